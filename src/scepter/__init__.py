@@ -1,0 +1,1 @@
+"""Semantic complex event processing on Spark."""

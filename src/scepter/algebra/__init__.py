@@ -1,0 +1,1 @@
+"""The one algebra every language lowers to: expressions, graph patterns, temporal operators."""

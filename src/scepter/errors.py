@@ -1,0 +1,159 @@
+"""What can go wrong, told to a person: Span, Diagnostic, one renderer, and the exceptions that carry them."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+
+_TAB = "    "
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A half-open range of code points in a source text."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A named text that spans point into."""
+
+    name: str
+    text: str
+
+    def position(self, offset: int) -> tuple[int, int]:
+        r"""Line and column, both 1-based; columns count code points.
+
+        >>> Source("q", "ab\ncd").position(4)
+        (2, 2)
+        """
+        offset = max(0, min(offset, len(self.text)))
+        line_start = self.text.rfind("\n", 0, offset) + 1
+        return self.text.count("\n", 0, offset) + 1, offset - line_start + 1
+
+    def line(self, number: int) -> str:
+        """The text of a line, without its end."""
+        lines = self.text.split("\n")
+        return lines[number - 1].rstrip("\r") if 0 < number <= len(lines) else ""
+
+
+class Severity(Enum):
+    """How much a diagnostic matters."""
+
+    ERROR = "error"
+    WARNING = "warning"
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One thing to tell the user: a stable code, the message in the user's words, the place, and the fix."""
+
+    code: str
+    message: str
+    span: Span | None = None
+    help: str | None = None
+    notes: tuple[str, ...] = ()
+    severity: Severity = Severity.ERROR
+
+
+def render(diagnostic: Diagnostic, source: Source | None = None) -> str:
+    r"""The one rendering of a diagnostic, for the command line, the API and the docs.
+
+    >>> print(render(Diagnostic("unbound-variable", "FILTER uses ?p", Span(7, 9)), Source("q", "FILTER(?p > 3)")))
+    error[unbound-variable]: FILTER uses ?p
+      --> q:1:8
+     1 | FILTER(?p > 3)
+       |        ^^
+    """
+    lines = [f"{diagnostic.severity.value}[{diagnostic.code}]: {diagnostic.message}"]
+    if source is not None and diagnostic.span is not None:
+        lines += _excerpt(diagnostic.span, source)
+    lines += [f"note: {note}" for note in diagnostic.notes]
+    if diagnostic.help is not None:
+        lines.append(f"help: {diagnostic.help}")
+    return "\n".join(lines)
+
+
+def _excerpt(span: Span, source: Source) -> list[str]:
+    line, column = source.position(span.start)
+    text = source.line(line)
+    width = max(1, min(span.end - span.start, len(text) - column + 1))
+    before = text[: column - 1]
+    margin = len(str(line)) + 1
+    return [
+        f"  --> {source.name}:{line}:{column}",
+        f" {line} | {text.replace(chr(9), _TAB)}",
+        f"{' ' * margin} | {' ' * len(before.replace(chr(9), _TAB))}{'^' * width}",
+    ]
+
+
+class ScepterError(Exception):
+    """Base of every error a user can cause. `str()` of it is the rendered diagnostic."""
+
+    def __init__(self, diagnostic: Diagnostic, source: Source | None = None) -> None:
+        super().__init__(diagnostic.message)
+        self.diagnostic = diagnostic
+        self.source = source
+
+    @property
+    def code(self) -> str:
+        """The stable code of the diagnostic."""
+        return self.diagnostic.code
+
+    @property
+    def line(self) -> int | None:
+        """The 1-based line the error points at, if it points at one."""
+        return self._position()[0]
+
+    @property
+    def column(self) -> int | None:
+        """The 1-based column the error points at, if it points at one."""
+        return self._position()[1]
+
+    def _position(self) -> tuple[int | None, int | None]:
+        if self.source is None or self.diagnostic.span is None:
+            return None, None
+        return self.source.position(self.diagnostic.span.start)
+
+    def __str__(self) -> str:
+        return render(self.diagnostic, self.source)
+
+
+class QueryError(ScepterError):
+    """The query is wrong: found before any data is read."""
+
+
+class OptionError(ScepterError):
+    """An option, an argument or a missing input is wrong: found before any data is read."""
+
+
+class DataError(ScepterError):
+    """The run cannot go on with the data it was given."""
+
+
+def query_error(
+    code: str, message: str, span: Span | None = None, *, help: str | None = None, notes: tuple[str, ...] = ()
+) -> QueryError:
+    """A QueryError whose source is filled in by whoever knows the text."""
+    return QueryError(Diagnostic(code, message, span, help, notes))
+
+
+def option_error(code: str, message: str, *, help: str | None = None, notes: tuple[str, ...] = ()) -> OptionError:
+    """An OptionError without a place in a text."""
+    return OptionError(Diagnostic(code, message, None, help, notes))
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """The known name closest to a misspelt one, only when it is close.
+
+    >>> nearest("recnet", ["recent", "naive"])
+    'recent'
+    >>> nearest("xyz", ["recent", "naive"]) is None
+    True
+    """
+    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.7)
+    return close[0] if close else None

@@ -1,0 +1,1 @@
+"""RDF: terms, values, the columnar event batch, readers and writers."""

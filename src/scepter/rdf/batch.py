@@ -1,0 +1,77 @@
+"""The columnar event batch: what every reader yields and every scan consumes.
+
+Terms are keyed 64-bit ids (`rdf.hashing`); numbers travel beside the ids of objects as float64 with a `scale` that says how
+exact they are; the text of a term stays in `buffer` and is decoded only for what reaches the output.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scepter.timeline import TimeKind
+
+UNBOUND = np.uint64(0)
+"""The id of no term."""
+
+NOT_A_NUMBER = -1
+"""Scale of an object that is no number, or an ill-typed one."""
+MAX_SCALE = 15
+"""0 … MAX_SCALE: an xsd:integer (or derived) or xsd:decimal with so many digits after the point and at most 15 significant
+digits, so that float64 tells any two of them apart."""
+DOUBLE = 100
+"""Scale of an xsd:double: the float64 is the value."""
+INEXACT = 101
+"""Scale of a number that float64 does not carry exactly (long integers and decimals, xsd:float): decide from the text."""
+
+
+@dataclass(frozen=True, slots=True)
+class EventBatch:
+    """Events with their triples, in arrival order. Row r of the triple columns belongs to the event e with
+    `first[e] <= r < first[e + 1]`."""
+
+    buffer: NDArray[np.uint8]
+    """N-Quads bytes that the offsets point into."""
+    kind: TimeKind
+
+    stream: NDArray[np.int32]
+    """Per event: index into the run's streams."""
+    start: NDArray[np.int64]
+    end: NDArray[np.int64]
+    name_at: NDArray[np.int64]
+    """Per event: offset of the graph name's term in the buffer, -1 if the event has none."""
+    first: NDArray[np.int64]
+    """Per event, plus one: its first triple row."""
+
+    subject: NDArray[np.uint64]
+    predicate: NDArray[np.uint64]
+    object: NDArray[np.uint64]
+    subject_at: NDArray[np.int64]
+    """Per triple: offset of the term's first byte; a term's text is self-delimiting (`rdf.scanner.term_end`)."""
+    predicate_at: NDArray[np.int64]
+    object_at: NDArray[np.int64]
+    number: NDArray[np.float64]
+    """Per triple: the object's value where `scale` is not NOT_A_NUMBER."""
+    scale: NDArray[np.int8]
+
+    @property
+    def events(self) -> int:
+        """How many events the batch holds."""
+        return len(self.end)
+
+    @property
+    def triples(self) -> int:
+        """How many triples the batch holds."""
+        return len(self.subject)
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetter:
+    """An input line or event that could not be used, or came too late."""
+
+    source: str
+    line: int | None
+    reason: str
+    text: str = ""
