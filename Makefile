@@ -1,0 +1,46 @@
+# make demo   sets up .venv and answers small queries over bundled streams
+# make test   sets up .venv and passes the lint, the types, the tests and the case files
+# One test:   .venv/bin/pytest tests/unit/test_timeline.py -k month
+
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/set-up.stamp
+TYPED := $(wildcard src tests benchmarks)
+ENGINE ?= local
+
+.PHONY: help demo test lint types unit cases constraints clean
+.DEFAULT_GOAL := help
+
+help:
+	@sed -n 's/^# //p' Makefile
+
+$(STAMP): pyproject.toml constraints.txt tools/set-up
+	@PYTHON="$(PYTHON)" tools/set-up
+
+demo: $(STAMP)
+	@PATH="$(CURDIR)/$(BIN):$$PATH" examples/demo/run
+
+test: lint types unit cases
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports --no-cache
+
+types: $(STAMP)
+	$(BIN)/mypy --strict $(TYPED)
+
+unit: $(STAMP)
+	$(BIN)/python -m pytest
+
+cases: $(STAMP)
+	$(BIN)/scepter test cases --engine $(ENGINE)
+
+# Renews constraints.txt from what is installed in .venv: upgrade there first, test, then run this.
+constraints: $(STAMP)
+	@sed -n '/^#/p' constraints.txt > $(VENV)/constraints.new
+	@$(BIN)/python -m pip freeze --exclude-editable >> $(VENV)/constraints.new
+	@mv $(VENV)/constraints.new constraints.txt
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
