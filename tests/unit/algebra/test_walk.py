@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import pytest
 
 from scepter.algebra.expressions import And, Call, Constant, Exists, Expression, Not, Or, Variable
@@ -30,6 +32,7 @@ def test_every_dataclass_of_the_algebra_is_a_node() -> None:
     names = {t.__name__ for t in NODE_TYPES}
     assert {"Variable", "Exists", "BGP", "Link", "TriplePattern", "Scan", "Step", "Tumbling", "Select", "Program"} <= names
     assert len(names) == len(NODE_TYPES)
+    assert set(get_args(Algebra)) == set(NODE_TYPES)
 
 
 def test_terms_durations_and_enums_are_no_nodes() -> None:
@@ -76,7 +79,8 @@ def test_a_rewrite_is_bottom_up() -> None:
         seen.append(type(node).__name__)
         return Or(node.left, node.right) if isinstance(node, And) else node
 
-    assert rewrite(And(And(X, Y), Z), note) == Or(Or(X, Y), Z)
+    tree: Expression = And(And(X, Y), Z)
+    assert rewrite(tree, note) == Or(Or(X, Y), Z)
     assert seen[-1] == "And"
     assert seen.index("Variable") < seen.index("And")
 
