@@ -1,0 +1,1 @@
+"""Query text to syntax tree: one shared SPARQL core, and a small grammar per language on top of it."""

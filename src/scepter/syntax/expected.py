@@ -1,0 +1,175 @@
+"""Syntax errors in the user's terms: what stands at a place, and what could have stood there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from lark import Lark
+from lark.exceptions import UnexpectedInput, UnexpectedToken
+from lark.lexer import PatternStr
+
+from scepter.errors import QueryError, Source, Span, nearest, query_error
+
+_WORDS = {
+    "VAR": "a variable",
+    "IRIREF": "an IRI",
+    "PNAME_LN": "an IRI",
+    "PNAME_NS": "an IRI",
+    "INTEGER": "a number",
+    "DECIMAL": "a number",
+    "DOUBLE": "a number",
+    "SIGNED_INTEGER": "a number",
+    "SIGNED_DECIMAL": "a number",
+    "SIGNED_DOUBLE": "a number",
+    "STRING": "a string",
+    "LONG_STRING": "a string",
+    "LANGTAG": "a language tag",
+    "BLANK_NODE": "a blank node",
+    "FUNCTION": "a function",
+    "STAR": "'*'",
+    "SIGN": "'+', '-'",
+    "MULTIPLY": "'*', '/'",
+    "COMPARE": "a comparison",
+    "PATH_MODIFIER": "a path operator",
+    "CIRCUMFLEX": "a path operator",
+    "RDF_TYPE": "'a'",
+    "DIRECTION": "ASC, DESC",
+    "TRUE": "true",
+    "FALSE": "false",
+    "GPM_NAME": "a GPM name",
+    "STREAM_ALIAS": "a stream's alias",
+    "UNIT": "a unit of time",
+    "ISO_DURATION": "a duration",
+    "SEQUENCE_OPERATOR": "',', ';', ':'",
+    "POSTFIX": "'+', '?', '!'",
+    "_EVENTS": "EVENTS",
+    "LPAR": "'('",
+    "RPAR": "')'",
+    "LBRACE": "'{'",
+    "RBRACE": "'}'",
+    "LSQB": "'['",
+    "RSQB": "']'",
+    "DOT": "'.'",
+    "COMMA": "','",
+    "SEMICOLON": "';'",
+    "VBAR": "'|'",
+    "AMPERSAND": "'&'",
+    "BANG": "'!'",
+    "SLASH": "'/'",
+    "EQUAL": "'='",
+    "$END": "the end of the query",
+}
+
+_TERM = frozenset({"IRIREF", "PNAME_LN", "PNAME_NS", "STRING", "LONG_STRING", "INTEGER", "DECIMAL", "DOUBLE", "TRUE", "FALSE"})
+_SIGNED = frozenset({"SIGNED_INTEGER", "SIGNED_DECIMAL", "SIGNED_DOUBLE"})
+# What is worded as one thing where all of it may stand; longer sets first.
+_TOGETHER = (
+    ("an expression", _TERM | {"VAR", "LPAR", "FUNCTION", "BANG", "SIGN", "NOT", "_EXISTS"}),
+    ("an operator", frozenset({"SIGN", "MULTIPLY", "COMPARE", "_IN", "NOT", "__ANON_AND", "__ANON_OR"})),
+    ("a variable or term", _TERM | _SIGNED | {"VAR", "BLANK_NODE", "LPAR", "LSQB"}),
+    ("a value", _TERM | _SIGNED | {"UNDEF"}),
+    ("a pattern", frozenset({"LBRACE", "_OPTIONAL", "_MINUS", "_GRAPH", "_SERVICE", "_FILTER", "_BIND", "_VALUES"})),
+    ("a verb", frozenset({"VAR", "IRIREF", "PNAME_LN", "PNAME_NS", "RDF_TYPE", "CIRCUMFLEX", "BANG", "LPAR"})),
+)
+_PUNCTUATION = {"__ANON_AND": "&&", "__ANON_OR": "||"}
+
+
+def wording(terminals: Iterable[str], patterns: dict[str, str]) -> str:
+    """The terminals as a person would name them: `a GPM name or '('`.
+
+    `patterns` gives the text of the terminals that are plain punctuation.
+    """
+    left = {_canonical(name, patterns) for name in terminals}
+    phrases: list[str] = []
+    for phrase, together in _TOGETHER:
+        if together <= left:
+            phrases.append(phrase)
+            left -= together
+    words = {word for name in left for word in _word(name, patterns).split(", ")}
+    phrases += sorted(words, key=lambda word: (word.startswith("'"), word))
+    return phrases[0] if len(phrases) == 1 else f"{', '.join(phrases[:-1])} or {phrases[-1]}"
+
+
+def _canonical(name: str, patterns: dict[str, str]) -> str:
+    return next((known for known, text in _PUNCTUATION.items() if patterns.get(name) == text), name)
+
+
+def _word(name: str, patterns: dict[str, str]) -> str:
+    if name in _WORDS:
+        return _WORDS[name]
+    if name in _PUNCTUATION:
+        return f"'{_PUNCTUATION[name]}'"
+    if name in patterns:
+        return f"'{patterns[name]}'"
+    return name.lstrip("_")
+
+
+def syntax_error(error: UnexpectedInput, source: Source, grammar: Lark) -> QueryError:
+    """The QueryError for what the parser stumbled over."""
+    at = len(source.text) if _at_end(error) else error.pos_in_stream or 0
+    accepted = _accepted(grammar, source.text, at)
+    patterns = {t.name: t.pattern.value for t in grammar.terminals if isinstance(t.pattern, PatternStr)}
+    wanted = f"expected {wording(accepted, patterns)}"
+    if _at_end(error):
+        end = len(source.text.rstrip())
+        return QueryError(query_error("syntax", f"the query ends too early: {wanted}", Span(end, end + 1)).diagnostic, source)
+    return QueryError(_misplaced(error, at, source, wanted, accepted).diagnostic, source)
+
+
+def _at_end(error: UnexpectedInput) -> bool:
+    return isinstance(error, UnexpectedToken) and error.token.type == "$END"
+
+
+def _accepted(grammar: Lark, text: str, at: int) -> set[str]:
+    """What may stand at a place. The text is read again up to there, because the parser, when it stops, has already closed
+    rules on the strength of the token it then refuses."""
+    parser = grammar.parse_interactive(text)
+    try:
+        for token in parser.iter_parse():
+            if (token.start_pos or 0) >= at:
+                break
+    except UnexpectedInput:
+        pass  # the very error being worded
+    return set(parser.accepts())
+
+
+def _misplaced(error: UnexpectedInput, at: int, source: Source, wanted: str, accepted: set[str]) -> QueryError:
+    word = str(error.token) if isinstance(error, UnexpectedToken) else _word_at(source.text, at)
+    if (broken := _broken_token(word, at, accepted)) is not None:
+        return broken
+    help = _hint(word, accepted)
+    return query_error("syntax", f"unexpected {_shown(word)}: {wanted}", Span(at, at + len(word)), help=help)
+
+
+def _hint(word: str, accepted: set[str]) -> str | None:
+    keywords = [name.lstrip("_") for name in accepted if name not in _WORDS and name.lstrip("_").isalpha()]
+    if close := nearest(word.upper(), keywords):
+        return f"did you mean {close}?"
+    if "_EXISTS" in accepted and "SIGN" not in accepted:
+        return "put the condition in parentheses"
+    return None
+
+
+def _shown(text: str) -> str:
+    line = text.split("\n", 1)[0]
+    return f"'{line}'" if len(line) <= 40 else f"'{line[:40]}…'"
+
+
+def _broken_token(character: str, at: int, accepted: set[str]) -> QueryError | None:
+    if character in ("'", '"'):
+        return query_error(
+            "syntax",
+            "this string does not end on its line",
+            Span(at, at + 1),
+            help=f"close it with {character}, or write {character * 3} around a text of several lines",
+        )
+    if character == "<" and "IRIREF" in accepted:
+        return query_error("syntax", "this IRI does not end, or holds a character that IRIs cannot hold", Span(at, at + 1))
+    return None
+
+
+def _word_at(text: str, at: int) -> str:
+    end = at
+    while end < len(text) and (text[end].isalnum() or text[end] == "_"):
+        end += 1
+    return text[at : max(end, at + 1)]

@@ -1,0 +1,140 @@
+"""SPAseq text to its syntax tree."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lark import Token
+from lark.tree import Meta
+from lark.visitors import v_args
+
+from scepter.errors import Span, query_error
+from scepter.rdf.terms import IRI
+from scepter.syntax import spaseq_tree as nodes
+from scepter.syntax import tree
+from scepter.syntax.build import SparqlBuilder, has, only, span_of
+from scepter.syntax.terms import token_span
+
+
+@v_args(meta=True)
+class SpaseqBuilder(SparqlBuilder):
+    """The SPARQL core's builder, and SPAseq's own rules."""
+
+    def spaseq(self, meta: Meta, children: list[Any]) -> nodes.SpaseqDocument:
+        """The whole file."""
+        queries = tuple(only(children, nodes.SpaseqQuery))
+        if not queries:
+            end = span_of(meta).end
+            raise query_error(
+                "syntax", "there is no query after the prefixes: expected SELECT, CONSTRUCT or ASK", Span(end, end + 1)
+            )
+        return nodes.SpaseqDocument(queries, tuple(self.names.prefixes.items()))
+
+    def query(self, meta: Meta, children: list[Any]) -> nodes.SpaseqQuery:
+        """One query."""
+        sequence, definitions = children[-1]
+        return nodes.SpaseqQuery(children[0], tuple(children[1:-1]), sequence, definitions, span_of(meta))
+
+    def construct(self, meta: Meta, children: list[tree.Template]) -> nodes.ConstructClause:
+        """CONSTRUCT."""
+        return nodes.ConstructClause(children[0], span_of(meta))
+
+    def ask(self, meta: Meta, children: list[Any]) -> nodes.AskClause:
+        """ASK."""
+        return nodes.AskClause(span_of(meta))
+
+    def duration(self, meta: Meta, children: list[Token]) -> tuple[str, Span]:
+        """A duration as written."""
+        sign = str(children[0]) if children[0].type == "SIGN" else ""
+        return sign + " ".join(str(c) for c in children if c.type != "SIGN"), span_of(meta)
+
+    def within(self, meta: Meta, children: list[Any]) -> nodes.WithinClause:
+        """WITHIN a duration."""
+        amount, amount_span = children[0]
+        return nodes.WithinClause(amount, has(children, "SLIDING"), False, span_of(meta), amount_span)
+
+    def within_events(self, meta: Meta, children: list[Token]) -> nodes.WithinClause:
+        """WITHIN a count of events."""
+        count = Span(token_span(children[0]).start, token_span(children[-1]).end)
+        return nodes.WithinClause("".join(children), False, True, span_of(meta), count)
+
+    def partition(self, meta: Meta, children: list[tree.Var]) -> nodes.PartitionClause:
+        """PARTITION BY."""
+        return nodes.PartitionClause(tuple(children), span_of(meta))
+
+    def from_stream(self, meta: Meta, children: list[Any]) -> nodes.FromStream:
+        """FROM STREAM."""
+        alias = children[0] if isinstance(children[0], Token) else None
+        name = _stream(children[-1])
+        if alias is None:
+            return nodes.FromStream(None, name, span_of(meta), None)
+        return nodes.FromStream(str(alias), name, span_of(meta), token_span(alias))
+
+    def into_stream(self, meta: Meta, children: list[tree.Constant]) -> nodes.IntoStream:
+        """INTO STREAM."""
+        return nodes.IntoStream(_stream(children[0]), span_of(meta))
+
+    def body(self, meta: Meta, children: list[Any]) -> tuple[nodes.SequenceClause, tuple[nodes.Definition, ...]]:
+        """The sequence and the definitions."""
+        (sequence,) = only(children, nodes.SequenceClause)
+        return sequence, tuple(only(children, nodes.Definition))
+
+    def sequence(self, meta: Meta, children: list[tuple[nodes.SequenceStep, ...]]) -> nodes.SequenceClause:
+        """SEQ ( … )."""
+        return nodes.SequenceClause(children[0], span_of(meta))
+
+    def steps(self, meta: Meta, children: list[Any]) -> tuple[nodes.SequenceStep, ...]:
+        """Atoms and the operators between them."""
+        for atom in children[::2]:
+            if isinstance(atom, nodes.Combination):
+                raise query_error(
+                    "syntax",
+                    f"'{atom.operator}' stands in SEQ without parentheses of its own",
+                    atom.span,
+                    help=f"write (… {atom.operator} …), for example SEQ ((A {atom.operator} B); C)",
+                )
+        operators = [None, *(str(c) for c in children[1::2])]
+        return tuple(nodes.SequenceStep(o, a) for o, a in zip(operators, children[::2], strict=True))
+
+    def choice(self, meta: Meta, children: list[nodes.SequenceAtom]) -> nodes.Combination:
+        """`A | B`."""
+        return nodes.Combination("|", tuple(children), span_of(meta))
+
+    def both(self, meta: Meta, children: list[nodes.SequenceAtom]) -> nodes.Combination:
+        """`A & B`."""
+        return nodes.Combination("&", tuple(children), span_of(meta))
+
+    def reference(self, meta: Meta, children: list[Token]) -> nodes.Reference:
+        """`A`, `A+`, `A?`, `A!`."""
+        postfix = str(children[1]) if len(children) > 1 else None
+        return nodes.Reference(str(children[0]), postfix, span_of(meta), token_span(children[0]))
+
+    def parenthesised(self, meta: Meta, children: list[Any]) -> nodes.Parenthesised:
+        """`( … )`."""
+        postfix = str(children[1]) if len(children) > 1 else None
+        return nodes.Parenthesised(children[0], postfix, span_of(meta))
+
+    def definition(self, meta: Meta, children: list[Any]) -> nodes.Definition:
+        """DEFINE GPM."""
+        name, stream, group = children
+        if isinstance(stream, Token):
+            return nodes.Definition(str(name), token_span(name), str(stream), token_span(stream), group, span_of(meta))
+        iri = _stream(stream)
+        return nodes.Definition(str(name), token_span(name), iri.iri, iri.span, group, span_of(meta))
+
+    def iteration_call(self, meta: Meta, children: list[Token]) -> tree.IterationCall:
+        """`COUNT(B.?v)`."""
+        function, part, variable = children
+        return tree.IterationCall(
+            str(function),
+            str(part),
+            tree.Var(str(variable)[1:], token_span(variable)),
+            span_of(meta),
+            token_span(function),
+            token_span(part),
+        )
+
+
+def _stream(constant: tree.Constant) -> tree.StreamName:
+    assert isinstance(constant.term, IRI)  # the grammar has an IRI there
+    return tree.StreamName(constant.term, constant.span)
