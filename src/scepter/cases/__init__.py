@@ -1,0 +1,1 @@
+"""Case files: unit tests for event queries (spec/60-cases)."""
