@@ -81,8 +81,9 @@ def render(diagnostic: Diagnostic, source: Source | None = None) -> str:
 def _excerpt(span: Span, source: Source) -> list[str]:
     line, column = source.position(span.start)
     text = source.line(line)
-    width = max(1, min(span.end - span.start, len(text) - column + 1))
     before = text[: column - 1]
+    marked = text[column - 1 :][: max(0, span.end - span.start)]
+    width = max(1, len(marked.replace(chr(9), _TAB)))
     margin = len(str(line)) + 1
     return [
         f"  --> {source.name}:{line}:{column}",
@@ -118,6 +119,10 @@ class ScepterError(Exception):
         if self.source is None or self.diagnostic.span is None:
             return None, None
         return self.source.position(self.diagnostic.span.start)
+
+    def __reduce__(self) -> tuple[type[ScepterError], tuple[Diagnostic, Source | None]]:
+        # The default would call the class with the message alone; errors cross from Spark's workers to the driver.
+        return type(self), (self.diagnostic, self.source)
 
     def __str__(self) -> str:
         return render(self.diagnostic, self.source)

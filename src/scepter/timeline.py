@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, datetime, timedelta
 from enum import Enum
 
 MICROSECONDS = {"us": 1, "ms": 1_000, "s": 1_000_000, "min": 60_000_000, "h": 3_600_000_000, "d": 86_400_000_000}
@@ -24,14 +24,20 @@ _UNIT_NAMES = {
     "h": "h", "hr": "h", "hrs": "h", "hour": "h", "hours": "h",
     "d": "d", "day": "d", "days": "d",
 }  # fmt: skip
-_DURATION = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*\Z")
+# ASCII throughout: \d alone would take the digits of every script. Digits are bounded, so that int() stays quick.
+_DURATION = re.compile(r"\s*(\d{1,30}(?:\.\d{1,30})?)\s*([A-Za-z]*)\s*\Z", re.ASCII)
 _ISO_DURATION = re.compile(
-    r"\s*P(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)(?:\.(\d{1,6}))?S)?)?\s*\Z", re.IGNORECASE
+    r"\s*P(?:(\d{1,30})W)?(?:(\d{1,30})D)?"
+    r"(?:T(?=\d)(?:(\d{1,30})H)?(?:(\d{1,30})M)?(?:(\d{1,30})(?:\.(\d{1,30}))?S)?)?\s*\Z",
+    re.IGNORECASE | re.ASCII,
 )
+_CALENDAR_DURATION = re.compile(r"\s*P(?=[\d.DT]*\d[YM])", re.IGNORECASE | re.ASCII)
 _DATETIME = re.compile(
-    r"(-?\d{4,})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d+))?(Z|[+-]\d\d:\d\d)?\Z",
+    r"(-?(?:[1-9]\d{4,}|\d{4}))-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d+))?(Z|[+-]\d\d:\d\d)?\Z", re.ASCII
 )
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_CYCLE = 146_097 * MICROSECONDS["d"]
+"""400 years: after them the Gregorian calendar repeats."""
 
 
 class TimeKind(Enum):
@@ -56,11 +62,11 @@ class Duration:
         >>> Duration(5, bare=True).ticks(TimeKind.DATETIME, "s")
         5000000
 
-        A duration that is no whole number of time units raises ValueError.
+        A duration that is no whole number of time units, or too long for the timeline, raises ValueError.
         """
         unit = MICROSECONDS[time_unit]
         if kind is TimeKind.DATETIME:
-            return self.amount * unit if self.bare else self.amount
+            return _within_bounds(self.amount * unit, str(self)) if self.bare else self.amount
         if self.bare:
             return self.amount
         if self.amount % unit:
@@ -76,6 +82,12 @@ class Duration:
         return f"{self.amount} us"
 
 
+def _within_bounds(amount: int, text: str) -> int:
+    if amount > MAX_INSTANT:
+        raise ValueError(f"{text} is longer than any timeline (64 bits of microseconds, 292,000 years)")
+    return amount
+
+
 def parse_duration(text: str) -> Duration:
     """A duration in any spelling the languages use: `30 MINUTES`, `5s`, `3000ms`, `1H`, `5 min`, `PT5S`, `P30D`, `100`.
 
@@ -88,29 +100,43 @@ def parse_duration(text: str) -> Duration:
     """
     if iso := _ISO_DURATION.match(text):
         return Duration(_iso_microseconds(text, iso))
+    shown = _abridged(text)
+    if _CALENDAR_DURATION.match(text):
+        raise ValueError(f"{shown} has no fixed length: months and years differ; write days")
     if (match := _DURATION.match(text)) is None:
-        raise ValueError(f"{text.strip()!r} is no duration; write for example 30s, 5 min, PT5M, or a bare number")
+        raise ValueError(f"{shown} is no duration; write for example 30s, 5 min, PT5M, or a bare number")
     number, unit = match.groups()
     if not unit:
         if "." in number:
             raise ValueError(f"a duration without a unit counts whole time units, and {number} is none")
-        return Duration(int(number), bare=True)
-    name = _UNIT_NAMES.get(unit if unit in ("M",) else unit.lower())
+        return Duration(_within_bounds(int(number), shown), bare=True)
+    name = _UNIT_NAMES.get(unit.lower())
     if name is None:
         raise ValueError(f"{unit!r} is no unit of time; the units are ms, s, min, h, d and their long names")
     whole, _, fraction = number.partition(".")
-    scaled = int(whole + fraction) * MICROSECONDS[name]
-    if scaled % 10 ** len(fraction):
-        raise ValueError(f"{text.strip()!r} is finer than a microsecond")
-    return Duration(scaled // 10 ** len(fraction))
+    return Duration(_within_bounds(_scaled(whole, fraction, MICROSECONDS[name], shown), shown))
+
+
+def _scaled(whole: str, fraction: str, unit: int, shown: str) -> int:
+    amount, rest = divmod(int(whole + fraction) * unit, int("1" + "0" * len(fraction)))
+    if rest:
+        raise ValueError(f"{shown} is finer than a microsecond")
+    return amount
 
 
 def _iso_microseconds(text: str, match: re.Match[str]) -> int:
+    shown = _abridged(text)
     if not any(match.groups()):
-        raise ValueError(f"{text.strip()!r} is no duration: nothing follows the P")
-    weeks, days, hours, minutes, seconds, fraction = match.groups(default="0")
+        raise ValueError(f"{shown} is no duration: nothing follows the P")
+    weeks, days, hours, minutes, seconds = match.groups(default="0")[:5]
     total = ((int(weeks) * 7 + int(days)) * 24 + int(hours)) * 60 + int(minutes)
-    return (total * 60 + int(seconds)) * 1_000_000 + int(fraction.ljust(6, "0"))
+    return _within_bounds(total * 60_000_000 + _scaled(seconds, match.group(6) or "", 1_000_000, shown), shown)
+
+
+def _abridged(text: str) -> str:
+    """What the user wrote, for a message; not ten megabytes of it."""
+    stripped = text.strip()
+    return repr(stripped if len(stripped) <= 60 else stripped[:59] + "…")
 
 
 def parse_datetime(lexical: str) -> int:
@@ -119,28 +145,32 @@ def parse_datetime(lexical: str) -> int:
     >>> parse_datetime("2026-01-01T01:05:00+01:00") == parse_datetime("2026-01-01T00:05:00Z")
     True
 
-    Digits beyond the microsecond are cut off. Raises ValueError.
+    Digits beyond the microsecond are cut off. The years are 1 to 9999. Raises ValueError.
     """
+    shown = _abridged(lexical)
     if (match := _DATETIME.match(lexical)) is None:
-        raise ValueError(f"{lexical!r} is no xsd:dateTime")
+        raise ValueError(f"{shown} is no xsd:dateTime")
     year, month, day, hour, minute, second, fraction, zone = match.groups()
+    if len(year) > 4 or year == "0000":
+        raise ValueError(f"{shown} is outside the years 1 to 9999")
     end_of_day = hour == "24"
-    if end_of_day and (int(minute), int(second), int(fraction or 0)) != (0, 0, 0):
-        raise ValueError(f"{lexical!r} is no xsd:dateTime")
+    if end_of_day and (minute, second, (fraction or "").strip("0")) != ("00", "00", ""):
+        raise ValueError(f"{shown} is no xsd:dateTime: 24:00:00 is the only time of hour 24")
     try:
-        moment = datetime(int(year), int(month), int(day), 0 if end_of_day else int(hour), int(minute), int(second))
+        moment = datetime(int(year), int(month), int(day), 0 if end_of_day else int(hour), int(minute), int(second), tzinfo=UTC)
     except ValueError as error:
-        raise ValueError(f"{lexical!r} is no xsd:dateTime: {error}") from None
-    aware = moment.replace(tzinfo=_zone(zone)) + timedelta(days=int(end_of_day))
-    delta = aware - _EPOCH
+        raise ValueError(f"{shown} is no xsd:dateTime: {error}") from None
+    delta = moment - _EPOCH + timedelta(days=int(end_of_day)) - _offset(zone, shown)
     return (delta.days * 86_400 + delta.seconds) * 1_000_000 + int((fraction or "0")[:6].ljust(6, "0"))
 
 
-def _zone(text: str | None) -> timezone:
-    if text is None or text == "Z":
-        return UTC
-    sign = -1 if text[0] == "-" else 1
-    return timezone(sign * timedelta(hours=int(text[1:3]), minutes=int(text[4:6])))
+def _offset(zone: str | None, shown: str) -> timedelta:
+    if zone is None or zone == "Z":
+        return timedelta()
+    offset = timedelta(hours=int(zone[1:3]), minutes=int(zone[4:6]))
+    if offset > timedelta(hours=14) or int(zone[4:6]) > 59:
+        raise ValueError(f"{shown} is no xsd:dateTime: time zones reach from -14:00 to +14:00")
+    return -offset if zone[0] == "-" else offset
 
 
 def format_instant(instant: int, kind: TimeKind) -> int | str:
@@ -151,20 +181,21 @@ def format_instant(instant: int, kind: TimeKind) -> int | str:
     """
     if kind is TimeKind.INTEGER:
         return instant
-    moment = _EPOCH + timedelta(microseconds=instant)
-    text = moment.strftime("%Y-%m-%dT%H:%M:%S")
-    if moment.year < 1000:
-        text = f"{moment.year:04d}{text[text.index('-') :]}"
+    # A window may close after the year 9999, where datetime ends: every instant of 64 bits has to be shown.
+    cycles = instant // _CYCLE
+    moment = _EPOCH + timedelta(microseconds=instant - cycles * _CYCLE)
+    year = moment.year + 400 * cycles
+    text = f"{'-' if year < 0 else ''}{abs(year):04d}-{moment:%m-%dT%H:%M:%S}"
     return f"{text}.{moment.microsecond:06d}".rstrip("0") + "Z" if moment.microsecond else f"{text}Z"
 
 
 def parse_instant(text: str) -> tuple[int, TimeKind]:
     """An instant as written on the command line or in a case file: an integer or an ISO 8601 dateTime."""
     stripped = text.strip()
-    if re.fullmatch(r"[+-]?\d+", stripped):
-        value = int(stripped)
+    if re.fullmatch(r"[+-]?[0-9]+", stripped):
+        value = int(stripped) if len(stripped) < 1_000 else MAX_INSTANT + 1
         if not MIN_INSTANT <= value <= MAX_INSTANT:
-            raise ValueError(f"{stripped} does not fit into 64 bits")
+            raise ValueError(f"{_abridged(text)} does not fit into 64 bits")
         return value, TimeKind.INTEGER
     return parse_datetime(stripped), TimeKind.DATETIME
 

@@ -22,9 +22,12 @@ _ESCAPES = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f", '"': '"', "'"
 _ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))", re.DOTALL)
 _TO_ESCAPE = re.compile(r'["\\\n\r\t\x08\x0c\x00-\x1f\x7f]')
 _SHORT = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"}
-_LITERAL = re.compile(
-    r'"((?:[^"\\\n\r]|\\.)*)"(?:\^\^<([^<>"{}|^`\\\x00-\x20]*)>|@([A-Za-z]+(?:-[A-Za-z0-9]+)*))?\Z', re.DOTALL
-)
+_IRI_BODY = r"""(?:[^<>"{}|^`\\\x00-\x20]|\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8})*"""
+_NOT_IN_IRI = re.compile(r'[<>"{}|^`\\\x00-\x20]')
+_IRI = re.compile(rf"<({_IRI_BODY})>\Z")
+# N-Triples' BLANK_NODE_LABEL, its Unicode ranges taken together as word characters.
+_BLANK_NODE = re.compile(r"_:([\w:](?:[\w:.\-\u00B7\u203F\u2040]*[\w:\-\u00B7\u203F\u2040])?)\Z")
+_LITERAL = re.compile(rf'"([^"\\\n\r]*(?:\\.[^"\\\n\r]*)*)"(?:\^\^<({_IRI_BODY})>|@([A-Za-z]+(?:-[A-Za-z0-9]+)*))?\Z')
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,14 +109,24 @@ def parse_term(text: str) -> Term:
 
     >>> parse_term('"5"^^<http://www.w3.org/2001/XMLSchema#integer>').lexical
     '5'
+
+    Raises ValueError on any other text. (Whether an IRI is absolute is left to who knows the base.)
     """
-    if text.startswith("<") and text.endswith(">"):
-        return IRI(unescape(text[1:-1]))
-    if text.startswith("_:") and len(text) > 2:
-        return BlankNode(text[2:])
+    if match := _IRI.match(text):
+        return IRI(_unescaped_iri(match.group(1)))
+    if match := _BLANK_NODE.match(text):
+        return BlankNode(match.group(1))
     if match := _LITERAL.match(text):
         lexical, datatype, language = match.groups()
         if language is not None:
             return Literal(unescape(lexical), LANG_STRING, language.lower())
-        return Literal(unescape(lexical), STRING if datatype is None else unescape(datatype))
-    raise ValueError(f"{text!r} is no term in N-Triples form")
+        return Literal(unescape(lexical), STRING if datatype is None else _unescaped_iri(datatype))
+    raise ValueError(f"{text if len(text) <= 100 else text[:99] + '…'!r} is no term in N-Triples form")
+
+
+def _unescaped_iri(text: str) -> str:
+    """An escape may not smuggle in what no IRI has: its own N-Triples text would not be read again."""
+    iri = unescape(text)
+    if iri is not text and _NOT_IN_IRI.search(iri):
+        raise ValueError(f"<{text}> escapes a character that no IRI has")
+    return iri
