@@ -1,0 +1,182 @@
+"""Term ids: a keyed 64-bit hash of a term's canonical text (architecture §2).
+
+SipHash-1-3 under a key drawn per run, so that nobody can craft collisions and no dictionary has to be shared. What is hashed
+is the N-Triples text with escapes decoded, the language tag in lower case and `^^xsd:string` left out: that form is unique
+(what follows the last quote is the suffix), and for most terms it is the very bytes of the file.
+"""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from llvmlite import ir  # type: ignore[import-untyped]
+from numba import njit, types
+from numba.core import cgutils
+from numba.extending import intrinsic
+from numpy.typing import NDArray
+
+from scepter.rdf.terms import STRING, unescape
+
+_C0 = np.uint64(0x736F6D6570736575)
+_C1 = np.uint64(0x646F72616E646F6D)
+_C2 = np.uint64(0x6C7967656E657261)
+_C3 = np.uint64(0x7465646279746573)
+_FINISH = np.uint64(0xFF)
+_EIGHT = np.uint64(8)
+_ZERO = np.uint64(0)
+_ONE = np.uint64(1)
+_STRING_SUFFIX = f"^^<{STRING}>"
+_MASK = 2**64 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class TermKey:
+    """The two 64-bit halves of the hash key of a run; kept in its checkpoint."""
+
+    low: int
+    high: int
+
+    def __post_init__(self) -> None:
+        if not (0 <= self.low <= _MASK and 0 <= self.high <= _MASK):
+            raise ValueError("a term key is two unsigned 64-bit integers")
+
+    @classmethod
+    def random(cls) -> TermKey:
+        """A key nobody can guess."""
+        return cls(secrets.randbits(64), secrets.randbits(64))
+
+    @classmethod
+    def fixed(cls) -> TermKey:
+        """Always the same key: for tests and for plans that are printed."""
+        return cls(0x0706050403020100, 0x0F0E0D0C0B0A0908)
+
+    def words(self) -> NDArray[np.uint64]:
+        """The key as the kernels take it."""
+        return np.array([self.low, self.high], dtype=np.uint64)
+
+
+def term_id(key: TermKey, text: str | bytes, salt: int = 0) -> int:
+    """The id of a term from its N-Triples text, in any valid spelling; never 0, which stands for unbound.
+
+    >>> key = TermKey.fixed()
+    >>> term_id(key, '"a"') == term_id(key, '"\\\\u0061"^^<http://www.w3.org/2001/XMLSchema#string>')
+    True
+
+    A blank node's label means something only within its event: `salt` is the event's number in the run, 0 for a label that
+    is unique in the run already.
+    """
+    plain = text.decode() if isinstance(text, bytes) else text
+    if salt and plain.startswith("_:"):
+        plain = salted_label(plain, salt)
+    data = np.frombuffer(canonical_text(plain).encode(), dtype=np.uint8)
+    return int(hash_bytes(data, 0, len(data), np.uint64(key.low), np.uint64(key.high)))
+
+
+def salted_label(text: str, salt: int) -> str:
+    """A blank node's text made unique in the run.
+
+    >>> salted_label("_:x", 7)
+    '_:b7xx'
+    """
+    return f"_:b{salt}x{text[2:]}"
+
+
+def canonical_text(text: str) -> str:
+    r"""The form that is hashed.
+
+    >>> canonical_text('"a\\"b"@EN')
+    '"a"b"@en'
+    """
+    if not text.startswith('"'):
+        return unescape(text) if text.startswith("<") else text
+    body, _, suffix = text[1:].rpartition('"')
+    if suffix.startswith("@"):
+        suffix = suffix.lower()
+    elif (suffix := unescape(suffix)) == _STRING_SUFFIX:
+        suffix = ""
+    return f'"{unescape(body)}"{suffix}'
+
+
+def _element_pointer(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    array = context.make_array(signature.args[0])(context, builder, args[0])
+    return builder.gep(array.data, [args[1]])
+
+
+@intrinsic
+def load_word(typing_context: Any, array: Any, index: Any) -> Any:
+    """Eight bytes of a byte array from any offset, as one little-endian word. The caller keeps within the array."""
+    signature = types.uint64(array, types.int64)
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        pointer = builder.bitcast(_element_pointer(context, builder, signature, args), ir.IntType(64).as_pointer())
+        return builder.load(pointer, align=1)
+
+    return signature, generate
+
+
+@intrinsic
+def trailing_zeros(typing_context: Any, word: Any) -> Any:
+    """How many zero bits a word that is not 0 ends with."""
+    signature = types.int64(types.uint64)
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.cttz(args[0], cgutils.true_bit)
+
+    return signature, generate
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _rotate(value: Any, bits: Any) -> Any:
+    return (value << np.uint64(bits)) | (value >> np.uint64(64 - bits))
+
+
+@njit(cache=True, nogil=True)
+def _round(v0: Any, v1: Any, v2: Any, v3: Any) -> Any:
+    v0 = v0 + v1
+    v1 = _rotate(v1, 13) ^ v0
+    v0 = _rotate(v0, 32)
+    v2 = v2 + v3
+    v3 = _rotate(v3, 16) ^ v2
+    v0 = v0 + v3
+    v3 = _rotate(v3, 21) ^ v0
+    v2 = v2 + v1
+    v1 = _rotate(v1, 17) ^ v2
+    v2 = _rotate(v2, 32)
+    return v0, v1, v2, v3
+
+
+@njit(cache=True, nogil=True)
+def hash_bytes(data: Any, start: Any, end: Any, low: Any, high: Any) -> Any:
+    """SipHash-1-3 of `data[start:end]`; 1 in place of 0."""
+    v0 = low ^ _C0
+    v1 = high ^ _C1
+    v2 = low ^ _C2
+    v3 = high ^ _C3
+    length = end - start
+    at = start
+    stop = start + (length // 8) * 8
+    while at < stop:
+        word = load_word(data, at)
+        v3 ^= word
+        v0, v1, v2, v3 = _round(v0, v1, v2, v3)
+        v0 ^= word
+        at += 8
+    rest = end - at
+    last = np.uint64(length & 0xFF) << np.uint64(56)
+    if rest > 0:
+        if length >= 8:
+            last |= load_word(data, end - 8) >> (_EIGHT * np.uint64(8 - rest))
+        else:
+            for i in range(rest):
+                last |= np.uint64(data[at + i]) << (_EIGHT * np.uint64(i))
+    v3 ^= last
+    v0, v1, v2, v3 = _round(v0, v1, v2, v3)
+    v0 ^= last
+    v2 ^= _FINISH
+    for _ in range(3):
+        v0, v1, v2, v3 = _round(v0, v1, v2, v3)
+    result = v0 ^ v1 ^ v2 ^ v3
+    return _ONE if result == _ZERO else result

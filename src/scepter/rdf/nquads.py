@@ -1,0 +1,222 @@
+"""N-Quads in chunks of any size to event batches (spec/00 §2).
+
+A batch ends where an event ends; the rest waits for more. A name that comes back after another event's lines is a new event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scepter.rdf import grouping, lexing, scanner
+from scepter.rdf.batch import DeadLetter, EventBatch
+from scepter.rdf.hashing import TermKey, term_id
+from scepter.rdf.numerals import UNDECIDED, exact_number
+from scepter.rdf.spelling import LABEL_ROOM
+from scepter.rdf.terms import PROV, Literal
+from scepter.timeline import TimeKind
+
+BATCH_BYTES: Final = 8 << 20
+"""How much text makes a batch unless the caller says otherwise."""
+
+TIME_PREDICATES: Final = (PROV + "generatedAtTime", PROV + "startedAtTime", PROV + "endedAtTime")
+_KINDS: Final = (None, TimeKind.DATETIME, TimeKind.INTEGER)
+_PATIENCE: Final = 64 << 10
+_SHOWN: Final = 1000
+_PAD: Final = len(lexing.SENTINEL)
+_SHORTEST_STATEMENT: Final = 10  # _:a<b:>_:c.
+_BOM: Final = b"\xef\xbb\xbf"
+
+REASONS: Final[dict[int, str]] = {
+    lexing.BAD_IRI: "a character that an IRI must not hold",
+    lexing.RELATIVE_IRI: "a relative IRI; write it in full, with its scheme",
+    lexing.BAD_ESCAPE: "an escape that stands for no character",
+    lexing.BAD_UTF8: "bytes that are not UTF-8",
+    lexing.BAD_LITERAL: "a string without its closing quote",
+    lexing.BAD_LANGUAGE: "an @ that no language tag follows",
+    lexing.BAD_DATATYPE: "a ^^ that no datatype IRI follows",
+    lexing.BAD_LABEL: "a malformed blank node label",
+    lexing.BAD_SUBJECT: "a subject that is neither an IRI nor a blank node",
+    lexing.BAD_PREDICATE: "a predicate that is no IRI",
+    lexing.BAD_OBJECT: "an object that is no IRI, blank node or literal",
+    lexing.BAD_GRAPH: "a fourth element that is no graph name or time, or a missing dot",
+    lexing.NO_DOT: "a missing dot at the end",
+    lexing.AFTER_DOT: "text after the dot",
+    lexing.UNTAGGED_LANG_STRING: "an rdf:langString without a language tag",
+    grouping.OUTSIDE: "a triple outside every event: it has no graph name and gives no time",
+    grouping.BAD_TIME: "a time that is neither an xsd:dateTime nor an integer",
+    grouping.TIME_RANGE: "a time that does not fit into 64 bits",
+    grouping.MIXED_KINDS: "a dateTime among integer times, or an integer among dateTimes",
+    grouping.TWO_TIMES: "an event with two times",
+    grouping.NO_TIME: "an event without a time",
+    grouping.NO_TRIPLES: "an event without triples",
+    grouping.HALF_INTERVAL: "an event with only one of prov:startedAtTime and prov:endedAtTime",
+    grouping.BACKWARDS: "an event that ends before it starts",
+}
+"""Why a line or an event went to the dead letters."""
+
+
+@dataclass(slots=True)
+class ReadState:
+    """What the readers of one run share: the kind of its timestamps, once known, and the number of its events so far, which
+    keeps the blank nodes of different events apart. Workers of one run count from different `salt`s."""
+
+    kind: TimeKind | None = None
+    salt: int = 0
+
+
+@lru_cache(maxsize=16)
+def time_ids(key: TermKey) -> NDArray[np.uint64]:
+    """The ids of the time predicates: instant, start, end."""
+    return np.array([term_id(key, f"<{iri}>") for iri in TIME_PREDICATES], dtype=np.uint64)
+
+
+def padded(parts: bytes | bytearray | memoryview, spare: int = 0) -> NDArray[np.uint8]:
+    """A buffer as the kernels want it: the text, a sentinel, and room for salted labels."""
+    size = len(parts)
+    buffer = np.empty(size + _PAD + spare, dtype=np.uint8)
+    buffer[:size] = np.frombuffer(parts, dtype=np.uint8)
+    buffer[size : size + _PAD] = lexing.LF
+    return buffer
+
+
+def scratch_for(size: int) -> NDArray[np.uint8]:
+    """Room to write one canonical term of a text of this size."""
+    return np.zeros(size + 64, dtype=np.uint8)
+
+
+def spare_for(size: int, underscores: int) -> int:
+    """Room that the salted labels of a text may take: no label is longer than the text, and each starts with an underscore."""
+    return size + underscores * LABEL_ROOM if underscores else 0
+
+
+def row_bound(size: int, lines: int) -> int:
+    """At most so many statements are in a text."""
+    return min(lines, size // _SHORTEST_STATEMENT) + 1
+
+
+def letter(source: str, line: int | None, code: int, text: bytes) -> DeadLetter:
+    """The dead letter of a line or an event; of a long text only the beginning."""
+    shown = text[:_SHOWN].decode("utf-8", errors="replace").rstrip("\r\n")
+    return DeadLetter(source, line, REASONS[code], shown + "…" if len(text) > _SHOWN else shown)
+
+
+def batch_of(columns: scanner.Columns, buffer: NDArray[np.uint8], kind: TimeKind, stream_index: int) -> EventBatch:
+    """The batch that a scan filled, with the numbers that only exact reading decides."""
+    state = columns.state
+    rows, events = int(state[scanner.ROWS]), int(state[scanner.EVENTS])
+    number, scale = columns.number[:rows], columns.scale[:rows]
+    for row in np.flatnonzero(scale == UNDECIDED):
+        term = scanner.decode_term(buffer, int(columns.places[2, row]))
+        if not isinstance(term, Literal):
+            raise AssertionError("only literals are numbers")
+        number[row], scale[row] = exact_number(term)
+    first = np.empty(events + 1, dtype=np.int64)
+    first[:events] = columns.events[3, :events]
+    first[events] = rows
+    return EventBatch(
+        buffer[: int(state[scanner.SPARE])], kind, np.full(events, stream_index, dtype=np.int32),
+        columns.events[0, :events], columns.events[1, :events], columns.events[2, :events], first,
+        columns.ids[0, :rows], columns.ids[1, :rows], columns.ids[2, :rows],
+        columns.places[0, :rows], columns.places[1, :rows], columns.places[2, :rows], number, scale,
+    )  # fmt: skip
+
+
+class NQuadsReader:
+    """Reads one N-Quads source. `feed` takes chunks of any size and gives a batch whenever enough events are complete;
+    `finish` gives the rest.
+
+    `predicates` are the ids of the predicates that are kept (None: all): other triples are checked and left out, their events
+    stay. `numbered=False` leaves the line out of dead letters, for text that no person wrote.
+    """
+
+    def __init__(
+        self,
+        key: TermKey,
+        stream_index: int,
+        source_name: str,
+        dead_letter: Callable[[DeadLetter], None],
+        *,
+        predicates: frozenset[int] | None = None,
+        run: ReadState | None = None,
+        batch_bytes: int = BATCH_BYTES,
+        numbered: bool = True,
+    ) -> None:
+        self._key = key.words()
+        self._time_ids = time_ids(key)
+        self._table = scanner.id_table(predicates or ())
+        self._prune = predicates is not None
+        self._stream_index = stream_index
+        self._source = source_name
+        self._dead_letter = dead_letter
+        self._run = run if run is not None else ReadState()
+        self._batch_bytes = max(1, batch_bytes)
+        self._numbered = numbered
+        self._pending = bytearray()
+        self._whole = 0  # pending bytes up to the last line end
+        self._needed = self._batch_bytes
+        self._line = 1
+        self._at_start = True
+        self._scratch = scratch_for(0)
+
+    def feed(self, chunk: bytes) -> EventBatch | None:
+        """Takes more text; a batch if it completes enough events."""
+        end = chunk.rfind(b"\n")
+        if end >= 0:
+            self._whole = len(self._pending) + end + 1
+        self._pending += chunk
+        return self._scan(final=False) if self._whole >= self._needed else None
+
+    def finish(self) -> EventBatch | None:
+        """Ends the source: what waited is read as it stands."""
+        self._whole = len(self._pending)
+        return self._scan(final=True)
+
+    def _scan(self, *, final: bool) -> EventBatch | None:
+        begin = len(_BOM) if self._at_start and self._pending.startswith(_BOM) else 0
+        text = memoryview(self._pending)[: self._whole]
+        lines, labels = scanner.survey(np.frombuffer(text, dtype=np.uint8), 0, self._whole)
+        columns = scanner.allot(row_bound(self._whole, lines + 1), lines + 1)
+        buffer = padded(text, spare_for(self._whole, labels))
+        text.release()
+        if len(self._scratch) < self._whole + 64:
+            self._scratch = scratch_for(self._whole)
+        state = columns.state
+        state[scanner.KIND] = _KINDS.index(self._run.kind)
+        state[scanner.SALT] = self._run.salt
+        state[scanner.LINE] = self._line
+        state[scanner.BEGIN] = begin
+        state[scanner.LIMIT] = self._whole
+        state[scanner.FINAL] = final
+        state[scanner.SPARE] = self._whole + _PAD
+        grouping.scan_events(
+            buffer, self._table, self._prune, self._scratch, self._key, self._time_ids,
+            columns.ids, columns.places, columns.number, columns.scale, columns.events, columns.errors, state,
+        )  # fmt: skip
+        self._settle(columns, buffer)
+        kind = self._run.kind
+        return batch_of(columns, buffer, kind, self._stream_index) if kind and state[scanner.EVENTS] else None
+
+    def _settle(self, columns: scanner.Columns, buffer: NDArray[np.uint8]) -> None:
+        """Takes over what the scan learnt, and keeps the open event's text."""
+        state = columns.state
+        self._run.kind = _KINDS[state[scanner.KIND]]
+        self._run.salt = int(state[scanner.SALT])
+        for row in range(int(state[scanner.ERRORS])):
+            code, line, at = (int(value) for value in columns.errors[:, row])
+            end = scanner.line_end(buffer, at)
+            text = buffer[at : min(end, at + _SHOWN + 1)].tobytes()
+            self._dead_letter(letter(self._source, line if self._numbered else None, code, text))
+        consumed = int(state[scanner.CONSUMED])
+        self._line = int(state[scanner.LINE])
+        self._at_start = self._at_start and consumed == 0
+        del self._pending[:consumed]
+        self._whole -= consumed
+        # A long open event is scanned again only once it has grown by half: linear work for any chunk size
+        growth = self._whole // 2 if self._whole > _PATIENCE else 0
+        self._needed = self._whole + max(self._batch_bytes, growth)
