@@ -1,0 +1,1 @@
+"""Evaluators written from the definitions alone: obviously right, far too slow, for comparison with the engine."""
