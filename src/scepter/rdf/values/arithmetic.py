@@ -96,8 +96,8 @@ def _scaled(operator: str, duration: Duration, factor: numeric.Number) -> Durati
         return scale_duration(duration, exact)
     quotient = numeric.divide(duration.seconds, exact)
     months = numeric.divide(duration.months, exact)
-    assert isinstance(quotient, Decimal) and isinstance(months, Decimal)
-    return Duration(int((months + Decimal("0.5")) // 1), quotient, duration.kind)
+    assert isinstance(quotient, Decimal)
+    return Duration(numeric.round_half_up(months), quotient, duration.kind)
 
 
 def _durations(operator: str, x: Duration, y: Duration) -> Value:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from decimal import Decimal
 from typing import TypeAlias
 
@@ -15,7 +14,7 @@ from scepter.rdf.values.literals import (
     value_of,
     value_or_none,
 )
-from scepter.rdf.values.numeric import ExpressionError, less_numbers, promote
+from scepter.rdf.values.numeric import ExpressionError, is_true, less_numbers, promote
 from scepter.rdf.values.temporal import Date, DateTime, Duration, Time, less_duration
 
 OrderKey: TypeAlias = tuple[object, ...]
@@ -97,7 +96,7 @@ def effective_boolean_value(term: Term) -> bool:
         case bool() as flag:
             return flag
         case int() | Decimal() | float() as number:
-            return bool(number) and not math.isnan(number)
+            return is_true(number)
         case str() as text:
             return bool(text)
         case LangString(text):
@@ -161,4 +160,4 @@ def _value_key(value: Value) -> OrderKey:
             return (value.months * Decimal("2629746") + value.seconds,)
         case _:
             # Python compares int, Decimal and float by exact value; NaN has no place among them and goes first.
-            return (0,) if math.isnan(value) else (1, value)
+            return (1, value) if value == value else (0,)

@@ -150,6 +150,11 @@ def _widen(value: Number, rank: int) -> Number:
     return Single(value) if rank == 2 else to_double(value)
 
 
+def is_true(value: Number) -> bool:
+    """The effective boolean value of a number: neither zero nor NaN."""
+    return value == value and bool(value)
+
+
 def less_numbers(a: Number, b: Number) -> bool:
     """a < b, in the promoted type; nothing is less than NaN, nor NaN less than anything."""
     x, y = promote(a, b)
@@ -205,6 +210,12 @@ def negate(value: Number) -> Number:
     if isinstance(value, Decimal):
         return value.copy_negate() if value else value
     return _narrow(value, -value)
+
+
+def round_half_up(value: int | Decimal | float) -> int:
+    """The nearest integer, and of two the greater (F&O fn:round). The value must be finite."""
+    low = math.floor(value)
+    return low + 1 if subtract(value, low) >= 0.5 else low
 
 
 def _narrow(operand: Number, result: float) -> Number:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from enum import Enum
 
-from scepter.rdf.values.numeric import ExpressionError, add, format_decimal, multiply, subtract
+from scepter.rdf.values.numeric import ExpressionError, add, format_decimal, multiply, round_half_up, subtract
 
 _ZONE = r"(Z|[+-](?:0[0-9]|1[0-3]):[0-5][0-9]|[+-]14:00)?"
 _DATE = r"(-?(?:[1-9][0-9]{3,}|0[0-9]{3}))-([0-9]{2})-([0-9]{2})"
@@ -238,7 +238,7 @@ def less_duration(a: Duration, b: Duration) -> bool:
 
 def scale_duration(duration: Duration, factor: Decimal) -> Duration:
     """The duration times a number; months are rounded half up (F&O op:multiply-yearMonthDuration)."""
-    months = int((multiply(duration.months, factor) + Decimal("0.5")) // 1) if duration.months else 0  # type: ignore[operator]
+    months = round_half_up(multiply(duration.months, factor))
     seconds = multiply(duration.seconds, factor)
     assert isinstance(seconds, Decimal)
     return Duration(months, seconds, duration.kind)

@@ -1,0 +1,1 @@
+"""Operators over columns and rows, and their state. No syntax, no cluster."""
