@@ -84,9 +84,10 @@ class SparqlBuilder(Transformer_NonRecursive[Token, Any]):
 
     def literal(self, meta: Meta, children: list[Any]) -> tree.Constant:
         """A string literal."""
-        suffix = children[1] if len(children) > 1 else None
-        datatype = suffix.term if isinstance(suffix, tree.Constant) else suffix
-        return tree.Constant(terms.literal(terms.string(children[0]), datatype), span_of(meta))
+        suffix: Any = children[1] if len(children) > 1 else None
+        if isinstance(suffix, tree.Constant):
+            suffix = suffix.term
+        return tree.Constant(terms.literal(terms.string(children[0]), suffix), span_of(meta))
 
     def number(self, meta: Meta, children: list[Token]) -> tree.Constant:
         """A number."""

@@ -130,7 +130,8 @@ def _accepted(grammar: Lark, text: str, at: int) -> set[str]:
                 break
     except UnexpectedInput:
         pass  # the very error being worded
-    return set(parser.accepts())
+    accepted: set[str] = parser.accepts()  # type: ignore[no-untyped-call]  # lark leaves this one without types
+    return accepted
 
 
 def _misplaced(error: UnexpectedInput, at: int, source: Source, wanted: str, accepted: set[str]) -> QueryError:

@@ -1,0 +1,40 @@
+"""Syntax tree to algebra, one module per language: the only place that knows both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from scepter.errors import QueryError, Source, option_error
+from scepter.lower.result import Lowered, NamedGraph
+from scepter.lower.spaseq import lower_spaseq
+from scepter.syntax.parse import LANGUAGES, detect_language, known_language, parse_spaseq
+
+__all__ = ["LANGUAGES", "Lowered", "NamedGraph", "lower"]
+
+
+def _spaseq(source: Source) -> Lowered:
+    return lower_spaseq(parse_spaseq(source.text, source.name), source)
+
+
+_BUILT: dict[str, Callable[[Source], Lowered]] = {"spaseq": _spaseq}
+
+
+def lower(text: str, language: str | None = None, name: str = "<query>") -> Lowered:
+    """Parse and check a query: its program, or a QueryError that says what is wrong and where.
+
+    >>> text = "SELECT ?x WITHIN 5 FROM STREAM S <http://example/s> WHERE { SEQ (A) DEFINE GPM A ON S { ?x ?p ?o } }"
+    >>> lower(text).program.queries[0].streams[0].alias
+    'S'
+    """
+    chosen = detect_language(text, name) if language is None else known_language(language)
+    if chosen not in _BUILT:
+        raise option_error(
+            "language-not-built",
+            f"queries in {chosen} cannot be run yet",
+            help=f"the languages that can are {', '.join(_BUILT)}",
+        )
+    source = Source(name, text)
+    try:
+        return _BUILT[chosen](source)
+    except QueryError as error:
+        raise QueryError(error.diagnostic, source) from None

@@ -1,0 +1,42 @@
+"""Queries of one file that read each other's streams must not do so in a circle (spec/10-spaseq rule 12)."""
+
+from __future__ import annotations
+
+from scepter.errors import query_error
+from scepter.lower.clauses import clause_of
+from scepter.rdf.terms import IRI
+from scepter.syntax import spaseq_tree as syntax
+
+
+def refuse_circles(queries: tuple[syntax.SpaseqQuery, ...]) -> None:
+    """Raise `circular-streams`, naming the streams, when a query's INTO STREAM comes back to it."""
+    into = [clause_of(query, syntax.IntoStream) for query in queries]
+    reads = [{c.stream.iri for c in query.clauses if isinstance(c, syntax.FromStream)} for query in queries]
+    feeds: dict[IRI, list[tuple[IRI, syntax.IntoStream]]] = {}
+    for clause, read in zip(into, reads, strict=True):
+        for iri in read if clause is not None else ():
+            assert clause is not None
+            feeds.setdefault(iri, []).append((clause.stream.iri, clause))
+    for clause in into:
+        if clause is not None and (circle := _way_back(clause.stream.iri, feeds)):
+            names = " -> ".join(str(iri) for iri in circle)
+            raise query_error(
+                "circular-streams",
+                f"the streams of this file feed each other in a circle: {names}",
+                clause.stream.span,
+                help="let one of the queries write into another stream",
+            )
+
+
+def _way_back(start: IRI, feeds: dict[IRI, list[tuple[IRI, syntax.IntoStream]]]) -> list[IRI] | None:
+    """The shortest way from a stream back to itself."""
+    ways = [[start]]
+    seen: set[IRI] = set()
+    for way in ways:  # grows while it is walked: breadth first
+        for following, _ in sorted(feeds.get(way[-1], ()), key=lambda pair: pair[0].value):
+            if following == start:
+                return [*way, start]
+            if following not in seen:
+                seen.add(following)
+                ways.append([*way, following])
+    return None

@@ -1,0 +1,68 @@
+"""What lowering gives: the program, and what the outside must know of the query's text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from scepter.algebra.query import Construct, Program, Stream
+from scepter.errors import Diagnostic, Source, Span, nearest, option_error
+from scepter.rdf.terms import IRI
+
+
+@dataclass(frozen=True, slots=True)
+class NamedGraph:
+    """A background graph that a query names, and where."""
+
+    iri: IRI
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Lowered:
+    """A checked query: its program, its warnings, and the streams and background graphs it names."""
+
+    program: Program
+    language: str
+    source: Source
+    warnings: tuple[Diagnostic, ...] = ()
+    graphs: tuple[NamedGraph, ...] = ()
+    """The background graphs named by `GRAPH <iri>`, each once."""
+    streams: tuple[Stream, ...] = ()
+    """The streams named, in order, each IRI once per alias."""
+    prefixes: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def derived(self) -> frozenset[IRI]:
+        """The streams that queries of the file construct (INTO STREAM)."""
+        results = (query.result for query in self.program.queries)
+        return frozenset(r.into for r in results if isinstance(r, Construct) and r.into is not None)
+
+    @property
+    def inputs(self) -> tuple[IRI, ...]:
+        """The streams that must be given from outside, in the order named."""
+        return tuple(iri for iri in dict.fromkeys(s.iri for s in self.streams) if iri not in self.derived)
+
+    def stream(self, name: str) -> IRI:
+        """The stream that a person means by its IRI (with or without `<>`), its alias, or its prefixed name.
+
+        Raises OptionError `unknown-stream` or `ambiguous-stream`.
+        """
+        bare = name[1:-1] if name.startswith("<") and name.endswith(">") else name
+        iris = {s.iri.value: s.iri for s in self.streams}
+        if bare in iris:
+            return iris[bare]
+        aliased = {s.iri for s in self.streams if s.alias == name}
+        if len(aliased) > 1:
+            both = " and ".join(sorted(str(iri) for iri in aliased))
+            raise option_error("ambiguous-stream", f"the alias {name} names {both}", help="give the stream by its IRI")
+        if aliased:
+            return aliased.pop()
+        prefix, colon, local = name.partition(":")
+        expanded = dict(self.prefixes).get(prefix, "") + local
+        if colon and expanded in iris:
+            return iris[expanded]
+        aliases = [s.alias for s in self.streams if s.alias is not None]
+        close = nearest(name, [*iris, *aliases])
+        listed = ", ".join(f"{s.alias} <{s.iri.value}>" if s.alias else f"<{s.iri.value}>" for s in self.streams)
+        advice = f"did you mean {close}?" if close else f"its streams are {listed}" if listed else "it names no stream"
+        raise option_error("unknown-stream", f"the query names no stream {name}", help=advice)
