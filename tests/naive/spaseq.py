@@ -10,8 +10,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from scepter.kernel.sparql.patterns import solutions
-
 from naive.answers import aggregate, results
 from naive.runs import Event, Found, Match, Run, Seen, Solution, compatible, extends
 from naive.windows import Window
@@ -35,6 +33,7 @@ from scepter.algebra.walk import find
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.dataset import Dataset, Graph
 from scepter.kernel.sparql.expressions import holds
+from scepter.kernel.sparql.patterns import solutions
 from scepter.rdf.terms import IRI, BlankNode, Term, Triple
 from scepter.timeline import TimeKind
 

@@ -31,7 +31,8 @@ def turtle(text: str, prefixes: Mapping[str, str]) -> frozenset[Triple]:
     head = "".join(f"PREFIX {name}: <{iri}>\n" for name, iri in {**WELL_KNOWN_PREFIXES, **prefixes}.items())
     return frozenset(
         Triple(*(parse_term(str(term)) for term in (quad.subject, quad.predicate, quad.object)))
-        for quad in ox.parse(head + text, format=ox.RdfFormat.TURTLE)
+        # in braces, because there a last dot may be missing
+        for quad in ox.parse(f"{head}<x:g> {{ {text} }}", format=ox.RdfFormat.TRIG)
     )
 
 
