@@ -12,9 +12,9 @@ from scepter.cases.document import Document, read_document
 from scepter.cases.model import Case, Expectation, Graphs, Refusal, Row, Rows, Time, TimedGraph, Truth
 from scepter.cases.turtle import TurtleError, iris, parse_iri, parse_term, parse_turtle, prologue
 from scepter.rdf.terms import IRI, WELL_KNOWN_PREFIXES, Term
+from scepter.runtime.options import POLICIES
 from scepter.timeline import TIME_UNITS, TimeKind, format_instant, parse_duration, parse_instant
 
-POLICIES = ("unrestricted", "chronological", "recent", "naive")
 OPTIONS = ("time-unit", "start", "policy", "evaluate-at", "max-delay")
 EXPECTATIONS = ("expect", "expect-graphs", "expect-events", "expect-boolean", "expect-error")
 KEYS = ("name", "language", "prefixes", "options", "streams", "background", "ontology", "query", *EXPECTATIONS)

@@ -49,7 +49,7 @@ class Match(Protocol):
     @property
     def bindings(self) -> Mapping[str, Term]: ...  # noqa: D102
     @property
-    def events(self) -> Mapping[str, Sequence[str]]: ...  # noqa: D102
+    def events(self) -> Mapping[str, Sequence[object]]: ...  # noqa: D102
     @property
     def graph(self) -> Sequence[Triple] | None: ...  # noqa: D102
     @property
@@ -158,7 +158,7 @@ def _names(match: Match, variables: Sequence[str]) -> list[str]:
 
 
 def _events(match: Match) -> dict[str, JsonValue]:
-    return {part: list(names) for part, names in match.events.items()}
+    return {part: [str(name) for name in names] for part, names in match.events.items()}
 
 
 class JsonLinesWriter:
@@ -295,7 +295,7 @@ class TableWriter:
         else:
             yield from (self._short(match.bindings.get(name)) for name in self._shape.variables)
         if self._with_events:
-            yield "  ".join(f"{part}: {', '.join(names)}" for part, names in match.events.items())
+            yield "  ".join(f"{part}: {', '.join(map(str, names))}" for part, names in match.events.items())
 
     def _short(self, term: Term | None) -> str:
         match term:

@@ -1,0 +1,5 @@
+"""`python -m scepter`."""
+
+from scepter.cli.main import main
+
+main()

@@ -1,0 +1,144 @@
+"""What a run reads: the query file, its streams, the background and the ontology, each found before the run starts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+import typer
+
+from scepter.errors import Diagnostic, OptionError, Severity, Source, option_error, render
+
+UNKNOWN_STREAM = "unknown-stream"
+"""The code of the error for a name that is none of a query's streams."""
+
+_SCHEME = re.compile(r"<?[A-Za-z][A-Za-z0-9+.\-]*:")
+
+
+class Streams(Protocol):
+    """What is asked of a query to give it its streams."""
+
+    @property
+    def streams(self) -> Sequence[str]: ...  # noqa: D102
+    def resolve_stream(self, name: str) -> str:
+        """The IRI of a stream by IRI, alias or prefixed name."""
+
+
+def read_query(path: Path) -> str:
+    """The text of a query file."""
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise option_error("no-such-file", f"there is no query file {path}") from None
+    except IsADirectoryError:
+        raise option_error("not-a-file", f"{path} is a folder, not a query file") from None
+    except UnicodeDecodeError as error:
+        raise option_error("not-utf-8", f"the query file {path} is no UTF-8 text (byte {error.start})") from None
+    except OSError as error:
+        raise option_error("not-readable", f"the query file {path} cannot be read: {error.strerror}") from None
+
+
+def assign_streams(query: Streams, given: Sequence[str]) -> tuple[dict[str, str], list[str]]:
+    """`NAME=SOURCE` per stream: the source per stream IRI, and warnings. A stream that nobody gave is an error."""
+    sources: dict[str, str] = {}
+    warnings: list[str] = []
+    for argument in given:
+        name, source = _split_stream(query, argument)
+        try:
+            iri = query.resolve_stream(name)
+        except OptionError as error:
+            if error.code != UNKNOWN_STREAM:
+                raise
+            warnings.append(_unused(name, query.streams))
+            continue
+        if iri in sources:
+            raise option_error(
+                "stream-twice",
+                f"the stream <{iri}> is given twice: {sources[iri]} and {source}",
+                help=f"give several files as one source: a folder, or a glob in quotes, --stream '{name}=…/*.nq'",
+            )
+        sources[iri] = source
+    if missing := [iri for iri in query.streams if iri not in sources]:
+        raise option_error(
+            "stream-missing",
+            f"the query reads the stream <{missing[0]}>, and nobody gave it",
+            help=f"add --stream {missing[0]}=FILE",
+            notes=tuple(f"also missing: <{iri}>" for iri in missing[1:]),
+        )
+    return sources, warnings
+
+
+def _split_stream(query: Streams, argument: str) -> tuple[str, str]:
+    """Split at the first `=` whose left side names a stream: IRIs may hold one themselves."""
+    places = [index for index, character in enumerate(argument) if character == "="]
+    if not places:
+        raise option_error(
+            "bad-stream", f"--stream {argument} is not of the form NAME=SOURCE", help="write --stream S1=power.nq"
+        )
+    for place in places:
+        try:
+            query.resolve_stream(argument[:place])
+        except OptionError as error:
+            if error.code == UNKNOWN_STREAM:
+                continue
+        return _sourced(argument, place)
+    return _sourced(argument, places[0])
+
+
+def _sourced(argument: str, place: int) -> tuple[str, str]:
+    name, source = argument[:place], argument[place + 1 :]
+    if not source:
+        raise option_error("bad-stream", f"--stream {argument} names no source", help=f"write --stream {name}=power.nq")
+    return name, source
+
+
+def _unused(name: str, streams: Sequence[str]) -> str:
+    reads = f"it reads {', '.join(f'<{iri}>' for iri in streams)}" if streams else "it reads no stream"
+    message = f"the query reads no stream {name!r}; {reads}"
+    return render(Diagnostic("stream-unused", message, severity=Severity.WARNING))
+
+
+def assign_background(given: Sequence[str]) -> dict[str | None, list[Path]]:
+    """`[IRI=]FILE` per background graph, None for the default graph; each file must exist."""
+    files: dict[str | None, list[Path]] = {}
+    for argument in given:
+        iri, path = _split_background(argument)
+        files.setdefault(iri, []).append(existing("--background", path))
+    return files
+
+
+def _split_background(argument: str) -> tuple[str | None, Path]:
+    # Both IRIs and file names may hold `=`: the split whose right side exists is meant.
+    places = [index for index, character in enumerate(argument) if character == "="] if _SCHEME.match(argument) else []
+    for place in places:
+        if Path(argument[place + 1 :]).is_file():
+            return argument[:place].removeprefix("<").removesuffix(">"), Path(argument[place + 1 :])
+    if places and not Path(argument).is_file():
+        return argument[: places[-1]], Path(argument[places[-1] + 1 :])
+    return None, Path(argument)
+
+
+def existing(option: str, path: Path) -> Path:
+    """The path of a file that is there and can be read."""
+    if path.is_dir():
+        raise option_error("not-a-file", f"{option} {path} is a folder", help="name the files in it, each with its own option")
+    try:
+        with path.open("rb"):
+            return path
+    except FileNotFoundError:
+        raise option_error("no-such-file", f"{option}: there is no file {path}") from None
+    except OSError as error:
+        raise option_error("not-readable", f"{option}: {path} cannot be read: {error.strerror}") from None
+
+
+def existing_all(option: str, paths: Sequence[Path]) -> list[Path]:
+    """The paths, each there and readable."""
+    return [existing(option, path) for path in paths]
+
+
+def tell_warnings(warnings: Sequence[Diagnostic], source: Source) -> None:
+    """Show a query's warnings on stderr."""
+    for warning in warnings:
+        typer.echo(render(warning, source), err=True)

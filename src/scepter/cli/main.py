@@ -1,0 +1,109 @@
+"""`scepter`: the commands, loaded when they are used, and what an error makes of the exit code."""
+
+from __future__ import annotations
+
+import importlib
+import io
+import os
+import sys
+import traceback
+from importlib.metadata import version
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from scepter.errors import DataError, ScepterError
+
+# Each command stands in the module of its name and brings its own imports: `scepter check` must start without numba or Spark.
+COMMANDS = ("run", "check", "explain", "test", "generate")
+
+FAILED = 1
+WRONG = 2
+INTERRUPTED = 130
+PIPE_CLOSED = 141  # as a shell reports a program that wrote to a pipe nobody reads any more
+
+
+class Commands(TyperGroup):
+    """The group whose commands are imported by name."""
+
+    def list_commands(self, ctx: object) -> list[str]:
+        """The commands, in the order a person meets them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: object, cmd_name: str) -> TyperCommand | None:
+        """The command of that name, imported now."""
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"scepter.cli.{cmd_name}")
+        single = typer.Typer(add_completion=False, rich_markup_mode=None)
+        single.command(cmd_name, no_args_is_help=cmd_name != "generate")(getattr(module, cmd_name))
+        command = typer.main.get_command(single)
+        assert isinstance(command, TyperCommand)
+        return command
+
+    def invoke(self, ctx: Any) -> object:
+        """Run the command; an error becomes a message on stderr and an exit code."""
+        try:
+            return super().invoke(ctx)
+        except ScepterError as error:
+            tell(str(error))
+            raise typer.Exit(FAILED if isinstance(error, DataError) else WRONG) from None
+        except KeyboardInterrupt:
+            tell("interrupted")
+            raise typer.Exit(INTERRUPTED) from None
+        except BrokenPipeError:
+            # Nobody reads the results any more (`scepter run … | head`): not a failure to complain about.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(PIPE_CLOSED) from None
+        except OSError as error:
+            tell(f"error[system]: {error}")
+            raise typer.Exit(FAILED) from None
+        except (typer.Exit, typer.Abort, SystemExit):
+            raise
+        except Exception as error:
+            if hasattr(error, "exit_code"):  # the argument parser's own errors show themselves, with exit code 2
+                raise
+            tell("".join(traceback.format_exception(error)))
+            tell("error[internal]: this is a fault of scepter; please report it with the lines above")
+            raise typer.Exit(FAILED) from None
+
+
+def tell(text: str) -> None:
+    """A line for the person, on stderr."""
+    typer.echo(text, err=True)
+
+
+app = typer.Typer(
+    cls=Commands,
+    name="scepter",
+    help="Queries over event streams: EP-SPARQL, SPAseq, OBEP, RSEP-QL and Sparkwave on one engine.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"scepter {version('scepter')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _scepter(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and stop.")
+    ] = False,
+) -> None:
+    pass
+
+
+def main() -> None:
+    """The `scepter` program."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # RDF is UTF-8 wherever the terminal's locale stands; what is no UTF-8 (a file name) is shown escaped.
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    app()

@@ -1,0 +1,93 @@
+"""The options of a run, checked before any data is read: what a query's language does not take is refused, never ignored."""
+
+from __future__ import annotations
+
+from scepter.errors import nearest, option_error
+from scepter.runtime.options import POLICIES, RunOptions
+
+ENGINES = ("spark", "local")
+
+_TITLES = {"ep-sparql": "EP-SPARQL", "spaseq": "SPAseq", "obep": "OBEP", "rsep-ql": "RSEP-QL", "sparkwave": "Sparkwave"}
+# spec/20 rule 10; spec/30 "Event pattern"; spec/40 rule 8. The others take none.
+_POLICIES = {"ep-sparql": ("unrestricted", "chronological", "recent"), "rsep-ql": POLICIES, "obep": ("unrestricted",)}
+_EVALUATED_AT_INSTANTS = frozenset({"rsep-ql"})
+
+
+def run_options(
+    language: str,
+    *,
+    policy: str | None = None,
+    time_unit: str | None = None,
+    start: str | None = None,
+    evaluate_at: str | None = None,
+    max_delay: str | None = None,
+) -> RunOptions:
+    """Check the options of a run for a query in a language."""
+    found = RunOptions.of(
+        policy=policy,
+        time_unit="ms" if time_unit is None else time_unit,
+        start=start,
+        evaluate_at=None if evaluate_at is None else evaluate_at.split(","),
+        max_delay=max_delay,
+    )
+    if found.policy is not None:
+        _check_policy(found.policy, language)
+    if found.evaluate_at is not None:
+        _check_evaluated(language)
+    kinds = {instant.kind for instant in (*(found.evaluate_at or ()), *((found.start,) if found.start else ()))}
+    if len(kinds) > 1:
+        raise option_error(
+            "mixed-times",
+            "--start and --evaluate-at mix integers and dateTimes, and a query sees one kind of time",
+            help="write all of them as the streams' timestamps are",
+        )
+    return found
+
+
+def one_of(option: str, value: str, allowed: tuple[str, ...]) -> str:
+    """The value, if the option takes it."""
+    if value not in allowed:
+        close = nearest(value, allowed)
+        hint = f"did you mean {close}?" if close else f"one of {', '.join(allowed)}"
+        raise option_error("bad-option", f"{option} cannot be {value!r}", help=hint)
+    return value
+
+
+def _check_policy(policy: str, language: str) -> None:
+    taken = _POLICIES.get(language, ())
+    if policy in taken:
+        return
+    title = _TITLES.get(language, language)
+    if not taken:
+        reason = "its operators themselves say which events are selected" if language == "spaseq" else "it has no policies"
+        raise option_error("option-not-for-language", f"{title} takes no --policy: {reason}", help="leave out --policy")
+    raise option_error("option-not-for-language", f"{title} has no policy {policy!r}", help=f"{title} takes {', '.join(taken)}")
+
+
+def _check_evaluated(language: str) -> None:
+    if language not in _EVALUATED_AT_INSTANTS:
+        raise option_error(
+            "option-not-for-language",
+            f"{_TITLES.get(language, language)} takes no --evaluate-at: its matches come when they are complete; "
+            "RSEP-QL alone is evaluated at instants",
+            help="leave out --evaluate-at",
+        )
+
+
+def check_engine(engine: str, *, master: str | None, follow: bool, checkpoint: object | None) -> None:
+    """Refuse what the engine cannot do."""
+    one_of("--engine", engine, ENGINES)
+    if engine == "local":
+        given = {"--master": master is not None, "--follow": follow, "--checkpoint": checkpoint is not None}
+        for option in (name for name, is_given in given.items() if is_given):
+            raise option_error(
+                "option-not-for-engine",
+                f"{option} needs Spark, and --engine local reads bounded input in this process",
+                help=f"leave out {option}, or --engine local",
+            )
+    elif checkpoint is not None and not follow:
+        raise option_error(
+            "option-not-for-engine",
+            "--checkpoint keeps the place of a run that goes on, and without --follow the input is read to its end",
+            help="add --follow, or leave out --checkpoint",
+        )

@@ -1,0 +1,53 @@
+"""The progress of a long run, on stderr and only for a person at a terminal."""
+
+from __future__ import annotations
+
+from types import TracebackType
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskProgressColumn, TimeRemainingColumn
+from rich.text import Text
+
+
+class _Counts(ProgressColumn):
+    """Triples read, triples per second, matches so far."""
+
+    def render(self, task: Task) -> Text:
+        triples, matches = task.fields["triples"], task.fields["matches"]
+        rate = triples / task.elapsed if task.elapsed else 0.0
+        return Text(f"{triples:,} triples  {rate:,.0f}/s  {matches:,} matches")
+
+
+class RunProgress:
+    """A bar with the share of the input done, the rate and the matches; silent where nobody would see it move."""
+
+    def __init__(self, console: Console | None = None) -> None:
+        self._console = console or Console(stderr=True)
+        self._bar: Progress | None = None
+
+    def __enter__(self) -> RunProgress:
+        if self._console.is_terminal:
+            columns = (BarColumn(), TaskProgressColumn(), _Counts(), TimeRemainingColumn())
+            self._bar = Progress(*columns, console=self._console, transient=True)
+            self._task = self._bar.add_task("", total=None, triples=0, matches=0)
+            self._bar.start()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.hide()
+
+    def update(self, done: int, total: int | None, triples: int) -> None:
+        """So much of the input is read (in any unit; `total` None: nobody knows)."""
+        if self._bar is not None:
+            self._bar.update(self._task, completed=done, total=total, triples=triples)
+
+    def matched(self, matches: int) -> None:
+        """So many matches were found."""
+        if self._bar is not None:
+            self._bar.update(self._task, matches=matches)
+
+    def hide(self) -> None:
+        """Take the bar away for good: results now go to the same terminal."""
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
