@@ -76,7 +76,7 @@ class SparqlBuilder(Transformer_NonRecursive[Token, Any]):
 
     def var(self, meta: Meta, children: list[Token]) -> tree.Var:
         """A variable."""
-        return tree.Var(str(children[0])[1:], token_span(children[0]))
+        return tree.Var(terms.check_name(children[0])[1:], token_span(children[0]))
 
     def iri(self, meta: Meta, children: list[Token]) -> tree.Constant:
         """An IRI."""
@@ -107,7 +107,7 @@ class SparqlBuilder(Transformer_NonRecursive[Token, Any]):
 
     def _node(self, child: Any) -> tree.Node:
         if isinstance(child, Token):
-            return tree.Blank(str(child)[2:], token_span(child))
+            return tree.Blank(terms.check_name(child)[2:], token_span(child))
         node: tree.Node = child
         return node
 

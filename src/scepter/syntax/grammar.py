@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import functools
+import hashlib
+import os
+import sys
+import tempfile
 from importlib import resources
+from pathlib import Path
 
+import lark
 from lark import Lark, Token, Tree
 
 from scepter.errors import Span, query_error
-from scepter.syntax.terms import token_span
 
 DEPTH_LIMIT = 250
 """How deep a query may nest. What comes after the parser recurses over its tree; this bounds it well below Python's stack."""
@@ -19,10 +24,54 @@ _BALANCED = frozenset({"or_expression", "and_expression", "alternatives"})
 
 @functools.cache
 def parser(language: str) -> Lark:
-    """The parser of a language. Building one takes a fifth of a second, so it is built when first asked for, once."""
+    """The parser of a language.
+
+    Its tables take some tenths of a second to compute, so they are kept in the user's cache folder, under a name that says
+    which grammar, lark and Python they are for. Without such a folder they are computed once per process.
+    """
     folder = resources.files("scepter.syntax")
     text = "\n".join(folder.joinpath(f"{name}.lark").read_text("utf-8") for name in ("sparql", language))
+    kept = _cache_folder()
+    if kept is None:
+        return _build(text, language)
+    key = hashlib.sha256(f"{lark.__version__} {sys.version} {text}".encode()).hexdigest()[:24]
+    return _load(kept / f"{language}-{key}.tables") or _store(_build(text, language), kept / f"{language}-{key}.tables")
+
+
+def _build(text: str, language: str) -> Lark:
     return Lark(text, start=language, parser="lalr", lexer="contextual", propagate_positions=True, maybe_placeholders=False)
+
+
+def _cache_folder() -> Path | None:
+    """The folder of the tables, the user's own and closed to others: lark reads them with pickle."""
+    root = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
+    try:
+        folder = (Path(root) if root else Path.home() / ".cache") / "scepter"
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        status = folder.stat()
+    except (OSError, RuntimeError):  # RuntimeError: the user has no home
+        return None
+    if hasattr(os, "getuid") and (status.st_uid != os.getuid() or status.st_mode & 0o022):
+        return None
+    return folder
+
+
+def _load(path: Path) -> Lark | None:
+    try:
+        with path.open("rb") as file:
+            return Lark.load(file)
+    except Exception:  # a torn or foreign file can fail in any way; the tables are then computed anew and replace it
+        return None
+
+
+def _store(built: Lark, path: Path) -> Lark:
+    try:
+        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+            built.save(file)
+        Path(file.name).replace(path)
+    except OSError:  # a full or read-only disk costs the next process some time, nothing else
+        return built
+    return built
 
 
 def refuse_deep(root: Tree[Token]) -> None:
@@ -35,10 +84,11 @@ def refuse_deep(root: Tree[Token]) -> None:
         node, above = pending.pop()
         depth = above + _weight(node)
         if depth > DEPTH_LIMIT:
+            start = 0 if node.meta.empty else node.meta.start_pos
             raise query_error(
                 "too-complex",
                 f"the query nests deeper than {DEPTH_LIMIT} levels here",
-                _first_span(node),
+                Span(start, start + 1),
                 help="shorten the chain, or bind parts of it with BIND",
             )
         pending.extend((child, depth) for child in node.children if isinstance(child, Tree))
@@ -50,7 +100,3 @@ def _weight(node: Tree[Token]) -> int:
     if node.data in _BALANCED:
         return len(node.children).bit_length()
     return 1
-
-
-def _first_span(node: Tree[Token]) -> Span:
-    return Span(node.meta.start_pos, node.meta.start_pos + 1) if not node.meta.empty else token_span(Token("", ""))

@@ -13,7 +13,7 @@ from scepter.rdf.terms import IRI
 from scepter.syntax import spaseq_tree as nodes
 from scepter.syntax import tree
 from scepter.syntax.build import SparqlBuilder, has, only, span_of
-from scepter.syntax.terms import token_span
+from scepter.syntax.terms import check_name, token_span
 
 
 @v_args(meta=True)
@@ -128,7 +128,7 @@ class SpaseqBuilder(SparqlBuilder):
         return tree.IterationCall(
             str(function),
             str(part),
-            tree.Var(str(variable)[1:], token_span(variable)),
+            tree.Var(check_name(variable)[1:], token_span(variable)),
             span_of(meta),
             token_span(function),
             token_span(part),

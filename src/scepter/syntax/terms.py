@@ -23,6 +23,22 @@ _NUMBERS = {
 }
 
 
+# The characters of SPARQL's PN_CHARS beyond ASCII.
+_BEYOND_ASCII = (
+    "\xb7\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u037d\u037f-\u1fff\u200c\u200d\u203f\u2040\u2070-\u218f\u2c00-\u2fef\u3001-\ud7ff"
+    "\uf900-\ufdcf\ufdf0-\ufffd\U00010000-\U000effff"
+)
+
+
+def check_name(token: Token) -> str:
+    """The text of a name, whose characters beyond ASCII must be some that SPARQL allows."""
+    if not token.isascii() and (found := re.search(f"[^\x00-\x7f{_BEYOND_ASCII}]", token)):
+        at = (token.start_pos or 0) + found.start()
+        character = f"{found.group()!r} (U+{ord(found.group()):04X})"
+        raise query_error("syntax", f"a name cannot hold {character}", Span(at, at + 1))
+    return str(token)
+
+
 def token_span(token: Token) -> Span:
     """Where a token stands."""
     start = token.start_pos or 0
@@ -42,7 +58,7 @@ class Names:
 
     def declare_prefix(self, name: Token, token: Token) -> None:
         """`PREFIX name: <iri>`; a later declaration of the same prefix replaces it."""
-        self.prefixes[str(name)[:-1]] = self.reference(token).value
+        self.prefixes[check_name(name)[:-1]] = self.reference(token).value
 
     def iri(self, token: Token) -> IRI:
         """An IRI, written out or by prefix."""
@@ -65,7 +81,7 @@ class Names:
         return IRI(resolve(self.base, text))
 
     def _prefixed(self, token: Token) -> IRI:
-        prefix, _, local = str(token).partition(":")
+        prefix, _, local = check_name(token).partition(":")
         if prefix not in self.prefixes:
             raise self._unknown_prefix(prefix, token)
         return IRI(self.prefixes[prefix] + _LOCAL_ESCAPE.sub(r"\1", local))
