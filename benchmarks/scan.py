@@ -19,12 +19,11 @@ import pyoxigraph
 
 from scepter.rdf.batch import DeadLetter, EventBatch
 from scepter.rdf.hashing import TermKey, term_id
-from scepter.rdf.nquads import NQuadsReader
+from scepter.rdf.nquads import BATCH_BYTES, NQuadsReader
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 PROV = "http://www.w3.org/ns/prov#"
 SENSOR = "http://example.org/sensor#"
-READ_BYTES = 8 << 20
 GOAL_FULL, GOAL_PRUNED = 4.0, 7.0
 
 
@@ -65,8 +64,8 @@ def read_batches(path: Path, key: TermKey, predicates: frozenset[int] | None) ->
         raise AssertionError(letter)
 
     reader = NQuadsReader(key, 0, path.name, refuse, predicates=predicates)
-    with path.open("rb") as source:
-        while chunk := source.read(READ_BYTES):
+    with path.open("rb", buffering=0) as source:
+        while chunk := source.read(BATCH_BYTES):
             if (batch := reader.feed(chunk)) is not None:
                 yield batch
     if (batch := reader.finish()) is not None:

@@ -11,12 +11,13 @@ from typing import Any, Final
 import numpy as np
 from numba import njit
 
-from scepter.rdf.hashing import hash_bytes
+from scepter.rdf.hashing import hash_bytes, pointer
 from scepter.rdf.lexing import CR, LF, UNDERSCORE
 from scepter.rdf.numerals import instant_of
 from scepter.rdf.scanner import (
     AT_TIME,
     BEGIN,
+    CAPACITY,
     CONSUMED,
     ERRORS,
     EVENTS,
@@ -47,17 +48,18 @@ from scepter.rdf.scanner import (
     OPEN_LINE,
     OPEN_ROWS,
     OPEN_SPARE,
+    PREDICATES_AT,
     ROWS,
     S_END,
     SALT,
-    SLOTS,
     SLOW,
     SLOW_G,
     SLOW_O,
     SLOW_S,
     SPARE,
     STATEMENT,
-    TERMS,
+    STREAM,
+    TERMS_AT,
     TO_TIME,
     TRIPLES,
     G,
@@ -82,9 +84,9 @@ _ZERO = np.uint64(0)
 @njit(cache=True, nogil=True)
 def _error(code: Any, line: Any, at: Any, errors: Any, state: Any) -> Any:
     row = state[ERRORS]
-    errors[0, row] = code
-    errors[1, row] = line
-    errors[2, row] = at
+    errors[3 * row] = code
+    errors[3 * row + 1] = line
+    errors[3 * row + 2] = at
     state[ERRORS] = row + 1
 
 
@@ -138,66 +140,84 @@ def _close(state: Any, ids: Any, places: Any, number: Any, scale: Any, events: A
     instant = state[HAVE] == _HAVE_AT
     start = state[AT_TIME] if instant else state[FROM_TIME]
     end = state[AT_TIME] if instant else state[TO_TIME]
-    _event(start, end, state[NAME], state, ids, places, number, scale, events)
+    _event(start, end, state[NAME], state[STREAM], state, ids, places, number, scale, events)
 
 
 @njit(cache=True, nogil=True)
-def _event(start: Any, end: Any, name: Any, state: Any, ids: Any, places: Any, number: Any, scale: Any, events: Any) -> Any:
+def _event(
+    start: Any, end: Any, name: Any, stream: Any, state: Any, ids: Any, places: Any, number: Any, scale: Any, events: Any
+) -> Any:
     """Notes the event of the rows since OPEN_ROWS, a set of triples."""
     first = state[OPEN_ROWS]
-    if state[ROWS] - first > 1:
+    if state[ROWS] - first > _SMALL_EVENT:
+        _drop_repeated_of_many(first, state, ids, places, number, scale)
+    elif state[ROWS] - first > 1:
         _drop_repeated(first, state, ids, places, number, scale)
     row = state[EVENTS]
-    events[0, row] = start
-    events[1, row] = end
-    events[2, row] = name
-    events[3, row] = first
+    events[5 * row] = start
+    events[5 * row + 1] = end
+    events[5 * row + 2] = name
+    events[5 * row + 3] = first
+    events[5 * row + 4] = stream
     state[EVENTS] = row + 1
+
+
+@njit(cache=True, nogil=True)
+def _equal(ids: Any, capacity: Any, row: Any, other: Any) -> Any:
+    return (
+        ids[2 * capacity + other] == ids[2 * capacity + row]
+        and ids[capacity + other] == ids[capacity + row]
+        and ids[other] == ids[row]
+    )
+
+
+@njit(cache=True, nogil=True)
+def _move(row: Any, out: Any, capacity: Any, ids: Any, places: Any, number: Any, scale: Any) -> Any:
+    if out == row:
+        return
+    for column in range(0, 3 * capacity, capacity):
+        ids[column + out] = ids[column + row]
+        places[column + out] = places[column + row]
+    number[out] = number[row]
+    scale[out] = scale[row]
 
 
 @njit(cache=True, nogil=True)
 def _drop_repeated(first: Any, state: Any, ids: Any, places: Any, number: Any, scale: Any) -> Any:
     """A graph is a set: keeps the first of equal triples among the rows from `first` on."""
-    stop = state[ROWS]
-    large = stop - first > _SMALL_EVENT
-    size = 1
-    while large and size < 2 * (stop - first):
-        size *= 2
-    table = np.zeros(size, np.int64) if large else np.zeros(1, np.int64)
+    capacity = state[CAPACITY]
     out = first
-    for row in range(first, stop):
-        if large:
-            repeated = _in_table(row, out, size - 1, table, ids)
-        else:
-            repeated = False
-            for other in range(first, out):
-                if ids[2, other] == ids[2, row] and ids[1, other] == ids[1, row] and ids[0, other] == ids[0, row]:
-                    repeated = True
-                    break
-        if repeated:
-            continue
-        if out != row:
-            for i in range(3):
-                ids[i, out] = ids[i, row]
-                places[i, out] = places[i, row]
-            number[out] = number[row]
-            scale[out] = scale[row]
-        out += 1
+    for row in range(first, state[ROWS]):
+        repeated = False
+        for other in range(first, out):
+            if _equal(ids, capacity, row, other):
+                repeated = True
+                break
+        if not repeated:
+            _move(row, out, capacity, ids, places, number, scale)
+            out += 1
     state[ROWS] = out
 
 
 @njit(cache=True, nogil=True)
-def _in_table(row: Any, out: Any, mask: Any, table: Any, ids: Any) -> Any:
-    """Whether an equal row is in the table of kept rows (row + 1; 0 is free); adds it as `out` if not."""
-    mixed = (ids[0, row] * np.uint64(3) + ids[1, row]) * np.uint64(5) + ids[2, row]
-    i = np.int64(mixed & np.uint64(mask))
-    while table[i]:
-        other = table[i] - 1
-        if ids[2, other] == ids[2, row] and ids[1, other] == ids[1, row] and ids[0, other] == ids[0, row]:
-            return True
-        i = (i + 1) & mask
-    table[i] = out + 1
-    return False
+def _drop_repeated_of_many(first: Any, state: Any, ids: Any, places: Any, number: Any, scale: Any) -> Any:
+    """As `_drop_repeated`, with a hash table of kept rows (row + 1; 0 is free)."""
+    capacity = state[CAPACITY]
+    size = 1
+    while size < 2 * (state[ROWS] - first):
+        size *= 2
+    table = np.zeros(size, np.int64)
+    out = first
+    for row in range(first, state[ROWS]):
+        mixed = (ids[row] * np.uint64(3) + ids[capacity + row]) * np.uint64(5) + ids[2 * capacity + row]
+        i = np.int64(mixed & np.uint64(size - 1))
+        while table[i] and not _equal(ids, capacity, row, table[i] - 1):
+            i = (i + 1) & (size - 1)
+        if not table[i]:
+            table[i] = out + 1
+            _move(row, out, capacity, ids, places, number, scale)
+            out += 1
+    state[ROWS] = out
 
 
 @njit(cache=True, nogil=True)
@@ -250,7 +270,7 @@ def _take_time(buffer: Any, which: Any, at: Any, terms: Any, scratch: Any, state
 
 @njit(cache=True, nogil=True)
 def _time_of(found: Any, time_ids: Any) -> Any:
-    for i in range(len(time_ids)):
+    for i in range(3):
         if time_ids[i] == found:
             return i
     return -1
@@ -259,55 +279,82 @@ def _time_of(found: Any, time_ids: Any) -> Any:
 @njit(cache=True, nogil=True)
 def scan_events(
     buffer: Any, table: Any, prune: Any, scratch: Any, key: Any, time_ids: Any,
-    ids: Any, places: Any, number: Any, scale: Any, events: Any, errors: Any, state: Any,
+    ids: Any, places: Any, number: Any, scale: Any, events: Any, errors: Any, known_ids: Any, state: Any,
 ) -> Any:  # fmt: skip
     """Scans `buffer[BEGIN:LIMIT]`, whole lines followed by a sentinel. Unless FINAL, the last event stays open: CONSUMED says
     where it begins, and nothing of it is in the columns."""
-    terms = np.zeros(TERMS, np.int64)
-    predicates = np.zeros((2, SLOTS), np.int64)
-    known_ids = np.zeros(SLOTS + 1, np.uint64)
+    _scan_events(
+        pointer(buffer, 0), pointer(table, 0), len(table), prune, pointer(scratch, 0), pointer(key, 0), pointer(time_ids, 0),
+        pointer(ids, 0), pointer(places, 0), pointer(number, 0), pointer(scale, 0), pointer(events, 0), pointer(errors, 0),
+        pointer(known_ids, 0), pointer(state, 0), pointer(state, TERMS_AT), pointer(state, PREDICATES_AT),
+    )  # fmt: skip
+
+
+@njit(cache=True, nogil=True)
+def _scan_events(
+    buffer: Any, table: Any, table_size: Any, prune: Any, scratch: Any, key: Any, time_ids: Any, ids: Any, places: Any,
+    number: Any, scale: Any, events: Any, errors: Any, known_ids: Any, state: Any, terms: Any, predicates: Any,
+) -> Any:  # fmt: skip
     at = state[BEGIN]
     limit = state[LIMIT]
     while at < limit:
         status = scan_line(buffer, at, terms, scratch, state, predicates)
-        if status == STATEMENT:
+        if status < 0:
+            _error(status, state[LINE], at, errors, state)
+        elif status == STATEMENT:
             found = predicate_id(buffer, terms, scratch, key, state, predicates, known_ids)
             state[LINES] += 1
-            which = -1
             if terms[G] == terms[G_END]:
                 which = _time_of(found, time_ids)
                 if which < 0:
                     _error(OUTSIDE, state[LINE], at, errors, state)
                 else:
-                    if not _is_open(buffer, terms[S], terms[S_END], terms[SLOW] & SLOW_S, scratch, state):
-                        _close(state, ids, places, number, scale, events, errors)
-                        _open(terms[S], terms[S_END], terms[SLOW] & SLOW_S, at, state)
+                    _enter(buffer, terms[S], terms[S_END], terms[SLOW] & SLOW_S, at, scratch, state,
+                           ids, places, number, scale, events, errors)  # fmt: skip
                     _take_time(buffer, which, at, terms, scratch, state)
-            elif terms[G_QUOTE]:
-                _close(state, ids, places, number, scale, events, errors)
-                slow = terms[SLOW] & SLOW_G
-                fault, instant = _instant(buffer, terms[G], terms[G_QUOTE], terms[G_TYPE], slow, scratch, state)
-                if fault:
-                    _error(fault, state[LINE], at, errors, state)
-                else:
-                    state[SALT] += 1
-                    state[OPEN_ROWS] = state[ROWS]
-                    if not prune or wanted(table, found):
-                        emit(buffer, terms, found, scratch, key, known_ids, state, ids, places, number, scale)
-                    _event(instant, instant, -1, state, ids, places, number, scale, events)
             else:
-                slow = terms[SLOW] & SLOW_G
-                if not terms[G_KNOWN] and not _is_open(buffer, terms[G], terms[G_END], slow, scratch, state):
-                    _close(state, ids, places, number, scale, events, errors)
-                    _open(terms[G], terms[G_END], slow, at, state)
-                state[TRIPLES] += 1
-                if not prune or wanted(table, found):
+                if terms[G_QUOTE]:
+                    fault, instant = _stamp(buffer, at, terms, scratch, state, ids, places, number, scale, events, errors)
+                else:
+                    fault, instant = 0, np.int64(0)
+                    if not terms[G_KNOWN]:
+                        _enter(buffer, terms[G], terms[G_END], terms[SLOW] & SLOW_G, at, scratch, state,
+                               ids, places, number, scale, events, errors)  # fmt: skip
+                    state[TRIPLES] += 1
+                if fault == 0 and (not prune or wanted(table, table_size, found)):
                     emit(buffer, terms, found, scratch, key, known_ids, state, ids, places, number, scale)
-        elif status < 0:
-            _error(status, state[LINE], at, errors, state)
+                if fault == 0 and terms[G_QUOTE]:
+                    _event(instant, instant, -1, state[STREAM], state, ids, places, number, scale, events)
         at = _next_line(buffer, terms[NEXT], limit)
         state[LINE] += 1
     _end_scan(state, ids, places, number, scale, events, errors)
+
+
+@njit(cache=True, nogil=True)
+def _enter(
+    buffer: Any, start: Any, end: Any, slow: Any, at: Any, scratch: Any, state: Any,
+    ids: Any, places: Any, number: Any, scale: Any, events: Any, errors: Any,
+) -> Any:  # fmt: skip
+    """Makes the event named `buffer[start:end]` the open one."""
+    if not _is_open(buffer, start, end, slow, scratch, state):
+        _close(state, ids, places, number, scale, events, errors)
+        _open(start, end, slow, at, state)
+
+
+@njit(cache=True, nogil=True)
+def _stamp(
+    buffer: Any, at: Any, terms: Any, scratch: Any, state: Any,
+    ids: Any, places: Any, number: Any, scale: Any, events: Any, errors: Any,
+) -> Any:  # fmt: skip
+    """(0 or a fault, the instant) of a timestamped triple; ends the open event and prepares one of a single row."""
+    _close(state, ids, places, number, scale, events, errors)
+    fault, instant = _instant(buffer, terms[G], terms[G_QUOTE], terms[G_TYPE], terms[SLOW] & SLOW_G, scratch, state)
+    if fault:
+        _error(fault, state[LINE], at, errors, state)
+    else:
+        state[SALT] += 1
+        state[OPEN_ROWS] = state[ROWS]
+    return fault, instant
 
 
 @njit(cache=True, nogil=True)
@@ -336,14 +383,25 @@ def _end_scan(state: Any, ids: Any, places: Any, number: Any, scale: Any, events
 @njit(cache=True, nogil=True)
 def scan_grouped(
     buffer: Any, table: Any, prune: Any, scratch: Any, key: Any, bounds: Any, given: Any,
-    ids: Any, places: Any, number: Any, scale: Any, events: Any, errors: Any, state: Any,
+    ids: Any, places: Any, number: Any, scale: Any, events: Any, errors: Any, known_ids: Any, state: Any,
 ) -> Any:  # fmt: skip
-    """Scans triples whose events are known: event e is `buffer[bounds[e]:bounds[e + 1]]`, with the start, end and name offset
-    `given[:, e]`. The fourth element of a line is ignored. LINE of an error is the index of its event."""
-    terms = np.zeros(TERMS, np.int64)
-    predicates = np.zeros((2, SLOTS), np.int64)
-    known_ids = np.zeros(SLOTS + 1, np.uint64)
-    for event in range(len(bounds) - 1):
+    """Scans triples whose events are known: event e is `buffer[bounds[e]:bounds[e + 1]]`, with the start, end, name offset
+    and stream `given[4 * e : 4 * e + 4]`. The fourth element of a line is ignored.
+    LINE of an error is the index of its event."""
+    _scan_grouped(
+        pointer(buffer, 0), pointer(table, 0), len(table), prune, pointer(scratch, 0), pointer(key, 0), pointer(bounds, 0),
+        len(bounds) - 1, pointer(given, 0), pointer(ids, 0), pointer(places, 0), pointer(number, 0), pointer(scale, 0),
+        pointer(events, 0), pointer(errors, 0), pointer(known_ids, 0), pointer(state, 0), pointer(state, TERMS_AT),
+        pointer(state, PREDICATES_AT),
+    )  # fmt: skip
+
+
+@njit(cache=True, nogil=True)
+def _scan_grouped(
+    buffer: Any, table: Any, table_size: Any, prune: Any, scratch: Any, key: Any, bounds: Any, count: Any, given: Any, ids: Any,
+    places: Any, number: Any, scale: Any, events: Any, errors: Any, known_ids: Any, state: Any, terms: Any, predicates: Any,
+) -> Any:  # fmt: skip
+    for event in range(count):
         state[SALT] += 1
         state[LINES] = 0
         state[TRIPLES] = 0
@@ -355,12 +413,13 @@ def scan_grouped(
                 found = predicate_id(buffer, terms, scratch, key, state, predicates, known_ids)
                 state[LINES] += 1
                 state[TRIPLES] += 1
-                if not prune or wanted(table, found):
+                if not prune or wanted(table, table_size, found):
                     emit(buffer, terms, found, scratch, key, known_ids, state, ids, places, number, scale)
             elif status < 0:
                 _error(status, event, at, errors, state)
             at = _next_line(buffer, terms[NEXT], bounds[event + 1])
         if state[TRIPLES]:
-            _event(given[0, event], given[1, event], given[2, event], state, ids, places, number, scale, events)
+            start, end, name, stream = given[4 * event], given[4 * event + 1], given[4 * event + 2], given[4 * event + 3]
+            _event(start, end, name, stream, state, ids, places, number, scale, events)
         else:
             _error(NO_TRIPLES, event, bounds[event], errors, state)

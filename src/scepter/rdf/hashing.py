@@ -100,32 +100,44 @@ def canonical_text(text: str) -> str:
     return f'"{unescape(body)}"{suffix}'
 
 
-def _element_pointer(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-    array = context.make_array(signature.args[0])(context, builder, args[0])
-    return builder.gep(array.data, [args[1]])
+def _element(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    data = args[0]
+    if isinstance(signature.args[0], types.Array):
+        data = context.make_array(signature.args[0])(context, builder, data).data
+    return builder.gep(data, [args[1]])
 
 
-@intrinsic
-def load_word(typing_context: Any, array: Any, index: Any) -> Any:
-    """Eight bytes of a byte array from any offset, as one little-endian word. The caller keeps within the array."""
-    signature = types.uint64(array, types.int64)
+def _load_word(typing_context: Any, data: Any, index: Any) -> Any:
+    """Eight bytes from any offset of a byte array, or behind a pointer, as one little-endian word. The caller keeps within."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        pointer = builder.bitcast(_element_pointer(context, builder, signature, args), ir.IntType(64).as_pointer())
-        return builder.load(pointer, align=1)
+        address = builder.bitcast(_element(context, builder, signature, args), ir.IntType(64).as_pointer())
+        return builder.load(address, align=1)
 
-    return signature, generate
+    return types.uint64(data, types.int64), generate
 
 
-@intrinsic
-def trailing_zeros(typing_context: Any, word: Any) -> Any:
+def _pointer(typing_context: Any, array: Any, index: Any) -> Any:
+    """The address of an array's element, to be indexed like the array. Numba counts references of arrays at every call, which
+    costs more than the work on a term; a pointer is free. Whoever takes one keeps the array alive: it must be an argument of
+    the kernel that Python called."""
+    kind: Any = types.CPointer
+    return kind(array.dtype)(array, types.int64), _element
+
+
+def _trailing_zeros(typing_context: Any, word: Any) -> Any:
     """How many zero bits a word that is not 0 ends with."""
-    signature = types.int64(types.uint64)
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.cttz(args[0], cgutils.true_bit)
 
-    return signature, generate
+    return types.int64(types.uint64), generate
+
+
+# mypy sees a decorated intrinsic with its typing context as a parameter
+load_word: Any = intrinsic(_load_word)
+pointer: Any = intrinsic(_pointer)
+trailing_zeros: Any = intrinsic(_trailing_zeros)
 
 
 @njit(cache=True, nogil=True, inline="always")

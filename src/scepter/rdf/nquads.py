@@ -21,13 +21,15 @@ from scepter.rdf.spelling import LABEL_ROOM
 from scepter.rdf.terms import PROV, Literal
 from scepter.timeline import TimeKind
 
-BATCH_BYTES: Final = 8 << 20
-"""How much text makes a batch unless the caller says otherwise."""
+BATCH_BYTES: Final = 1 << 20
+"""How much text makes a batch unless the caller says otherwise: large enough to forget the cost of a batch, small enough to
+stay in the cache and in memory that the allocator gives out again (8 MB cost three times as much, in page faults)."""
 
 TIME_PREDICATES: Final = (PROV + "generatedAtTime", PROV + "startedAtTime", PROV + "endedAtTime")
 _KINDS: Final = (None, TimeKind.DATETIME, TimeKind.INTEGER)
 _PATIENCE: Final = 64 << 10
-_SHOWN: Final = 1000
+SHOWN: Final = 1000
+"""How much of a text a dead letter shows."""
 _PAD: Final = len(lexing.SENTINEL)
 _SHORTEST_STATEMENT: Final = 10  # _:a<b:>_:c.
 _BOM: Final = b"\xef\xbb\xbf"
@@ -90,9 +92,9 @@ def scratch_for(size: int) -> NDArray[np.uint8]:
     return np.zeros(size + 64, dtype=np.uint8)
 
 
-def spare_for(size: int, underscores: int) -> int:
-    """Room that the salted labels of a text may take: no label is longer than the text, and each starts with an underscore."""
-    return size + underscores * LABEL_ROOM if underscores else 0
+def line_bound(text: NDArray[np.uint8]) -> int:
+    """At most so many lines are in a text: line ends, and the few other bytes up to CR, in one pass."""
+    return int(np.count_nonzero(text <= lexing.CR)) + 1
 
 
 def row_bound(size: int, lines: int) -> int:
@@ -100,13 +102,19 @@ def row_bound(size: int, lines: int) -> int:
     return min(lines, size // _SHORTEST_STATEMENT) + 1
 
 
+def spare_for(size: int, rows: int) -> int:
+    """Room that the salted labels of a text may take: the labels, and what salt adds to two of them in each row. Memory that
+    is never written costs nothing."""
+    return size + 2 * rows * LABEL_ROOM
+
+
 def letter(source: str, line: int | None, code: int, text: bytes) -> DeadLetter:
     """The dead letter of a line or an event; of a long text only the beginning."""
-    shown = text[:_SHOWN].decode("utf-8", errors="replace").rstrip("\r\n")
-    return DeadLetter(source, line, REASONS[code], shown + "…" if len(text) > _SHOWN else shown)
+    shown = text[:SHOWN].decode("utf-8", errors="replace").rstrip("\r\n")
+    return DeadLetter(source, line, REASONS[code], shown + "…" if len(text) > SHOWN else shown)
 
 
-def batch_of(columns: scanner.Columns, buffer: NDArray[np.uint8], kind: TimeKind, stream_index: int) -> EventBatch:
+def batch_of(columns: scanner.Columns, buffer: NDArray[np.uint8], kind: TimeKind) -> EventBatch:
     """The batch that a scan filled, with the numbers that only exact reading decides."""
     state = columns.state
     rows, events = int(state[scanner.ROWS]), int(state[scanner.EVENTS])
@@ -116,12 +124,11 @@ def batch_of(columns: scanner.Columns, buffer: NDArray[np.uint8], kind: TimeKind
         if not isinstance(term, Literal):
             raise AssertionError("only literals are numbers")
         number[row], scale[row] = exact_number(term)
-    first = np.empty(events + 1, dtype=np.int64)
-    first[:events] = columns.events[3, :events]
+    start, end, name_at, first, stream = np.ascontiguousarray(columns.events[: events + 1].T)
     first[events] = rows
     return EventBatch(
-        buffer[: int(state[scanner.SPARE])], kind, np.full(events, stream_index, dtype=np.int32),
-        columns.events[0, :events], columns.events[1, :events], columns.events[2, :events], first,
+        buffer[: int(state[scanner.SPARE])], kind, stream[:events].astype(np.int32),
+        start[:events], end[:events], name_at[:events], first,
         columns.ids[0, :rows], columns.ids[1, :rows], columns.ids[2, :rows],
         columns.places[0, :rows], columns.places[1, :rows], columns.places[2, :rows], number, scale,
     )  # fmt: skip
@@ -159,7 +166,7 @@ class NQuadsReader:
         self._numbered = numbered
         self._pending = bytearray()
         self._whole = 0  # pending bytes up to the last line end
-        self._needed = self._batch_bytes
+        self._needed = self._batch_bytes - self._batch_bytes // 8  # a chunk of this size ends within a line
         self._line = 1
         self._at_start = True
         self._scratch = scratch_for(0)
@@ -180,9 +187,10 @@ class NQuadsReader:
     def _scan(self, *, final: bool) -> EventBatch | None:
         begin = len(_BOM) if self._at_start and self._pending.startswith(_BOM) else 0
         text = memoryview(self._pending)[: self._whole]
-        lines, labels = scanner.survey(np.frombuffer(text, dtype=np.uint8), 0, self._whole)
-        columns = scanner.allot(row_bound(self._whole, lines + 1), lines + 1)
-        buffer = padded(text, spare_for(self._whole, labels))
+        lines = line_bound(np.frombuffer(text, dtype=np.uint8))
+        rows = row_bound(self._whole, lines)
+        columns = scanner.allot(rows, lines)
+        buffer = padded(text, spare_for(self._whole, rows))
         text.release()
         if len(self._scratch) < self._whole + 64:
             self._scratch = scratch_for(self._whole)
@@ -190,17 +198,19 @@ class NQuadsReader:
         state[scanner.KIND] = _KINDS.index(self._run.kind)
         state[scanner.SALT] = self._run.salt
         state[scanner.LINE] = self._line
+        state[scanner.STREAM] = self._stream_index
         state[scanner.BEGIN] = begin
         state[scanner.LIMIT] = self._whole
         state[scanner.FINAL] = final
         state[scanner.SPARE] = self._whole + _PAD
         grouping.scan_events(
             buffer, self._table, self._prune, self._scratch, self._key, self._time_ids,
-            columns.ids, columns.places, columns.number, columns.scale, columns.events, columns.errors, state,
+            columns.ids, columns.places, columns.number, columns.scale, columns.events, columns.errors,
+            columns.known_ids, state,
         )  # fmt: skip
         self._settle(columns, buffer)
         kind = self._run.kind
-        return batch_of(columns, buffer, kind, self._stream_index) if kind and state[scanner.EVENTS] else None
+        return batch_of(columns, buffer, kind) if kind and state[scanner.EVENTS] else None
 
     def _settle(self, columns: scanner.Columns, buffer: NDArray[np.uint8]) -> None:
         """Takes over what the scan learnt, and keeps the open event's text."""
@@ -208,9 +218,9 @@ class NQuadsReader:
         self._run.kind = _KINDS[state[scanner.KIND]]
         self._run.salt = int(state[scanner.SALT])
         for row in range(int(state[scanner.ERRORS])):
-            code, line, at = (int(value) for value in columns.errors[:, row])
+            code, line, at = (int(value) for value in columns.errors[row])
             end = scanner.line_end(buffer, at)
-            text = buffer[at : min(end, at + _SHOWN + 1)].tobytes()
+            text = buffer[at : min(end, at + SHOWN + 1)].tobytes()
             self._dead_letter(letter(self._source, line if self._numbered else None, code, text))
         consumed = int(state[scanner.CONSUMED])
         self._line = int(state[scanner.LINE])
@@ -219,4 +229,4 @@ class NQuadsReader:
         self._whole -= consumed
         # A long open event is scanned again only once it has grown by half: linear work for any chunk size
         growth = self._whole // 2 if self._whole > _PATIENCE else 0
-        self._needed = self._whole + max(self._batch_bytes, growth)
+        self._needed = self._whole + max(self._batch_bytes - self._batch_bytes // 8, growth)

@@ -49,7 +49,7 @@ from scepter.rdf.numerals import LANG_STRING_TYPE, OTHER, STRING_TYPE, datatype_
 from scepter.rdf.spelling import decode, hash_term, salt_label
 from scepter.rdf.terms import Term, parse_term
 
-__all__ = ["Columns", "allot", "decode_term", "id_table", "scan_line", "survey", "term_end", "term_text"]
+__all__ = ["Columns", "allot", "decode_term", "id_table", "scan_line", "term_end", "term_text"]
 
 # What scan_line notes of each term: where it starts and ends, and for a literal its closing quote and datatype.
 S, S_END, P, P_END, OBJ, O_END, G, G_END, O_QUOTE, O_TYPE, G_QUOTE, G_TYPE, SLOW, NEXT, P_KNOWN, G_KNOWN = range(16)
@@ -61,9 +61,13 @@ STATEMENT: Final = 1
 # The state of a scan, shared by its kernels. What starts with OPEN is how things stood when the open event began.
 (KIND, SALT, LINE, ROWS, EVENTS, ERRORS, SPARE, BEGIN, LIMIT, FINAL, CONSUMED, OPEN, NAME, NAME_END, NAME_SLOW, TRIPLES, LINES,
  HAVE, AT_TIME, FROM_TIME, TO_TIME, FAULT, FAULT_LINE, FAULT_AT, OPEN_AT, OPEN_LINE, OPEN_ROWS, OPEN_ERRORS, OPEN_SPARE,
- LAST_S, LAST_S_SIZE, LAST_S_HASHED) = range(32)  # fmt: skip
-STATE: Final = 32
+ LAST_S, LAST_S_SIZE, LAST_S_HASHED, CAPACITY, STREAM) = range(34)  # fmt: skip
 SLOTS: Final = 32
+"""Lines of an event whose predicates are remembered; a power of two."""
+TERMS_AT: Final = 40
+PREDICATES_AT: Final = TERMS_AT + TERMS
+STATE: Final = PREDICATES_AT + 2 * SLOTS
+"""The state array also holds the terms of the line and, per slot, the place and size of a remembered predicate."""
 _ZERO = np.uint64(0)
 
 
@@ -72,24 +76,27 @@ class Columns:
     """The arrays a scan fills; `state` says how far."""
 
     ids: NDArray[np.uint64]
-    """Subject, predicate, object ids."""
+    """A row of subject ids, one of predicates, one of objects."""
     places: NDArray[np.int64]
-    """Their offsets."""
+    """Their offsets, alike."""
     number: NDArray[np.float64]
     scale: NDArray[np.int8]
     events: NDArray[np.int64]
-    """Start, end, name's offset, first row."""
+    """Per event: start, end, name's offset, first row, stream."""
     errors: NDArray[np.int64]
-    """Code, line, offset of the line."""
+    """Per error: code, line, offset of the line."""
+    known_ids: NDArray[np.uint64]
+    """The ids of the remembered predicates, and of the last subject."""
     state: NDArray[np.int64]
 
 
 def allot(rows: int, lines: int) -> Columns:
     """Columns for at most so many rows and lines. Untouched memory costs nothing."""
+    state = np.zeros(STATE, np.int64)
+    state[CAPACITY] = rows
     return Columns(
         np.empty((3, rows), np.uint64), np.empty((3, rows), np.int64), np.empty(rows, np.float64), np.empty(rows, np.int8),
-        np.empty((4, lines + 1), np.int64), np.empty((3, 2 * lines + 1), np.int64),
-        np.zeros(STATE, np.int64),
+        np.empty((rows + 1, 5), np.int64), np.empty((2 * lines + 1, 3), np.int64), np.empty(SLOTS + 1, np.uint64), state,
     )  # fmt: skip
 
 
@@ -114,18 +121,6 @@ def term_text(buffer: NDArray[np.uint8], at: int) -> str:
 def decode_term(buffer: NDArray[np.uint8], at: int) -> Term:
     """The term at an offset."""
     return parse_term(term_text(buffer, at))
-
-
-@njit(cache=True, nogil=True)
-def survey(buffer: Any, start: Any, end: Any) -> Any:
-    """(line ends, possible blank nodes) in `buffer[start:end]`: what a scan of it may need."""
-    lines = 0
-    labels = 0
-    for i in range(start, end):
-        byte = buffer[i]
-        lines += (byte == LF) | (byte == CR)
-        labels += byte == UNDERSCORE
-    return lines, labels
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -204,8 +199,8 @@ def scan_line(buffer: Any, at: Any, terms: Any, scratch: Any, state: Any, predic
         return BAD_PREDICATE
     terms[P] = i
     slot = state[LINES] & (SLOTS - 1)
-    size = predicates[1, slot]
-    terms[P_KNOWN] = size > 0 and same_bytes(buffer, i, predicates[0, slot], size)
+    size = predicates[SLOTS + slot]
+    terms[P_KNOWN] = size > 0 and same_bytes(buffer, i, predicates[slot], size)
     if terms[P_KNOWN]:
         i += size
     else:
@@ -311,16 +306,16 @@ def predicate_id(buffer: Any, terms: Any, scratch: Any, key: Any, state: Any, pr
         return known_ids[slot]
     slow = terms[SLOW] & SLOW_P
     found = hash_term(buffer, terms[P], terms[P_END], 0, 0, slow, scratch, key)
-    predicates[0, slot] = terms[P]
-    predicates[1, slot] = 0 if slow else terms[P_END] - terms[P]
+    predicates[slot] = terms[P]
+    predicates[SLOTS + slot] = 0 if slow else terms[P_END] - terms[P]
     known_ids[slot] = found
     return found
 
 
 @njit(cache=True, nogil=True)
-def wanted(table: Any, found: Any) -> Any:
+def wanted(table: Any, size: Any, found: Any) -> Any:
     """Whether an id is in a table that `id_table` built."""
-    mask = len(table) - 1
+    mask = size - 1
     i = np.int64(found & np.uint64(mask))
     while table[i] != _ZERO:
         if table[i] == found:
@@ -336,6 +331,7 @@ def emit(
 ) -> Any:  # fmt: skip
     """Writes the triple of the line as a new row."""
     row = state[ROWS]
+    capacity = state[CAPACITY]
     slow = terms[SLOW]
     at, end = terms[S], terms[S_END]
     if buffer[at] == UNDERSCORE:
@@ -343,23 +339,23 @@ def emit(
         end = salt_label(buffer, at, end, state[SALT], start)
         at = start
         state[SPARE] = end + 1
-        ids[0, row] = hash_bytes(buffer, at, end, key[0], key[1])
+        ids[row] = hash_bytes(buffer, at, end, key[0], key[1])
     else:
         if not state[LAST_S_HASHED]:
             known_ids[SLOTS] = hash_term(buffer, at, end, 0, 0, slow & SLOW_S, scratch, key)
             state[LAST_S_HASHED] = state[LAST_S_SIZE] > 0
-        ids[0, row] = known_ids[SLOTS]
-    places[0, row] = at
-    ids[1, row] = found
-    places[1, row] = terms[P]
+        ids[row] = known_ids[SLOTS]
+    places[row] = at
+    ids[capacity + row] = found
+    places[capacity + row] = terms[P]
     at, end, quote, code = terms[OBJ], terms[O_END], terms[O_QUOTE], terms[O_TYPE]
     if buffer[at] == UNDERSCORE:
         start = state[SPARE]
         end = salt_label(buffer, at, end, state[SALT], start)
         at = start
         state[SPARE] = end + 1
-    ids[2, row] = hash_term(buffer, at, end, quote, code, slow & SLOW_O, scratch, key)
-    places[2, row] = at
+    ids[2 * capacity + row] = hash_term(buffer, at, end, quote, code, slow & SLOW_O, scratch, key)
+    places[2 * capacity + row] = at
     scale[row] = NOT_A_NUMBER
     number[row] = 0.0
     if quote and code > STRING_TYPE:

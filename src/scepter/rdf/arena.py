@@ -1,0 +1,132 @@
+"""The texts of terms that live on after their batch: one int64 `ref` each, in memory that holds nothing else once compacted."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, Final
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from scepter.rdf.lexing import LF, term_end
+from scepter.rdf.scanner import term_text
+from scepter.rdf.terms import Term, parse_term
+
+NO_REF: Final = -1
+"""The ref of no text: an unbound variable, an event without a name."""
+_MAGIC: Final = b"SCA1"
+_CACHED: Final = 1 << 16
+
+
+@njit(cache=True, nogil=True)
+def _measure(buffer: Any, offsets: Any, sizes: Any) -> Any:
+    total = 0
+    for i in range(len(offsets)):
+        sizes[i] = term_end(buffer, offsets[i]) - offsets[i]
+        total += sizes[i] + 1
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _copy(buffer: Any, offsets: Any, sizes: Any, out: Any, at: Any, new_refs: Any) -> Any:
+    for i in range(len(offsets)):
+        new_refs[i] = at
+        for j in range(sizes[i]):
+            out[at + j] = buffer[offsets[i] + j]
+        at += sizes[i]
+        out[at] = LF  # a blank node or a language tag ends where something else follows
+        at += 1
+    return at
+
+
+class TextArena:
+    """Buffers of term texts behind one space of refs: `ref = base + offset`.
+
+    >>> arena = TextArena()
+    >>> refs = arena.append_terms(["<http://example/a>", '"x"@en'])
+    >>> arena.text(int(refs[1]))
+    '"x"@en'
+    """
+
+    def __init__(self) -> None:
+        self._buffers: list[NDArray[np.uint8]] = []
+        self._bases: list[int] = []
+        self._end = 0
+        self._terms: dict[int, Term] = {}
+
+    @property
+    def size(self) -> int:
+        """Bytes of text held."""
+        return self._end
+
+    def add_buffer(self, buffer: NDArray[np.uint8]) -> int:
+        """Takes in a batch's buffer (no copy); gives its base."""
+        base = self._end
+        self._buffers.append(buffer)
+        self._bases.append(base)
+        self._end += len(buffer)
+        return base
+
+    def append_terms(self, texts: Sequence[str]) -> NDArray[np.int64]:
+        """Takes in the N-Triples texts of terms; gives their refs."""
+        encoded = [text.encode() for text in texts]
+        lengths = np.array([len(text) + 1 for text in encoded], dtype=np.int64)
+        data = b"\n".join([*encoded, b""])
+        base = self.add_buffer(np.frombuffer(data, dtype=np.uint8))
+        return base + np.cumsum(lengths) - lengths
+
+    def text(self, ref: int) -> str:
+        """The text of a term, as it was spelt."""
+        index = bisect_right(self._bases, ref) - 1
+        if ref < 0 or ref >= self._end:
+            raise IndexError(f"no term has the ref {ref}")
+        return term_text(self._buffers[index], ref - self._bases[index])
+
+    def term(self, ref: int) -> Term:
+        """The term; asked for again, it is not parsed again."""
+        found = self._terms.get(ref)
+        if found is None:
+            if len(self._terms) >= _CACHED:
+                self._terms.clear()
+            found = self._terms[ref] = parse_term(self.text(ref))
+        return found
+
+    def compact(self, refs: NDArray[np.int64]) -> tuple[TextArena, NDArray[np.int64]]:
+        """A new arena of exactly the terms referred to, each ref's text once, and the refs into it; NO_REF stays."""
+        kept, inverse = np.unique(refs[refs >= 0], return_inverse=True)
+        if len(kept) and kept[-1] >= self._end:
+            raise IndexError(f"no term has the ref {kept[-1]}")
+        sizes = np.empty(len(kept), dtype=np.int64)
+        cuts = np.searchsorted(kept, np.array([*self._bases, self._end], dtype=np.int64))
+        parts = [
+            (self._buffers[i], kept[low:high] - self._bases[i], sizes[low:high], low, high)
+            for i, (low, high) in enumerate(pairwise(cuts.tolist()))
+            if low < high
+        ]
+        total = sum(_measure(buffer, offsets, part_sizes) for buffer, offsets, part_sizes, _, _ in parts)
+        out = np.empty(total, dtype=np.uint8)
+        moved = np.empty(len(kept), dtype=np.int64)
+        at = 0
+        for buffer, offsets, part_sizes, low, high in parts:
+            at = _copy(buffer, offsets, part_sizes, out, at, moved[low:high])
+        arena = TextArena()
+        arena.add_buffer(out)
+        new_refs = np.full(refs.shape, NO_REF, dtype=np.int64)
+        new_refs[refs >= 0] = moved[inverse]
+        return arena, new_refs
+
+    def to_bytes(self) -> bytes:
+        """The arena as bytes; refs keep their meaning."""
+        return _MAGIC + b"".join(buffer.tobytes() for buffer in self._buffers)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> TextArena:
+        """The arena that `to_bytes` wrote."""
+        if not data.startswith(_MAGIC):
+            raise ValueError("these bytes are no text arena of this version")
+        arena = cls()
+        arena.add_buffer(np.frombuffer(data, dtype=np.uint8, offset=len(_MAGIC)))
+        return arena

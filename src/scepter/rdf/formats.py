@@ -1,0 +1,273 @@
+"""RDF in other clothes: TriG, JSON-LD, Turtle and events that exist already, brought to event batches.
+
+TriG and JSON-LD documents are laid out anew as N-Quads, an event's lines together, and take the N-Quads reader's road: one set
+of rules for times, one for dead letters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import IO, Final
+
+import numpy as np
+import pyoxigraph as ox
+from numpy.typing import NDArray
+
+from scepter.errors import DataError, Diagnostic, Source, Span
+from scepter.rdf import grouping, scanner
+from scepter.rdf.batch import DeadLetter, EventBatch
+from scepter.rdf.hashing import TermKey
+from scepter.rdf.lexing import SENTINEL
+from scepter.rdf.nquads import (
+    BATCH_BYTES,
+    SHOWN,
+    NQuadsReader,
+    ReadState,
+    batch_of,
+    letter,
+    line_bound,
+    padded,
+    row_bound,
+    scratch_for,
+    spare_for,
+)  # fmt: skip
+from scepter.rdf.terms import IRI, LANG_STRING, WELL_KNOWN_PREFIXES, BlankNode, Literal, Term, Triple
+from scepter.timeline import TimeKind
+
+_DEFAULT: Final = ox.DefaultGraph()
+_PAD: Final = len(SENTINEL)
+_NAMELESS: Final = -1
+_TRIES: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class GraphEvent:
+    """An event whose time is known. `name` is a term in N-Triples form; `triples` are N-Triples texts of terms, or lines of
+    N-Triples or N-Quads (their graph names are ignored)."""
+
+    stream_index: int
+    name: str | None
+    start: int
+    end: int
+    triples: Sequence[tuple[str, str, str]] | bytes
+
+
+def events_to_batch(
+    events: Sequence[GraphEvent],
+    key: TermKey,
+    kind: TimeKind,
+    *,
+    run: ReadState | None = None,
+    predicates: frozenset[int] | None = None,
+    source_name: str = "event",
+    dead_letter: Callable[[DeadLetter], None] | None = None,
+) -> EventBatch:
+    """A batch of events that are at hand. What is malformed goes to `dead_letter`; without one it raises DataError."""
+    pieces: list[bytes] = []
+    bounds = [0]
+    given: list[tuple[int, int, int, int]] = []
+    size = 0
+    for event in events:
+        name_at = _NAMELESS
+        if event.name is not None:
+            # the name stands in a comment: the scanner passes over it, name_at points into it
+            pieces.append(f"#{event.name}\n".encode())
+            name_at = size + 1
+            size += len(pieces[-1])
+        given.append((event.start, event.end, name_at, event.stream_index))
+        text = event.triples if isinstance(event.triples, bytes) else _lines(event.triples)
+        pieces.append(text if text.endswith(b"\n") else text + b"\n")
+        size += len(pieces[-1])
+        bounds.append(size)
+
+    def report(code: int, index: int, text: bytes) -> None:
+        found = letter(source_name, None, code, text)
+        if dead_letter is None:
+            place = f"event {events[index].name or index}"
+            raise DataError(Diagnostic("malformed-event", f"{place}: {found.reason}: {found.text}"))
+        dead_letter(found)
+
+    return grouped_batch(
+        b"".join(pieces),
+        np.array(bounds, dtype=np.int64),
+        np.array(given, dtype=np.int64).reshape(-1, 4),
+        key, kind, report, run=run, predicates=predicates,
+    )  # fmt: skip
+
+
+def _lines(triples: Sequence[tuple[str, str, str]]) -> bytes:
+    return "".join([f"{s} {p} {o} .\n" for s, p, o in triples]).encode()
+
+
+def grouped_batch(
+    text: bytes | memoryview,
+    bounds: NDArray[np.int64],
+    given: NDArray[np.int64],
+    key: TermKey,
+    kind: TimeKind,
+    report: Callable[[int, int, bytes], None],
+    *,
+    run: ReadState | None = None,
+    predicates: frozenset[int] | None = None,
+) -> EventBatch:
+    """A batch of N-Triples lines grouped already: event e is `text[bounds[e]:bounds[e + 1]]`, and `given[e]` is its start, end,
+    name's offset (or -1) and stream. `report` hears (reason's code, event, line) of what is malformed."""
+    run = run if run is not None else ReadState()
+    size = len(text)
+    lines = line_bound(np.frombuffer(text, dtype=np.uint8)) + len(given)
+    rows = row_bound(size, lines)
+    columns = scanner.allot(max(rows, len(given)), lines)
+    buffer = padded(text, spare_for(size, rows))
+    state = columns.state
+    state[scanner.SALT] = run.salt
+    state[scanner.SPARE] = size + _PAD
+    grouping.scan_grouped(
+        buffer, scanner.id_table(predicates or ()), predicates is not None, scratch_for(size), key.words(), bounds, given,
+        columns.ids, columns.places, columns.number, columns.scale, columns.events, columns.errors, columns.known_ids, state,
+    )  # fmt: skip
+    run.salt = int(state[scanner.SALT])
+    for code, event, at in columns.errors[: int(state[scanner.ERRORS])].tolist():
+        report(code, event, buffer[at : min(int(scanner.line_end(buffer, at)), at + SHOWN + 1)].tobytes())
+    return batch_of(columns, buffer, kind)
+
+
+def transcode(
+    source: bytes | IO[bytes],
+    format: ox.RdfFormat,
+    source_name: str,
+    dead_letter: Callable[[DeadLetter], None],
+) -> Iterator[bytes]:
+    """The events of a TriG or JSON-LD document as N-Quads, one after the other in the order of their graphs' first appearance.
+    What a syntax error spoils is a dead letter; the parser goes on behind it where it can."""
+    graphs: dict[str, list[str]] = {}
+    for quad in _quads(source, format, source_name, dead_letter):
+        # what the default graph says of a name goes with the name's graph
+        if quad.graph_name == _DEFAULT:
+            graphs.setdefault(str(quad.subject), []).append(f"{quad.subject} {quad.predicate} {quad.object} .\n")
+        else:
+            name = str(quad.graph_name)
+            graphs.setdefault(name, []).append(f"{quad.subject} {quad.predicate} {quad.object} {name} .\n")
+    for lines in graphs.values():
+        yield "".join(lines).encode()
+
+
+def _quads(
+    source: bytes | IO[bytes], format: ox.RdfFormat, source_name: str, dead_letter: Callable[[DeadLetter], None]
+) -> Iterator[ox.Quad]:
+    parser = iter(ox.parse(source, format=format))
+    failures = 0
+    while True:
+        try:
+            yield next(parser)
+        except StopIteration:
+            return
+        except SyntaxError as error:
+            dead_letter(DeadLetter(source_name, error.lineno, f"not {format.name}: {error.msg}"))
+            failures += 1
+            if failures >= _TRIES:
+                dead_letter(DeadLetter(source_name, error.lineno, f"the rest is left: {_TRIES} errors"))
+                return
+        except (OSError, ValueError) as error:
+            dead_letter(DeadLetter(source_name, None, f"not readable as {format.name}: {error}"))
+            return
+
+
+def document_batches(
+    source: bytes | IO[bytes],
+    format: ox.RdfFormat,
+    key: TermKey,
+    stream_index: int,
+    source_name: str,
+    dead_letter: Callable[[DeadLetter], None],
+    *,
+    predicates: frozenset[int] | None = None,
+    run: ReadState | None = None,
+    batch_bytes: int = BATCH_BYTES,
+) -> Iterator[EventBatch]:
+    """The batches of a TriG or JSON-LD document. It is held in memory: a time may stand anywhere in it."""
+    reader = NQuadsReader(
+        key, stream_index, source_name, dead_letter,
+        predicates=predicates, run=run, batch_bytes=batch_bytes, numbered=False,
+    )  # fmt: skip
+    for text in transcode(source, format, source_name, dead_letter):
+        if (batch := reader.feed(text)) is not None:
+            yield batch
+    if (batch := reader.finish()) is not None:
+        yield batch
+
+
+def parse_graph(text: str, prefixes: Mapping[str, str] | None = None, *, scope: str = "", braced: bool = False) -> list[Triple]:
+    """The triples of Turtle (or N-Triples) text, each once, lexical forms kept. The last dot may be left out. Well-known
+    prefixes are declared, `prefixes` besides. Blank nodes are numbered in order, behind `scope`.
+
+    >>> [str(term) for term in parse_graph(":a :b 01", {"": "http://example/"})[0]][2]
+    '"01"^^<http://www.w3.org/2001/XMLSchema#integer>'
+
+    Raises DataError with the line in `text`. `braced` takes the text as what stands between the braces of a TriG graph.
+    """
+    declared = {**WELL_KNOWN_PREFIXES, **(prefixes or {})}
+    # on the text's first line, so that lines of errors are the text's own
+    header = "".join(f"PREFIX {name}: <{iri}> " for name, iri in declared.items())
+    format = ox.RdfFormat.TRIG if braced else ox.RdfFormat.TURTLE
+    body = f"{header}{{ {text}\n}}" if braced else f"{header}{text}"
+    try:
+        parsed = list(ox.parse(body, format=format))
+    except SyntaxError as error:
+        try:
+            parsed = list(ox.parse(f"{body}\n.", format=format))
+        except SyntaxError:
+            raise _graph_error(text, error, len(header) + 2 * braced) from None
+    return list(dict.fromkeys(_triples(parsed, scope)))
+
+
+def _graph_error(text: str, error: SyntaxError, before: int) -> DataError:
+    line = min(max(error.lineno or 1, 1), text.count("\n") + 1)
+    column = (error.offset or 1) - (before if line == 1 else 0)
+    starts = [0, *(i + 1 for i, char in enumerate(text) if char == "\n")]
+    at = max(0, min(starts[line - 1] + max(column, 1) - 1, len(text)))
+    message = error.msg.split(": ", 1)[-1]
+    return DataError(Diagnostic("malformed-graph", f"not Turtle: {message}", Span(at, at + 1)), Source("graph", text))
+
+
+def _triples(quads: Iterable[ox.Quad], scope: str) -> Iterator[Triple]:
+    labels: dict[str, BlankNode] = {}
+    for quad in quads:
+        yield Triple(
+            _term(quad.subject, labels, scope), _term(quad.predicate, labels, scope), _term(quad.object, labels, scope)
+        )
+
+
+def _term(node: object, labels: dict[str, BlankNode], scope: str) -> Term:
+    match node:
+        case ox.NamedNode():
+            return IRI(node.value)
+        case ox.BlankNode():
+            return labels.setdefault(node.value, BlankNode(f"{scope}b{len(labels)}"))
+        case ox.Literal() if node.language is not None:
+            return Literal(node.value, LANG_STRING, node.language.lower())
+        case ox.Literal():
+            return Literal(node.value, node.datatype.value)
+        case _:
+            raise DataError(Diagnostic("unsupported-term", f"{node} is no RDF 1.1 term"))
+
+
+def read_dataset(
+    source: bytes | IO[bytes], format: ox.RdfFormat, *, scope: str = "", base: str | None = None
+) -> Iterator[tuple[Triple, IRI | BlankNode | None]]:
+    """The triples of a document of any RDF format, each with the name of its graph, None for the default graph.
+
+    Raises SyntaxError: of static data nothing may be missing.
+    """
+    labels: dict[str, BlankNode] = {}
+    for quad in ox.parse(source, format=format, base_iri=base):
+        triple = Triple(
+            _term(quad.subject, labels, scope), _term(quad.predicate, labels, scope), _term(quad.object, labels, scope)
+        )
+        if quad.graph_name == _DEFAULT:
+            yield triple, None
+            continue
+        name = _term(quad.graph_name, labels, scope)
+        if isinstance(name, Literal):
+            raise AssertionError("a graph is not named by a literal")
+        yield triple, name
