@@ -1,1 +1,60 @@
-"""Semantic complex event processing on Spark."""
+"""Semantic complex event processing on Spark: five query languages, one engine.
+
+>>> import scepter
+>>> query = scepter.parse('''PREFIX : <http://example/>
+... SELECT ?house WITHIN 10 FROM STREAM S <http://example/s>
+... WHERE { SEQ (A; B) DEFINE GPM A ON S { ?house :alarm ?x } DEFINE GPM B ON S { ?house :fire ?y } }''')
+>>> engine = scepter.Engine(query)
+>>> engine.push(scepter.Event("http://example/s", "<http://example/h1> <http://example/alarm> 1 .", 1))
+[]
+>>> [match] = engine.push(scepter.Event("http://example/s", "<http://example/h1> <http://example/fire> 2 .", 5))
+>>> match.start, match.end, str(match.bindings["house"])
+(1, 5, '<http://example/h1>')
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from scepter.errors import DataError, Diagnostic, OptionError, QueryError, ScepterError
+from scepter.rdf.terms import IRI, BlankNode, Literal
+
+if TYPE_CHECKING:
+    from scepter.runtime.matches import Match
+    from scepter.runtime.push import Engine, Event
+    from scepter.runtime.queries import Query, parse
+
+__version__ = "0.1.0"
+
+# Loaded when first used, so that `import scepter` and `scepter check` need neither numba nor a JVM.
+_LATER = {
+    "Engine": "scepter.runtime.push",
+    "Event": "scepter.runtime.push",
+    "Match": "scepter.runtime.matches",
+    "Query": "scepter.runtime.queries",
+    "parse": "scepter.runtime.queries",
+}
+
+__all__ = [
+    "IRI",
+    "BlankNode",
+    "DataError",
+    "Diagnostic",
+    "Engine",
+    "Event",
+    "Literal",
+    "Match",
+    "OptionError",
+    "Query",
+    "QueryError",
+    "ScepterError",
+    "__version__",
+    "parse",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LATER:
+        return getattr(import_module(_LATER[name]), name)
+    raise AttributeError(f"module 'scepter' has no attribute {name!r}")

@@ -1,0 +1,24 @@
+"""What a kernel is given: a batch of events with the places of their texts in the arena."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scepter.rdf.batch import EventBatch
+
+
+@dataclass(frozen=True, slots=True)
+class Intake:
+    """A batch whose buffer has been added to the arena at `base`, and whose events are numbered from `number` on."""
+
+    batch: EventBatch
+    base: int
+    number: int
+
+    def names(self) -> NDArray[np.int64]:
+        """Per event: the ref of its name, -1 without one."""
+        at = self.batch.name_at
+        return np.where(at < 0, -1, at + self.base)

@@ -1,0 +1,112 @@
+"""The tree of selected events: each run points at its last event, each event at the one before.
+
+Runs share their beginnings, so that a Kleene iteration of k events costs k nodes, not k squared.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scepter.kernel.solutions import Int64
+
+ROOT = -1
+
+
+class Nodes:
+    """Columns: parent, part (which label), event number, event name's ref, and refs of aggregated values."""
+
+    def __init__(self, values: int) -> None:
+        self._parent: Int64 = np.empty(64, np.int64)
+        self._part: Int64 = np.empty(64, np.int64)
+        self._event: Int64 = np.empty(64, np.int64)
+        self._name: Int64 = np.empty(64, np.int64)
+        self._values: Int64 = np.empty((64, values), np.int64)
+        self._size = 0
+
+    def __len__(self) -> int:
+        return self._size
+
+    def append(self, parent: Int64, part: Int64, event: Int64, name: Int64, values: Int64) -> Int64:
+        """Add nodes; returns their places."""
+        size = self._size + len(parent)
+        if size > len(self._parent):
+            self._grow(max(size, 2 * len(self._parent)))
+        at = slice(self._size, size)
+        self._parent[at], self._part[at], self._event[at], self._name[at] = parent, part, event, name
+        self._values[at] = values
+        places = np.arange(self._size, size, dtype=np.int64)
+        self._size = size
+        return places
+
+    def _grow(self, capacity: int) -> None:
+        for name in ("_parent", "_part", "_event", "_name", "_values"):
+            old = getattr(self, name)
+            new = np.empty((capacity, *old.shape[1:]), np.int64)
+            new[: self._size] = old[: self._size]
+            setattr(self, name, new)
+
+    def path(self, node: int) -> list[int]:
+        """The nodes from the first event to the given one."""
+        places = []
+        while node != ROOT:
+            places.append(node)
+            node = int(self._parent[node])
+        places.reverse()
+        return places
+
+    def part(self, node: int) -> int:
+        """Which label selected the event."""
+        return int(self._part[node])
+
+    def event(self, node: int) -> int:
+        """The event's number."""
+        return int(self._event[node])
+
+    def name(self, node: int) -> int:
+        """The ref of the event's name, -1 without one."""
+        return int(self._name[node])
+
+    def value(self, node: int, which: int) -> int:
+        """The ref of an aggregated variable's value in this iteration, -1 if unbound."""
+        return int(self._values[node, which])
+
+    def truncate(self, size: int) -> None:
+        """Forget the nodes added since there were `size`."""
+        self._size = size
+
+    def live(self, roots: Int64) -> NDArray[np.bool_]:
+        """Which nodes the given ones can reach."""
+        mark = np.zeros(self._size, np.bool_)
+        front = np.unique(roots[roots != ROOT])
+        while len(front):
+            front = front[~mark[front]]
+            mark[front] = True
+            front = np.unique(self._parent[front])
+            front = front[front != ROOT]
+        return mark
+
+    def keep(self, mark: NDArray[np.bool_]) -> Int64:
+        """Drop the unmarked nodes; returns the new place of each old one (ROOT for dropped)."""
+        places = np.full(self._size + 1, ROOT, np.int64)
+        places[:-1][mark] = np.arange(int(mark.sum()))
+        kept = np.flatnonzero(mark)
+        parents = self._parent[kept]
+        self._parent = places[parents]  # ROOT is -1: the last place, which is ROOT
+        self._part, self._event = self._part[kept], self._event[kept]
+        self._name, self._values = self._name[kept], self._values[kept]
+        self._size = len(kept)
+        return places
+
+    def refs(self) -> Int64:
+        """All refs into the arena, for compaction: names, then values row by row."""
+        return np.concatenate([self._name[: self._size], self._values[: self._size].ravel()])
+
+    def set_refs(self, refs: Int64) -> None:
+        """Exchange all refs, in the order of `refs()`."""
+        self._name[: self._size] = refs[: self._size]
+        self._values[: self._size] = refs[self._size :].reshape(self._size, self._values.shape[1])
+
+    def events(self) -> Int64:
+        """The event numbers of all nodes."""
+        return self._event[: self._size]

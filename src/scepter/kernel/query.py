@@ -1,0 +1,281 @@
+"""One query on one timeline: the stateless part, the buffer that puts solutions in order of time, and the chains."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scepter.algebra.expressions import Exists
+from scepter.algebra.walk import find
+from scepter.kernel.atoms import atom_table
+from scepter.kernel.background import Background
+from scepter.kernel.exact import Exact
+from scepter.kernel.intake import Intake
+from scepter.kernel.nodes import Nodes
+from scepter.kernel.runs import Runs, concat_runs
+from scepter.kernel.scans import Scans
+from scepter.kernel.search import key_of
+from scepter.kernel.sequence import ChainKernel, Moment, labels
+from scepter.kernel.solutions import Int64, Solutions, UInt64, concat, empty
+from scepter.kernel.sparql.dataset import Graph
+from scepter.kernel.texts import Texts
+from scepter.kernel.windows import Bounds, Counts
+from scepter.physical.plan import QueryPlan
+from scepter.rdf.hashing import TermKey
+from scepter.timeline import MAX_INSTANT
+
+
+@dataclass(frozen=True, slots=True)
+class Ticks:
+    """(group, time) of each event that counts, in order of time: what contiguity and counting look at."""
+
+    groups: UInt64
+    times: Int64
+
+    def until(self, time: int) -> tuple[Ticks, Ticks]:
+        """Those up to a time, and those after it."""
+        at = int(np.searchsorted(self.times, time, side="right"))
+        return Ticks(self.groups[:at], self.times[:at]), Ticks(self.groups[at:], self.times[at:])
+
+
+@dataclass(frozen=True, slots=True)
+class Solved:
+    """What the stateless part made of some events: a table per scan and the events' ticks, each in order of time."""
+
+    tables: tuple[Solutions, ...]
+    ticks: Ticks
+
+
+class QueryKernel:
+    """Takes events in any order, releases them in order of time, and returns complete runs."""
+
+    def __init__(self, plan: QueryPlan, bounds: Bounds, key: TermKey, background: Background, texts: Texts) -> None:
+        self.plan = plan
+        self.labels = labels(plan)
+        self._bounds = bounds
+        self._texts = texts
+        self._background = background
+        background.attach(key, texts, {name for scan in plan.scans for name, _ in scan.graphs})
+        self._scans = Scans(plan, key, background)
+        self.nodes = Nodes(len(plan.aggregated))
+        self.exact = Exact(plan, self.nodes, background.dataset, texts)
+        self._chains = [ChainKernel(c, plan, bounds, self.nodes, self.exact.decide, key) for c in plan.chains]
+        self._needs_graphs = any(
+            True for a in plan.atoms for b in a.branches for f in b.stateful for _ in find(f.expression, Exists)
+        ) or any(True for a in plan.atoms for b in a.branches for e in b.joint for _ in find(e, Exists))
+        self._buffer: tuple[Solved, ...] = ()
+        self._counts = Counts(bounds.events or 0)
+        self._saved: tuple[tuple[Solved, ...], Counts, int] | None = None
+        self.last = 0
+        """The time of the last event seen."""
+
+    # ---------------------------------------------------------------- the stateless part
+
+    def take(self, intake: Intake, streams: NDArray[np.int64], wanted: NDArray[np.bool_]) -> None:
+        """Evaluate the scans on the wanted events of a batch. `streams` maps the run's streams to the query's (-1: none)."""
+        of = streams[intake.batch.stream]
+        of = np.where(wanted, of, -1)
+        if not bool((of >= 0).any()):
+            return
+        by_stream = {i: of == i for i in range(len(self.plan.streams))}
+        graphs = self.exact.graphs if self._needs_graphs else None
+        solved = self._scans(intake, self._texts, by_stream, graphs)
+        self._buffer = (*self._buffer, Solved(tuple(kept for kept, _ in solved), self._ticks(intake, of >= 0, solved)))
+
+    def _ticks(self, intake: Intake, seen: NDArray[np.bool_], solved: list[tuple[Solutions, Solutions]]) -> Ticks:
+        if not self.plan.partition:
+            seen_at = np.sort(intake.batch.end[seen])
+            return Ticks(np.zeros(len(seen_at), np.uint64), seen_at)
+        # rule 14: an event is in the partition of a value if some GPM, its filters left aside, binds the variables to it
+        groups: list[UInt64] = []
+        times: list[Int64] = []
+        events: list[Int64] = []
+        for scan, (_, everything) in zip(self.plan.scans, solved, strict=True):
+            columns = tuple(scan.slots.index(s) for s in self.plan.partition)
+            groups.append(key_of(everything.ids, columns))
+            times.append(everything.time)
+            events.append(everything.events[:, 0])
+        rows = np.stack([np.concatenate(times), np.concatenate(events), np.concatenate(groups).view(np.int64)], axis=1)
+        rows = np.unique(rows, axis=0)
+        return Ticks(rows[:, 2].copy().view(np.uint64), rows[:, 0].copy())
+
+    # ---------------------------------------------------------------- the stateful part
+
+    @property
+    def waits_for_closed_instants(self) -> bool:
+        """Whether an event at the very time of a match could still take it away: windows that count events."""
+        return self._bounds.events is not None
+
+    def release(self, until: int, closed: int) -> Runs:
+        """Step over all instants up to `until`; of the last one more events may come unless it is `closed`."""
+        if self.waits_for_closed_instants:
+            until = closed
+        tables, ticks = self._pop(until)
+        if len(ticks.times):
+            self.last = max(self.last, int(ticks.times[-1]))
+        seen = None
+        if self._bounds.events is not None:
+            self._counts, seen = self._counts.observe(ticks.groups, ticks.times)
+        moment = self._moment(tables, ticks, until, closed, seen)
+        return self._distinct(concat_runs([chain.step(moment) for chain in self._chains]))
+
+    def finish(self) -> Runs:
+        """The end of the input."""
+        rest = self.release(MAX_INSTANT - 1, MAX_INSTANT - 1) if self._buffer else None
+        done = concat_runs([chain.finish(self.last) for chain in self._chains])
+        return self._distinct(done if rest is None else concat_runs([rest, done]))
+
+    def _pop(self, until: int) -> tuple[list[Solutions], Ticks]:
+        taken: list[list[Solutions]] = [[] for _ in self.plan.scans]
+        ticks: list[Ticks] = []
+        kept: list[Solved] = []
+        for part in self._buffer:
+            now, later = part.ticks.until(until)
+            ticks.append(now)
+            rest = []
+            for number, table in enumerate(part.tables):
+                at = int(np.searchsorted(table.time, until, side="right"))
+                if at == len(table):
+                    taken[number].append(table)
+                    rest.append(empty(table.width))
+                else:
+                    taken[number].append(table.take(np.arange(at)))
+                    rest.append(table.take(np.arange(at, len(table))))
+            if len(later.times) or any(len(t) for t in rest):
+                kept.append(Solved(tuple(rest), later))
+        self._buffer = tuple(kept)
+        tables = [
+            concat(parts).by_time() if parts else empty(len(scan.slots))
+            for parts, scan in zip(taken, self.plan.scans, strict=True)
+        ]
+        return tables, _merged(ticks)
+
+    def _moment(
+        self, scans: list[Solutions], ticks: Ticks, until: int, closed: int, seen: dict[int, tuple[int, Int64]] | None
+    ) -> Moment:
+        tables = [
+            atom_table(atom, self.plan, scans, self._texts, self._background.dataset, self.exact.graphs)
+            for atom in self.plan.atoms
+        ]
+        order = np.lexsort((ticks.times, ticks.groups))
+        groups, times = ticks.groups[order], ticks.times[order]
+        if len(times) > 1:
+            new = np.concatenate([[True], (times[1:] != times[:-1]) | (groups[1:] != groups[:-1])])
+            groups, times = groups[new], times[new]
+        return Moment(tables, groups, times, until, closed, seen)
+
+    def _distinct(self, runs: Runs) -> Runs:
+        """A match is its events and its mapping; it is reported once (rule 11).
+
+        With aggregates over iterations the row takes part in the identity, so that whoever makes the rows decides.
+        """
+        if len(runs) < 2 or not self.can_repeat or self.plan.aggregated:
+            return runs
+        first: dict[tuple[object, ...], int] = {}
+        for row in range(len(runs)):
+            key = (int(runs.time[row]), self.events_of(int(runs.node[row])), runs.ids[row].tobytes())
+            first.setdefault(key, row)
+        return runs if len(first) == len(runs) else runs.take(np.array(list(first.values()), np.int64))
+
+    def events_of(self, node: int) -> frozenset[int]:
+        """The numbers of the events selected up to a node."""
+        return frozenset(self.nodes.event(n) for n in self.nodes.path(node))
+
+    @property
+    def can_repeat(self) -> bool:
+        """Whether two runs can be the same match."""
+        iterations = sum(step.iteration is not None for chain in self.plan.chains for step in chain.steps)
+        plain = all(len(a.branches) == 1 and len(a.branches[0].scans) == 1 for a in self.plan.atoms)
+        return len(self.plan.chains) > 1 or iterations > 1 or not plain
+
+    # ---------------------------------------------------------------- undo, size, compaction
+
+    def save(self) -> None:
+        """Start an instant that may be undone."""
+        self._saved = (self._buffer, self._counts, len(self.nodes))
+        for chain in self._chains:
+            chain.save()
+
+    def undo(self) -> None:
+        """Back to `save`."""
+        assert self._saved is not None
+        self._buffer, self._counts, size = self._saved
+        self.nodes.truncate(size)
+        for chain in self._chains:
+            chain.undo()
+
+    def commit(self) -> None:
+        """Keep what was done since `save`, and drop what nothing points at any more."""
+        self._saved = None
+        for chain in self._chains:
+            chain.commit()
+        if not self._buffer:
+            self.exact.graphs.clear()
+        if len(self.nodes) > 4096 and len(self.nodes) > 4 * self.live_runs:
+            self._sweep_nodes()
+
+    @property
+    def live_runs(self) -> int:
+        """How many runs wait."""
+        return sum(len(pool) for chain in self._chains for pool in chain.pools())
+
+    def _sweep_nodes(self) -> None:
+        pools = [pool for chain in self._chains for pool in chain.pools()]
+        for pool in pools:
+            pool.sweep()
+        roots = np.concatenate([np.empty(0, np.int64), *(pool.runs.node for pool in pools)])
+        places = self.nodes.keep(self.nodes.live(roots))
+        for pool in pools:
+            pool.rewrite("node", places[pool.runs.node])
+
+    def state_rows(self) -> dict[str, int]:
+        """How much state there is: runs, nodes, remembered negated solutions, buffered solutions."""
+        return {
+            "runs": self.live_runs,
+            "nodes": len(self.nodes),
+            "remembered": sum(len(t) for chain in self._chains for t in chain.history),
+            "buffered": sum(len(t) for part in self._buffer for t in part.tables),
+        }
+
+    def live_events(self) -> NDArray[np.int64]:
+        """The numbers of events that a later match may still show."""
+        buffered = [t.events.ravel() for part in self._buffer for t in part.tables]
+        return np.unique(np.concatenate([self.nodes.events(), *buffered]))
+
+    def swap_refs(self) -> Iterator[Int64]:
+        """Yield each array of refs the state holds, to be exchanged in place by the caller; sweeps first."""
+        self._sweep_nodes()
+        yield self.nodes._name[: len(self.nodes)]
+        yield self.nodes._values[: len(self.nodes)]
+        for chain in self._chains:
+            for pool in chain.pools():
+                yield pool.runs.refs
+            chain.history = [_copied(table) for table in chain.history]
+            for table in chain.history:
+                yield table.refs
+                yield table.names
+        self._buffer = tuple(Solved(tuple(_copied(t) for t in part.tables), part.ticks) for part in self._buffer)
+        for part in self._buffer:
+            for table in part.tables:
+                yield table.refs
+                yield table.names
+
+
+def _copied(table: Solutions) -> Solutions:
+    """A table whose refs may be written without touching another that shares them."""
+    return Solutions(
+        table.time, table.start, table.branch, table.events, table.names.copy(), table.ids, table.refs.copy(), table.number,
+        table.scale,
+    )  # fmt: skip
+
+
+def _merged(parts: list[Ticks]) -> Ticks:
+    if len(parts) == 1:
+        return parts[0]
+    groups = np.concatenate([np.empty(0, np.uint64), *(p.groups for p in parts)])
+    times = np.concatenate([np.empty(0, np.int64), *(p.times for p in parts)])
+    order = np.argsort(times, kind="stable")
+    return Ticks(groups[order], times[order])

@@ -1,0 +1,211 @@
+"""Scans: a graph pattern on each event of a batch, by the road the plan chose."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scepter.algebra.patterns import Pattern
+from scepter.kernel.background import Background
+from scepter.kernel.exact import holds_all
+from scepter.kernel.intake import Intake
+from scepter.kernel.matching import CompiledPattern, compile_pattern, duplicate_rows, match_rows
+from scepter.kernel.programs import ROW, Place, Programs, compile_conjuncts, number_of
+from scepter.kernel.search import search_local
+from scepter.kernel.solutions import Solutions, empty
+from scepter.kernel.sparql.dataset import Graph
+from scepter.kernel.sparql.context import Context
+from scepter.kernel.sparql.patterns import solutions
+from scepter.kernel.texts import Texts
+from scepter.physical.plan import QueryPlan, ScanPlan, Shape
+from scepter.rdf.batch import NOT_A_NUMBER
+from scepter.rdf.hashing import TermKey, term_id
+from scepter.rdf.terms import Term, Triple
+
+Streams = Mapping[int, NDArray[np.bool_]]
+"""Per stream of the query: which events of the batch belong to it."""
+
+
+class Scans:
+    """All scans of one query. Equal shapes are matched once per batch."""
+
+    def __init__(self, plan: QueryPlan, key: TermKey, background: Background) -> None:
+        self._plan = plan
+        self._key = key
+        self._background = background
+        self._compiled: dict[Shape, CompiledPattern] = {}
+        self._filters: list[Programs] = []
+        for scan in plan.scans:
+            if scan.shape is not None and scan.shape not in self._compiled:
+                self._compiled[scan.shape] = compile_pattern(scan.shape.triples, scan.shape.width, key)
+            self._filters.append(compile_conjuncts(scan.local, _locate(scan, plan.variables), key))
+
+    def __call__(
+        self, intake: Intake, texts: Texts, wanted: Streams, graphs: dict[int, Graph] | None
+    ) -> list[tuple[Solutions, Solutions]]:
+        """Per scan: the solutions its local filters keep, and all of them (which decide on partitions).
+
+        Where filters of the match so far look at events' graphs, `graphs` collects those by event number.
+        """
+        batch = intake.batch
+        again = duplicate_rows(batch.first, batch.subject, batch.predicate, batch.object)
+        matched: dict[Shape, Solutions] = {}
+        results = []
+        for number, scan in enumerate(self._plan.scans):
+            if scan.shape is not None:
+                if scan.shape not in matched:
+                    matched[scan.shape] = self._match(scan.shape, intake, again, wanted[scan.shape.stream])
+                everything = self._columnar(scan, matched[scan.shape])
+                kept = self._filter(number, scan, everything, texts)
+            else:
+                kept, everything = self._general(scan, intake, texts, wanted[scan.stream], graphs)
+            results.append((kept, everything))
+        return results
+
+    def _match(self, shape: Shape, intake: Intake, again: NDArray[np.bool_], wanted: NDArray[np.bool_]) -> Solutions:
+        batch, compiled = intake.batch, self._compiled[shape]
+        event, rows = match_rows(
+            batch.first, wanted, again, batch.subject, batch.predicate, batch.object,
+            compiled.constants, compiled.variables, compiled.width,
+        )  # fmt: skip
+        n, width = len(event), compiled.width
+        ids = np.empty((n, width), np.uint64)
+        refs = np.empty((n, width), np.int64)
+        number = np.full((n, width), np.nan)
+        scale = np.full((n, width), NOT_A_NUMBER, np.int8)
+        terms = (batch.subject, batch.predicate, batch.object)
+        places = (batch.subject_at, batch.predicate_at, batch.object_at)
+        for v, (pattern, position) in enumerate(compiled.sources):
+            at = rows[:, pattern]
+            ids[:, v] = terms[position][at]
+            refs[:, v] = places[position][at] + intake.base
+            if position == 2:
+                number[:, v] = batch.number[at]
+                scale[:, v] = batch.scale[at]
+        return Solutions(
+            batch.end[event], batch.start[event], np.zeros(n, np.int8), (event + intake.number)[:, None],
+            intake.names()[event][:, None], ids, refs, number, scale,
+        ).by_time()  # fmt: skip
+
+    def _columnar(self, scan: ScanPlan, matched: Solutions) -> Solutions:
+        width = matched.width
+        for name, triples in scan.graphs:
+            matched = self._background.join(name, triples, matched)
+        assert scan.shape is not None
+        table = matched.columns(scan.shape_columns)
+        if len(set(scan.shape_columns)) < max(width, matched.width):
+            table = _distinct(table)
+        return table
+
+    def _filter(self, number: int, scan: ScanPlan, table: Solutions, texts: Texts) -> Solutions:
+        programs = self._filters[number]
+        if not len(programs) or not len(table):
+            return table
+        kept, open_ = search_local(
+            programs.code, programs.offsets, programs.constants, programs.scales, programs.ids,
+            table.ids, table.number, table.scale,
+        )  # fmt: skip
+        for row in np.flatnonzero(open_):
+            bindings = {
+                self._plan.variables[slot]: texts.term(int(table.refs[row, i]))
+                for i, slot in enumerate(scan.slots)
+                if table.ids[row, i]
+            }
+            kept[row] = holds_all(scan.local, bindings, Context())
+        return table if bool(kept.all()) else table.take(kept)
+
+    def _general(
+        self, scan: ScanPlan, intake: Intake, texts: Texts, wanted: NDArray[np.bool_], graphs: dict[int, Graph] | None
+    ) -> tuple[Solutions, Solutions]:
+        """Event by event through the exact evaluator."""
+        batch = intake.batch
+        names = [self._plan.variables[s] for s in scan.slots]
+        rows: list[tuple[int, dict[str, Term], bool]] = []
+        known: dict[Term, tuple[int, int]] = {}
+        for event in np.flatnonzero(wanted):
+            graph = Graph(_triples(intake, int(event), texts, known))
+            if graphs is not None:
+                graphs[int(event) + intake.number] = graph
+            context = Context(graph=graph, dataset=self._background.dataset)
+            for mapping in _distinct_mappings(scan.pattern, graph, context, names):
+                rows.append((int(event), mapping, holds_all(scan.local, mapping, context)))
+        table = self._table(rows, names, intake, texts, known)
+        kept = np.array([r[2] for r in rows], np.bool_)
+        order = np.argsort(table.time, kind="stable")
+        return table.take(order[kept[order]]), table.take(order)
+
+    def _table(
+        self, rows: list[tuple[int, dict[str, Term], bool]], names: list[str], intake: Intake, texts: Texts,
+        known: dict[Term, tuple[int, int]],
+    ) -> Solutions:  # fmt: skip
+        if not rows:
+            return empty(len(names))
+        fresh = [t for _, mapping, _ in rows for t in mapping.values() if t not in known]
+        distinct = list(dict.fromkeys(fresh))
+        for term, ref in zip(distinct, texts.append([str(t) for t in distinct]).tolist(), strict=True):
+            known[term] = (term_id(self._key, str(term)), ref)
+        n, width = len(rows), len(names)
+        ids = np.zeros((n, width), np.uint64)
+        refs = np.full((n, width), -1, np.int64)
+        number = np.full((n, width), np.nan)
+        scale = np.full((n, width), NOT_A_NUMBER, np.int8)
+        for r, (_, mapping, _) in enumerate(rows):
+            for c, name in enumerate(names):
+                bound = mapping.get(name)
+                if bound is not None:
+                    ids[r, c], refs[r, c] = known[bound]
+                    number[r, c], scale[r, c] = number_of(bound)
+        event = np.array([r[0] for r in rows], np.int64)
+        batch = intake.batch
+        return Solutions(
+            batch.end[event], batch.start[event], np.zeros(n, np.int8), (event + intake.number)[:, None],
+            intake.names()[event][:, None], ids, refs, number, scale,
+        )  # fmt: skip
+
+
+def _triples(intake: Intake, event: int, texts: Texts, known: dict[Term, tuple[int, int]]) -> list[Triple]:
+    batch = intake.batch
+    columns = (
+        (batch.subject, batch.subject_at),
+        (batch.predicate, batch.predicate_at),
+        (batch.object, batch.object_at),
+    )
+    triples = []
+    for row in range(int(batch.first[event]), int(batch.first[event + 1])):
+        terms = []
+        for ids, places in columns:
+            ref = int(places[row]) + intake.base
+            term = texts.term(ref)
+            known.setdefault(term, (int(ids[row]), ref))
+            terms.append(term)
+        triples.append(Triple(*terms))
+    return triples
+
+
+def _distinct_mappings(pattern: Pattern, graph: Graph, context: Context, names: list[str]) -> list[dict[str, Term]]:
+    """The mappings restricted to the visible variables, each once: an event's mappings are a set (rule 2)."""
+    seen: dict[tuple[Term | None, ...], dict[str, Term]] = {}
+    for mapping in solutions(pattern, graph, context.dataset, context):
+        visible = {name: mapping[name] for name in names if name in mapping}
+        seen.setdefault(tuple(visible.get(name) for name in names), visible)
+    return list(seen.values())
+
+
+def _distinct(table: Solutions) -> Solutions:
+    """Each mapping of an event once."""
+    if len(table) < 2:
+        return table
+    rows = np.concatenate([table.events[:, :1].astype(np.uint64), table.ids], axis=1)
+    _, first = np.unique(rows, axis=0, return_index=True)
+    return table if len(first) == len(table) else table.take(np.sort(first))
+
+
+def _locate(scan: ScanPlan, variables: tuple[str, ...]) -> Callable[[str, bool], Place | None]:
+    place = {variables[slot]: i for i, slot in enumerate(scan.slots)}
+
+    def locate(name: str, previous: bool) -> Place | None:
+        return (ROW, 0, place[name]) if name in place and not previous else None
+
+    return locate

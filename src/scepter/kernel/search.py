@@ -1,0 +1,240 @@
+"""Each run searches forward: the compiled inner loops of the temporal operators.
+
+A table of candidate rows is sorted by join key and time. A run starts behind its own time in the stretch of its key and stops
+at its limit; blocks of rows whose values cannot pass a threshold are skipped. A pair that only the exact evaluator can decide is
+handed back (`stalled`) and the search goes on with the other runs.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from scepter.kernel.programs import _BOOLEAN, _FAILED, _OPEN, FALSE, TRUE, UNDECIDED, decide, run_program
+from scepter.kernel.solutions import UInt64
+
+BLOCK = 32
+NEXT, ANY, STRICT = 0, 1, 2
+NOTHING = -(2**63)
+"""No time at all: before every instant."""
+_STACK = 32
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
+
+def key_of(ids: UInt64, columns: tuple[int, ...]) -> UInt64:
+    """One 64-bit join key per row from the ids of some columns (0 for no columns)."""
+    key = np.zeros(len(ids), np.uint64)
+    for column in columns:
+        key = (key ^ ids[:, column]) * _GOLDEN
+        key ^= key >> np.uint64(29)
+    return key
+
+
+@njit(cache=True)
+def block_extremes(number):  # type: ignore[no-untyped-def]
+    """Least and greatest of each block of rows; a row that is no number keeps its block from being skipped."""
+    rows = len(number)
+    blocks = (rows + BLOCK - 1) // BLOCK
+    least = np.full(blocks, math.inf)
+    most = np.full(blocks, -math.inf)
+    for r in range(rows):
+        b = r // BLOCK
+        x = number[r]
+        if math.isnan(x):
+            least[b] = -math.inf
+            most[b] = math.inf
+        else:
+            if x < least[b]:
+                least[b] = x
+            if x > most[b]:
+                most[b] = x
+    return least, most
+
+
+@njit(cache=True)
+def _first_after(keys, times, key, time):  # type: ignore[no-untyped-def]
+    """The first row of the key's stretch with a time beyond the given one."""
+    lo, hi = 0, len(keys)
+    while lo < hi:
+        mid = (lo + hi) >> 1
+        if keys[mid] < key or (keys[mid] == key and times[mid] <= time):
+            lo = mid + 1
+        else:
+            hi = mid
+    return lo
+
+
+@njit(cache=True)
+def search_forward(  # type: ignore[no-untyped-def]
+    mode, todo, resume, forced, found_time,
+    run_time, run_key, run_limit, run_rank_limit, run_only, run_ids, run_number, run_scale,
+    keys, times, ranks, branches, row_ids, row_number, row_scale,
+    shared_run, shared_row,
+    branch_first, code, offsets, constants, scales, const_ids,
+    th_column, th_upper, th_code, th_offsets, th_constants, th_scales, th_ids, th_values, th_least, th_most,
+):  # fmt: skip
+    """Search for the runs in `todo`. Returns (pairs' runs, pairs' rows, stalled places in todo, stalled rows, verdict pending).
+
+    `run_only` (STRICT) is the one time at which a run may take rows. `resume` is a row to go on from, or -1. `forced` is
+    the exact evaluator's decision about that row. `found_time[i]` is where todo[i] has accepted its first row so far, or NOTHING.
+    """
+    val = np.empty(_STACK)
+    sca = np.empty(_STACK, np.int64)
+    err = np.empty(_STACK)
+    ids = np.empty(_STACK, np.uint64)
+    capacity = max(64, len(todo))
+    out_run = np.empty(capacity, np.int64)
+    out_row = np.empty(capacity, np.int64)
+    out = 0
+    stalled = np.empty(16, np.int64)
+    stalled_row = np.empty(16, np.int64)
+    stall = 0
+    rows = len(keys)
+    bounds = len(th_column)
+    lower = np.empty(max(bounds, 1))
+    upper = np.empty(max(bounds, 1))
+    for i in range(len(todo)):
+        r = todo[i]
+        key = run_key[r]
+        limit = run_limit[r]
+        rank_limit = run_rank_limit[r]
+        for t in range(bounds):
+            lower[t] = -math.inf
+            upper[t] = math.inf
+            run_program(th_code, th_offsets[t], th_offsets[t + 1], th_constants, th_scales, th_ids,
+                        run_ids[r], run_number[r], run_scale[r], run_ids[r], run_number[r], run_scale[r],
+                        val, sca, err, ids)  # fmt: skip
+            if sca[0] != _OPEN and sca[0] != _FAILED and sca[0] != _BOOLEAN and not math.isnan(val[0]):
+                slack = err[0] * 4.0 + abs(val[0]) * 1e-15
+                if th_upper[t]:
+                    upper[t] = val[0] + slack
+                else:
+                    lower[t] = val[0] - slack
+        position = resume[i] if resume[i] >= 0 else _first_after(keys, times, key, run_time[r])
+        first = resume[i] >= 0
+        while position < rows and keys[position] == key and times[position] <= limit and ranks[position] <= rank_limit:
+            time = times[position]
+            if mode == NEXT and found_time[i] != NOTHING and time != found_time[i]:
+                break
+            if mode == STRICT and time != run_only[r]:
+                break
+            verdict = FALSE
+            if first:
+                verdict = forced[i]
+                first = False
+            else:
+                if bounds > 0 and position % BLOCK == 0:
+                    block = position // BLOCK
+                    skip = False
+                    for t in range(bounds):
+                        if th_most[t, block] < lower[t] or th_least[t, block] > upper[t]:
+                            skip = True
+                            break
+                    if skip:
+                        position += BLOCK
+                        continue
+                passes = True
+                for t in range(bounds):
+                    x = th_values[t, position]
+                    if x < lower[t] or x > upper[t]:
+                        passes = False
+                        break
+                if passes:
+                    for j in range(len(shared_run)):
+                        a = run_ids[r, shared_run[j]]
+                        b = row_ids[position, shared_row[j]]
+                        if a != b and a != 0 and b != 0:
+                            passes = False
+                            break
+                if passes:
+                    branch = branches[position]
+                    if branch_first[branch] == branch_first[branch + 1]:
+                        verdict = TRUE
+                    else:
+                        verdict = decide(code, branch_first[branch], branch_first[branch + 1], offsets, constants, scales,
+                                         const_ids, run_ids[r], run_number[r], run_scale[r], row_ids[position],
+                                         row_number[position], row_scale[position], val, sca, err, ids)  # fmt: skip
+            if verdict == UNDECIDED:
+                if stall == len(stalled):
+                    stalled = np.append(stalled, np.empty(stall, np.int64))
+                    stalled_row = np.append(stalled_row, np.empty(stall, np.int64))
+                stalled[stall] = i
+                stalled_row[stall] = position
+                stall += 1
+                if mode == NEXT:
+                    break
+            elif verdict == TRUE:
+                if out == capacity:
+                    capacity *= 2
+                    grown = np.empty(capacity, np.int64)
+                    grown[:out] = out_run
+                    out_run = grown
+                    grown = np.empty(capacity, np.int64)
+                    grown[:out] = out_row
+                    out_row = grown
+                out_run[out] = r
+                out_row[out] = position
+                out += 1
+                if found_time[i] == NOTHING:
+                    found_time[i] = time
+            position += 1
+    return out_run[:out].copy(), out_row[:out].copy(), stalled[:stall].copy(), stalled_row[:stall].copy()
+
+
+@njit(cache=True)
+def search_local(code, offsets, constants, scales, const_ids, row_ids, row_number, row_scale):  # type: ignore[no-untyped-def]
+    """Filters on rows alone: which are kept, and which only the exact evaluator can decide."""
+    val = np.empty(_STACK)
+    sca = np.empty(_STACK, np.int64)
+    err = np.empty(_STACK)
+    ids = np.empty(_STACK, np.uint64)
+    kept = np.zeros(len(row_ids), np.bool_)
+    undecided = np.zeros(len(row_ids), np.bool_)
+    for r in range(len(row_ids)):
+        verdict = decide(code, 0, len(offsets) - 1, offsets, constants, scales, const_ids, row_ids[r], row_number[r],
+                         row_scale[r], row_ids[r], row_number[r], row_scale[r], val, sca, err, ids)  # fmt: skip
+        kept[r] = verdict == TRUE
+        undecided[r] = verdict == UNDECIDED
+    return kept, undecided
+
+
+@njit(cache=True)
+def latest_before(run_time, run_key, run_ids, keys, times, row_ids, shared_run, shared_row):  # type: ignore[no-untyped-def]
+    """Per run: the time of the latest compatible row strictly before the run, or NOTHING."""
+    found = np.full(len(run_time), NOTHING, np.int64)
+    for r in range(len(run_time)):
+        position = _first_after(keys, times, run_key[r], run_time[r] - 1) - 1
+        while position >= 0 and keys[position] == run_key[r]:
+            compatible = True
+            for j in range(len(shared_run)):
+                a = run_ids[r, shared_run[j]]
+                b = row_ids[position, shared_row[j]]
+                if a != b and a != 0 and b != 0:
+                    compatible = False
+                    break
+            if compatible:
+                found[r] = times[position]
+                break
+            position -= 1
+    return found
+
+
+@njit(cache=True)
+def instants_after(groups, times, run_group, run_time):  # type: ignore[no-untyped-def]
+    """Per run: the first instant of its group strictly after its time, or NOTHING."""
+    found = np.full(len(run_time), NOTHING, np.int64)
+    for r in range(len(run_time)):
+        at = _first_after(groups, times, run_group[r], run_time[r])
+        if at < len(groups) and groups[at] == run_group[r]:
+            found[r] = times[at]
+    return found
+
+
+def sort_by_key(keys: UInt64) -> NDArray[np.int64]:
+    """The order that sorts rows (already in order of time) by key."""
+    if len(keys) < 2 or bool(np.all(keys[1:] >= keys[:-1])):
+        return np.arange(len(keys), dtype=np.int64)
+    return np.argsort(keys, kind="stable")

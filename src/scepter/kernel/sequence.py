@@ -1,0 +1,520 @@
+"""The temporal kernel: a chain of steps over batches of whole instants (SPAseq rules 3 to 10).
+
+State is the runs that wait: before each step, for the next iteration of a Kleene atom, for the close of a window. For a batch
+that holds all events up to `until`, every waiting run and every run that arrives searches the batch; what it finds goes on to
+the next step, what can still find something later waits on, the rest is released.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scepter.algebra.query import Selection
+from scepter.kernel.nodes import ROOT, Nodes
+from scepter.kernel.runs import Runs, Waiting, concat_runs, no_runs
+from scepter.kernel.search import NOTHING, instants_after, key_of, latest_before, sort_by_key
+from scepter.kernel.solutions import Int64, Solutions, UInt64, concat, empty
+from scepter.kernel.steps import Decide, Keyed, StepSearch
+from scepter.kernel.windows import Bounds, rank_of
+from scepter.physical.plan import AtomPlan, Chain, NegationPlan, QueryPlan, StepPlan
+from scepter.rdf.hashing import TermKey
+from scepter.timeline import MAX_INSTANT
+
+
+@dataclass(slots=True)
+class Moment:
+    """A batch of whole instants for one query: a table per atom, the instants there were, and how far time is known."""
+
+    tables: list[Solutions]
+    groups: UInt64
+    instants: Int64
+    """(group, instant) pairs, sorted."""
+    until: int
+    """All events up to here are in this batch or were in one before."""
+    closed: int
+    """No event up to here can come any more. (Below `until` while more events of its last instant may come.)"""
+    seen: dict[int, tuple[int, Int64]] | None = None
+    """For windows that count events: per group the events before, and the times of the last ones."""
+    _keyed: dict[tuple[int, bool, int], Keyed] = field(default_factory=dict)
+
+    def keyed(self, search: StepSearch, bounds: Bounds, partition: tuple[int, ...], positive: bool) -> Keyed:
+        """An atom's table, sorted for a search; what a sliding window could never hold is left out for positive atoms."""
+        place = (search.atom, positive, id(search))
+        if place not in self._keyed:
+            table = self.tables[search.atom]
+            if positive and not bounds.tumbling and bounds.length is not None:
+                fits = bounds.fits(table.time, table.start)
+                table = table if bool(fits.all()) else table.take(fits)
+            ranks = None
+            if self.seen is not None:
+                ranks = rank_of(self.seen, key_of(table.ids, partition), table.time, "right")
+            self._keyed[place] = search.keyed(table, ranks)
+        return self._keyed[place]
+
+
+@dataclass(slots=True)
+class _Stage:
+    """One step of a chain with its searches and the runs that wait for it."""
+
+    plan: StepPlan
+    atom: AtomPlan
+    search: StepSearch
+    negations: tuple[StepSearch, ...]
+    waiting: Waiting
+    again: StepSearch | None
+    """The search for the next iteration."""
+    iterating: Waiting
+
+
+class ChainKernel:
+    """Runs one chain. `step` takes a batch and returns the runs that are complete."""
+
+    def __init__(self, chain: Chain, plan: QueryPlan, bounds: Bounds, nodes: Nodes, decide: Decide, key: TermKey) -> None:
+        self._chain = chain
+        self._plan = plan
+        self._bounds = bounds
+        self._nodes = nodes
+        self._decide = decide
+        self._width = len(plan.variables)
+        self._labels = {label: i for i, label in enumerate(labels(plan))}
+        self._term_key = key
+        self._stages = self._build()
+        self._trailing = [self._negation(n, self._bound_after(len(chain.steps))) for n in chain.trailing]
+        self._closing = Waiting(self._width)
+        self._history: list[Solutions] = [empty(len(plan.atoms[n.atom].slots)) for n in chain.leading]
+        self._saved_history = self._history
+        self._partition_columns = {i: tuple(a.slots.index(s) for s in plan.partition) for i, a in enumerate(plan.atoms)}
+
+    def _build(self) -> list[_Stage]:
+        stages = []
+        for i, step in enumerate(self._chain.steps):
+            atom = self._plan.atoms[step.atom]
+            bound = self._bound_after(i)
+            again = None
+            if step.iteration is not None:
+                again = StepSearch(
+                    step.atom, atom, step.iteration.key, step.iteration.shared, self._bound_after(i + 1),
+                    self._plan.variables, self._term_key, continuing=True, local=step.iteration.local,
+                )  # fmt: skip
+            stages.append(
+                _Stage(
+                    step, atom, StepSearch(step.atom, atom, step.key, step.shared, bound, self._plan.variables, self._term_key),
+                    tuple(self._negation(n, bound) for n in step.negations), Waiting(self._width), again, Waiting(self._width),
+                )
+            )  # fmt: skip
+        return stages
+
+    def _bound_after(self, steps: int) -> frozenset[int]:
+        return frozenset().union(*(self._plan.atoms[s.atom].slots for s in self._chain.steps[:steps]))
+
+    def _negation(self, plan: NegationPlan, bound: frozenset[int]) -> StepSearch:
+        atom = self._plan.atoms[plan.atom]
+        return StepSearch(plan.atom, atom, plan.key, plan.shared, bound, self._plan.variables, self._term_key)
+
+    # ---------------------------------------------------------------- one batch
+
+    def step(self, moment: Moment) -> Runs:
+        """The runs that this batch completes."""
+        arrivals = self._begin(moment)
+        for i, stage in enumerate(self._stages):
+            if i:
+                arrivals = self._advance(stage, arrivals, moment)
+            if stage.again is not None:
+                arrivals = self._iterate(stage, stage.again, arrivals, moment)
+        if self._trailing:
+            arrivals = self._close(arrivals, moment)
+        return self._clear_of_leading(arrivals, moment)
+
+    def finish(self, last: int) -> Runs:
+        """The end of the input: every window closes."""
+        if not self._trailing:
+            return no_runs(self._width)
+        rows = self._closing.live()
+        runs = self._closing.runs.take(rows)
+        self._closing.kill(rows)
+        ends = self._bounds.close(runs.limit) if self._bounds.events is None else np.full(len(runs), last, np.int64)
+        moment = Moment([], np.empty(0, np.uint64), np.empty(0, np.int64), last, last)
+        return self._clear_of_leading(runs.replace(time=ends), moment)
+
+    def _begin(self, moment: Moment) -> Runs:
+        """One run per row of the first atom."""
+        stage = self._stages[0]
+        table = moment.tables[stage.plan.atom]
+        table = table.take(self._bounds.fits(table.time, table.start)) if self._bounds.length is not None else table
+        n = len(table)
+        group = key_of(table.ids, self._partition_columns[stage.plan.atom])
+        before = np.zeros(n, np.int64)
+        if moment.seen is not None:
+            before = rank_of(moment.seen, group, table.start, "left")
+        blank = no_runs(self._width)
+        runs = Runs(
+            time=table.time,
+            first=table.time,
+            start=table.start,
+            limit=self._bounds.limit(table.time, table.start),
+            rank_limit=self._bounds.rank_limit(before),
+            lead=np.full(n, NOTHING, np.int64),
+            lead_rank=np.zeros(n, np.int64),
+            passed=np.full(n, NOTHING, np.int64),
+            group=group,
+            node=np.full(n, ROOT, np.int64),
+            ids=np.zeros((n, self._width), blank.ids.dtype),
+            refs=np.full((n, self._width), -1, np.int64),
+            number=np.full((n, self._width), np.nan),
+            scale=np.full((n, self._width), -1, np.int8),
+        )
+        runs = self._extend(runs, np.arange(n, dtype=np.int64), table, np.arange(n, dtype=np.int64), stage.atom, moment)
+        return self._look_back(runs, moment) if self._chain.leading else runs
+
+    def _extend(
+        self, runs: Runs, places: Int64, table: Solutions, rows: Int64, atom: AtomPlan, moment: Moment,
+        local: frozenset[int] = frozenset(),
+    ) -> Runs:  # fmt: skip
+        """The runs at `places`, each with the event(s) and mapping of its row."""
+        old = runs.take(places)
+        ids, refs, number, scale = old.ids, old.refs, old.number, old.scale  # taken by places: copies
+        for column, slot in enumerate(atom.slots):
+            new = table.ids[rows, column]
+            bound = np.ones(len(new), np.bool_) if slot in local or slot in atom.certain else new != 0
+            ids[bound, slot] = new[bound]
+            refs[bound, slot] = table.refs[rows, column][bound]
+            number[bound, slot] = table.number[rows, column][bound]
+            scale[bound, slot] = table.scale[rows, column][bound]
+        start = np.minimum(old.start, table.start[rows])
+        limit = old.limit if self._bounds.tumbling else np.minimum(old.limit, self._bounds.limit(old.first, start))
+        rank_limit = old.rank_limit
+        if moment.seen is not None:
+            rank_limit = np.minimum(rank_limit, self._bounds.rank_limit(rank_of(moment.seen, old.group, start, "left")))
+        node = self._record(old.node, table, rows, atom)
+        return Runs(
+            table.time[rows], old.first, start, limit, rank_limit, old.lead, old.lead_rank,
+            np.full(len(rows), NOTHING, np.int64), old.group, node, ids, refs, number, scale,
+        )  # fmt: skip
+
+    def _record(self, parent: Int64, table: Solutions, rows: Int64, atom: AtomPlan) -> Int64:
+        node = parent.copy()
+        for number, branch in enumerate(atom.branches):
+            for position, scan in enumerate(branch.scans):
+                of = np.flatnonzero(table.branch[rows] == number) if len(atom.branches) > 1 else slice(None)
+                label = self._plan.scans[scan].label
+                at = rows[of]
+                values = self._aggregated_values(label, atom, table, at)
+                part = np.full(len(at), self._labels[label], np.int64)
+                node[of] = self._nodes.append(node[of], part, table.events[at, position], table.names[at, position], values)
+        return node
+
+    def _aggregated_values(self, label: str, atom: AtomPlan, table: Solutions, rows: Int64) -> Int64:
+        values = np.full((len(rows), len(self._plan.aggregated)), -1, np.int64)
+        for i, (part, slot) in enumerate(self._plan.aggregated):
+            if part == label and slot in atom.slots:
+                column = atom.slots.index(slot)
+                bound = table.ids[rows, column] != 0
+                values[bound, i] = table.refs[rows, column][bound]
+        return values
+
+    # ---------------------------------------------------------------- going on
+
+    def _advance(self, stage: _Stage, arrivals: Runs, moment: Moment) -> Runs:
+        """Let the waiting and the arriving runs take this step."""
+        selection = stage.plan.selection
+        assert selection is not None
+        table = moment.keyed(stage.search, self._bounds, self._partition_columns[stage.plan.atom], True)
+        go = self._strict_with_negation if stage.negations and selection is Selection.STRICT else self._search
+        waiting = stage.waiting
+        todo = self._relevant(waiting, stage, selection, table, moment)
+        found_old = go(stage, selection, waiting.runs, waiting.key, todo, table, moment)
+        self._release(waiting, found_old, moment)
+        key = stage.search.key_of_runs(arrivals)
+        found_new = go(stage, selection, arrivals, key, np.arange(len(arrivals), dtype=np.int64), table, moment)
+        stay = self._can_wait(arrivals, moment) & ~found_new.done
+        passed = found_new.passed
+        kept = arrivals.take(stay)
+        if passed is not None:
+            kept = kept.replace(passed=passed[stay])
+        new_old = self._extend(waiting.runs, found_old.runs, table.rows, found_old.rows, stage.atom, moment)
+        new_new = self._extend(arrivals, found_new.runs, table.rows, found_new.rows, stage.atom, moment)
+        waiting.append(kept, key[stay])
+        return concat_runs([new_old, new_new])
+
+    def _relevant(self, waiting: Waiting, stage: _Stage, selection: Selection, table: Keyed, moment: Moment) -> Int64:
+        """The waiting runs that this batch can concern: for a small batch, those with a key in it."""
+        if selection is Selection.STRICT:
+            return waiting.live()
+        if stage.negations:
+            return waiting.live()
+        if not len(table.rows):
+            return _NO
+        if len(table.rows) <= 16 and len(waiting) > 64:
+            mask = np.zeros(len(waiting.key), np.bool_)
+            for key in np.unique(table.keys):
+                mask |= waiting.key == key
+            return waiting.live(mask)
+        return waiting.live()
+
+    def _can_wait(self, runs: Runs, moment: Moment) -> NDArray[np.bool_]:
+        """Which runs a later event can still concern."""
+        open_ = runs.limit > moment.until
+        if moment.seen is not None:
+            ahead = np.full(len(runs), MAX_INSTANT, np.int64)
+            open_ &= rank_of(moment.seen, runs.group, ahead, "left") < runs.rank_limit
+        return open_
+
+    def _release(self, waiting: Waiting, found: _Found, moment: Moment) -> None:
+        done = found.todo[found.done]
+        waiting.kill(done)
+        if found.passed is not None:
+            moved = found.todo[~found.done & (found.passed != waiting.runs.passed[found.todo])]
+            if len(moved):
+                waiting.assign("passed", moved, found.passed[np.searchsorted(found.todo, moved)])
+        if moment.seen is not None:
+            rows = waiting.live()
+            waiting.kill(rows[~self._can_wait(waiting.runs.take(rows), moment)])
+        else:
+            waiting.kill(waiting.expired(moment.until))
+
+    def _search(
+        self, stage: _Stage, selection: Selection, runs: Runs, keys: UInt64, todo: Int64, table: Keyed, moment: Moment
+    ) -> _Found:
+        """Skip-till-next and skip-till-any, with negations between; strict contiguity without."""
+        limit = runs.limit
+        done = np.zeros(len(todo), np.bool_)
+        if stage.negations:
+            refused = self._first_refused(stage.negations, runs, todo, moment)
+            done |= refused != MAX_INSTANT
+            limit = limit.copy()
+            limit[todo] = np.minimum(limit[todo], refused)
+        only, after, active = runs.time, runs.time, todo
+        if selection is Selection.STRICT:
+            only = np.full(len(runs), NOTHING, np.int64)
+            only[todo] = instants_after(moment.groups, moment.instants, runs.group[todo], runs.time[todo])
+            active = todo[only[todo] != NOTHING]
+            done |= only[todo] != NOTHING
+        got_runs, got_rows = stage.search(selection, runs, keys, active, table, after, limit, only, self._decide)
+        if selection is Selection.NEXT:
+            done |= np.isin(todo, got_runs)
+        return _Found(todo, done, got_runs, got_rows)
+
+    def _first_refused(self, searches: tuple[StepSearch, ...], runs: Runs, todo: Int64, moment: Moment) -> Int64:
+        """Per run: the time of the first event after it that a negation refuses, or MAX_INSTANT."""
+        first = np.full(len(runs), MAX_INSTANT, np.int64)
+        for search in searches:
+            table = moment.keyed(search, self._bounds, self._partition_columns[search.atom], False)
+            got_runs, got_rows = search(
+                Selection.NEXT, runs, search.key_of_runs(runs), todo, table, runs.time, runs.limit, runs.time, self._decide
+            )
+            np.minimum.at(first, got_runs, table.rows.time[got_rows])
+        return first[todo]
+
+    def _strict_with_negation(
+        self, stage: _Stage, selection: Selection, runs: Runs, keys: UInt64, todo: Int64, table: Keyed, moment: Moment
+    ) -> _Found:
+        """`x op N! , y` (Algorithm 9): y is the next event and itself no N, or the one after a next that is no N."""
+        passed = runs.passed[todo].copy()
+        next_ = instants_after(moment.groups, moment.instants, runs.group[todo], runs.time[todo])
+        next_[passed != NOTHING] = NOTHING
+        at_next = np.full(len(runs), NOTHING, np.int64)
+        at_next[todo] = next_
+        seen_next = todo[next_ != NOTHING]
+        refused_runs, refused_events = self._refused_at(stage.negations, runs, seen_next, at_next, moment)
+        first_runs, first_rows = self._at(stage, runs, keys, seen_next, table, at_next)
+        own = _own_events(first_runs, table.rows, first_rows, refused_runs, refused_events)
+        blocked = np.isin(todo, refused_runs)
+        passed[(next_ != NOTHING) & ~blocked] = next_[(next_ != NOTHING) & ~blocked]
+        at_second = np.full(len(runs), NOTHING, np.int64)
+        at_second[todo] = instants_after(moment.groups, moment.instants, runs.group[todo], passed)
+        at_second[todo[(passed == NOTHING) | blocked]] = NOTHING
+        seen_second = todo[at_second[todo] != NOTHING]
+        second_runs, second_rows = self._at(stage, runs, keys, seen_second, table, at_second)
+        done = blocked | (at_second[todo] != NOTHING)
+        return _Found(
+            todo, done, np.concatenate([first_runs[~own], second_runs]), np.concatenate([first_rows[~own], second_rows]), passed
+        )
+
+    def _at(self, stage: _Stage, runs: Runs, keys: UInt64, todo: Int64, table: Keyed, at: Int64) -> tuple[Int64, Int64]:
+        return stage.search(Selection.STRICT, runs, keys, todo, table, at - 1, runs.limit, at, self._decide)
+
+    def _refused_at(
+        self, searches: tuple[StepSearch, ...], runs: Runs, todo: Int64, at: Int64, moment: Moment
+    ) -> tuple[Int64, Int64]:
+        """(run, event) pairs: the events at the given times that a negation refuses."""
+        who, what = [_NO], [_NO]
+        for search in searches:
+            table = moment.keyed(search, self._bounds, self._partition_columns[search.atom], False)
+            got_runs, got_rows = search(
+                Selection.STRICT, runs, search.key_of_runs(runs), todo, table, at - 1, runs.limit, at, self._decide
+            )
+            who.append(got_runs)
+            what.append(table.rows.events[got_rows, 0])
+        return np.concatenate(who), np.concatenate(what)
+
+    def _iterate(self, stage: _Stage, again: StepSearch, arrivals: Runs, moment: Moment) -> Runs:
+        """Every number of iterations is a run of its own (rule 7)."""
+        assert stage.plan.iteration is not None
+        selection, local = stage.plan.iteration.selection, stage.plan.iteration.local
+        table = moment.keyed(again, self._bounds, self._partition_columns[stage.plan.atom], True)
+        more = _Stage(stage.plan, stage.atom, again, (), stage.iterating, None, stage.iterating)
+        waiting = stage.iterating
+        todo = self._relevant(waiting, more, selection, table, moment)
+        found = self._search(more, selection, waiting.runs, waiting.key, todo, table, moment)
+        self._release(waiting, found, moment)
+        front = concat_runs(
+            [arrivals, self._extend(waiting.runs, found.runs, table.rows, found.rows, stage.atom, moment, local)]
+        )
+        every = [front]
+        while len(front):
+            key = again.key_of_runs(front)
+            found = self._search(more, selection, front, key, np.arange(len(front), dtype=np.int64), table, moment)
+            stay = self._can_wait(front, moment) & ~found.done
+            waiting.append(front.take(stay), key[stay])
+            front = self._extend(front, found.runs, table.rows, found.rows, stage.atom, moment, local)
+            every.append(front)
+        return concat_runs(every)
+
+    # ---------------------------------------------------------------- the ends
+
+    def _close(self, arrivals: Runs, moment: Moment) -> Runs:
+        """A trailing negation: complete when the window closes and nothing refused has come (rule 8)."""
+        done = []
+        pools: list[tuple[Runs, Int64, Waiting | None]] = [
+            (self._closing.runs, self._closing.live(), self._closing),
+            (arrivals, np.arange(len(arrivals), dtype=np.int64), None),
+        ]
+        for runs, todo, pool in pools:
+            refused = self._first_refused(tuple(self._trailing), runs, todo, moment)
+            dead = refused != MAX_INSTANT
+            alive = todo[~dead]
+            ends, closed = self._closings(runs.take(alive), moment)
+            done.append(runs.take(alive[closed]).replace(time=ends[closed]))
+            if pool is None:
+                stay = runs.take(alive[~closed])
+                self._closing.append(stay, np.zeros(len(stay), np.uint64))
+            else:
+                pool.kill(todo[dead])
+                pool.kill(alive[closed])
+        return concat_runs(done)
+
+    def _closings(self, runs: Runs, moment: Moment) -> tuple[Int64, NDArray[np.bool_]]:
+        """Per run: when its window closes, and whether time has passed that."""
+        if self._bounds.events is None:
+            return self._bounds.close(runs.limit), runs.limit <= moment.closed
+        # a window that counts events ends with the last instant that still fits into it
+        ends = np.full(len(runs), moment.until, np.int64)
+        closed = np.zeros(len(runs), np.bool_)
+        assert moment.seen is not None
+        for r in range(len(runs)):
+            base, every = moment.seen.get(int(runs.group[r]), (0, _NO))
+            room = int(runs.rank_limit[r]) - base
+            if len(every) > room:
+                inside = every[:room]
+                inside = inside[inside < every[room]]
+                ends[r] = inside[-1] if len(inside) else runs.time[r]
+                closed[r] = True
+        return ends, closed
+
+    def _look_back(self, runs: Runs, moment: Moment) -> Runs:
+        """A leading negation: note the latest event before each run that it refuses."""
+        lead = np.full(len(runs), NOTHING, np.int64)
+        for i, plan in enumerate(self._chain.leading):
+            atom = self._plan.atoms[plan.atom]
+            table = concat([self._history[i], moment.tables[plan.atom]])
+            columns = tuple(atom.slots.index(s) for s in plan.key)
+            keys = key_of(table.ids, columns)
+            order = sort_by_key(keys)
+            rows = table.take(order)
+            shared = np.array([atom.slots.index(s) for s in plan.shared], np.int64)
+            found = latest_before(
+                runs.time, key_of(runs.ids, plan.key), runs.ids, keys[order], rows.time, rows.ids,
+                np.array(plan.shared, np.int64), shared,
+            )  # fmt: skip
+            lead = np.maximum(lead, found)
+            self._history = [*self._history[:i], self._remembered(table, moment), *self._history[i + 1 :]]
+        rank = np.zeros(len(runs), np.int64)
+        if moment.seen is not None:
+            rank = rank_of(moment.seen, runs.group, lead, "left")
+        return runs.replace(lead=lead, lead_rank=rank)
+
+    def _remembered(self, table: Solutions, moment: Moment) -> Solutions:
+        """The part of a negated table that a later run could still look back at."""
+        if self._bounds.tumbling:
+            start = self._bounds.window_start(np.array([moment.until], np.int64))[0]
+            return table.take(table.time >= start)
+        if self._bounds.length is not None:
+            return table.take(table.time >= moment.until - self._bounds.length)
+        if self._bounds.events is not None and moment.seen is not None and not self._plan.partition:
+            _, every = moment.seen.get(0, (0, _NO))
+            oldest = every[max(0, len(every) - self._bounds.events)] if len(every) else NOTHING
+            return table.take(table.time >= oldest)
+        return table
+
+    def _clear_of_leading(self, runs: Runs, moment: Moment) -> Runs:
+        if not self._chain.leading or not len(runs):
+            return runs
+        rank = np.zeros(len(runs), np.int64)
+        if moment.seen is not None:
+            rank = rank_of(moment.seen, runs.group, runs.time, "right")
+        return runs.take(self._bounds.leading_is_clear(runs.lead, runs.lead_rank, runs.first, runs.time, rank))
+
+    # ---------------------------------------------------------------- state
+
+    def pools(self) -> Iterator[Waiting]:
+        """Every set of waiting runs."""
+        for stage in self._stages:
+            yield stage.waiting
+            yield stage.iterating
+        yield self._closing
+
+    @property
+    def history(self) -> list[Solutions]:
+        """What leading negations look back at."""
+        return self._history
+
+    @history.setter
+    def history(self, tables: list[Solutions]) -> None:
+        self._history = tables
+
+    def save(self) -> None:
+        """Start an instant that may be undone."""
+        self._saved_history = self._history
+        for pool in self.pools():
+            pool.save()
+
+    def undo(self) -> None:
+        """Back to `save`."""
+        self._history = self._saved_history
+        for pool in self.pools():
+            pool.undo()
+
+    def commit(self) -> None:
+        """Keep what was done."""
+        for pool in self.pools():
+            pool.commit()
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What a search gave: the runs it looked at, which of them need not wait, and the accepted pairs."""
+
+    todo: Int64
+    done: NDArray[np.bool_]
+    runs: Int64
+    rows: Int64
+    passed: Int64 | None = None
+
+
+_NO = np.empty(0, np.int64)
+
+
+def _own_events(runs: Int64, table: Solutions, rows: Int64, refused_runs: Int64, refused_events: Int64) -> NDArray[np.bool_]:
+    """Which pairs select an event that a negation refuses for the same run."""
+    refused = set(zip(refused_runs.tolist(), refused_events.tolist(), strict=True))
+    events = table.events[rows].tolist()
+    return np.array([any((r, e) in refused for e in es) for r, es in zip(runs.tolist(), events, strict=True)], np.bool_)
+
+
+def labels(plan: QueryPlan) -> tuple[str, ...]:
+    """The parts of a match, in the order of the query."""
+    return tuple(dict.fromkeys(scan.label for scan in plan.scans))

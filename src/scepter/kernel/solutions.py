@@ -1,0 +1,141 @@
+"""Solutions in columns: one row per mapping of a graph pattern on an event (or on several at one time)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scepter.rdf.batch import NOT_A_NUMBER
+
+Int64 = NDArray[np.int64]
+UInt64 = NDArray[np.uint64]
+Float64 = NDArray[np.float64]
+Int8 = NDArray[np.int8]
+
+
+@dataclass(frozen=True, slots=True)
+class Solutions:
+    """Rows in order of time. The two-dimensional columns have one row per solution, so that a solution is one stretch of
+    memory."""
+
+    time: Int64
+    start: Int64
+    branch: Int8
+    """Which branch of a disjunction the row comes from."""
+    events: Int64
+    """[row, scan of the branch]: the event's number, -1 beyond the branch's scans."""
+    names: Int64
+    """[row, scan of the branch]: ref of the event's name, -1 without one."""
+    ids: UInt64
+    """[row, column]: 0 is unbound."""
+    refs: Int64
+    number: Float64
+    scale: Int8
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    @property
+    def width(self) -> int:
+        """How many columns a mapping has."""
+        return int(self.ids.shape[1])
+
+    def take(self, rows: NDArray[np.int64] | NDArray[np.bool_]) -> Solutions:
+        """The rows at the given places, or where a mask is true."""
+        return Solutions(
+            self.time[rows],
+            self.start[rows],
+            self.branch[rows],
+            self.events[rows],
+            self.names[rows],
+            self.ids[rows],
+            self.refs[rows],
+            self.number[rows],
+            self.scale[rows],
+        )
+
+    def columns(self, order: Sequence[int]) -> Solutions:
+        """The same rows with the mapping's columns chosen and ordered."""
+        at = np.asarray(order, dtype=np.int64)
+        return Solutions(
+            self.time,
+            self.start,
+            self.branch,
+            self.events,
+            self.names,
+            np.ascontiguousarray(self.ids[:, at]),
+            np.ascontiguousarray(self.refs[:, at]),
+            np.ascontiguousarray(self.number[:, at]),
+            np.ascontiguousarray(self.scale[:, at]),
+        )
+
+    def by_time(self) -> Solutions:
+        """The same rows in order of time, stable."""
+        if len(self) < 2 or bool(np.all(self.time[1:] >= self.time[:-1])):
+            return self
+        return self.take(np.argsort(self.time, kind="stable"))
+
+
+def empty(width: int, scans: int = 1) -> Solutions:
+    """No rows, of a given width."""
+    return Solutions(
+        np.empty(0, np.int64),
+        np.empty(0, np.int64),
+        np.empty(0, np.int8),
+        np.empty((0, scans), np.int64),
+        np.empty((0, scans), np.int64),
+        np.empty((0, width), np.uint64),
+        np.empty((0, width), np.int64),
+        np.empty((0, width), np.float64),
+        np.empty((0, width), np.int8),
+    )
+
+
+def concat(tables: Sequence[Solutions]) -> Solutions:
+    """All rows of tables of one width, one after the other."""
+    if len(tables) == 1:
+        return tables[0]
+    return Solutions(
+        np.concatenate([t.time for t in tables]),
+        np.concatenate([t.start for t in tables]),
+        np.concatenate([t.branch for t in tables]),
+        np.concatenate([t.events for t in tables]),
+        np.concatenate([t.names for t in tables]),
+        np.concatenate([t.ids for t in tables]),
+        np.concatenate([t.refs for t in tables]),
+        np.concatenate([t.number for t in tables]),
+        np.concatenate([t.scale for t in tables]),
+    )
+
+
+def spread(table: Solutions, places: Sequence[int], width: int, scans: int, branch: int) -> Solutions:
+    """Put a table's columns at `places` of a wider one (the rest unbound), as rows of a branch with room for `scans` events."""
+    if table.width == width and tuple(places) == tuple(range(width)) and table.events.shape[1] == scans:
+        if branch == 0:
+            return table
+        return Solutions(
+            table.time,
+            table.start,
+            np.full(len(table), branch, np.int8),
+            table.events,
+            table.names,
+            table.ids,
+            table.refs,
+            table.number,
+            table.scale,
+        )
+    rows = len(table)
+    at = np.asarray(places, dtype=np.int64)
+    ids = np.zeros((rows, width), np.uint64)
+    refs = np.full((rows, width), -1, np.int64)
+    number = np.full((rows, width), np.nan)
+    scale = np.full((rows, width), NOT_A_NUMBER, np.int8)
+    ids[:, at], refs[:, at], number[:, at], scale[:, at] = table.ids, table.refs, table.number, table.scale
+    events = np.full((rows, scans), -1, np.int64)
+    names = np.full((rows, scans), -1, np.int64)
+    events[:, : table.events.shape[1]] = table.events
+    names[:, : table.names.shape[1]] = table.names
+    return Solutions(table.time, table.start, np.full(rows, branch, np.int8), events, names, ids, refs, number, scale)

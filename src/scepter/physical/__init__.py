@@ -1,0 +1,1 @@
+"""Physical plans: what the kernel runs, decided once per query."""

@@ -1,0 +1,1 @@
+"""Runtimes: the engine in this process, and Spark."""

@@ -1,0 +1,261 @@
+"""The engine in this process: queries of a file over batches of events, with explicit time.
+
+`take` gives it events in any order, `advance` says how far time is known. What a query constructs into a stream is taken by the
+queries that read it, within the same advance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scepter.algebra.query import Construct, Program, Query
+from scepter.errors import Diagnostic, QueryError, Span
+from scepter.kernel.background import Background
+from scepter.kernel.intake import Intake
+from scepter.kernel.query import QueryKernel
+from scepter.kernel.texts import Texts
+from scepter.kernel.windows import resolve
+from scepter.physical.planner import plan_query
+from scepter.rdf.batch import EventBatch
+from scepter.rdf.formats import GraphEvent, events_to_batch
+from scepter.rdf.hashing import TermKey
+from scepter.rdf.nquads import ReadState
+from scepter.rdf.terms import IRI
+from scepter.runtime.matches import Match, Matcher
+from scepter.runtime.options import RunOptions
+from scepter.timeline import TimeKind
+
+_COMPACT_FROM = 64 * 2**20
+
+
+@dataclass(slots=True)
+class _Task:
+    """One query at work."""
+
+    kernel: QueryKernel
+    matcher: Matcher
+    streams: NDArray[np.int64]
+    """The run's stream number -> the query's, -1 for none."""
+    feeds: int | None
+    """The number of the stream that it constructs into, if a query reads it."""
+    answered: bool = False
+
+
+class LocalEngine:
+    """Runs a program; knows no files and no clock."""
+
+    def __init__(
+        self,
+        program: Program,
+        options: RunOptions,
+        background: Background,
+        *,
+        key: TermKey | None = None,
+        shown: Callable[[int, str | None], object] | None = None,
+    ) -> None:
+        self._program = program
+        self._options = options
+        self._background = background
+        self._key = key or TermKey.random()
+        self._texts = Texts()
+        self._shown = shown
+        self._order = evaluation_order(program)
+        self.streams: tuple[IRI, ...] = tuple(dict.fromkeys(s.iri for q in program.queries for s in q.streams))
+        """The streams by their number in batches."""
+        self._plans = [plan_query(query) for query in program.queries]
+        self._tasks: list[_Task] | None = None
+        self._kind: TimeKind | None = None
+        self._start: int | None = None
+        self.reading = ReadState()
+        """What the readers of this run share."""
+        self._number = 0
+        self._compact_at = _COMPACT_FROM
+
+    @property
+    def key(self) -> TermKey:
+        """The key of this run's term ids: readers must use it."""
+        return self._key
+
+    @property
+    def predicates(self) -> frozenset[IRI] | None:
+        """The predicates that the queries can use; None for all."""
+        found: frozenset[IRI] = frozenset()
+        for plan in self._plans:
+            if plan.predicates is None:
+                return None
+            found |= plan.predicates
+        return found
+
+    @property
+    def next_number(self) -> int:
+        """The number the next event taken gets."""
+        return self._number
+
+    # ---------------------------------------------------------------- events and time
+
+    def take(self, batch: EventBatch) -> None:
+        """Give it events; their `stream` numbers index `streams`."""
+        if not batch.events:
+            return
+        tasks = self._ready(batch.kind)
+        intake = self._intake(batch)
+        wanted = np.ones(batch.events, np.bool_) if self._start is None else batch.end >= self._start
+        for task in tasks:
+            task.kernel.take(intake, task.streams, wanted)
+
+    def _intake(self, batch: EventBatch) -> Intake:
+        intake = Intake(batch, self._texts.add(batch), self._number)
+        self._number += batch.events
+        return intake
+
+    def advance(self, until: int, closed: int | None = None) -> list[Match]:
+        """All events up to `until` have been taken; those after `closed` (default: `until`) may still be followed by more
+        at the same time. Returns the matches that are now certain."""
+        if self._tasks is None:
+            return []
+        found: list[Match] = []
+        for number in self._order:
+            task = self._tasks[number]
+            runs = task.kernel.release(until, until if closed is None else closed)
+            found += self._emit(number, task.matcher(runs))
+        return sorted_matches(found)
+
+    def finish(self) -> list[Match]:
+        """The end of the input: what is left, and what the close of the windows completes."""
+        if self._tasks is None:
+            return []
+        found: list[Match] = []
+        for number in self._order:
+            task = self._tasks[number]
+            found += self._emit(number, task.matcher(task.kernel.finish()))
+        return sorted_matches(found)
+
+    def _emit(self, number: int, matches: list[Match]) -> list[Match]:
+        assert self._tasks is not None and self._kind is not None
+        feeds = self._tasks[number].feeds
+        if feeds is None or not matches:
+            return matches if feeds is None else []
+        events = [
+            GraphEvent(feeds, None, m.start, m.end, [(str(t.subject), str(t.predicate), str(t.object)) for t in m.graph or ()])
+            for m in matches
+            if m.graph
+        ]
+        if events:
+            batch = events_to_batch(events, self._key, self._kind, run=self.reading)
+            intake = self._intake(batch)
+            for later in self._order[self._order.index(number) + 1 :]:
+                task = self._tasks[later]
+                task.kernel.take(intake, task.streams, np.ones(batch.events, np.bool_))
+        return []
+
+    def _ready(self, kind: TimeKind) -> list[_Task]:
+        """Set the queries up when the kind of timestamps is known."""
+        if self._tasks is None:
+            self._kind = kind
+            self._start = None if self._options.start is None else self._options.start.on(kind, "--start")
+            self._tasks = [self._task(i, q) for i, q in enumerate(self._program.queries)]
+        return self._tasks
+
+    def _task(self, number: int, query: Query) -> _Task:
+        assert self._kind is not None
+        try:
+            bounds = resolve(query.window, self._kind, self._options.time_unit, self._start or 0)
+        except ValueError as error:
+            span: Span | None = None if query.window is None else query.window.span
+            raise QueryError(
+                Diagnostic("duration", str(error), span, "choose a longer window or a finer --time-unit")
+            ) from None
+        kernel = QueryKernel(self._plans[number], bounds, self._key, self._background, self._texts)
+        streams = np.full(len(self.streams), -1, np.int64)
+        for i, stream in enumerate(query.streams):
+            streams[self.streams.index(stream.iri)] = i
+        return _Task(kernel, Matcher(number, kernel, self._texts, self._kind, self._show), streams, self._feeds(query))
+
+    def _feeds(self, query: Query) -> int | None:
+        if isinstance(query.result, Construct) and query.result.into is not None and query.result.into in self.streams:
+            return self.streams.index(query.result.into)
+        return None
+
+    def _show(self, number: int, ref: int) -> object:
+        name = None if ref < 0 else self._texts.term(ref)
+        text = name.value if isinstance(name, IRI) else None if name is None else str(name)
+        return self._shown(number, text) if self._shown else text if text is not None else f"#{number}"
+
+    # ---------------------------------------------------------------- instants that may be undone
+
+    def save(self) -> None:
+        """Start an instant that may be undone."""
+        for task in self._tasks or ():
+            task.kernel.save()
+            task.answered = task.matcher.answered
+
+    def undo(self) -> None:
+        """Back to `save`."""
+        for task in self._tasks or ():
+            task.kernel.undo()
+            task.matcher.reopen(task.answered)
+
+    def commit(self) -> None:
+        """Keep what was done since `save`; release what nothing can use any more."""
+        for task in self._tasks or ():
+            task.kernel.commit()
+        if self._texts.size > self._compact_at:
+            self._compact()
+
+    def _compact(self) -> None:
+        arrays = [array for task in self._tasks or () for array in task.kernel.swap_refs()]
+        renewed = self._texts.compact(np.concatenate([np.empty(0, np.int64), *(a.ravel() for a in arrays)]))
+        at = 0
+        for array in arrays:
+            array[...] = renewed[at : at + array.size].reshape(array.shape)
+            at += array.size
+        self._compact_at = max(_COMPACT_FROM, 4 * self._texts.size)
+
+    def live_events(self) -> NDArray[np.int64]:
+        """The numbers of the events that later matches may still show."""
+        parts = [task.kernel.live_events() for task in self._tasks or ()]
+        return np.unique(np.concatenate([np.empty(0, np.int64), *parts]))
+
+    def state_size(self) -> Mapping[str, int]:
+        """Rows of state over all queries, and bytes of texts."""
+        total: dict[str, int] = {"texts": self._texts.size}
+        for task in self._tasks or ():
+            for name, rows in task.kernel.state_rows().items():
+                total[name] = total.get(name, 0) + rows
+        return total
+
+
+def evaluation_order(program: Program) -> list[int]:
+    """Queries that construct a stream before those that read it; otherwise as written."""
+    writers: dict[IRI, list[int]] = {}
+    for i, query in enumerate(program.queries):
+        if isinstance(query.result, Construct) and query.result.into is not None:
+            writers.setdefault(query.result.into, []).append(i)
+    order: list[int] = []
+    visiting: set[int] = set()
+
+    def visit(i: int) -> None:
+        if i in order:
+            return
+        assert i not in visiting, "lowering refuses cycles"
+        visiting.add(i)
+        for stream in program.queries[i].streams:
+            for writer in writers.get(stream.iri, ()):
+                visit(writer)
+        order.append(i)
+
+    for i in range(len(program.queries)):
+        visit(i)
+    return order
+
+
+def sorted_matches(matches: Iterable[Match]) -> list[Match]:
+    """In order of end, start, then bindings (spec/00 §3)."""
+    found: Sequence[Match] = list(matches)
+    if len(found) < 2:
+        return list(found)
+    return sorted(found, key=lambda m: (m.end, m.start, m.query, sorted((k, str(v)) for k, v in m.bindings.items())))

@@ -1,0 +1,73 @@
+"""Background knowledge for a run: from files or text, checked against what the query names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TypeAlias
+
+from scepter.errors import Diagnostic, OptionError, QueryError, option_error
+from scepter.kernel.background import Background
+from scepter.rdf.formats import load_graph, parse_graph
+from scepter.rdf.terms import Triple
+from scepter.runtime.queries import Query
+
+Static: TypeAlias = str | Path
+"""A path, or Turtle text if it contains a newline."""
+BackgroundGiven: TypeAlias = Static | Mapping[str | None, Static | Iterable[Static]] | None
+OntologyGiven: TypeAlias = Static | Iterable[Static] | None
+
+
+def load_background(query: Query, given: BackgroundGiven, ontology: OntologyGiven = None) -> Background:
+    """The static graphs of a run; a graph the query names and nobody gave is an error."""
+    graphs = _by_name(given)
+    for graph in query.lowered.graphs:
+        if graph.iri.value not in graphs:
+            known = ", ".join(f"<{name}>" for name in graphs if name) or "none"
+            raise QueryError(
+                Diagnostic(
+                    "missing-graph",
+                    f"GRAPH <{graph.iri.value}> is a background graph that was not given",
+                    graph.span,
+                    f"add --background {graph.iri.value}=FILE (named graphs given: {known})",
+                ),
+                query.lowered.source,
+            )
+    if ontology is not None and _as_list(ontology):
+        raise option_error("ontology", f"{query.language} queries take no ontology", help="leave --ontology out")
+    loaded = {name: _load(name, parts) for name, parts in graphs.items()}
+    return Background(loaded.pop(None, []), {name: triples for name, triples in loaded.items() if name is not None})
+
+
+def _by_name(given: BackgroundGiven) -> dict[str | None, list[Static]]:
+    if given is None:
+        return {}
+    if isinstance(given, (str, Path)):
+        return {None: [given]}
+    return {name or None: _as_list(parts) for name, parts in given.items()}
+
+
+def _as_list(parts: Static | Iterable[Static] | None) -> list[Static]:
+    if parts is None:
+        return []
+    return [parts] if isinstance(parts, (str, Path)) else list(parts)
+
+
+def _load(name: str | None, parts: list[Static]) -> list[Triple]:
+    triples: list[Triple] = []
+    for number, part in enumerate(parts):
+        # blank nodes are scoped to one file: a label of its own keeps two files apart, and both from the events
+        scope = f"g{abs(hash(name)) % 10**8}x{number}x"
+        if isinstance(part, str) and "\n" in part:
+            triples += parse_text(part, scope)
+        else:
+            triples += load_graph(Path(part), scope)
+    return triples
+
+
+def parse_text(text: str, scope: str) -> list[Triple]:
+    """Turtle given as text."""
+    try:
+        return parse_graph(text, scope=scope)
+    except ValueError as error:
+        raise OptionError(Diagnostic("turtle", f"the Turtle text given is not valid: {error}")) from None

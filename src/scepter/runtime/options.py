@@ -1,0 +1,90 @@
+"""What a run can be told besides its query and its data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from scepter.errors import nearest, option_error
+from scepter.timeline import TIME_UNITS, Duration, TimeKind, format_instant, parse_duration, parse_instant
+
+POLICIES = ("unrestricted", "chronological", "recent", "naive")
+
+
+@dataclass(frozen=True, slots=True)
+class Instant:
+    """A point in time as the user gave it."""
+
+    value: int
+    kind: TimeKind
+
+    def on(self, kind: TimeKind, what: str) -> int:
+        """The instant on a run's timeline; an option of the other kind is an error."""
+        if kind is not self.kind:
+            raise option_error(
+                "time-kind",
+                f"{what} {format_instant(self.value, self.kind)} is of kind {self.kind.value}, "
+                f"but the streams' timestamps are of kind {kind.value}",
+                help=f"give {what} as {'an integer' if kind is TimeKind.INTEGER else 'a dateTime such as 2026-01-01T00:00:00Z'}",
+            )
+        return self.value
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """The options of `scepter run`, `scepter.run` and `scepter.Engine` that bear on the answer."""
+
+    policy: str | None = None
+    time_unit: str = "ms"
+    start: Instant | None = None
+    evaluate_at: tuple[Instant, ...] | None = None
+    max_delay: Duration | None = None
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        policy: str | None = None,
+        time_unit: str = "ms",
+        start: int | str | None = None,
+        evaluate_at: Sequence[int | str] | None = None,
+        max_delay: int | str | Duration | None = None,
+    ) -> RunOptions:
+        """Options from what a person writes; raises OptionError that says what would be right.
+
+        >>> RunOptions.of(time_unit="s", start=5).start.value
+        5
+        """
+        if time_unit not in TIME_UNITS:
+            raise option_error("time-unit", f"{time_unit!r} is no time unit", help=f"the units are {', '.join(TIME_UNITS)}")
+        if policy is not None and policy not in POLICIES:
+            close = nearest(policy, POLICIES)
+            hint = f"did you mean {close}? " if close else ""
+            raise option_error("policy", f"{policy!r} is no policy", help=f"{hint}the policies are {', '.join(POLICIES)}")
+        return cls(
+            policy,
+            time_unit,
+            None if start is None else _instant(start, "--start"),
+            None if evaluate_at is None else tuple(_instant(t, "--evaluate-at") for t in evaluate_at),
+            None if max_delay is None else _delay(max_delay),
+        )
+
+
+def _instant(given: int | str, what: str) -> Instant:
+    try:
+        return Instant(*parse_instant(str(given)))
+    except ValueError as error:
+        raise option_error(
+            "instant", f"{what}: {error}", help="write an integer, or a dateTime such as 2026-01-01T00:00:00Z"
+        ) from None
+
+
+def _delay(given: int | str | Duration) -> Duration:
+    if isinstance(given, Duration):
+        return given
+    try:
+        return parse_duration(str(given))
+    except ValueError as error:
+        raise option_error(
+            "duration", f"--max-delay: {error}", help="write for example 5s, 200ms, or a number of time units"
+        ) from None

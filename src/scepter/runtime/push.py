@@ -1,0 +1,296 @@
+"""`scepter.Engine`: the kernel in this process, one event at a time."""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+
+from scepter.errors import DataError, Diagnostic, option_error
+from scepter.rdf.batch import DeadLetter
+from scepter.rdf.formats import GraphEvent, events_to_batch, parse_graph
+from scepter.rdf.terms import IRI, BlankNode, Literal, Term
+from scepter.runtime.engine import LocalEngine, sorted_matches
+from scepter.runtime.inputs import BackgroundGiven, OntologyGiven, load_background
+from scepter.runtime.matches import Match
+from scepter.runtime.options import RunOptions
+from scepter.runtime.queries import Query
+from scepter.timeline import MIN_INSTANT, TimeKind, format_instant, parse_instant
+
+_PRUNE_EVERY = 4096
+
+
+class Event:
+    """An event for `Engine.push`: a stream, a graph (Turtle or N-Triples text, or triples of terms) and its time or interval.
+
+    >>> Event("http://example/s", "<http://example/a> <http://example/p> 1 .", 10).end
+    10
+    """
+
+    __slots__ = ("end", "kind", "name", "start", "stream", "triples")
+
+    def __init__(
+        self,
+        stream: str,
+        graph: str | Iterable[tuple[Term, Term, Term]],
+        start: int | str | datetime,
+        end: int | str | datetime | None = None,
+        *,
+        name: str | None = None,
+        prefixes: Mapping[str, str] | None = None,
+    ) -> None:
+        self.stream = stream
+        self.name = name
+        self.start, self.kind = _instant(start)
+        self.end, end_kind = (self.start, self.kind) if end is None else _instant(end)
+        if end_kind is not self.kind:
+            raise option_error("time-kind", "an event's start and end are of different kinds")
+        if self.end < self.start:
+            raise option_error("interval", f"an event ends before it starts: {self.start} > {self.end}")
+        terms = parse_graph(graph, prefixes=prefixes) if isinstance(graph, str) else graph
+        self.triples: list[tuple[str, str, str]] = [_texts(*triple) for triple in terms]
+        if not self.triples:
+            raise option_error("empty-event", "an event's graph has one or more triples")
+
+    def __repr__(self) -> str:
+        time = format_instant(self.end, self.kind) if self.start == self.end else f"{self.start}..{self.end}"
+        return f"Event({self.stream!r}, {time}, {len(self.triples)} triples)"
+
+
+def _texts(subject: Term, predicate: Term, object: Term) -> tuple[str, str, str]:
+    if (
+        not isinstance(subject, (IRI, BlankNode))
+        or not isinstance(predicate, IRI)
+        or not isinstance(object, (IRI, BlankNode, Literal))
+    ):
+        raise option_error("triple", f"({subject}, {predicate}, {object}) is no RDF triple")
+    return str(subject), str(predicate), str(object)
+
+
+def _instant(given: int | str | datetime) -> tuple[int, TimeKind]:
+    if isinstance(given, bool) or not isinstance(given, (int, str, datetime)):
+        raise option_error("instant", f"{given!r} is no time", help="give an int, an ISO 8601 string or a datetime")
+    if isinstance(given, datetime):
+        aware = given if given.tzinfo is not None else given.replace(tzinfo=UTC)
+        delta = aware - datetime(1970, 1, 1, tzinfo=UTC)
+        return (delta.days * 86_400 + delta.seconds) * 1_000_000 + delta.microseconds, TimeKind.DATETIME
+    try:
+        return parse_instant(str(given))
+    except ValueError as error:
+        raise option_error("instant", str(error)) from None
+
+
+@dataclass(frozen=True, slots=True)
+class Late:
+    """An event that came behind the watermark."""
+
+    event: Event
+    watermark: int
+
+
+class Engine:
+    """A query over pushed events.
+
+    `push` takes events in order of time, or out of order by at most `max_delay`, and returns the matches that became certain.
+    Late events are kept in `late` and take part in nothing.
+    """
+
+    def __init__(
+        self,
+        query: Query,
+        *,
+        background: BackgroundGiven = None,
+        ontology: OntologyGiven = None,
+        policy: str | None = None,
+        time_unit: str = "ms",
+        start: int | str | None = None,
+        evaluate_at: Sequence[int | str] | None = None,
+        max_delay: int | str | None = None,
+    ) -> None:
+        self.query = query
+        self._options = RunOptions.of(
+            policy=policy, time_unit=time_unit, start=start, evaluate_at=evaluate_at, max_delay=max_delay
+        )
+        self._engine = LocalEngine(
+            query.program, self._options, load_background(query, background, ontology), shown=self._shown
+        )
+        self._streams = {iri.value: i for i, iri in enumerate(self._engine.streams)}
+        self._kind: TimeKind | None = None
+        self._delay = 0
+        self._watermark = MIN_INSTANT
+        self._open = False
+        self._emitted: Counter[tuple[object, ...]] = Counter()
+        self._ahead: list[tuple[int, int, int, Event]] = []
+        self._arrivals = 0
+        self._events: dict[int, Event] = {}
+        self._since_prune = 0
+        self._closed = False
+        self.late: list[Late] = []
+
+    def push(self, event: Event) -> list[Match]:
+        """Give it one event."""
+        return self.push_all([event])
+
+    def push_all(self, events: Iterable[Event]) -> list[Match]:
+        """Give it several events; the matches are those of pushing them one by one."""
+        accepted = [event for event in events if self._accept(event)]
+        found: list[Match] = []
+        for instant in _instants(accepted, self._watermark, self._delay):
+            found += self._step(instant)
+        return found
+
+    def _accept(self, event: Event) -> bool:
+        if self._closed:
+            raise DataError(Diagnostic("closed", "the engine is closed and takes no more events"))
+        if event.stream not in self._streams:
+            self.query.resolve_stream(event.stream)  # raises with the names the query knows
+            raise option_error("derived-stream", f"<{event.stream}> is constructed by the query itself")
+        if self._kind is None:
+            self._kind = event.kind
+            if self._options.max_delay is not None:
+                self._delay = self._options.max_delay.ticks(event.kind, self._options.time_unit)
+        elif event.kind is not self._kind:
+            raise DataError(
+                Diagnostic(
+                    "time-kind",
+                    f"an event has a timestamp of kind {event.kind.value} after events of kind {self._kind.value}",
+                    help="one query sees one kind of timestamp",
+                )
+            )
+        return True
+
+    def _step(self, events: list[Event]) -> list[Match]:
+        """Events that leave the watermark where it is, or take it to one new place."""
+        watermark = max(self._watermark, max(e.end for e in events) - self._delay)
+        punctual = []
+        for event in events:
+            if event.end < self._watermark:
+                self.late.append(Late(event, self._watermark))
+            else:
+                punctual.append(event)
+        if not punctual:
+            return []
+        for event in punctual:
+            heapq.heappush(self._ahead, (event.end, event.start, self._arrivals, event))
+            self._arrivals += 1
+        if watermark > self._watermark:
+            self._commit()
+        elif any(e.end == watermark for e in punctual):
+            self._reopen()
+        else:
+            return []
+        return self._release(watermark)
+
+    def _release(self, watermark: int) -> list[Match]:
+        self._watermark = watermark
+        due: list[Event] = []
+        while self._ahead and self._ahead[0][0] < watermark:
+            due.append(heapq.heappop(self._ahead)[3])
+        found: list[Match] = []
+        if due:
+            self._take(due)
+            found = self._engine.advance(watermark - 1)
+            self._engine.commit()
+        now = [entry[3] for entry in sorted(e for e in self._ahead if e[0] == watermark)]
+        self._engine.save()
+        self._open = True
+        self._take(now)
+        return found + self._fresh(self._engine.advance(watermark, watermark - 1))
+
+    def _take(self, events: list[Event]) -> None:
+        if not events:
+            return
+        assert self._kind is not None
+        number = self._engine.next_number
+        self._events.update({number + i: e for i, e in enumerate(events)})
+        rows = [GraphEvent(self._streams[e.stream], None, e.start, e.end, e.triples) for e in events]
+        self._engine.take(events_to_batch(rows, self._engine.key, self._kind, run=self._engine.reading))
+
+    def _fresh(self, matches: list[Match]) -> list[Match]:
+        """Those not returned for this instant before."""
+        counts = Counter(m.row() for m in matches)
+        fresh = []
+        for match in matches:
+            row = match.row()
+            if counts[row] > self._emitted[row]:
+                counts[row] -= 1
+                fresh.append(match)
+        for match in fresh:
+            self._emitted[match.row()] += 1
+        return fresh
+
+    def _reopen(self) -> None:
+        if self._open:
+            self._engine.undo()
+
+    def _commit(self) -> None:
+        self._engine.commit()
+        while self._ahead and self._ahead[0][0] == self._watermark:
+            heapq.heappop(self._ahead)  # taken in the instant that is now closed
+        self._open = False
+        self._emitted.clear()
+        self._since_prune += 1
+        if self._since_prune >= _PRUNE_EVERY:
+            self._since_prune = 0
+            live = set(self._engine.live_events().tolist())
+            self._events = {n: e for n, e in self._events.items() if n in live}
+
+    def advance(self, time: int | str | datetime) -> list[Match]:
+        """Say that time has reached `time`: no event at or before it, beyond those of the allowed delay, will come."""
+        value, kind = _instant(time)
+        if self._kind is None:
+            return []
+        if kind is not self._kind:
+            raise option_error("time-kind", f"the events' timestamps are of kind {self._kind.value}")
+        watermark = value - self._delay
+        if watermark <= self._watermark:
+            return []
+        self._commit()
+        self._watermark = watermark
+        due: list[Event] = []
+        while self._ahead and self._ahead[0][0] <= watermark:
+            due.append(heapq.heappop(self._ahead)[3])
+        self._take(due)
+        return self._engine.advance(watermark)
+
+    def close(self) -> list[Match]:
+        """The end of the stream: every window closes."""
+        if self._closed:
+            return []
+        self._closed = True
+        if self._kind is None:
+            return []
+        self._commit()
+        rest = [heapq.heappop(self._ahead)[3] for _ in range(len(self._ahead))]
+        self._take(rest)
+        return sorted_matches(self._engine.finish())
+
+    def state_size(self) -> Mapping[str, int]:
+        """Rows of state (runs, nodes, …) and bytes of texts, for tests and monitoring."""
+        return {**self._engine.state_size(), "events": len(self._events)}
+
+    @property
+    def dead_letters(self) -> list[DeadLetter]:
+        """The late events as dead letters."""
+        return [
+            DeadLetter(e.event.stream, None, f"late: {e.event.end} is behind the watermark {e.watermark}") for e in self.late
+        ]
+
+    def _shown(self, number: int, name: str | None) -> object:
+        return self._events.get(number, name)
+
+
+def _instants(events: list[Event], watermark: int, delay: int) -> list[list[Event]]:
+    """Cut arrivals into stretches within which the watermark moves at most once, at the first event of the stretch."""
+    stretches: list[list[Event]] = []
+    for event in events:
+        reached = max(watermark, event.end - delay)
+        if stretches and reached == watermark:
+            stretches[-1].append(event)
+        else:
+            stretches.append([event])
+        watermark = reached
+    return stretches

@@ -1,0 +1,91 @@
+"""A checked query, as users hold it: what it is called, which streams it reads, its plan. Light to import."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from scepter.algebra.query import Construct, Program, Select
+from scepter.errors import Diagnostic, QueryError
+from scepter.lower import Lowered, lower
+from scepter.physical.explain import explain
+from scepter.physical.planner import plan_query
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A query that has been parsed and checked; make one with `scepter.parse`."""
+
+    lowered: Lowered
+
+    @property
+    def language(self) -> str:
+        """The language it is written in."""
+        return self.lowered.language
+
+    @property
+    def text(self) -> str:
+        """The query as written."""
+        return self.lowered.source.text
+
+    @property
+    def name(self) -> str:
+        """The file's name, or `<query>`."""
+        return self.lowered.source.name
+
+    @property
+    def program(self) -> Program:
+        """Its algebra."""
+        return self.lowered.program
+
+    @property
+    def warnings(self) -> tuple[Diagnostic, ...]:
+        """What may be wrong with it."""
+        return self.lowered.warnings
+
+    @property
+    def streams(self) -> list[str]:
+        """The IRIs of the streams that must be given."""
+        return [iri.value for iri in self.lowered.inputs]
+
+    @property
+    def graphs(self) -> list[str]:
+        """The IRIs of the background graphs it names."""
+        return [graph.iri.value for graph in self.lowered.graphs]
+
+    @property
+    def variables(self) -> list[str]:
+        """The result's columns; none for CONSTRUCT and ASK."""
+        names: dict[str, None] = {}
+        for query in self.program.queries:
+            if isinstance(query.result, Select):
+                names.update(dict.fromkeys(v.name for v, _ in query.result.columns))
+        return list(names)
+
+    @property
+    def constructs(self) -> bool:
+        """Whether its results are graphs."""
+        return any(isinstance(query.result, Construct) for query in self.program.queries)
+
+    def resolve_stream(self, name: str) -> str:
+        """The IRI of the stream a person means by IRI, alias or prefixed name; OptionError for an unknown one."""
+        return self.lowered.stream(name).value
+
+    def explain(self, format: str = "text") -> str:
+        """The plan as `text`, `mermaid`, `json` or `svg`."""
+        return explain(self.program, self.language, format)
+
+
+def parse(text: str, language: str | None = None, name: str = "<query>") -> Query:
+    """Parse and check a query; raises QueryError with line and column.
+
+    >>> query = parse("SELECT ?x WITHIN 5 FROM STREAM S <http://e/s> WHERE { SEQ (A) DEFINE GPM A ON S { ?x ?p ?o } }")
+    >>> query.language, query.streams, query.variables
+    ('spaseq', ['http://e/s'], ['x'])
+    """
+    lowered = lower(text, language, name)
+    try:
+        for query in lowered.program.queries:
+            plan_query(query)
+    except QueryError as error:
+        raise QueryError(error.diagnostic, lowered.source) from None
+    return Query(lowered)
