@@ -17,7 +17,8 @@ from scepter.lower import lower
 
 scepter: Any = pytest.importorskip("scepter.api", reason="the engine is not built yet")
 
-SLOW_TO_DRAW = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
+MANY = settings(deadline=None, max_examples=60, suppress_health_check=SLOW)
 
 
 def by_definition(query: QueryText, stream: Sequence[naive.Event], start: int) -> Counter[object]:
@@ -57,7 +58,7 @@ def runs(draw: st.DrawFn) -> tuple[QueryText, list[naive.Event]]:
     return query, draw(events(query.streams))
 
 
-@SLOW_TO_DRAW
+@MANY
 @given(runs(), st.sampled_from([0, 0, 0, 3]))
 def test_same_matches_event_by_event(run: tuple[QueryText, list[naive.Event]], start: int) -> None:
     query, stream = run
@@ -68,7 +69,7 @@ def test_same_matches_event_by_event(run: tuple[QueryText, list[naive.Event]], s
     assert by_engine(query, in_order, start, 1, 0) == wanted
 
 
-@SLOW_TO_DRAW
+@MANY
 @given(runs(), st.sampled_from([3, 1_000]), st.integers(0, 6), st.randoms(use_true_random=False))
 def test_same_matches_in_batches_and_out_of_order(
     run: tuple[QueryText, list[naive.Event]], size: int, delay: int, random: Any

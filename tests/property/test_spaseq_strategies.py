@@ -13,7 +13,8 @@ from naive.spaseq import Event, Match, evaluate_program
 from property.spaseq_strategies import DB, QueryText, background, events, queries
 from scepter.lower import lower
 
-SLOW_TO_DRAW = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
+MANY = settings(deadline=None, max_examples=60, suppress_health_check=SLOW)
 
 
 def answers(text: str, stream: list[Event]) -> Counter[object]:
@@ -25,7 +26,7 @@ def comparable(match: Match) -> object:
     return match.start, match.end, comparable_row(match.row), comparable_graph(match.graph or ())
 
 
-@SLOW_TO_DRAW
+@MANY
 @given(queries())
 def test_every_generated_query_is_accepted(query: QueryText) -> None:
     lowered = lower(query.text, "spaseq")
@@ -33,7 +34,7 @@ def test_every_generated_query_is_accepted(query: QueryText) -> None:
     assert tuple(stream.iri.value for stream in accepted.streams) == query.streams
 
 
-@SLOW_TO_DRAW
+@MANY
 @given(queries(), events(), st.randoms(use_true_random=False))
 def test_arrival_never_changes_the_matches(query: QueryText, stream: list[Event], random: Any) -> None:
     shuffled = random.sample(stream, len(stream))
@@ -54,7 +55,7 @@ WHERE {{
 """
 
 
-@SLOW_TO_DRAW
+@MANY
 @given(events(("http://example/s1",)), st.sampled_from(["", "SLIDING", "EVENTS"]))
 def test_strict_is_among_next_is_among_any(stream: list[Event], window: str) -> None:
     strict, following, every = (answers(SELECTIONS.format(window, operator), stream) for operator in ",;:")

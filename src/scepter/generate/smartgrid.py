@@ -17,7 +17,7 @@ FROM STREAM Storage <http://smartgrid.org/storage>
 WHERE {
   SEQ (A; B+; C)
   DEFINE GPM A ON Main {
-    ?house :loc ?l ; :pow :Pw . :Pw :source "fuel" ; :fare ?fuel . FILTER (?fuel > 35)
+    ?house :loc ?l ; :pow :Pw . :Pw :source "fuel" ; :fare ?fuel . FILTER (?fuel > 25)
     GRAPH <http://smartgrid.org/db> { ?house :locatedIn ?city }
   }
   DEFINE GPM B ON Weather { ?station :loc ?l ; :value :Vl . :Vl :light ?light ; :windsp ?wind .

@@ -16,13 +16,17 @@ PREFIX : <http://example/>
 SELECT ?company ?p1 ?p2 ?p3
 WITHIN 60 SECONDS PARTITION BY (?company)
 FROM STREAM Stocks <http://stockmarket.org/stocks>
-WHERE {
-  SEQ (A OP B OP C)
-  DEFINE GPM A ON Stocks { ?company :price ?p1 }
-  DEFINE GPM B ON Stocks { ?company :price ?p2 FILTER (?p2 > 1.02 * ?p1) }
-  DEFINE GPM C ON Stocks { ?company :price ?p3 FILTER (?p3 < 0.98 * ?p2) }
-}
+WHERE {{
+  SEQ (A{follows} B{follows} C)
+  DEFINE GPM A ON Stocks {{ ?company :price ?p1 }}
+  DEFINE GPM B ON Stocks {{ ?company :price ?p2 FILTER ({rise}) }}
+  DEFINE GPM C ON Stocks {{ ?company :price ?p3 FILTER ({fall}) }}
+}}
 """
+_QUERIES = {
+    "v-shape-next.spaseq": _QUERY.format(follows=";", rise="?p2 >= 1.02 * ?p1", fall="?p3 <= 0.98 * ?p2"),
+    "v-shape-strict.spaseq": _QUERY.format(follows=",", rise="?p2 > ?p1", fall="?p3 < ?p2"),
+}
 
 
 def plan(settings: Settings, draws: Draws) -> Dataset:
@@ -54,5 +58,5 @@ def plan(settings: Settings, draws: Draws) -> Dataset:
     return Dataset(
         streams=(StreamPlan("stocks", "http://stockmarket.org/stocks", shape),),
         interval=1,
-        queries={"v-shape-next.spaseq": _QUERY.replace(" OP", ";"), "v-shape-strict.spaseq": _QUERY.replace(" OP", ",")},
+        queries=_QUERIES,
     )
