@@ -6,15 +6,18 @@ of rules for times, one for dead letters.
 
 from __future__ import annotations
 
+import gzip
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import IO, Final
 
 import numpy as np
 import pyoxigraph as ox
 from numpy.typing import NDArray
 
-from scepter.errors import DataError, Diagnostic, Source, Span
+from scepter.errors import DataError, Diagnostic, Source, Span, option_error
 from scepter.rdf import grouping, scanner
 from scepter.rdf.batch import DeadLetter, EventBatch
 from scepter.rdf.hashing import TermKey
@@ -204,7 +207,7 @@ def parse_graph(text: str, prefixes: Mapping[str, str] | None = None, *, scope: 
     >>> [str(term) for term in parse_graph(":a :b 01", {"": "http://example/"})[0]][2]
     '"01"^^<http://www.w3.org/2001/XMLSchema#integer>'
 
-    Raises DataError with the line in `text`. `braced` takes the text as what stands between the braces of a TriG graph.
+    Raises GraphError with the place in `text`. `braced` takes the text as what stands between the braces of a TriG graph.
     """
     declared = {**WELL_KNOWN_PREFIXES, **(prefixes or {})}
     # on the text's first line, so that lines of errors are the text's own
@@ -221,13 +224,17 @@ def parse_graph(text: str, prefixes: Mapping[str, str] | None = None, *, scope: 
     return list(dict.fromkeys(_triples(parsed, scope)))
 
 
-def _graph_error(text: str, error: SyntaxError, before: int) -> DataError:
+class GraphError(DataError, ValueError):
+    """Static RDF or an event's graph is malformed."""
+
+
+def _graph_error(text: str, error: SyntaxError, before: int) -> GraphError:
     line = min(max(error.lineno or 1, 1), text.count("\n") + 1)
     column = (error.offset or 1) - (before if line == 1 else 0)
     starts = [0, *(i + 1 for i, char in enumerate(text) if char == "\n")]
     at = max(0, min(starts[line - 1] + max(column, 1) - 1, len(text)))
     message = error.msg.split(": ", 1)[-1]
-    return DataError(Diagnostic("malformed-graph", f"not Turtle: {message}", Span(at, at + 1)), Source("graph", text))
+    return GraphError(Diagnostic("malformed-graph", f"not Turtle: {message}", Span(at, at + 1)), Source("graph", text))
 
 
 def _triples(quads: Iterable[ox.Quad], scope: str) -> Iterator[Triple]:
@@ -249,25 +256,67 @@ def _term(node: object, labels: dict[str, BlankNode], scope: str) -> Term:
         case ox.Literal():
             return Literal(node.value, node.datatype.value)
         case _:
-            raise DataError(Diagnostic("unsupported-term", f"{node} is no RDF 1.1 term"))
+            raise GraphError(Diagnostic("unsupported-term", f"{node} is no RDF 1.1 term"))
 
 
-def read_dataset(
-    source: bytes | IO[bytes], format: ox.RdfFormat, *, scope: str = "", base: str | None = None
-) -> Iterator[tuple[Triple, IRI | BlankNode | None]]:
-    """The triples of a document of any RDF format, each with the name of its graph, None for the default graph.
+GRAPH_FORMATS: Final = {
+    ".ttl": ox.RdfFormat.TURTLE,
+    ".nt": ox.RdfFormat.N_TRIPLES,
+    ".nq": ox.RdfFormat.N_QUADS,
+    ".nquads": ox.RdfFormat.N_QUADS,
+    ".trig": ox.RdfFormat.TRIG,
+    ".jsonld": ox.RdfFormat.JSON_LD,
+    ".n3": ox.RdfFormat.N3,
+    ".rdf": ox.RdfFormat.RDF_XML,
+    ".owl": ox.RdfFormat.RDF_XML,
+    ".xml": ox.RdfFormat.RDF_XML,
+}
+"""The formats of static RDF by extension; each also with .gz behind it."""
 
-    Raises SyntaxError: of static data nothing may be missing.
+
+def load_dataset(path: str | Path, scope: str | None = None) -> Iterator[tuple[Triple, IRI | BlankNode | None]]:
+    """The triples of a file of static RDF, each with the name of its graph, None for the default graph.
+
+    Blank nodes are scoped to the file: `scope` stands before their labels, and is made from the path if none is given. Of
+    static data nothing may be missing: what cannot be read raises GraphError, a file that is not there OptionError.
     """
-    labels: dict[str, BlankNode] = {}
-    for quad in ox.parse(source, format=format, base_iri=base):
-        triple = Triple(
-            _term(quad.subject, labels, scope), _term(quad.predicate, labels, scope), _term(quad.object, labels, scope)
+    path = Path(path)
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    packed = suffixes[-1:] == [".gz"]
+    format = GRAPH_FORMATS.get("".join((suffixes[:-1] if packed else suffixes)[-1:]))
+    if format is None:
+        raise option_error(
+            "graph-format",
+            f"{path}: no RDF format is known by this extension",
+            help=f"name the file {', '.join(GRAPH_FORMATS)}, each also .gz",
         )
-        if quad.graph_name == _DEFAULT:
-            yield triple, None
-            continue
-        name = _term(quad.graph_name, labels, scope)
-        if isinstance(name, Literal):
-            raise AssertionError("a graph is not named by a literal")
-        yield triple, name
+    try:
+        with gzip.open(path) if packed else path.open("rb") as file:
+            yield from _dataset(file.read(), format, _file_scope(path) if scope is None else scope, path)
+    except (OSError, EOFError, zlib.error) as error:
+        raise option_error("unreadable", f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
+
+
+def load_graph(path: str | Path, scope: str | None = None) -> list[Triple]:
+    """The triples of a file of static RDF, of all its graphs together, each once. See `load_dataset`."""
+    return list(dict.fromkeys(triple for triple, _ in load_dataset(path, scope)))
+
+
+def _file_scope(path: Path) -> str:
+    return f"f{zlib.crc32(str(path).encode()):08x}x"
+
+
+def _dataset(data: bytes, format: ox.RdfFormat, scope: str, path: Path) -> Iterator[tuple[Triple, IRI | BlankNode | None]]:
+    labels: dict[str, BlankNode] = {}
+    try:
+        for quad in ox.parse(data.removeprefix(b"\xef\xbb\xbf"), format=format, base_iri=path.absolute().as_uri()):
+            triple = Triple(
+                _term(quad.subject, labels, scope), _term(quad.predicate, labels, scope), _term(quad.object, labels, scope)
+            )
+            name = None if quad.graph_name == _DEFAULT else _term(quad.graph_name, labels, scope)
+            if isinstance(name, Literal):
+                raise AssertionError("a graph is not named by a literal")
+            yield triple, name
+    except SyntaxError as error:
+        message = f"{path}:{error.lineno or 1}: not {format.name}: {error.msg.split(': ', 1)[-1]}"
+        raise GraphError(Diagnostic("malformed-graph", message)) from None

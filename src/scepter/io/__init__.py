@@ -1,0 +1,1 @@
+"""The outside: stream sources, result formats, dead letters."""
