@@ -89,6 +89,9 @@ class SparqlBuilder(Transformer_NonRecursive[Token, Any]):
             suffix = suffix.term
         return tree.Constant(terms.literal(terms.string(children[0]), suffix), span_of(meta))
 
+    operand_iri = iri
+    operand_literal = literal
+
     def number(self, meta: Meta, children: list[Token]) -> tree.Constant:
         """A number."""
         return tree.Constant(terms.number(children[0]), token_span(children[0]))
@@ -262,6 +265,8 @@ class SparqlBuilder(Transformer_NonRecursive[Token, Any]):
     def arguments(self, meta: Meta, children: list[tree.Expression]) -> _Arguments:
         """`(a, b)`."""
         return _Arguments(children)
+
+    constraint_arguments = arguments
 
     def iri_call(self, meta: Meta, children: list[Any]) -> tree.IriCall:
         """`iri(…)`."""

@@ -1,0 +1,37 @@
+"""Each `*.spaseq` beside its `*.txt`: what `scepter check` says of it. `pytest --update-fixtures` writes the texts anew."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from scepter.errors import ScepterError, render
+from scepter.lower import lower
+
+FOLDER = Path(__file__).parent
+QUERIES = sorted(FOLDER.glob("*/*.spaseq"))
+
+
+def said(path: Path) -> str:
+    try:
+        lowered = lower(path.read_text("utf-8"), None, path.name)
+    except ScepterError as error:
+        return f"{error}\n"
+    return "".join(f"{render(warning, lowered.source)}\n" for warning in lowered.warnings)
+
+
+@pytest.mark.parametrize("path", QUERIES, ids=lambda path: path.stem)
+def test_the_text_of_an_error(path: Path, update_fixtures: bool) -> None:
+    expected = path.with_suffix(".txt")
+    if update_fixtures:
+        expected.write_text(said(path), "utf-8")
+    assert said(path) == expected.read_text("utf-8")
+    assert "Traceback" not in said(path)
+
+
+def test_every_text_has_its_query() -> None:
+    assert {p.stem for p in FOLDER.glob("*/*.txt")} == {p.stem for p in QUERIES}
+
+
+def test_each_query_says_something() -> None:
+    assert [p.stem for p in QUERIES if not said(p)] == []
