@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
 from scepter.algebra.query import Scan
 from scepter.algebra.text import format_node
 from scepter.lower import lower
