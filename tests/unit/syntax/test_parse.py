@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from scepter.errors import OptionError, QueryError
+from scepter.errors import OptionError, QueryError, Span
 from scepter.syntax import tree
 from scepter.syntax.parse import LANGUAGES, detect_language, known_language, parse_spaseq
 from scepter.syntax.spaseq_tree import FromStream, Reference, WithinClause
@@ -20,7 +20,7 @@ WHERE {
 """
 
 
-def written(span: tree.Span) -> str:
+def written(span: Span) -> str:
     return QUERY[span.start : span.end]
 
 
@@ -134,6 +134,14 @@ def test_an_unknown_language_lists_the_five(text: str) -> None:
         detect_language(text, "query.txt")
     assert caught.value.code == "unknown-language"
     assert all(language in str(caught.value) for language in LANGUAGES)
+
+
+@pytest.mark.parametrize(
+    "text", ["WHERE" + " " * 100_000, "SELECT " * 100_000, "RETURN AS " * 50_000, '"' * 100_000, "{ " * 100_000]
+)
+def test_detection_takes_no_time_on_a_hostile_text(text: str) -> None:
+    with pytest.raises(QueryError):
+        detect_language(text)
 
 
 def test_a_language_by_name() -> None:
