@@ -10,8 +10,11 @@ import yaml
 
 from scepter.cases.document import Document, read_document
 from scepter.cases.model import Case, Expectation, Graphs, Refusal, Row, Rows, Time, TimedGraph, Truth
-from scepter.cases.turtle import TurtleError, iris, parse_iri, parse_term, parse_turtle, prologue
+from scepter.cases.turtle import iris, parse_iri, parse_term, prologue
+from scepter.errors import Source, Span
+from scepter.rdf.formats import GraphError, parse_graph
 from scepter.rdf.terms import IRI, WELL_KNOWN_PREFIXES, Term
+from scepter.rdf.timeline_notation import TimelineEvent, parse_timeline
 from scepter.runtime.options import POLICIES
 from scepter.timeline import TIME_UNITS, TimeKind, format_instant, parse_duration, parse_instant
 
@@ -45,7 +48,7 @@ class _Reader:
         texts = {name: self._text_of(entries[name].value, name) for name in ("name", "language", "query") if name in entries}
         if "prefixes" in entries:
             self._read_prefixes(entries["prefixes"].value)
-        streams = self._per_name(entries["streams"].value, "streams", self._timeline) if "streams" in entries else {}
+        streams = self._per_name(entries["streams"].value, "stream", self._timeline) if "streams" in entries else {}
         background = self._per_name(entries["background"].value, "background", self._turtle) if "background" in entries else {}
         return Case(
             path=self._path,
@@ -71,20 +74,29 @@ class _Reader:
             iri = self._text_of(entry.value, f"the prefix {entry.name}:")
             try:
                 parse_iri(f"{entry.name}:x", {entry.name: iri})
-            except TurtleError as error:
-                self._document.fail("case-bad-prefix", f"{entry.name}: <{iri}> declares no prefix: {error}", entry.value)
+            except GraphError as error:
+                self._document.fail(
+                    "case-bad-prefix", f"{entry.name}: <{iri}> declares no prefix: {error.diagnostic.message}", entry.value
+                )
             self._prefixes[entry.name] = iri
 
-    def _per_name(self, node: yaml.Node, what: str, read: Callable[[yaml.Node, str], str]) -> dict[str, str]:
+    def _per_name(self, node: yaml.Node, what: str, read: Callable[[yaml.Node, str], _Parsed]) -> dict[str, _Parsed]:
         entries = self._document.entries(node, what)
         return {entry.name: read(entry.value, f"{what} {entry.name or '(default graph)'}") for entry in entries}
 
-    def _timeline(self, node: yaml.Node, what: str) -> str:
-        return self._text_of(node, what)
+    def _timeline(self, node: yaml.Node, what: str) -> tuple[TimelineEvent, ...]:
+        text = self._text_of(node, what)
+        found = self._located(
+            node, lambda: parse_timeline(text, self._prefixes, kind=self._kind), f"{what}: ", "case-bad-timeline"
+        )
+        for event in found:
+            self._kind = event.kind
+            self._known.update(iris(event.triples))
+        return tuple(found)
 
     def _turtle(self, node: yaml.Node, what: str) -> str:
         text = self._text_of(node, what)
-        self._known.update(iris(self._located(node, lambda: parse_turtle(text, self._prefixes), f"{what}: ")))
+        self._known.update(iris(self._located(node, lambda: parse_graph(text, self._prefixes), f"{what}: ")))
         return prologue(self._prefixes) + text
 
     def _options(self, node: yaml.Node) -> dict[str, str]:
@@ -155,7 +167,7 @@ class _Reader:
         fields = self._fields(node, "an expected graph", keys)
         node_of_graph = fields[keys[-1]]
         text = self._text_of(node_of_graph, keys[-1])
-        triples = self._located(node_of_graph, lambda: parse_turtle(text, self._prefixes), f"{keys[-1]}: ")
+        triples = self._located(node_of_graph, lambda: parse_graph(text, self._prefixes), f"{keys[-1]}: ")
         self._known.update(iris(triples))
         event = None
         if "event" in fields:
@@ -196,9 +208,11 @@ class _Reader:
             self._document.fail("case-mixed-times", message, node)
         self._kind = kind
 
-    def _located(self, node: yaml.Node, parse: Callable[[], _Parsed], what: str = "") -> _Parsed:
+    def _located(self, node: yaml.Node, parse: Callable[[], _Parsed], what: str = "", code: str = "case-bad-turtle") -> _Parsed:
         try:
             return parse()
-        except TurtleError as error:
-            place = self._document.place(node, error.line, error.column, error.width)
-            self._document.fail("case-bad-turtle", f"{what}{error}", place)
+        except GraphError as error:
+            span = error.diagnostic.span or Span(0, 1)
+            line, column = Source("", self._text_of(node, what)).position(span.start)
+            place = self._document.place(node, line, column, span.end - span.start)
+            self._document.fail(code, f"{what}{error.diagnostic.message}", place, error.diagnostic.help)

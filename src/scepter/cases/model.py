@@ -12,6 +12,7 @@ import yaml
 from scepter.cases.document import Document
 from scepter.errors import Diagnostic, QueryError
 from scepter.rdf.terms import IRI, Term, Triple
+from scepter.rdf.timeline_notation import TimelineEvent
 
 Time: TypeAlias = int | str
 """An instant as results show it: an integer, or ISO 8601 in UTC."""
@@ -77,8 +78,7 @@ class Case:
     language: str | None
     prefixes: Mapping[str, str]
     options: Mapping[str, str]
-    streams: Mapping[str, str]
-    """Per stream its timeline, checked."""
+    streams: Mapping[str, tuple[TimelineEvent, ...]]
     background: Mapping[str | None, str]
     """Per graph (None: the default graph) its Turtle with the case's prefixes declared."""
     ontology: str | None

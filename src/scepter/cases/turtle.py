@@ -1,25 +1,14 @@
-"""Turtle as case files write it: graphs and single terms under the case's prefixes, mistakes with their place."""
+"""Turtle as case files write it: graphs and single terms under the case's prefixes."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
-import pyoxigraph
+from scepter.errors import Diagnostic, Source, Span
+from scepter.rdf.formats import GraphError, parse_graph
+from scepter.rdf.terms import IRI, BlankNode, Term, Triple
 
-from scepter.rdf.terms import IRI, LANG_STRING, BlankNode, Literal, Term, Triple
-
-_PLACE = re.compile(r"^Parser error (?:at|between) line .*?: (?=\S)")
-
-
-class TurtleError(ValueError):
-    """What is wrong with a Turtle text, and the 1-based line and column where."""
-
-    def __init__(self, message: str, line: int = 1, column: int = 1, width: int = 1) -> None:
-        super().__init__(message)
-        self.line = line
-        self.column = column
-        self.width = width
+_BEFORE = "<urn:subject> <urn:predicate>\n"
 
 
 def prologue(prefixes: Mapping[str, str]) -> str:
@@ -27,59 +16,38 @@ def prologue(prefixes: Mapping[str, str]) -> str:
     return "".join(f"PREFIX {prefix}: <{iri}>\n" for prefix, iri in prefixes.items())
 
 
-def parse_turtle(text: str, prefixes: Mapping[str, str]) -> list[Triple]:
-    """The triples of a Turtle text, literals exactly as written.
-
-    >>> [str(triple.object) for triple in parse_turtle(":a :b 'c' .", {"": "http://example/"})]
-    ['"c"']
-    """
-    head = prologue(prefixes)
-    try:
-        quads = list(pyoxigraph.parse(head + text, format=pyoxigraph.RdfFormat.TURTLE))
-    except SyntaxError as error:
-        line = (error.lineno or 1) - head.count("\n")
-        column = error.offset or 1
-        width = (error.end_offset or column) - column if error.end_lineno == error.lineno else 1
-        raise TurtleError(_PLACE.sub("", error.msg), line, column, width) from None
-    return [Triple(*(_term(node) for node in (quad.subject, quad.predicate, quad.object))) for quad in quads]
-
-
 def parse_term(text: str, prefixes: Mapping[str, str]) -> Term:
-    """One term in Turtle notation: `3`, `"x"@en`, `:x`, `<iri>`, `_:b`."""
-    # The term has lines of its own, so that a comment in it ends there and its places need only one line taken off.
+    """One term in Turtle notation: `3`, `"x"@en`, `:x`, `<iri>`, `_:b`. Raises GraphError with the place in `text`.
+
+    >>> str(parse_term("2.50", {}))
+    '"2.50"^^<http://www.w3.org/2001/XMLSchema#decimal>'
+    """
     try:
-        triples = parse_turtle(f"<urn:subject> <urn:predicate>\n{text}\n.", prefixes)
-    except TurtleError as error:
-        raise TurtleError(
-            f"{text!r} is no term in Turtle notation: {error}", error.line - 1, error.column, error.width
-        ) from None
+        # The term has a line of its own, so that a comment in it ends there.
+        triples = parse_graph(f"{_BEFORE}{text}\n.", prefixes)
+    except GraphError as error:
+        at = error.diagnostic.span or Span(0, 0)
+        span = Span(max(0, at.start - len(_BEFORE)), max(0, at.end - len(_BEFORE)))
+        raise _no_term(f"{text!r} is no term in Turtle notation: {error.diagnostic.message}", text, span) from None
     if len(triples) != 1 or triples[0][:2] != (IRI("urn:subject"), IRI("urn:predicate")):
-        raise TurtleError(f"{text!r} is more than one term")
-    return triples[0].object
+        raise _no_term(f"{text!r} is more than one term", text, Span(0, len(text)))
+    term = triples[0].object
+    # A label keeps its meaning within a row: two variables may show one blank node.
+    return BlankNode(text.strip().removeprefix("_:")) if isinstance(term, BlankNode) else term
 
 
 def parse_iri(text: str, prefixes: Mapping[str, str]) -> IRI:
     """One IRI in Turtle notation."""
     term = parse_term(text, prefixes)
     if not isinstance(term, IRI):
-        raise TurtleError(f"{text!r} is no IRI")
+        raise _no_term(f"{text!r} is no IRI", text, Span(0, len(text)))
     return term
 
 
-def iris(triples: list[Triple]) -> Iterator[str]:
+def _no_term(message: str, text: str, span: Span) -> GraphError:
+    return GraphError(Diagnostic("turtle-term", message, span), Source("term", text))
+
+
+def iris(triples: Iterable[Triple]) -> Iterator[str]:
     """The IRIs that occur in triples, datatypes aside."""
     return (term.value for triple in triples for term in triple if isinstance(term, IRI))
-
-
-def _term(node: object) -> Term:
-    match node:
-        case pyoxigraph.NamedNode():
-            return IRI(node.value)
-        case pyoxigraph.BlankNode():
-            return BlankNode(node.value)
-        case pyoxigraph.Literal() if node.direction is None:
-            if node.language is not None:
-                return Literal(node.value, LANG_STRING, node.language.lower())
-            return Literal(node.value, node.datatype.value)
-        case _:
-            raise TurtleError(f"{node} is no RDF 1.1 term")

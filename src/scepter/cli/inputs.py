@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import typer
 
@@ -14,6 +14,7 @@ from scepter.errors import Diagnostic, OptionError, Severity, Source, option_err
 UNKNOWN_STREAM = "unknown-stream"
 """The code of the error for a name that is none of a query's streams."""
 
+_Source = TypeVar("_Source")
 _SCHEME = re.compile(r"<?[A-Za-z][A-Za-z0-9+.\-]*:")
 
 
@@ -40,12 +41,16 @@ def read_query(path: Path) -> str:
         raise option_error("not-readable", f"the query file {path} cannot be read: {error.strerror}") from None
 
 
-def assign_streams(query: Streams, given: Sequence[str]) -> tuple[dict[str, str], list[str]]:
-    """`NAME=SOURCE` per stream: the source per stream IRI, and warnings. A stream that nobody gave is an error."""
-    sources: dict[str, str] = {}
+def split_streams(query: Streams, given: Sequence[str]) -> list[tuple[str, str]]:
+    """The name and the source of each `NAME=SOURCE`."""
+    return [_split_stream(query, argument) for argument in given]
+
+
+def assign_streams(query: Streams, named: Sequence[tuple[str, _Source]]) -> tuple[dict[str, _Source], list[str]]:
+    """The source of each stream by its IRI, and a warning for each name that the query does not use."""
+    sources: dict[str, _Source] = {}
     warnings: list[str] = []
-    for argument in given:
-        name, source = _split_stream(query, argument)
+    for name, source in named:
         try:
             iri = query.resolve_stream(name)
         except OptionError as error:
@@ -60,13 +65,6 @@ def assign_streams(query: Streams, given: Sequence[str]) -> tuple[dict[str, str]
                 help=f"give several files as one source: a folder, or a glob in quotes, --stream '{name}=…/*.nq'",
             )
         sources[iri] = source
-    if missing := [iri for iri in query.streams if iri not in sources]:
-        raise option_error(
-            "stream-missing",
-            f"the query reads the stream <{missing[0]}>, and nobody gave it",
-            help=f"add --stream {missing[0]}=FILE",
-            notes=tuple(f"also missing: <{iri}>" for iri in missing[1:]),
-        )
     return sources, warnings
 
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from scepter.cli.inputs import assign_background, assign_streams, existing, read_query
+from scepter.cli.inputs import assign_background, existing, read_query, split_streams
+from scepter.cli.inputs import assign_streams as assign_named
 from scepter.errors import OptionError, option_error
 
 POWER, ODD = "http://example/power", "http://example/?a=b"
@@ -25,6 +26,10 @@ class FakeQuery:
         if name not in known:
             raise option_error("unknown-stream", f"no stream {name}")
         return known[name]
+
+
+def assign_streams(query: FakeQuery, given: list[str]) -> tuple[dict[str, str], list[str]]:
+    return assign_named(query, split_streams(query, given))
 
 
 def test_names_in_every_spelling() -> None:
@@ -50,13 +55,6 @@ def test_a_name_the_query_does_not_use_is_a_warning_with_those_it_does() -> None
     assert warning.startswith("warning[stream-unused]")
     assert "'S9'" in warning
     assert POWER in warning
-
-
-def test_a_stream_nobody_gave() -> None:
-    with pytest.raises(OptionError) as caught:
-        assign_streams(FakeQuery(), [])
-    assert f"--stream {POWER}=FILE" in str(caught.value)
-    assert f"also missing: <{ODD}>" in str(caught.value)
 
 
 @pytest.mark.parametrize("argument", ["power.nq", "S1=", "", "="])

@@ -1,0 +1,106 @@
+"""From checked arguments to matches: the one place where commands meet the engines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from scepter.algebra.query import Ask
+from scepter.cases.compare import Answer
+from scepter.cases.model import Case
+from scepter.cases.runner import CaseEngine
+from scepter.cases.source import TimelineSource
+from scepter.cli.inputs import assign_streams
+from scepter.cli.options import run_options
+from scepter.cli.progress import RunProgress
+from scepter.errors import OptionError, option_error
+from scepter.io.results import Shape
+from scepter.io.sources import open_source
+from scepter.rdf.source import DeadLetterTaker, EventSource
+from scepter.runtime.local import missing_stream, run_local
+from scepter.runtime.matches import Match
+from scepter.runtime.options import RunOptions
+from scepter.runtime.queries import Query, parse
+from scepter.timeline import format_instant
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """All that a run needs, checked."""
+
+    query: Query
+    streams: Mapping[str, EventSource]
+    background: Mapping[str | None, Sequence[Path]]
+    ontology: Sequence[Path]
+    options: RunOptions
+    engine: str
+    master: str | None = None
+    follow: bool = False
+    checkpoint: Path | None = None
+
+
+def open_streams(query: Query, sources: Mapping[str, str]) -> dict[str, EventSource]:
+    """The sources of a query's streams; one that is missing or cannot be read is an error before any data is read."""
+    for iri in query.streams:
+        if iri not in sources:
+            raise missing_stream(query, iri)
+    return {iri: open_source(source) for iri, source in sources.items()}
+
+
+def matches(job: Job, dead_letter: DeadLetterTaker, progress: RunProgress) -> Iterator[Match]:
+    """The matches of a job, sorted where its input is bounded."""
+    if job.engine != "local":
+        raise _spark_not_built()
+    return run_local(
+        job.query,
+        job.streams,
+        background=job.background,
+        ontology=job.ontology,
+        options=job.options,
+        dead_letter=dead_letter,
+        progress=lambda step: progress.update(step.done, step.total, step.triples),
+    )
+
+
+def shape(query: Query) -> Shape:
+    """What the queries of a file can answer."""
+    booleans = any(isinstance(each.result, Ask) for each in query.program.queries)
+    return Shape(tuple(query.variables), query.constructs, booleans)
+
+
+def _spark_not_built() -> OptionError:
+    return option_error(
+        "engine-not-built", "the Spark engine is not built yet", help="add --engine local to run in this process"
+    )
+
+
+@contextmanager
+def case_engines(names: Sequence[str]) -> Iterator[Mapping[str, CaseEngine]]:
+    """The named engines for cases, in one session."""
+    if "spark" in names:
+        raise _spark_not_built()
+    yield {"local": _run_case_locally}
+
+
+def _run_case_locally(case: Case) -> list[Answer]:
+    query = parse(case.query, case.language, str(case.path))
+    given = {name.replace("-", "_"): value for name, value in case.options.items()}
+    options = run_options(query.language, **given)
+    named = [(name, TimelineSource(name, events)) for name, events in case.streams.items()]
+    streams, _ = assign_streams(query, named)
+    found = run_local(
+        query,
+        streams,
+        background=case.background,
+        ontology=case.ontology,
+        options=options,
+    )
+    return [_answer(match) for match in found]
+
+
+def _answer(match: Match) -> Answer:
+    start, end = (format_instant(instant, match.kind) for instant in (match.start, match.end))
+    graph = None if match.graph is None else frozenset(match.graph)
+    return Answer(start, end, match.bindings, graph, match.boolean)

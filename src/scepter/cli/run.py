@@ -1,0 +1,180 @@
+"""`scepter run`: run a query over streams."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, TextIO
+
+import typer
+
+from scepter.cli.arguments import Language, QueryFile
+from scepter.cli.execute import Job, matches, open_streams, shape
+from scepter.cli.inputs import assign_background, assign_streams, existing_all, split_streams
+from scepter.cli.options import check_engine, one_of, run_options
+from scepter.cli.progress import RunProgress
+from scepter.cli.query import load_query
+from scepter.io.dead_letters import DeadLetterSink
+from scepter.io.results import FORMATS, open_writer, replacing
+
+
+def run(
+    query_file: QueryFile,
+    stream: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=SOURCE",
+            help="A stream: its IRI, alias or prefixed name in the query, and a file, glob, folder or - (stdin). Once per "
+            "stream. Example: --stream S1=power.nq",
+        ),
+    ] = None,
+    background: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="[IRI=]FILE",
+            help="Static RDF; without IRI= it goes to the default graph. Repeatable. "
+            "Example: --background http://example/db=houses.ttl",
+        ),
+    ] = None,
+    ontology: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="Schema for entailment. Repeatable. Example: --ontology schema.ttl"),
+    ] = None,
+    language: Language = None,
+    policy: Annotated[
+        str | None,
+        typer.Option(
+            metavar="P",
+            help="unrestricted (default) | chronological | recent | naive, where the language takes one. Example: --policy recent",
+        ),
+    ] = None,
+    time_unit: Annotated[
+        str | None,
+        typer.Option(
+            metavar="U",
+            help="us | ms | s | min | h | d: length of one unit of integer timestamps (default ms). Example: --time-unit s",
+        ),
+    ] = None,
+    start: Annotated[
+        str | None,
+        typer.Option(
+            metavar="T",
+            help="Origin of tumbling windows and landmark of the query (default: 0, the epoch). "
+            "Example: --start 2026-01-01T00:00:00Z",
+        ),
+    ] = None,
+    evaluate_at: Annotated[
+        str | None,
+        typer.Option(
+            metavar="T,T,…",
+            help="RSEP-QL: the evaluation instants; default: whenever an event arrives. Example: --evaluate-at 8,10",
+        ),
+    ] = None,
+    max_delay: Annotated[
+        str | None, typer.Option(metavar="D", help="Allowed disorder (default 0). Example: --max-delay 5s")
+    ] = None,
+    format: Annotated[
+        str | None,
+        typer.Option(
+            metavar="F", help="table (default on a terminal) | jsonl (default otherwise) | csv | trig. Example: --format csv"
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="PATH",
+            help="Write the results here instead of stdout; the file appears when the run is done. "
+            "Example: --output matches.jsonl",
+        ),
+    ] = None,
+    dead_letter: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="PATH",
+            help="Write input that could not be used, with file, line and reason (default: a count on stderr). "
+            "Example: --dead-letter broken.jsonl",
+        ),
+    ] = None,
+    events: Annotated[
+        bool, typer.Option("--events", help="Add the names of the events that each part selected. Example: --events")
+    ] = False,
+    engine: Annotated[
+        str,
+        typer.Option(metavar="E", help="spark | local: bounded input in this process, no JVM. Example: --engine local"),
+    ] = "spark",
+    master: Annotated[
+        str | None, typer.Option(metavar="M", help="Spark master (default local[*]). Example: --master spark://host:7077")
+    ] = None,
+    follow: Annotated[
+        bool,
+        typer.Option(
+            "--follow", help="Keep running on unbounded sources; without it the input is read to its end. Example: --follow"
+        ),
+    ] = False,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Restart where the last run stopped, nothing lost, nothing twice. Example: --checkpoint state/"
+        ),
+    ] = None,
+) -> None:
+    """Run a query over streams and write its matches."""
+    check_engine(engine, master=master, follow=follow, checkpoint=checkpoint)
+    chosen = one_of("--format", format, FORMATS) if format is not None else _default_format(output)
+    query = load_query(query_file, language)
+    options = run_options(
+        query.language, policy=policy, time_unit=time_unit, start=start, evaluate_at=evaluate_at, max_delay=max_delay
+    )
+    sources, warnings = assign_streams(query, split_streams(query, stream or []))
+    for warning in warnings:
+        typer.echo(warning, err=True)
+    job = Job(
+        query=query,
+        streams=open_streams(query, sources),
+        background=assign_background(background or []),
+        ontology=existing_all("--ontology", ontology or []),
+        options=options,
+        engine=engine,
+        master=master,
+        follow=follow,
+        checkpoint=checkpoint,
+    )
+    _write(job, chosen, output, dead_letter, events)
+
+
+def _default_format(output: Path | None) -> str:
+    return "table" if output is None and sys.stdout.isatty() else "jsonl"
+
+
+def _write(job: Job, format: str, output: Path | None, dead_letter: Path | None, events: bool) -> None:
+    found = 0
+    to_terminal = output is None and sys.stdout.isatty()
+    with DeadLetterSink(dead_letter) as letters, RunProgress() as progress, _opened(output) as out:
+        writer = open_writer(format, out, shape(job.query), events=events, prefixes=dict(job.query.lowered.prefixes))
+        for match in matches(job, letters, progress):
+            if to_terminal:
+                progress.hide()
+            writer.write(match)
+            found += 1
+            progress.matched(found)
+        writer.close()
+    _tell_counts(found, letters.count, dead_letter)
+
+
+@contextmanager
+def _opened(output: Path | None) -> Iterator[TextIO]:
+    if output is None:
+        yield sys.stdout
+        return
+    with replacing(output) as out:
+        yield out
+
+
+def _tell_counts(found: int, unused: int, dead_letter: Path | None) -> None:
+    typer.echo("1 match" if found == 1 else f"{found} matches", err=True)
+    if unused:
+        what = "1 line or event could" if unused == 1 else f"{unused} lines or events could"
+        where = f"see {dead_letter}" if dead_letter else "--dead-letter PATH shows which and why"
+        typer.echo(f"{what} not be used: {where}", err=True)

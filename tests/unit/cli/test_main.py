@@ -1,0 +1,48 @@
+"""The program itself: commands, usage errors, exit codes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from typer.testing import CliRunner
+
+from scepter.cli.main import COMMANDS, app
+
+RUNNER = CliRunner()
+
+
+def test_version() -> None:
+    result = RUNNER.invoke(app, ["--version"])
+    assert result.exit_code == 0
+    assert result.stdout.startswith("scepter 0.")
+
+
+def test_help_names_every_command() -> None:
+    result = RUNNER.invoke(app, ["--help"])
+    assert result.exit_code == 0
+    assert all(f"  {command} " in result.stdout for command in COMMANDS)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_option_shows_an_example(command: str) -> None:
+    text = " ".join(RUNNER.invoke(app, [command, "--help"], terminal_width=200).stdout.split())
+    options = text.split("Options:")[1].split("--help ")[0].count("Example:")
+    assert options >= 2, text
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["nope"], ["--nope"], ["run", "--nope"], ["check"], ["check", "a", "b"], ["run", "q", "--stream"], ["test"]],
+)
+def test_wrong_usage_is_exit_code_2(arguments: list[str]) -> None:
+    result = RUNNER.invoke(app, arguments)
+    assert result.exit_code == 2
+    assert result.stdout == "" or arguments in (["check"], ["test"])
+
+
+def test_the_module_can_be_run() -> None:
+    done = subprocess.run([sys.executable, "-m", "scepter", "--version"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("scepter ")

@@ -1,0 +1,263 @@
+"""`scepter run`, through the command line: results, formats, files, errors and exit codes."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from scepter.cli.main import app
+
+RUNNER = CliRunner()
+
+QUERY = """\
+PREFIX : <http://example/>
+SELECT ?x ?v
+WITHIN 10
+FROM STREAM S <http://example/s>
+WHERE {
+  SEQ (A; B)
+  DEFINE GPM A ON S { ?x a :A }
+  DEFINE GPM B ON S { ?x :v ?v }
+}
+"""
+EVENTS = """\
+PREFIX : <http://example/>
+PREFIX prov: <http://www.w3.org/ns/prov#>
+:e1 { :x1 a :A } :e1 prov:generatedAtTime 1 .
+:e2 { :x2 a :A } :e2 prov:generatedAtTime 2 .
+:e3 { :x2 :v 7 } :e3 prov:generatedAtTime 3 .
+:e4 { :x1 :v "a,b" } :e4 prov:generatedAtTime 4 .
+:e5 { :x1 :v 9 } :e5 prov:generatedAtTime 40 .
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "q.spaseq").write_text(QUERY)
+    (tmp_path / "s.trig").write_text(EVENTS)
+    return tmp_path
+
+
+def scepter(folder: Path, *arguments: str, command: str = "run", stream: str | None = "S=s.trig") -> Result:
+    given = [command, str(folder / "q.spaseq"), *arguments]
+    if command == "run":
+        given += ["--engine", "local"] if "--engine" not in arguments else []
+        given += ["--stream", stream.replace("=", f"={folder}/", 1)] if stream is not None else []
+    return RUNNER.invoke(app, given)
+
+
+def rows(result: Result) -> list[dict[str, object]]:
+    assert result.exit_code == 0, result.output
+    return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+class TestResults:
+    def test_json_lines_sorted_on_stdout_and_counts_on_stderr(self, folder: Path) -> None:
+        result = scepter(folder)
+        assert [(row["start"], row["end"]) for row in rows(result)] == [(2, 3), (1, 4)]
+        assert result.stderr.strip() == "2 matches"
+
+    def test_csv(self, folder: Path) -> None:
+        result = scepter(folder, "--format", "csv")
+        assert result.stdout.splitlines() == ["start,end,x,v", "2,3,http://example/x2,7", '1,4,http://example/x1,"a,b"']
+
+    def test_a_table_with_the_querys_prefixes(self, folder: Path) -> None:
+        assert ":x2" in scepter(folder, "--format", "table").stdout
+
+    def test_events(self, folder: Path) -> None:
+        assert rows(scepter(folder, "--events"))[0]["events"] == {"A": ["http://example/e2"], "B": ["http://example/e3"]}
+
+    def test_trig_is_read_back_as_a_stream(self, folder: Path) -> None:
+        first = scepter(folder, "--format", "trig", "--output", str(folder / "matches.trig"))
+        assert first.exit_code == 0, first.output
+        (folder / "q.spaseq").write_text(
+            "PREFIX var: <urn:scepter:variable:> SELECT ?x ?v WITHIN 100 FROM STREAM M <http://example/matches> "
+            "WHERE { SEQ (A) DEFINE GPM A ON M { ?m var:x ?x ; var:v ?v } }"
+        )
+        second = scepter(folder, stream="M=matches.trig")
+        assert [(row["start"], row["end"]) for row in rows(second)] == [(2, 3), (1, 4)]
+        assert second.stderr.strip() == "2 matches"
+
+    def test_an_output_file_and_nothing_on_stdout(self, folder: Path) -> None:
+        out = folder / "out.jsonl"
+        result = scepter(folder, "--output", str(out))
+        assert (result.exit_code, result.stdout) == (0, "")
+        assert len(out.read_text().splitlines()) == 2
+        assert {path.name for path in folder.iterdir()} == {"q.spaseq", "s.trig", "out.jsonl"}
+
+    def test_nothing_found(self, folder: Path) -> None:
+        (folder / "s.trig").write_text("")
+        result = scepter(folder)
+        assert rows(result) == []
+        assert result.stderr.strip() == "0 matches"
+
+    def test_the_time_unit_counts(self, folder: Path) -> None:
+        text = QUERY.replace("WITHIN 10", "WITHIN 2 SECONDS SLIDING")
+        (folder / "q.spaseq").write_text(text)
+        assert len(rows(scepter(folder, "--time-unit", "s"))) == 1
+        assert len(rows(scepter(folder))) == 3
+
+
+class TestDeadLetters:
+    BROKEN = '<http://example/x1> <http://example/v> "never closed <http://example/e9> .\n'
+
+    def test_a_count_on_stderr(self, folder: Path) -> None:
+        (folder / "s.nq").write_text(self.BROKEN)
+        result = scepter(folder, stream="S=s.nq")
+        assert result.exit_code == 0
+        assert "1 line or event could not be used: --dead-letter PATH shows which and why" in result.stderr
+
+    def test_a_file_of_them(self, folder: Path) -> None:
+        (folder / "s.nq").write_text(self.BROKEN)
+        letters = folder / "dead.jsonl"
+        result = scepter(folder, "--dead-letter", str(letters), stream="S=s.nq")
+        (letter,) = [json.loads(line) for line in letters.read_text().splitlines()]
+        assert letter["line"] == 1
+        assert f"see {letters}" in result.stderr
+
+
+class TestRefusals:
+    @pytest.mark.parametrize(
+        ("arguments", "words"),
+        [
+            (["--policy", "recent"], "SPAseq takes no --policy"),
+            (["--evaluate-at", "8"], "SPAseq takes no --evaluate-at"),
+            (["--time-unit", "week"], "time unit"),
+            (["--start", "soon"], "soon"),
+            (["--start", "2026-01-01T00:00:00Z"], "--start"),
+            (["--max-delay", "late"], "late"),
+            (["--format", "xml"], "--format cannot be 'xml'"),
+            (["--format", "trig", "--events"], "--events cannot be shown in TriG"),
+            (["--language", "sql"], "sql"),
+            (["--language", "obep"], "obep"),
+            (["--engine", "flink"], "--engine cannot be 'flink'"),
+            (["--follow"], "--follow needs Spark"),
+            (["--master", "local[2]"], "--master needs Spark"),
+            (["--checkpoint", "dir"], "--checkpoint needs Spark"),
+            (["--background", "none.ttl"], "there is no file none.ttl"),
+            (["--ontology", "none.ttl"], "there is no file none.ttl"),
+            (["--output", "/nowhere/at/all"], "cannot be written"),
+            (["--stream", "S=other.trig"], "given twice"),
+            (["--stream", "nonsense"], "NAME=SOURCE"),
+        ],
+    )
+    def test_options_before_any_data(self, folder: Path, arguments: list[str], words: str) -> None:
+        result = scepter(folder, *arguments)
+        assert result.exit_code == 2, result.output
+        assert words in result.stderr
+        assert result.stdout == ""
+
+    def test_a_stream_nobody_gave(self, folder: Path) -> None:
+        result = scepter(folder, stream=None)
+        assert result.exit_code == 2
+        assert "add --stream S=SOURCE" in result.stderr
+
+    def test_a_source_that_is_not_there(self, folder: Path) -> None:
+        result = scepter(folder, stream="S=none.nq")
+        assert result.exit_code == 2
+        assert "none.nq" in result.stderr
+
+    def test_a_stream_the_query_does_not_read_is_a_warning(self, folder: Path) -> None:
+        result = scepter(folder, "--stream", "T=never-opened.nq")
+        assert len(rows(result)) == 2
+        assert "warning[stream-unused]" in result.stderr
+
+    def test_a_background_graph_nobody_gave(self, folder: Path) -> None:
+        graph = QUERY.replace("?x a :A }", "?x a :A GRAPH <http://example/nowhere> { ?x :owner ?o } }")
+        (folder / "q.spaseq").write_text(graph)
+        result = scepter(folder)
+        assert result.exit_code == 2
+        assert "http://example/nowhere" in result.stderr
+
+    def test_a_background_graph_the_query_never_names_is_fine(self, folder: Path) -> None:
+        (folder / "b.ttl").write_text("<http://example/a> <http://example/b> <http://example/c> .")
+        assert len(rows(scepter(folder, "--background", f"http://example/g={folder}/b.ttl"))) == 2
+
+    def test_a_wrong_query_with_its_place(self, folder: Path) -> None:
+        (folder / "q.spaseq").write_text(QUERY.replace("?v }", "?v FILTER(?v > ?limit) }"))
+        for command in ("run", "check", "explain"):
+            result = scepter(folder, command=command)
+            assert result.exit_code == 2
+            assert "q.spaseq:8:" in result.stderr
+            assert "^^^^^^" in result.stderr
+
+    def test_a_missing_query_file(self, tmp_path: Path) -> None:
+        for command in ("run", "check", "explain"):
+            result = scepter(tmp_path, command=command)
+            assert result.exit_code == 2
+            assert "there is no query file" in result.stderr
+
+
+def test_check_and_explain(folder: Path) -> None:
+    checked = scepter(folder, command="check")
+    assert (checked.exit_code, checked.stdout) == (0, "")
+    assert "no errors (spaseq)" in checked.stderr
+    explained = scepter(folder, command="explain")
+    assert explained.exit_code == 0
+    assert explained.stdout.strip()
+    assert scepter(folder, "--format", "pdf", command="explain").exit_code == 2
+
+
+def program(folder: Path, *arguments: str) -> list[str]:
+    return [sys.executable, "-m", "scepter", "run", str(folder / "q.spaseq"), "--engine", "local", *arguments]
+
+
+class TestProcess:
+    def test_standard_input(self, folder: Path) -> None:
+        done = subprocess.run(program(folder, "--stream", "S=-"), input=EVENTS, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        assert len(done.stdout.splitlines()) == 2
+
+    def test_results_are_utf_8_in_any_locale(self, folder: Path) -> None:
+        (folder / "s.trig").write_text(EVENTS.replace('"a,b"', '"é🎉"'), encoding="utf-8")
+        environment = {**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii"}
+        arguments = program(folder, "--stream", f"S={folder}/s.trig")
+        done = subprocess.run(arguments, capture_output=True, env=environment, check=False)
+        assert done.returncode == 0, done.stderr
+        assert "é🎉" in done.stdout.decode()
+
+    def test_a_reader_that_goes_away_is_no_failure(self, folder: Path) -> None:
+        lines = [f"<urn:x{n}> a <http://example/A> . <urn:x{n}> <http://example/v> 1" for n in range(20_000)]
+        half = len(lines) // 2
+        (folder / "s.trig").write_text(
+            "PREFIX prov: <http://www.w3.org/ns/prov#>\n"
+            f"<urn:e1> {{ {' . '.join(lines[:half])} }} <urn:e1> prov:generatedAtTime 1 .\n"
+            f"<urn:e2> {{ {' . '.join(lines[:half])} }} <urn:e2> prov:generatedAtTime 2 .\n"
+        )
+        run = subprocess.Popen(
+            program(folder, "--stream", f"S={folder}/s.trig"), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        assert run.stdout is not None
+        assert run.stderr is not None
+        run.stdout.readline()
+        run.stdout.close()
+        complaint = run.stderr.read()
+        run.stderr.close()
+        assert run.wait(60) == 141
+        assert "Traceback" not in complaint
+
+    def test_an_interrupt_leaves_no_file_and_exit_code_130(self, folder: Path) -> None:
+        pipe = folder / "pipe.nq"
+        os.mkfifo(pipe)
+        run = subprocess.Popen(
+            program(folder, "--stream", f"S={pipe}", "--output", str(folder / "out.jsonl")),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        deadline = time.monotonic() + 60
+        while not list(folder.glob("*.part")) and time.monotonic() < deadline and run.poll() is None:
+            time.sleep(0.05)
+        run.send_signal(signal.SIGINT)
+        _, complaint = run.communicate(timeout=60)
+        assert run.returncode == 130, complaint
+        assert "Traceback" not in complaint
+        assert not [path for path in folder.iterdir() if "out.jsonl" in path.name]
