@@ -1,0 +1,123 @@
+"""`explain`: a query's plan as text, JSON, Mermaid or SVG."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict
+from enum import Enum
+
+from scepter.algebra.query import Program
+from scepter.errors import nearest, option_error
+from scepter.physical.automaton import Automaton
+from scepter.physical.description import Description, QueryFacts, ScanFacts, StreamFacts, describe
+from scepter.physical.drawing import to_mermaid, to_svg
+from scepter.physical.wording import conditions, division, listed, title
+
+_WIDTH = 100
+_COLUMN = 14
+"""Where the text begins, right of its heading."""
+
+
+def explain(program: Program, language: str, format: str = "text", prefixes: Mapping[str, str] | None = None) -> str:
+    """The plan of a program as `text`, `mermaid`, `json` or `svg`; `prefixes` shorten its IRIs.
+
+    Raises OptionError `unknown-format` for any other format.
+    """
+    if (write := _FORMATS.get(format)) is None:
+        close = nearest(format, _FORMATS)
+        raise option_error(
+            "unknown-format",
+            f"a plan cannot be shown as {format}",
+            help=f"did you mean {close}?" if close else f"the formats are {', '.join(_FORMATS)}",
+        )
+    return write(describe(program, language, prefixes or {}))
+
+
+def _to_json(description: Description) -> str:
+    return json.dumps(asdict(description), indent=2, ensure_ascii=False, default=_plain) + "\n"
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Enum):
+        return value.value
+    raise TypeError(f"{value!r} has no place in the description of a plan")
+
+
+# ---- text
+
+
+def _to_text(description: Description) -> str:
+    count = len(description.queries)
+    texts = []
+    for query in description.queries:
+        heading = title(description.language, query.number, count)
+        texts.append(f"{heading}\n{'=' * len(heading)}\n\n{_query(query)}")
+    return "\n\n".join(texts)
+
+
+def _query(query: QueryFacts) -> str:
+    blocks = [
+        _entry("Result", [query.result]),
+        _entry("Streams", [_stream(s) for s in query.streams]),
+        _entry("Window", [query.window]),
+        _entry("Partitioning", [division(query.partitioning)]),
+        _entry("Predicates", [_predicates(query)]),
+        _entry("Release", query.release),
+    ]
+    if query.warnings:
+        blocks.append(_entry("Warning", query.warnings))
+    patterns = "\n".join(["", "Graph patterns", *(_scan(s) for s in query.scans)])
+    algebra = "\n".join(["", "Algebra", textwrap.indent(query.algebra, "  ")])
+    return "\n".join([*blocks, patterns, _automaton(query.automaton), algebra]) + "\n"
+
+
+def _entry(heading: str, paragraphs: Iterable[str], indent: int = 0, column: int = _COLUMN) -> str:
+    """A heading and, in a column beside it, paragraphs."""
+    lines: list[str] = []
+    for paragraph in paragraphs:
+        lines += _wrapped(paragraph, _WIDTH - column)
+    left = " " * indent + heading
+    if len(left) >= column:
+        return "\n".join([left, *(" " * column + line for line in lines)])
+    first, *rest = lines or [""]
+    return "\n".join([f"{left:{column}}{first}".rstrip(), *(" " * column + line for line in rest)])
+
+
+def _wrapped(paragraph: str, width: int) -> list[str]:
+    return textwrap.wrap(paragraph, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+
+
+def _stream(stream: StreamFacts) -> str:
+    alias = "" if stream.alias is None else f"{stream.alias} = "
+    origin = "" if stream.constructed_by is None else f", constructed by query {stream.constructed_by}"
+    return f"{alias}<{stream.iri}>{origin}"
+
+
+def _predicates(query: QueryFacts) -> str:
+    if query.predicates is None:
+        return "all: a pattern can match any predicate"
+    return f"{', '.join(query.predicates) or 'none'}; triples with any other are skipped while reading"
+
+
+def _scan(scan: ScanFacts) -> str:
+    together = f"; matched once for {listed(scan.matched_with, '')} too" if scan.matched_with else ""
+    lines = [f"{scan.road.value} road: {scan.why}{together}", *scan.pattern]
+    return _entry(f"{scan.label} on {scan.stream}", [*lines, *(f"FILTER ({f})" for f in scan.filters)], indent=2)
+
+
+def _automaton(automaton: Automaton) -> str:
+    labels = {state.id: state.label for state in automaton.states}
+    arrows = {id(t): f"{labels[t.source]} ─▶ {labels[t.target]}" for t in automaton.transitions}
+    column = min(30, max(len(a) for a in arrows.values()) + 4)
+    entries = (_entry(arrows[id(t)], conditions(t), indent=2, column=column) for t in automaton.transitions)
+    return "\n".join(["", "Automaton", *entries])
+
+
+_FORMATS: Mapping[str, Callable[[Description], str]] = {
+    "text": _to_text,
+    "mermaid": to_mermaid,
+    "json": _to_json,
+    "svg": to_svg,
+}

@@ -1,0 +1,163 @@
+"""How a query's work may be divided without changing its answer: by key, by window, by slices of history, or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+
+from scepter.algebra.query import Ask, Counting, Select, Selection, Sliding, Tumbling
+from scepter.physical.plan import Chain, NegationPlan, QueryPlan
+
+
+class PartitionKind(Enum):
+    """What two parts of the work differ in."""
+
+    KEY = "key"
+    """The values of some variables: a match never crosses two of them."""
+    TUMBLING = "tumbling"
+    """The tumbling window: windows know nothing of each other."""
+    SLICES = "slices"
+    """Overlapping stretches of time, over history: a match is no longer than the sliding window."""
+    ONE = "one"
+    """Nothing: the work cannot be divided."""
+
+
+@dataclass(frozen=True, slots=True)
+class Partitioning:
+    """How to divide the work of a query, and why so."""
+
+    kind: PartitionKind
+    why: str
+    """One sentence, in the words of the query."""
+    slots: tuple[int, ...] = ()
+    """For KEY: the slots whose values make the key."""
+    variables: tuple[str, ...] = ()
+    """For KEY: their names."""
+    needs_predecessor: bool = False
+    """For KEY: strict contiguity is over the whole streamset, so each event has to carry the time of the one before it."""
+    look_back: bool = False
+    """For SLICES: a leading negation also reads the window's length before a slice. (A match belongs to the slice of its start.)"""
+    merges: bool = False
+    """Rows of different parts may be one row of the answer (ASK; DISTINCT without the key): they have to meet once more."""
+
+
+def partitioning(plan: QueryPlan) -> Partitioning:
+    """The best way to divide a query's work: by key, else by window, else by slices of history, else not at all."""
+    if plan.partition:
+        names = _listed(plan, plan.partition)
+        why = f"PARTITION BY: the query runs for each value of {names} as if its events were all there is"
+        return _by_key(plan, plan.partition, why)
+    candidates = _bound_by_every_scan(plan)
+    obstacles = list(_obstacles(plan, candidates))
+    free = tuple(slot for slot in candidates if all(slot not in slots for slots, _ in obstacles))
+    if free and not isinstance(plan.window, Counting):
+        return _by_found_key(plan, free)
+    return _by_time(plan, _no_key(plan, candidates, obstacles))
+
+
+def _by_key(plan: QueryPlan, slots: tuple[int, ...], why: str, needs_predecessor: bool = False) -> Partitioning:
+    names = tuple(plan.variables[s] for s in slots)
+    return Partitioning(
+        PartitionKind.KEY, why, slots, names, needs_predecessor=needs_predecessor, merges=_merges(plan, frozenset(names))
+    )
+
+
+def _by_found_key(plan: QueryPlan, free: tuple[int, ...]) -> Partitioning:
+    strict = _is_strict(plan)
+    names = _listed(plan, free)
+    why = (
+        f"every GPM binds {names} and every step joins on {'it' if len(free) == 1 else 'them'}, so no match crosses two values"
+    )
+    if strict:
+        why += "; ',' looks at the whole streamset, so each event carries the time of the event before it"
+    return _by_key(plan, free, why, strict)
+
+
+def _by_time(plan: QueryPlan, no_key: str) -> Partitioning:
+    asks = isinstance(plan.result, Ask)
+    match plan.window:
+        case Tumbling(duration):
+            why = f"{no_key}, but all events of a match lie in one window of {duration}"
+            return Partitioning(PartitionKind.TUMBLING, why, merges=asks)
+        case Sliding(duration):
+            why = f"{no_key}, but no match is longer than {duration}: history can be cut into overlapping slices"
+            leading = any(chain.leading for chain in plan.chains)
+            return Partitioning(PartitionKind.SLICES, why, look_back=leading, merges=asks)
+        case _:
+            return Partitioning(PartitionKind.ONE, no_key)
+
+
+def _bound_by_every_scan(plan: QueryPlan) -> tuple[int, ...]:
+    """The slots that every selected event binds for certain; what negated scans bind is looked at in `_obstacles`."""
+    selected = [
+        plan.scans[scan].certain
+        for chain in plan.chains
+        for step in chain.steps
+        for branch in plan.atoms[step.atom].branches
+        for scan in branch.scans
+    ]
+    return tuple(sorted(frozenset.intersection(*selected)))
+
+
+def _obstacles(plan: QueryPlan, candidates: tuple[int, ...]) -> Iterator[tuple[frozenset[int], str]]:
+    """What keeps some of the candidate slots from being a key, each with the reason."""
+    wanted = frozenset(candidates)
+    for chain in plan.chains:
+        for step in chain.steps:
+            if step.iteration is not None and (local := step.iteration.local & wanted):
+                label = _label(plan, step.atom)
+                yield local, f"{label}+ binds {_listed(plan, sorted(local))} anew in each iteration"
+        for negation in _negations(chain):
+            if missing := wanted - frozenset(negation.key):
+                label = _label(plan, negation.atom)
+                yield missing, f"{label}! looks at events that do not bind {_listed(plan, sorted(missing))}"
+        for step in chain.steps:
+            if step.selection is Selection.STRICT and step.negations and wanted:
+                # Algorithm 9: y may be the event after the next of the whole streamset; its predecessor's time is not enough
+                label = _label(plan, step.negations[0].atom)
+                yield wanted, f"',' after {label}! looks at the next two events of the whole streamset"
+
+
+def _negations(chain: Chain) -> Iterator[NegationPlan]:
+    yield from chain.leading
+    for step in chain.steps:
+        yield from step.negations
+    yield from chain.trailing
+
+
+def _no_key(plan: QueryPlan, candidates: tuple[int, ...], obstacles: list[tuple[frozenset[int], str]]) -> str:
+    """Why there is no key, as the beginning of a sentence."""
+    if isinstance(plan.window, Counting):
+        return f"WITHIN {plan.window.events} EVENTS counts the events of the whole streamset"
+    if not candidates:
+        return "no variable is bound by every GPM"
+    reasons = list(dict.fromkeys(reason for _, reason in obstacles))
+    return " and ".join(reasons[:2])
+
+
+def _is_strict(plan: QueryPlan) -> bool:
+    return any(
+        step.selection is Selection.STRICT or (step.iteration is not None and step.iteration.selection is Selection.STRICT)
+        for chain in plan.chains
+        for step in chain.steps
+    )
+
+
+def _merges(plan: QueryPlan, key: frozenset[str]) -> bool:
+    match plan.result:
+        case Ask():
+            return True
+        case Select(columns, distinct):
+            return distinct and not key <= {v.name for v, expression in columns if expression is None}
+        case _:
+            return False
+
+
+def _label(plan: QueryPlan, atom: int) -> str:
+    return plan.scans[plan.atoms[atom].branches[0].scans[0]].label
+
+
+def _listed(plan: QueryPlan, slots: tuple[int, ...] | list[int]) -> str:
+    names = [f"?{plan.variables[s]}" for s in slots]
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
