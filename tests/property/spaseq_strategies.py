@@ -5,12 +5,16 @@ Variables are named for what they are: ?s is shared by the GPMs that use it, ?v 
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field, replace
 
 from hypothesis import strategies as st
 
 from naive.spaseq import Event
 from scepter.rdf.terms import IRI, XSD, BlankNode, Literal, Term, Triple
+
+EXAMPLES = int(os.environ.get("SCEPTER_EXAMPLES", "60"))
+"""How many runs a property is tried on; set it to thousands to search for a while."""
 
 NS = "http://example/"
 STREAMS = tuple(f"{NS}s{number}" for number in (1, 2, 3))

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from naive import spaseq as naive
 from naive.comparison import comparable_graph, comparable_row
-from property.spaseq_strategies import BACKGROUND, DB, QueryText, background, events, queries
+from property.spaseq_strategies import BACKGROUND, DB, EXAMPLES, QueryText, background, events, queries
 from scepter.lower import lower
 
 scepter: Any = pytest.importorskip("scepter.api", reason="the engine is not built yet")
 
 SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
-MANY = settings(deadline=None, max_examples=60, suppress_health_check=SLOW)
+MANY = settings(deadline=None, max_examples=EXAMPLES, suppress_health_check=SLOW)
 
 
 def by_definition(query: QueryText, stream: Sequence[naive.Event], start: int) -> Counter[object]:

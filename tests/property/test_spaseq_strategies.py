@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from naive.comparison import comparable_graph, comparable_row
 from naive.spaseq import Event, Match, evaluate_program
-from property.spaseq_strategies import DB, QueryText, background, events, queries
+from property.spaseq_strategies import DB, EXAMPLES, QueryText, background, events, queries
 from scepter.lower import lower
 
 SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
-MANY = settings(deadline=None, max_examples=60, suppress_health_check=SLOW)
+MANY = settings(deadline=None, max_examples=EXAMPLES, suppress_health_check=SLOW)
 
 
 def answers(text: str, stream: list[Event]) -> Counter[object]:
