@@ -11,12 +11,11 @@ from scepter.syntax import spaseq_tree as syntax
 def refuse_circles(queries: tuple[syntax.SpaseqQuery, ...]) -> None:
     """Raise `circular-streams`, naming the streams, when a query's INTO STREAM comes back to it."""
     into = [clause_of(query, syntax.IntoStream) for query in queries]
-    reads = [{c.stream.iri for c in query.clauses if isinstance(c, syntax.FromStream)} for query in queries]
-    feeds: dict[IRI, list[tuple[IRI, syntax.IntoStream]]] = {}
-    for clause, read in zip(into, reads, strict=True):
-        for iri in read if clause is not None else ():
-            assert clause is not None
-            feeds.setdefault(iri, []).append((clause.stream.iri, clause))
+    feeds: dict[IRI, set[IRI]] = {}
+    for query, clause in zip(queries, into, strict=True):
+        if clause is not None:
+            for read in (c.stream.iri for c in query.clauses if isinstance(c, syntax.FromStream)):
+                feeds.setdefault(read, set()).add(clause.stream.iri)
     for clause in into:
         if clause is not None and (circle := _way_back(clause.stream.iri, feeds)):
             names = " -> ".join(str(iri) for iri in circle)
@@ -28,12 +27,12 @@ def refuse_circles(queries: tuple[syntax.SpaseqQuery, ...]) -> None:
             )
 
 
-def _way_back(start: IRI, feeds: dict[IRI, list[tuple[IRI, syntax.IntoStream]]]) -> list[IRI] | None:
+def _way_back(start: IRI, feeds: dict[IRI, set[IRI]]) -> list[IRI] | None:
     """The shortest way from a stream back to itself."""
     ways = [[start]]
     seen: set[IRI] = set()
     for way in ways:  # grows while it is walked: breadth first
-        for following, _ in sorted(feeds.get(way[-1], ()), key=lambda pair: pair[0].value):
+        for following in sorted(feeds.get(way[-1], ()), key=lambda iri: iri.value):
             if following == start:
                 return [*way, start]
             if following not in seen:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NoReturn, assert_never
+from typing import assert_never
 
 from scepter.algebra.expressions import Constant, Expression, Variable
 from scepter.algebra.patterns import Node, Pattern, TriplePattern
@@ -104,14 +104,9 @@ def _no_group(group: tree.Group, outer: frozenset[str]) -> Pattern:
 def _template_triple(triple: tree.Triple, bound: Mapping[str, Variable], parts: Parts) -> TriplePattern:
     if isinstance(triple.subject, tree.Constant) and isinstance(triple.subject.term, Literal):
         raise query_error("template", "a literal cannot be the subject of a triple", triple.subject.span)
-    if isinstance(triple.verb, tree.PathOperation):
-        _refuse_path(triple.verb)
+    assert not isinstance(triple.verb, tree.PathOperation)  # the parser refuses it
     subject, verb, object = (_template_node(n, bound, parts) for n in (triple.subject, triple.verb, triple.object))
     return TriplePattern(subject, verb, object)
-
-
-def _refuse_path(path: tree.PathOperation) -> NoReturn:
-    raise query_error("syntax", "a template cannot hold a property path", path.span)
 
 
 def _template_node(node: tree.Node, bound: Mapping[str, Variable], parts: Parts) -> Node:
