@@ -6,6 +6,7 @@ Runs share their beginnings, so that a Kleene iteration of k events costs k node
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from scepter.kernel.solutions import Int64
@@ -27,8 +28,16 @@ class Nodes:
     def __len__(self) -> int:
         return self._size
 
-    def append(self, parent: Int64, part: Int64, event: Int64, name: Int64, values: Int64) -> Int64:
-        """Add nodes; returns their places."""
+    def append(self, parent: Int64, part: int, event: Int64, name: Int64, values: Int64) -> Int64:
+        """Add nodes; returns their places. Equal children of one node are one node, unless values are kept with them."""
+        if len(parent) > 1 and not values.shape[1] and _repeats(parent):
+            pairs = np.stack([parent, event], axis=1)
+            _, first, where = np.unique(pairs, axis=0, return_index=True, return_inverse=True)
+            if len(first) < len(parent):
+                return self._append(parent[first], part, event[first], name[first], values[first])[where.ravel()]
+        return self._append(parent, part, event, name, values)
+
+    def _append(self, parent: Int64, part: int, event: Int64, name: Int64, values: Int64) -> Int64:
         size = self._size + len(parent)
         if size > len(self._parent):
             self._grow(max(size, 2 * len(self._parent)))
@@ -55,6 +64,23 @@ class Nodes:
         places.reverse()
         return places
 
+    def paths(self, nodes: Int64) -> tuple[Int64, Int64]:
+        """The paths of many nodes, one after the other: (where each begins, plus the end; the nodes from first to last)."""
+        offsets, path = _paths(self._parent, nodes)
+        return offsets, path
+
+    def parts(self, nodes: Int64) -> Int64:
+        """Which label selected each node's event."""
+        return self._part[nodes]
+
+    def numbers(self, nodes: Int64) -> Int64:
+        """Each node's event."""
+        return self._event[nodes]
+
+    def names(self, nodes: Int64) -> Int64:
+        """The refs of the events' names, -1 without one."""
+        return self._name[nodes]
+
     def part(self, node: int) -> int:
         """Which label selected the event."""
         return int(self._part[node])
@@ -62,10 +88,6 @@ class Nodes:
     def event(self, node: int) -> int:
         """The event's number."""
         return int(self._event[node])
-
-    def name(self, node: int) -> int:
-        """The ref of the event's name, -1 without one."""
-        return int(self._name[node])
 
     def value(self, node: int, which: int) -> int:
         """The ref of an aggregated variable's value in this iteration, -1 if unbound."""
@@ -110,3 +132,30 @@ class Nodes:
     def events(self) -> Int64:
         """The event numbers of all nodes."""
         return self._event[: self._size]
+
+
+def _repeats(parent: Int64) -> bool:
+    """Whether some node gets two children at once; children of ROOT always count as such."""
+    return bool((parent == ROOT).any()) or len(np.unique(parent)) < len(parent)
+
+
+@njit(cache=True)
+def _paths(parent, nodes):  # type: ignore[no-untyped-def]
+    offsets = np.empty(len(nodes) + 1, np.int64)
+    offsets[0] = 0
+    for i in range(len(nodes)):
+        length = 0
+        node = nodes[i]
+        while node != ROOT:
+            length += 1
+            node = parent[node]
+        offsets[i + 1] = offsets[i] + length
+    path = np.empty(offsets[-1], np.int64)
+    for i in range(len(nodes)):
+        at = offsets[i + 1]
+        node = nodes[i]
+        while node != ROOT:
+            at -= 1
+            path[at] = node
+            node = parent[node]
+    return offsets, path

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scepter.algebra.expressions import Exists
+from scepter.algebra.query import Selection
 from scepter.algebra.walk import find
 from scepter.kernel.atoms import atom_table
 from scepter.kernel.background import Background
@@ -66,6 +67,11 @@ class QueryKernel:
         self._needs_graphs = any(
             True for a in plan.atoms for b in a.branches for f in b.stateful for _ in find(f.expression, Exists)
         ) or any(True for a in plan.atoms for b in a.branches for e in b.joint for _ in find(e, Exists))
+        self._needs_ticks = bounds.events is not None or any(
+            Selection.STRICT in (step.selection, step.iteration.selection if step.iteration else None)
+            for chain in plan.chains
+            for step in chain.steps
+        )
         self._buffer: tuple[Solved, ...] = ()
         self._counts = Counts(bounds.events or 0)
         self._saved: tuple[tuple[Solved, ...], Counts, int] | None = None
@@ -86,7 +92,7 @@ class QueryKernel:
         self._buffer = (*self._buffer, Solved(tuple(kept for kept, _ in solved), self._ticks(intake, of >= 0, solved)))
 
     def _ticks(self, intake: Intake, seen: NDArray[np.bool_], solved: list[tuple[Solutions, Solutions]]) -> Ticks:
-        if not self.plan.partition:
+        if not self.plan.partition or not self._needs_ticks:
             seen_at = np.sort(intake.batch.end[seen])
             return Ticks(np.zeros(len(seen_at), np.uint64), seen_at)
         # rule 14: an event is in the partition of a value if some GPM, its filters left aside, binds the variables to it
@@ -98,9 +104,12 @@ class QueryKernel:
             groups.append(key_of(everything.ids, columns))
             times.append(everything.time)
             events.append(everything.events[:, 0])
-        rows = np.stack([np.concatenate(times), np.concatenate(events), np.concatenate(groups).view(np.int64)], axis=1)
-        rows = np.unique(rows, axis=0)
-        return Ticks(rows[:, 2].copy().view(np.uint64), rows[:, 0].copy())
+        group, time, event = np.concatenate(groups), np.concatenate(times), np.concatenate(events)
+        order = np.lexsort((group, event, time))
+        group, time, event = group[order], time[order], event[order]
+        new = np.ones(len(time), np.bool_)
+        new[1:] = (event[1:] != event[:-1]) | (group[1:] != group[:-1])
+        return Ticks(group[new], time[new])
 
     # ---------------------------------------------------------------- the stateful part
 
@@ -160,8 +169,10 @@ class QueryKernel:
             atom_table(atom, self.plan, scans, self._texts, self._background.dataset, self.exact.graphs)
             for atom in self.plan.atoms
         ]
-        order = np.lexsort((ticks.times, ticks.groups))
-        groups, times = ticks.groups[order], ticks.times[order]
+        groups, times = ticks.groups, ticks.times
+        if self.plan.partition and self._needs_ticks:
+            order = np.lexsort((times, groups))
+            groups, times = groups[order], times[order]
         if len(times) > 1:
             new = np.concatenate([[True], (times[1:] != times[:-1]) | (groups[1:] != groups[:-1])])
             groups, times = groups[new], times[new]

@@ -8,7 +8,7 @@ the next step, what can still find something later waits on, the rest is release
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -144,31 +144,38 @@ class ChainKernel:
         """One run per row of the first atom."""
         stage = self._stages[0]
         table = moment.tables[stage.plan.atom]
-        table = table.take(self._bounds.fits(table.time, table.start)) if self._bounds.length is not None else table
+        fits = self._bounds.fits(table.time, table.start)
+        table = table if bool(fits.all()) else table.take(fits)
+        if any(not f.previous for branch in stage.atom.branches for f in branch.stateful):
+            # an optional atom before it, left out in this chain, is what the filter looks at: judge it on an empty run
+            nobody, rows = self._blank(1), np.arange(len(table), dtype=np.int64)
+            table = table.take(self._decide(nobody, np.zeros(len(table), np.int64), table, rows, stage.plan.atom, False))
         n = len(table)
         group = key_of(table.ids, self._partition_columns[stage.plan.atom])
         before = np.zeros(n, np.int64)
         if moment.seen is not None:
             before = rank_of(moment.seen, group, table.start, "left")
-        blank = no_runs(self._width)
-        runs = Runs(
+        runs = replace(
+            self._blank(n),
             time=table.time,
             first=table.time,
             start=table.start,
             limit=self._bounds.limit(table.time, table.start),
             rank_limit=self._bounds.rank_limit(before),
-            lead=np.full(n, NOTHING, np.int64),
-            lead_rank=np.zeros(n, np.int64),
-            passed=np.full(n, NOTHING, np.int64),
             group=group,
-            node=np.full(n, ROOT, np.int64),
-            ids=np.zeros((n, self._width), blank.ids.dtype),
-            refs=np.full((n, self._width), -1, np.int64),
-            number=np.full((n, self._width), np.nan),
-            scale=np.full((n, self._width), -1, np.int8),
         )
         runs = self._extend(runs, np.arange(n, dtype=np.int64), table, np.arange(n, dtype=np.int64), stage.atom, moment)
         return self._look_back(runs, moment) if self._chain.leading else runs
+
+    def _blank(self, n: int) -> Runs:
+        """Runs without events."""
+        nothing, zero = np.full(n, NOTHING, np.int64), np.zeros(n, np.int64)
+        return Runs(
+            time=nothing, first=nothing, start=nothing, limit=nothing, rank_limit=zero, lead=nothing, lead_rank=zero,
+            passed=nothing, group=np.zeros(n, np.uint64), node=np.full(n, ROOT, np.int64),
+            ids=np.zeros((n, self._width), np.uint64), refs=np.full((n, self._width), -1, np.int64),
+            number=np.full((n, self._width), np.nan), scale=np.full((n, self._width), -1, np.int8),
+        )  # fmt: skip
 
     def _extend(
         self, runs: Runs, places: Int64, table: Solutions, rows: Int64, atom: AtomPlan, moment: Moment,
@@ -203,7 +210,7 @@ class ChainKernel:
                 label = self._plan.scans[scan].label
                 at = rows[of]
                 values = self._aggregated_values(label, atom, table, at)
-                part = np.full(len(at), self._labels[label], np.int64)
+                part = self._labels[label]
                 node[of] = self._nodes.append(node[of], part, table.events[at, position], table.names[at, position], values)
         return node
 
@@ -361,16 +368,15 @@ class ChainKernel:
         todo = self._relevant(waiting, more, selection, table, moment)
         found = self._search(more, selection, waiting.runs, waiting.key, todo, table, moment)
         self._release(waiting, found, moment)
-        front = concat_runs(
-            [arrivals, self._extend(waiting.runs, found.runs, table.rows, found.rows, stage.atom, moment, local)]
-        )
+        more_runs = self._extend(waiting.runs, found.runs, table.rows, found.rows, stage.atom, moment, local)
+        front = concat_runs([arrivals, _merged(more_runs)])
         every = [front]
         while len(front):
             key = again.key_of_runs(front)
             found = self._search(more, selection, front, key, np.arange(len(front), dtype=np.int64), table, moment)
             stay = self._can_wait(front, moment) & ~found.done
             waiting.append(front.take(stay), key[stay])
-            front = self._extend(front, found.runs, table.rows, found.rows, stage.atom, moment, local)
+            front = _merged(self._extend(front, found.runs, table.rows, found.rows, stage.atom, moment, local))
             every.append(front)
         return concat_runs(every)
 
@@ -513,6 +519,15 @@ def _own_events(runs: Int64, table: Solutions, rows: Int64, refused_runs: Int64,
     refused = set(zip(refused_runs.tolist(), refused_events.tolist(), strict=True))
     events = table.events[rows].tolist()
     return np.array([any((r, e) in refused for e in es) for r, es in zip(runs.tolist(), events, strict=True)], np.bool_)
+
+
+def _merged(runs: Runs) -> Runs:
+    """Runs with the same events and the same mapping are one: iterations that differ only in values bound anew since."""
+    if len(np.unique(runs.node)) == len(runs):
+        return runs
+    rows = np.concatenate([runs.node[:, None].view(np.uint64), runs.ids], axis=1)
+    _, first = np.unique(rows, axis=0, return_index=True)
+    return runs if len(first) == len(runs) else runs.take(np.sort(first))
 
 
 def labels(plan: QueryPlan) -> tuple[str, ...]:

@@ -15,6 +15,28 @@ FIXED = 1 << 62
 _CACHE = 50_000
 
 
+class TextsView:
+    """Texts that stay as they are. Terms with the same id are the same, so that decoded ones are kept by id."""
+
+    __slots__ = ("_by_id", "_fixed", "_live")
+
+    def __init__(self, live: TextArena, fixed: TextArena, by_id: dict[int, Term]) -> None:
+        self._live = live
+        self._fixed = fixed
+        self._by_id = by_id
+
+    def term(self, ref: int, id: int | None) -> Term:
+        """The term at a ref; `id` (if known) lets it be found again."""
+        term = None if id is None else self._by_id.get(id)
+        if term is None:
+            term = self._fixed.term(ref - FIXED) if ref >= FIXED else self._live.term(ref)
+            if id is not None:
+                if len(self._by_id) >= _CACHE:
+                    self._by_id.clear()
+                self._by_id[id] = term
+        return term
+
+
 class Texts:
     """Both arenas behind one kind of ref, with the terms decoded last."""
 
@@ -22,6 +44,7 @@ class Texts:
         self._live = TextArena()
         self._fixed = TextArena()
         self._terms: dict[int, Term] = {}
+        self._by_id: dict[int, Term] = {}
 
     @property
     def size(self) -> int:
@@ -49,6 +72,14 @@ class Texts:
                 self._terms.clear()
             self._terms[ref] = term
         return term
+
+    def view(self, refs: Int64) -> tuple[TextsView, Int64]:
+        """A copy of just the texts that refs point at, which later compaction does not touch, and the refs into it."""
+        moving = (refs >= 0) & (refs < FIXED)
+        copy, moved = self._live.compact(refs[moving])
+        renewed = refs.copy()
+        renewed[moving] = moved
+        return TextsView(copy, self._fixed, self._by_id), renewed
 
     def compact(self, refs: Int64) -> Int64:
         """Keep only the live texts the refs point at; returns the refs' new values (those < 0 and fixed ones unchanged)."""

@@ -6,7 +6,7 @@ queries that read it, within the same advance.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,8 +24,8 @@ from scepter.rdf.batch import EventBatch
 from scepter.rdf.formats import GraphEvent, events_to_batch
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.nquads import ReadState
-from scepter.rdf.terms import IRI
-from scepter.runtime.matches import Match, Matcher
+from scepter.rdf.terms import IRI, Term
+from scepter.runtime.matches import Match, Matcher, sorted_matches
 from scepter.runtime.options import RunOptions
 from scepter.timeline import TimeKind
 
@@ -97,13 +97,15 @@ class LocalEngine:
 
     # ---------------------------------------------------------------- events and time
 
-    def take(self, batch: EventBatch) -> None:
-        """Give it events; their `stream` numbers index `streams`."""
+    def take(self, batch: EventBatch, wanted: NDArray[np.bool_] | None = None) -> None:
+        """Give it events, all or the wanted ones; their `stream` numbers index `streams`."""
         if not batch.events:
             return
-        tasks = self._ready(batch.kind)
+        tasks = self.prepare(batch.kind)
         intake = self._intake(batch)
-        wanted = np.ones(batch.events, np.bool_) if self._start is None else batch.end >= self._start
+        wanted = np.ones(batch.events, np.bool_) if wanted is None else wanted
+        if self._start is not None:
+            wanted = wanted & (batch.end >= self._start)
         for task in tasks:
             task.kernel.take(intake, task.streams, wanted)
 
@@ -152,8 +154,8 @@ class LocalEngine:
                 task.kernel.take(intake, task.streams, np.ones(batch.events, np.bool_))
         return []
 
-    def _ready(self, kind: TimeKind) -> list[_Task]:
-        """Set the queries up when the kind of timestamps is known."""
+    def prepare(self, kind: TimeKind) -> list[_Task]:
+        """Set the queries up, now that the kind of timestamps is known."""
         if self._tasks is None:
             self._kind = kind
             self._start = None if self._options.start is None else self._options.start.on(kind, "--start")
@@ -180,8 +182,7 @@ class LocalEngine:
             return self.streams.index(query.result.into)
         return None
 
-    def _show(self, number: int, ref: int) -> object:
-        name = None if ref < 0 else self._texts.term(ref)
+    def _show(self, number: int, name: Term | None) -> object:
         text = name.value if isinstance(name, IRI) else None if name is None else str(name)
         return self._shown(number, text) if self._shown else text if text is not None else f"#{number}"
 
@@ -197,7 +198,7 @@ class LocalEngine:
         """Back to `save`."""
         for task in self._tasks or ():
             task.kernel.undo()
-            task.matcher.reopen(task.answered)
+            task.matcher.answered = task.answered
 
     def commit(self) -> None:
         """Keep what was done since `save`; release what nothing can use any more."""
@@ -251,11 +252,3 @@ def evaluation_order(program: Program) -> list[int]:
     for i in range(len(program.queries)):
         visit(i)
     return order
-
-
-def sorted_matches(matches: Iterable[Match]) -> list[Match]:
-    """In order of end, start, then bindings (spec/00 §3)."""
-    found: Sequence[Match] = list(matches)
-    if len(found) < 2:
-        return list(found)
-    return sorted(found, key=lambda m: (m.end, m.start, m.query, sorted((k, str(v)) for k, v in m.bindings.items())))

@@ -1,139 +1,242 @@
-"""Matches: complete runs as terms, rows, graphs and answers."""
+"""Matches: complete runs as rows, graphs and answers. Terms are decoded when somebody looks at them."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import groupby
+
+import numpy as np
+from numpy.typing import NDArray
 
 from scepter.algebra.query import Ask, Construct, Select
 from scepter.kernel.query import QueryKernel
 from scepter.kernel.runs import Runs
 from scepter.kernel.sparql.context import Context
-from scepter.kernel.sparql.expressions import compile_expression
+from scepter.kernel.sparql.expressions import Compiled, compile_expression
 from scepter.kernel.sparql.patterns import template
-from scepter.kernel.texts import Texts
+from scepter.kernel.texts import Texts, TextsView
 from scepter.rdf.terms import Term, Triple
 from scepter.rdf.values import ExpressionError
 from scepter.timeline import TimeKind
 
+Shown = Callable[[int, Term | None], object]
+"""(event's number, its name) -> what a match shows for it."""
+
 
 @dataclass(frozen=True, slots=True)
+class MatchBatch:
+    """The matches that one step of one query completed, in columns."""
+
+    query: int
+    kind: TimeKind
+    start: list[int]
+    end: list[int]
+    names: tuple[str, ...]
+    """The variables of the columns."""
+    ids: list[list[int]]
+    refs: list[list[int]]
+    texts: TextsView
+    computed: list[dict[str, Term]] | None
+    """Values of expressions, and for those of CONSTRUCT … nothing: its graphs are made from the columns."""
+    order: tuple[str, ...]
+    construct: Construct | None
+    asks: bool
+    events: Callable[[int], dict[str, list[object]]]
+
+    def bindings(self, row: int) -> dict[str, Term]:
+        """A row's terms."""
+        ids, refs = self.ids[row], self.refs[row]
+        found = {name: self.texts.term(refs[i], ids[i]) for i, name in enumerate(self.names) if ids[i]}
+        if self.computed is None:
+            return found
+        every = {**found, **self.computed[row]}
+        return {name: every[name] for name in self.order if name in every}
+
+    def graph(self, row: int) -> tuple[Triple, ...]:
+        """A row's constructed graph, sorted."""
+        assert self.construct is not None
+        bindings = self.bindings(row)
+        # fresh blank nodes per match, the same on every engine: from what the match is, not from where it was computed
+        solution = (self.query, self.start[row], self.end[row], sorted((k, str(v)) for k, v in bindings.items()))
+        seed = "m" + hashlib.blake2b(repr(solution).encode(), digest_size=8).hexdigest()
+        return tuple(sorted(template(self.construct.template, bindings, seed), key=lambda t: tuple(map(str, t))))
+
+
 class Match:
     """A match: when, what it binds or constructs, and the events each part of the pattern selected."""
 
-    start: int
-    end: int
-    kind: TimeKind
-    query: int = 0
-    """Which query of the file."""
-    bindings: dict[str, Term] = field(default_factory=dict)
-    graph: tuple[Triple, ...] | None = None
-    boolean: bool | None = None
-    events: dict[str, list[object]] = field(default_factory=dict, compare=False)
-    """Part -> the events it selected: their names, or the Event objects given to `Engine.push`."""
+    __slots__ = ("_batch", "_row")
+
+    def __init__(self, batch: MatchBatch, row: int) -> None:
+        self._batch = batch
+        self._row = row
+
+    @property
+    def start(self) -> int:
+        """Time of its first event (the least start)."""
+        return self._batch.start[self._row]
+
+    @property
+    def end(self) -> int:
+        """Time of its last event, or the close of the window."""
+        return self._batch.end[self._row]
+
+    @property
+    def kind(self) -> TimeKind:
+        """Of what kind the times are."""
+        return self._batch.kind
+
+    @property
+    def query(self) -> int:
+        """Which query of the file, from 0."""
+        return self._batch.query
+
+    @property
+    def bindings(self) -> dict[str, Term]:
+        """Variable -> term; an unbound variable is absent. Empty for CONSTRUCT and ASK."""
+        return {} if self._batch.construct is not None or self._batch.asks else self._batch.bindings(self._row)
+
+    @property
+    def graph(self) -> tuple[Triple, ...] | None:
+        """The constructed triples, sorted; None unless the query is a CONSTRUCT."""
+        return None if self._batch.construct is None else self._batch.graph(self._row)
+
+    @property
+    def boolean(self) -> bool | None:
+        """True for an ASK, else None."""
+        return True if self._batch.asks else None
+
+    @property
+    def events(self) -> dict[str, list[object]]:
+        """Part -> the events it selected: their names, or the Event objects given to `Engine.push`."""
+        return self._batch.events(self._row)
 
     def row(self) -> tuple[object, ...]:
         """What makes two matches look the same in a result."""
         bindings = tuple(sorted((k, str(v)) for k, v in self.bindings.items()))
-        graph = None if self.graph is None else tuple(sorted(" ".join(map(str, t)) for t in self.graph))
+        graph = None if self.graph is None else tuple(" ".join(map(str, t)) for t in self.graph)
         return (self.end, self.start, self.query, bindings, graph, self.boolean)
 
+    def __repr__(self) -> str:
+        shown = self.graph if self.graph is not None else self.boolean or {k: str(v) for k, v in self.bindings.items()}
+        return f"Match({self.start}..{self.end}, {shown})"
 
-Shown = Callable[[int, int], object]
-"""(event's number, ref of its name or -1) -> what a match shows for it."""
+
+def sorted_matches(matches: Iterable[Match]) -> list[Match]:
+    """In order of end, start, then bindings (spec/00 §3). Terms are decoded for ties only."""
+    when = sorted(matches, key=lambda m: (m.end, m.start, m.query))
+    found: list[Match] = []
+    for _, tied in groupby(when, key=lambda m: (m.end, m.start, m.query)):
+        group = list(tied)
+        found += group if len(group) == 1 else sorted(group, key=lambda m: m.row()[3:5])
+    return found
 
 
+@dataclass(slots=True)
 class Matcher:
     """Makes the matches of one query from complete runs."""
 
-    def __init__(self, number: int, kernel: QueryKernel, texts: Texts, kind: TimeKind, shown: Shown) -> None:
-        self._number = number
-        self._shown = shown
-        self._kernel = kernel
-        self._texts = texts
-        self._kind = kind
-        self._result = kernel.plan.result
-        self._context = Context()
-        self._answered = False
+    number: int
+    kernel: QueryKernel
+    texts: Texts
+    kind: TimeKind
+    shown: Shown
+    answered: bool = False
+    """Whether an ASK has been answered."""
+    _computed: list[tuple[str, Compiled]] = field(init=False)
+    _columns: list[int] = field(init=False)
+    _order: tuple[str, ...] = field(init=False)
+    _context: Context = field(default_factory=Context)
+
+    def __post_init__(self) -> None:
+        result, variables = self.kernel.plan.result, self.kernel.plan.variables
+        self._computed, self._order = [], ()
+        match result:
+            case Select(columns):
+                self._computed = [(v.name, compile_expression(e)) for v, e in columns if e is not None]
+                self._columns = [variables.index(v.name) for v, e in columns if e is None]
+                self._order = tuple(v.name for v, _ in columns)
+            case Construct():
+                self._columns = list(range(len(variables)))
+            case Ask():
+                self._columns = []
 
     def __call__(self, runs: Runs) -> list[Match]:
         """The matches of complete runs, each once."""
-        if not len(runs):
+        result = self.kernel.plan.result
+        if not len(runs) or (isinstance(result, Ask) and self.answered):
             return []
-        match self._result:
-            case Select():
-                return self._rows(runs, self._result)
-            case Construct():
-                return [self._graph(runs, r, self._result) for r in range(len(runs))]
-            case Ask():
-                return self._answer(runs)
+        if isinstance(result, Ask):
+            self.answered = True
+            runs = runs.take(np.lexsort((runs.start, runs.time))[:1])
+        batch = self._batch(runs)
+        matches = [Match(batch, row) for row in range(len(runs))]
+        if isinstance(result, Select):
+            matches = self._each_once(runs, matches, result.distinct)
+        return matches
 
-    def _rows(self, runs: Runs, select: Select) -> list[Match]:
-        rows = list(self._select(runs, select))
-        if self._kernel.plan.aggregated and self._kernel.can_repeat:
-            first = {(self._kernel.events_of(int(runs.node[r])), runs.ids[r].tobytes(), m.row()): m for r, m in enumerate(rows)}
-            rows = list(first.values())
-        if select.distinct:
-            rows = list({m.row(): m for m in rows}.values())
-        return rows
+    def _each_once(self, runs: Runs, matches: list[Match], distinct: bool) -> list[Match]:
+        if self.kernel.plan.aggregated and self.kernel.can_repeat:
+            rows = enumerate(matches)
+            first = {(self.kernel.events_of(int(runs.node[r])), runs.ids[r].tobytes(), m.row()): m for r, m in rows}
+            matches = list(first.values())
+        return list({m.row(): m for m in matches}.values()) if distinct else matches
 
-    def _select(self, runs: Runs, select: Select) -> Iterator[Match]:
-        places = {name: slot for slot, name in enumerate(self._kernel.plan.variables)}
-        computed = [(v.name, compile_expression(e)) for v, e in select.columns if e is not None]
-        plain = [(v.name, places[v.name]) for v, e in select.columns if e is None]
-        ids, refs = runs.ids.tolist(), runs.refs.tolist()
-        for r in range(len(runs)):
-            row, at = ids[r], refs[r]
-            bindings = {name: self._texts.term(at[slot]) for name, slot in plain if row[slot]}
-            if computed:
-                whole = self._kernel.exact.bindings(runs, r)
-                context = self._at(int(runs.node[r]))
-                for name, expression in computed:
-                    try:
-                        bindings[name] = whole[name] = expression(whole, context)
-                    except ExpressionError:
-                        continue  # SPARQL: an error leaves the variable unbound
-                bindings = {v.name: bindings[v.name] for v, _ in select.columns if v.name in bindings}
-            yield Match(int(runs.start[r]), int(runs.time[r]), self._kind, self._number, bindings, events=self._events(runs, r))
-
-    def _at(self, node: int) -> Context:
-        return Context(
-            dataset=self._context.dataset,
-            now=self._context.now,
-            fresh=self._context.fresh,
-            iterations=lambda aggregate: self._kernel.exact.aggregate(aggregate, node),
+    def _batch(self, runs: Runs) -> MatchBatch:
+        result, plan = self.kernel.plan.result, self.kernel.plan
+        at = np.array(self._columns, np.int64)
+        offsets, nodes = self.kernel.nodes.paths(runs.node)
+        names = self.kernel.nodes.names(nodes)
+        refs = np.where(runs.ids[:, at] != 0, runs.refs[:, at], -1)
+        view, moved = self.texts.view(np.concatenate([refs.ravel(), names]))
+        return MatchBatch(
+            query=self.number,
+            kind=self.kind,
+            start=runs.start.tolist(),
+            end=runs.time.tolist(),
+            names=tuple(plan.variables[s] for s in self._columns),
+            ids=runs.ids[:, at].tolist(),
+            refs=moved[: refs.size].reshape(refs.shape).tolist(),
+            texts=view,
+            computed=list(self._compute(runs)) if self._computed else None,
+            order=self._order,
+            construct=result if isinstance(result, Construct) else None,
+            asks=isinstance(result, Ask),
+            events=self._events(offsets, nodes, moved[refs.size :], view),
         )
 
-    def _graph(self, runs: Runs, r: int, construct: Construct) -> Match:
-        bindings = self._kernel.exact.bindings(runs, r)
-        # fresh blank nodes per match, the same on every engine: from what the match is, not from where it was computed
-        solution = (self._number, int(runs.start[r]), int(runs.time[r]), sorted((k, str(v)) for k, v in bindings.items()))
-        seed = "m" + hashlib.blake2b(repr(solution).encode(), digest_size=8).hexdigest()
-        graph = tuple(sorted(template(construct.template, bindings, seed), key=lambda t: tuple(map(str, t))))
-        return Match(int(runs.start[r]), int(runs.time[r]), self._kind, self._number, graph=graph, events=self._events(runs, r))
+    def _compute(self, runs: Runs) -> Iterator[dict[str, Term]]:
+        """The values of SELECT's expressions, now: they may look at iterations that the kernel is about to release."""
+        for r in range(len(runs)):
+            bindings = self.kernel.exact.bindings(runs, r)
+            node = int(runs.node[r])
+            context = Context(
+                dataset=self._context.dataset,
+                now=self._context.now,
+                fresh=self._context.fresh,
+                iterations=lambda aggregate, node=node: self.kernel.exact.aggregate(aggregate, node),  # type: ignore[misc]
+            )
+            row: dict[str, Term] = {}
+            for name, expression in self._computed:
+                try:
+                    bindings[name] = row[name] = expression(bindings, context)
+                except ExpressionError:
+                    continue  # SPARQL: an error leaves the variable unbound
+            yield row
 
-    def _answer(self, runs: Runs) -> list[Match]:
-        if self._answered:
-            return []
-        self._answered = True
-        r = min(range(len(runs)), key=lambda i: (int(runs.time[i]), int(runs.start[i])))
-        return [
-            Match(int(runs.start[r]), int(runs.time[r]), self._kind, self._number, boolean=True, events=self._events(runs, r))
-        ]
+    def _events(
+        self, offsets: NDArray[np.int64], nodes: NDArray[np.int64], names: NDArray[np.int64], view: TextsView
+    ) -> Callable[[int], dict[str, list[object]]]:
+        parts, numbers = self.kernel.nodes.parts(nodes), self.kernel.nodes.numbers(nodes)
+        labels, shown = self.kernel.labels, self.shown
 
-    def _events(self, runs: Runs, r: int) -> dict[str, list[object]]:
-        nodes, labels = self._kernel.nodes, self._kernel.labels
-        parts: dict[str, list[object]] = {}
-        for node in nodes.path(int(runs.node[r])):
-            parts.setdefault(labels[nodes.part(node)], []).append(self._shown(nodes.event(node), nodes.name(node)))
-        return parts
+        def events(row: int) -> dict[str, list[object]]:
+            found: dict[str, list[object]] = {}
+            for i in range(int(offsets[row]), int(offsets[row + 1])):
+                name = None if names[i] < 0 else view.term(int(names[i]), None)
+                found.setdefault(labels[int(parts[i])], []).append(shown(int(numbers[i]), name))
+            return found
 
-    def reopen(self, answered: bool) -> None:
-        """Undo: whether the ASK had been answered before."""
-        self._answered = answered
-
-    @property
-    def answered(self) -> bool:
-        """Whether an ASK has been answered."""
-        return self._answered
+        return events

@@ -13,9 +13,9 @@ from scepter.errors import DataError, Diagnostic, option_error
 from scepter.rdf.batch import DeadLetter
 from scepter.rdf.formats import GraphEvent, events_to_batch, parse_graph
 from scepter.rdf.terms import IRI, BlankNode, Literal, Term
-from scepter.runtime.engine import LocalEngine, sorted_matches
+from scepter.runtime.engine import LocalEngine
 from scepter.runtime.inputs import BackgroundGiven, OntologyGiven, load_background
-from scepter.runtime.matches import Match
+from scepter.runtime.matches import Match, sorted_matches
 from scepter.runtime.options import RunOptions
 from scepter.runtime.queries import Query
 from scepter.timeline import MIN_INSTANT, TimeKind, format_instant, parse_instant
@@ -150,6 +150,7 @@ class Engine:
             raise option_error("derived-stream", f"<{event.stream}> is constructed by the query itself")
         if self._kind is None:
             self._kind = event.kind
+            self._engine.prepare(event.kind)
             if self._options.max_delay is not None:
                 self._delay = self._options.max_delay.ticks(event.kind, self._options.time_unit)
         elif event.kind is not self._kind:

@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import TypeAlias, assert_never
 
-from scepter.algebra.expressions import Call, Expression, Variable
+from scepter.algebra.expressions import Call, Constant, Expression, Variable
 from scepter.algebra.patterns import (
     BGP,
     Distinct,
@@ -77,8 +77,8 @@ def template(triples: Sequence[TriplePattern], bindings: Mapping[str, Term], see
 
 
 def _instance(node: Node, bindings: Mapping[str, Term], seed: str) -> Term | None:
-    if not isinstance(node, Variable):
-        return node.term
+    if isinstance(node, Constant):
+        return BlankNode(f"{seed}{node.term.label}") if isinstance(node.term, BlankNode) else node.term
     if node.name.startswith("_:"):
         return BlankNode(f"{seed}{node.name[2:]}")
     return bindings.get(node.name)

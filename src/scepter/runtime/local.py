@@ -1,0 +1,161 @@
+"""Bounded input through the engine in this process: sources merged in order of time, no JVM."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scepter.errors import Diagnostic, QueryError, option_error
+from scepter.rdf.batch import DeadLetter, EventBatch
+from scepter.rdf.hashing import term_id
+from scepter.rdf.source import DeadLetterTaker, EventSource, Survey
+from scepter.runtime.engine import LocalEngine
+from scepter.runtime.inputs import BackgroundGiven, OntologyGiven, load_background
+from scepter.runtime.matches import Match
+from scepter.runtime.options import RunOptions
+from scepter.runtime.queries import Query
+from scepter.timeline import MAX_INSTANT, MIN_INSTANT, TimeKind
+
+_BATCH_BYTES = 32 * 2**20
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a run is."""
+
+    done: int
+    total: int
+    triples: int
+    matches: int
+
+
+def run_local(
+    query: Query,
+    streams: Mapping[str, EventSource],
+    *,
+    background: BackgroundGiven = None,
+    ontology: OntologyGiven = None,
+    options: RunOptions = RunOptions(),  # noqa: B008 - frozen
+    dead_letter: DeadLetterTaker = lambda letter: None,
+    progress: Callable[[Progress], None] | None = None,
+) -> Iterator[Match]:
+    """The matches of a query over bounded sources, in order of end, start and bindings.
+
+    The sources are surveyed first, so that input in any order needs memory for its disorder only.
+    """
+    for iri in query.streams:
+        if iri not in streams:
+            raise missing_stream(query, iri)
+    engine = LocalEngine(query.program, options, load_background(query, background, ontology))
+    used = {iri: source for iri, source in streams.items() if iri in query.streams}
+    surveys = _survey(used)
+    kind = next((s.kind for s in surveys.values() if s.kind is not None), None)
+    if kind is None:
+        return iter(())
+    engine.reading.kind = kind
+    delay = None if options.max_delay is None else options.max_delay.ticks(kind, options.time_unit)
+    inputs = [_Input(engine, iri, used[iri], surveys[iri], delay, dead_letter) for iri in used]
+    return _run(query, engine, inputs, progress)
+
+
+def missing_stream(query: Query, iri: str) -> QueryError:
+    """The error for a stream that the query names and nobody gave."""
+    stream = next(s for s in query.lowered.streams if s.iri.value == iri)
+    name = stream.alias or f"<{iri}>"
+    return QueryError(
+        Diagnostic("missing-stream", f"the query reads stream {name}, and nobody gave it", stream.span, f"add --stream {stream.alias or iri}=SOURCE"),
+        query.lowered.source,
+    )  # fmt: skip
+
+
+def _survey(sources: Mapping[str, EventSource]) -> dict[str, Survey]:
+    surveys: dict[str, Survey] = {}
+    kind: TimeKind | None = None
+    for iri, source in sources.items():
+        surveys[iri] = source.survey(kind)
+        kind = kind or surveys[iri].kind
+    return surveys
+
+
+@dataclass(slots=True)
+class _Input:
+    """One source, read batch by batch; `complete` is the time up to which all its events have been read."""
+
+    engine: LocalEngine
+    iri: str
+    source: EventSource
+    survey: Survey
+    delay: int | None
+    dead_letter: DeadLetterTaker
+    greatest: int = MIN_INSTANT
+    complete: int = MIN_INSTANT
+    done: int = 0
+    batches: Iterator[EventBatch] = field(init=False)
+
+    def __post_init__(self) -> None:
+        engine = self.engine
+        predicates = engine.predicates
+        wanted = None if predicates is None else frozenset(term_id(engine.key, str(p)) for p in predicates)
+        number = next(i for i, s in enumerate(engine.streams) if s.value == self.iri)
+        self.batches = self.source.batches(
+            engine.key, number, self.dead_letter, predicates=wanted, run=engine.reading, batch_bytes=_BATCH_BYTES,
+            progress=self._tell,
+        )  # fmt: skip
+
+    def _tell(self, done: int, total: int) -> None:
+        self.done = done
+
+    def read(self) -> tuple[EventBatch, NDArray[np.bool_]] | None:
+        """The next batch and which of its events are not late; None at the end."""
+        batch = next(self.batches, None)
+        if batch is None:
+            self.complete = MAX_INSTANT
+            return None
+        peaks = np.maximum.accumulate(np.maximum(batch.end, self.greatest))
+        late = np.zeros(batch.events, np.bool_) if self.delay is None else batch.end < peaks - self.delay
+        self.greatest = max(self.greatest, int(peaks[-1]))
+        allowed = self.survey.disorder if self.delay is None else min(self.delay, self.survey.disorder)
+        # an event at the very edge may still come
+        self.complete = self.greatest - allowed - 1
+        for event in np.flatnonzero(late):
+            watermark = int(peaks[event]) - (self.delay or 0)
+            self.dead_letter(DeadLetter(self.iri, None, f"late: {int(batch.end[event])} is behind the watermark {watermark}"))
+        return batch, ~late
+
+
+def _run(
+    query: Query, engine: LocalEngine, inputs: list[_Input], progress: Callable[[Progress], None] | None
+) -> Iterator[Match]:
+    total = sum(i.survey.bytes for i in inputs)
+    triples = matches = 0
+    reached = MIN_INSTANT
+    try:
+        while any(i.complete < MAX_INSTANT for i in inputs):
+            behind = min(inputs, key=lambda i: i.complete)
+            read = behind.read()
+            if read is not None:
+                triples += read[0].triples
+                engine.take(*read)
+            complete = min(i.complete for i in inputs)
+            if reached < complete < MAX_INSTANT:
+                reached = complete
+                for match in engine.advance(complete):
+                    matches += 1
+                    yield match
+                engine.commit()
+            if progress is not None:
+                progress(Progress(sum(i.done for i in inputs), total, triples, matches))
+        yield from engine.finish()
+    except QueryError as error:
+        raise QueryError(error.diagnostic, query.lowered.source) from None
+
+
+def check_options(query: Query, options: RunOptions) -> None:
+    """Refuse options that the query's language does not take."""
+    if options.policy not in (None, "unrestricted"):
+        raise option_error("policy", f"{query.language} queries take no policy", help="leave --policy out")
+    if options.evaluate_at is not None:
+        raise option_error("evaluate-at", f"{query.language} queries take no evaluation instants", help="leave --evaluate-at out")
