@@ -47,7 +47,8 @@ def run(
         str | None,
         typer.Option(
             metavar="P",
-            help="unrestricted (default) | chronological | recent | naive, where the language takes one. Example: --policy recent",
+            help="unrestricted (default) | chronological | recent | naive, where the language takes one. "
+            "Example: --policy recent",
         ),
     ] = None,
     time_unit: Annotated[

@@ -8,12 +8,14 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner, Result
 
 from scepter.cli.main import app
+from scepter.errors import DataError, Diagnostic
 
 RUNNER = CliRunner()
 
@@ -103,11 +105,16 @@ class TestResults:
         text = QUERY.replace("WITHIN 10", "WITHIN 2 SECONDS SLIDING")
         (folder / "q.spaseq").write_text(text)
         assert len(rows(scepter(folder, "--time-unit", "s"))) == 1
-        assert len(rows(scepter(folder))) == 3
+        assert len(rows(scepter(folder))) == 2
 
 
 class TestDeadLetters:
-    BROKEN = '<http://example/x1> <http://example/v> "never closed <http://example/e9> .\n'
+    BROKEN = (
+        '<http://example/x1> <http://example/v> "never closed <http://example/e9> .\n'
+        "<http://example/x1> <http://example/v> <http://example/y> <http://example/e9> .\n"
+        "<http://example/e9> <http://www.w3.org/ns/prov#generatedAtTime> "
+        '"1"^^<http://www.w3.org/2001/XMLSchema#integer> .\n'
+    )
 
     def test_a_count_on_stderr(self, folder: Path) -> None:
         (folder / "s.nq").write_text(self.BROKEN)
@@ -194,6 +201,45 @@ class TestRefusals:
             result = scepter(tmp_path, command=command)
             assert result.exit_code == 2
             assert "there is no query file" in result.stderr
+
+    def test_the_dead_letters_of_a_run_that_never_starts_stay_as_they_were(self, folder: Path) -> None:
+        letters = folder / "dead.jsonl"
+        letters.write_text("old")
+        assert scepter(folder, "--dead-letter", str(letters), stream="S=none.nq").exit_code == 2
+        assert letters.read_text() == "old"
+
+    def test_spark_is_the_default_and_says_when_it_is_not_there(self, folder: Path) -> None:
+        result = scepter(folder, "--engine", "spark")
+        assert result.exit_code == 2
+        assert "--engine local" in result.stderr
+
+
+class TestFailures:
+    @pytest.mark.parametrize(
+        ("error", "code", "words"),
+        [
+            (DataError(Diagnostic("broken", "the data broke")), 1, "error[broken]: the data broke"),
+            (OSError(28, "No space left on device"), 1, "error[system]: [Errno 28] No space left"),
+            (ZeroDivisionError("of ours"), 1, "ZeroDivisionError: of ours"),
+            (KeyboardInterrupt(), 130, "interrupted"),
+        ],
+    )
+    def test_exit_codes(
+        self, folder: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException, code: int, words: str
+    ) -> None:
+        def breaking(*arguments: object) -> Iterator[object]:
+            raise error
+            yield
+
+        monkeypatch.setattr("scepter.cli.run.matches", breaking)
+        out = folder / "out.jsonl"
+        out.write_text("old")
+        result = scepter(folder, "--output", str(out))
+        assert result.exit_code == code, result.output
+        assert words in result.stderr
+        assert result.stdout == ""
+        assert out.read_text() == "old"
+        assert {path.name for path in folder.iterdir()} == {"q.spaseq", "s.trig", "out.jsonl"}
 
 
 def test_check_and_explain(folder: Path) -> None:

@@ -1,0 +1,36 @@
+"""The progress bar: for a person at a terminal, and for nobody else."""
+
+from __future__ import annotations
+
+import io
+
+from rich.console import Console
+
+from scepter.cli.progress import RunProgress
+
+
+def shown(*, terminal: bool, hide: bool = False) -> str:
+    out = io.StringIO()
+    console = Console(file=out, force_terminal=terminal, width=120, color_system=None)
+    with RunProgress(console) as progress:
+        if hide:
+            progress.hide()
+        progress.update(50, 100, 1_234_567)
+        progress.matched(42)
+    return out.getvalue()
+
+
+def test_share_triples_and_matches_on_a_terminal() -> None:
+    text = shown(terminal=True)
+    assert "50%" in text
+    assert "1,234,567 triples" in text
+    assert "42 matches" in text
+
+
+def test_silent_elsewhere() -> None:
+    assert shown(terminal=False) == ""
+
+
+def test_hidden_for_good() -> None:
+    assert "triples" not in shown(terminal=True, hide=True).split("\n")[-1]
+    assert "1,234,567" not in shown(terminal=True, hide=True)
