@@ -16,7 +16,13 @@ from typer.core import TyperCommand, TyperGroup
 from scepter.errors import DataError, ScepterError
 
 # Each command stands in the module of its name and brings its own imports: `scepter check` must start without numba or Spark.
-COMMANDS = ("run", "check", "explain", "test", "generate")
+COMMANDS = {
+    "run": "Run a query over streams and write its matches.",
+    "check": "Parse and check a query.",
+    "explain": "Show the plan of a query.",
+    "test": "Run case files.",
+    "generate": "Write one of the papers' workloads.",
+}
 
 FAILED = 1
 WRONG = 2
@@ -41,6 +47,11 @@ class Commands(TyperGroup):
         command = typer.main.get_command(single)
         assert isinstance(command, TyperCommand)
         return command
+
+    def format_commands(self, ctx: object, formatter: Any) -> None:
+        """List the commands from the table above: help needs none of their imports."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
 
     def invoke(self, ctx: Any) -> object:
         """Run the command; an error becomes a message on stderr and an exit code."""

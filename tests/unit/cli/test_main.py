@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -49,3 +50,17 @@ def test_the_module_can_be_run() -> None:
     done = subprocess.run([sys.executable, "-m", "scepter", "--version"], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("scepter ")
+
+
+def test_help_and_check_need_no_heavy_import(tmp_path: Path) -> None:
+    query = tmp_path / "q.spaseq"
+    query.write_text("SELECT ?x WITHIN 5 FROM STREAM S <http://e/s> WHERE { SEQ (A) DEFINE GPM A ON S { ?x ?p ?o } }")
+    heavy = ("numba", "numpy", "pyarrow", "pandas", "pyspark")
+    for arguments in (["--help"], ["check", str(query)]):
+        code = (
+            "import sys, scepter.cli.main as m\n"
+            f"try:\n    m.app({arguments!r})\nexcept SystemExit as end:\n    assert not end.code\n"
+            f"sys.exit(' '.join(name for name in {heavy!r} if name in sys.modules) or 0)"
+        )
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
