@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol, TypeVar
 
@@ -134,6 +134,19 @@ def existing(option: str, path: Path) -> Path:
 def existing_all(option: str, paths: Sequence[Path]) -> list[Path]:
     """The paths, each there and readable."""
     return [existing(option, path) for path in paths]
+
+
+def check_outputs(outputs: Mapping[str, Path | None], inputs: Sequence[Path]) -> None:
+    """Refuse a run that would write over what it reads, or two outputs into one file."""
+    taken = {path.resolve(): "reads" for path in inputs if path.is_file()}
+    for option, path in outputs.items():
+        if path is None or (path.exists() and not path.is_file()):
+            continue
+        if path.resolve() in taken:
+            raise option_error(
+                "output-taken", f"{option} {path} is a file that the run {taken[path.resolve()]}", help="name another file"
+            )
+        taken[path.resolve()] = "also writes"
 
 
 def tell_warnings(warnings: Sequence[Diagnostic], source: Source) -> None:

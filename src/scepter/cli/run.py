@@ -12,7 +12,7 @@ import typer
 
 from scepter.cli.arguments import Language, QueryFile
 from scepter.cli.execute import Job, matches, open_streams, shape
-from scepter.cli.inputs import assign_background, assign_streams, existing_all, split_streams
+from scepter.cli.inputs import assign_background, assign_streams, check_outputs, existing_all, split_streams
 from scepter.cli.options import check_engine, one_of, run_options
 from scepter.cli.progress import RunProgress
 from scepter.cli.query import load_query
@@ -131,11 +131,15 @@ def run(
     sources, warnings = assign_streams(query, split_streams(query, stream or []))
     for warning in warnings:
         typer.echo(warning, err=True)
+    static = assign_background(background or [])
+    schemas = existing_all("--ontology", ontology or [])
+    inputs = [query_file, *map(Path, sources.values()), *schemas, *(file for files in static.values() for file in files)]
+    check_outputs({"--output": output, "--dead-letter": dead_letter}, inputs)
     job = Job(
         query=query,
         streams=open_streams(query, sources),
-        background=assign_background(background or []),
-        ontology=existing_all("--ontology", ontology or []),
+        background=static,
+        ontology=schemas,
         options=options,
         engine=engine,
         master=master,

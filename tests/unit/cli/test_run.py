@@ -208,6 +208,17 @@ class TestRefusals:
         assert scepter(folder, "--dead-letter", str(letters), stream="S=none.nq").exit_code == 2
         assert letters.read_text() == "old"
 
+    def test_no_run_writes_over_what_it_reads(self, folder: Path) -> None:
+        for option, name in (("--dead-letter", "s.trig"), ("--output", "s.trig"), ("--output", "q.spaseq")):
+            result = scepter(folder, option, str(folder / name))
+            assert result.exit_code == 2
+            assert f"{name} is a file that the run reads" in result.stderr
+        assert (folder / "s.trig").read_text() == EVENTS
+        both = scepter(folder, "--dead-letter", str(folder / "out"), "--output", str(folder / "out"))
+        assert both.exit_code == 2
+        assert "also writes" in both.stderr
+        assert scepter(folder, "--dead-letter", os.devnull, "--output", os.devnull).exit_code == 0
+
     def test_spark_is_the_default_and_says_when_it_is_not_there(self, folder: Path) -> None:
         result = scepter(folder, "--engine", "spark")
         assert result.exit_code == 2
