@@ -8,11 +8,26 @@ from typing import TypeAlias
 
 from scepter.algebra.invariants import check as check_invariants
 from scepter.algebra.query import Program, Query
+from scepter.optimizer.rules.drop_duplicate_triples import drop_duplicate_triples
+from scepter.optimizer.rules.fold_constants import fold_constants
+from scepter.optimizer.rules.lift_filters import lift_filters
+from scepter.optimizer.rules.merge_bgps import merge_bgps
+from scepter.optimizer.rules.order_triples import order_triples
+from scepter.optimizer.rules.push_filters import push_filters
+from scepter.optimizer.rules.split_conjuncts import split_conjuncts
 
 Rule: TypeAlias = Callable[[Query], Query]
 """A rewriting of a query; it returns the same object when it changes nothing."""
 
-RULES: tuple[Rule, ...] = ()
+RULES: tuple[Rule, ...] = (
+    fold_constants,  # first: a filter that goes lets BGPs meet, and one that becomes simpler may be split or moved
+    lift_filters,
+    split_conjuncts,
+    merge_bgps,
+    push_filters,  # after merging, since a filter between two BGPs would keep them apart
+    drop_duplicate_triples,
+    order_triples,
+)
 """The rules in the order they are applied."""
 
 

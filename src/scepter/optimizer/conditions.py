@@ -1,0 +1,39 @@
+"""What a rule has to know of a filter's condition before it takes it apart or moves it."""
+
+from __future__ import annotations
+
+from scepter.algebra.expressions import And, Call, Exists, Expression, Not, Or, Previous
+from scepter.algebra.walk import find
+
+_NEW_EACH_TIME = frozenset(("RAND", "UUID", "STRUUID", "BNODE"))
+
+
+def conjuncts(condition: Expression) -> list[Expression]:
+    """The conditions that must all be true for a filter to be true: split at `&&`, and at `!(a || b)`.
+
+    De Morgan's law holds for SPARQL's errors too. A conjunct that uses PREV is true as a whole in the first iteration (SPAseq
+    rule 7), so that only the `&&`s the user wrote outermost are split there.
+    """
+    found: list[Expression] = []
+    pending = [condition]
+    while pending:
+        match pending.pop():
+            case And(left, right):
+                pending += (right, left)
+            case Not(Or(left, right) as operand) if not uses_previous(operand):
+                pending += (Not(right), Not(left))
+            case node:
+                found.append(node)
+    return found
+
+
+def uses_previous(expression: Expression) -> bool:
+    """Whether PREV occurs in the expression."""
+    return next(find(expression, Previous), None) is not None
+
+
+def is_movable(condition: Expression) -> bool:
+    """Whether the value depends on the solution alone: not on the graph (EXISTS), nor on how often it is computed."""
+    if next(find(condition, Exists), None) is not None:
+        return False
+    return not any(call.function in _NEW_EACH_TIME for call in find(condition, Call))
