@@ -2,6 +2,9 @@
 
 An event's lines are contiguous: lines of one graph name, and lines of the default graph that give that name a time. A change
 of name ends the event. A line whose fourth element is a time literal is an event by itself.
+
+Numba's disk cache watches only the file of the outermost kernel: after a change in a module that this one calls (`scanner`,
+`spelling`, `numerals`, `lexing`, `hashing`), touch this file, or the cache answers with the old code.
 """
 
 from __future__ import annotations

@@ -164,7 +164,8 @@ class NQuadsReader:
         self._run = run if run is not None else ReadState()
         self._batch_bytes = max(1, batch_bytes)
         self._numbered = numbered
-        self._pending = bytearray()
+        self._parts: list[bytes] = []
+        self._size = 0
         self._whole = 0  # pending bytes up to the last line end
         self._needed = self._batch_bytes - self._batch_bytes // 8  # a chunk of this size ends within a line
         self._line = 1
@@ -175,23 +176,24 @@ class NQuadsReader:
         """Takes more text; a batch if it completes enough events."""
         end = chunk.rfind(b"\n")
         if end >= 0:
-            self._whole = len(self._pending) + end + 1
-        self._pending += chunk
+            self._whole = self._size + end + 1
+        self._parts.append(chunk)
+        self._size += len(chunk)
         return self._scan(final=False) if self._whole >= self._needed else None
 
     def finish(self) -> EventBatch | None:
         """Ends the source: what waited is read as it stands."""
-        self._whole = len(self._pending)
+        self._whole = self._size
         return self._scan(final=True)
 
     def _scan(self, *, final: bool) -> EventBatch | None:
-        begin = len(_BOM) if self._at_start and self._pending.startswith(_BOM) else 0
-        text = memoryview(self._pending)[: self._whole]
+        pending = b"".join(self._parts)
+        begin = len(_BOM) if self._at_start and pending.startswith(_BOM) else 0
+        text = memoryview(pending)[: self._whole]
         lines = line_bound(np.frombuffer(text, dtype=np.uint8))
         rows = row_bound(self._whole, lines)
         columns = scanner.allot(rows, lines)
         buffer = padded(text, spare_for(self._whole, rows))
-        text.release()
         if len(self._scratch) < self._whole + 64:
             self._scratch = scratch_for(self._whole)
         state = columns.state
@@ -209,11 +211,12 @@ class NQuadsReader:
             columns.known_ids, state,
         )  # fmt: skip
         self._settle(columns, buffer)
+        self._keep(pending, int(state[scanner.CONSUMED]))
         kind = self._run.kind
         return batch_of(columns, buffer, kind) if kind and state[scanner.EVENTS] else None
 
     def _settle(self, columns: scanner.Columns, buffer: NDArray[np.uint8]) -> None:
-        """Takes over what the scan learnt, and keeps the open event's text."""
+        """Takes over what the scan learnt."""
         state = columns.state
         self._run.kind = _KINDS[state[scanner.KIND]]
         self._run.salt = int(state[scanner.SALT])
@@ -222,10 +225,13 @@ class NQuadsReader:
             end = scanner.line_end(buffer, at)
             text = buffer[at : min(end, at + SHOWN + 1)].tobytes()
             self._dead_letter(letter(self._source, line if self._numbered else None, code, text))
-        consumed = int(state[scanner.CONSUMED])
         self._line = int(state[scanner.LINE])
+
+    def _keep(self, pending: bytes, consumed: int) -> None:
+        """Keeps the text of the open event, and of the line that is not whole yet."""
         self._at_start = self._at_start and consumed == 0
-        del self._pending[:consumed]
+        self._parts = [pending[consumed:]]
+        self._size -= consumed
         self._whole -= consumed
         # A long open event is scanned again only once it has grown by half: linear work for any chunk size
         growth = self._whole // 2 if self._whole > _PATIENCE else 0
