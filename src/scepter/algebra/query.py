@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 from scepter.algebra.expressions import Expression, Variable
 from scepter.algebra.patterns import Pattern, TriplePattern
@@ -167,9 +167,35 @@ class Query:
     window: Window | None = None
     partition: tuple[Variable, ...] = ()
 
+    @property
+    def into(self) -> IRI | None:
+        """The stream it constructs."""
+        return self.result.into if isinstance(self.result, Construct) else None
+
+
+class Unit(Protocol):
+    """What a program consists of: something that reads streams and may construct one. `Query` is one kind of unit."""
+
+    @property
+    def streams(self) -> tuple[Stream, ...]:
+        """The streams it names."""
+        ...
+
+    @property
+    def into(self) -> IRI | None:
+        """The stream it constructs for other units."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """The queries of one file, in order; one may read a stream that another constructs."""
+    """The units of one file, in order; one may read a stream that another constructs."""
 
     queries: tuple[Query, ...]
+    others: tuple[Unit, ...] = ()
+    """Units of other kinds than sequences over graph events."""
+
+    @property
+    def units(self) -> tuple[Unit, ...]:
+        """All units."""
+        return (*self.queries, *self.others)

@@ -12,8 +12,6 @@ from scepter.algebra.expressions import Variable
 from scepter.algebra.patterns import TriplePattern
 from scepter.rdf.hashing import TermKey, term_id
 
-_SMALL = 64
-
 
 @dataclass(frozen=True, slots=True)
 class CompiledPattern:
@@ -42,35 +40,7 @@ def compile_pattern(triples: tuple[TriplePattern, ...], width: int, key: TermKey
 
 
 @njit(cache=True)
-def duplicate_rows(first, s, p, o):  # type: ignore[no-untyped-def]
-    """Per triple: whether an equal one stands before it in its event (a graph is a set)."""
-    again = np.zeros(len(s), np.bool_)
-    for e in range(len(first) - 1):
-        lo, hi = first[e], first[e + 1]
-        if hi - lo <= _SMALL:
-            for r in range(lo + 1, hi):
-                for q in range(lo, r):
-                    if o[q] == o[r] and s[q] == s[r] and p[q] == p[r]:
-                        again[r] = True
-                        break
-        else:
-            mixed = np.empty(hi - lo, np.uint64)
-            for r in range(lo, hi):
-                mixed[r - lo] = s[r] ^ (p[r] * np.uint64(0x9E3779B97F4A7C15)) ^ (o[r] * np.uint64(0xC2B2AE3D27D4EB4F))
-            order = np.argsort(mixed, kind="mergesort")
-            for a in range(1, hi - lo):
-                b = a - 1
-                while b >= 0 and mixed[order[b]] == mixed[order[a]]:
-                    q, r = lo + order[b], lo + order[a]
-                    if s[q] == s[r] and p[q] == p[r] and o[q] == o[r]:
-                        again[r] = True
-                        break
-                    b -= 1
-    return again
-
-
-@njit(cache=True)
-def match_rows(first, wanted, again, s, p, o, constants, variables, width):  # type: ignore[no-untyped-def]
+def match_rows(first, wanted, s, p, o, constants, variables, width):  # type: ignore[no-untyped-def]
     """Every way to lay the patterns on the rows of each wanted event: (event per solution, row per pattern and solution)."""
     depth_max = len(constants)
     capacity = max(16, len(first))
@@ -93,8 +63,6 @@ def match_rows(first, wanted, again, s, p, o, constants, variables, width):  # t
             r = row[depth]
             if r >= first[e + 1]:
                 depth -= 1
-                continue
-            if again[r]:
                 continue
             fits = True
             for j in range(3):

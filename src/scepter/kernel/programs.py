@@ -77,7 +77,7 @@ class Threshold:
 
 @dataclass(frozen=True, slots=True)
 class Programs:
-    """Conjuncts, one after the other: `code[offsets[i]:offsets[i + 1]]` is the i-th, as rows (operation, argument, argument)."""
+    """Conjuncts, one after the other: `code[offsets[i]:offsets[i + 1]]` is the i-th, as rows (operation, two arguments)."""
 
     code: NDArray[np.int64]
     offsets: NDArray[np.int64]

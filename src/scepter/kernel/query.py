@@ -21,7 +21,6 @@ from scepter.kernel.scans import Scans
 from scepter.kernel.search import key_of
 from scepter.kernel.sequence import ChainKernel, Moment, labels
 from scepter.kernel.solutions import Int64, Solutions, UInt64, concat, empty
-from scepter.kernel.sparql.dataset import Graph
 from scepter.kernel.texts import Texts
 from scepter.kernel.windows import Bounds, Counts
 from scepter.physical.plan import QueryPlan
@@ -129,7 +128,19 @@ class QueryKernel:
         if self._bounds.events is not None:
             self._counts, seen = self._counts.observe(ticks.groups, ticks.times)
         moment = self._moment(tables, ticks, until, closed, seen)
-        return self._distinct(concat_runs([chain.step(moment) for chain in self._chains]))
+        found = self._distinct(concat_runs([chain.step(moment) for chain in self._chains]))
+        if len(found) and len(self._chains) > 1:
+            self._retract(found)
+        return found
+
+    def _retract(self, found: Runs) -> None:
+        """A match that an optional atom lets be read in two ways is one, at the earlier of its ends (rules 9 and 11)."""
+        reported = {self._identity(found, row) for row in range(len(found))}
+        for chain in self._chains:
+            chain.retract(lambda runs, row: self._identity(runs, row) in reported)
+
+    def _identity(self, runs: Runs, row: int) -> tuple[frozenset[int], bytes]:
+        return self.events_of(int(runs.node[row])), runs.ids[row].tobytes()
 
     def finish(self) -> Runs:
         """The end of the input."""
@@ -186,9 +197,8 @@ class QueryKernel:
         if len(runs) < 2 or not self.can_repeat or self.plan.aggregated:
             return runs
         first: dict[tuple[object, ...], int] = {}
-        for row in range(len(runs)):
-            key = (int(runs.time[row]), self.events_of(int(runs.node[row])), runs.ids[row].tobytes())
-            first.setdefault(key, row)
+        for row in np.argsort(runs.time, kind="stable").tolist():
+            first.setdefault(self._identity(runs, row), row)
         return runs if len(first) == len(runs) else runs.take(np.array(list(first.values()), np.int64))
 
     def events_of(self, node: int) -> frozenset[int]:

@@ -11,12 +11,12 @@ from scepter.algebra.patterns import Pattern
 from scepter.kernel.background import Background
 from scepter.kernel.exact import holds_all
 from scepter.kernel.intake import Intake
-from scepter.kernel.matching import CompiledPattern, compile_pattern, duplicate_rows, match_rows
+from scepter.kernel.matching import CompiledPattern, compile_pattern, match_rows
 from scepter.kernel.programs import ROW, Place, Programs, compile_conjuncts, number_of
 from scepter.kernel.search import search_local
 from scepter.kernel.solutions import Solutions, empty
-from scepter.kernel.sparql.dataset import Graph
 from scepter.kernel.sparql.context import Context
+from scepter.kernel.sparql.dataset import Graph
 from scepter.kernel.sparql.patterns import solutions
 from scepter.kernel.texts import Texts
 from scepter.physical.plan import QueryPlan, ScanPlan, Shape
@@ -49,14 +49,12 @@ class Scans:
 
         Where filters of the match so far look at events' graphs, `graphs` collects those by event number.
         """
-        batch = intake.batch
-        again = duplicate_rows(batch.first, batch.subject, batch.predicate, batch.object)
         matched: dict[Shape, Solutions] = {}
         results = []
         for number, scan in enumerate(self._plan.scans):
             if scan.shape is not None:
                 if scan.shape not in matched:
-                    matched[scan.shape] = self._match(scan.shape, intake, again, wanted[scan.shape.stream])
+                    matched[scan.shape] = self._match(scan.shape, intake, wanted[scan.shape.stream])
                 everything = self._columnar(scan, matched[scan.shape])
                 kept = self._filter(number, scan, everything, texts)
             else:
@@ -64,10 +62,10 @@ class Scans:
             results.append((kept, everything))
         return results
 
-    def _match(self, shape: Shape, intake: Intake, again: NDArray[np.bool_], wanted: NDArray[np.bool_]) -> Solutions:
+    def _match(self, shape: Shape, intake: Intake, wanted: NDArray[np.bool_]) -> Solutions:
         batch, compiled = intake.batch, self._compiled[shape]
         event, rows = match_rows(
-            batch.first, wanted, again, batch.subject, batch.predicate, batch.object,
+            batch.first, wanted, batch.subject, batch.predicate, batch.object,
             compiled.constants, compiled.variables, compiled.width,
         )  # fmt: skip
         n, width = len(event), compiled.width
@@ -120,7 +118,6 @@ class Scans:
         self, scan: ScanPlan, intake: Intake, texts: Texts, wanted: NDArray[np.bool_], graphs: dict[int, Graph] | None
     ) -> tuple[Solutions, Solutions]:
         """Event by event through the exact evaluator."""
-        batch = intake.batch
         names = [self._plan.variables[s] for s in scan.slots]
         rows: list[tuple[int, dict[str, Term], bool]] = []
         known: dict[Term, tuple[int, int]] = {}

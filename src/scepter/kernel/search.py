@@ -1,8 +1,8 @@
 """Each run searches forward: the compiled inner loops of the temporal operators.
 
 A table of candidate rows is sorted by join key and time. A run starts behind its own time in the stretch of its key and stops
-at its limit; blocks of rows whose values cannot pass a threshold are skipped. A pair that only the exact evaluator can decide is
-handed back (`stalled`) and the search goes on with the other runs.
+at its limit; blocks of rows whose values cannot pass a threshold are skipped. A pair that only the exact evaluator can decide
+is handed back (`stalled`) and the search goes on with the other runs.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def search_forward(  # type: ignore[no-untyped-def]
     """Search for the runs in `todo`. Returns (pairs' runs, pairs' rows, stalled places in todo, stalled rows, verdict pending).
 
     `run_only` (STRICT) is the one time at which a run may take rows. `resume` is a row to go on from, or -1. `forced` is
-    the exact evaluator's decision about that row. `found_time[i]` is where todo[i] has accepted its first row so far, or NOTHING.
+    the exact evaluator's decision about that row. `found_time[i]` is where todo[i] accepted its first row so far, or NOTHING.
     """
     val = np.empty(_STACK)
     sca = np.empty(_STACK, np.int64)

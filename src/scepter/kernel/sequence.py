@@ -7,7 +7,7 @@ the next step, what can still find something later waits on, the rest is release
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -39,21 +39,17 @@ class Moment:
     """No event up to here can come any more. (Below `until` while more events of its last instant may come.)"""
     seen: dict[int, tuple[int, Int64]] | None = None
     """For windows that count events: per group the events before, and the times of the last ones."""
-    _keyed: dict[tuple[int, bool, int], Keyed] = field(default_factory=dict)
+    _keyed: dict[int, Keyed] = field(default_factory=dict)
 
-    def keyed(self, search: StepSearch, bounds: Bounds, partition: tuple[int, ...], positive: bool) -> Keyed:
-        """An atom's table, sorted for a search; what a sliding window could never hold is left out for positive atoms."""
-        place = (search.atom, positive, id(search))
-        if place not in self._keyed:
+    def keyed(self, search: StepSearch, partition: tuple[int, ...]) -> Keyed:
+        """An atom's table, sorted for a search."""
+        if id(search) not in self._keyed:
             table = self.tables[search.atom]
-            if positive and not bounds.tumbling and bounds.length is not None:
-                fits = bounds.fits(table.time, table.start)
-                table = table if bool(fits.all()) else table.take(fits)
             ranks = None
             if self.seen is not None:
                 ranks = rank_of(self.seen, key_of(table.ids, partition), table.time, "right")
-            self._keyed[place] = search.keyed(table, ranks)
-        return self._keyed[place]
+            self._keyed[id(search)] = search.keyed(table, ranks)
+        return self._keyed[id(search)]
 
 
 @dataclass(slots=True)
@@ -85,6 +81,7 @@ class ChainKernel:
         self._stages = self._build()
         self._trailing = [self._negation(n, self._bound_after(len(chain.steps))) for n in chain.trailing]
         self._closing = Waiting(self._width)
+        self._just_closing = 0
         self._history: list[Solutions] = [empty(len(plan.atoms[n.atom].slots)) for n in chain.leading]
         self._saved_history = self._history
         self._partition_columns = {i: tuple(a.slots.index(s) for s in plan.partition) for i, a in enumerate(plan.atoms)}
@@ -144,8 +141,6 @@ class ChainKernel:
         """One run per row of the first atom."""
         stage = self._stages[0]
         table = moment.tables[stage.plan.atom]
-        fits = self._bounds.fits(table.time, table.start)
-        table = table if bool(fits.all()) else table.take(fits)
         if any(not f.previous for branch in stage.atom.branches for f in branch.stateful):
             # an optional atom before it, left out in this chain, is what the filter looks at: judge it on an empty run
             nobody, rows = self._blank(1), np.arange(len(table), dtype=np.int64)
@@ -197,10 +192,15 @@ class ChainKernel:
         if moment.seen is not None:
             rank_limit = np.minimum(rank_limit, self._bounds.rank_limit(rank_of(moment.seen, old.group, start, "left")))
         node = self._record(old.node, table, rows, atom)
-        return Runs(
+        runs = Runs(
             table.time[rows], old.first, start, limit, rank_limit, old.lead, old.lead_rank,
             np.full(len(rows), NOTHING, np.int64), old.group, node, ids, refs, number, scale,
         )  # fmt: skip
+        # the window bounds matches, not what an event may follow: an interval that is too long is accepted, and leads nowhere
+        inside = runs.time <= runs.limit
+        if moment.seen is not None:
+            inside &= rank_of(moment.seen, runs.group, runs.time, "right") <= runs.rank_limit
+        return runs if bool(inside.all()) else runs.take(inside)
 
     def _record(self, parent: Int64, table: Solutions, rows: Int64, atom: AtomPlan) -> Int64:
         node = parent.copy()
@@ -229,7 +229,7 @@ class ChainKernel:
         """Let the waiting and the arriving runs take this step."""
         selection = stage.plan.selection
         assert selection is not None
-        table = moment.keyed(stage.search, self._bounds, self._partition_columns[stage.plan.atom], True)
+        table = moment.keyed(stage.search, self._partition_columns[stage.plan.atom])
         go = self._strict_with_negation if stage.negations and selection is Selection.STRICT else self._search
         waiting = stage.waiting
         todo = self._relevant(waiting, stage, selection, table, moment)
@@ -309,7 +309,7 @@ class ChainKernel:
         """Per run: the time of the first event after it that a negation refuses, or MAX_INSTANT."""
         first = np.full(len(runs), MAX_INSTANT, np.int64)
         for search in searches:
-            table = moment.keyed(search, self._bounds, self._partition_columns[search.atom], False)
+            table = moment.keyed(search, self._partition_columns[search.atom])
             got_runs, got_rows = search(
                 Selection.NEXT, runs, search.key_of_runs(runs), todo, table, runs.time, runs.limit, runs.time, self._decide
             )
@@ -350,7 +350,7 @@ class ChainKernel:
         """(run, event) pairs: the events at the given times that a negation refuses."""
         who, what = [_NO], [_NO]
         for search in searches:
-            table = moment.keyed(search, self._bounds, self._partition_columns[search.atom], False)
+            table = moment.keyed(search, self._partition_columns[search.atom])
             got_runs, got_rows = search(
                 Selection.STRICT, runs, search.key_of_runs(runs), todo, table, at - 1, runs.limit, at, self._decide
             )
@@ -362,7 +362,7 @@ class ChainKernel:
         """Every number of iterations is a run of its own (rule 7)."""
         assert stage.plan.iteration is not None
         selection, local = stage.plan.iteration.selection, stage.plan.iteration.local
-        table = moment.keyed(again, self._bounds, self._partition_columns[stage.plan.atom], True)
+        table = moment.keyed(again, self._partition_columns[stage.plan.atom])
         more = _Stage(stage.plan, stage.atom, again, (), stage.iterating, None, stage.iterating)
         waiting = stage.iterating
         todo = self._relevant(waiting, more, selection, table, moment)
@@ -398,10 +398,17 @@ class ChainKernel:
             if pool is None:
                 stay = runs.take(alive[~closed])
                 self._closing.append(stay, np.zeros(len(stay), np.uint64))
+                self._just_closing = len(stay)
             else:
                 pool.kill(todo[dead])
                 pool.kill(alive[closed])
         return concat_runs(done)
+
+    def retract(self, same: Callable[[Runs, int], bool]) -> None:
+        """Drop what this step left waiting for the close of its window where another chain has reported the same match."""
+        runs, size = self._closing.runs, len(self._closing.runs)
+        rows = [row for row in range(size - self._just_closing, size) if same(runs, row)]
+        self._closing.kill(np.array(rows, np.int64))
 
     def _closings(self, runs: Runs, moment: Moment) -> tuple[Int64, NDArray[np.bool_]]:
         """Per run: when its window closes, and whether time has passed that."""

@@ -59,7 +59,7 @@ class StepSearch:
         self.continuing = continuing
         column = {slot: i for i, slot in enumerate(plan.slots)}
         self._key_columns = tuple(column[s] for s in key)
-        self._shared_run = np.array([s for s in shared], np.int64)
+        self._shared_run = np.array(shared, np.int64)
         self._shared_row = np.array([column[s] for s in shared], np.int64)
         slot_of = {name: i for i, name in enumerate(variables)}
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-
 from scepter.kernel.solutions import Int64
 from scepter.rdf.arena import TextArena
 from scepter.rdf.batch import EventBatch

@@ -42,12 +42,6 @@ class Bounds:
             return np.full(len(before), MAX_INSTANT, np.int64)
         return before + self.events
 
-    def fits(self, time: Int64, start: Int64) -> NDArray[np.bool_]:
-        """Which interval events are no longer than a sliding window by themselves."""
-        if self.length is None or self.tumbling:
-            return np.ones(len(time), np.bool_)
-        return time - start <= self.length
-
     def close(self, limit: Int64) -> Int64:
         """When the window of runs with these limits closes: the end of a match with a trailing negation."""
         return limit + 1 if self.tumbling else limit

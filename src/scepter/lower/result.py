@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from scepter.algebra.query import Construct, Program, Stream
+from scepter.algebra.query import Program, Stream
 from scepter.errors import Diagnostic, Source, Span, nearest, option_error
 from scepter.rdf.terms import IRI
 
@@ -30,12 +30,18 @@ class Lowered:
     streams: tuple[Stream, ...] = ()
     """The streams named, in order, each IRI once per alias."""
     prefixes: tuple[tuple[str, str], ...] = ()
+    every_stream: bool = False
+    """Whether it reads every stream that is given."""
+    takes_ontology: bool = False
+    variables: tuple[str, ...] | None = None
+    """The result's columns, where the program's units do not tell."""
+    constructs: bool | None = None
+    """Whether results are graphs, where the program's units do not tell."""
 
     @property
     def derived(self) -> frozenset[IRI]:
-        """The streams that queries of the file construct (INTO STREAM)."""
-        results = (query.result for query in self.program.queries)
-        return frozenset(r.into for r in results if isinstance(r, Construct) and r.into is not None)
+        """The streams that units of the file construct (INTO STREAM)."""
+        return frozenset(unit.into for unit in self.program.units if unit.into is not None)
 
     @property
     def inputs(self) -> tuple[IRI, ...]:

@@ -93,7 +93,7 @@ class _Planner:
                     "partition-variable",
                     f"PARTITION BY ?{variable.name}, but GPM {scan.label} does not always bind ?{variable.name}",
                     variable.span,
-                    help=f"bind ?{variable.name} outside OPTIONAL and UNION in GPM {scan.label}, or leave it out of PARTITION BY",
+                    help=f"bind ?{variable.name} outside OPTIONAL and UNION in GPM {scan.label}, or partition otherwise",
                 )
 
     def _plan_atoms(self) -> list[int]:
@@ -194,7 +194,9 @@ class _Planner:
     def _iteration(self, item: _Choice, atom: AtomPlan) -> IterationPlan | None:
         if item.iteration is None:
             return None
-        local = frozenset(self.slots[v] for v in item.iteration.local if v in self.slots)
+        # an iteration stays in its partition (rule 14), whatever else it binds anew
+        partition = {v.name for v in self.query.partition}
+        local = frozenset(self.slots[v] for v in item.iteration.local if v in self.slots and v not in partition)
         shared = tuple(s for s in atom.slots if s not in local)
         # a run that waits for the next iteration has been through one, so what the atom always binds is bound
         return IterationPlan(item.iteration.selection, local, tuple(s for s in shared if s in atom.certain), shared)

@@ -30,7 +30,7 @@ INEXACT = 101
 @dataclass(frozen=True, slots=True)
 class EventBatch:
     """Events with their triples, in arrival order. Row r of the triple columns belongs to the event e with
-    `first[e] <= r < first[e + 1]`."""
+    `first[e] <= r < first[e + 1]`. An event's triples are a set: readers leave repeated ones out."""
 
     buffer: NDArray[np.uint8]
     """N-Quads bytes that the offsets point into."""

@@ -7,12 +7,11 @@ queries that read it, within the same advance.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from scepter.algebra.query import Construct, Program, Query
+from scepter.algebra.query import Program, Query
 from scepter.errors import Diagnostic, QueryError, Span
 from scepter.kernel.background import Background
 from scepter.kernel.intake import Intake
@@ -24,25 +23,14 @@ from scepter.rdf.batch import EventBatch
 from scepter.rdf.formats import GraphEvent, events_to_batch
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.nquads import ReadState
-from scepter.rdf.terms import IRI, Term
+from scepter.rdf.terms import IRI, Term, Triple
 from scepter.runtime.matches import Match, Matcher, sorted_matches
 from scepter.runtime.options import RunOptions
+from scepter.runtime.registry import TASKS, TaskSetup
+from scepter.runtime.tasks import SequenceTask, Task
 from scepter.timeline import TimeKind
 
 _COMPACT_FROM = 64 * 2**20
-
-
-@dataclass(slots=True)
-class _Task:
-    """One query at work."""
-
-    kernel: QueryKernel
-    matcher: Matcher
-    streams: NDArray[np.int64]
-    """The run's stream number -> the query's, -1 for none."""
-    feeds: int | None
-    """The number of the stream that it constructs into, if a query reads it."""
-    answered: bool = False
 
 
 class LocalEngine:
@@ -54,25 +42,28 @@ class LocalEngine:
         options: RunOptions,
         background: Background,
         *,
+        ontology: tuple[Triple, ...] = (),
         key: TermKey | None = None,
         shown: Callable[[int, str | None], object] | None = None,
     ) -> None:
         self._program = program
         self._options = options
         self._background = background
+        self._ontology = ontology
         self._key = key or TermKey.random()
         self._texts = Texts()
         self._shown = shown
         self._order = evaluation_order(program)
-        self.streams: tuple[IRI, ...] = tuple(dict.fromkeys(s.iri for q in program.queries for s in q.streams))
+        self.streams: list[IRI] = list(dict.fromkeys(s.iri for unit in program.units for s in unit.streams))
         """The streams by their number in batches."""
         self._plans = [plan_query(query) for query in program.queries]
-        self._tasks: list[_Task] | None = None
+        self._tasks: list[Task] | None = None
         self._kind: TimeKind | None = None
         self._start: int | None = None
         self.reading = ReadState()
         """What the readers of this run share."""
         self._number = 0
+        self._marks = (0, 0)
         self._compact_at = _COMPACT_FROM
 
     @property
@@ -83,12 +74,20 @@ class LocalEngine:
     @property
     def predicates(self) -> frozenset[IRI] | None:
         """The predicates that the queries can use; None for all."""
+        if self._program.others:
+            return None
         found: frozenset[IRI] = frozenset()
         for plan in self._plans:
             if plan.predicates is None:
                 return None
             found |= plan.predicates
         return found
+
+    def stream_number(self, iri: IRI) -> int:
+        """The number of a stream in batches; a stream that no unit names gets the next one."""
+        if iri not in self.streams:
+            self.streams.append(iri)
+        return self.streams.index(iri)
 
     @property
     def next_number(self) -> int:
@@ -107,7 +106,7 @@ class LocalEngine:
         if self._start is not None:
             wanted = wanted & (batch.end >= self._start)
         for task in tasks:
-            task.kernel.take(intake, task.streams, wanted)
+            task.take(intake, wanted)
 
     def _intake(self, batch: EventBatch) -> Intake:
         intake = Intake(batch, self._texts.add(batch), self._number)
@@ -121,9 +120,7 @@ class LocalEngine:
             return []
         found: list[Match] = []
         for number in self._order:
-            task = self._tasks[number]
-            runs = task.kernel.release(until, until if closed is None else closed)
-            found += self._emit(number, task.matcher(runs))
+            found += self._emit(number, self._tasks[number].release(until, until if closed is None else closed))
         return sorted_matches(found)
 
     def finish(self) -> list[Match]:
@@ -132,15 +129,16 @@ class LocalEngine:
             return []
         found: list[Match] = []
         for number in self._order:
-            task = self._tasks[number]
-            found += self._emit(number, task.matcher(task.kernel.finish()))
+            found += self._emit(number, self._tasks[number].finish())
         return sorted_matches(found)
 
     def _emit(self, number: int, matches: list[Match]) -> list[Match]:
+        """What others read goes to them as events; the rest is the answer."""
         assert self._tasks is not None and self._kind is not None
-        feeds = self._tasks[number].feeds
-        if feeds is None or not matches:
-            return matches if feeds is None else []
+        stream = self._tasks[number].feeds
+        if stream is None:
+            return matches
+        feeds = self.streams.index(stream)
         events = [
             GraphEvent(feeds, None, m.start, m.end, [(str(t.subject), str(t.predicate), str(t.object)) for t in m.graph or ()])
             for m in matches
@@ -150,19 +148,23 @@ class LocalEngine:
             batch = events_to_batch(events, self._key, self._kind, run=self.reading)
             intake = self._intake(batch)
             for later in self._order[self._order.index(number) + 1 :]:
-                task = self._tasks[later]
-                task.kernel.take(intake, task.streams, np.ones(batch.events, np.bool_))
+                self._tasks[later].take(intake, np.ones(batch.events, np.bool_))
         return []
 
-    def prepare(self, kind: TimeKind) -> list[_Task]:
+    def prepare(self, kind: TimeKind) -> list[Task]:
         """Set the queries up, now that the kind of timestamps is known."""
         if self._tasks is None:
             self._kind = kind
             self._start = None if self._options.start is None else self._options.start.on(kind, "--start")
             self._tasks = [self._task(i, q) for i, q in enumerate(self._program.queries)]
+            setup = TaskSetup(
+                kind, self._options, self._background, self._ontology, self._texts, lambda: self.streams, self._show_name
+            )
+            for unit in self._program.others:
+                self._tasks.append(TASKS[type(unit)](unit, len(self._tasks), setup))
         return self._tasks
 
-    def _task(self, number: int, query: Query) -> _Task:
+    def _task(self, number: int, query: Query) -> Task:
         assert self._kind is not None
         try:
             bounds = resolve(query.window, self._kind, self._options.time_unit, self._start or 0)
@@ -175,40 +177,42 @@ class LocalEngine:
         streams = np.full(len(self.streams), -1, np.int64)
         for i, stream in enumerate(query.streams):
             streams[self.streams.index(stream.iri)] = i
-        return _Task(kernel, Matcher(number, kernel, self._texts, self._kind, self._show), streams, self._feeds(query))
+        matcher = Matcher(number, kernel, self._texts, self._kind, self._show)
+        return SequenceTask(kernel, matcher, streams, self._feeds(query))
 
-    def _feeds(self, query: Query) -> int | None:
-        if isinstance(query.result, Construct) and query.result.into is not None and query.result.into in self.streams:
-            return self.streams.index(query.result.into)
-        return None
+    def _feeds(self, query: Query) -> IRI | None:
+        return query.into if query.into in self.streams else None
+
+    def _show_name(self, number: int, name: str | None) -> object:
+        return self._shown(number, name) if self._shown else name if name is not None else f"#{number}"
 
     def _show(self, number: int, name: Term | None) -> object:
         text = name.value if isinstance(name, IRI) else None if name is None else str(name)
-        return self._shown(number, text) if self._shown else text if text is not None else f"#{number}"
+        return self._show_name(number, text)
 
     # ---------------------------------------------------------------- instants that may be undone
 
     def save(self) -> None:
         """Start an instant that may be undone."""
+        self._marks = (self._number, self.reading.salt)
         for task in self._tasks or ():
-            task.kernel.save()
-            task.answered = task.matcher.answered
+            task.save()
 
     def undo(self) -> None:
-        """Back to `save`."""
+        """Back to `save`: events taken again in the same order get the same numbers and blank nodes."""
+        self._number, self.reading.salt = self._marks
         for task in self._tasks or ():
-            task.kernel.undo()
-            task.matcher.answered = task.answered
+            task.undo()
 
     def commit(self) -> None:
         """Keep what was done since `save`; release what nothing can use any more."""
         for task in self._tasks or ():
-            task.kernel.commit()
+            task.commit()
         if self._texts.size > self._compact_at:
             self._compact()
 
     def _compact(self) -> None:
-        arrays = [array for task in self._tasks or () for array in task.kernel.swap_refs()]
+        arrays = [array for task in self._tasks or () for array in task.swap_refs()]
         renewed = self._texts.compact(np.concatenate([np.empty(0, np.int64), *(a.ravel() for a in arrays)]))
         at = 0
         for array in arrays:
@@ -218,14 +222,14 @@ class LocalEngine:
 
     def live_events(self) -> NDArray[np.int64]:
         """The numbers of the events that later matches may still show."""
-        parts = [task.kernel.live_events() for task in self._tasks or ()]
+        parts = [task.live_events() for task in self._tasks or ()]
         return np.unique(np.concatenate([np.empty(0, np.int64), *parts]))
 
     def state_size(self) -> Mapping[str, int]:
         """Rows of state over all queries, and bytes of texts."""
         total: dict[str, int] = {"texts": self._texts.size}
         for task in self._tasks or ():
-            for name, rows in task.kernel.state_rows().items():
+            for name, rows in task.state_rows().items():
                 total[name] = total.get(name, 0) + rows
         return total
 
@@ -233,9 +237,9 @@ class LocalEngine:
 def evaluation_order(program: Program) -> list[int]:
     """Queries that construct a stream before those that read it; otherwise as written."""
     writers: dict[IRI, list[int]] = {}
-    for i, query in enumerate(program.queries):
-        if isinstance(query.result, Construct) and query.result.into is not None:
-            writers.setdefault(query.result.into, []).append(i)
+    for i, unit in enumerate(program.units):
+        if unit.into is not None:
+            writers.setdefault(unit.into, []).append(i)
     order: list[int] = []
     visiting: set[int] = set()
 
@@ -244,11 +248,11 @@ def evaluation_order(program: Program) -> list[int]:
             return
         assert i not in visiting, "lowering refuses cycles"
         visiting.add(i)
-        for stream in program.queries[i].streams:
+        for stream in program.units[i].streams:
             for writer in writers.get(stream.iri, ()):
                 visit(writer)
         order.append(i)
 
-    for i in range(len(program.queries)):
+    for i in range(len(program.units)):
         visit(i)
     return order

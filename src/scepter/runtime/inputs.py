@@ -18,7 +18,7 @@ BackgroundGiven: TypeAlias = Static | Mapping[str | None, Static | Iterable[Stat
 OntologyGiven: TypeAlias = Static | Iterable[Static] | None
 
 
-def load_background(query: Query, given: BackgroundGiven, ontology: OntologyGiven = None) -> Background:
+def load_background(query: Query, given: BackgroundGiven) -> Background:
     """The static graphs of a run; a graph the query names and nobody gave is an error."""
     graphs = _by_name(given)
     for graph in query.lowered.graphs:
@@ -33,10 +33,16 @@ def load_background(query: Query, given: BackgroundGiven, ontology: OntologyGive
                 ),
                 query.lowered.source,
             )
-    if ontology is not None and _as_list(ontology):
-        raise option_error("ontology", f"{query.language} queries take no ontology", help="leave --ontology out")
     loaded = {name: _load(name, parts) for name, parts in graphs.items()}
     return Background(loaded.pop(None, []), {name: triples for name, triples in loaded.items() if name is not None})
+
+
+def load_ontology(query: Query, given: OntologyGiven) -> tuple[Triple, ...]:
+    """The schema of a run; an ontology for a language that takes none is an error."""
+    parts = _as_list(given)
+    if parts and not query.lowered.takes_ontology:
+        raise option_error("ontology", f"{query.language} queries take no ontology", help="leave --ontology out")
+    return tuple(_load("ontology", parts))
 
 
 def _by_name(given: BackgroundGiven) -> dict[str | None, list[Static]]:

@@ -12,8 +12,9 @@ from scepter.errors import Diagnostic, QueryError, option_error
 from scepter.rdf.batch import DeadLetter, EventBatch
 from scepter.rdf.hashing import term_id
 from scepter.rdf.source import DeadLetterTaker, EventSource, Survey
+from scepter.rdf.terms import IRI
 from scepter.runtime.engine import LocalEngine
-from scepter.runtime.inputs import BackgroundGiven, OntologyGiven, load_background
+from scepter.runtime.inputs import BackgroundGiven, OntologyGiven, load_background, load_ontology
 from scepter.runtime.matches import Match
 from scepter.runtime.options import RunOptions
 from scepter.runtime.queries import Query
@@ -49,8 +50,8 @@ def run_local(
     for iri in query.streams:
         if iri not in streams:
             raise missing_stream(query, iri)
-    engine = LocalEngine(query.program, options, load_background(query, background, ontology))
-    used = {iri: source for iri, source in streams.items() if iri in query.streams}
+    engine = LocalEngine(query.program, options, load_background(query, background), ontology=load_ontology(query, ontology))
+    used = {iri: source for iri, source in streams.items() if query.lowered.every_stream or iri in query.streams}
     surveys = _survey(used)
     kind = next((s.kind for s in surveys.values() if s.kind is not None), None)
     if kind is None:
@@ -66,9 +67,14 @@ def missing_stream(query: Query, iri: str) -> QueryError:
     stream = next(s for s in query.lowered.streams if s.iri.value == iri)
     name = stream.alias or f"<{iri}>"
     return QueryError(
-        Diagnostic("missing-stream", f"the query reads stream {name}, and nobody gave it", stream.span, f"add --stream {stream.alias or iri}=SOURCE"),
+        Diagnostic(
+            "missing-stream",
+            f"the query reads stream {name}, and nobody gave it",
+            stream.span,
+            f"add --stream {stream.alias or iri}=SOURCE",
+        ),
         query.lowered.source,
-    )  # fmt: skip
+    )
 
 
 def _survey(sources: Mapping[str, EventSource]) -> dict[str, Survey]:
@@ -99,7 +105,7 @@ class _Input:
         engine = self.engine
         predicates = engine.predicates
         wanted = None if predicates is None else frozenset(term_id(engine.key, str(p)) for p in predicates)
-        number = next(i for i, s in enumerate(engine.streams) if s.value == self.iri)
+        number = engine.stream_number(IRI(self.iri))
         self.batches = self.source.batches(
             engine.key, number, self.dead_letter, predicates=wanted, run=engine.reading, batch_bytes=_BATCH_BYTES,
             progress=self._tell,
@@ -158,4 +164,6 @@ def check_options(query: Query, options: RunOptions) -> None:
     if options.policy not in (None, "unrestricted"):
         raise option_error("policy", f"{query.language} queries take no policy", help="leave --policy out")
     if options.evaluate_at is not None:
-        raise option_error("evaluate-at", f"{query.language} queries take no evaluation instants", help="leave --evaluate-at out")
+        raise option_error(
+            "evaluate-at", f"{query.language} queries take no evaluation instants", help="leave --evaluate-at out"
+        )

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,7 +44,16 @@ class MatchBatch:
     order: tuple[str, ...]
     construct: Construct | None
     asks: bool
-    events: Callable[[int], dict[str, list[object]]]
+    selected: Callable[[int], dict[str, list[object]]]
+
+    @property
+    def constructs(self) -> bool:
+        """Whether its rows are graphs."""
+        return self.construct is not None
+
+    def events(self, row: int) -> dict[str, list[object]]:
+        """The events a row's match selected, by part."""
+        return self.selected(row)
 
     def bindings(self, row: int) -> dict[str, Term]:
         """A row's terms."""
@@ -64,12 +74,32 @@ class MatchBatch:
         return tuple(sorted(template(self.construct.template, bindings, seed), key=lambda t: tuple(map(str, t))))
 
 
+class Batch(Protocol):
+    """Where a match's values are."""
+
+    @property
+    def query(self) -> int: ...  # noqa: D102
+    @property
+    def kind(self) -> TimeKind: ...  # noqa: D102
+    @property
+    def start(self) -> list[int]: ...  # noqa: D102
+    @property
+    def end(self) -> list[int]: ...  # noqa: D102
+    @property
+    def constructs(self) -> bool: ...  # noqa: D102
+    @property
+    def asks(self) -> bool: ...  # noqa: D102
+    def bindings(self, row: int) -> dict[str, Term]: ...  # noqa: D102
+    def graph(self, row: int) -> tuple[Triple, ...]: ...  # noqa: D102
+    def events(self, row: int) -> dict[str, list[object]]: ...  # noqa: D102
+
+
 class Match:
     """A match: when, what it binds or constructs, and the events each part of the pattern selected."""
 
     __slots__ = ("_batch", "_row")
 
-    def __init__(self, batch: MatchBatch, row: int) -> None:
+    def __init__(self, batch: Batch, row: int) -> None:
         self._batch = batch
         self._row = row
 
@@ -96,12 +126,12 @@ class Match:
     @property
     def bindings(self) -> dict[str, Term]:
         """Variable -> term; an unbound variable is absent. Empty for CONSTRUCT and ASK."""
-        return {} if self._batch.construct is not None or self._batch.asks else self._batch.bindings(self._row)
+        return {} if self._batch.constructs or self._batch.asks else self._batch.bindings(self._row)
 
     @property
     def graph(self) -> tuple[Triple, ...] | None:
         """The constructed triples, sorted; None unless the query is a CONSTRUCT."""
-        return None if self._batch.construct is None else self._batch.graph(self._row)
+        return self._batch.graph(self._row) if self._batch.constructs else None
 
     @property
     def boolean(self) -> bool | None:
@@ -191,6 +221,7 @@ class Matcher:
         names = self.kernel.nodes.names(nodes)
         refs = np.where(runs.ids[:, at] != 0, runs.refs[:, at], -1)
         view, moved = self.texts.view(np.concatenate([refs.ravel(), names]))
+        rows: list[list[int]] = moved[: refs.size].reshape(refs.shape).tolist()
         return MatchBatch(
             query=self.number,
             kind=self.kind,
@@ -198,13 +229,13 @@ class Matcher:
             end=runs.time.tolist(),
             names=tuple(plan.variables[s] for s in self._columns),
             ids=runs.ids[:, at].tolist(),
-            refs=moved[: refs.size].reshape(refs.shape).tolist(),
+            refs=rows,
             texts=view,
             computed=list(self._compute(runs)) if self._computed else None,
             order=self._order,
             construct=result if isinstance(result, Construct) else None,
             asks=isinstance(result, Ask),
-            events=self._events(offsets, nodes, moved[refs.size :], view),
+            selected=self._events(offsets, nodes, moved[refs.size :], view),
         )
 
     def _compute(self, runs: Runs) -> Iterator[dict[str, Term]]:

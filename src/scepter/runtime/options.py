@@ -25,7 +25,7 @@ class Instant:
                 "time-kind",
                 f"{what} {format_instant(self.value, self.kind)} is of kind {self.kind.value}, "
                 f"but the streams' timestamps are of kind {kind.value}",
-                help=f"give {what} as {'an integer' if kind is TimeKind.INTEGER else 'a dateTime such as 2026-01-01T00:00:00Z'}",
+                help=f"give {what} as {'an integer' if kind is TimeKind.INTEGER else 'a dateTime, 2026-01-01T00:00:00Z'}",
             )
         return self.value
 

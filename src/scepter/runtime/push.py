@@ -8,13 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-
 from scepter.errors import DataError, Diagnostic, option_error
 from scepter.rdf.batch import DeadLetter
 from scepter.rdf.formats import GraphEvent, events_to_batch, parse_graph
 from scepter.rdf.terms import IRI, BlankNode, Literal, Term
 from scepter.runtime.engine import LocalEngine
-from scepter.runtime.inputs import BackgroundGiven, OntologyGiven, load_background
+from scepter.runtime.inputs import BackgroundGiven, OntologyGiven, load_background, load_ontology
 from scepter.runtime.matches import Match, sorted_matches
 from scepter.runtime.options import RunOptions
 from scepter.runtime.queries import Query
@@ -115,9 +114,12 @@ class Engine:
             policy=policy, time_unit=time_unit, start=start, evaluate_at=evaluate_at, max_delay=max_delay
         )
         self._engine = LocalEngine(
-            query.program, self._options, load_background(query, background, ontology), shown=self._shown
+            query.program,
+            self._options,
+            load_background(query, background),
+            ontology=load_ontology(query, ontology),
+            shown=self._shown,
         )
-        self._streams = {iri.value: i for i, iri in enumerate(self._engine.streams)}
         self._kind: TimeKind | None = None
         self._delay = 0
         self._watermark = MIN_INSTANT
@@ -145,7 +147,7 @@ class Engine:
     def _accept(self, event: Event) -> bool:
         if self._closed:
             raise DataError(Diagnostic("closed", "the engine is closed and takes no more events"))
-        if event.stream not in self._streams:
+        if event.stream not in self.query.streams and not self.query.lowered.every_stream:
             self.query.resolve_stream(event.stream)  # raises with the names the query knows
             raise option_error("derived-stream", f"<{event.stream}> is constructed by the query itself")
         if self._kind is None:
@@ -195,7 +197,7 @@ class Engine:
             self._take(due)
             found = self._engine.advance(watermark - 1)
             self._engine.commit()
-        now = [entry[3] for entry in sorted(e for e in self._ahead if e[0] == watermark)]
+        now = [entry[3] for entry in sorted((e for e in self._ahead if e[0] == watermark), key=lambda e: e[2])]
         self._engine.save()
         self._open = True
         self._take(now)
@@ -207,7 +209,7 @@ class Engine:
         assert self._kind is not None
         number = self._engine.next_number
         self._events.update({number + i: e for i, e in enumerate(events)})
-        rows = [GraphEvent(self._streams[e.stream], None, e.start, e.end, e.triples) for e in events]
+        rows = [GraphEvent(self._engine.stream_number(IRI(e.stream)), None, e.start, e.end, e.triples) for e in events]
         self._engine.take(events_to_batch(rows, self._engine.key, self._kind, run=self._engine.reading))
 
     def _fresh(self, matches: list[Match]) -> list[Match]:

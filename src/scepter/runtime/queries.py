@@ -55,6 +55,8 @@ class Query:
     @property
     def variables(self) -> list[str]:
         """The result's columns; none for CONSTRUCT and ASK."""
+        if self.lowered.variables is not None:
+            return list(self.lowered.variables)
         names: dict[str, None] = {}
         for query in self.program.queries:
             if isinstance(query.result, Select):
@@ -64,6 +66,8 @@ class Query:
     @property
     def constructs(self) -> bool:
         """Whether its results are graphs."""
+        if self.lowered.constructs is not None:
+            return self.lowered.constructs
         return any(isinstance(query.result, Construct) for query in self.program.queries)
 
     def resolve_stream(self, name: str) -> str:

@@ -1,0 +1,33 @@
+"""Which task runs which kind of unit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from scepter.kernel.background import Background
+from scepter.kernel.texts import Texts
+from scepter.rdf.terms import IRI, Triple
+from scepter.runtime.options import RunOptions
+from scepter.runtime.tasks import Task
+from scepter.timeline import TimeKind
+
+
+@dataclass(frozen=True, slots=True)
+class TaskSetup:
+    """What a task may need of its run."""
+
+    kind: TimeKind
+    options: RunOptions
+    background: Background
+    ontology: tuple[Triple, ...]
+    texts: Texts
+    streams: Callable[[], Sequence[IRI]]
+    """The streams by their number in batches; more may come while the run goes on."""
+    shown: Callable[[int, str | None], object]
+    """(event's number, its name) -> what a match shows for it."""
+
+
+TASKS: dict[type, Callable[[Any, int, TaskSetup], Task]] = {}
+"""Unit type -> (unit, its number in the program, set-up) -> the task. `algebra.query.Query` needs no entry."""

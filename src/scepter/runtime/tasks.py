@@ -1,0 +1,189 @@
+"""Tasks: the units of a program at work, whatever algebra they are written in.
+
+An engine gives each task events in any order (`take`) and says how far time is known (`release`). A task answers with the
+matches that are then certain. Tasks that work on terms rather than columns share `TermEvent` and `TermMatches`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scepter.kernel.intake import Intake
+from scepter.kernel.query import QueryKernel
+from scepter.kernel.texts import Texts
+from scepter.rdf.terms import IRI, Term, Triple
+from scepter.runtime.matches import Match, Matcher
+from scepter.timeline import TimeKind
+
+
+class Task(Protocol):
+    """One unit of a program at work."""
+
+    @property
+    def feeds(self) -> IRI | None:
+        """The stream it constructs for other units of the program, if one reads it."""
+        ...
+
+    def take(self, intake: Intake, wanted: NDArray[np.bool_]) -> None:
+        """Take the wanted events of a batch, in any order of time."""
+        ...
+
+    def release(self, until: int, closed: int) -> list[Match]:
+        """All events up to `until` have been taken; of those after `closed` more may come at the same time. The matches
+        that became certain."""
+        ...
+
+    def finish(self) -> list[Match]:
+        """The input has ended: all that is left."""
+        ...
+
+    def save(self) -> None:
+        """Start an instant that may be undone."""
+        ...
+
+    def undo(self) -> None:
+        """Back to `save`."""
+        ...
+
+    def commit(self) -> None:
+        """Keep what was done since `save`, and release what no future match can use."""
+        ...
+
+    def state_rows(self) -> Mapping[str, int]:
+        """How much state there is, by kind."""
+        ...
+
+    def live_events(self) -> NDArray[np.int64]:
+        """The numbers of events that a later match may still show."""
+        ...
+
+    def swap_refs(self) -> Iterator[NDArray[np.int64]]:
+        """Each array of text refs the state holds, for the caller to exchange in place."""
+        ...
+
+
+class SequenceTask:
+    """A sequence over graph events (`algebra.query.Query`), in columns."""
+
+    def __init__(self, kernel: QueryKernel, matcher: Matcher, streams: NDArray[np.int64], feeds: IRI | None) -> None:
+        self._kernel = kernel
+        self._matcher = matcher
+        self._streams = streams
+        self._feeds = feeds
+        self._answered = False
+
+    @property
+    def feeds(self) -> IRI | None:
+        """The stream it constructs for others."""
+        return self._feeds
+
+    def take(self, intake: Intake, wanted: NDArray[np.bool_]) -> None:
+        """Evaluate the scans on the wanted events."""
+        self._kernel.take(intake, self._streams, wanted)
+
+    def release(self, until: int, closed: int) -> list[Match]:
+        """Step over all instants up to `until`."""
+        return self._matcher(self._kernel.release(until, closed))
+
+    def finish(self) -> list[Match]:
+        """Close the windows."""
+        return self._matcher(self._kernel.finish())
+
+    def save(self) -> None:
+        """Start an instant that may be undone."""
+        self._kernel.save()
+        self._answered = self._matcher.answered
+
+    def undo(self) -> None:
+        """Back to `save`."""
+        self._kernel.undo()
+        self._matcher.answered = self._answered
+
+    def commit(self) -> None:
+        """Keep what was done."""
+        self._kernel.commit()
+
+    def state_rows(self) -> Mapping[str, int]:
+        """Runs, nodes, remembered and buffered solutions."""
+        return self._kernel.state_rows()
+
+    def live_events(self) -> NDArray[np.int64]:
+        """Events of live runs."""
+        return self._kernel.live_events()
+
+    def swap_refs(self) -> Iterator[NDArray[np.int64]]:
+        """The kernel's refs."""
+        return self._kernel.swap_refs()
+
+
+@dataclass(frozen=True, slots=True)
+class TermEvent:
+    """An event as terms, for tasks that do not work in columns."""
+
+    number: int
+    name: str | None
+    stream: IRI
+    start: int
+    end: int
+    triples: tuple[Triple, ...]
+
+
+def term_events(intake: Intake, texts: Texts, streams: Sequence[IRI], wanted: NDArray[np.bool_]) -> list[TermEvent]:
+    """The wanted events of a batch as terms; a graph is a set, so that repeated triples count once."""
+    batch = intake.batch
+    names = intake.names()
+    columns = (batch.subject_at, batch.predicate_at, batch.object_at)
+    found = []
+    for event in np.flatnonzero(wanted).tolist():
+        rows = range(int(batch.first[event]), int(batch.first[event + 1]))
+        triples = dict.fromkeys(Triple(*(texts.term(int(at[row]) + intake.base) for at in columns)) for row in rows)
+        name = None if names[event] < 0 else texts.term(int(names[event]))
+        text = name.value if isinstance(name, IRI) else None if name is None else str(name)
+        found.append(
+            TermEvent(
+                intake.number + event, text, streams[int(batch.stream[event])], int(batch.start[event]), int(batch.end[event]),
+                tuple(triples),
+            )
+        )  # fmt: skip
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class TermMatches:
+    """Matches made of terms. Satisfies what `Match` asks of a batch; row i is the i-th match."""
+
+    query: int
+    kind: TimeKind
+    start: list[int] = field(default_factory=list)
+    end: list[int] = field(default_factory=list)
+    rows: list[dict[str, Term]] = field(default_factory=list)
+    graphs: list[tuple[Triple, ...]] | None = None
+    asks: bool = False
+    shown: list[dict[str, list[object]]] | None = None
+
+    @property
+    def constructs(self) -> bool:
+        """Whether its rows are graphs."""
+        return self.graphs is not None
+
+    def bindings(self, row: int) -> dict[str, Term]:
+        """A row's terms."""
+        return self.rows[row]
+
+    def graph(self, row: int) -> tuple[Triple, ...]:
+        """A row's graph."""
+        assert self.graphs is not None
+        return self.graphs[row]
+
+    def events(self, row: int) -> dict[str, list[object]]:
+        """The events a row's match selected, by part."""
+        return {} if self.shown is None else self.shown[row]
+
+    def matches(self) -> list[Match]:
+        """All rows as matches."""
+        return [Match(self, row) for row in range(len(self.start))]
