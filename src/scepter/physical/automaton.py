@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import Enum
+from typing import assert_never
 
 from scepter.algebra.expressions import Expression
 from scepter.algebra.notation import Notation
-from scepter.algebra.query import Selection
+from scepter.algebra.query import Counting, Selection, Sliding, Tumbling
 from scepter.physical.plan import AtomPlan, Chain, NegationPlan, QueryPlan, StepPlan
 
 
@@ -125,13 +126,14 @@ class _Folding:
             last = self._ids[step.atom]
             if step.iteration is not None:
                 transitions.append(self._repeated(step, last))
-        trailing = self._absences(chain.trailing, "until the window closes")
+        trailing = self._absences(chain.trailing, self._reach("until the window closes", "after the match's start"))
         transitions.append(Transition(last, self._end, TransitionKind.COMPLETE, absences=trailing))
         return transitions
 
     def _taken(self, chain: Chain, step: StepPlan, last: int) -> Transition:
         first = last == 0
-        where = "since the window opened" if first else _between(step.selection)
+        before = self._reach("since the window opened", "before the match's end")
+        where = before if first else _between(step.selection)
         return Transition(
             last,
             self._ids[step.atom],
@@ -173,6 +175,18 @@ class _Folding:
             filters = (*scan.local, *branch.joint, *(f.expression for f in branch.stateful))
             found.append(Absence(scan.label, self._names(negation.shared), self._written(filters), where))
         return tuple(found)
+
+    def _reach(self, tumbling: str, sliding: str) -> str:
+        """How far a leading or trailing negation looks (SPAseq rule 8)."""
+        match self._plan.window:
+            case Sliding(duration):
+                return f"in the {duration} {sliding}"
+            case None:
+                return "ever before it"
+            case Tumbling() | Counting():
+                return tumbling
+            case _:
+                assert_never(self._plan.window)
 
     def _label(self, atom: int) -> str:
         branches = self._plan.atoms[atom].branches

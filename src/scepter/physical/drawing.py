@@ -267,7 +267,7 @@ def _label(transition: Transition) -> _Label:
     lines: list[tuple[str, str]] = []
     for number, sentence in enumerate(conditions(transition)):
         kind = "how" if number == 0 else "absent" if sentence.startswith("unless ") else ""
-        lines += [(line, kind) for line in textwrap.wrap(sentence, _LABEL_LETTERS)]
+        lines += [(line, kind) for line in textwrap.wrap(sentence.strip(), _LABEL_LETTERS)]
     return _Label(tuple(lines), max(_length(line) for line, _ in lines), len(lines) * _LINE)
 
 

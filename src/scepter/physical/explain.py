@@ -86,7 +86,8 @@ def _entry(heading: str, paragraphs: Iterable[str], indent: int = 0, column: int
 
 
 def _wrapped(paragraph: str, width: int) -> list[str]:
-    return textwrap.wrap(paragraph, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+    indent = " " * (len(paragraph) - len(paragraph.lstrip()) + 2)
+    return textwrap.wrap(paragraph, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
 def _stream(stream: StreamFacts) -> str:

@@ -37,7 +37,7 @@ class Partitioning:
     needs_predecessor: bool = False
     """For KEY: strict contiguity is over the whole streamset, so each event has to carry the time of the one before it."""
     look_back: bool = False
-    """For SLICES: a leading negation also reads the window's length before a slice. (A match belongs to the slice of its start.)"""
+    """For SLICES: a leading negation also reads the window before a slice. (A match belongs to the slice of its start.)"""
     merges: bool = False
     """Rows of different parts may be one row of the answer (ASK; DISTINCT without the key): they have to meet once more."""
 

@@ -78,9 +78,9 @@ def _selected(transition: Transition) -> str:
 
 
 def _alternative(alternative: Alternative, lead: str) -> list[str]:
-    head = [f"{lead}{' & '.join(alternative.parts)}"] if lead else []
-    stateful = [f"where, with the match so far, {f}" for f in alternative.stateful]
-    return [*head, *(f"where {f}" for f in alternative.filters), *stateful]
+    head, indent = ([f"{lead}{' & '.join(alternative.parts)}"], "  ") if lead else ([], "")
+    stateful = [f"{indent}with the match so far: {f}" for f in alternative.stateful]
+    return [*head, *(f"{indent}where {f}" for f in alternative.filters), *stateful]
 
 
 def _absence(negated: Absence) -> str:

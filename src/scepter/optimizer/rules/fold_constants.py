@@ -51,7 +51,7 @@ def fold_constants(query: Query) -> Query:
     """Compute what is constant, and drop what `true` and `false` decide.
 
     What would be an error stays an error (`1 / 0`), a filter that is never true stays, simplified, and one that is always
-    true goes. A filter over PREV counts as true in the first iteration (SPAseq rule 7): no PREV is ever dropped.
+    true goes. A conjunct over PREV counts as true in the first iteration (SPAseq rule 7): it keeps its PREV and its reach.
 
     >>> from scepter.algebra.text import format_node, parse_node
     >>> before = '''(query (ask) ((stream <http://s>)) (sequence (step (scan "A" <http://s>
@@ -82,7 +82,8 @@ def _fold(node: Algebra) -> Algebra:
             return pattern if simple == _TRUE else node if simple is condition else replace(node, condition=simple)
         case LeftJoin(condition=condition) if condition is not None:
             simple = _condition(condition)
-            return node if simple is condition else replace(node, condition=None if simple == _TRUE else simple)
+            simple_or_none = None if simple == _TRUE else simple
+            return node if simple_or_none is condition else replace(node, condition=simple_or_none)
         case Scan(filters=filters):
             kept = tuple(c for c in map(_condition, filters) if c != _TRUE)
             return node if _same(kept, filters) else replace(node, filters=kept)
@@ -98,8 +99,12 @@ def _computed(node: Expression, compute: Callable[[], Term]) -> Expression:
 
 
 def _keeping_previous(node: Expression, simple: Expression) -> Expression:
-    """The simpler expression, unless that would lose sight of PREV, by which a filter is known to be true at first."""
-    return node if simple is not node and uses_previous(node) and not uses_previous(simple) else simple
+    """The simpler expression, unless it would lose sight of PREV, by which a filter is known to be true at first, or bring
+    to light an `&&` that the user did not write as the outermost one."""
+    if simple is node or not uses_previous(node):
+        return simple
+    same_reach = isinstance(node, And) or type(simple) is type(node)
+    return simple if same_reach and uses_previous(simple) else node
 
 
 def _connective(node: And | Or | Not) -> Expression:
@@ -159,11 +164,11 @@ def _condition(expression: Expression) -> Expression:
         case And(left, right) if right == _TRUE:
             return _condition(left)
         case Or(left, right) if left == _FALSE:
-            return _condition(right)
+            return _keeping_previous(expression, _condition(right))
         case Or(left, right) if right == _FALSE:
-            return _condition(left)
+            return _keeping_previous(expression, _condition(left))
         case Not(Not(operand)):
-            return _condition(operand)
+            return _keeping_previous(expression, _condition(operand))
         case _:
             return expression
 
