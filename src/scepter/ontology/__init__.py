@@ -1,0 +1,1 @@
+"""Schemas and what triples entail under them."""
