@@ -55,9 +55,9 @@ def block_extremes(number):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _first_after(keys, times, key, time):  # type: ignore[no-untyped-def]
-    """The first row of the key's stretch with a time beyond the given one."""
-    lo, hi = 0, len(keys)
+def _first_after(keys, times, key, time, lo=0):  # type: ignore[no-untyped-def]
+    """The first row, from `lo` on, of the key's stretch with a time beyond the given one."""
+    hi = len(keys)
     while lo < hi:
         mid = (lo + hi) >> 1
         if keys[mid] < key or (keys[mid] == key and times[mid] <= time):
@@ -68,15 +68,47 @@ def _first_after(keys, times, key, time):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
+def _next_within(position, stop, lower, upper, values, least, most):  # type: ignore[no-untyped-def]
+    """The first row from `position` on whose values all lie within their bounds, or `stop`; blocks that cannot hold one are
+    passed over. A value that is no number lies within every bound: the filter itself judges it."""
+    bounds = len(values)
+    while position < stop:
+        if position % BLOCK == 0:
+            block = position // BLOCK
+            skip = False
+            for t in range(bounds):
+                if most[t, block] < lower[t] or least[t, block] > upper[t]:
+                    skip = True
+            if skip:
+                position += BLOCK
+                continue
+        end = min(stop, position - position % BLOCK + BLOCK)
+        low, high = lower[0], upper[0]
+        while position < end:
+            x = values[0, position]
+            if not (x < low or x > high):
+                within = True
+                for t in range(1, bounds):
+                    y = values[t, position]
+                    if y < lower[t] or y > upper[t]:
+                        within = False
+                if within:
+                    return position
+            position += 1
+    return stop
+
+
+@njit(cache=True)
 def search_forward(  # type: ignore[no-untyped-def]
     mode, todo, resume, forced, found_time,
     run_time, run_key, run_limit, run_rank_limit, run_only, run_ids, run_number, run_scale,
-    keys, times, ranks, branches, row_ids, row_number, row_scale,
+    keys, times, ranks, order, branches, row_ids, row_number, row_scale,
     shared_run, shared_row,
     branch_first, code, offsets, constants, scales, const_ids,
     th_column, th_upper, th_code, th_offsets, th_constants, th_scales, th_ids, th_values, th_least, th_most,
 ):  # fmt: skip
-    """Search for the runs in `todo`. Returns (pairs' runs, pairs' rows, stalled places in todo, stalled rows, verdict pending).
+    """Search for the runs in `todo`, in rows whose keys, times and ranks are sorted and whose other columns stand at `order`.
+    Returns (pairs' runs, pairs' rows, stalled places in todo, stalled rows, verdict pending).
 
     `run_only` (STRICT) is the one time at which a run may take rows. `resume` is a row to go on from, or -1. `forced` is
     the exact evaluator's decision about that row. `found_time[i]` is where todo[i] accepted its first row so far, or NOTHING.
@@ -92,7 +124,6 @@ def search_forward(  # type: ignore[no-untyped-def]
     stalled = np.empty(16, np.int64)
     stalled_row = np.empty(16, np.int64)
     stall = 0
-    rows = len(keys)
     bounds = len(th_column)
     lower = np.empty(max(bounds, 1))
     upper = np.empty(max(bounds, 1))
@@ -114,49 +145,39 @@ def search_forward(  # type: ignore[no-untyped-def]
                 else:
                     lower[t] = val[0] - slack
         position = resume[i] if resume[i] >= 0 else _first_after(keys, times, key, run_time[r])
+        stop = _first_after(keys, times, key, limit, position)
         first = resume[i] >= 0
-        while position < rows and keys[position] == key and times[position] <= limit and ranks[position] <= rank_limit:
+        while position < stop:
+            if bounds > 0 and not first:
+                position = _next_within(position, stop, lower, upper, th_values, th_least, th_most)
+                if position >= stop:
+                    break
             time = times[position]
             if mode == NEXT and found_time[i] != NOTHING and time != found_time[i]:
                 break
-            if mode == STRICT and time != run_only[r]:
+            if (mode == STRICT and time != run_only[r]) or ranks[position] > rank_limit:
                 break
             verdict = FALSE
             if first:
                 verdict = forced[i]
                 first = False
             else:
-                if bounds > 0 and position % BLOCK == 0:
-                    block = position // BLOCK
-                    skip = False
-                    for t in range(bounds):
-                        if th_most[t, block] < lower[t] or th_least[t, block] > upper[t]:
-                            skip = True
-                            break
-                    if skip:
-                        position += BLOCK
-                        continue
                 passes = True
-                for t in range(bounds):
-                    x = th_values[t, position]
-                    if x < lower[t] or x > upper[t]:
+                row = order[position]
+                for j in range(len(shared_run)):
+                    a = run_ids[r, shared_run[j]]
+                    b = row_ids[row, shared_row[j]]
+                    if a != b and a != 0 and b != 0:
                         passes = False
                         break
                 if passes:
-                    for j in range(len(shared_run)):
-                        a = run_ids[r, shared_run[j]]
-                        b = row_ids[position, shared_row[j]]
-                        if a != b and a != 0 and b != 0:
-                            passes = False
-                            break
-                if passes:
-                    branch = branches[position]
+                    branch = branches[row]
                     if branch_first[branch] == branch_first[branch + 1]:
                         verdict = TRUE
                     else:
                         verdict = decide(code, branch_first[branch], branch_first[branch + 1], offsets, constants, scales,
-                                         const_ids, run_ids[r], run_number[r], run_scale[r], row_ids[position],
-                                         row_number[position], row_scale[position], val, sca, err, ids)  # fmt: skip
+                                         const_ids, run_ids[r], run_number[r], run_scale[r], row_ids[row],
+                                         row_number[row], row_scale[row], val, sca, err, ids)  # fmt: skip
             if verdict == UNDECIDED:
                 if stall == len(stalled):
                     stalled = np.append(stalled, np.empty(stall, np.int64))

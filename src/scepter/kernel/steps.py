@@ -15,7 +15,7 @@ from scepter.algebra.expressions import Expression
 from scepter.algebra.query import Selection
 from scepter.kernel.programs import EITHER, FALSE, ROW, RUN, TRUE, Place, Programs, compile_conjuncts, thresholds
 from scepter.kernel.runs import Runs
-from scepter.kernel.search import ANY, NEXT, NOTHING, STRICT, block_extremes, key_of, search_forward, sort_by_key
+from scepter.kernel.search import ANY, BLOCK, NEXT, NOTHING, STRICT, block_extremes, key_of, search_forward, sort_by_key
 from scepter.kernel.solutions import Int64, Solutions, UInt64
 from scepter.physical.plan import AtomPlan
 from scepter.rdf.hashing import TermKey
@@ -28,10 +28,12 @@ Decide = Callable[[Runs, Int64, Solutions, Int64, int, bool], NDArray[np.bool_]]
 
 @dataclass(frozen=True, slots=True)
 class Keyed:
-    """A table sorted by the join key of one search."""
+    """A table with the order that sorts it by the join key of one search; keys, times, … are in that order."""
 
     rows: Solutions
+    order: Int64
     keys: UInt64
+    times: Int64
     ranks: Int64
     values: NDArray[np.float64]
     least: NDArray[np.float64]
@@ -94,14 +96,15 @@ class StepSearch:
         """Sort a table for this search."""
         keys = key_of(table.ids, self._key_columns)
         order = sort_by_key(keys)
-        rows = table.take(order)
-        count = np.zeros(len(table), np.int64) if ranks is None else ranks[order]
-        values = np.ascontiguousarray(rows.number[:, self._threshold_columns].T)
-        extremes = [block_extremes(v) for v in values]
-        blocks = len(extremes[0][0]) if extremes else 0
-        least = np.array([e[0] for e in extremes]).reshape(len(extremes), blocks)
-        most = np.array([e[1] for e in extremes]).reshape(len(extremes), blocks)
-        return Keyed(rows, keys[order], count, values, least, most)
+        ranks = np.zeros(len(table), np.int64) if ranks is None else ranks[order]
+        values = np.empty((len(self._threshold_columns), len(table)))
+        for i, column in enumerate(self._threshold_columns.tolist()):
+            values[i] = table.number[order, column]
+        blocks = (len(table) + BLOCK - 1) // BLOCK
+        least, most = np.empty((len(values), blocks)), np.empty((len(values), blocks))
+        for i, column_values in enumerate(values):
+            least[i], most[i] = block_extremes(column_values)
+        return Keyed(table, order, keys[order], table.time[order], ranks, values, least, most)
 
     def __call__(
         self, selection: Selection, runs: Runs, keys: UInt64, todo: Int64, table: Keyed, after: Int64, limit: Int64,
@@ -126,14 +129,14 @@ class StepSearch:
             all_rows.append(got_rows)
             if not len(stalled):
                 break
-            verdict = decide(runs, todo[stalled], table.rows, stalled_rows, self.atom, self.continuing)
+            verdict = decide(runs, todo[stalled], table.rows, table.order[stalled_rows], self.atom, self.continuing)
             if mode != NEXT:
                 all_runs.append(todo[stalled][verdict])
                 all_rows.append(stalled_rows[verdict])
                 break
             todo, resume, found = todo[stalled], stalled_rows, found[stalled]
             forced = np.where(verdict, TRUE, FALSE).astype(np.int64)
-        return np.concatenate(all_runs), np.concatenate(all_rows)
+        return np.concatenate(all_runs), table.order[np.concatenate(all_rows)]
 
     def _search(
         self, mode: int, todo: Int64, resume: Int64, forced: Int64, found: Int64, runs: Runs, keys: UInt64, table: Keyed,
@@ -143,7 +146,8 @@ class StepSearch:
         result: tuple[Int64, Int64, Int64, Int64] = search_forward(
             mode, todo, resume, forced, found,
             after, keys, limit, runs.rank_limit, only, runs.ids, runs.number, runs.scale,
-            table.keys, table.rows.time, table.ranks, table.rows.branch, table.rows.ids, table.rows.number, table.rows.scale,
+            table.keys, table.times, table.ranks, table.order, table.rows.branch, table.rows.ids, table.rows.number,
+            table.rows.scale,
             self._shared_run, self._shared_row,
             self._branch_first, code.code, code.offsets, code.constants, code.scales, code.ids,
             self._threshold_columns, self._threshold_upper,

@@ -221,7 +221,7 @@ class Matcher:
         names = self.kernel.nodes.names(nodes)
         refs = np.where(runs.ids[:, at] != 0, runs.refs[:, at], -1)
         view, moved = self.texts.view(np.concatenate([refs.ravel(), names]))
-        rows: list[list[int]] = moved[: refs.size].reshape(refs.shape).tolist()
+        rows: list[list[int]] = [row.tolist() for row in moved[: refs.size].reshape(refs.shape)]
         return MatchBatch(
             query=self.number,
             kind=self.kind,
