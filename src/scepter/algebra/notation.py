@@ -49,6 +49,8 @@ from scepter.algebra.patterns import (
     PathSequence,
     Pattern,
     Project,
+    Related,
+    Side,
     Slice,
     TriplePattern,
     Union,
@@ -57,6 +59,7 @@ from scepter.algebra.patterns import (
     ZeroOrOne,
 )
 from scepter.rdf.terms import IRI, TYPE, WELL_KNOWN_PREFIXES, XSD, BlankNode, Literal, Term, escape
+from scepter.timeline import Allen
 
 _OR, _AND, _COMPARISON, _SUM, _PRODUCT, _UNARY, _PRIMARY = range(7)
 """How tightly an operator binds (SPARQL 1.1 §19.8, rules 110 to 119)."""
@@ -69,7 +72,6 @@ _BARE = {
     XSD + "double": re.compile(r"[+-]?(?:[0-9]+\.[0-9]*|\.?[0-9]+)[eE][+-]?[0-9]+"),
     XSD + "boolean": re.compile(r"true|false"),
 }
-_SIGNED = re.compile(r"[+\-0-9.]")
 
 
 def format_expression(expression: Expression, prefixes: Mapping[str, str] | None = None) -> str:
@@ -183,7 +185,7 @@ class Notation:
             case Arithmetic():
                 return self._calculation(expression)
             case Exists(pattern, negated):
-                return f"{'NOT ' if negated else ''}EXISTS {{ {self.pattern(pattern)} }}", _PRIMARY
+                return f"{'NOT ' if negated else ''}EXISTS {self._braced(pattern)}", _PRIMARY
             case Call("+", (operand,)):
                 return self._signed("+", operand)
             case Call(function, arguments):
@@ -203,9 +205,9 @@ class Notation:
         return text if tightness >= least else f"({text})"
 
     def _signed(self, sign: str, operand: Expression) -> _Written:
-        """`-1` would be the number, and `--1` nothing at all: a sign before a number needs parentheses."""
+        """`-1` would be a number, not the opposite of one: a sign before a constant needs parentheses."""
         text = self._operand(operand, _PRIMARY)
-        return (f"{sign}({text})" if _SIGNED.match(text) else f"{sign}{text}"), _UNARY
+        return (f"{sign}({text})" if isinstance(operand, Constant) else f"{sign}{text}"), _UNARY
 
     def _chain(self, expression: Expression, kind: type[And] | type[Or], between: str, tightness: int) -> _Written:
         """`&&` and `||` are associative, errors included: no parentheses among equals, and no recursion along the chain."""
@@ -246,10 +248,12 @@ class Notation:
                 flat = isinstance(right, BGP | PathPattern | Graph | Values | Union | Join) and _joins_only(right)
                 return self._elements(left) + (self._elements(right) if flat else [(self._braced(right), False)])
             case LeftJoin(left, right, condition):
-                inner = self.pattern(right) if condition is None else self.pattern(Filter(condition, right))
-                return [*self._elements(left), (f"OPTIONAL {{ {inner} }}", False)]
+                option = right if condition is None else Filter(condition, right)
+                return [*self._elements(left), (f"OPTIONAL {self._braced(option)}", False)]
             case Union(left, right):
                 return [(f"{self._braced(left)} UNION {self._braced(right)}", False)]
+            case Related():
+                return [(self._related(pattern), False)]
             case Minus(left, right):
                 return [*self._elements(left), (f"MINUS {self._braced(right)}", False)]
             case Filter(condition, inner_pattern) if outermost:
@@ -264,6 +268,17 @@ class Notation:
                 return [(self._braced(pattern), False)]
             case _:
                 assert_never(pattern)
+
+    def _related(self, pattern: Related) -> str:
+        left, right = pattern.left, pattern.right
+        word = "SEQ" if pattern.relation is Allen.BEFORE else pattern.relation.value
+        if pattern.optional is Side.LEFT:
+            left = left if pattern.condition is None else Filter(pattern.condition, left)
+            word = f"OPTIONAL{word}"
+        elif pattern.optional is Side.RIGHT:
+            right = right if pattern.condition is None else Filter(pattern.condition, right)
+            word = f"{word}OPTIONAL"
+        return f"{self._braced(left)} {word} {self._braced(right)}"
 
     def _braced(self, pattern: Pattern) -> str:
         if isinstance(pattern, Group | OrderBy | Project | Distinct | Slice):
@@ -304,6 +319,7 @@ class Notation:
         writer = self
         if isinstance(grouped, Group):
             pattern = grouped.pattern
+            columns = tuple(v for v, _ in (*grouped.keys, *grouped.aggregates)) if columns is None else columns
             writer = replace(self, _computed={**self._computed, **{v.name: e for v, e in grouped.aggregates}})
             tail = writer._grouping(grouped, having) + tail
         if order:

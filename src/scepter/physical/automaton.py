@@ -126,7 +126,7 @@ class _Folding:
             last = self._ids[step.atom]
             if step.iteration is not None:
                 transitions.append(self._repeated(step, last))
-        trailing = self._absences(chain.trailing, self._reach("until the window closes", "after the match's start"))
+        trailing = self._absences(chain.trailing, self._reach("before the window closes", "after the match's start"))
         transitions.append(Transition(last, self._end, TransitionKind.COMPLETE, absences=trailing))
         return transitions
 

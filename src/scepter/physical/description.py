@@ -112,7 +112,7 @@ def _result(result: Result, notation: Notation) -> str:
             return f"SELECT {'DISTINCT ' if distinct else ''}{' '.join(written)}"
         case Construct(template, into):
             target = "" if into is None else f" INTO STREAM {notation.term(into)}"
-            return f"CONSTRUCT{target} {{ {' . '.join(notation.triple(t) for t in template)} }}"
+            return f"CONSTRUCT {{ {' . '.join(notation.triple(t) for t in template)} }}{target}"
         case Ask():
             return "ASK"
         case _:

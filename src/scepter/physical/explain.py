@@ -68,7 +68,8 @@ def _query(query: QueryFacts) -> str:
     ]
     if query.warnings:
         blocks.append(_entry("Warning", query.warnings))
-    patterns = "\n".join(["", "Graph patterns", *(_scan(s) for s in query.scans)])
+    column = _column([_where(s) for s in query.scans])
+    patterns = "\n".join(["", "Graph patterns", *(_scan(s, column) for s in query.scans)])
     algebra = "\n".join(["", "Algebra", textwrap.indent(query.algebra, "  ")])
     return "\n".join([*blocks, patterns, _automaton(query.automaton), algebra]) + "\n"
 
@@ -102,16 +103,25 @@ def _predicates(query: QueryFacts) -> str:
     return f"{', '.join(query.predicates) or 'none'}; triples with any other are skipped while reading"
 
 
-def _scan(scan: ScanFacts) -> str:
+def _column(headings: Iterable[str]) -> int:
+    """Where the text begins beside headings that are indented by two."""
+    return min(30, max(map(len, headings)) + 4)
+
+
+def _where(scan: ScanFacts) -> str:
+    return f"{scan.label} on {scan.stream}"
+
+
+def _scan(scan: ScanFacts, column: int) -> str:
     together = f"; matched once for {listed(scan.matched_with, '')} too" if scan.matched_with else ""
     lines = [f"{scan.road.value} road: {scan.why}{together}", *scan.pattern]
-    return _entry(f"{scan.label} on {scan.stream}", [*lines, *(f"FILTER ({f})" for f in scan.filters)], indent=2)
+    return _entry(_where(scan), [*lines, *(f"FILTER ({f})" for f in scan.filters)], indent=2, column=column)
 
 
 def _automaton(automaton: Automaton) -> str:
     labels = {state.id: state.label for state in automaton.states}
     arrows = {id(t): f"{labels[t.source]} ─▶ {labels[t.target]}" for t in automaton.transitions}
-    column = min(30, max(len(a) for a in arrows.values()) + 4)
+    column = _column(arrows.values())
     entries = (_entry(arrows[id(t)], conditions(t), indent=2, column=column) for t in automaton.transitions)
     return "\n".join(["", "Automaton", *entries])
 

@@ -1,0 +1,148 @@
+"""One test per way to divide the work, and per thing that stands in its way."""
+
+from __future__ import annotations
+
+import pytest
+
+from scepter.lower import lower
+from scepter.physical.partitioning import Partitioning, PartitionKind, partitioning
+from scepter.physical.planner import plan_query
+
+GPMS = {
+    "A": "?c :price ?p1",
+    "B": "?c :price ?p2",
+    "C": "?c :price ?p3",
+    "D": "?d :other ?x",
+    "N": "?c :halted ?h",
+    "M": "?m :closed true",
+    "O": "?s :volume ?v OPTIONAL { ?s :of ?c }",
+    "K": "?c :price ?k . ?c :in ?country",
+    "L": "?c :in ?country",
+}
+
+
+def divided(sequence: str, within: str = "WITHIN 10", select: str = "SELECT ?c") -> Partitioning:
+    used = [name for name in GPMS if name in sequence]
+    definitions = "\n".join(f"DEFINE GPM {name} ON S {{ {GPMS[name]} }}" for name in used)
+    text = f"""PREFIX : <http://e/>
+    {select} {within} FROM STREAM S <http://e/s> WHERE {{ SEQ ({sequence}) {definitions} }}"""
+    (query,) = lower(text, "spaseq").program.queries
+    return partitioning(plan_query(query))
+
+
+@pytest.mark.parametrize("within", ["", "WITHIN 10", "WITHIN 10 SLIDING"])
+@pytest.mark.parametrize("sequence", ["A; B", "A : B; C", "A; B?; C", "A; N!; B", "N!; A; B", "(A & L); (B | C)"])
+def test_a_variable_that_every_step_joins_on_is_the_key(sequence: str, within: str) -> None:
+    found = divided(sequence, within)
+    assert found.kind is PartitionKind.KEY
+    assert found.variables == ("c",)
+    assert not found.needs_predecessor
+    assert "every GPM binds ?c" in found.why
+
+
+def test_all_such_variables_make_the_key() -> None:
+    assert divided("K; L").variables == ("c", "country")
+    assert "?c and ?country" in divided("K; L").why
+
+
+def test_the_slots_are_those_of_the_variables() -> None:
+    found = divided("L; K")
+    assert len(found.slots) == len(found.variables) == 2
+
+
+@pytest.mark.parametrize("sequence", ["A, B", "A; B+", "A; B, C", "A; B?, C"])
+def test_strict_contiguity_alone_needs_the_predecessor(sequence: str) -> None:
+    found = divided(sequence)
+    if sequence == "A; B?, C":  # the absence of B looks at the next two events of the streamset
+        assert found.kind is PartitionKind.TUMBLING
+        return
+    assert found.kind is PartitionKind.KEY
+    assert found.needs_predecessor
+    assert "whole streamset" in found.why
+
+
+def test_strict_contiguity_across_a_negation_forbids_a_key() -> None:
+    found = divided("A; N!, B")
+    assert found.kind is PartitionKind.TUMBLING
+    assert "the next two events" in found.why
+
+
+@pytest.mark.parametrize("sequence", ["A; M!; B", "M!; A; B", "A; B; M!"])
+def test_a_negation_without_the_variable_forbids_a_key(sequence: str) -> None:
+    found = divided(sequence)
+    assert found.kind is PartitionKind.TUMBLING
+    assert "M! looks at events that do not bind ?c" in found.why
+
+
+def test_a_first_iteration_that_binds_it_anew_forbids_a_key() -> None:
+    found = divided("B+; C")
+    assert found.kind is PartitionKind.TUMBLING
+    assert "B+ binds ?c" in found.why
+
+
+def test_a_later_iteration_joins_on_it() -> None:
+    assert divided("A; B+; C").variables == ("c",)
+
+
+def test_a_variable_that_is_not_certain_is_no_key() -> None:
+    found = divided("A; O")
+    assert found.kind is PartitionKind.TUMBLING
+    assert "no variable is bound by every GPM" in found.why
+
+
+def test_one_scan_of_a_conjunction_without_it_is_enough_to_forbid_it() -> None:
+    assert divided("(A & D); B").kind is PartitionKind.TUMBLING
+
+
+def test_windows_divide_what_no_key_does() -> None:
+    assert divided("A; D").kind is PartitionKind.TUMBLING
+    assert "one window of 10 time units" in divided("A; D").why
+
+
+@pytest.mark.parametrize(("sequence", "look_back"), [("A; D", False), ("N!; D; A", True), ("A; D; N!", False)])
+def test_a_sliding_window_gives_slices(sequence: str, look_back: bool) -> None:
+    found = divided(sequence, "WITHIN 10 SECONDS SLIDING")
+    assert found.kind is PartitionKind.SLICES
+    assert found.look_back is look_back
+    assert "10 s" in found.why
+
+
+def test_without_key_and_window_there_is_one_partition() -> None:
+    assert divided("A; D", "").kind is PartitionKind.ONE
+
+
+def test_counted_events_are_those_of_the_whole_streamset() -> None:
+    found = divided("A; B", "WITHIN 10 EVENTS")
+    assert found.kind is PartitionKind.ONE
+    assert "WITHIN 10 EVENTS counts the events of the whole streamset" in found.why
+
+
+@pytest.mark.parametrize("within", ["WITHIN 10", "WITHIN 10 SLIDING", "WITHIN 10 EVENTS"])
+@pytest.mark.parametrize("sequence", ["A; B", "A, B", "A; N!, B", "B+; C"])
+def test_partition_by_decides(sequence: str, within: str) -> None:
+    found = divided(sequence, f"{within} PARTITION BY (?c)")
+    assert found.kind is PartitionKind.KEY
+    assert found.variables == ("c",)
+    assert not found.needs_predecessor
+    assert "PARTITION BY" in found.why
+
+
+@pytest.mark.parametrize(
+    ("select", "merges"),
+    [
+        ("SELECT ?c", False),
+        ("SELECT ?p1", False),
+        ("SELECT DISTINCT ?c ?p1", False),
+        ("SELECT DISTINCT ?p1", True),
+        ("SELECT DISTINCT (STR(?c) AS ?t)", True),
+        ("ASK", True),
+        ("CONSTRUCT { ?c a :X }", False),
+    ],
+)
+def test_rows_of_two_keys_may_be_one_row_of_the_answer(select: str, merges: bool) -> None:
+    assert divided("A; B", select=select).merges is merges
+
+
+def test_windows_never_share_a_row_but_share_the_first_answer() -> None:
+    assert not divided("A; D", select="SELECT DISTINCT ?p1").merges
+    assert divided("A; D", select="ASK").merges
