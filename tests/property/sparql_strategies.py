@@ -135,6 +135,16 @@ def expressions(patterns: st.SearchStrategy[Pattern] | None = None) -> st.Search
     return st.recursive(leaves, wider, max_leaves=4)
 
 
+plain_conditions: st.SearchStrategy[Expression] = st.recursive(
+    st.one_of(
+        st.builds(Compare, st.sampled_from(["=", "!="]), variables, st.one_of(variables, st.builds(Constant, resources))),
+        st.builds(lambda v: Call("BOUND", (v,)), variables),
+    ),
+    lambda inner: st.one_of(st.builds(And, inner, inner), st.builds(Or, inner, inner), st.builds(Not, inner)),
+    max_leaves=3,
+)
+
+
 @st.composite
 def _bind(draw: st.DrawFn, inner: st.SearchStrategy[Pattern]) -> Pattern:
     pattern = draw(inner)
@@ -155,19 +165,26 @@ def _sub_select(draw: st.DrawFn, inner: st.SearchStrategy[Pattern]) -> Pattern:
     return Distinct(projected) if draw(st.booleans()) else projected
 
 
-def patterns(*leaves: st.SearchStrategy[Pattern], exists: bool = True, selects: bool = True) -> st.SearchStrategy[Pattern]:
-    """Patterns over these leaves, of every operator whose answer does not depend on an order; `selects` allows sub-SELECTs."""
+def patterns(*leaves: st.SearchStrategy[Pattern], plain: bool = False) -> st.SearchStrategy[Pattern]:
+    """Patterns over these leaves, of every operator whose answer does not depend on an order.
+
+    The plain ones have no OPTIONAL, EXISTS, BIND or sub-SELECT, and only `=`, `!=`, BOUND and connectives in FILTER.
+    """
+    conditions = plain_conditions if plain else expressions(bgps)
 
     def wider(inner: st.SearchStrategy[Pattern]) -> st.SearchStrategy[Pattern]:
-        conditions = expressions(bgps if exists else None)
-        return st.one_of(
+        operators: list[st.SearchStrategy[Pattern]] = [
             st.builds(Join, inner, inner),
-            st.builds(LeftJoin, inner, inner, st.one_of(st.none(), conditions)),
             st.builds(Union, inner, inner),
             st.builds(Minus, inner, inner),
             st.builds(Filter, conditions, inner),
-            _bind(inner),
-            *([_sub_select(inner)] if selects else []),
-        )
+        ]
+        if not plain:
+            operators += [
+                st.builds(LeftJoin, inner, inner, st.one_of(st.none(), conditions)),
+                _bind(inner),
+                _sub_select(inner),
+            ]
+        return st.one_of(operators)
 
     return st.recursive(st.one_of(*leaves), wider, max_leaves=4)

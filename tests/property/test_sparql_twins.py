@@ -4,8 +4,9 @@ Left out, since the other engine differs from SPARQL 1.1 there (unit tests pin o
 - pyoxigraph: `<` between IRIs (it has an answer, the book an error); the effective boolean value of a tagged string (it has
   none); GRAPH around anything but a BGP (it binds the name only where a quad matches); multiplicities of `a|a`, and a
   zero-length path at a term that is not in the graph (it finds nothing).
-- rdflib: VALUES inside OPTIONAL, VALUES without rows, aggregates over no rows, FILTER scope in nested groups with BIND,
-  duplicates of `*`, inverse links in negated property sets.
+- rdflib: solutions that bind nothing (not reported), OPTIONAL (loses those of a condition under a join), VALUES inside
+  OPTIONAL and VALUES without rows, aggregates over no rows, `<` between a boolean and a number (it has an answer),
+  duplicates of `*`, inverse links in negated property sets. What remains and agrees: joins, unions, MINUS, plain FILTERs.
 """
 
 from __future__ import annotations
@@ -152,9 +153,11 @@ def test_patterns_give_the_solutions_that_pyoxigraph_gives(
 
 
 @quickly
-@given(patterns(bgps, exists=False, selects=False), graphs)
+@given(patterns(bgps, plain=True), graphs)
 def test_patterns_give_the_solutions_that_rdflib_gives(pattern: Pattern, triples: list[Triple]) -> None:
-    assert ours(pattern, triples, {}) == by_rdflib(pattern, triples)
+    mine, theirs = ours(pattern, triples, {}), by_rdflib(pattern, triples)
+    mine.pop((None,) * len(VARIABLES), None)
+    assert mine == theirs
 
 
 @quickly
