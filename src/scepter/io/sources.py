@@ -6,13 +6,11 @@ brokers plug in.
 
 from __future__ import annotations
 
-import glob
 import gzip
 import io
 import shutil
 import sys
 import tempfile
-import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,42 +19,13 @@ from typing import IO, Final
 import numpy as np
 
 from scepter.errors import nearest, option_error
-from scepter.io.readers import READERS, Reading, sniff
 from scepter.rdf.batch import EventBatch
+from scepter.rdf.files import GZIP_MAGIC, HEAD, KNOWN, format_of, read_file, size_of, stream_files
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.nquads import BATCH_BYTES, ReadState
+from scepter.rdf.readers import READERS, Reading, sniff
 from scepter.rdf.source import DeadLetterTaker, EventSource, Progress, Survey
 from scepter.timeline import TimeKind
-
-_HEAD: Final = 1 << 16
-_GZIP_MAGIC: Final = b"\x1f\x8b"
-_KNOWN: Final = ", ".join(READERS)
-
-
-class _Counted(io.RawIOBase):
-    """A file that tells how far it was read."""
-
-    def __init__(self, file: IO[bytes], tell: Callable[[int], None]) -> None:
-        self._file = file
-        self._tell = tell
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return self._file.seekable()
-
-    def seek(self, offset: int, whence: int = 0) -> int:
-        return self._file.seek(offset, whence)
-
-    def tell(self) -> int:
-        return self._file.tell()
-
-    def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
-        data = self._file.read(len(buffer))
-        buffer[: len(data)] = data
-        self._tell(len(data))
-        return len(data)
 
 
 @dataclass(slots=True)
@@ -80,7 +49,7 @@ class FileSource:
     ) -> Iterator[EventBatch]:
         """The events in the order they stand."""
         run = run if run is not None else ReadState()
-        total = sum(_size(path) for path in self.paths)
+        total = sum(size_of(path) for path in self.paths)
         done = 0
 
         def tell(size: int) -> None:
@@ -91,11 +60,11 @@ class FileSource:
 
         for path in self.paths:
             reading = Reading(key, stream_index, str(path), dead_letter, predicates, run, batch_bytes, self.prefixes)
-            yield from _read_file(path, reading, tell)
+            yield from read_file(path, reading, tell)
 
     def survey(self, kind: TimeKind | None = None) -> Survey:
         """A pre-pass over the times."""
-        return survey_batches(self, sum(_size(path) for path in self.paths), kind)
+        return survey_batches(self, sum(size_of(path) for path in self.paths), kind)
 
 
 def survey_batches(source: EventSource, size: int, kind: TimeKind | None) -> Survey:
@@ -112,58 +81,6 @@ def survey_batches(source: EventSource, size: int, kind: TimeKind | None) -> Sur
         last = max(before, greatest)
         events += batch.events
     return Survey(run.kind, disorder, first, last, events, size)
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except OSError as error:
-        raise _unreadable(path, error) from None
-
-
-def _unreadable(path: Path, error: Exception) -> Exception:
-    reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-    return option_error("unreadable-source", f"{path} cannot be read: {reason}")
-
-
-def _read_file(path: Path, reading: Reading, tell: Callable[[int], None]) -> Iterator[EventBatch]:
-    try:
-        with path.open("rb", buffering=0) as raw:
-            head = raw.read(_HEAD)
-            raw.seek(0)
-            counted = _Counted(raw, tell)
-            if head.startswith(_GZIP_MAGIC):
-                with gzip.GzipFile(fileobj=counted) as unpacked:
-                    yield from _read_unpacked(path, io.BufferedReader(unpacked, _HEAD), reading)
-            else:
-                yield from _read_unpacked(path, io.BufferedReader(counted, _HEAD), reading)
-    except (OSError, EOFError, zlib.error) as error:
-        raise _unreadable(path, error) from None
-
-
-def _read_unpacked(path: Path, file: io.BufferedReader, reading: Reading) -> Iterator[EventBatch]:
-    extension = format_extension(path)
-    if extension not in READERS:
-        extension = sniff(file.peek(_HEAD)) or ""
-    if extension not in READERS:
-        raise option_error(
-            "unknown-format",
-            f"{path}: neither the extension nor the content tells its format",
-            help=f"stream files end in {_KNOWN}; each may be gzipped (.gz)",
-        )
-    yield from READERS[extension](file, reading)
-
-
-def format_extension(path: Path) -> str:
-    """The extension that tells the format, in lower case, without .gz.
-
-    >>> format_extension(Path("a.nq.gz"))
-    '.nq'
-    """
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    if suffixes[-1:] == [".gz"]:
-        suffixes.pop()
-    return "".join(suffixes[-1:])
 
 
 class PipeSource:
@@ -198,11 +115,11 @@ class PipeSource:
             raise option_error("pipe-read", "standard input can be read only once", help="name a file instead of -")
         self._started = True
         reading = Reading(key, stream_index, self.name, dead_letter, predicates, run or ReadState(), batch_bytes, {})
-        file: IO[bytes] = io.BufferedReader(self._stream, _HEAD)  # type: ignore[type-var]
-        head = file.peek(_HEAD)  # type: ignore[attr-defined]
-        if head.startswith(_GZIP_MAGIC):
-            file = io.BufferedReader(gzip.GzipFile(fileobj=file), _HEAD)
-            head = file.peek(_HEAD)
+        file: IO[bytes] = io.BufferedReader(self._stream, HEAD)  # type: ignore[type-var]
+        head = file.peek(HEAD)  # type: ignore[attr-defined]
+        if head.startswith(GZIP_MAGIC):
+            file = io.BufferedReader(gzip.GzipFile(fileobj=file), HEAD)
+            head = file.peek(HEAD)
         yield from READERS[sniff(head) or ".nq"](file, reading)
 
     def survey(self, kind: TimeKind | None = None) -> Survey:
@@ -227,22 +144,6 @@ class PipeSource:
             self._spool = None
 
 
-def format_of(path: Path) -> str | None:
-    """The extension of the format a file is read as, None if nothing tells."""
-    extension = format_extension(path)
-    if extension in READERS:
-        return extension
-    try:
-        with path.open("rb") as file:
-            head = file.read(_HEAD)
-        if head.startswith(_GZIP_MAGIC):
-            with gzip.open(path) as unpacked:
-                head = unpacked.read(_HEAD)
-    except (OSError, EOFError, zlib.error) as error:
-        raise _unreadable(path, error) from None
-    return sniff(head)
-
-
 SCHEMES: Final[dict[str, Callable[[str], EventSource]]] = {}
 """Sources by the scheme of SOURCE, `kafka` for `kafka://…`: brokers register here."""
 
@@ -265,35 +166,12 @@ def open_source(spec: str | Path, *, prefixes: dict[str, str] | None = None) -> 
                 help=f"did you mean {close}://?" if close else "give a file, a glob, a folder, or - for standard input",
             )
         return SCHEMES[scheme](text)
-    paths = _paths(text)
+    paths = stream_files(text)
     for path in paths:
-        if format_of(path) is None and _size(path):
+        if format_of(path) is None and size_of(path):
             raise option_error(
                 "unknown-format",
                 f"{path}: neither the extension nor the content tells its format",
-                help=f"stream files end in {_KNOWN}; each may be gzipped (.gz)",
+                help=f"stream files end in {KNOWN}; each may be gzipped (.gz)",
             )
     return FileSource(text, paths, prefixes or {})
-
-
-def _paths(text: str) -> list[Path]:
-    path = Path(text)
-    if path.is_dir():
-        found = sorted(child for child in path.iterdir() if child.is_file() and format_extension(child) in READERS)
-        if not found:
-            raise option_error("empty-source", f"{path} holds no stream file", help=f"stream files end in {_KNOWN}")
-        return found
-    if path.exists():
-        return [path]
-    if glob.has_magic(text):
-        found = sorted(Path(name) for name in glob.glob(text, recursive=True) if Path(name).is_file())  # noqa: PTH207
-        if not found:
-            raise option_error("empty-source", f"no file matches {text}")
-        return found
-    siblings = [child.name for child in path.parent.iterdir()] if path.parent.is_dir() else []
-    close = nearest(path.name, siblings)
-    raise option_error(
-        "missing-source",
-        f"{path} does not exist",
-        help=f"did you mean {path.parent / close}?" if close else "give a file, a glob, a folder, or - for standard input",
-    )

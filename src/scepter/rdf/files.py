@@ -1,0 +1,144 @@
+"""Stream files: which ones a path, a folder or a glob names, in which format each is, and their events (spec/00 §2).
+
+How a file is read follows from its extension, else from its first bytes.
+"""
+
+from __future__ import annotations
+
+import glob
+import gzip
+import io
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO, Final
+
+from scepter.errors import nearest, option_error
+from scepter.rdf.batch import EventBatch
+from scepter.rdf.readers import READERS, Reading, sniff
+
+HEAD: Final = 1 << 16
+"""How much of a file is looked at to tell its format."""
+GZIP_MAGIC: Final = b"\x1f\x8b"
+KNOWN: Final = ", ".join(READERS)
+"""The extensions of stream files, for messages."""
+
+
+class _Counted(io.RawIOBase):
+    """A file that tells how far it was read."""
+
+    def __init__(self, file: IO[bytes], tell: Callable[[int], None]) -> None:
+        self._file = file
+        self._tell = tell
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return self._file.seekable()
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        return self._file.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._file.tell()
+
+    def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
+        data = self._file.read(len(buffer))
+        buffer[: len(data)] = data
+        self._tell(len(data))
+        return len(data)
+
+
+def size_of(path: Path) -> int:
+    """The file's size in bytes; OptionError if there is no such file."""
+    try:
+        return path.stat().st_size
+    except OSError as error:
+        raise _unreadable(path, error) from None
+
+
+def _unreadable(path: Path, error: Exception) -> Exception:
+    reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return option_error("unreadable-source", f"{path} cannot be read: {reason}")
+
+
+def read_file(path: Path, reading: Reading, tell: Callable[[int], None] = lambda size: None) -> Iterator[EventBatch]:
+    """The events of a file of any format, gzipped or not; `tell` hears of every so many bytes read."""
+    try:
+        with path.open("rb", buffering=0) as raw:
+            head = raw.read(HEAD)
+            raw.seek(0)
+            counted = _Counted(raw, tell)
+            if head.startswith(GZIP_MAGIC):
+                with gzip.GzipFile(fileobj=counted) as unpacked:
+                    yield from _read_unpacked(path, io.BufferedReader(unpacked, HEAD), reading)
+            else:
+                yield from _read_unpacked(path, io.BufferedReader(counted, HEAD), reading)
+    except (OSError, EOFError, zlib.error) as error:
+        raise _unreadable(path, error) from None
+
+
+def _read_unpacked(path: Path, file: io.BufferedReader, reading: Reading) -> Iterator[EventBatch]:
+    extension = format_extension(path)
+    if extension not in READERS:
+        extension = sniff(file.peek(HEAD)) or ""
+    if extension not in READERS:
+        raise option_error(
+            "unknown-format",
+            f"{path}: neither the extension nor the content tells its format",
+            help=f"stream files end in {KNOWN}; each may be gzipped (.gz)",
+        )
+    yield from READERS[extension](file, reading)
+
+
+def format_extension(path: Path) -> str:
+    """The extension that tells the format, in lower case, without .gz.
+
+    >>> format_extension(Path("a.nq.gz"))
+    '.nq'
+    """
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    if suffixes[-1:] == [".gz"]:
+        suffixes.pop()
+    return "".join(suffixes[-1:])
+
+
+def format_of(path: Path) -> str | None:
+    """The extension of the format a file is read as, None if nothing tells."""
+    extension = format_extension(path)
+    if extension in READERS:
+        return extension
+    try:
+        with path.open("rb") as file:
+            head = file.read(HEAD)
+        if head.startswith(GZIP_MAGIC):
+            with gzip.open(path) as unpacked:
+                head = unpacked.read(HEAD)
+    except (OSError, EOFError, zlib.error) as error:
+        raise _unreadable(path, error) from None
+    return sniff(head)
+
+
+def stream_files(text: str) -> list[Path]:
+    """The files that a path, a folder or a glob names, sorted by name; OptionError if there is none."""
+    path = Path(text)
+    if path.is_dir():
+        found = sorted(child for child in path.iterdir() if child.is_file() and format_extension(child) in READERS)
+        if not found:
+            raise option_error("empty-source", f"{path} holds no stream file", help=f"stream files end in {KNOWN}")
+        return found
+    if path.exists():
+        return [path]
+    if glob.has_magic(text):
+        found = sorted(Path(name) for name in glob.glob(text, recursive=True) if Path(name).is_file())  # noqa: PTH207
+        if not found:
+            raise option_error("empty-source", f"no file matches {text}")
+        return found
+    siblings = [child.name for child in path.parent.iterdir()] if path.parent.is_dir() else []
+    close = nearest(path.name, siblings)
+    raise option_error(
+        "missing-source",
+        f"{path} does not exist",
+        help=f"did you mean {path.parent / close}?" if close else "give a file, a glob, a folder, or - for standard input",
+    )
