@@ -96,7 +96,7 @@ def _number(value: Value) -> Number:
         return int(value)
     if isinstance(value, (int, Decimal, float)):
         return value
-    raise ExpressionError(f"{value} is no number")
+    raise ExpressionError(f"{type(value).__name__} is no number")
 
 
 def _finite(value: Value) -> int | Decimal:
@@ -131,24 +131,24 @@ def _to_datetime(value: Value, _: str) -> Literal:
         case Date():
             return to_literal(DateTime(value.day, Decimal(0), value.zone))
         case _:
-            raise ExpressionError(f"{value} is no moment")
+            raise ExpressionError(f"{type(value).__name__} is no moment")
 
 
 def _to_date(value: Value, _: str) -> Literal:
     if isinstance(value, (DateTime, Date)):
         return to_literal(Date(value.day, value.zone))
-    raise ExpressionError(f"{value} is no date")
+    raise ExpressionError(f"{type(value).__name__} is no date")
 
 
 def _to_time(value: Value, _: str) -> Literal:
     if isinstance(value, (DateTime, Time)):
         return to_literal(Time(value.seconds, value.zone))
-    raise ExpressionError(f"{value} is no time")
+    raise ExpressionError(f"{type(value).__name__} is no time")
 
 
 def _to_duration(value: Value, datatype: str) -> Literal:
     if not isinstance(value, Duration):
-        raise ExpressionError(f"{value} is no duration")
+        raise ExpressionError(f"{type(value).__name__} is no duration")
     kind = DurationKind(datatype.removeprefix(XSD))
     months = 0 if kind is DurationKind.DAY_TIME else value.months
     seconds = Decimal(0) if kind is DurationKind.YEAR_MONTH else value.seconds

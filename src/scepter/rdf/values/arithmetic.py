@@ -71,7 +71,7 @@ def calculate(operator: str, x: Value, y: Value) -> Value:
             return _shifted(x, y if operator == "+" else _opposite(y))
         case (DateTime() | Date() | Time(), DateTime() | Date() | Time()) if operator == "-" and type(x) is type(y):
             return day_time(exact_sum(x.instant, y.instant.copy_negate()))
-    raise ExpressionError(f"{x} {operator} {y} has no value")
+    raise ExpressionError(f"{type(x).__name__} {operator} {type(y).__name__} has no value")
 
 
 _NUMERIC: dict[str, Callable[[numeric.Number, numeric.Number], numeric.Number]] = {

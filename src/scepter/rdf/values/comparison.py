@@ -80,7 +80,7 @@ def less_values(x: Value, y: Value) -> bool:
                 return p.instant < q.instant
             case (Duration() as p, Duration() as q):
                 return less_duration(p, q)
-    raise ExpressionError(f"{x} and {y} have no order")
+    raise ExpressionError(f"{type(x).__name__} and {type(y).__name__} have no order")
 
 
 def less_or_equal(a: Term, b: Term) -> bool:
