@@ -39,6 +39,7 @@ from scepter.algebra.patterns import (
     Join,
     LeftJoin,
     Link,
+    Match,
     Minus,
     NegatedPropertySet,
     Node,
@@ -58,6 +59,7 @@ from scepter.algebra.patterns import (
     ZeroOrMore,
     ZeroOrOne,
 )
+from scepter.algebra.walk import find
 from scepter.rdf.terms import IRI, TYPE, WELL_KNOWN_PREFIXES, XSD, BlankNode, Literal, Term, escape
 from scepter.timeline import Allen
 
@@ -264,6 +266,8 @@ class Notation:
                 return [(self._values(pattern), False)]
             case Graph(name, inner_pattern):
                 return [(f"GRAPH {self.node(name)} {self._braced(inner_pattern)}", False)]
+            case Match(number):
+                return [(f"MATCH {{ {number} }}", False)]
             case Filter() | Group() | OrderBy() | Project() | Distinct() | Slice():
                 return [(self._braced(pattern), False)]
             case _:
@@ -317,7 +321,7 @@ class Notation:
         having = pattern.condition if isinstance(pattern, Filter) and isinstance(pattern.pattern, Group) else None
         grouped = pattern.pattern if isinstance(pattern, Filter) and having is not None else pattern
         writer = self
-        if isinstance(grouped, Group):
+        if isinstance(grouped, Group) and (columns is None or _shows(grouped, columns, expressions)):
             pattern = grouped.pattern
             columns = tuple(v for v, _ in (*grouped.keys, *grouped.aggregates)) if columns is None else columns
             writer = replace(self, _computed={**self._computed, **{v.name: e for v, e in grouped.aggregates}})
@@ -371,6 +375,18 @@ def _joins_only(pattern: Pattern) -> bool:
     if isinstance(pattern, Join):
         return _joins_only(pattern.left) and _joins_only(pattern.right)
     return isinstance(pattern, BGP | PathPattern | Graph | Values | Union)
+
+
+def _shows(group: Group, columns: tuple[Variable, ...], expressions: Mapping[str, Expression]) -> bool:
+    """Whether a SELECT of these columns can be the one that groups: what it shows, it computes, and it does show a group."""
+    made = {v.name for v, _ in (*group.keys, *group.aggregates)}
+    names = {v.name for v in columns}
+    used = names.union(*(_variables(e) for e in expressions.values()))
+    return names <= made | expressions.keys() and (bool(group.keys) or any(v.name in used for v, _ in group.aggregates))
+
+
+def _variables(expression: Expression) -> set[str]:
+    return {v.name for v in find(expression, Variable)}
 
 
 def _blank_node(name: str) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from scepter.algebra.patterns import BGP
 from scepter.algebra.query import Query
-from scepter.algebra.walk import Algebra, rewrite
+from scepter.algebra.walk import Algebra
+from scepter.optimizer.unordered import rewrite_unordered
 
 
 def drop_duplicate_triples(query: Query) -> Query:
@@ -16,7 +17,7 @@ def drop_duplicate_triples(query: Query) -> Query:
     >>> print(format_node(drop_duplicate_triples(parse_node(before, Query)).pattern.steps[0].atom.pattern))
     (bgp (triple ?s <p> ?o) (triple ?s <q> ?r))
     """
-    return rewrite(query, _drop)
+    return rewrite_unordered(query, _drop)
 
 
 def _drop(node: Algebra) -> Algebra:
