@@ -21,7 +21,7 @@ _COLUMN = 14
 
 
 def explain(program: Program, language: str, format: str = "text", prefixes: Mapping[str, str] | None = None) -> str:
-    """The plan of a program as `text`, `mermaid`, `json` or `svg`; `prefixes` shorten its IRIs.
+    """The plan of a program as `text`, `mermaid`, `json` or `svg`, without a last line end; `prefixes` shorten its IRIs.
 
     Raises OptionError `unknown-format` for any other format.
     """
@@ -32,7 +32,7 @@ def explain(program: Program, language: str, format: str = "text", prefixes: Map
             f"a plan cannot be shown as {format}",
             help=f"did you mean {close}?" if close else f"the formats are {', '.join(_FORMATS)}",
         )
-    return write(describe(program, language, prefixes or {}))
+    return write(describe(program, language, prefixes or {})).rstrip("\n")
 
 
 def _to_json(description: Description) -> str:

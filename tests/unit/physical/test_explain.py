@@ -38,7 +38,7 @@ VALID = valid_cases()
 
 @pytest.mark.parametrize("query", QUERIES, ids=lambda path: path.stem)
 def test_text_is_pinned(query: Path, update_fixtures: bool) -> None:
-    text = explained(query.read_text(), "text")
+    text = explained(query.read_text(), "text") + "\n"
     expected = query.with_suffix(".txt")
     if update_fixtures:
         expected.write_text(text)
