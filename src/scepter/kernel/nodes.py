@@ -5,6 +5,8 @@ Runs share their beginnings, so that a Kleene iteration of k events costs k node
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
@@ -12,6 +14,7 @@ from numpy.typing import NDArray
 from scepter.kernel.solutions import Int64
 
 ROOT = -1
+_COLUMNS = ("_parent", "_part", "_event", "_name", "_values")
 
 
 class Nodes:
@@ -49,7 +52,7 @@ class Nodes:
         return places
 
     def _grow(self, capacity: int) -> None:
-        for name in ("_parent", "_part", "_event", "_name", "_values"):
+        for name in _COLUMNS:
             old = getattr(self, name)
             new = np.empty((capacity, *old.shape[1:]), np.int64)
             new[: self._size] = old[: self._size]
@@ -120,14 +123,15 @@ class Nodes:
         self._size = len(kept)
         return places
 
-    def refs(self) -> Int64:
-        """All refs into the arena, for compaction: names, then values row by row."""
-        return np.concatenate([self._name[: self._size], self._values[: self._size].ravel()])
+    def columns(self) -> dict[str, Int64]:
+        """The columns by name: views, so that refs can be exchanged in place."""
+        return {f"nodes{name.replace('_', '.')}": getattr(self, name)[: self._size] for name in _COLUMNS}
 
-    def set_refs(self, refs: Int64) -> None:
-        """Exchange all refs, in the order of `refs()`."""
-        self._name[: self._size] = refs[: self._size]
-        self._values[: self._size] = refs[self._size :].reshape(self._size, self._values.shape[1])
+    def load(self, columns: Mapping[str, Int64]) -> None:
+        """Take over columns that `columns` gave."""
+        for name in _COLUMNS:
+            setattr(self, name, columns[f"nodes{name.replace('_', '.')}"].copy())
+        self._size = len(self._parent)
 
     def events(self) -> Int64:
         """The event numbers of all nodes."""

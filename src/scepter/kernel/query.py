@@ -58,21 +58,22 @@ class QueryKernel:
         self._bounds = bounds
         self._texts = texts
         self._background = background
-        background.attach(key, texts, {name for scan in plan.scans for name, _ in scan.graphs})
+        # in the order of the query, so that refs into the background are the same in every process
+        background.attach(key, texts, dict.fromkeys(name for scan in plan.scans for name, _ in scan.graphs))
         self._scans = Scans(plan, key, background)
         self.nodes = Nodes(len(plan.aggregated))
         self.exact = Exact(plan, self.nodes, background.dataset, texts)
-        self._chains = [ChainKernel(c, plan, bounds, self.nodes, self.exact.decide, key) for c in plan.chains]
-        self._needs_graphs = any(
+        self.chains = [ChainKernel(c, plan, bounds, self.nodes, self.exact.decide, key) for c in plan.chains]
+        self.needs_graphs = any(
             True for a in plan.atoms for b in a.branches for f in b.stateful for _ in find(f.expression, Exists)
         ) or any(True for a in plan.atoms for b in a.branches for e in b.joint for _ in find(e, Exists))
-        self._needs_ticks = bounds.events is not None or any(
+        self.needs_ticks = bounds.events is not None or any(
             Selection.STRICT in (step.selection, step.iteration.selection if step.iteration else None)
             for chain in plan.chains
             for step in chain.steps
         )
-        self._buffer: tuple[Solved, ...] = ()
-        self._counts = Counts(bounds.events or 0)
+        self.buffer: tuple[Solved, ...] = ()
+        self.counts = Counts(bounds.events or 0)
         self._saved: tuple[tuple[Solved, ...], Counts, int] | None = None
         self.last = 0
         """The time of the last event seen."""
@@ -85,13 +86,25 @@ class QueryKernel:
         of = np.where(wanted, of, -1)
         if not bool((of >= 0).any()):
             return
+        self.accept(self._solve(intake, of))
+
+    def _solve(self, intake: Intake, of: NDArray[np.int64]) -> Solved:
         by_stream = {i: of == i for i in range(len(self.plan.streams))}
-        graphs = self.exact.graphs if self._needs_graphs else None
+        graphs = self.exact.graphs if self.needs_graphs else None
         solved = self._scans(intake, self._texts, by_stream, graphs)
-        self._buffer = (*self._buffer, Solved(tuple(kept for kept, _ in solved), self._ticks(intake, of >= 0, solved)))
+        return Solved(tuple(kept for kept, _ in solved), self._ticks(intake, of >= 0, solved))
+
+    def accept(self, solved: Solved) -> None:
+        """Take what the stateless part made elsewhere, its refs pointing into this kernel's texts."""
+        self.buffer = (*self.buffer, solved)
+
+    def drain(self) -> tuple[Solved, ...]:
+        """Hand over what has been taken and not released: the stateless part's work, for a kernel elsewhere."""
+        taken, self.buffer = self.buffer, ()
+        return taken
 
     def _ticks(self, intake: Intake, seen: NDArray[np.bool_], solved: list[tuple[Solutions, Solutions]]) -> Ticks:
-        if not self.plan.partition or not self._needs_ticks:
+        if not self.plan.partition or not self.needs_ticks:
             seen_at = np.sort(intake.batch.end[seen])
             return Ticks(np.zeros(len(seen_at), np.uint64), seen_at)
         # rule 14: an event is in the partition of a value if some GPM, its filters left aside, binds the variables to it
@@ -126,17 +139,17 @@ class QueryKernel:
             self.last = max(self.last, int(ticks.times[-1]))
         seen = None
         if self._bounds.events is not None:
-            self._counts, seen = self._counts.observe(ticks.groups, ticks.times)
+            self.counts, seen = self.counts.observe(ticks.groups, ticks.times)
         moment = self._moment(tables, ticks, until, closed, seen)
-        found = self._distinct(concat_runs([chain.step(moment) for chain in self._chains]))
-        if len(found) and len(self._chains) > 1:
+        found = self._distinct(concat_runs([chain.step(moment) for chain in self.chains]))
+        if len(found) and len(self.chains) > 1:
             self._retract(found)
         return found
 
     def _retract(self, found: Runs) -> None:
         """A match that an optional atom lets be read in two ways is one, at the earlier of its ends (rules 9 and 11)."""
         reported = {self._identity(found, row) for row in range(len(found))}
-        for chain in self._chains:
+        for chain in self.chains:
             chain.retract(lambda runs, row: self._identity(runs, row) in reported)
 
     def _identity(self, runs: Runs, row: int) -> tuple[frozenset[int], bytes]:
@@ -144,15 +157,15 @@ class QueryKernel:
 
     def finish(self) -> Runs:
         """The end of the input."""
-        rest = self.release(MAX_INSTANT - 1, MAX_INSTANT - 1) if self._buffer else None
-        done = concat_runs([chain.finish(self.last) for chain in self._chains])
+        rest = self.release(MAX_INSTANT - 1, MAX_INSTANT - 1) if self.buffer else None
+        done = concat_runs([chain.finish(self.last) for chain in self.chains])
         return self._distinct(done if rest is None else concat_runs([rest, done]))
 
     def _pop(self, until: int) -> tuple[list[Solutions], Ticks]:
         taken: list[list[Solutions]] = [[] for _ in self.plan.scans]
         ticks: list[Ticks] = []
         kept: list[Solved] = []
-        for part in self._buffer:
+        for part in self.buffer:
             now, later = part.ticks.until(until)
             ticks.append(now)
             rest = []
@@ -166,7 +179,7 @@ class QueryKernel:
                     rest.append(table.take(np.arange(at, len(table))))
             if len(later.times) or any(len(t) for t in rest):
                 kept.append(Solved(tuple(rest), later))
-        self._buffer = tuple(kept)
+        self.buffer = tuple(kept)
         tables = [
             concat(parts).by_time() if parts else empty(len(scan.slots))
             for parts, scan in zip(taken, self.plan.scans, strict=True)
@@ -181,7 +194,7 @@ class QueryKernel:
             for atom in self.plan.atoms
         ]
         groups, times = ticks.groups, ticks.times
-        if self.plan.partition and self._needs_ticks:
+        if self.plan.partition and self.needs_ticks:
             order = np.lexsort((times, groups))
             groups, times = groups[order], times[order]
         if len(times) > 1:
@@ -216,35 +229,36 @@ class QueryKernel:
 
     def save(self) -> None:
         """Start an instant that may be undone."""
-        self._saved = (self._buffer, self._counts, len(self.nodes))
-        for chain in self._chains:
+        self._saved = (self.buffer, self.counts, len(self.nodes))
+        for chain in self.chains:
             chain.save()
 
     def undo(self) -> None:
         """Back to `save`."""
         assert self._saved is not None
-        self._buffer, self._counts, size = self._saved
+        self.buffer, self.counts, size = self._saved
         self.nodes.truncate(size)
-        for chain in self._chains:
+        for chain in self.chains:
             chain.undo()
 
     def commit(self) -> None:
         """Keep what was done since `save`, and drop what nothing points at any more."""
         self._saved = None
-        for chain in self._chains:
+        for chain in self.chains:
             chain.commit()
-        if not self._buffer:
+        if not self.buffer:
             self.exact.graphs.clear()
         if len(self.nodes) > 4096 and len(self.nodes) > 4 * self.live_runs:
-            self._sweep_nodes()
+            self.sweep()
 
     @property
     def live_runs(self) -> int:
         """How many runs wait."""
-        return sum(len(pool) for chain in self._chains for pool in chain.pools())
+        return sum(len(pool) for chain in self.chains for pool in chain.pools())
 
-    def _sweep_nodes(self) -> None:
-        pools = [pool for chain in self._chains for pool in chain.pools()]
+    def sweep(self) -> None:
+        """Drop dead runs and the nodes that no live one reaches."""
+        pools = [pool for chain in self.chains for pool in chain.pools()]
         for pool in pools:
             pool.sweep()
         roots = np.concatenate([np.empty(0, np.int64), *(pool.runs.node for pool in pools)])
@@ -257,29 +271,30 @@ class QueryKernel:
         return {
             "runs": self.live_runs,
             "nodes": len(self.nodes),
-            "remembered": sum(len(t) for chain in self._chains for t in chain.history),
-            "buffered": sum(len(t) for part in self._buffer for t in part.tables),
+            "remembered": sum(len(t) for chain in self.chains for t in chain.history),
+            "buffered": sum(len(t) for part in self.buffer for t in part.tables),
         }
 
     def live_events(self) -> NDArray[np.int64]:
         """The numbers of events that a later match may still show."""
-        buffered = [t.events.ravel() for part in self._buffer for t in part.tables]
+        buffered = [t.events.ravel() for part in self.buffer for t in part.tables]
         return np.unique(np.concatenate([self.nodes.events(), *buffered]))
 
     def swap_refs(self) -> Iterator[Int64]:
         """Yield each array of refs the state holds, to be exchanged in place by the caller; sweeps first."""
-        self._sweep_nodes()
-        yield self.nodes._name[: len(self.nodes)]
-        yield self.nodes._values[: len(self.nodes)]
-        for chain in self._chains:
+        self.sweep()
+        columns = self.nodes.columns()
+        yield columns["nodes.name"]
+        yield columns["nodes.values"]
+        for chain in self.chains:
             for pool in chain.pools():
                 yield pool.runs.refs
             chain.history = [_copied(table) for table in chain.history]
             for table in chain.history:
                 yield table.refs
                 yield table.names
-        self._buffer = tuple(Solved(tuple(_copied(t) for t in part.tables), part.ticks) for part in self._buffer)
-        for part in self._buffer:
+        self.buffer = tuple(Solved(tuple(_copied(t) for t in part.tables), part.ticks) for part in self.buffer)
+        for part in self.buffer:
             for table in part.tables:
                 yield table.refs
                 yield table.names

@@ -80,6 +80,23 @@ class Texts:
         renewed[moving] = moved
         return TextsView(copy, self._fixed, self._by_id), renewed
 
+    def forget(self) -> None:
+        """Let go of all live texts: nothing refers to them any more."""
+        self._live = TextArena()
+        self._terms.clear()
+
+    def extract(self, refs: Int64) -> tuple[bytes, Int64]:
+        """The texts that refs point at as bytes, and the refs into those (fixed ones unchanged)."""
+        moving = (refs >= 0) & (refs < FIXED)
+        copy, moved = self._live.compact(refs[moving])
+        renewed = refs.copy()
+        renewed[moving] = moved
+        return copy.to_bytes(), renewed
+
+    def insert(self, data: bytes) -> int:
+        """Take over texts that `extract` gave; returns the base to add to their refs."""
+        return self._live.add_buffer(TextArena.from_bytes(data).buffer())
+
     def compact(self, refs: Int64) -> Int64:
         """Keep only the live texts the refs point at; returns the refs' new values (those < 0 and fixed ones unchanged)."""
         moving = (refs >= 0) & (refs < FIXED)

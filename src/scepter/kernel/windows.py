@@ -79,6 +79,18 @@ class Counts:
         self._keep = keep
         self._groups: dict[int, tuple[int, Int64]] = {}
 
+    def columns(self) -> tuple[UInt64, Int64, Int64]:
+        """(groups, events of each so far, times of the last ones as [row of the group, time]) for the state's written form."""
+        groups = np.array(list(self._groups), np.uint64)
+        totals = np.array([total for total, _ in self._groups.values()], np.int64)
+        recent = [np.stack([np.full(len(t), i), t], axis=1) for i, (_, t) in enumerate(self._groups.values())]
+        return groups, totals, np.concatenate([np.empty((0, 2), np.int64), *recent])
+
+    def load(self, groups: UInt64, totals: Int64, recent: Int64) -> None:
+        """Take over what `columns` gave."""
+        for i, (group, total) in enumerate(zip(groups.tolist(), totals.tolist(), strict=True)):
+            self._groups[group] = (total, recent[recent[:, 0] == i, 1].copy())
+
     def observe(self, groups: UInt64, times: Int64) -> tuple[Counts, dict[int, tuple[int, Int64]]]:
         """Count events (sorted by time within a group): the counts afterwards, and per group (events before, their times)."""
         after = Counts(self._keep)

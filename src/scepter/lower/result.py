@@ -37,6 +37,8 @@ class Lowered:
     """The result's columns, where the program's units do not tell."""
     constructs: bool | None = None
     """Whether results are graphs, where the program's units do not tell."""
+    asks: bool | None = None
+    """Whether a result is an ASK's, where the program's units do not tell."""
 
     @property
     def derived(self) -> frozenset[IRI]:

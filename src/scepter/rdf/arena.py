@@ -118,6 +118,10 @@ class TextArena:
         new_refs[refs >= 0] = moved[inverse]
         return arena, new_refs
 
+    def buffer(self) -> NDArray[np.uint8]:
+        """All texts as one buffer; offsets into it are the refs."""
+        return self._buffers[0] if len(self._buffers) == 1 else np.concatenate([np.empty(0, np.uint8), *self._buffers])
+
     def to_bytes(self) -> bytes:
         """The arena as bytes; refs keep their meaning."""
         return _MAGIC + b"".join(buffer.tobytes() for buffer in self._buffers)

@@ -33,7 +33,7 @@ def load_background(query: Query, given: BackgroundGiven) -> Background:
                 ),
                 query.lowered.source,
             )
-    loaded = {name: _load(name, parts) for name, parts in graphs.items()}
+    loaded = {name: _load(f"g{i}", parts) for i, (name, parts) in enumerate(graphs.items())}
     return Background(loaded.pop(None, []), {name: triples for name, triples in loaded.items() if name is not None})
 
 
@@ -42,7 +42,7 @@ def load_ontology(query: Query, given: OntologyGiven) -> tuple[Triple, ...]:
     parts = _as_list(given)
     if parts and not query.lowered.takes_ontology:
         raise option_error("ontology", f"{query.language} queries take no ontology", help="leave --ontology out")
-    return tuple(_load("ontology", parts))
+    return tuple(_load("schema", parts))
 
 
 def _by_name(given: BackgroundGiven) -> dict[str | None, list[Static]]:
@@ -59,11 +59,11 @@ def _as_list(parts: Static | Iterable[Static] | None) -> list[Static]:
     return [parts] if isinstance(parts, (str, Path)) else list(parts)
 
 
-def _load(name: str | None, parts: list[Static]) -> list[Triple]:
+def _load(label: str, parts: list[Static]) -> list[Triple]:
     triples: list[Triple] = []
     for number, part in enumerate(parts):
         # blank nodes are scoped to one file: a label of its own keeps two files apart, and both from the events
-        scope = f"g{abs(hash(name)) % 10**8}x{number}x"
+        scope = f"{label}x{number}x"
         if isinstance(part, str) and "\n" in part:
             triples += parse_text(part, scope)
         else:

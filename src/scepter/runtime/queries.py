@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from scepter.algebra.query import Construct, Program, Select
+from scepter.algebra.query import Ask, Construct, Program, Select
 from scepter.errors import Diagnostic, QueryError
 from scepter.lower import Lowered, lower
 from scepter.physical.explain import explain
@@ -69,6 +69,13 @@ class Query:
         if self.lowered.constructs is not None:
             return self.lowered.constructs
         return any(isinstance(query.result, Construct) for query in self.program.queries)
+
+    @property
+    def asks(self) -> bool:
+        """Whether one of its results is an ASK's."""
+        if self.lowered.asks is not None:
+            return self.lowered.asks
+        return any(isinstance(query.result, Ask) for query in self.program.queries)
 
     def resolve_stream(self, name: str) -> str:
         """The IRI of the stream a person means by IRI, alias or prefixed name; OptionError for an unknown one."""

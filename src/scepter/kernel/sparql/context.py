@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import count
@@ -59,3 +59,5 @@ class Context:
     iterations: Callable[[IterationAggregate], Term] | None = None
     substituted: Bindings = field(default_factory=lambda: _NO_BINDINGS)
     labels: dict[str, BlankNode] = field(default_factory=dict)
+    mappings: Sequence[Iterable[Bindings]] = ()
+    """The rows of each `Match`, by its number."""

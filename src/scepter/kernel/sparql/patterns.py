@@ -22,12 +22,14 @@ from scepter.algebra.patterns import (
     Group,
     Join,
     LeftJoin,
+    Match,
     Minus,
     Node,
     OrderBy,
     PathPattern,
     Pattern,
     Project,
+    Related,
     Slice,
     TriplePattern,
     Union,
@@ -93,6 +95,8 @@ def compile_pattern(pattern: Pattern) -> Plan:
             return _join(pattern)
         case LeftJoin():
             return _left_join(pattern)
+        case Related():
+            raise ValueError("a graph has no times: its solutions stand in no temporal relation")
         case Union():
             return _union(pattern)
         case Minus():
@@ -105,6 +109,8 @@ def compile_pattern(pattern: Pattern) -> Plan:
             return _values(pattern)
         case Graph():
             return _graph(pattern)
+        case Match():
+            return _match(pattern)
         case Group():
             inner, groups = compile_pattern(pattern.pattern), compile_group(pattern)
             return lambda context: groups(inner(context), context)
@@ -298,6 +304,11 @@ def _graph(pattern: Graph) -> Plan:
 def _name_graph(row: Row, name: Node, iri: IRI) -> bool:
     """Bind GRAPH's variable in a row of its pattern, which may have bound it to something else."""
     return not isinstance(name, Variable) or row.setdefault(name.name, iri) == iri
+
+
+def _match(pattern: Match) -> Plan:
+    number = pattern.number
+    return lambda context: (dict(row) for row in context.mappings[number] if _fits(row, context))
 
 
 def _order_by(pattern: OrderBy) -> Plan:

@@ -1,0 +1,59 @@
+"""Named arrays as bytes: the written form of state and of what crosses a shuffle. Versioned; no code in it.
+
+Layout: 4 bytes magic, 1 byte version, 8 bytes length of a JSON header, the header (a list of [name, dtype, shape] and free
+`meta`), then the arrays' bytes one after the other, little-endian, each padded to 8.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+MAGIC = b"SCPT"
+VERSION = 1
+_HEAD = struct.Struct("<4sBQ")
+
+Arrays = dict[str, NDArray[Any]]
+
+
+def pack(arrays: Mapping[str, NDArray[Any]], meta: Mapping[str, Any] | None = None) -> bytes:
+    """Bytes of named arrays.
+
+    >>> arrays, meta = unpack(pack({"x": np.array([1, 2])}, {"n": 3}))
+    >>> arrays["x"].tolist(), meta
+    ([1, 2], {'n': 3})
+    """
+    listed = [[name, array.dtype.newbyteorder("<").str, list(array.shape)] for name, array in arrays.items()]
+    header = json.dumps({"arrays": listed, "meta": dict(meta or {})}).encode()
+    header += b" " * (-(len(header) + _HEAD.size) % 8)
+    parts = [_HEAD.pack(MAGIC, VERSION, len(header)), header]
+    for array in arrays.values():
+        data = np.ascontiguousarray(array).tobytes()
+        parts += [data, b"\0" * (-len(data) % 8)]
+    return b"".join(parts)
+
+
+def unpack(data: bytes) -> tuple[Arrays, dict[str, Any]]:
+    """The arrays and the meta of `pack`; raises ValueError for bytes of another kind or version."""
+    if len(data) < _HEAD.size:
+        raise ValueError("these bytes are no packed arrays")
+    magic, version, size = _HEAD.unpack_from(data)
+    if magic != MAGIC:
+        raise ValueError("these bytes are no packed arrays")
+    if version != VERSION:
+        raise ValueError(f"packed arrays of version {version}, but this is version {VERSION}")
+    header = json.loads(data[_HEAD.size : _HEAD.size + size])
+    at = _HEAD.size + size
+    arrays: Arrays = {}
+    for name, dtype, shape in header["arrays"]:
+        kind = np.dtype(dtype)
+        count = int(np.prod(shape, dtype=np.int64))
+        arrays[name] = np.frombuffer(data, kind, count, at).reshape(shape).copy()
+        at += count * kind.itemsize
+        at += -at % 8
+    return arrays, header["meta"]

@@ -1,0 +1,174 @@
+"""Bounded input on Spark: read and match in parallel, shuffle packed solutions by bucket, run the kernel per bucket."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+
+import pyarrow as pa
+from pyspark import Broadcast, TaskContext
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from scepter.algebra.query import Ask, Select
+from scepter.kernel.shipping import unpack_solved
+from scepter.physical.partitioning import partitioning
+from scepter.physical.planner import plan_query
+from scepter.rdf.batch import DeadLetter, EventBatch
+from scepter.rdf.nquads import ReadState
+from scepter.rdf.terms import IRI
+from scepter.runtime.engine import LocalEngine
+from scepter.runtime.matches import Match, Matcher, sorted_matches
+from scepter.runtime.queries import Query
+from scepter.runtime.spark.frames import frame_batches
+from scepter.runtime.spark.jobs import SALT_ROOM, Job, QueryWork, pack_batch, unpack_batch, work
+from scepter.runtime.spark.splits import OpenSource, Split, read_split
+from scepter.runtime.spark.tables import QUERY, arrow_schema, match_table, result_schema
+from scepter.timeline import MAX_INSTANT
+
+PACKED = "query int, bucket int, time bigint, blob binary"
+_PACKED = pa.schema([("query", pa.int32()), ("bucket", pa.int32()), ("time", pa.int64()), ("blob", pa.binary())])
+_WHOLE = -1
+"""The `query` of blobs that hold events rather than solutions: the program runs undivided."""
+
+Report = Callable[[DeadLetter], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What reading tasks are given besides their splits."""
+
+    job: Broadcast[Job]
+    open_source: OpenSource
+    report: Report
+
+
+def run_batch(
+    query: Query,
+    spark: SparkSession,
+    job: Job,
+    inputs: Mapping[int, DataFrame | list[Split]],
+    open_source: OpenSource,
+    report: Report,
+) -> DataFrame:
+    """The matches of a job over bounded inputs (stream number -> splits of sources, or a table of events)."""
+    shared = spark.sparkContext.broadcast(job)
+    reading = Reading(shared, open_source, report)
+    packed = _packed(spark, reading, inputs)
+    schema = arrow_schema(query.variables, query.constructs, query.asks, job.kind)
+    spark_schema = result_schema(query, job.kind)
+    if not job.divided:
+        found = packed.groupBy("bucket").applyInArrow(partial(_run_whole, shared, schema), spark_schema)
+    else:
+        found = packed.groupBy("query", "bucket").applyInArrow(partial(_run_bucket, shared, schema), spark_schema)
+    return _merged(found, job)
+
+
+def _packed(spark: SparkSession, reading: Reading, inputs: Mapping[int, DataFrame | list[Split]]) -> DataFrame:
+    frames = []
+    splits = [split for given in inputs.values() if isinstance(given, list) for split in given]
+    if splits:
+        rows = [(s.stream, s.source, s.start, s.stop) for s in splits]
+        table = spark.createDataFrame(rows, "stream int, source string, start bigint, stop bigint")
+        frames.append(table.repartition(len(rows), F.monotonically_increasing_id()).mapInArrow(partial(_read, reading), PACKED))
+    for stream, given in inputs.items():
+        if isinstance(given, DataFrame):
+            frames.append(
+                given.select(*(c for c in ("start", "end", "graph", "name") if c in given.columns)).mapInArrow(
+                    partial(_read_table, reading, stream), PACKED
+                )
+            )
+    packed = frames[0]
+    for frame in frames[1:]:
+        packed = packed.unionAll(frame)
+    return packed
+
+
+def _read(reading: Reading, rows: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    job = reading.job.value
+    yield from _blobs(job, _split_batches(reading, rows))
+
+
+def _split_batches(reading: Reading, rows: Iterable[pa.RecordBatch]) -> Iterator[EventBatch]:
+    job, run = reading.job.value, _read_state(reading.job.value)
+    for table in rows:
+        for row in table.to_pylist():
+            yield from read_split(Split(**row), reading.open_source, job.key, job.predicates, run, reading.report)
+
+
+def _read_table(reading: Reading, stream: int, rows: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    job = reading.job.value
+    yield from _blobs(job, frame_batches(rows, stream, job.kind, job.key, _read_state(job), reading.report))
+
+
+def _read_state(job: Job) -> ReadState:
+    return ReadState(job.kind, (_task() + 1) * SALT_ROOM)
+
+
+def _task() -> int:
+    context = TaskContext.get()
+    return 0 if context is None else context.taskAttemptId() % (1 << 20)
+
+
+def _blobs(job: Job, batches: Iterable[EventBatch]) -> Iterator[pa.RecordBatch]:
+    """Solutions per query and bucket, or the events as they are where the program cannot be divided."""
+    number = (_task() + 1) * SALT_ROOM
+    for batch in batches:
+        rows: list[tuple[int, int, int, bytes]] = []
+        if job.divided:
+            for query in range(len(job.program.queries)):
+                rows += [(query, *part) for part in work(job, query).solve(batch, number)]
+        elif batch.events:
+            rows.append((_WHOLE, 0, int(batch.end.max()), pack_batch(batch)))
+        number += batch.events
+        if rows:
+            yield pa.RecordBatch.from_arrays(
+                [pa.array(c, t) for c, t in zip(zip(*rows, strict=True), _PACKED.types, strict=True)], schema=_PACKED
+            )
+
+
+def _run_bucket(shared: Broadcast[Job], schema: pa.Schema, packed: pa.Table) -> pa.Table:
+    """The stateful part of one query in one bucket."""
+    job = shared.value
+    query = packed.column("query")[0].as_py()
+    here = QueryWork(job, query)
+    for blob in packed.column("blob"):
+        here.kernel.accept(unpack_solved(blob.as_buffer(), here.texts))
+    matcher = Matcher(query, here.kernel, here.texts, job.kind, _shown)
+    matches = matcher(here.kernel.finish())
+    return pa.Table.from_batches(match_table(sorted_matches(matches), schema), schema)
+
+
+def _run_whole(shared: Broadcast[Job], schema: pa.Schema, packed: pa.Table) -> pa.Table:
+    """The whole program in one task."""
+    job = shared.value
+    engine = LocalEngine(job.program, job.options, job.background(), ontology=job.ontology, key=job.key)
+    for stream in job.streams:
+        engine.stream_number(stream)
+    engine.reading.salt = SALT_ROOM << 20
+    for blob in packed.column("blob"):
+        engine.take(unpack_batch(blob.as_buffer()))
+    matches: list[Match] = engine.advance(MAX_INSTANT - 1) if job.program.others else []
+    matches += engine.finish()
+    return pa.Table.from_batches(match_table(sorted_matches(matches), schema), schema)
+
+
+def _shown(number: int, name: object) -> object:
+    return name.value if isinstance(name, IRI) else str(name) if name is not None else f"#{number}"
+
+
+def _merged(found: DataFrame, job: Job) -> DataFrame:
+    """Rows of different buckets that are one row of the answer: the first answer of an ASK, DISTINCT rows."""
+    if not job.divided:
+        return found
+    for number, query in enumerate(job.program.queries):
+        if not partitioning(plan_query(query)).merges:
+            continue
+        others, mine = found.where(F.col(QUERY) != number), found.where(F.col(QUERY) == number)
+        if isinstance(query.result, Ask):
+            found = others.unionAll(mine.orderBy("end", "start").limit(1))
+        elif isinstance(query.result, Select) and query.result.distinct:
+            keys = [c for c in found.columns if not c.startswith("_events")]
+            found = others.unionAll(mine.dropDuplicates(keys))
+    return found

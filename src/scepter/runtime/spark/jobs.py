@@ -1,0 +1,160 @@
+"""What every worker of a job must know, and the engine pieces a worker keeps between tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scepter.algebra.query import Program, Query, Tumbling
+from scepter.kernel.background import Background
+from scepter.kernel.container import pack, unpack
+from scepter.kernel.intake import Intake
+from scepter.kernel.query import QueryKernel, Solved
+from scepter.kernel.shipping import buckets_by_key, buckets_by_window, split
+from scepter.kernel.texts import Texts
+from scepter.kernel.windows import Bounds, resolve
+from scepter.physical.partitioning import PartitionKind, partitioning
+from scepter.physical.plan import QueryPlan
+from scepter.physical.planner import plan_query
+from scepter.rdf.batch import EventBatch
+from scepter.rdf.hashing import TermKey, term_id
+from scepter.rdf.terms import IRI, Triple
+from scepter.runtime.options import RunOptions
+from scepter.timeline import TimeKind
+
+SALT_ROOM = 1 << 40
+"""Each reading task counts events, and keeps blank nodes apart, in a stretch of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A run as its workers see it: small, and the same for all of them."""
+
+    name: str
+    """Different for every job."""
+    program: Program
+    options: RunOptions
+    kind: TimeKind
+    key: TermKey
+    streams: tuple[IRI, ...]
+    default: tuple[Triple, ...]
+    named: tuple[tuple[str, tuple[Triple, ...]], ...]
+    ontology: tuple[Triple, ...]
+    buckets: int
+
+    @property
+    def start(self) -> int | None:
+        """The instant before which events are not seen."""
+        return None if self.options.start is None else self.options.start.on(self.kind, "--start")
+
+    @property
+    def divided(self) -> bool:
+        """Whether its queries can be run apart from each other, each in many buckets."""
+        queries = self.program.queries
+        return not self.program.others and not any(q.into in self.streams for q in queries if q.into is not None)
+
+    @property
+    def predicates(self) -> frozenset[int] | None:
+        """The ids of the predicates that can matter."""
+        if self.program.others:
+            return None
+        found: set[int] = set()
+        for query in self.program.queries:
+            predicates = plan_query(query).predicates
+            if predicates is None:
+                return None
+            found |= {term_id(self.key, str(p)) for p in predicates}
+        return frozenset(found)
+
+    def background(self) -> Background:
+        """The static graphs."""
+        return Background(self.default, dict(self.named))
+
+
+class QueryWork:
+    """One query's kernel in a worker: the stateless part in reading tasks, the stateful part in buckets."""
+
+    def __init__(self, job: Job, number: int) -> None:
+        query: Query = job.program.queries[number]
+        self.job = job
+        self.number = number
+        self.plan: QueryPlan = plan_query(query)
+        self.bounds: Bounds = resolve(query.window, job.kind, job.options.time_unit, job.start or 0)
+        self.texts = Texts()
+        self.kernel = QueryKernel(self.plan, self.bounds, job.key, job.background(), self.texts)
+        self.division = division(self.plan)
+        self._streams = np.full(len(job.streams), -1, np.int64)
+        for i, stream in enumerate(query.streams):
+            self._streams[job.streams.index(stream.iri)] = i
+
+    def solve(self, batch: EventBatch, number: int) -> Iterator[tuple[int, int, bytes]]:
+        """(bucket, greatest time, packed solutions) of a batch whose events are numbered from `number` on."""
+        intake = Intake(batch, self.texts.add(batch), number)
+        wanted = np.ones(batch.events, np.bool_) if self.job.start is None else batch.end >= self.job.start
+        self.kernel.take(intake, self._streams, wanted)
+        for solved in self.kernel.drain():
+            yield from split(solved, *self._buckets(solved), self.texts)
+        self.texts.forget()
+
+    def _buckets(self, solved: Solved) -> tuple[list[NDArray[np.uint64]], NDArray[np.uint64] | None]:
+        buckets = self.job.buckets
+        match self.division:
+            case PartitionKind.KEY:
+                slots = self.plan.partition or partitioning(self.plan).slots
+                ticks = solved.ticks.groups % np.uint64(buckets) if self.plan.partition and self.kernel.needs_ticks else None
+                return buckets_by_key(self.plan, slots, solved, buckets), ticks
+            case PartitionKind.TUMBLING:
+                assert self.bounds.length is not None
+                origin, length = self.bounds.origin, self.bounds.length
+                ticks = ((solved.ticks.times - origin) // length % buckets).astype(np.uint64)
+                return buckets_by_window(solved, origin, length, buckets), ticks
+            case _:
+                rows = [np.zeros(len(table), np.uint64) for table in solved.tables]
+                return rows, np.zeros(len(solved.ticks.times), np.uint64)
+
+
+def division(plan: QueryPlan) -> PartitionKind:
+    """How a query's work is divided over buckets.
+
+    Slices of history and keys under strict contiguity over the whole streamset are not taken: such a query goes by its
+    tumbling window if it has one, else undivided.
+    """
+    found = partitioning(plan)
+    if found.kind is PartitionKind.KEY and not found.needs_predecessor:
+        return PartitionKind.KEY
+    if found.kind is not PartitionKind.ONE and isinstance(plan.window, Tumbling):
+        return PartitionKind.TUMBLING
+    return PartitionKind.ONE
+
+
+_KEPT: dict[tuple[str, int], QueryWork] = {}
+
+
+def work(job: Job, number: int) -> QueryWork:
+    """A worker process's kernel for the stateless part of a query, kept between its tasks."""
+    place = (job.name, number)
+    if place not in _KEPT:
+        if len(_KEPT) >= 16:
+            _KEPT.clear()
+        _KEPT[place] = QueryWork(job, number)
+    return _KEPT[place]
+
+
+_BATCH_ARRAYS = (
+    "buffer", "stream", "start", "end", "name_at", "first", "subject", "predicate", "object", "subject_at", "predicate_at",
+    "object_at", "number", "scale",
+)  # fmt: skip
+
+
+def pack_batch(batch: EventBatch) -> bytes:
+    """An event batch as bytes."""
+    return pack({name: getattr(batch, name) for name in _BATCH_ARRAYS}, {"kind": batch.kind.value})
+
+
+def unpack_batch(data: bytes) -> EventBatch:
+    """The batch that `pack_batch` wrote."""
+    arrays, meta = unpack(data)
+    return EventBatch(kind=TimeKind(meta["kind"]), **arrays)
