@@ -1,0 +1,257 @@
+"""Byte ranges of stream files: each event in exactly one, wherever the cuts fall.
+
+A range `[start, stop)` of an N-Quads file owns the events whose first line starts in it, and with them every line up to the
+next event that starts at `stop` or later. So the ranges of a file part it into texts that each begin where an event begins,
+and reading them one by one gives what reading the file gives. Files that cannot be cut (gzip, and the formats with a syntax
+across lines) are one range.
+
+In the dead letters of a range that does not begin the file, lines are counted from the byte that the source's name tells.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Final
+
+import numpy as np
+
+from scepter.rdf import grouping, scanner
+from scepter.rdf.batch import EventBatch
+from scepter.rdf.files import GZIP_MAGIC, format_of, read_file, size_of
+from scepter.rdf.hashing import TermKey
+from scepter.rdf.nquads import (
+    BATCH_BYTES,
+    NQuadsReader,
+    ReadState,
+    line_bound,
+    padded,
+    row_bound,
+    scratch_for,
+    spare_for,
+    time_ids,
+)
+from scepter.rdf.readers import Reading
+from scepter.rdf.source import DeadLetterTaker
+from scepter.timeline import TimeKind
+
+AT_LEAST: Final = 4 << 20
+"""Smaller ranges cost more in tasks than they gain in parallel work."""
+_LINE_FORMATS: Final = frozenset({".nq", ".nquads", ".nt"})
+_PACKED_ROOM: Final = 1 << 32
+_BLOCK: Final = 1 << 16
+_LOOK_BACK: Final = 1 << 12
+_BOM: Final = b"\xef\xbb\xbf"
+_LINE_END: Final = re.compile(rb"\r\n|\r|\n")
+_STAMP_FAULTS: Final = (grouping.BAD_TIME, grouping.TIME_RANGE, grouping.MIXED_KINDS)
+_KEY: Final = TermKey.fixed()
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """The events that start in `[start, stop)` of a file, which counts as `size` bytes long even if it has grown since."""
+
+    path: str
+    start: int
+    stop: int
+    size: int
+    salt: int = 0
+    """What keeps the blank nodes of its events apart from those of the run's other ranges."""
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.start <= self.stop <= self.size:
+            raise ValueError(f"no range of a file of {self.size} bytes: {self.start} to {self.stop}")
+
+
+def plan_ranges(paths: Iterable[str | Path], *, parts: int = 1, at_least: int = AT_LEAST, salt: int = 0) -> list[Range]:
+    """Ranges of about equal size for so many tasks, none much smaller than `at_least` bytes, in the order of the files.
+
+    `salt` is where the salts of this plan begin: `next_salt` of an earlier plan of the same run.
+    """
+    files = [Range(str(path), 0, size, size) for path in paths if (size := size_of(Path(path)))]
+    share = max(1, at_least, -(-sum(file.size for file in files) // max(1, parts)))
+    ranges: list[Range] = []
+    for file in files:
+        ranges += cut(Range(file.path, 0, file.size, file.size, salt), share)
+        salt = next_salt(ranges, salt)
+    return ranges
+
+
+def cut(whole: Range, share: int) -> list[Range]:
+    """Pieces of a range of at most about `share` bytes each; the range itself where its file cannot be cut."""
+    length = whole.stop - whole.start
+    count = max(1, -(-length // max(1, share)))
+    if count == 1 or not divisible(Path(whole.path)):
+        return [whole]
+    edges = [whole.start + length * i // count for i in range(count + 1)]
+    return [Range(whole.path, edges[i], edges[i + 1], whole.size, whole.salt) for i in range(count)]
+
+
+def next_salt(ranges: Sequence[Range], salt: int = 0) -> int:
+    """A salt beyond all that reading the ranges uses; `salt` if there are none."""
+    if not ranges:
+        return salt
+    last = ranges[-1]
+    # An event takes a byte of text, so that offsets count far enough; packed bytes may hold more events than bytes.
+    return last.salt + (last.size if divisible(Path(last.path)) else max(last.size, _PACKED_ROOM))
+
+
+def divisible(path: Path) -> bool:
+    """Whether a file can be read in ranges: N-Quads or timestamped N-Triples, not gzipped."""
+    if format_of(path) not in _LINE_FORMATS:
+        return False
+    with path.open("rb") as file:
+        return not file.read(len(GZIP_MAGIC)).startswith(GZIP_MAGIC)
+
+
+def first_kind(paths: Iterable[str | Path]) -> TimeKind | None:
+    """The kind of the first time that stands in the files, which rules the run; None if there is none."""
+    run = ReadState()
+    for path in paths:
+        reading = Reading(_KEY, 0, str(path), lambda letter: None, frozenset(), run, _BLOCK, {})
+        for _ in read_file(Path(path), reading):
+            break
+        if run.kind is not None:
+            return run.kind
+    return None
+
+
+def read_range(
+    part: Range,
+    key: TermKey,
+    stream_index: int,
+    dead_letter: DeadLetterTaker,
+    *,
+    predicates: frozenset[int] | None = None,
+    kind: TimeKind | None = None,
+    batch_bytes: int = BATCH_BYTES,
+) -> Iterator[EventBatch]:
+    """The events of a range. `kind` is the run's kind of time (`first_kind`): ranges must not decide it each for itself."""
+    path = Path(part.path)
+    if not divisible(path):
+        run = ReadState(kind, part.salt)
+        yield from read_file(path, Reading(key, stream_index, part.path, dead_letter, predicates, run, batch_bytes, {}))
+        return
+    with path.open("rb") as file:
+        begin = event_start(file, part.start, part.size, part.stop)
+        if begin >= part.stop:
+            return
+        end = event_start(file, part.stop, part.size)
+        name = f"{part.path} from byte {begin}" if begin else part.path
+        run = ReadState(kind, part.salt + begin)
+        reader = NQuadsReader(
+            key, stream_index, name, dead_letter, predicates=predicates, run=run, batch_bytes=batch_bytes
+        )  # fmt: skip
+        for chunk in _chunks(file, begin, end, batch_bytes):
+            if (batch := reader.feed(chunk)) is not None:
+                yield batch
+        if (batch := reader.finish()) is not None:
+            yield batch
+
+
+def _chunks(file: IO[bytes], begin: int, end: int, size: int) -> Iterator[bytes]:
+    file.seek(begin)
+    while begin < end and (chunk := file.read(min(size, end - begin))):
+        begin += len(chunk)
+        yield chunk
+
+
+def event_start(file: IO[bytes], at: int, size: int, enough: int | None = None) -> int:
+    """Where the first event starts of those whose first line starts at `at` or later, `size` if there is none; any number
+    from `enough` on if it is not before that."""
+    if at <= 0 or at >= size:
+        return max(0, min(at, size))
+    line = _line_start(file, at, size)
+    context = _open_line(file, line)
+    known = 1 if context else 0
+    for block in _blocks(file, line, size):
+        if enough is not None and line >= enough:
+            break
+        if _marks(context + block)[0] > known:
+            ends = [found.end() for found in _LINE_END.finditer(block)]
+            first = bisect_left(ends, True, key=lambda end: _marks(context + block[:end])[0] > known)
+            return line + (ends[first - 1] if first else 0)
+        line += len(block)
+    return line
+
+
+def _line_start(file: IO[bytes], at: int, size: int) -> int:
+    """Where the first line starts at `at` > 0 or later."""
+    position = at - 1
+    for chunk in _chunks(file, position, size, _BLOCK):
+        found = _LINE_END.search(chunk)
+        if found is not None:
+            end = position + found.end()
+            return min(end + _splits_crlf(file, end, size), size)
+        position += len(chunk)
+    return size
+
+
+def _splits_crlf(file: IO[bytes], end: int, size: int) -> bool:
+    """Whether `end` stands between the two bytes of one line end."""
+    if end >= size:
+        return False
+    file.seek(end - 1)
+    return file.read(2) == b"\r\n"
+
+
+def _open_line(file: IO[bytes], line: int) -> bytes:
+    """A line of the event that is open where the line at `line` starts; empty if none is."""
+    reach = _LOOK_BACK
+    while True:
+        begin = max(0, line - reach)
+        start = _line_start(file, begin, line) if begin else 0
+        file.seek(start)
+        text = file.read(line - start)
+        marks, open_at = _marks(text, at_start=start == 0)
+        if open_at is not None:
+            end = _LINE_END.search(text, open_at)
+            return text[open_at : end.start() if end else None] + b"\n"
+        if marks or begin == 0:
+            return b""
+        reach *= 4
+
+
+def _blocks(file: IO[bytes], at: int, size: int) -> Iterator[bytes]:
+    """Whole lines from `at` on, many at a time."""
+    reach = _BLOCK
+    while at < size:
+        file.seek(at)
+        text = file.read(min(reach, size - at))
+        if not text:
+            return
+        if at + len(text) < size:
+            whole = max(text.rfind(b"\n"), text.rfind(b"\r", 0, -1)) + 1
+            if not whole:
+                reach *= 2
+                continue
+            text = text[:whole]
+        at += len(text)
+        reach = _BLOCK
+        yield text
+
+
+def _marks(text: bytes, *, at_start: bool = False) -> tuple[int, int | None]:
+    """How many lines of a text begin an event or end one, at least 1 if any does; and where the event that is still open at
+    its end began. Asked of the scanner itself, so that nothing else need know which lines do."""
+    size = len(text)
+    lines = line_bound(np.frombuffer(text, dtype=np.uint8))
+    rows = row_bound(size, lines)
+    columns = scanner.allot(rows, lines)
+    state = columns.state
+    state[scanner.BEGIN] = len(_BOM) if at_start and text.startswith(_BOM) else 0
+    state[scanner.LIMIT] = size
+    state[scanner.SPARE] = size
+    state[scanner.LINE] = 1
+    grouping.scan_events(
+        padded(text, spare_for(size, rows)), scanner.id_table(()), True, scratch_for(size), _KEY.words(), time_ids(_KEY),
+        columns.ids, columns.places, columns.number, columns.scale, columns.events, columns.errors, columns.known_ids, state,
+    )  # fmt: skip
+    consumed = int(state[scanner.CONSUMED])
+    open_at = consumed if consumed < size else None
+    codes = columns.errors[: int(state[scanner.ERRORS]), 0]
+    faulty = int(np.count_nonzero(np.isin(codes, _STAMP_FAULTS)))
+    return int(state[scanner.SALT]) + (open_at is not None) + faulty, open_at
