@@ -274,7 +274,7 @@ def _extend(pattern: Extend) -> Plan:
     return extended
 
 
-def _fits(row: Row, context: Context) -> bool:
+def _fits(row: Bindings, context: Context) -> bool:
     """Whether a row agrees with the solution that EXISTS has substituted."""
     return all(row.get(name, term) == term for name, term in context.substituted.items())
 
