@@ -38,7 +38,7 @@ def pack(arrays: Mapping[str, NDArray[Any]], meta: Mapping[str, Any] | None = No
     return b"".join(parts)
 
 
-def unpack(data: bytes) -> tuple[Arrays, dict[str, Any]]:
+def unpack(data: bytes | memoryview) -> tuple[Arrays, dict[str, Any]]:
     """The arrays and the meta of `pack`; raises ValueError for bytes of another kind or version."""
     if len(data) < _HEAD.size:
         raise ValueError("these bytes are no packed arrays")
@@ -47,7 +47,7 @@ def unpack(data: bytes) -> tuple[Arrays, dict[str, Any]]:
         raise ValueError("these bytes are no packed arrays")
     if version != VERSION:
         raise ValueError(f"packed arrays of version {version}, but this is version {VERSION}")
-    header = json.loads(data[_HEAD.size : _HEAD.size + size])
+    header = json.loads(bytes(data[_HEAD.size : _HEAD.size + size]))
     at = _HEAD.size + size
     arrays: Arrays = {}
     for name, dtype, shape in header["arrays"]:

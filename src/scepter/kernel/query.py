@@ -266,6 +266,19 @@ class QueryKernel:
         for pool in pools:
             pool.rewrite("node", places[pool.runs.node])
 
+    @property
+    def idle(self) -> bool:
+        """Whether nothing waits: no run, no remembered or buffered solution, no counts."""
+        remembered = any(len(table) for chain in self.chains for table in chain.history)
+        return not (self.buffer or self.live_runs or remembered or self._bounds.events is not None)
+
+    def next_due(self) -> int | None:
+        """The first time whose passing can release or complete something; None if only events can."""
+        times = [int(part.ticks.times[0]) for part in self.buffer if len(part.ticks.times)]
+        times += [int(table.time[0]) for part in self.buffer for table in part.tables if len(table)]
+        times += [limit for chain in self.chains for pool in chain.pools() if (limit := pool.first_limit()) is not None]
+        return min(times, default=None)
+
     def state_rows(self) -> dict[str, int]:
         """How much state there is: runs, nodes, remembered negated solutions, buffered solutions."""
         return {

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scepter.kernel.solutions import Float64, Int8, Int64, UInt64
+from scepter.timeline import MAX_INSTANT
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +155,14 @@ class Waiting:
             later = limit[self.live(limit > until)]
             self._earliest = int(later.min()) if len(later) else None
         return rows
+
+    def first_limit(self) -> int | None:
+        """The least limit of the live rows; None without one, or if none of them has a limit."""
+        rows = self.live()
+        if not len(rows):
+            return None
+        least = int(self.runs.limit[rows].min())
+        return None if least == MAX_INSTANT else least
 
     def save(self) -> None:
         """Start an instant that may be undone."""

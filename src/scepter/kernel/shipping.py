@@ -64,7 +64,7 @@ def pack_solved(solved: Solved, texts: Texts) -> bytes:
     return pack(arrays, {"scans": len(solved.tables)})
 
 
-def unpack_solved(data: bytes, texts: Texts) -> Solved:
+def unpack_solved(data: bytes | memoryview, texts: Texts) -> Solved:
     """A packed part, its texts taken over."""
     arrays, meta = unpack(data)
     base = texts.insert(arrays["texts"].tobytes())

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from scepter.algebra.query import Ask, Construct, Program, Select
 from scepter.errors import Diagnostic, QueryError
 from scepter.lower import Lowered, lower
+from scepter.optimizer.pipeline import optimize
 from scepter.physical.explain import explain
 from scepter.physical.planner import plan_query
 
@@ -16,6 +17,8 @@ class Query:
     """A query that has been parsed and checked; make one with `scepter.parse`."""
 
     lowered: Lowered
+    program: Program
+    """Its algebra, optimised."""
 
     @property
     def language(self) -> str:
@@ -31,11 +34,6 @@ class Query:
     def name(self) -> str:
         """The file's name, or `<query>`."""
         return self.lowered.source.name
-
-    @property
-    def program(self) -> Program:
-        """Its algebra."""
-        return self.lowered.program
 
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:
@@ -83,7 +81,7 @@ class Query:
 
     def explain(self, format: str = "text") -> str:
         """The plan as `text`, `mermaid`, `json` or `svg`."""
-        return explain(self.program, self.language, format)
+        return explain(self.lowered.program, self.language, format, dict(self.lowered.prefixes))
 
 
 def parse(text: str, language: str | None = None, name: str = "<query>") -> Query:
@@ -95,8 +93,9 @@ def parse(text: str, language: str | None = None, name: str = "<query>") -> Quer
     """
     lowered = lower(text, language, name)
     try:
-        for query in lowered.program.queries:
+        program = optimize(lowered.program)
+        for query in program.queries:
             plan_query(query)
     except QueryError as error:
         raise QueryError(error.diagnostic, lowered.source) from None
-    return Query(lowered)
+    return Query(lowered, program)

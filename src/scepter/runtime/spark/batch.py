@@ -23,7 +23,7 @@ from scepter.runtime.matches import Match, Matcher, sorted_matches
 from scepter.runtime.queries import Query
 from scepter.runtime.spark.frames import frame_batches
 from scepter.runtime.spark.jobs import SALT_ROOM, Job, QueryWork, pack_batch, unpack_batch, work
-from scepter.runtime.spark.splits import OpenSource, Split, read_split
+from scepter.runtime.spark.ranges import Range, read_range
 from scepter.runtime.spark.tables import QUERY, arrow_schema, match_table, result_schema
 from scepter.timeline import MAX_INSTANT
 
@@ -31,6 +31,8 @@ PACKED = "query int, bucket int, time bigint, blob binary"
 _PACKED = pa.schema([("query", pa.int32()), ("bucket", pa.int32()), ("time", pa.int64()), ("blob", pa.binary())])
 _WHOLE = -1
 """The `query` of blobs that hold events rather than solutions: the program runs undivided."""
+
+_BATCH_BYTES = 4 * 2**20
 
 Report = Callable[[DeadLetter], None]
 
@@ -40,7 +42,6 @@ class Reading:
     """What reading tasks are given besides their splits."""
 
     job: Broadcast[Job]
-    open_source: OpenSource
     report: Report
 
 
@@ -48,35 +49,40 @@ def run_batch(
     query: Query,
     spark: SparkSession,
     job: Job,
-    inputs: Mapping[int, DataFrame | list[Split]],
-    open_source: OpenSource,
+    inputs: Mapping[int, DataFrame | list[Range]],
     report: Report,
 ) -> DataFrame:
-    """The matches of a job over bounded inputs (stream number -> splits of sources, or a table of events)."""
+    """The matches of a job over bounded inputs (stream number -> ranges of files, or a table of events)."""
     shared = spark.sparkContext.broadcast(job)
-    reading = Reading(shared, open_source, report)
+    reading = Reading(shared, report)
     packed = _packed(spark, reading, inputs)
     schema = arrow_schema(query.variables, query.constructs, query.asks, job.kind)
     spark_schema = result_schema(query, job.kind)
-    if not job.divided:
-        found = packed.groupBy("bucket").applyInArrow(partial(_run_whole, shared, schema), spark_schema)
-    else:
-        found = packed.groupBy("query", "bucket").applyInArrow(partial(_run_bucket, shared, schema), spark_schema)
-    return _merged(found, job)
+    step = _run_bucket if job.divided else _run_whole
+
+    def reduce(packed: pa.Table) -> pa.Table:  # Spark reads the annotations, so that this cannot be a partial
+        return step(shared, schema, packed)
+
+    return _merged(packed.groupBy("query", "bucket").applyInArrow(reduce, spark_schema), job)
 
 
-def _packed(spark: SparkSession, reading: Reading, inputs: Mapping[int, DataFrame | list[Split]]) -> DataFrame:
+def _packed(spark: SparkSession, reading: Reading, inputs: Mapping[int, DataFrame | list[Range]]) -> DataFrame:
     frames = []
-    splits = [split for given in inputs.values() if isinstance(given, list) for split in given]
-    if splits:
-        rows = [(s.stream, s.source, s.start, s.stop) for s in splits]
-        table = spark.createDataFrame(rows, "stream int, source string, start bigint, stop bigint")
-        frames.append(table.repartition(len(rows), F.monotonically_increasing_id()).mapInArrow(partial(_read, reading), PACKED))
+    rows = [
+        (stream, r.path, r.start, r.stop, r.size, r.salt)
+        for stream, given in inputs.items()
+        if isinstance(given, list)
+        for r in given
+    ]
+    if rows:
+        table = spark.createDataFrame(rows, "stream int, path string, start bigint, stop bigint, size bigint, salt bigint")
+        spread = table.repartition(len(rows), F.monotonically_increasing_id())
+        frames.append(spread.mapInArrow(partial(_pack_ranges, reading), PACKED))
     for stream, given in inputs.items():
         if isinstance(given, DataFrame):
             frames.append(
                 given.select(*(c for c in ("start", "end", "graph", "name") if c in given.columns)).mapInArrow(
-                    partial(_read_table, reading, stream), PACKED
+                    partial(pack_frame, reading, stream), PACKED
                 )
             )
     packed = frames[0]
@@ -85,25 +91,30 @@ def _packed(spark: SparkSession, reading: Reading, inputs: Mapping[int, DataFram
     return packed
 
 
-def _read(reading: Reading, rows: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _pack_ranges(reading: Reading, rows: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Ranges of files as packed solutions."""
     job = reading.job.value
-    yield from _blobs(job, _split_batches(reading, rows))
-
-
-def _split_batches(reading: Reading, rows: Iterable[pa.RecordBatch]) -> Iterator[EventBatch]:
-    job, run = reading.job.value, _read_state(reading.job.value)
     for table in rows:
         for row in table.to_pylist():
-            yield from read_split(Split(**row), reading.open_source, job.key, job.predicates, run, reading.report)
+            stream = row.pop("stream")
+            batches = read_range(
+                Range(**row),
+                job.key,
+                stream,
+                reading.report,
+                predicates=job.predicates,
+                kind=job.kind,
+                batch_bytes=_BATCH_BYTES,
+            )
+            # events are numbered as their blank nodes are salted: apart from those of every other range
+            yield from _blobs(job, batches, row["salt"])
 
 
-def _read_table(reading: Reading, stream: int, rows: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def pack_frame(reading: Reading, stream: int, rows: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Events of a table as packed solutions."""
     job = reading.job.value
-    yield from _blobs(job, frame_batches(rows, stream, job.kind, job.key, _read_state(job), reading.report))
-
-
-def _read_state(job: Job) -> ReadState:
-    return ReadState(job.kind, (_task() + 1) * SALT_ROOM)
+    run = ReadState(job.kind, (_task() + 1) * SALT_ROOM)
+    yield from _blobs(job, frame_batches(rows, stream, job.kind, job.key, run, reading.report), run.salt)
 
 
 def _task() -> int:
@@ -111,9 +122,8 @@ def _task() -> int:
     return 0 if context is None else context.taskAttemptId() % (1 << 20)
 
 
-def _blobs(job: Job, batches: Iterable[EventBatch]) -> Iterator[pa.RecordBatch]:
+def _blobs(job: Job, batches: Iterable[EventBatch], number: int) -> Iterator[pa.RecordBatch]:
     """Solutions per query and bucket, or the events as they are where the program cannot be divided."""
-    number = (_task() + 1) * SALT_ROOM
     for batch in batches:
         rows: list[tuple[int, int, int, bytes]] = []
         if job.divided:
@@ -134,8 +144,8 @@ def _run_bucket(shared: Broadcast[Job], schema: pa.Schema, packed: pa.Table) -> 
     query = packed.column("query")[0].as_py()
     here = QueryWork(job, query)
     for blob in packed.column("blob"):
-        here.kernel.accept(unpack_solved(blob.as_buffer(), here.texts))
-    matcher = Matcher(query, here.kernel, here.texts, job.kind, _shown)
+        here.kernel.accept(unpack_solved(memoryview(blob.as_buffer()), here.texts))
+    matcher = Matcher(query, here.kernel, here.texts, job.kind, shown)
     matches = matcher(here.kernel.finish())
     return pa.Table.from_batches(match_table(sorted_matches(matches), schema), schema)
 
@@ -148,13 +158,14 @@ def _run_whole(shared: Broadcast[Job], schema: pa.Schema, packed: pa.Table) -> p
         engine.stream_number(stream)
     engine.reading.salt = SALT_ROOM << 20
     for blob in packed.column("blob"):
-        engine.take(unpack_batch(blob.as_buffer()))
+        engine.take(unpack_batch(memoryview(blob.as_buffer())))
     matches: list[Match] = engine.advance(MAX_INSTANT - 1) if job.program.others else []
     matches += engine.finish()
     return pa.Table.from_batches(match_table(sorted_matches(matches), schema), schema)
 
 
-def _shown(number: int, name: object) -> object:
+def shown(number: int, name: object) -> object:
+    """What a match shows for an event."""
     return name.value if isinstance(name, IRI) else str(name) if name is not None else f"#{number}"
 
 

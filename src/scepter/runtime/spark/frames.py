@@ -35,7 +35,8 @@ def frame_kind(frame: DataFrame, stream: str) -> TimeKind:
         return TimeKind.DATETIME
     raise option_error(
         "table-columns",
-        f"the table given for stream <{stream}> has start {types['start'].simpleString()} and end {types['end'].simpleString()}",
+        f"the table given for stream <{stream}> has times of types {types['start'].simpleString()} and "
+        f"{types['end'].simpleString()}",
         help="both are bigint, or both are timestamp",
     )
 

@@ -154,7 +154,7 @@ def pack_batch(batch: EventBatch) -> bytes:
     return pack({name: getattr(batch, name) for name in _BATCH_ARRAYS}, {"kind": batch.kind.value})
 
 
-def unpack_batch(data: bytes) -> EventBatch:
+def unpack_batch(data: bytes | memoryview) -> EventBatch:
     """The batch that `pack_batch` wrote."""
     arrays, meta = unpack(data)
     return EventBatch(kind=TimeKind(meta["kind"]), **arrays)

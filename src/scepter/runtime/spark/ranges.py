@@ -46,7 +46,6 @@ _BLOCK: Final = 1 << 16
 _LOOK_BACK: Final = 1 << 12
 _BOM: Final = b"\xef\xbb\xbf"
 _LINE_END: Final = re.compile(rb"\r\n|\r|\n")
-_STAMP_FAULTS: Final = (grouping.BAD_TIME, grouping.TIME_RANGE, grouping.MIXED_KINDS)
 _KEY: Final = TermKey.fixed()
 
 
@@ -170,9 +169,9 @@ def event_start(file: IO[bytes], at: int, size: int, enough: int | None = None) 
     for block in _blocks(file, line, size):
         if enough is not None and line >= enough:
             break
-        if _marks(context + block)[0] > known:
+        if _begun(context + block)[0] > known:
             ends = [found.end() for found in _LINE_END.finditer(block)]
-            first = bisect_left(ends, True, key=lambda end: _marks(context + block[:end])[0] > known)
+            first = bisect_left(ends, True, key=lambda end: _begun(context + block[:end])[0] > known)
             return line + (ends[first - 1] if first else 0)
         line += len(block)
     return line
@@ -184,18 +183,10 @@ def _line_start(file: IO[bytes], at: int, size: int) -> int:
     for chunk in _chunks(file, position, size, _BLOCK):
         found = _LINE_END.search(chunk)
         if found is not None:
-            end = position + found.end()
-            return min(end + _splits_crlf(file, end, size), size)
+            # Where the chunk ends between CR and LF, the LF counts as an empty line: no event starts there.
+            return position + found.end()
         position += len(chunk)
     return size
-
-
-def _splits_crlf(file: IO[bytes], end: int, size: int) -> bool:
-    """Whether `end` stands between the two bytes of one line end."""
-    if end >= size:
-        return False
-    file.seek(end - 1)
-    return file.read(2) == b"\r\n"
 
 
 def _open_line(file: IO[bytes], line: int) -> bytes:
@@ -206,11 +197,11 @@ def _open_line(file: IO[bytes], line: int) -> bytes:
         start = _line_start(file, begin, line) if begin else 0
         file.seek(start)
         text = file.read(line - start)
-        marks, open_at = _marks(text, at_start=start == 0)
+        begun, open_at = _begun(text, at_start=start == 0)
         if open_at is not None:
             end = _LINE_END.search(text, open_at)
             return text[open_at : end.start() if end else None] + b"\n"
-        if marks or begin == 0:
+        if begun or begin == 0:
             return b""
         reach *= 4
 
@@ -234,9 +225,9 @@ def _blocks(file: IO[bytes], at: int, size: int) -> Iterator[bytes]:
         yield text
 
 
-def _marks(text: bytes, *, at_start: bool = False) -> tuple[int, int | None]:
-    """How many lines of a text begin an event or end one, at least 1 if any does; and where the event that is still open at
-    its end began. Asked of the scanner itself, so that nothing else need know which lines do."""
+def _begun(text: bytes, *, at_start: bool = False) -> tuple[int, int | None]:
+    """How many events a text begins; and where the one began that is still open at its end. Asked of the scanner itself, so
+    that nothing else need know which lines begin an event or end one."""
     size = len(text)
     lines = line_bound(np.frombuffer(text, dtype=np.uint8))
     rows = row_bound(size, lines)
@@ -252,6 +243,4 @@ def _marks(text: bytes, *, at_start: bool = False) -> tuple[int, int | None]:
     )  # fmt: skip
     consumed = int(state[scanner.CONSUMED])
     open_at = consumed if consumed < size else None
-    codes = columns.errors[: int(state[scanner.ERRORS]), 0]
-    faulty = int(np.count_nonzero(np.isin(codes, _STAMP_FAULTS)))
-    return int(state[scanner.SALT]) + (open_at is not None) + faulty, open_at
+    return int(state[scanner.SALT]) + (open_at is not None), open_at

@@ -12,7 +12,6 @@ from pyspark.sql import DataFrame, SparkSession
 from scepter.errors import option_error
 from scepter.rdf.batch import DeadLetter
 from scepter.rdf.hashing import TermKey
-from scepter.rdf.source import EventSource
 from scepter.rdf.terms import IRI
 from scepter.runtime.inputs import BackgroundGiven, OntologyGiven, load_background, load_ontology
 from scepter.runtime.local import missing_stream
@@ -21,11 +20,14 @@ from scepter.runtime.queries import Query
 from scepter.runtime.spark.batch import run_batch
 from scepter.runtime.spark.frames import frame_kind
 from scepter.runtime.spark.jobs import Job
-from scepter.runtime.spark.splits import OpenSource, Split, plan_splits
+from scepter.runtime.spark.ranges import Range, first_kind, next_salt, plan_ranges
+from scepter.runtime.spark.streaming import run_streaming
 from scepter.runtime.spark.tables import PARTS, QUERY
 from scepter.timeline import TimeKind
 
 Given: TypeAlias = DataFrame | str | Path
+FindFiles: TypeAlias = Callable[[str], Sequence[Path]]
+"""The files that a SOURCE (file, glob, folder) stands for."""
 
 
 def run(
@@ -33,7 +35,7 @@ def run(
     spark: SparkSession,
     streams: Mapping[str, Given],
     *,
-    open_source: OpenSource,
+    find_files: FindFiles,
     background: BackgroundGiven = None,
     ontology: OntologyGiven = None,
     policy: str | None = None,
@@ -45,7 +47,7 @@ def run(
     """The matches as a DataFrame: start, end, then one column per projected variable (struct<type, value, datatype, lang>),
     or `graph`, or `boolean`."""
     options = RunOptions.of(policy=policy, time_unit=time_unit, start=start, evaluate_at=evaluate_at, max_delay=max_delay)
-    found = run_with_options(query, spark, streams, options, open_source=open_source, background=background, ontology=ontology)
+    found = run_with_options(query, spark, streams, options, find_files=find_files, background=background, ontology=ontology)
     return found.drop(QUERY, PARTS)
 
 
@@ -55,7 +57,7 @@ def run_with_options(
     streams: Mapping[str, Given],
     options: RunOptions,
     *,
-    open_source: OpenSource,
+    find_files: FindFiles,
     background: BackgroundGiven = None,
     ontology: OntologyGiven = None,
     report: Callable[[DeadLetter], None] = lambda letter: None,
@@ -67,9 +69,9 @@ def run_with_options(
             raise missing_stream(query, iri)
     named = [iri.value for iri in dict.fromkeys(s.iri for unit in query.program.units for s in unit.streams)]
     numbers = {iri: i for i, iri in enumerate(dict.fromkeys([*named, *given]))}
-    sources = {iri: open_source(str(what)) for iri, what in given.items() if not isinstance(what, DataFrame)}
+    files = {iri: find_files(str(what)) for iri, what in given.items() if not isinstance(what, DataFrame)}
     static = load_background(query, background)
-    kind = _kind(given, sources)
+    kind = _kind(given, files)
     job = Job(
         name=uuid.uuid4().hex,
         program=query.program,
@@ -82,25 +84,30 @@ def run_with_options(
         ontology=load_ontology(query, ontology),
         buckets=_buckets(spark),
     )
-    inputs: dict[int, DataFrame | list[Split]] = {}
+    inputs: dict[int, DataFrame | list[Range]] = {}
+    salt = 0
     for iri, what in given.items():
         if isinstance(what, DataFrame):
-            if what.isStreaming:
-                raise option_error("streaming", "streaming tables are not supported yet", help="give bounded tables or files")
             inputs[numbers[iri]] = what
         else:
-            paths = list(getattr(sources[iri], "paths", ()))
-            inputs[numbers[iri]] = plan_splits(numbers[iri], str(what), paths, spark.sparkContext.defaultParallelism * 2)
-    return run_batch(query, spark, job, inputs, open_source, report)
+            ranges = plan_ranges(files[iri], parts=2 * spark.sparkContext.defaultParallelism, salt=salt)
+            salt = next_salt(ranges, salt)
+            inputs[numbers[iri]] = ranges
+    live = {n: what for n, what in inputs.items() if isinstance(what, DataFrame) and what.isStreaming}
+    if not live:
+        return run_batch(query, spark, job, inputs, report)
+    if len(live) < len(inputs):
+        raise option_error(
+            "streaming", "some streams are live and some are bounded", help="give all of them as streaming tables"
+        )
+    return run_streaming(query, spark, job, live, report)
 
 
-def _kind(given: Mapping[str, Given], sources: Mapping[str, EventSource]) -> TimeKind:
+def _kind(given: Mapping[str, Given], files: Mapping[str, Sequence[Path]]) -> TimeKind:
     for iri, what in given.items():
-        if isinstance(what, DataFrame):
-            return frame_kind(what, iri)
-        first = next(sources[iri].batches(TermKey.fixed(), 0, lambda letter: None, predicates=frozenset()), None)
-        if first is not None:
-            return first.kind
+        kind = frame_kind(what, iri) if isinstance(what, DataFrame) else first_kind(files[iri])
+        if kind is not None:
+            return kind
     return TimeKind.INTEGER
 
 

@@ -1,0 +1,225 @@
+"""Operators of two sides: Join, Allen's relations, OPTIONAL and its temporal kin, UNION, MINUS."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeAlias
+
+from scepter.kernel.sparql.context import Row
+from scepter.kernel.timed.memory import Batch, Meeting, Memory
+from scepter.kernel.timed.operators import Operator
+from scepter.kernel.timed.solutions import Instant, Timed, distinct, within
+from scepter.timeline import Allen
+
+Relation: TypeAlias = Callable[[int, int, int, int], bool]
+"""(start and end of the left side, start and end of the right)"""
+Condition: TypeAlias = Callable[[Timed, Timed], bool]
+"""(the mandatory solution, the optional one) -> whether the two may join."""
+
+RELATIONS: Mapping[Allen, Relation] = {
+    Allen.BEFORE: lambda a, b, c, d: b < c,
+    Allen.AFTER: lambda a, b, c, d: d < a,
+    Allen.MEETS: lambda a, b, c, d: b == c,
+    Allen.METBY: lambda a, b, c, d: d == a,
+    Allen.OVERLAPS: lambda a, b, c, d: a < c < b < d,
+    Allen.OVERLAPPEDBY: lambda a, b, c, d: c < a < d < b,
+    Allen.STARTS: lambda a, b, c, d: a == c and b < d,
+    Allen.STARTEDBY: lambda a, b, c, d: a == c and d < b,
+    Allen.DURING: lambda a, b, c, d: c < a and b < d,
+    Allen.CONTAINS: lambda a, b, c, d: a < c and d < b,
+    Allen.FINISHES: lambda a, b, c, d: c < a and b == d,
+    Allen.FINISHEDBY: lambda a, b, c, d: a < c and b == d,
+    Allen.EQUALS: lambda a, b, c, d: a == c and b == d,
+}
+# Which side may have ended before the other: only that one has to be remembered.
+_LEFT_FIRST = frozenset((Allen.BEFORE, Allen.MEETS, Allen.OVERLAPS, Allen.STARTS, Allen.DURING))
+_RIGHT_FIRST = frozenset((Allen.AFTER, Allen.METBY, Allen.OVERLAPPEDBY, Allen.STARTEDBY, Allen.CONTAINS))
+
+
+def remembered(relation: Allen | None) -> tuple[bool, bool]:
+    """Whether the left and the right side of an operator have to be remembered."""
+    return (True, True) if relation is None else (relation in _LEFT_FIRST, relation in _RIGHT_FIRST)
+
+
+def related(relation: Relation | None, left: Timed, right: Timed) -> bool:
+    """Whether two solutions stand in a relation; without an interval they stand in any (rule 1)."""
+    if relation is None or left.start is None or left.end is None or right.start is None or right.end is None:
+        return True
+    return relation(left.start, left.end, right.start, right.end)
+
+
+class Joined(Operator):
+    """Both sides, compatible, in a relation (None: in any)."""
+
+    def __init__(self, left: Operator, right: Operator, meeting: Meeting, relation: Allen | None, bound: int | None) -> None:
+        super().__init__(left, right)
+        self.timed = left.timed or right.timed
+        self._meeting = meeting
+        self._relation = None if relation is None else RELATIONS[relation]
+        self._bound = bound
+        self._new: tuple[Sequence[Timed], Sequence[Timed]] = ((), ())
+        keep_left, keep_right = remembered(relation)
+        self._keep = keep_left and right.timed, keep_right and left.timed
+        self._memories = Memory(meeting, bound), Memory(meeting, bound)
+        self._memories[0].add(left.fixed)
+        self._memories[1].add(right.fixed)
+        self.fixed = distinct(a.merged(b) for a in left.fixed for b in self._memories[1].partners(a.row))
+
+    def delta(self, instant: Instant) -> Sequence[Timed]:
+        """dL with R, L with dR, dL with dR."""
+        left, right = self.inputs[0].delta(instant), self.inputs[1].delta(instant)
+        self._new = left, right
+        if not left and not right:
+            return ()
+        memory_left, memory_right = self._memories
+        found = [a.merged(b) for a in left for b in memory_right.partners(a.row) if related(self._relation, a, b)]
+        found += (a.merged(b) for b in right for a in memory_left.partners(b.row) if related(self._relation, a, b))
+        if left and right:
+            batch = Batch(self._meeting, right)
+            found += (a.merged(b) for a in left for b in batch.partners(a.row) if related(self._relation, a, b))
+        return distinct(within(found, self._bound))
+
+    def commit(self) -> None:
+        """Remember the sides that later instants may need."""
+        super().commit()
+        for memory, keep, new in zip(self._memories, self._keep, self._new, strict=True):
+            if keep:
+                memory.add(new)
+
+    def release(self, now: int) -> None:
+        """By the bound."""
+        super().release(now)
+        for memory in self._memories:
+            memory.release(now)
+
+    def size(self) -> int:
+        """Both memories."""
+        return super().size() + sum(map(len, self._memories))
+
+
+class Optional(Operator):
+    """A mandatory side with its partners of the optional one, or alone (rules 4 to 6).
+
+    Only new mandatory solutions ask: what they find has ended by then, so that no answer is ever taken back. `flipped` says that
+    the optional side is the left one of the relation.
+    """
+
+    def __init__(
+        self,
+        mandatory: Operator,
+        optional: Operator,
+        meeting: Meeting,
+        relation: Allen | None,
+        *,
+        flipped: bool,
+        condition: Condition | None,
+        bound: int | None,
+        shrink: Callable[[Row], Row] | None,
+    ) -> None:
+        super().__init__(mandatory, optional)
+        self.timed = mandatory.timed
+        self._meeting = meeting
+        self._relation = None if relation is None else RELATIONS[relation]
+        self._flipped = flipped
+        self._condition = condition
+        self._bound = bound
+        self._keep = optional.timed and mandatory.timed and relation is not Allen.EQUALS
+        self._memory = Memory(meeting, None if shrink is None else bound, shrink)
+        self._memory.add(optional.fixed)
+        self._new: Sequence[Timed] = ()
+        self.fixed = distinct(r for m in mandatory.fixed for r in self._joined(m, self._memory.partners(m.row)))
+
+    def delta(self, instant: Instant) -> Sequence[Timed]:
+        """The new mandatory solutions with their partners, or alone."""
+        self._new = self.inputs[1].delta(instant)
+        mandatory = self.inputs[0].delta(instant)
+        if not mandatory:
+            return ()
+        batch = Batch(self._meeting, self._new)
+        found: list[Timed] = []
+        for solution in mandatory:
+            found += self._joined(solution, [*self._memory.partners(solution.row), *batch.partners(solution.row)])
+        return distinct(within(found, self._bound))
+
+    def _joined(self, solution: Timed, partners: Iterable[Timed]) -> list[Timed]:
+        found = [solution.merged(p) for p in partners if self._fits(solution, p)]
+        return found or [solution]
+
+    def _fits(self, solution: Timed, partner: Timed) -> bool:
+        left, right = (partner, solution) if self._flipped else (solution, partner)
+        return related(self._relation, left, right) and (self._condition is None or self._condition(solution, partner))
+
+    def commit(self) -> None:
+        """Remember the optional side."""
+        super().commit()
+        if self._keep:
+            self._memory.add(self._new)
+
+    def release(self, now: int) -> None:
+        """What is out of bounds shrinks to the fact that it was there."""
+        super().release(now)
+        self._memory.release(now)
+
+    def size(self) -> int:
+        """The optional side's memory."""
+        return super().size() + len(self._memory)
+
+
+class Removed(Operator):
+    """MINUS: the left solutions without those that a compatible right one, ended by then, shares a variable with."""
+
+    def __init__(self, left: Operator, right: Operator, meeting: Meeting, shared: frozenset[str]) -> None:
+        super().__init__(left, right)
+        self.timed = left.timed
+        self._meeting = meeting
+        self._shared = shared
+        self._seen: set[frozenset[tuple[str, object]]] = set()
+        self._memory = Memory(meeting)
+        self._new: Sequence[Timed] = ()
+        self._remember(right.fixed)
+        self.fixed = [a for a in left.fixed if not self._removes(a, self._memory.partners(a.row))]
+
+    def _remember(self, solutions: Iterable[Timed]) -> None:
+        """Only that it was there counts, and only for the variables that the left side can have."""
+        for solution in solutions:
+            row = {name: term for name, term in solution.row.items() if name in self._shared}
+            trace = frozenset(row.items())
+            if row and trace not in self._seen:
+                self._seen.add(trace)
+                self._memory.add((Timed(row),))
+
+    def _removes(self, solution: Timed, partners: Iterable[Timed]) -> bool:
+        return any(name in solution.row for partner in partners for name in partner.row if name in self._shared)
+
+    def delta(self, instant: Instant) -> Sequence[Timed]:
+        """The new left solutions that nothing removes."""
+        self._new = self.inputs[1].delta(instant)
+        left = self.inputs[0].delta(instant)
+        batch = Batch(self._meeting, self._new)
+        return [
+            a for a in left if not self._removes(a, [*self._memory.partners(a.row), *batch.partners(a.row)])
+        ]  # fmt: skip
+
+    def commit(self) -> None:
+        """Remember that the right side was there."""
+        super().commit()
+        self._remember(self._new)
+
+    def size(self) -> int:
+        """The distinct mappings of the right side."""
+        return super().size() + len(self._memory)
+
+
+class United(Operator):
+    """UNION."""
+
+    def __init__(self, *sides: Operator) -> None:
+        super().__init__(*sides)
+        self.timed = any(side.timed for side in sides)
+        self.fixed = distinct(s for side in sides for s in side.fixed)
+
+    def delta(self, instant: Instant) -> Sequence[Timed]:
+        """What ends on any side."""
+        found = [side.delta(instant) for side in self.inputs]
+        filled = [solutions for solutions in found if solutions]
+        return filled[0] if len(filled) == 1 else distinct(s for solutions in filled for s in solutions)

@@ -1,0 +1,1 @@
+"""Windows over streams, event patterns over their items, and the answers of queries over both."""
