@@ -95,6 +95,19 @@ def test_a_long_event_and_long_lines_cross_the_look_back(tmp_path: Path) -> None
         assert in_ranges(path, [at], TimeKind.INTEGER) == expected
 
 
+@pytest.mark.parametrize("ends", ["\n", "\r\n", "\r"])
+def test_a_line_across_the_end_of_a_block(ends: str) -> None:
+    first = at_time("a", 1) + quad("a")
+    for short in range(0, 120, 5):
+        text = (first + "#" * ((1 << 16) - short) + "\n" + at_time("b", 2) + quad("b")).replace("\n", ends).encode()
+        file = io.BytesIO(text)
+        assert event_start(file, len(first.replace("\n", ends)), len(text)) == text.index(b"<http://e/b>")
+        lines = (first + (quad("a") * 900)[: (1 << 16) - short].rpartition("\n")[0] + "\n" + at_time("b", 2)).replace(
+            "\n", ends
+        )
+        assert event_start(io.BytesIO(lines.encode()), 5, len(lines)) == lines.index("<http://e/b>")
+
+
 def test_event_start_stops_looking_where_it_is_enough() -> None:
     text = (at_time("a", 1) + quad("a") * 5_000 + at_time("b", 2) + quad("b")).encode()
     file = io.BytesIO(text)

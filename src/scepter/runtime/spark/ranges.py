@@ -215,7 +215,7 @@ def _blocks(file: IO[bytes], at: int, size: int) -> Iterator[bytes]:
         if not text:
             return
         if at + len(text) < size:
-            whole = max(text.rfind(b"\n"), text.rfind(b"\r", 0, -1)) + 1
+            whole = max(text.rfind(b"\n"), text.rfind(b"\r")) + 1
             if not whole:
                 reach *= 2
                 continue
