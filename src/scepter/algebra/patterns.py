@@ -6,11 +6,13 @@ A pattern is evaluated over one graph (an event's, a window's, a background grap
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import TypeAlias
 
 from scepter.algebra.expressions import Constant, Expression, Variable
 from scepter.errors import Span
 from scepter.rdf.terms import IRI, Term
+from scepter.timeline import Allen
 
 Node: TypeAlias = Variable | Constant
 """What may stand in a triple pattern."""
@@ -128,6 +130,28 @@ class Union:
     right: Pattern
 
 
+class Side(Enum):
+    """One of an operator's two sides."""
+
+    LEFT = "left"
+    RIGHT = "right"
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """Both sides, compatible, and their intervals in one of Allen's relations; the result's interval is the hull.
+
+    SEQ is BEFORE. Where a side is optional (OPTIONALSEQ, EQUALSOPTIONAL), the other stays alone when it finds no partner for
+    which `condition`, the FILTER of the optional side's group, holds.
+    """
+
+    left: Pattern
+    right: Pattern
+    relation: Allen = Allen.BEFORE
+    optional: Side | None = None
+    condition: Expression | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Minus:
     """The left side's solutions that share no variable with, or are incompatible with, every one of the right's."""
@@ -169,6 +193,15 @@ class Graph:
     name: Node
     pattern: Pattern
     span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """The mappings of an event pattern of the query, by its number; `sometimes` are variables that not every mapping binds."""
+
+    number: int
+    always: tuple[Variable, ...]
+    sometimes: tuple[Variable, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,12 +253,14 @@ Pattern: TypeAlias = (
     | PathPattern
     | Join
     | LeftJoin
+    | Related
     | Union
     | Minus
     | Filter
     | Extend
     | Values
     | Graph
+    | Match
     | Group
     | OrderBy
     | Project

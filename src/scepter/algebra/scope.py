@@ -18,11 +18,14 @@ from scepter.algebra.patterns import (
     Group,
     Join,
     LeftJoin,
+    Match,
     Minus,
     OrderBy,
     PathPattern,
     Pattern,
     Project,
+    Related,
+    Side,
     Slice,
     Union,
     Values,
@@ -93,9 +96,9 @@ def _fold(pattern: Pattern, step: Callable[[Pattern, Callable[[Pattern], Names]]
 
 def _operands(pattern: Pattern) -> tuple[Pattern, ...]:
     match pattern:
-        case BGP() | PathPattern() | Values():
+        case BGP() | PathPattern() | Values() | Match():
             return ()
-        case Join() | LeftJoin() | Union() | Minus():
+        case Join() | LeftJoin() | Related() | Union() | Minus():
             return pattern.left, pattern.right
         case Filter() | Extend() | Graph() | Group() | OrderBy() | Project() | Distinct() | Slice():
             return (pattern.pattern,)
@@ -107,7 +110,7 @@ def _in_scope(pattern: Pattern, of: Callable[[Pattern], Names]) -> Names:
     match pattern:
         case BGP() | PathPattern():
             return _matched(pattern)
-        case Join() | LeftJoin() | Union():
+        case Join() | LeftJoin() | Related() | Union():
             return of(pattern.left) | of(pattern.right)
         case Minus():
             return of(pattern.left)
@@ -119,6 +122,8 @@ def _in_scope(pattern: Pattern, of: Callable[[Pattern], Names]) -> Names:
             return frozenset(v.name for v in pattern.variables)
         case Graph():
             return of(pattern.pattern) | _names(pattern.name)
+        case Match():
+            return frozenset(v.name for v in (*pattern.always, *pattern.sometimes))
         case Group():
             return frozenset(v.name for v, _ in (*pattern.keys, *pattern.aggregates))
         case Project():
@@ -135,6 +140,8 @@ def _certain(pattern: Pattern, of: Callable[[Pattern], Names]) -> Names:
             return of(pattern.left) | of(pattern.right)
         case LeftJoin() | Minus():
             return of(pattern.left)
+        case Related(left, right, _, optional):
+            return (_NONE if optional is Side.LEFT else of(left)) | (_NONE if optional is Side.RIGHT else of(right))
         case Union():
             return of(pattern.left) & of(pattern.right)
         case Filter() | OrderBy() | Distinct() | Slice():
@@ -147,6 +154,8 @@ def _certain(pattern: Pattern, of: Callable[[Pattern], Names]) -> Names:
             return frozenset(v.name for i, v in columns if all(row[i] is not None for row in pattern.rows))
         case Graph():
             return of(pattern.pattern) | _names(pattern.name)
+        case Match():
+            return frozenset(v.name for v in pattern.always)
         case Group():
             inner = of(pattern.pattern)
             return frozenset(v.name for v, e in (*pattern.keys, *pattern.aggregates) if _never_fails(e, inner))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scepter.errors import query_error
+from scepter.errors import Span, query_error
 from scepter.lower.clauses import clause_of
 from scepter.rdf.terms import IRI
 from scepter.syntax import spaseq_tree as syntax
@@ -17,14 +17,20 @@ def refuse_circles(queries: tuple[syntax.SpaseqQuery, ...]) -> None:
             for read in (c.stream.iri for c in query.clauses if isinstance(c, syntax.FromStream)):
                 feeds.setdefault(read, set()).add(clause.stream.iri)
     for clause in into:
-        if clause is not None and (circle := _way_back(clause.stream.iri, feeds)):
-            names = " -> ".join(str(iri) for iri in circle)
-            raise query_error(
-                "circular-streams",
-                f"the streams of this file feed each other in a circle: {names}",
-                clause.stream.span,
-                help="let one of the queries write into another stream",
-            )
+        if clause is not None:
+            refuse_circle(clause.stream.iri, clause.stream.span, feeds)
+
+
+def refuse_circle(stream: IRI, span: Span, feeds: dict[IRI, set[IRI]]) -> None:
+    """Raise `circular-streams` when what is made of a stream comes back to it; `feeds` are the streams made of each stream."""
+    if circle := _way_back(stream, feeds):
+        names = " -> ".join(str(iri) for iri in circle)
+        raise query_error(
+            "circular-streams",
+            f"the streams of this file feed each other in a circle: {names}",
+            span,
+            help="let one of the queries write into another stream",
+        )
 
 
 def _way_back(start: IRI, feeds: dict[IRI, set[IRI]]) -> list[IRI] | None:

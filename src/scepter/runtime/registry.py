@@ -6,11 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from scepter.algebra.windows import WindowedQuery
 from scepter.kernel.background import Background
 from scepter.kernel.texts import Texts
 from scepter.rdf.terms import IRI, Triple
 from scepter.runtime.options import RunOptions
 from scepter.runtime.tasks import Task
+from scepter.runtime.windowed_task import WindowedTask
 from scepter.timeline import TimeKind
 
 
@@ -29,5 +31,5 @@ class TaskSetup:
     """(event's number, its name) -> what a match shows for it."""
 
 
-TASKS: dict[type, Callable[[Any, int, TaskSetup], Task]] = {}
+TASKS: dict[type, Callable[[Any, int, TaskSetup], Task]] = {WindowedQuery: WindowedTask}
 """Unit type -> (unit, its number in the program, set-up) -> the task. `algebra.query.Query` needs no entry."""

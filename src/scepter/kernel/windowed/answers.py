@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from scepter.kernel.sparql.context import Row
-from scepter.kernel.windowed.items import EventMapping
+from scepter.kernel.windowed.items import EventMapping, Item
 from scepter.rdf.terms import Term
 
 
@@ -20,6 +19,15 @@ class AnswerRow:
     mappings: tuple[EventMapping, ...]
     key: Hashable
     """What makes two rows the same: the bindings with the interval."""
+    sources: tuple[tuple[str, Item], ...] | None = None
+    """The items behind it, with the labels that selected them: to be written down before they are consumed or gone."""
+
+    def with_sources(self) -> AnswerRow:
+        """The row with its items written down."""
+        if self.sources is not None or not self.mappings:
+            return self
+        found = dict.fromkeys((scan.label, item) for mapping in self.mappings for scan, item in mapping.sources())
+        return replace(self, sources=tuple(found))
 
 
 def answer_row(bindings: dict[str, Term], interval: tuple[int, int] | None, mappings: tuple[EventMapping, ...]) -> AnswerRow:
@@ -39,24 +47,3 @@ def difference(rows: Sequence[AnswerRow], others: Iterable[AnswerRow]) -> list[A
         else:
             found.append(row)
     return found
-
-
-class HiddenColumns:
-    """The hidden variables of a pattern's Matches, which say of each row which event mappings are behind it."""
-
-    def __init__(self, matches: int) -> None:
-        self._names = [(f"_:match{i}", f"_:match{i}.start", f"_:match{i}.end") for i in range(matches)]
-
-    def row(self, bindings: Row, mappings: Sequence[Sequence[EventMapping]]) -> AnswerRow:
-        """A solution as a row of the answer; `mappings` are those that each Match's numbers mean."""
-        starts: list[int] = []
-        ends: list[int] = []
-        behind: list[EventMapping] = []
-        for match, (number, start, end) in enumerate(self._names):
-            if (first := bindings.get(start)) is not None and (last := bindings.get(end)) is not None:
-                starts.append(int(first.lexical))  # type: ignore[union-attr]  # a Match binds it to an integer
-                ends.append(int(last.lexical))  # type: ignore[union-attr]
-            if (which := bindings.get(number)) is not None:
-                behind += [mappings[match][int(n)] for n in which.lexical.split()]  # type: ignore[union-attr]
-        visible = {name: term for name, term in bindings.items() if not name.startswith("_:")}
-        return answer_row(visible, (min(starts), max(ends)) if starts else None, tuple(behind))

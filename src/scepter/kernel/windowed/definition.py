@@ -31,7 +31,9 @@ class _Found:
 class Defined:
     """An event pattern evaluated afresh after each change of its scans."""
 
-    def __init__(self, pattern: EventPattern, scan_of: Callable[[ItemScan, bool], Scan], policy: Policy, consuming: bool) -> None:
+    def __init__(
+        self, pattern: EventPattern, scan_of: Callable[[ItemScan, bool], Scan], policy: Policy, consuming: bool
+    ) -> None:
         self._policy = policy
         self._scans: list[Scan] = []
         self._root = self._build(pattern, scan_of, consuming)

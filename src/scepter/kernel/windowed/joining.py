@@ -107,9 +107,7 @@ class Joining:
         values = left.values
         if self._fill:
             fill = self._fill
-            values = tuple(
-                [right.values[fill[i]] if v is None and i in fill else v for i, v in enumerate(values)]
-            )
+            values = tuple([right.values[fill[i]] if v is None and i in fill else v for i, v in enumerate(values)])
         return values + self._rest(right.values)
 
 

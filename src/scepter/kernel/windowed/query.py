@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TypeAlias
 
 from scepter.algebra.expressions import Constant
-from scepter.algebra.patterns import Extend, Filter, Graph, Join, LeftJoin, Match, Minus, OrderBy, Pattern, Project
+from scepter.algebra.patterns import Graph, Pattern
 from scepter.algebra.walk import find
-from scepter.algebra.windows import ItemScan, Policy, RelationToStream, WindowedQuery, window_graph
-from scepter.kernel.sparql.context import Context, Row, system_clock
+from scepter.algebra.windows import ItemScan, Policy, RelationToStream, WindowedQuery, scans, window_graph
+from scepter.kernel.sparql.context import Context, system_clock
 from scepter.kernel.sparql.dataset import Dataset
 from scepter.kernel.sparql.dataset import Graph as RDFGraph
-from scepter.kernel.sparql.patterns import compile_pattern
-from scepter.kernel.windowed.answers import AnswerRow, HiddenColumns, answer_row, difference
+from scepter.kernel.windowed.answers import AnswerRow, difference
 from scepter.kernel.windowed.build import build_operator
 from scepter.kernel.windowed.content import LandmarkBounds, TimeBounds, WindowContent
-from scepter.kernel.windowed.items import EventMapping, Item
+from scepter.kernel.windowed.evaluation import Linear, Whole, is_linear
+from scepter.kernel.windowed.items import Item
 from scepter.kernel.windowed.scan import Scan
 from scepter.kernel.windowed.union import UnionGraph
-from scepter.rdf.terms import IRI, XSD, Literal
+from scepter.rdf.terms import IRI
 
 Bounds: TypeAlias = LandmarkBounds | TimeBounds
-_INTEGER = XSD + "integer"
 
 
 class WindowedKernel:
@@ -40,7 +39,11 @@ class WindowedKernel:
         self._operators = [build_operator(events, policy, self._scan) for events in query.events]
         self._consuming = any(scan.consuming for content in self._contents.values() for scan in content.scans)
         self._consumed = False
-        self._answer: _Linear | _Whole = _Linear(query.pattern) if is_linear(query.pattern) else _Whole(query)
+        variables = [operator.variables for operator in self._operators]
+        keep = query.output is RelationToStream.DSTREAM
+        self._answer: Linear | Whole = (
+            Linear(query.pattern, variables[0], keep) if is_linear(query.pattern) else Whole(query.pattern, variables, keep)
+        )
         self._first = True
 
     def _graphs(self) -> dict[IRI, UnionGraph]:
@@ -67,15 +70,19 @@ class WindowedKernel:
         """The rows that an evaluation at t gives to the output."""
         changed = [content.advance(t) for content in self._contents.values()]
         if not any(changed) and not self._consumed and not self._first:
-            return self._answer.rows() if self._query.output is RelationToStream.RSTREAM else []
+            return [row.with_sources() for row in self._answer.rows()] if self._query.output is RelationToStream.RSTREAM else []
         self._first = False
         deltas = [operator.update() for operator in self._operators]
         context = replace(self._context, now=system_clock())
-        if isinstance(self._answer, _Linear):
+        if isinstance(self._answer, Linear):
             added, removed = self._answer.change(deltas[0].added, deltas[0].removed, context)
         else:
-            added, removed = self._answer.change([list(o.mappings()) for o in self._operators], context)
+            added, removed = self._answer.change([list(operator.mappings()) for operator in self._operators], context)
+        output = [row.with_sources() for row in self._output(added, removed)]
         self._consume()
+        return output
+
+    def _output(self, added: list[AnswerRow], removed: list[AnswerRow]) -> list[AnswerRow]:
         match self._query.output:
             case RelationToStream.ISTREAM:
                 return difference(added, removed)
@@ -105,7 +112,7 @@ class WindowedKernel:
     @property
     def idle(self) -> bool:
         """Whether the current answer has no rows."""
-        return not self._answer
+        return not len(self._answer)
 
     def items(self) -> Iterator[Item]:
         """The items that later rows may show."""
@@ -160,44 +167,8 @@ def _dataset(query: WindowedQuery, background: Dataset, windows: Mapping[IRI, RD
 
 
 def _constant_graphs(query: WindowedQuery) -> Iterator[IRI]:
-    patterns: list[Pattern] = [query.pattern]
-    for node in (n for p in patterns for n in find(p, Graph)):
+    """The graphs that the query names where it reads them."""
+    patterns: list[Pattern] = [query.pattern, *(scan.pattern for events in query.events for scan in scans(events))]
+    for node in (node for pattern in patterns for node in find(pattern, Graph)):
         if isinstance(node.name, Constant) and isinstance(node.name.term, IRI):
             yield node.name.term
-
-
-def is_linear(pattern: Pattern) -> bool:
-    """Whether the rows of several event mappings are those of each on its own: then only what changed is looked at.
-
-    It is so when one Match feeds joins with what stays the same, filters, BINDs and projections.
-    """
-    windows = any(
-        isinstance(g.name, Constant) and isinstance(g.name.term, IRI) and g.name.term.value.startswith("window:")
-        for g in find(pattern, Graph)
-    )
-    return not windows and len(list(find(pattern, Match))) == 1 and _reaches_match(pattern)
-
-
-def _reaches_match(pattern: Pattern) -> bool:
-    match pattern:
-        case Match():
-            return True
-        case Join(left, right):
-            return _reaches_match(left) or _reaches_match(right)
-        case LeftJoin(left) | Minus(left):
-            return _reaches_match(left)
-        case Filter() | Extend() | Project() | OrderBy():
-            return _reaches_match(pattern.pattern)
-        case _:
-            return False
-
-
-def _match_rows(number: int, match: Match, mappings: Sequence[EventMapping], variables: Sequence[str]) -> Iterable[Row]:
-    """Event mappings as a Match's rows, with the hidden variables."""
-    which, start, end = (variable.name for variable in match.always[-3:])
-    for i, mapping in enumerate(mappings):
-        row: Row = {name: term for name, term in zip(variables, mapping.values, strict=True) if term is not None}
-        row[which] = Literal(str(i), _INTEGER)
-        row[start] = Literal(str(mapping.start), _INTEGER)
-        row[end] = Literal(str(mapping.end), _INTEGER)
-        yield row

@@ -1,0 +1,95 @@
+"""The WHERE clause of an RSEP-QL query: MATCH and WINDOW among SPARQL's elements, and what its rows may be used for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import assert_never
+
+from scepter.algebra.expressions import Constant, Expression, Variable
+from scepter.algebra.patterns import Graph, Node, Pattern, TriplePattern
+from scepter.algebra.windows import window_graph
+from scepter.errors import Diagnostic, QueryError, Severity, nearest, query_error
+from scepter.lower.expressions import Clause, Place
+from scepter.lower.rsepql_events import Events
+from scepter.lower.rsepql_windows import Windows
+from scepter.lower.sparql import GroupLowering
+from scepter.rdf.terms import BlankNode, Literal
+from scepter.syntax import rsepql_tree as syntax
+from scepter.syntax import tree
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """The extension of expressions in WHERE: a variable that nothing binds is an error, in BIND a warning."""
+
+    warnings: list[Diagnostic]
+
+    def unbound(self, variable: tree.Var, place: Place) -> None:
+        """Called for each variable that an expression reads and nothing binds there."""
+        message = f"{place.clause.value} uses ?{variable.name}, which nothing in its group binds"
+        if place.clause is Clause.BIND:
+            self.warnings.append(Diagnostic("unbound-variable", message, variable.span, severity=Severity.WARNING))
+            return
+        close = nearest(variable.name, place.visible)
+        advice = f"did you mean ?{close}?" if close else f"a {place.clause.value} sees the group it stands in: bind it there"
+        raise query_error("unbound-variable", message, variable.span, help=advice)
+
+    def call(self, call: tree.Call, place: Place) -> Expression | None:
+        """SPARQL's functions only."""
+        return None
+
+    def iteration(self, call: tree.IterationCall, place: Place) -> Expression:
+        """The grammar has no such call."""
+        raise AssertionError("RSEP-QL has no iterations")
+
+
+@dataclass(slots=True)
+class WindowedGroups(GroupLowering):
+    """Groups in which MATCH and WINDOW may stand."""
+
+    windows: Windows = field(default_factory=Windows)
+    events: Events = field(default_factory=lambda: Events({}, None))
+
+    def language_element(self, element: tree.LanguageElement, outer: frozenset[str]) -> Pattern:
+        """MATCH is a Match, WINDOW a Graph."""
+        match element:
+            case syntax.MatchClause():
+                return self.events.match(element)
+            case syntax.WindowClause(name, group, span):
+                window = window_graph(self.windows.use(name, "WINDOW"))
+                return Graph(Constant(window, name.span), self.group(group, outer), span)
+            case _:
+                raise AssertionError(f"no element of RSEP-QL: {element!r}")
+
+
+def unbound_column(variable: tree.Var, clause: str, visible: Iterable[str]) -> QueryError:
+    """The error for a variable that the result names and nothing binds."""
+    close = nearest(variable.name, [name for name in visible if not name.startswith("_:")])
+    advice = f"did you mean ?{close}?" if close else "bind it in WHERE"
+    return query_error(
+        "unbound-variable", f"{clause} uses ?{variable.name}, which nothing in WHERE binds", variable.span, help=advice
+    )
+
+
+def template_triple(triple: tree.Triple, visible: frozenset[str]) -> TriplePattern:
+    """A triple of a CONSTRUCT's template."""
+    if isinstance(triple.subject, tree.Constant) and isinstance(triple.subject.term, Literal):
+        raise query_error("template", "a literal cannot be the subject of a triple", triple.subject.span)
+    assert not isinstance(triple.verb, tree.PathOperation)  # the parser refuses it
+    subject, verb, object = (_template_node(n, visible) for n in (triple.subject, triple.verb, triple.object))
+    return TriplePattern(subject, verb, object)
+
+
+def _template_node(node: tree.Node, visible: frozenset[str]) -> Node:
+    match node:
+        case tree.Var(name, span):
+            if name not in visible:
+                raise unbound_column(node, "CONSTRUCT", visible)
+            return Variable(name, span)
+        case tree.Constant(term, span):
+            return Constant(term, span)
+        case tree.Blank(label, span):
+            return Constant(BlankNode(label), span)  # fresh for each row
+        case _:
+            assert_never(node)

@@ -1,0 +1,117 @@
+"""The windows and policies of an RSEP-QL query (spec/30-rsep-ql, Syntax and rule 1)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from scepter.algebra.query import Stream
+from scepter.algebra.windows import Landmark, Policy, StreamWindow, TimeWindow
+from scepter.errors import QueryError, Span, nearest, query_error
+from scepter.rdf.terms import IRI, XSD, Literal
+from scepter.syntax import rsepql_tree as syntax
+from scepter.timeline import Duration, TimeKind, parse_duration, parse_instant
+
+_INSTANTS = frozenset({XSD + "integer", XSD + "dateTime", XSD + "dateTimeStamp"})
+
+
+@dataclass(slots=True)
+class Windows:
+    """The windows a query declares, and which of them it uses."""
+
+    declared: tuple[StreamWindow, ...] = ()
+    streams: tuple[Stream, ...] = ()
+    used: set[IRI] = field(default_factory=set)
+
+    @classmethod
+    def of(cls, query: syntax.RsepqlQuery) -> Windows:
+        """The windows of the FROM NAMED clauses, each name once."""
+        found: dict[IRI, StreamWindow] = {}
+        streams: list[Stream] = []
+        for clause in query.clauses:
+            if not isinstance(clause, syntax.WindowDeclaration):
+                continue
+            if clause.name.iri in found:
+                raise query_error(
+                    "duplicate-window",
+                    f"window {clause.name.iri} is declared twice",
+                    clause.name.span,
+                    help="give one of them another name",
+                )
+            found[clause.name.iri] = StreamWindow(clause.name.iri, clause.stream.iri, _extent(clause.extent))
+            streams.append(Stream(clause.stream.iri, None, clause.stream.span))
+        if not found:
+            start = query.result.span
+            raise query_error(
+                "no-window",
+                "the query reads no stream: it declares no window",
+                start,
+                help="add FROM NAMED <stream> WIN [RANGE …] AS <window>",
+            )
+        return cls(tuple(found.values()), tuple(streams))
+
+    def use(self, name: syntax.Name, word: str) -> IRI:
+        """The window that a clause names; QueryError `unknown-window` with the nearest one if there is none."""
+        known = {window.name.value: window.name for window in self.declared}
+        if name.iri.value in known:
+            self.used.add(name.iri)
+            return name.iri
+        raise self._unknown(name, word, known)
+
+    def _unknown(self, name: syntax.Name, word: str, known: dict[str, IRI]) -> QueryError:
+        stream = next((w for w in self.declared if w.stream == name.iri), None)
+        close = nearest(name.iri.value, known)
+        if stream is not None:
+            advice = f"{name.iri} is a stream; its window is {stream.name}"
+        elif close:
+            advice = f"did you mean {known[close]}?"
+        else:
+            advice = f"add FROM NAMED <stream> WIN [RANGE …] AS {name.iri}"
+        return query_error("unknown-window", f"{word} {name.iri}: no window of this name is declared", name.span, help=advice)
+
+
+def _extent(extent: syntax.LandmarkExtent | syntax.RangeExtent) -> Landmark | TimeWindow:
+    if isinstance(extent, syntax.LandmarkExtent):
+        return _landmark(extent)
+    width = _duration("RANGE", extent.width, extent.width_span)
+    if extent.step is None or extent.step_span is None:
+        return TimeWindow(width, None, extent.width_span)
+    return TimeWindow(width, _duration("STEP", extent.step, extent.step_span), extent.width_span)
+
+
+def _landmark(extent: syntax.LandmarkExtent) -> Landmark:
+    written = extent.instant
+    text = written.lexical if isinstance(written, Literal) else written
+    if isinstance(written, Literal) and written.datatype not in _INSTANTS:
+        raise query_error("landmark", f"{written} is no time", extent.span, help="write an integer or an xsd:dateTime")
+    try:
+        instant, kind = parse_instant(text)
+    except ValueError as error:
+        raise query_error("landmark", f"LND: {error}", extent.span) from None
+    integer = not isinstance(written, Literal) or written.datatype == XSD + "integer"
+    if isinstance(written, Literal) and integer != (kind is TimeKind.INTEGER):
+        raise query_error("landmark", f"{written} is no time", extent.span, help="write an integer or an xsd:dateTime")
+    return Landmark(instant, kind, extent.span)
+
+
+def _duration(word: str, text: str, span: Span) -> Duration:
+    bare = text.removeprefix("+")
+    try:
+        duration = parse_duration(bare.removeprefix("-"))
+    except ValueError as error:
+        raise query_error("duration", str(error), span) from None
+    if bare.startswith("-") or duration.amount <= 0:
+        raise query_error("duration", f"{word} {text}: a window's {_PARTS[word]} must be above zero", span)
+    return duration
+
+
+_PARTS = {"RANGE": "width", "STEP": "step"}
+
+
+def lower_policy(name: str, span: Span) -> Policy:
+    """A policy by its name, in any case; QueryError `policy` with the nearest one if there is none."""
+    known = [policy.value for policy in Policy]
+    if name.lower() in known:
+        return Policy(name.lower())
+    close = nearest(name.lower(), known)
+    advice = f"did you mean {close}?" if close else f"the policies are {', '.join(known)}"
+    raise query_error("policy", f"{name} is no policy", span, help=advice)

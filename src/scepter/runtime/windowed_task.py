@@ -1,0 +1,201 @@
+"""Queries over windows as tasks: when they are evaluated, and what their rows look like outside."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scepter.algebra.query import Ask, Construct
+from scepter.algebra.windows import Landmark, Policy, Report, StreamWindow, WindowedQuery
+from scepter.errors import Diagnostic, QueryError
+from scepter.kernel.intake import Intake
+from scepter.kernel.sparql.patterns import template
+from scepter.kernel.windowed.answers import AnswerRow
+from scepter.kernel.windowed.content import LandmarkBounds, TimeBounds
+from scepter.kernel.windowed.items import Item
+from scepter.kernel.windowed.query import Bounds, WindowedKernel
+from scepter.kernel.windowed.schedule import AtChanges, AtInstants, AtMultiples, Schedule
+from scepter.rdf.terms import IRI, Triple
+from scepter.runtime.matches import Match
+from scepter.runtime.options import RunOptions
+from scepter.runtime.tasks import TermMatches, term_events
+from scepter.timeline import MICROSECONDS, Duration, TimeKind
+
+if TYPE_CHECKING:
+    from scepter.runtime.registry import TaskSetup
+
+
+class WindowedTask:
+    """One `WindowedQuery` at work. An instant is evaluated when no more items of it can come."""
+
+    def __init__(self, query: WindowedQuery, number: int, setup: TaskSetup) -> None:
+        self._query = query
+        self._number = number
+        self._setup = setup
+        bounds = {window.name: _bounds(window, setup.kind, setup.options) for window in query.windows}
+        policy = Policy(setup.options.policy or Policy.UNRESTRICTED.value)
+        self._kernel = WindowedKernel(query, bounds, policy, setup.background.dataset)
+        self._schedule = _schedule(query, bounds, setup)
+        self._wanted = frozenset(stream.iri for stream in query.streams)
+        self._buffer: list[tuple[int, int, int, IRI, Item]] = []
+        self._arrivals = 0
+        self._mark = 0
+        self._answered = False
+
+    @property
+    def feeds(self) -> IRI | None:
+        """The stream it constructs, if another query reads it."""
+        return self._query.into if self._query.into in self._setup.streams() else None
+
+    def take(self, intake: Intake, wanted: NDArray[np.bool_]) -> None:
+        """Keep the events of the query's streams until their time has come."""
+        streams = self._setup.streams()
+        mine = np.array([iri in self._wanted for iri in streams], np.bool_)
+        for event in term_events(intake, self._setup.texts, streams, wanted & mine[intake.batch.stream]):
+            item = Item(event.start, event.end, event.triples, event.number, event.name)
+            self._buffer.append((event.end, event.start, self._arrivals, event.stream, item))
+            self._arrivals += 1
+
+    def release(self, until: int, closed: int) -> list[Match]:
+        """Evaluate at the instants up to `closed`: a later item of the same time could change the answer."""
+        return self._run(closed)
+
+    def finish(self) -> list[Match]:
+        """Evaluate at the instants that are left."""
+        found = self._run(max(entry[0] for entry in self._buffer)) if self._buffer else []
+        for t in iter(self._schedule.final, None):
+            found += self._evaluate(t)
+        return found
+
+    def _run(self, closed: int) -> list[Match]:
+        self._buffer.sort()  # by end, start, arrival
+        found: list[Match] = []
+        at = 0
+        while True:
+            ahead = self._buffer[at][0] if at < len(self._buffer) else None
+            t = self._schedule.next(ahead, closed, self._kernel)
+            if t is None:
+                break
+            at = self._arrive(at, t)
+            found += self._evaluate(t)
+        at = self._arrive(at, closed)
+        del self._buffer[:at]
+        return found
+
+    def _arrive(self, at: int, until: int) -> int:
+        """Give the kernel the buffered items up to a time; where the rest of the buffer begins."""
+        while at < len(self._buffer) and self._buffer[at][0] <= until:
+            end, _, _, stream, item = self._buffer[at]
+            self._kernel.arrive(stream, item)
+            self._schedule.seen(end)
+            at += 1
+        return at
+
+    # ---------------------------------------------------------------- results
+
+    def _evaluate(self, t: int) -> list[Match]:
+        if self._answered:
+            return []
+        rows = self._kernel.evaluate(t)
+        if isinstance(self._query.result, Ask) and rows:
+            self._answered = True
+            rows = sorted(rows, key=lambda row: _end_first(row.interval or (t, t)))[:1]
+        return self._matches(rows, t).matches() if rows else []
+
+    def _matches(self, rows: Sequence[AnswerRow], t: int) -> TermMatches:
+        # What others read is a stream of its own, whose items come when they are constructed.
+        moments = [(t, t) if self.feeds is not None else row.interval or (t, t) for row in rows]
+        result = self._query.result
+        asks = isinstance(result, Ask)
+        return TermMatches(
+            self._number,
+            self._setup.kind,
+            [start for start, _ in moments],
+            [end for _, end in moments],
+            [{} if asks else row.bindings for row in rows],
+            self._graphs(result, rows, t) if isinstance(result, Construct) else None,
+            asks,
+            [self._events(row) for row in rows],
+        )
+
+    def _graphs(self, result: Construct, rows: Sequence[AnswerRow], t: int) -> list[tuple[Triple, ...]]:
+        """One graph per row, its blank nodes from what the row is and when it was computed, so that every engine agrees."""
+        graphs = []
+        for place, row in enumerate(rows):
+            bindings = sorted((name, str(term)) for name, term in row.bindings.items())
+            solution = repr((self._number, t, place, row.interval, bindings))
+            seed = "m" + hashlib.blake2b(solution.encode(), digest_size=8).hexdigest()
+            graph = template(result.template, row.bindings, seed)
+            graphs.append(tuple(sorted(graph, key=lambda triple: tuple(map(str, triple)))))
+        return graphs
+
+    def _events(self, row: AnswerRow) -> dict[str, list[object]]:
+        found: dict[str, list[object]] = {}
+        for label, item in row.sources or ():
+            found.setdefault(label, []).append(self._setup.shown(item.number, item.name))
+        return found
+
+    # ---------------------------------------------------------------- instants that may be undone
+
+    def save(self) -> None:
+        """Start an instant that may be undone: what is evaluated is closed, so only the buffer can go back."""
+        self._mark = self._arrivals
+
+    def undo(self) -> None:
+        """Forget what was taken since `save` and has not become part of a closed instant."""
+        self._buffer = [entry for entry in self._buffer if entry[2] < self._mark]
+
+    def commit(self) -> None:
+        """Nothing to release: windows let go of items as time passes."""
+
+    def state_rows(self) -> Mapping[str, int]:
+        """Items in windows and waiting, event mappings, triples, rows."""
+        return {**self._kernel.state_rows(), "buffered": len(self._buffer)}
+
+    def live_events(self) -> NDArray[np.int64]:
+        """The events of items in windows and waiting."""
+        waiting = [entry[4].number for entry in self._buffer]
+        return np.array([*waiting, *(item.number for item in self._kernel.items())], np.int64)
+
+    def swap_refs(self) -> Iterator[NDArray[np.int64]]:
+        """None: items are terms."""
+        return iter(())
+
+
+def _end_first(interval: tuple[int, int]) -> tuple[int, int]:
+    return interval[1], interval[0]
+
+
+def _bounds(window: StreamWindow, kind: TimeKind, options: RunOptions) -> Bounds:
+    extent = window.extent
+    try:
+        if isinstance(extent, Landmark):
+            return LandmarkBounds(_landmark(extent, kind, options.time_unit))
+        step = extent.step or Duration(1, bare=True)
+        return TimeBounds(extent.width.ticks(kind, options.time_unit), step.ticks(kind, options.time_unit))
+    except ValueError as error:
+        advice = "choose a longer window or a finer --time-unit"
+        raise QueryError(Diagnostic("duration", str(error), extent.span, advice)) from None
+
+
+def _landmark(extent: Landmark, kind: TimeKind, time_unit: str) -> int:
+    if extent.kind is kind:
+        return extent.instant
+    if extent.kind is TimeKind.INTEGER:
+        return extent.instant * MICROSECONDS[time_unit]
+    raise QueryError(
+        Diagnostic("time-kind", "the landmark is a dateTime, but the streams' timestamps are integers", extent.span)
+    )
+
+
+def _schedule(query: WindowedQuery, bounds: Mapping[IRI, Bounds], setup: TaskSetup) -> Schedule:
+    given = setup.options.evaluate_at
+    if given is not None:
+        return AtInstants(sorted({instant.on(setup.kind, "--evaluate-at") for instant in given}))
+    if query.report is Report.CONTENT_CHANGE:
+        return AtChanges()
+    return AtMultiples(min(b.step for b in bounds.values() if isinstance(b, TimeBounds)), query.output)

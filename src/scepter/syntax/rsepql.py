@@ -1,0 +1,164 @@
+"""RSEP-QL text to its syntax tree."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from lark import Token
+from lark.tree import Meta
+from lark.visitors import v_args
+
+from scepter.errors import Span, query_error
+from scepter.rdf.terms import IRI, Literal
+from scepter.syntax import rsepql_tree as nodes
+from scepter.syntax import tree
+from scepter.syntax.build import SparqlBuilder, only, span_of
+from scepter.syntax.terms import token_span
+
+
+_FILE_NAME = re.compile(r"[^:\\]+")
+
+
+@v_args(meta=True)
+class RsepqlBuilder(SparqlBuilder):
+    """The SPARQL core's builder, and RSEP-QL's own rules."""
+
+    def rsepql(self, meta: Meta, children: list[Any]) -> nodes.RsepqlDocument:
+        """The whole file."""
+        queries = tuple(only(children, nodes.RsepqlQuery))
+        if not queries:
+            end = span_of(meta).end
+            raise query_error(
+                "syntax",
+                "there is no query after the prefixes: expected REGISTER, SELECT, CONSTRUCT or ASK",
+                Span(end, end + 1),
+            )
+        return nodes.RsepqlDocument(queries, tuple(self.names.prefixes.items()))
+
+    def query(self, meta: Meta, children: list[Any]) -> nodes.RsepqlQuery:
+        """One query."""
+        register = children[0] if isinstance(children[0], nodes.RegisterClause) else None
+        result, *clauses, group, modifiers = children if register is None else children[1:]
+        return nodes.RsepqlQuery(register, result, tuple(clauses), group, modifiers, span_of(meta))
+
+    def register(self, meta: Meta, children: list[Any]) -> nodes.RegisterClause:
+        """REGISTER."""
+        operator = str(children[0]).upper() if isinstance(children[0], Token) else None
+        return nodes.RegisterClause(operator, _name(children[-1]), span_of(meta))
+
+    def construct(self, meta: Meta, children: list[tree.Template]) -> nodes.ConstructClause:
+        """CONSTRUCT."""
+        return nodes.ConstructClause(children[0], span_of(meta))
+
+    def ask(self, meta: Meta, children: list[Any]) -> nodes.AskClause:
+        """ASK."""
+        return nodes.AskClause(span_of(meta))
+
+    # ---- windows and graphs
+
+    def windowed_stream(self, meta: Meta, children: list[Any]) -> nodes.WindowDeclaration:
+        """`FROM NAMED :S WIN [ … ] AS :w`."""
+        stream, extent, name = children
+        return nodes.WindowDeclaration(_name(name), _name(stream), extent, span_of(meta))
+
+    def named_window(self, meta: Meta, children: list[Any]) -> nodes.WindowDeclaration:
+        """`FROM NAMED WINDOW :w ON :S [ … ]`."""
+        name, stream, extent = children
+        return nodes.WindowDeclaration(_name(name), _name(stream), extent, span_of(meta))
+
+    def landmark(self, meta: Meta, children: list[Any]) -> nodes.LandmarkExtent:
+        """`LND t`."""
+        if isinstance(children[0], tree.Constant):
+            assert isinstance(children[0].term, Literal)  # the grammar has a literal there
+            return nodes.LandmarkExtent(children[0].term, children[0].span)
+        span = Span(token_span(children[0]).start, token_span(children[-1]).end)
+        return nodes.LandmarkExtent("".join(str(c) for c in children), span)
+
+    def range(self, meta: Meta, children: list[tuple[str, Span]]) -> nodes.RangeExtent:
+        """`RANGE a STEP b`."""
+        width, width_span = children[0]
+        step, step_span = children[1] if len(children) > 1 else (None, None)
+        return nodes.RangeExtent(width, width_span, step, step_span)
+
+    def duration(self, meta: Meta, children: list[Token]) -> tuple[str, Span]:
+        """A duration as written."""
+        sign = str(children[0]) if children[0].type == "SIGN" else ""
+        return sign + " ".join(str(c) for c in children if c.type != "SIGN"), span_of(meta)
+
+    def from_graph(self, meta: Meta, children: list[tree.Constant]) -> nodes.FromGraph:
+        """FROM."""
+        return nodes.FromGraph(_name(children[0]), False, span_of(meta))
+
+    def from_named(self, meta: Meta, children: list[tree.Constant]) -> nodes.FromGraph:
+        """FROM NAMED."""
+        return nodes.FromGraph(_name(children[0]), True, span_of(meta))
+
+    def graph_name(self, meta: Meta, children: list[Token]) -> tree.Constant:
+        """A background graph: the name under which it is given, which may be a file's (`FROM <static.ttl>`)."""
+        token = children[0]
+        text = str(token)[1:-1]
+        if token.type == "IRIREF" and self.names.base is None and _FILE_NAME.fullmatch(text):
+            return tree.Constant(IRI(text), token_span(token))
+        return tree.Constant(self.names.iri(token), token_span(token))
+
+    # ---- events, policy, report
+
+    def event(self, meta: Meta, children: list[Any]) -> nodes.EventDeclaration:
+        """EVENT ON."""
+        window, group, label = children
+        return nodes.EventDeclaration(_name(window), group, str(label), token_span(label), span_of(meta))
+
+    def policy(self, meta: Meta, children: list[Token]) -> nodes.PolicyClause:
+        """POLICY."""
+        return nodes.PolicyClause(str(children[0]), span_of(meta), token_span(children[0]))
+
+    def report(self, meta: Meta, children: list[Token]) -> nodes.ReportClause:
+        """REPORT ON."""
+        return nodes.ReportClause(children[0].type == "WINDOW", span_of(meta))
+
+    # ---- in WHERE
+
+    def match(self, meta: Meta, children: list[nodes.EventExpression]) -> nodes.MatchClause:
+        """MATCH."""
+        return nodes.MatchClause(children[0], span_of(meta))
+
+    def window(self, meta: Meta, children: list[Any]) -> nodes.WindowClause:
+        """WINDOW."""
+        return nodes.WindowClause(_name(children[0]), children[1], span_of(meta))
+
+    def event_sequence(self, meta: Meta, children: list[Any]) -> nodes.EventExpression:
+        """`E SEQ E`."""
+        operands: list[nodes.EventExpression] = []
+        policies: list[nodes.EventLabel | None] = []
+        stated: nodes.EventLabel | None = None
+        for child in children:
+            if isinstance(child, Token):
+                stated = nodes.EventLabel(str(child), token_span(child))
+                continue
+            if operands:
+                policies.append(stated)
+            operands.append(child)
+            stated = None
+        return operands[0] if not policies else nodes.EventSequence(tuple(operands), tuple(policies), span_of(meta))
+
+    def event_label(self, meta: Meta, children: list[Token]) -> nodes.EventLabel:
+        """A label."""
+        return nodes.EventLabel(str(children[0]), token_span(children[0]))
+
+    def first(self, meta: Meta, children: list[nodes.EventExpression]) -> nodes.Extreme:
+        """FIRST."""
+        return nodes.Extreme("FIRST", children[0] if children else None, span_of(meta))
+
+    def last(self, meta: Meta, children: list[nodes.EventExpression]) -> nodes.Extreme:
+        """LAST."""
+        return nodes.Extreme("LAST", children[0] if children else None, span_of(meta))
+
+    def event_group(self, meta: Meta, children: list[nodes.EventExpression]) -> nodes.EventExpression:
+        """`( … )`."""
+        return children[0]
+
+
+def _name(constant: tree.Constant) -> nodes.Name:
+    assert isinstance(constant.term, IRI)  # the grammar has an IRI there
+    return nodes.Name(constant.term, constant.span)
