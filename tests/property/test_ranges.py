@@ -33,7 +33,7 @@ def read(path: Path, edges: list[int], size: int) -> tuple[list[Event], list[tup
     letters: list[DeadLetter] = []
     events: list[Event] = []
     for start, stop in pairwise(edges):
-        part = Range(str(path), start, stop, size)
+        part = Range(str(path), start, stop, size, salt=start)
         events += events_of(read_range(part, KEY, 0, letters.append, kind=TimeKind.INTEGER, batch_bytes=50))
     labels = {term for *_, triples in events for triple in triples for term in triple if term.startswith("_:")}
     return unsalted(events), [(letter.reason, letter.text) for letter in letters], len(labels)

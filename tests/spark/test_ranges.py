@@ -151,6 +151,7 @@ def test_blank_nodes_of_different_ranges_and_files_never_meet(tmp_path: Path) ->
     ]
     assert len(subjects) == len(set(subjects)) == 27
     assert next_salt(ranges) > max(part.salt for part in ranges)
+    assert all(left.salt + (left.stop - left.start) <= right.salt for left, right in pairwise(ranges))
 
 
 def test_plans_cut_lines_and_nothing_else(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import IO, Final
 
@@ -58,7 +59,8 @@ class Range:
     stop: int
     size: int
     salt: int = 0
-    """What keeps the blank nodes of its events apart from those of the run's other ranges."""
+    """What keeps the numbers and the blank nodes of its events apart from those of the run's other ranges: it takes one
+    salt per event, and never more than it has bytes unless its file is packed."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.start <= self.stop <= self.size:
@@ -86,7 +88,8 @@ def cut(whole: Range, share: int) -> list[Range]:
     if count == 1 or not divisible(Path(whole.path)):
         return [whole]
     edges = [whole.start + length * i // count for i in range(count + 1)]
-    return [Range(whole.path, edges[i], edges[i + 1], whole.size, whole.salt) for i in range(count)]
+    salt = whole.salt - whole.start
+    return [Range(whole.path, start, stop, whole.size, salt + start) for start, stop in pairwise(edges)]
 
 
 def next_salt(ranges: Sequence[Range], salt: int = 0) -> int:
@@ -94,8 +97,8 @@ def next_salt(ranges: Sequence[Range], salt: int = 0) -> int:
     if not ranges:
         return salt
     last = ranges[-1]
-    # An event takes a byte of text, so that offsets count far enough; packed bytes may hold more events than bytes.
-    return last.salt + (last.size if divisible(Path(last.path)) else max(last.size, _PACKED_ROOM))
+    length = last.stop - last.start
+    return last.salt + (length if divisible(Path(last.path)) else max(length, _PACKED_ROOM))
 
 
 def divisible(path: Path) -> bool:
@@ -140,7 +143,7 @@ def read_range(
             return
         end = event_start(file, part.stop, part.size)
         name = f"{part.path} from byte {begin}" if begin else part.path
-        run = ReadState(kind, part.salt + begin)
+        run = ReadState(kind, part.salt)
         reader = NQuadsReader(
             key, stream_index, name, dead_letter, predicates=predicates, run=run, batch_bytes=batch_bytes
         )  # fmt: skip
