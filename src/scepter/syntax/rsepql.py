@@ -16,7 +16,6 @@ from scepter.syntax import tree
 from scepter.syntax.build import SparqlBuilder, only, span_of
 from scepter.syntax.terms import token_span
 
-
 _FILE_NAME = re.compile(r"[^:\\]+")
 
 

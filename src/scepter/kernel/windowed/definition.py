@@ -62,7 +62,8 @@ class Defined:
 
     def update(self) -> Delta:
         """Evaluate again if a scan has changed; mappings that stay are the same objects."""
-        if not any([scan.update() for scan in self._scans]):
+        changes = [scan.update() for scan in self._scans]
+        if not any(changes):
             return Delta()
         old, self._mappings = self._mappings, {}
         delta = Delta()

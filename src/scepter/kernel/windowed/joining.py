@@ -8,7 +8,8 @@ from typing import TypeAlias
 
 from scepter.kernel.windowed.items import EventMapping, Order, Values
 
-Key: TypeAlias = tuple[object, ...]
+Key: TypeAlias = Values
+"""The terms that two mappings must share to join."""
 
 
 class Ordered:
