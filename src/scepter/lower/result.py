@@ -33,6 +33,8 @@ class Lowered:
     every_stream: bool = False
     """Whether it reads every stream that is given."""
     takes_ontology: bool = False
+    static: tuple[NamedGraph, ...] = ()
+    """The graphs named by `FROM <iri>` of a language whose ontology may hold them: background graphs, unless one is given."""
     variables: tuple[str, ...] | None = None
     """The result's columns, where the program's units do not tell."""
     constructs: bool | None = None
@@ -69,6 +71,8 @@ class Lowered:
         expanded = dict(self.prefixes).get(prefix, "") + local
         if colon and expanded in iris:
             return iris[expanded]
+        if self.every_stream:
+            return IRI(expanded if colon and prefix in dict(self.prefixes) else bare)
         aliases = [s.alias for s in self.streams if s.alias is not None]
         close = nearest(name, [*iris, *aliases])
         listed = ", ".join(f"{s.alias} <{s.iri.value}>" if s.alias else f"<{s.iri.value}>" for s in self.streams)

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from scepter.algebra.expressions import Constant, Exists
-from scepter.algebra.patterns import BGP, PathPattern, Pattern, TriplePattern
-from scepter.algebra.patterns import Graph as GraphPattern
+from scepter.algebra.patterns import PathPattern, Pattern, TriplePattern
 from scepter.algebra.walk import find
 from scepter.kernel.sparql.dataset import Dataset, Graph
 from scepter.ontology.schema import Schema
@@ -61,7 +60,7 @@ class Knowledge:
         wherever they stand, the others data."""
         given = [*dataset.default, *(t for name in graphs for t in dataset.named.get(name, ())), *ontology]
         full = Schema.from_triples(given)
-        uses = [*triple_patterns(pattern), *find(pattern, PathPattern)]
+        uses: list[TriplePattern | PathPattern] = [*triple_patterns(pattern), *find(pattern, PathPattern)]
         schema = full.reduced(uses)
         relevant = Relevance(pattern)
         static = Graph(t for triple in given if not Schema.is_schema(triple) for t in _kept(triple, schema, relevant))
@@ -79,8 +78,3 @@ def _kept(triple: Triple, schema: Schema, relevant: Relevance) -> Iterator[Tripl
 def reads_live_graph(pattern: Pattern) -> bool:
     """Whether a condition asks the graph itself."""
     return next(find(pattern, Exists), None) is not None
-
-
-def is_static(pattern: Pattern) -> bool:
-    """Whether a pattern reads named graphs alone, which do not change."""
-    return isinstance(pattern, GraphPattern) or (isinstance(pattern, BGP) and not pattern.triples)

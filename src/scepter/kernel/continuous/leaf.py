@@ -66,10 +66,8 @@ class Leaf:
 
     def remove(self, occurrence: Occurrence) -> None:
         """Forget an occurrence."""
-        for number, memory in enumerate(self.memories):
+        for memory in self.memories:
             memory.remove(occurrence)
-            if occurrence in self._fresh[number]:
-                self._fresh[number].remove(occurrence)
 
     def refresh(self) -> None:
         """What is new counts in look-ups from now on; nobody asks which solutions are new."""

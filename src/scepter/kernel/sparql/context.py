@@ -61,3 +61,5 @@ class Context:
     labels: dict[str, BlankNode] = field(default_factory=dict)
     mappings: Sequence[Iterable[Bindings]] = ()
     """The rows of each `Match`, by its number."""
+    timestamp: Callable[[Term, Term, Term], Term] | None = None
+    """The time of a triple, where triples have times."""

@@ -289,6 +289,13 @@ def _plus(arguments: Arguments, _: Context) -> Term:
     return arguments[0]
 
 
+def _timestamp(arguments: Arguments, context: Context) -> Term:
+    """Not SPARQL's: the time of a streamed triple (C-SPARQL)."""
+    if context.timestamp is None:
+        raise ExpressionError("triples have no time here")
+    return context.timestamp(*arguments)
+
+
 FUNCTIONS: dict[str, Function] = {
     "+": Function(_plus, 1, 1),
     "STR": Function(_str, 1, 1),
@@ -321,6 +328,7 @@ FUNCTIONS: dict[str, Function] = {
     "SECONDS": Function(_seconds, 1, 1),
     "TIMEZONE": Function(_timezone, 1, 1),
     "TZ": Function(lambda a, _: Literal(zone_text(_moment(a[0]).zone)), 1, 1),
+    "TIMESTAMP": Function(_timestamp, 3, 3),
     "NOW": Function(lambda _, context: context.now(), 0, 0),
     "UUID": Function(lambda _, __: IRI(f"urn:uuid:{uuid.uuid4()}"), 0, 0),
     "STRUUID": Function(lambda _, __: Literal(str(uuid.uuid4())), 0, 0),

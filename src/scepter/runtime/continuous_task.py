@@ -1,0 +1,346 @@
+"""Continuous and periodic queries over triples as tasks of a run."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scepter.algebra.continuous import ContinuousQuery, Extent, LastTriples, PeriodicQuery, Range
+from scepter.algebra.query import Ask, Construct
+from scepter.errors import Diagnostic, QueryError, Span
+from scepter.kernel.continuous.build import asks_time
+from scepter.kernel.continuous.knowledge import Knowledge
+from scepter.kernel.continuous.matching import Arrival, Bounds, ContinuousMatching
+from scepter.kernel.continuous.occurrences import Occurrence, Sighting, Solution
+from scepter.kernel.continuous.periodic import Answer, Item, PeriodicEvaluation
+from scepter.kernel.intake import Intake
+from scepter.kernel.sparql.context import Row
+from scepter.kernel.sparql.patterns import template
+from scepter.ontology.schema import Schema
+from scepter.optimizer.patterns import optimize_pattern
+from scepter.optimizer.pipeline import RULES
+from scepter.optimizer.rules.drop_duplicate_triples import drop_duplicate_triples
+from scepter.optimizer.rules.push_filters import push_filters
+from scepter.rdf.terms import IRI, XSD, Literal, Term, Triple
+from scepter.runtime.matches import Match
+from scepter.runtime.tasks import TermEvent, TermMatches, term_events
+from scepter.timeline import Duration, TimeKind, format_instant
+
+if TYPE_CHECKING:
+    from scepter.runtime.registry import TaskSetup
+
+_log = logging.getLogger("scepter")
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    """An event that has been taken and not yet processed."""
+
+    end: int
+    start: int
+    arrived: int
+    event: TermEvent
+    triples: tuple[Triple, ...]
+
+
+class _Buffer:
+    """Events taken and not yet processed; those taken since a mark can be given back."""
+
+    def __init__(self, setup: TaskSetup, streams: frozenset[IRI]) -> None:
+        self._setup = setup
+        self._streams = streams
+        self._waiting: list[_Waiting] = []
+        self._arrived = 0
+        self._mark = 0
+        self._told = False
+
+    def take(self, intake: Intake, wanted: NDArray[np.bool_]) -> None:
+        """The wanted events of the streams that count, their schema statements left out."""
+        streams = self._setup.streams()
+        if self._streams:
+            known = np.array([iri in self._streams for iri in streams], np.bool_)
+            wanted = wanted & known[intake.batch.stream]
+        for event in term_events(intake, self._setup.texts, streams, wanted):
+            self._arrived += 1
+            triples = tuple(t for t in event.triples if not Schema.is_schema(t))
+            if len(triples) < len(event.triples):
+                self._tell(event)
+            self._waiting.append(_Waiting(event.end, event.start, self._arrived, event, triples))
+
+    def _tell(self, event: TermEvent) -> None:
+        if not self._told:
+            self._told = True
+            _log.warning("the stream %s carries schema statements, which are ignored: the schema is fixed", event.stream)
+
+    def due(self, until: int | None) -> list[_Waiting]:
+        """What ends by an instant, in order; None is all."""
+        found = [w for w in self._waiting if until is None or w.end <= until]
+        if found:
+            self._waiting = [] if until is None else [w for w in self._waiting if w.end > until]
+            found.sort(key=attrgetter("end", "start", "arrived"))
+        return found
+
+    def mark(self) -> None:
+        """What comes after this can be given back."""
+        self._mark = self._arrived
+
+    def rewind(self) -> None:
+        """Give back what came after the mark."""
+        self._waiting = [w for w in self._waiting if w.arrived <= self._mark]
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def events(self) -> Iterator[int]:
+        """The numbers of the events that wait."""
+        return (w.event.number for w in self._waiting)
+
+
+class ContinuousTask:
+    """A continuous query at work: answers at once where nothing can take an answer back, else when the instant is closed."""
+
+    def __init__(self, query: ContinuousQuery, number: int, setup: TaskSetup) -> None:
+        self._query = query
+        self._number = number
+        self._setup = setup
+        self._buffer = _Buffer(setup, frozenset(stream.iri for stream in query.streams))
+        # The same triple pattern in two groups is two occurrences, and the time of a triple is asked of the whole match.
+        rules = [r for r in RULES if r is not drop_duplicate_triples and not (r is push_filters and asks_time(query.pattern))]
+        pattern = optimize_pattern(query.pattern, rules)
+        knowledge = Knowledge.of(pattern, setup.background.dataset, query.graphs, setup.ontology)
+        extents = {source.stream.iri: self._bounds(source.extent) for source in query.sources}
+        otherwise = self._bounds(query.otherwise)
+        streams = setup.streams
+        self._matching = ContinuousMatching(
+            pattern, knowledge, lambda stream: extents.get(streams()[stream], otherwise), _literal_of(setup.kind)
+        )
+        counts = any(bounds.triples is not None for bounds in (*extents.values(), otherwise))
+        self._at_once = self._matching.monotone and not counts and not isinstance(query.result, Ask)
+        self._open: list[Occurrence] = []
+        self._answered = False
+
+    def _bounds(self, extent: Extent) -> Bounds:
+        match extent:
+            case None:
+                return Bounds()
+            case LastTriples(count):
+                return Bounds(triples=count)
+            case Range(duration, span):
+                return Bounds(ticks=_ticks(duration, self._setup, span))
+
+    @property
+    def feeds(self) -> IRI | None:
+        """The stream it constructs for others."""
+        return self._query.into if self._query.into in self._setup.streams() else None
+
+    def take(self, intake: Intake, wanted: NDArray[np.bool_]) -> None:
+        """Keep the events until they are due."""
+        self._buffer.take(intake, wanted)
+
+    def release(self, until: int, closed: int) -> list[Match]:
+        """Step over the instants, one by one."""
+        found = self._steps(self._buffer.due(closed), keep=False)
+        if self._at_once and until > closed:
+            found += self._steps(self._buffer.due(until), keep=True)
+        self._matching.release(closed)
+        return self._matches(found)
+
+    def finish(self) -> list[Match]:
+        """Step over what is left."""
+        return self._matches(self._steps(self._buffer.due(None), keep=False))
+
+    def _steps(self, due: list[_Waiting], *, keep: bool) -> list[Solution]:
+        numbers = {iri: i for i, iri in enumerate(self._setup.streams())} if due else {}
+        found: list[Solution] = []
+        for instant, waiting in groupby(due, key=attrgetter("end")):
+            arrivals = [Arrival(_sighting(w, numbers), w.start, w.end, w.triples) for w in waiting]
+            solutions, fresh = self._matching.step(instant, arrivals)
+            found += solutions
+            if keep:
+                self._open += fresh
+        return found
+
+    def save(self) -> None:
+        """Start an instant that may be undone."""
+        self._buffer.mark()
+        self._open = []
+
+    def undo(self) -> None:
+        """Back to `save`: what was closed by then stays."""
+        self._buffer.rewind()
+        self._matching.undo(self._open)
+        self._open = []
+
+    def commit(self) -> None:
+        """Keep what was done."""
+        self._open = []
+        self._buffer.mark()
+
+    def state_rows(self) -> Mapping[str, int]:
+        """What is in the windows, what joins keep of it, and events that wait for their instant to close."""
+        return {**self._matching.state_rows(), "waiting": len(self._buffer)}
+
+    def live_events(self) -> NDArray[np.int64]:
+        """Events in the windows and waiting."""
+        return np.array([*self._matching.live_events(), *self._buffer.events()], np.int64)
+
+    def swap_refs(self) -> Iterator[NDArray[np.int64]]:
+        """It holds terms, not refs."""
+        return iter(())
+
+    # ---- matches
+
+    def _matches(self, solutions: list[Solution]) -> list[Match]:
+        if isinstance(self._query.result, Ask):
+            if self._answered or not solutions:
+                return []
+            self._answered = True
+            solutions = [min(solutions, key=lambda s: (s.end, s.start))]
+        result = self._query.result
+        graphs = [self._graph(s, result) for s in solutions] if isinstance(result, Construct) else None
+        return TermMatches(
+            self._number,
+            self._setup.kind,
+            [s.start for s in solutions],
+            [s.end for s in solutions],
+            [s.row for s in solutions],
+            graphs,
+            isinstance(result, Ask),
+            [self._shown(s) for s in solutions],
+        ).matches()
+
+    def _graph(self, solution: Solution, result: Construct) -> tuple[Triple, ...]:
+        times = sorted((str(o.triple), o.start, o.end) for o in solution.occurrences)
+        return _constructed(result, solution.row, (self._number, times))
+
+    def _shown(self, solution: Solution) -> dict[str, list[object]]:
+        streams = self._setup.streams()
+        found: dict[str, dict[int, object]] = {}
+        for occurrence in sorted(solution.occurrences, key=lambda o: (o.end, o.start)):
+            for number, name, stream in occurrence.sightings:
+                found.setdefault(streams[stream].value, {})[number] = self._setup.shown(number, name)
+        return {stream: list(events.values()) for stream, events in found.items()}
+
+
+class PeriodicTask:
+    """A periodic query at work: answers when the instant of an evaluation is closed."""
+
+    def __init__(self, query: PeriodicQuery, number: int, setup: TaskSetup) -> None:
+        self._query = query
+        self._number = number
+        self._setup = setup
+        self._buffer = _Buffer(setup, frozenset(stream.iri for stream in query.streams))
+        pattern = optimize_pattern(query.pattern)
+        knowledge = Knowledge.of(pattern, setup.background.dataset, query.graphs, setup.ontology)
+        numbers = {iri: i for i, iri in enumerate(setup.streams())}
+        ranges = {numbers[s.stream.iri]: _ticks(s.range, setup, s.span) for s in query.sources}
+        start = setup.options.start
+        origin = 0 if start is None else start.on(setup.kind, "--start")
+        self._evaluation = PeriodicEvaluation(pattern, knowledge, ranges, self._step(), origin, _literal_of(setup.kind))
+        self._answered = False
+
+    def _step(self) -> int:
+        first = self._query.sources[0]
+        step = _ticks(first.step, self._setup, first.span)
+        for source in self._query.sources[1:]:
+            if _ticks(source.step, self._setup, source.span) != step:
+                message = f"all periodic windows of a query have one step, and here are two: {first.step} and {source.step}"
+                raise QueryError(Diagnostic("mixed-steps", message, source.span))
+        return step
+
+    @property
+    def feeds(self) -> IRI | None:
+        """The stream it constructs for others."""
+        return self._query.into if self._query.into in self._setup.streams() else None
+
+    def take(self, intake: Intake, wanted: NDArray[np.bool_]) -> None:
+        """Keep the events until they are due."""
+        self._buffer.take(intake, wanted)
+
+    def release(self, until: int, closed: int) -> list[Match]:
+        """Evaluate at every step that is closed."""
+        self._give(self._buffer.due(closed))
+        return self._matches(self._evaluation.evaluate(closed))
+
+    def finish(self) -> list[Match]:
+        """Evaluate until the windows are empty."""
+        self._give(self._buffer.due(None))
+        return self._matches(self._evaluation.evaluate(None))
+
+    def _give(self, due: list[_Waiting]) -> None:
+        numbers = {iri: i for i, iri in enumerate(self._setup.streams())} if due else {}
+        for w in due:
+            self._evaluation.give(Item(w.end, _sighting(w, numbers), self._evaluation.entailed(w.triples)))
+
+    def save(self) -> None:
+        """Start an instant that may be undone."""
+        self._buffer.mark()
+
+    def undo(self) -> None:
+        """Back to `save`: what was closed by then stays."""
+        self._buffer.rewind()
+
+    def commit(self) -> None:
+        """Keep what was done."""
+        self._buffer.mark()
+
+    def state_rows(self) -> Mapping[str, int]:
+        """What is in the windows, and events that wait."""
+        return {**self._evaluation.state_rows(), "waiting": len(self._buffer)}
+
+    def live_events(self) -> NDArray[np.int64]:
+        """Answers show no events."""
+        return np.empty(0, np.int64)
+
+    def swap_refs(self) -> Iterator[NDArray[np.int64]]:
+        """It holds terms, not refs."""
+        return iter(())
+
+    def _matches(self, answers: Iterator[Answer]) -> list[Match]:
+        result = self._query.result
+        graphs: list[tuple[Triple, ...]] | None = [] if isinstance(result, Construct) else None
+        found = TermMatches(self._number, self._setup.kind, graphs=graphs, asks=isinstance(result, Ask))
+        for instant, rows in answers:
+            if isinstance(result, Ask):
+                if self._answered or not rows:
+                    continue
+                self._answered = True
+                rows = [{}]
+            for place, row in enumerate(rows):
+                found.start.append(instant)
+                found.end.append(instant)
+                found.rows.append(row)
+                if isinstance(result, Construct) and graphs is not None:
+                    graphs.append(_constructed(result, row, (self._number, instant, place)))
+        return found.matches()
+
+
+def _sighting(waiting: _Waiting, numbers: Mapping[IRI, int]) -> Sighting:
+    return Sighting(waiting.event.number, waiting.event.name, numbers[waiting.event.stream])
+
+
+def _constructed(result: Construct, row: Row, identity: object) -> tuple[Triple, ...]:
+    # Fresh blank nodes per match, the same on every engine: from what the match is, not from where it was computed.
+    text = repr((identity, sorted((name, str(term)) for name, term in row.items())))
+    seed = "m" + hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+    return tuple(sorted(template(result.template, row, seed), key=lambda t: tuple(map(str, t))))
+
+
+def _ticks(duration: Duration, setup: TaskSetup, span: Span | None) -> int:
+    try:
+        return duration.ticks(setup.kind, setup.options.time_unit)
+    except ValueError as error:
+        raise QueryError(Diagnostic("duration", str(error), span, "choose another window or a finer --time-unit")) from None
+
+
+def _literal_of(kind: TimeKind) -> Callable[[int], Term]:
+    datatype = XSD + ("integer" if kind is TimeKind.INTEGER else "dateTime")
+    return lambda instant: Literal(str(format_instant(instant, kind)), datatype)

@@ -1,0 +1,123 @@
+"""Sparkwave text to its syntax tree."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from lark import Token
+from lark.tree import Meta
+from lark.visitors import v_args
+
+from scepter.errors import Span, query_error
+from scepter.rdf.terms import IRI
+from scepter.syntax import sparkwave_tree as nodes
+from scepter.syntax import tree
+from scepter.syntax.build import SparqlBuilder, only, span_of
+from scepter.syntax.terms import token_span
+
+
+@v_args(meta=True)
+class SparkwaveBuilder(SparqlBuilder):
+    """The SPARQL core's builder, and Sparkwave's own rules."""
+
+    def sparkwave(self, meta: Meta, children: list[Any]) -> nodes.SparkwaveDocument:
+        """The whole file."""
+        queries: list[nodes.SparkwaveQuery] = []
+        register: nodes.Register | None = None
+        for child in children:
+            match child:
+                case nodes.Register():
+                    if register is not None:
+                        raise query_error("syntax", "no query follows this REGISTER", register.span)
+                    register = child
+                case nodes.SparkwaveQuery():
+                    queries.append(replace(child, register=register))
+                    register = None
+        end = span_of(meta).end
+        if register is not None or not queries:
+            raise query_error("syntax", "there is no query here: expected SELECT, CONSTRUCT or ASK", Span(end, end + 1))
+        return nodes.SparkwaveDocument(
+            tuple(queries), tuple(only(children, nodes.Handlers)), tuple(self.names.prefixes.items())
+        )
+
+    def register(self, meta: Meta, children: list[Any]) -> nodes.Register:
+        """REGISTER QUERY or STREAM."""
+        kind, name = children
+        text = str(name) if isinstance(name, Token) else _name(name).iri
+        return nodes.Register(kind.lower() == "stream", text, span_of(meta))
+
+    def handlers(self, meta: Meta, children: list[Token]) -> nodes.Handlers:
+        """HANDLERS { … }."""
+        return nodes.Handlers(token_span(children[0]))
+
+    def select_query(self, meta: Meta, children: list[Any]) -> nodes.SparkwaveQuery:
+        """SELECT."""
+        return _query(children[0], meta, children)
+
+    def construct_query(self, meta: Meta, children: list[Any]) -> nodes.SparkwaveQuery:
+        """CONSTRUCT."""
+        return _query(nodes.ConstructClause(children[1], token_span(children[0])), meta, children)
+
+    def ask_query(self, meta: Meta, children: list[Any]) -> nodes.SparkwaveQuery:
+        """ASK."""
+        return _query(nodes.AskClause(token_span(children[0])), meta, children)
+
+    def timed_group(self, meta: Meta, children: list[Any]) -> tuple[tree.Group, nodes.TimeWindow]:
+        """`{ … TIMEWINDOW (n) }`."""
+        return tree.Group(tuple(children[:-1]), span_of(meta)), children[-1]
+
+    def time_window(self, meta: Meta, children: list[Token]) -> nodes.TimeWindow:
+        """`TIMEWINDOW (n)`."""
+        return nodes.TimeWindow(_count(children), span_of(meta))
+
+    def from_stream(self, meta: Meta, children: list[Any]) -> nodes.FromStream:
+        """FROM STREAM."""
+        return nodes.FromStream(_name(children[0]), children[1] if len(children) > 1 else None, span_of(meta))
+
+    def from_graph(self, meta: Meta, children: list[tree.Constant]) -> nodes.FromGraph:
+        """FROM."""
+        return nodes.FromGraph(_name(children[0]), False, span_of(meta))
+
+    def from_named(self, meta: Meta, children: list[tree.Constant]) -> nodes.FromGraph:
+        """FROM NAMED."""
+        return nodes.FromGraph(_name(children[0]), True, span_of(meta))
+
+    def duration(self, meta: Meta, children: list[Token]) -> nodes.Amount:
+        """A duration as written."""
+        sign = str(children[0]) if children[0].type == "SIGN" else ""
+        return nodes.Amount(sign + " ".join(str(c) for c in children if c.type != "SIGN"), span_of(meta))
+
+    def window_range(self, meta: Meta, children: list[nodes.Amount]) -> nodes.RangeWindow:
+        """`[RANGE d]`."""
+        return nodes.RangeWindow(children[0], span_of(meta))
+
+    def window_step(self, meta: Meta, children: list[nodes.Amount]) -> nodes.StepWindow:
+        """`[RANGE d STEP d]`."""
+        return nodes.StepWindow(children[0], children[1], span_of(meta))
+
+    def window_tumbling(self, meta: Meta, children: list[nodes.Amount]) -> nodes.StepWindow:
+        """`[RANGE d TUMBLING]`."""
+        return nodes.StepWindow(children[0], children[0], span_of(meta))
+
+    def window_triples(self, meta: Meta, children: list[Token]) -> nodes.TriplesWindow:
+        """`[RANGE TRIPLES n]`."""
+        return nodes.TriplesWindow(_count(children), span_of(meta))
+
+
+def _query(
+    result: tree.SelectClause | nodes.ConstructClause | nodes.AskClause, meta: Meta, children: list[Any]
+) -> nodes.SparkwaveQuery:
+    body = children[-2]
+    group, time_window = body if isinstance(body, tuple) else (body, None)
+    sources = tuple(c for c in children if isinstance(c, (nodes.FromStream, nodes.FromGraph)))
+    return nodes.SparkwaveQuery(None, result, sources, group, time_window, children[-1], span_of(meta))
+
+
+def _count(children: list[Token]) -> nodes.Amount:
+    return nodes.Amount("".join(children), Span(token_span(children[0]).start, token_span(children[-1]).end))
+
+
+def _name(constant: tree.Constant) -> tree.StreamName:
+    assert isinstance(constant.term, IRI)  # the grammar has an IRI there
+    return tree.StreamName(constant.term, constant.span)
