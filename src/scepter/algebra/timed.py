@@ -18,6 +18,9 @@ DURATION, START, END = "GETDURATION", "GETSTARTTIME", "GETENDTIME"
 TIME_FUNCTIONS = frozenset({DURATION, START, END})
 """The calls (without arguments) that speak of a solution's interval."""
 
+SPELLING = {DURATION: "getDURATION", START: "getSTARTTIME", END: "getENDTIME"}
+"""As the user writes them."""
+
 TimedWindow: TypeAlias = Sliding | Counting
 """Over which solutions of a group its aggregates run: those of the last d, or the last n."""
 
@@ -66,6 +69,11 @@ class TimedProgram:
     rules: tuple[Rule, ...] = ()
     streams: tuple[Stream, ...] = ()
     """The streams named, in order."""
+
+    @property
+    def parts(self) -> tuple[Rule | TimedQuery, ...]:
+        """All that has a pattern."""
+        return (*self.rules, *self.queries)
 
     @property
     def into(self) -> IRI | None:

@@ -1,7 +1,7 @@
 """Bounds on a solution's duration that its FILTERs state, however they are written (spec/20-ep-sparql rule 11).
 
-A condition is read as a linear inequality over the interval's two ends: `getDURATION() < d`, `getENDTIME() <= getSTARTTIME() + d`
-and `2 * (getENDTIME() - getSTARTTIME()) < d` all bound the duration from above.
+A condition is read as a linear inequality over the interval's two ends: `getDURATION() < d`,
+`getENDTIME() <= getSTARTTIME() + d` and `2 * (getENDTIME() - getSTARTTIME()) < d` all bound the duration from above.
 """
 
 from __future__ import annotations
@@ -87,6 +87,15 @@ def duration_bounds(condition: Expression) -> list[DurationBound]:
             case _:
                 continue
     return found
+
+
+def counts_units(left: Expression, right: Expression) -> bool:
+    """Whether a comparison sets the interval's ends against a bare number, as only integer timestamps can be."""
+    lower, upper = _linear(left), _linear(right)
+    if lower is None or upper is None:
+        return False
+    difference = lower.plus(upper, -1)
+    return bool(difference.end or difference.start) and bool(difference.number)
 
 
 def _bounds(operator: str, left: Expression, right: Expression) -> list[DurationBound]:

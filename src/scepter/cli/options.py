@@ -21,6 +21,7 @@ def run_options(
     start: str | None = None,
     evaluate_at: str | None = None,
     max_delay: str | None = None,
+    max_derivations: str | None = None,
 ) -> RunOptions:
     """Check the options of a run for a query in a language."""
     found = RunOptions.of(
@@ -29,7 +30,15 @@ def run_options(
         start=start,
         evaluate_at=None if evaluate_at is None else evaluate_at.split(","),
         max_delay=max_delay,
+        max_derivations=max_derivations,
     )
+    if max_derivations is not None and language != "ep-sparql":
+        title = _TITLES.get(language, language)
+        raise option_error(
+            "option-not-for-language",
+            f"{title} takes no --max-derivations: it has no rules that feed themselves",
+            help="leave out --max-derivations",
+        )
     if found.policy is not None:
         _check_policy(found.policy, language)
     if found.evaluate_at is not None:

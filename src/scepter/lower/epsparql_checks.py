@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import assert_never
+from typing import assert_never, get_args
 
 from scepter.algebra.expressions import Call, Exists, Expression, Variable
 from scepter.algebra.patterns import (
@@ -28,7 +28,7 @@ from scepter.algebra.patterns import (
     Union,
     Values,
 )
-from scepter.algebra.timed import TIME_FUNCTIONS, TimedWindow
+from scepter.algebra.timed import SPELLING, TIME_FUNCTIONS, TimedWindow
 from scepter.algebra.timed_bounds import duration_bounds
 from scepter.algebra.walk import children, find
 from scepter.errors import Span, query_error
@@ -74,7 +74,7 @@ def check_time(pattern: Pattern, *, static: bool = False) -> None:
             if timeless:
                 raise query_error(
                     "unbound-time",
-                    f"{_SPELLING[call.function]}() has no value here: nothing in its group comes from the stream",
+                    f"{SPELLING[call.function]}() has no value here: nothing in its group comes from the stream",
                     call.span,
                     notes=("background graphs, VALUES and BIND have no time",),
                     help="move it to the group whose interval is meant",
@@ -83,18 +83,17 @@ def check_time(pattern: Pattern, *, static: bool = False) -> None:
             check_time(exists.pattern, static=static)
     if static and isinstance(pattern, Related):
         raise query_error(
-            "temporal-in-graph", "background graphs have no time: SEQ and its like cannot stand inside GRAPH", _first_span(pattern)
+            "temporal-in-graph",
+            "background graphs have no time: SEQ and its like cannot stand inside GRAPH",
+            _first_span(pattern),
         )
     inside = static or isinstance(pattern, Graph)
     for child in children(pattern):
-        if isinstance(child, PATTERNS):
+        if isinstance(child, _PATTERNS):
             check_time(child, static=inside)
 
 
-PATTERNS = (
-    BGP, PathPattern, Join, LeftJoin, Related, Union, Minus, Filter, Extend, Values, Graph, Group, OrderBy, Project, Distinct, Slice,
-)  # fmt: skip
-_SPELLING = {"GETDURATION": "getDURATION", "GETSTARTTIME": "getSTARTTIME", "GETENDTIME": "getENDTIME"}
+_PATTERNS = get_args(Pattern)
 
 
 def _first_span(pattern: Pattern) -> Span | None:

@@ -23,6 +23,7 @@ from scepter.algebra.patterns import (
 )
 from scepter.algebra.scope import in_scope
 from scepter.errors import Span, query_error
+from scepter.lower.epsparql_chains import lower_chain
 from scepter.lower.expressions import Clause, ExpressionLowering, Extension, Place, fold
 from scepter.lower.paths import connect
 from scepter.lower.result import NamedGraph
@@ -92,6 +93,8 @@ class GroupLowering:
                 return self._bind(pattern, element, outer)
             case tree.Alternatives(groups):
                 return _join(pattern, fold(Union, [self.group(g, outer) for g in groups]))
+            case tree.Chain():
+                return _join(pattern, lower_chain(self, element, outer))
             case tree.GraphClause():
                 return _join(pattern, self._graph(element, outer))
             case tree.ValuesClause():
@@ -105,10 +108,16 @@ class GroupLowering:
                     Span(span.start, span.start + len("SERVICE")),
                     help="give the remote data as a background graph and use GRAPH",
                 )
+            case tree.LanguageElement():
+                return _join(pattern, self.language_element(element, outer))
             case tree.Triples() | tree.FilterClause():
                 raise AssertionError("collected by parts()")
             case _:
                 assert_never(element)
+
+    def language_element(self, element: tree.LanguageElement, outer: frozenset[str]) -> Pattern:
+        """The pattern of an element that only one language has; that language's own lowering overrides this."""
+        raise AssertionError(f"no language lowers {element!r}")
 
     def _optional(self, left: Pattern, clause: tree.OptionalClause, outer: frozenset[str]) -> LeftJoin:
         right, filters = self.parts(clause.group, outer)

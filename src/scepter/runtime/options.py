@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from scepter.errors import nearest, option_error
 from scepter.timeline import TIME_UNITS, Duration, TimeKind, format_instant, parse_duration, parse_instant
 
+MAX_DERIVATIONS = 10_000
+"""How many triples rules may derive at one instant before they are taken to be endless."""
 POLICIES = ("unrestricted", "chronological", "recent", "naive")
 
 
@@ -39,6 +41,7 @@ class RunOptions:
     start: Instant | None = None
     evaluate_at: tuple[Instant, ...] | None = None
     max_delay: Duration | None = None
+    max_derivations: int = MAX_DERIVATIONS
 
     @classmethod
     def of(
@@ -49,6 +52,7 @@ class RunOptions:
         start: int | str | None = None,
         evaluate_at: Sequence[int | str] | None = None,
         max_delay: int | str | Duration | None = None,
+        max_derivations: int | str | None = None,
     ) -> RunOptions:
         """Options from what a person writes; raises OptionError that says what would be right.
 
@@ -67,7 +71,15 @@ class RunOptions:
             None if start is None else _instant(start, "--start"),
             None if evaluate_at is None else tuple(_instant(t, "--evaluate-at") for t in evaluate_at),
             None if max_delay is None else _delay(max_delay),
+            MAX_DERIVATIONS if max_derivations is None else _count(max_derivations),
         )
+
+
+def _count(given: int | str) -> int:
+    text = str(given)
+    if not (text.isascii() and text.isdigit() and len(text) < 19 and int(text)):
+        raise option_error("max-derivations", f"--max-derivations cannot be {text!r}", help="write a number above zero")
+    return int(text)
 
 
 def _instant(given: int | str, what: str) -> Instant:

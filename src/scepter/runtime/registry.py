@@ -6,12 +6,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from scepter.algebra.continuous import ContinuousQuery, PeriodicQuery
+from scepter.algebra.timed import TimedProgram
+from scepter.algebra.events import EventQuery
 from scepter.algebra.windows import WindowedQuery
 from scepter.kernel.background import Background
 from scepter.kernel.texts import Texts
 from scepter.rdf.terms import IRI, Triple
+from scepter.runtime.continuous_task import ContinuousTask, PeriodicTask
+from scepter.runtime.occurrence_task import OccurrenceTask
 from scepter.runtime.options import RunOptions
 from scepter.runtime.tasks import Task
+from scepter.runtime.timed_task import timed_task
 from scepter.runtime.windowed_task import WindowedTask
 from scepter.timeline import TimeKind
 
@@ -31,5 +37,11 @@ class TaskSetup:
     """(event's number, its name) -> what a match shows for it."""
 
 
-TASKS: dict[type, Callable[[Any, int, TaskSetup], Task]] = {WindowedQuery: WindowedTask}
+TASKS: dict[type, Callable[[Any, int, TaskSetup], Task]] = {
+    TimedProgram: timed_task,
+    WindowedQuery: WindowedTask,
+    ContinuousQuery: ContinuousTask,
+    PeriodicQuery: PeriodicTask,
+    EventQuery: OccurrenceTask,
+}
 """Unit type -> (unit, its number in the program, set-up) -> the task. `algebra.query.Query` needs no entry."""

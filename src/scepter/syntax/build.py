@@ -278,7 +278,7 @@ class SparqlBuilder(Transformer_NonRecursive[Token, Any]):
         """`{ … }`."""
         return tree.Group(tuple(children), span_of(meta))
 
-    def alternatives(self, meta: Meta, children: list[tree.Group]) -> tree.Alternatives:
+    def alternatives(self, meta: Meta, children: list[Any]) -> tree.Element:
         """`{ … } UNION { … }`."""
         return tree.Alternatives(tuple(children), span_of(meta))
 

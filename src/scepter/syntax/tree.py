@@ -190,6 +190,23 @@ class Alternatives:
 
 
 @dataclass(frozen=True, slots=True)
+class Operator:
+    """A word between two groups, in upper case."""
+
+    word: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """`{ … } SEQ { … } UNION { … } …`: groups joined to the left by operators, at least one of them temporal."""
+
+    first: Group
+    links: tuple[tuple[Operator, Group], ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class ValuesClause:
     """`VALUES …`; None is UNDEF."""
 
@@ -257,6 +274,11 @@ class SubSelect:
     span: Span
 
 
+@dataclass(frozen=True, slots=True)
+class LanguageElement:
+    """What one language alone puts into groups: its nodes derive from this, and its own lowering knows them."""
+
+
 Element: TypeAlias = (
     Triples
     | FilterClause
@@ -266,8 +288,10 @@ Element: TypeAlias = (
     | GraphClause
     | ServiceClause
     | Alternatives
+    | Chain
     | ValuesClause
     | SubSelect
+    | LanguageElement
 )
 
 

@@ -33,7 +33,7 @@ class Grouped(Operator):
         self._keys = [expressions.value(expression) for _, expression in group.keys]
         asked = [(variable, *expressions.asking(expression)) for variable, expression in group.aggregates]
         self._rows: list[Callable[[Timed], Row]] = [row for _, _, row in asked]
-        self._aggregate = compile_group(Group(group.pattern, (), tuple((v, e) for v, e, _ in asked)))  # type: ignore[misc]
+        self._aggregate = compile_group(Group(group.pattern, (), tuple((v, e) for v, e, _ in asked)))
         self._names = [variable.name for variable, _ in group.keys]
         self._context = expressions.context
         self._duration = duration

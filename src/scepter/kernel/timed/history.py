@@ -6,16 +6,14 @@ searched when asked, over an index of the occurrences its triple patterns can us
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from scepter.algebra.expressions import Call, Constant, Exists, Variable
+from scepter.algebra.expressions import Call, Constant, Exists
 from scepter.algebra.patterns import (
-    BGP,
-    Filter,
-    Extend,
     Graph as GraphPattern,
+)
+from scepter.algebra.patterns import (
     Group,
-    Join,
     LeftJoin,
     Minus,
     PathPattern,
@@ -78,7 +76,12 @@ class History:
         patterns = [e.pattern for e in existences]
         # GRAPH looks at background graphs, which have no occurrences.
         inside = [{id(n) for g in find(p, GraphPattern) for n in walk(g)} for p in patterns]
-        triples = [t for p, static_part in zip(patterns, inside, strict=True) for t in find(p, TriplePattern) if id(t) not in static_part]
+        triples = [
+            t
+            for p, static_part in zip(patterns, inside, strict=True)
+            for t in find(p, TriplePattern)
+            if id(t) not in static_part
+        ]
         self._wanted: list[tuple[Term | None, ...]] = [_constants(t) for t in triples]
         self._keeps_graphs = any(next(find(p, PathPattern), None) is not None for p in patterns)
         self._once = not any(_looks_at_times(p) for p in patterns)

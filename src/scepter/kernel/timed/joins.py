@@ -100,8 +100,8 @@ class Joined(Operator):
 class Optional(Operator):
     """A mandatory side with its partners of the optional one, or alone (rules 4 to 6).
 
-    Only new mandatory solutions ask: what they find has ended by then, so that no answer is ever taken back. `flipped` says that
-    the optional side is the left one of the relation.
+    Only new mandatory solutions ask: what they find has ended by then, so that no answer is ever taken back. `flipped` says
+    that the optional side is the left one of the relation.
     """
 
     def __init__(

@@ -22,7 +22,9 @@ class Meeting:
     loose: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, left: frozenset[str], left_certain: frozenset[str], right: frozenset[str], right_certain: frozenset[str]) -> Meeting:
+    def of(
+        cls, left: frozenset[str], left_certain: frozenset[str], right: frozenset[str], right_certain: frozenset[str]
+    ) -> Meeting:
         """From what each side may bind and what it always binds."""
         shared = left & right
         sure = left_certain & right_certain & shared
@@ -79,11 +81,11 @@ class Memory:
             return iter(bucket.values())
         return (s for s in bucket.values() if self._meeting.agree(row, s.row))
 
-    def drop(self, unwanted: Callable[[Timed], bool]) -> None:
-        """Forget some solutions."""
-        for key, bucket in list(self._buckets.items()):
-            for number in [n for n, s in bucket.items() if unwanted(s)]:
-                self._remove(key, number)
+    def forget(self, row: Row, unwanted: Callable[[Timed], bool]) -> None:
+        """Forget some of the solutions found by a row."""
+        key = self._meeting.key(row)
+        for number in [n for n, s in self._buckets.get(key, {}).items() if unwanted(s)]:
+            self._remove(key, number)
 
     def _remove(self, key: _Key, number: int) -> Timed | None:
         bucket = self._buckets.get(key)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Sequence
 from enum import Enum
+from itertools import count
 
 from scepter.kernel.timed.joins import RELATIONS, related, remembered
 from scepter.kernel.timed.memory import Batch, Meeting, Memory
@@ -40,14 +42,17 @@ class Paired(Operator):
         self._memory = Memory(meeting, bound)
         self._left_fixed, self._right_fixed = Batch(meeting, left.fixed), Batch(meeting, right.fixed)
         self._consumed: set[Occurrence] = set()
+        self._starts: list[tuple[int, int, Occurrence]] = []
+        self._numbers = count()
         self._taken: set[Occurrence] = set()
+        self._pairs: list[Timed] = []
         self._new: Sequence[Timed] = ()
         self.fixed = distinct(a.merged(b) for a in left.fixed for b in self._right_fixed.partners(a.row))
 
     def delta(self, instant: Instant) -> Sequence[Timed]:
         """Right sides in order of time, each with its partner."""
         left, right = self.inputs[0].delta(instant), self.inputs[1].delta(instant)
-        self._new, self._taken = left, set()
+        self._new, self._taken, self._pairs = left, set(), []
         found = [a.merged(b) for a in left for b in self._right_fixed.partners(a.row)]
         found += (a.merged(b) for b in right for a in self._left_fixed.partners(b.row))
         batch = Batch(self._meeting, left)
@@ -55,6 +60,7 @@ class Paired(Operator):
             partner = self._partner(completed, batch)
             if partner is not None:
                 self._taken |= partner.used | completed.used
+                self._pairs.append(partner)
                 found.append(partner.merged(completed))
         return distinct(within(found, self._bound))
 
@@ -80,19 +86,21 @@ class Paired(Operator):
         """What was taken is gone."""
         super().commit()
         self._consumed |= self._taken
-        if self._taken:
-            self._memory.drop(lambda s: not self._taken.isdisjoint(s.used))
+        if self._bound is not None:
+            for occurrence in self._taken:
+                heapq.heappush(self._starts, (occurrence.start, next(self._numbers), occurrence))
+        for partner in self._pairs:
+            self._memory.forget(partner.row, self._is_consumed)
         if self._keeps_left:
             self._memory.add(s for s in self._new if not self._is_consumed(s))
-        self._new, self._taken = (), set()
+        self._new, self._taken, self._pairs = (), set(), []
 
     def release(self, now: int) -> None:
         """By the bound, also what has been consumed: it can complete nothing any more."""
         super().release(now)
         self._memory.release(now)
-        if self._bound is not None:
-            bound = self._bound
-            self._consumed = {o for o in self._consumed if now + 1 - o.start <= bound}
+        while self._bound is not None and self._starts and now + 1 - self._starts[0][0] > self._bound:
+            self._consumed.discard(heapq.heappop(self._starts)[2])
 
     def size(self) -> int:
         """Left sides that wait, and consumed occurrences."""

@@ -42,7 +42,7 @@ from scepter.kernel.timed.expressions import Expressions
 from scepter.kernel.timed.grouping import Grouped
 from scepter.kernel.timed.history import History
 from scepter.kernel.timed.joins import RELATIONS, related
-from scepter.kernel.timed.operators import Fixed, Operator
+from scepter.kernel.timed.operators import Operator
 from scepter.kernel.timed.shaping import Ordered, Sliced
 from scepter.kernel.timed.solutions import Instant, Timed, distinct
 from scepter.rdf.terms import Term
@@ -303,6 +303,3 @@ def _removes(solution: Timed, other: Timed, substituted: Row) -> bool:
     if not _ended(solution, other) or not _compatible(solution, other):
         return False
     return any(name in other.row and name not in substituted for name in solution.row)
-
-
-__all__ = ["Fixed", "Searches"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import count
 
 from scepter.kernel.sparql.context import Row
 from scepter.kernel.timed.operators import Operator
@@ -82,12 +81,10 @@ class Extended(Shaped):
 class Projected(Shaped):
     """Some variables stay visible. The others get names of their own, since solutions that differ in them are not one."""
 
-    _numbers = count()
-
-    def __init__(self, source: Operator, names: Iterable[str]) -> None:
+    def __init__(self, source: Operator, names: Iterable[str], mark: str) -> None:
         super().__init__(source)
         self._names = frozenset(names)
-        self._mark = f"_:hidden{next(self._numbers)}."
+        self._mark = mark
         self.fixed = self.shape(source.fixed)
 
     def shape(self, solutions: Sequence[Timed]) -> Sequence[Timed]:

@@ -1,0 +1,225 @@
+"""The kernel of a timed program: rules and queries over one stream of occurrences, instant by instant."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from scepter.algebra.expressions import Call, Exists
+from scepter.algebra.patterns import Group, LeftJoin, Minus, Pattern, Related, Side, Slice
+from scepter.algebra.query import Ask, Counting
+from scepter.algebra.timed import Rule, Sources, TimedProgram, TimedQuery, TimedWindow
+from scepter.algebra.walk import find
+from scepter.errors import DataError, Diagnostic
+from scepter.kernel.sparql.context import Context
+from scepter.kernel.sparql.dataset import Dataset, Graph
+from scepter.kernel.sparql.patterns import template
+from scepter.kernel.timed.closure import feeds_pattern, is_recursive, strata
+from scepter.kernel.timed.compile import Compiler, Window
+from scepter.kernel.timed.expressions import VOLATILE, Expressions
+from scepter.kernel.timed.history import History
+from scepter.kernel.timed.operators import Operator
+from scepter.kernel.timed.policies import Policy
+from scepter.kernel.timed.search import Searches
+from scepter.kernel.timed.solutions import EventGraph, Instant, Occurrence, Timed
+from scepter.ontology.schema import Schema
+from scepter.rdf.terms import IRI, Triple
+from scepter.timeline import Allen, TimeKind
+
+_DERIVED = 2**62
+"""What rules derive has arrived after all events of its instant."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimedEvent:
+    """An event as the kernel takes it."""
+
+    triples: tuple[Triple, ...]
+    start: int
+    arrival: int
+    stream: IRI
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a program needs of its run."""
+
+    kind: TimeKind
+    time_unit: str
+    dataset: Dataset
+    """The background graphs; the default one with all it entails."""
+    schema: Schema
+    policy: Policy | None = None
+    max_derivations: int = 10_000
+
+
+class Pipeline:
+    """One pattern's operators over what its sources show."""
+
+    def __init__(self, pattern: Pattern, sources: Sources, window: TimedWindow | None, settings: Settings) -> None:
+        dataset = _dataset(sources, settings.dataset)
+        context = Context(graph=dataset.default, dataset=dataset)
+        existences = list(find(pattern, Exists))
+        searches = Searches(context, lambda: self._expressions)
+        self._history = History(existences, dataset.default, searches.holds) if existences else None
+        self._expressions = Expressions(settings.kind, context, self._history)
+        compiler = Compiler(settings.kind, dataset.default, context, self._expressions, settings.policy)
+        self._root: Operator = compiler.compile(pattern, None, _window(window, settings))
+        self._streams = sources.streams
+
+    def delta(self, instant: Instant) -> Sequence[Timed]:
+        """The solutions that end at the instant."""
+        seen = instant.seen_by(self._streams)
+        if self._history is not None:
+            self._history.see(seen)
+        return self._root.delta(seen)
+
+    def commit(self, now: int) -> None:
+        """The instant is past."""
+        self._root.commit()
+        if self._history is not None:
+            self._history.commit()
+        self.release(now)
+
+    def release(self, now: int) -> None:
+        """Let go what nothing after `now` can need."""
+        self._root.release(now)
+
+    def size(self) -> int:
+        """Solutions remembered."""
+        return self._root.size() + (0 if self._history is None else self._history.size())
+
+
+def _dataset(sources: Sources, given: Dataset) -> Dataset:
+    """The dataset of FROM and FROM NAMED, or the one given."""
+    if sources.default is None or sources.named is None:
+        return given
+    default = Graph(triple for iri in sources.default for triple in given.named[iri])
+    return Dataset(default, {iri: given.named[iri] for iri in sources.named})
+
+
+def _window(window: TimedWindow | None, settings: Settings) -> Window | None:
+    if window is None:
+        return None
+    if isinstance(window, Counting):
+        return Window(rows=window.events)
+    return Window(duration=window.duration.ticks(settings.kind, settings.time_unit))
+
+
+class TimedKernel:
+    """Evaluates whole instants in order of time: `evaluate` as often as an instant grows, then `commit`."""
+
+    def __init__(self, program: TimedProgram, settings: Settings) -> None:
+        self._settings = settings
+        self._program = program
+        self._rules = program.rules
+        fed = [part.pattern for part in program.parts]
+        # A rule that feeds nothing derives only its own answers.
+        self._feeding = [any(feeds_pattern(rule, pattern, settings.schema) for pattern in fed) for rule in program.rules]
+        self._strata = [
+            (stratum, is_recursive(stratum, self._rules, settings.schema))
+            for stratum in strata(self._rules, settings.schema)
+            if any(self._feeding[i] for i in stratum)
+        ]
+        self._pipelines: dict[int, Pipeline] = {}
+        feeding = [self._rules[i] for stratum, _ in self._strata for i in stratum]
+        needed: tuple[Rule | TimedQuery, ...] = (*feeding, *program.queries)
+        for each in needed:
+            # A rule and the query that shows its results have one pattern.
+            if id(each.pattern) not in self._pipelines:
+                self._pipelines[id(each.pattern)] = Pipeline(each.pattern, each.sources, each.window, settings)
+        self.decides_late = settings.policy is not None or any(map(_decides_late, program.parts))
+        """Whether an answer depends on all of its instant, so that it cannot be given before the instant has passed."""
+
+    def evaluate(self, time: int, events: Iterable[TimedEvent]) -> list[Sequence[Timed]]:
+        """What ends at an instant, for each query; from what is committed and these events alone."""
+        schema = self._settings.schema
+        closed = [(e, tuple(dict.fromkeys(c for t in e.triples for c in schema.consequences(t)))) for e in events]
+        occurrences = [Occurrence(t, e.start, time, e.arrival, e.stream) for e, triples in closed for t in triples]
+        graphs = [EventGraph(triples, e.start, e.stream) for e, triples in closed]
+        instant = Instant(time, occurrences, graphs)
+        for stratum, recursive in self._strata:
+            instant = self._apply(stratum, recursive, instant)
+        return [_in_sight(self._pipelines[id(query.pattern)].delta(instant)) for query in self._program.queries]
+
+    def _apply(self, stratum: Sequence[int], recursive: bool, instant: Instant) -> Instant:
+        """The instant with all that the rules of a stratum derive."""
+        known = {(o.triple, o.start) for o in instant.occurrences if o.stream is None}
+        grown = True
+        while grown:
+            grown = False
+            for i in stratum:
+                new, graphs = self._derived(self._rules[i], i, instant, known)
+                if new:
+                    if len(known) > self._settings.max_derivations:
+                        raise self._endless(self._rules[i], instant.time)
+                    instant = Instant(instant.time, [*instant.occurrences, *new], [*instant.graphs, *graphs])
+                    grown = recursive
+        return instant
+
+    def _derived(
+        self, rule: Rule, number: int, instant: Instant, known: set[tuple[Triple, int]]
+    ) -> tuple[list[Occurrence], list[EventGraph]]:
+        found: list[Occurrence] = []
+        graphs: list[EventGraph] = []
+        for solution in self._pipelines[id(rule.pattern)].delta(instant):
+            assert solution.start is not None
+            made = sorted(template(rule.template, solution.row, seed(number, solution)), key=lambda t: tuple(map(str, t)))
+            triples = tuple(dict.fromkeys(c for t in made for c in self._settings.schema.consequences(t)))
+            new = [t for t in triples if (t, solution.start) not in known]
+            known.update((t, solution.start) for t in new)
+            found += (Occurrence(t, solution.start, instant.time, _DERIVED + len(known)) for t in new)
+            if new:
+                graphs.append(EventGraph(triples, solution.start))
+        return found, graphs
+
+    def _endless(self, rule: Rule, time: int) -> DataError:
+        limit = self._settings.max_derivations
+        return DataError(
+            Diagnostic(
+                "max-derivations",
+                f"{rule.label} keeps deriving at {time}: more than {limit} triples at one instant",
+                rule.span,
+                "let each derivation need something later (SEQ), or raise --max-derivations",
+            )
+        )
+
+    def commit(self, now: int) -> None:
+        """The instant last evaluated is past."""
+        for pipeline in self._pipelines.values():
+            pipeline.commit(now)
+
+    def release(self, now: int) -> None:
+        """Time has passed without events."""
+        for pipeline in self._pipelines.values():
+            pipeline.release(now)
+
+    def size(self) -> int:
+        """Solutions remembered by all patterns."""
+        return sum(pipeline.size() for pipeline in self._pipelines.values())
+
+
+def _in_sight(solutions: Sequence[Timed]) -> Sequence[Timed]:
+    """Each mapping and interval once, however many derivations a policy tells apart."""
+    return list({(frozenset(s.row.items()), s.start): s for s in solutions}.values())
+
+
+def seed(number: int, solution: Timed) -> str:
+    """Fresh blank nodes per solution, the same wherever it is computed: from what it is."""
+    mapping = sorted((name, str(term)) for name, term in solution.row.items())
+    text = repr((number, solution.start, solution.end, mapping))
+    return "m" + hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+
+
+def _decides_late(each: Rule | TimedQuery) -> bool:
+    """Whether something that ends at the same time can change an answer."""
+    if isinstance(each, TimedQuery) and isinstance(each.result, Ask):
+        return True  # it answers once, with the first of the instant
+    pattern = each.pattern
+    kinds = (LeftJoin, Minus, Exists, Group, Slice)
+    if any(next(find(pattern, kind), None) is not None for kind in kinds):
+        return True
+    if any(call.function in VOLATILE for call in find(pattern, Call)):
+        return True
+    return any(r.optional is Side.RIGHT and r.relation is Allen.EQUALS for r in find(pattern, Related))
