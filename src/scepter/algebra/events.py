@@ -124,6 +124,11 @@ class EventQuery:
     returned: tuple[IRI, ...]
     form: Form = Form.RDF_STREAM
 
+    @property
+    def into(self) -> IRI | None:
+        """It constructs no stream for other units."""
+        return None
+
 
 def operands(pattern: EventPattern) -> tuple[EventPattern, ...]:
     """The patterns directly inside one."""

@@ -46,7 +46,7 @@ def lower_obep(document: syntax.ObepDocument, source: Source) -> Lowered:
     lowering = _DocumentLowering(document)
     query = lowering.lower()
     return Lowered(
-        Program((query,)),
+        Program((), (query,)),
         "obep",
         source,
         tuple(lowering.warnings),
@@ -54,7 +54,8 @@ def lower_obep(document: syntax.ObepDocument, source: Source) -> Lowered:
         prefixes=document.prefixes,
         every_stream=not query.streams,
         takes_ontology=True,
-        takes_policy=False,
+        variables=(),
+        constructs=True,
     )
 
 

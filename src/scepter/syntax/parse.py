@@ -9,8 +9,16 @@ from lark.exceptions import UnexpectedInput, VisitError
 
 from scepter.errors import QueryError, Source, option_error, query_error
 from scepter.syntax.build import SparqlBuilder
+from scepter.syntax.epsparql import EpsparqlBuilder
+from scepter.syntax.epsparql_tree import EpsparqlDocument
 from scepter.syntax.expected import syntax_error
 from scepter.syntax.grammar import parser, refuse_deep
+from scepter.syntax.obep import ObepBuilder
+from scepter.syntax.obep_tree import ObepDocument
+from scepter.syntax.rsepql import RsepqlBuilder
+from scepter.syntax.rsepql_tree import RsepqlDocument
+from scepter.syntax.sparkwave import SparkwaveBuilder
+from scepter.syntax.sparkwave_tree import SparkwaveDocument
 from scepter.syntax.spaseq import SpaseqBuilder
 from scepter.syntax.spaseq_tree import SpaseqDocument
 
@@ -46,6 +54,53 @@ def parse_spaseq(text: str, name: str = "<query>") -> SpaseqDocument:
     Raises QueryError with the place and what was expected there.
     """
     document: SpaseqDocument = _parse("spaseq", SpaseqBuilder, Source(name, text))
+    return document
+
+
+def parse_obep(text: str, name: str = "<query>") -> ObepDocument:
+    """The syntax tree of an OBEP file.
+
+    >>> text = "PREFIX : <http://example/> EVENT H AS (Room and armedWith some Sensor) RETURN H AS RDF STREAM"
+    >>> parse_obep(text).definitions[0].name.text
+    'H'
+
+    Raises QueryError with the place and what was expected there.
+    """
+    document: ObepDocument = _parse("obep", ObepBuilder, Source(name, text))
+    return document
+
+
+def parse_epsparql(text: str, name: str = "<query>") -> EpsparqlDocument:
+    """The syntax tree of an EP-SPARQL file.
+
+    >>> parse_epsparql("ASK { { ?a ?b ?c } SEQ { ?d ?e ?f } }").queries[0].group.elements[0].links[0][0].word
+    'SEQ'
+
+    Raises QueryError with the place and what was expected there.
+    """
+    document: EpsparqlDocument = _parse("epsparql", EpsparqlBuilder, Source(name, text))
+    return document
+
+
+def parse_rsepql(text: str, name: str = "<query>") -> RsepqlDocument:
+    """The syntax tree of an RSEP-QL file.
+
+    >>> parse_rsepql("ASK FROM NAMED <http://e/s> WIN [RANGE 5] AS <http://e/w> {}").queries[0].clauses[0].extent.width
+    '5'
+    """
+    document: RsepqlDocument = _parse("rsepql", RsepqlBuilder, Source(name, text))
+    return document
+
+
+def parse_sparkwave(text: str, name: str = "<query>") -> SparkwaveDocument:
+    """The syntax tree of a Sparkwave file.
+
+    >>> parse_sparkwave("ASK FROM STREAM <http://e/s> [RANGE 5s] { ?a ?b ?c }").queries[0].sources[0].window.range.text
+    '5 s'
+
+    Raises QueryError with the place and what was expected there.
+    """
+    document: SparkwaveDocument = _parse("sparkwave", SparkwaveBuilder, Source(name, text))
     return document
 
 

@@ -1,0 +1,1 @@
+"""Occurrences of events and the operators on them (spec/40-obep rule 3)."""

@@ -1,0 +1,183 @@
+"""Events defined by descriptions and patterns (`algebra.events.EventQuery`) at work."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scepter.algebra.events import EventQuery, Form
+from scepter.errors import Diagnostic, QueryError
+from scepter.kernel.intake import Intake
+from scepter.kernel.occurrences.model import Item, Occurrence
+from scepter.kernel.occurrences.network import Network, Occurred
+from scepter.ontology.axioms import read_ontology
+from scepter.ontology.reasoner import Inference
+from scepter.ontology.recognition import Recogniser
+from scepter.rdf.batch import DeadLetter
+from scepter.rdf.terms import IRI, TYPE, Term, Triple
+from scepter.runtime.matches import Match
+from scepter.runtime.tasks import TermEvent, TermMatches, term_events
+from scepter.timeline import MAX_INSTANT, MIN_INSTANT, Duration, format_instant
+
+if TYPE_CHECKING:
+    from scepter.runtime.registry import TaskSetup
+
+_TYPE = IRI(TYPE)
+
+
+class OccurrenceTask:
+    """Recognises the logical events of each item and lets the composite ones follow, instant by instant."""
+
+    feeds = None
+
+    def __init__(self, query: EventQuery, number: int, setup: TaskSetup) -> None:
+        self._query = query
+        self._number = number
+        self._setup = setup
+        self._wanted = frozenset(stream.iri for stream in query.streams)
+        dataset = setup.background.dataset
+        static = (*dataset.default, *(triple for graph in dataset.named.values() for triple in graph))
+        self._recogniser = Recogniser(query.logical, read_ontology(setup.ontology), static)
+        self._network = Network(query.composite, self._ticks)
+        self._returned = frozenset(query.returned)
+        self._buffer: list[TermEvent] = []
+        self._saved: list[TermEvent] = []
+        self._closed = MIN_INSTANT
+        self._fresh_letters: list[DeadLetter] = []
+        self.dead_letters: list[DeadLetter] = []
+        """Items that contradict the ontology."""
+
+    def _ticks(self, duration: Duration) -> int:
+        try:
+            return duration.ticks(self._setup.kind, self._setup.options.time_unit)
+        except ValueError as error:
+            span = next((event.span for event in self._query.composite if event.within == duration), None)
+            raise QueryError(
+                Diagnostic("duration", str(error), span, "choose a longer duration or a finer --time-unit")
+            ) from None
+
+    def take(self, intake: Intake, wanted: NDArray[np.bool_]) -> None:
+        """Keep the wanted events of the streams it reads until their time has come."""
+        events = term_events(intake, self._setup.texts, self._setup.streams(), wanted)
+        self._buffer += (event for event in events if not self._wanted or event.stream in self._wanted)
+
+    def release(self, until: int, closed: int) -> list[Match]:
+        """Step over all instants up to `until`; what those after `closed` do is for the time being."""
+        due = sorted((event for event in self._buffer if event.end <= until), key=lambda event: (event.end, event.start))
+        self._buffer = [event for event in self._buffer if event.end > until]
+        inferences = self._recogniser.infer([event.triples for event in due])
+        found = _Results(self._query, self._number, self._setup)
+        instants = [list(group) for _, group in groupby(zip(due, inferences, strict=True), key=lambda pair: pair[0].end)]
+        for instant in instants:
+            end = instant[0][0].end
+            if end > closed:
+                self._pass(closed, found)
+            self._step(instant, min(end, closed), found)
+            if end <= closed:
+                self._keep(end)
+        self._pass(closed, found)
+        return found.matches()
+
+    def _pass(self, closed: int, found: _Results) -> None:
+        """Time goes on: what waited for certainty has it now, whatever else becomes of an instant that is still open."""
+        if closed > self._closed:
+            found.composite(self._network.step((), {}, closed), self._returned)
+            self._keep(closed)
+
+    def _step(self, instant: Sequence[tuple[TermEvent, Inference]], certain: int, found: _Results) -> None:
+        occurrences: dict[IRI, dict[Occurrence, None]] = defaultdict(dict)
+        items: list[Item] = []
+        for event, inference in instant:
+            if inference.conflict is not None:
+                self._fresh_letters.append(self._letter(event, inference))
+                continue
+            items.append(Item(frozenset(event.triples), event.start, event.end))
+            for each in inference.found:
+                occurrence = Occurrence(each.justification, event.start, event.end)
+                occurrences[each.event][occurrence] = None
+                if each.event in self._returned:
+                    found.add(each.event, each.individual, occurrence)
+        arrived = {event: list(each) for event, each in occurrences.items()}
+        found.composite(self._network.step(items, arrived, certain), self._returned)
+
+    def _letter(self, event: TermEvent, inference: Inference) -> DeadLetter:
+        conflict = inference.conflict or frozenset()
+        shown = " . ".join(sorted(" ".join(map(str, triple)) for triple in conflict))
+        when = format_instant(event.end, self._setup.kind)
+        name = f" {event.name}" if event.name else ""
+        return DeadLetter(event.stream.value, None, f"inconsistent: the item{name} at {when} contradicts the ontology", shown)
+
+    def _keep(self, certain: int) -> None:
+        self._network.merge(certain)
+        self.dead_letters += self._fresh_letters
+        self._fresh_letters.clear()
+        self._closed = max(self._closed, certain)
+
+    def finish(self) -> list[Match]:
+        """All that is left, and what only the end makes certain."""
+        matches = self.release(MAX_INSTANT - 1, MAX_INSTANT - 1)
+        found = _Results(self._query, self._number, self._setup)
+        self._pass(MAX_INSTANT, found)
+        return matches + found.matches()
+
+    def save(self) -> None:
+        """Start an instant that may be undone."""
+        self._saved = list(self._buffer)
+
+    def undo(self) -> None:
+        """Back to `save`."""
+        self._buffer = list(self._saved)
+        self._network.forget()
+        self._fresh_letters.clear()
+
+    def commit(self) -> None:
+        """Keep what was done since `save`."""
+        self._keep(self._closed)
+
+    def state_rows(self) -> Mapping[str, int]:
+        """Occurrences and items kept, and events whose time has not come."""
+        return {"occurrences": self._network.rows(), "buffered": len(self._buffer)}
+
+    def live_events(self) -> NDArray[np.int64]:
+        """Matches show assertions, not events."""
+        return np.empty(0, np.int64)
+
+    def swap_refs(self) -> Iterator[NDArray[np.int64]]:
+        """None: terms are decoded when they are taken."""
+        return iter(())
+
+
+class _Results:
+    """The occurrences of returned events, as matches."""
+
+    def __init__(self, query: EventQuery, number: int, setup: TaskSetup) -> None:
+        self._form = query.form
+        self._batch = TermMatches(number, setup.kind, graphs=[])
+        self._seen: set[tuple[IRI, Term, Occurrence]] = set()
+
+    def add(self, event: IRI, individual: Term, occurrence: Occurrence) -> None:
+        """An occurrence of an event with an individual; its assertions include what that is (rule 6)."""
+        key = (event, individual, occurrence)
+        if key in self._seen:
+            return
+        self._seen.add(key)
+        assertions = occurrence.assertions | {Triple(individual, _TYPE, event)}
+        self._batch.start.append(occurrence.start)
+        self._batch.end.append(occurrence.end)
+        assert self._batch.graphs is not None
+        self._batch.graphs.append(tuple(sorted(assertions, key=lambda t: tuple(map(str, t)))))
+
+    def composite(self, occurred: Sequence[Occurred], returned: frozenset[IRI]) -> None:
+        """The occurrences of composite events that are returned."""
+        for each in occurred:
+            if each.event in returned:
+                self.add(each.event, each.individual, each.occurrence)
+
+    def matches(self) -> list[Match]:
+        """All of them."""
+        return self._batch.matches()
