@@ -41,6 +41,7 @@ class Found:
     events: Mapping[str, Sequence[str]] = field(default_factory=dict)
     graph: Sequence[Triple] | None = None
     boolean: bool | None = None
+    occurrence: tuple[IRI, Term] | None = None
 
 
 def written(format: str, row: dict[str, Term], times: tuple[int, int]) -> str:

@@ -103,4 +103,5 @@ def _run_case_locally(case: Case) -> list[Answer]:
 def _answer(match: Match) -> Answer:
     start, end = (format_instant(instant, match.kind) for instant in (match.start, match.end))
     graph = None if match.graph is None else frozenset(match.graph)
-    return Answer(start, end, match.bindings, graph, match.boolean)
+    event = None if match.occurrence is None else match.occurrence[0]
+    return Answer(start, end, match.bindings, graph, match.boolean, event)

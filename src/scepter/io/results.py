@@ -54,6 +54,8 @@ class Match(Protocol):
     def graph(self) -> Sequence[Triple] | None: ...  # noqa: D102
     @property
     def boolean(self) -> bool | None: ...  # noqa: D102
+    @property
+    def occurrence(self) -> tuple[IRI, Term] | None: ...  # noqa: D102
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +143,12 @@ def record(match: Match, variables: Sequence[str] = (), *, events: bool = False)
         "start": format_instant(match.start, match.kind),
         "end": format_instant(match.end, match.kind),
     }
-    if match.graph is not None:
+    if match.occurrence is not None:
+        event, individual = match.occurrence
+        found["event"] = event.value
+        found["individual"] = individual.value if isinstance(individual, IRI) else str(individual)
+        found["assertions"] = [list(row) for row in graph_rows(match.graph or ())]
+    elif match.graph is not None:
         found["graph"] = [list(row) for row in graph_rows(match.graph)]
     elif match.boolean is not None:
         found["boolean"] = match.boolean

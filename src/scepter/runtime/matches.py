@@ -18,7 +18,7 @@ from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.expressions import Compiled, compile_expression
 from scepter.kernel.sparql.patterns import template
 from scepter.kernel.texts import Texts, TextsView
-from scepter.rdf.terms import Term, Triple
+from scepter.rdf.terms import IRI, Term, Triple
 from scepter.rdf.values import ExpressionError
 from scepter.timeline import TimeKind
 
@@ -54,6 +54,10 @@ class MatchBatch:
     def events(self, row: int) -> dict[str, list[object]]:
         """The events a row's match selected, by part."""
         return self.selected(row)
+
+    def occurrence(self, row: int) -> tuple[IRI, Term] | None:
+        """Its rows are no events' occurrences."""
+        return None
 
     def bindings(self, row: int) -> dict[str, Term]:
         """A row's terms."""
@@ -92,6 +96,7 @@ class Batch(Protocol):
     def bindings(self, row: int) -> dict[str, Term]: ...  # noqa: D102
     def graph(self, row: int) -> tuple[Triple, ...]: ...  # noqa: D102
     def events(self, row: int) -> dict[str, list[object]]: ...  # noqa: D102
+    def occurrence(self, row: int) -> tuple[IRI, Term] | None: ...  # noqa: D102
 
 
 class Match:
@@ -134,6 +139,11 @@ class Match:
         return self._batch.graph(self._row) if self._batch.constructs else None
 
     @property
+    def occurrence(self) -> tuple[IRI, Term] | None:
+        """The event and the individual that an EVENT STREAM's match is an occurrence of (`graph` are its assertions), else None."""
+        return self._batch.occurrence(self._row)
+
+    @property
     def boolean(self) -> bool | None:
         """True for an ASK, else None."""
         return True if self._batch.asks else None
@@ -147,7 +157,7 @@ class Match:
         """What makes two matches look the same in a result."""
         bindings = tuple(sorted((k, str(v)) for k, v in self.bindings.items()))
         graph = None if self.graph is None else tuple(" ".join(map(str, t)) for t in self.graph)
-        return (self.end, self.start, self.query, bindings, graph, self.boolean)
+        return (self.end, self.start, self.query, bindings, graph, self.boolean, self.occurrence)
 
     def __repr__(self) -> str:
         shown = self.graph if self.graph is not None else self.boolean or {k: str(v) for k, v in self.bindings.items()}

@@ -156,8 +156,8 @@ class _Results:
     """The occurrences of returned events, as matches."""
 
     def __init__(self, query: EventQuery, number: int, setup: TaskSetup) -> None:
-        self._form = query.form
-        self._batch = TermMatches(number, setup.kind, graphs=[])
+        occurrences: list[tuple[IRI, Term]] | None = [] if query.form is Form.EVENT_STREAM else None
+        self._batch = TermMatches(number, setup.kind, graphs=[], occurrences=occurrences)
         self._seen: set[tuple[IRI, Term, Occurrence]] = set()
 
     def add(self, event: IRI, individual: Term, occurrence: Occurrence) -> None:
@@ -169,6 +169,8 @@ class _Results:
         assertions = occurrence.assertions | {Triple(individual, _TYPE, event)}
         self._batch.start.append(occurrence.start)
         self._batch.end.append(occurrence.end)
+        if self._batch.occurrences is not None:
+            self._batch.occurrences.append((event, individual))
         assert self._batch.graphs is not None
         self._batch.graphs.append(tuple(sorted(assertions, key=lambda t: tuple(map(str, t)))))
 

@@ -165,6 +165,8 @@ class TermMatches:
     graphs: list[tuple[Triple, ...]] | None = None
     asks: bool = False
     shown: list[dict[str, list[object]]] | None = None
+    occurrences: list[tuple[IRI, Term]] | None = None
+    """Per row, the event and the individual it is an occurrence of."""
 
     @property
     def constructs(self) -> bool:
@@ -183,6 +185,10 @@ class TermMatches:
     def events(self, row: int) -> dict[str, list[object]]:
         """The events a row's match selected, by part."""
         return {} if self.shown is None else self.shown[row]
+
+    def occurrence(self, row: int) -> tuple[IRI, Term] | None:
+        """The event and the individual that a row is an occurrence of."""
+        return None if self.occurrences is None else self.occurrences[row]
 
     def matches(self) -> list[Match]:
         """All rows as matches."""

@@ -32,6 +32,7 @@ class Found:
     events: Mapping[str, Sequence[str]] = field(default_factory=dict)
     graph: Sequence[Triple] | None = None
     boolean: bool | None = None
+    occurrence: tuple[IRI, Term] | None = None
 
 
 H1 = IRI("http://example/H1")
