@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from scepter.errors import Diagnostic, OptionError, QueryError, option_error
 from scepter.kernel.background import Background
+from scepter.lower import NamedGraph
 from scepter.rdf.formats import load_graph, parse_graph
 from scepter.rdf.terms import Triple
 from scepter.runtime.queries import Query
@@ -18,23 +19,30 @@ BackgroundGiven: TypeAlias = Static | Mapping[str | None, Static | Iterable[Stat
 OntologyGiven: TypeAlias = Static | Iterable[Static] | None
 
 
-def load_background(query: Query, given: BackgroundGiven) -> Background:
-    """The static graphs of a run; a graph the query names and nobody gave is an error."""
+def load_background(query: Query, given: BackgroundGiven, ontology: OntologyGiven = None) -> Background:
+    """The static graphs of a run; a graph the query names and nobody gave is an error. What `FROM <iri>` names may also be
+    the ontology that is given."""
     graphs = _by_name(given)
-    for graph in query.lowered.graphs:
-        if graph.iri.value not in graphs:
-            known = ", ".join(f"<{name}>" for name in graphs if name) or "none"
-            raise QueryError(
-                Diagnostic(
-                    "missing-graph",
-                    f"GRAPH <{graph.iri.value}> is a background graph that was not given",
-                    graph.span,
-                    f"add --background {graph.iri.value}=FILE (named graphs given: {known})",
-                ),
-                query.lowered.source,
-            )
+    for word, needed in (("GRAPH", query.lowered.graphs), ("FROM", query.lowered.static if not _as_list(ontology) else ())):
+        for graph in needed:
+            if graph.iri.value not in graphs:
+                raise _missing_graph(query, word, graph, [name for name in graphs if name])
     loaded = {name: _load(f"g{i}", parts) for i, (name, parts) in enumerate(graphs.items())}
     return Background(loaded.pop(None, []), {name: triples for name, triples in loaded.items() if name is not None})
+
+
+def _missing_graph(query: Query, word: str, graph: NamedGraph, given: list[str]) -> QueryError:
+    known = ", ".join(f"<{name}>" for name in given) or "none"
+    schema = ", or --ontology FILE for a schema" if word == "FROM" else ""
+    return QueryError(
+        Diagnostic(
+            "missing-graph",
+            f"{word} <{graph.iri.value}> is a background graph that was not given",
+            graph.span,
+            f"add --background {graph.iri.value}=FILE{schema} (named graphs given: {known})",
+        ),
+        query.lowered.source,
+    )
 
 
 def load_ontology(query: Query, given: OntologyGiven) -> tuple[Triple, ...]:

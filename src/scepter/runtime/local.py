@@ -50,7 +50,8 @@ def run_local(
     for iri in query.streams:
         if iri not in streams:
             raise missing_stream(query, iri)
-    engine = LocalEngine(query.program, options, load_background(query, background), ontology=load_ontology(query, ontology))
+    static = load_background(query, background, ontology)
+    engine = LocalEngine(query.program, options, static, ontology=load_ontology(query, ontology))
     used = {iri: source for iri, source in streams.items() if query.lowered.every_stream or iri in query.streams}
     surveys = _survey(used)
     kind = next((s.kind for s in surveys.values() if s.kind is not None), None)

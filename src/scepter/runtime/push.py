@@ -116,7 +116,7 @@ class Engine:
         self._engine = LocalEngine(
             query.program,
             self._options,
-            load_background(query, background),
+            load_background(query, background, ontology),
             ontology=load_ontology(query, ontology),
             shown=self._shown,
         )

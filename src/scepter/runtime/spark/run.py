@@ -70,7 +70,7 @@ def run_with_options(
     named = [iri.value for iri in dict.fromkeys(s.iri for unit in query.program.units for s in unit.streams)]
     numbers = {iri: i for i, iri in enumerate(dict.fromkeys([*named, *given]))}
     files = {iri: find_files(str(what)) for iri, what in given.items() if not isinstance(what, DataFrame)}
-    static = load_background(query, background)
+    static = load_background(query, background, ontology)
     kind = _kind(given, files)
     job = Job(
         name=uuid.uuid4().hex,
