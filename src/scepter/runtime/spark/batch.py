@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 
 import pyarrow as pa
-from pyspark import Broadcast, TaskContext
+from pyspark import Broadcast
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -29,6 +30,8 @@ from scepter.timeline import MAX_INSTANT
 
 PACKED = "query int, bucket int, time bigint, blob binary"
 _PACKED = pa.schema([("query", pa.int32()), ("bucket", pa.int32()), ("time", pa.int64()), ("blob", pa.binary())])
+_NOTHING = -2
+"""The `query` of rows without a blob: they only tell how far time is."""
 _WHOLE = -1
 """The `query` of blobs that hold events rather than solutions: the program runs undivided."""
 
@@ -63,7 +66,8 @@ def run_batch(
     def reduce(packed: pa.Table) -> pa.Table:  # Spark reads the annotations, so that this cannot be a partial
         return step(shared, schema, packed)
 
-    return _merged(packed.groupBy("query", "bucket").applyInArrow(reduce, spark_schema), job)
+    filled = packed.where(F.col("blob").isNotNull())
+    return _merged(filled.groupBy("query", "bucket").applyInArrow(reduce, spark_schema), job)
 
 
 def _packed(spark: SparkSession, reading: Reading, inputs: Mapping[int, DataFrame | list[Range]]) -> DataFrame:
@@ -113,25 +117,24 @@ def _pack_ranges(reading: Reading, rows: Iterable[pa.RecordBatch]) -> Iterator[p
 def pack_frame(reading: Reading, stream: int, rows: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Events of a table as packed solutions."""
     job = reading.job.value
-    run = ReadState(job.kind, (_task() + 1) * SALT_ROOM)
+    # drawn anew by each task: no other task of the run, nor of the run before a restart, numbers its events alike
+    run = ReadState(job.kind, secrets.randbits(38) * SALT_ROOM)
     yield from _blobs(job, frame_batches(rows, stream, job.kind, job.key, run, reading.report), run.salt)
-
-
-def _task() -> int:
-    context = TaskContext.get()
-    return 0 if context is None else context.taskAttemptId() % (1 << 20)
 
 
 def _blobs(job: Job, batches: Iterable[EventBatch], number: int) -> Iterator[pa.RecordBatch]:
     """Solutions per query and bucket, or the events as they are where the program cannot be divided."""
     for batch in batches:
-        rows: list[tuple[int, int, int, bytes]] = []
+        rows: list[tuple[int, int, int, bytes | None]] = []
         if job.divided:
             for query in range(len(job.program.queries)):
                 rows += [(query, *part) for part in work(job, query).solve(batch, number)]
         elif batch.events:
             rows.append((_WHOLE, 0, int(batch.end.max()), pack_batch(batch)))
         number += batch.events
+        if batch.events:
+            # time moves on with every event, also with those that no pattern looks at
+            rows.append((_NOTHING, -1, int(batch.end.max()), None))
         if rows:
             yield pa.RecordBatch.from_arrays(
                 [pa.array(c, t) for c, t in zip(zip(*rows, strict=True), _PACKED.types, strict=True)], schema=_PACKED
@@ -156,7 +159,7 @@ def _run_whole(shared: Broadcast[Job], schema: pa.Schema, packed: pa.Table) -> p
     engine = LocalEngine(job.program, job.options, job.background(), ontology=job.ontology, key=job.key)
     for stream in job.streams:
         engine.stream_number(stream)
-    engine.reading.salt = SALT_ROOM << 20
+    engine.reading.salt = secrets.randbits(38) * SALT_ROOM
     for blob in packed.column("blob"):
         engine.take(unpack_batch(memoryview(blob.as_buffer())))
     matches: list[Match] = engine.advance(MAX_INSTANT - 1) if job.program.others else []

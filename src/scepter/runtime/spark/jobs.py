@@ -25,7 +25,7 @@ from scepter.rdf.terms import IRI, Triple
 from scepter.runtime.options import RunOptions
 from scepter.timeline import TimeKind
 
-SALT_ROOM = 1 << 40
+SALT_ROOM = 1 << 24
 """Each reading task counts events, and keeps blank nodes apart, in a stretch of its own."""
 
 

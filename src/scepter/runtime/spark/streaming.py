@@ -13,11 +13,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from pyspark import Broadcast
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
-from pyspark.sql.types import StructType
 
 from scepter.errors import option_error
 from scepter.kernel.query import QueryKernel, Solved, Ticks
@@ -31,6 +29,7 @@ from scepter.runtime.spark.tables import arrow_schema, match_table, result_schem
 from scepter.timeline import MIN_INSTANT, TimeKind
 
 _STATE = "state binary"
+_ROWS = "rows binary"
 
 
 def run_streaming(query: Query, spark: SparkSession, job: Job, inputs: Mapping[int, DataFrame], report: Report) -> DataFrame:
@@ -52,9 +51,16 @@ def run_streaming(query: Query, spark: SparkSession, job: Job, inputs: Mapping[i
     every = frames[0]
     for frame in frames[1:]:
         every = every.unionAll(frame)
-    schema = result_schema(query, job.kind)
-    processor = BucketProcessor(reading.job, arrow_schema(query.variables, query.constructs, query.asks, job.kind), schema)
-    return every.select("place", "blob").groupBy("place").transformWithStateInPandas(processor, schema, "Append", "EventTime")
+    processor = BucketProcessor(job, arrow_schema(query.variables, query.constructs, query.asks, job.kind))
+    buckets = every.select("place", "blob").groupBy("place")
+    found = buckets.transformWithStateInPandas(processor, _ROWS, "Append", "EventTime")
+    return found.mapInArrow(_unpacked, result_schema(query, job.kind))
+
+
+def _unpacked(packed: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in packed:
+        for rows in batch.column("rows"):
+            yield from pa.ipc.open_stream(rows.as_buffer())
 
 
 def _event_time(kind: TimeKind) -> Any:
@@ -69,10 +75,9 @@ def _ceil_ms(ticks: int, kind: TimeKind) -> int:
 class BucketProcessor(StatefulProcessor):
     """One bucket of one query."""
 
-    def __init__(self, job: Broadcast[Job], schema: pa.Schema, result: StructType) -> None:
-        self._shared = job
+    def __init__(self, job: Job, schema: pa.Schema) -> None:
+        self._job = job  # itself: Spark does not hand broadcast variables to stateful processors
         self._schema = schema
-        self._result = result
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Declare the state."""
@@ -81,6 +86,9 @@ class BucketProcessor(StatefulProcessor):
 
     def handleInputRows(self, key: Any, rows: Iterator[pd.DataFrame], timerValues: Any) -> Iterator[pd.DataFrame]:
         """Take packed solutions, and release what the watermark has passed."""
+        if int(key[0]) < 0:
+            # rows that only tell how far time is: a filter on them would be moved to before Spark looks at their time
+            return
         watermark = self._ticks(timerValues.getCurrentWatermarkInMs())
         work = self._restored(key)
         for frame in rows:
@@ -96,28 +104,26 @@ class BucketProcessor(StatefulProcessor):
         """Nothing to close."""
 
     def _restored(self, key: Any) -> QueryWork:
-        job = self._shared.value
+        job = self._job
         work = QueryWork(job, int(key[0]) // job.buckets)
         if (kept := self._state.get()) is not None:
             restore(work.kernel, work.texts, bytes(kept[0]))
         return work
 
     def _step(self, work: QueryWork, watermark: int) -> Iterator[pd.DataFrame]:
-        job = self._shared.value
-        matches = []
+        packed = []
         if watermark > MIN_INSTANT:
-            matcher = Matcher(work.number, work.kernel, work.texts, job.kind, shown)
+            matcher = Matcher(work.number, work.kernel, work.texts, self._job.kind, shown)
             matches = matcher(work.kernel.release(watermark - 1, watermark - 1))
-            tables = [batch.to_pandas() for batch in match_table(matches, self._schema)]
-        else:
-            tables = []
+            if matches:
+                packed.append(_ipc(match_table(matches, self._schema), self._schema))
         work.kernel.commit()
         if work.kernel.idle:
             self._state.clear()
         else:
             self._state.update((dump(work.kernel, work.texts),))
             self._wake(work.kernel)
-        yield from tables
+        yield pd.DataFrame({"rows": packed})
 
     def _wake(self, kernel: QueryKernel) -> None:
         """One timer, at the first time at which something can be released."""
@@ -125,15 +131,26 @@ class BucketProcessor(StatefulProcessor):
             self._handle.deleteTimer(timer)
         due = kernel.next_due()
         if due is not None:
-            self._handle.registerTimer(self._milliseconds(due))
+            # when the watermark is beyond it; a timer that is due at once would be deleted with the one that is being handled
+            self._handle.registerTimer(self._milliseconds(due) + 1)
 
     def _ticks(self, milliseconds: int) -> int:
         if milliseconds <= 0:
             return MIN_INSTANT
-        return milliseconds * 1000 if self._shared.value.kind is TimeKind.DATETIME else milliseconds
+        return milliseconds * 1000 if self._job.kind is TimeKind.DATETIME else milliseconds
 
     def _milliseconds(self, ticks: int) -> int:
-        return ticks // 1000 if self._shared.value.kind is TimeKind.DATETIME else ticks
+        return ticks // 1000 if self._job.kind is TimeKind.DATETIME else ticks
+
+
+def _ipc(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> bytes:
+    """Rows as one value: nested columns would go through pandas, which knows none."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, schema) as writer:
+        for batch in batches:
+            writer.write_batch(batch)
+    data: bytes = sink.getvalue().to_pybytes()
+    return data
 
 
 def punctual(solved: Solved, watermark: int) -> Solved:
