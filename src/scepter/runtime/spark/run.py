@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -24,6 +25,9 @@ from scepter.runtime.spark.ranges import Range, first_kind, next_salt, plan_rang
 from scepter.runtime.spark.streaming import run_streaming
 from scepter.runtime.spark.tables import PARTS, QUERY
 from scepter.timeline import TimeKind
+
+_LIVE_BUCKETS = 32
+"""The same for every restart, whatever the session's settings are."""
 
 Given: TypeAlias = DataFrame | str | Path
 FindFiles: TypeAlias = Callable[[str], Sequence[Path]]
@@ -71,18 +75,19 @@ def run_with_options(
     numbers = {iri: i for i, iri in enumerate(dict.fromkeys([*named, *given]))}
     files = {iri: find_files(str(what)) for iri, what in given.items() if not isinstance(what, DataFrame)}
     static = load_background(query, background, ontology)
+    live = any(isinstance(what, DataFrame) and what.isStreaming for what in given.values())
     kind = _kind(given, files)
     job = Job(
         name=uuid.uuid4().hex,
         program=query.program,
         options=options,
         kind=kind,
-        key=TermKey.random(),
+        key=_lasting_key(query) if live else TermKey.random(),
         streams=tuple(IRI(iri) for iri in numbers),
         default=tuple(static.dataset.default),
         named=tuple((iri.value, tuple(graph)) for iri, graph in static.dataset.named.items()),
         ontology=load_ontology(query, ontology),
-        buckets=_buckets(spark),
+        buckets=_LIVE_BUCKETS if live else _buckets(spark),
     )
     inputs: dict[int, DataFrame | list[Range]] = {}
     salt = 0
@@ -93,14 +98,14 @@ def run_with_options(
             ranges = plan_ranges(files[iri], parts=2 * spark.sparkContext.defaultParallelism, salt=salt)
             salt = next_salt(ranges, salt)
             inputs[numbers[iri]] = ranges
-    live = {n: what for n, what in inputs.items() if isinstance(what, DataFrame) and what.isStreaming}
     if not live:
         return run_batch(query, spark, job, inputs, report)
-    if len(live) < len(inputs):
+    tables = {n: what for n, what in inputs.items() if isinstance(what, DataFrame) and what.isStreaming}
+    if len(tables) < len(inputs):
         raise option_error(
             "streaming", "some streams are live and some are bounded", help="give all of them as streaming tables"
         )
-    return run_streaming(query, spark, job, live, report)
+    return run_streaming(query, spark, job, tables, report)
 
 
 def _kind(given: Mapping[str, Given], files: Mapping[str, Sequence[Path]]) -> TimeKind:
@@ -109,6 +114,12 @@ def _kind(given: Mapping[str, Given], files: Mapping[str, Sequence[Path]]) -> Ti
         if kind is not None:
             return kind
     return TimeKind.INTEGER
+
+
+def _lasting_key(query: Query) -> TermKey:
+    """The key of a live run: a restart must use that of the checkpoint's state, so that it comes from the query itself."""
+    digest = hashlib.blake2b(query.text.encode(), digest_size=16, person=b"scepter-live").digest()
+    return TermKey(int.from_bytes(digest[:8], "little"), int.from_bytes(digest[8:], "little"))
 
 
 def _buckets(spark: SparkSession) -> int:
