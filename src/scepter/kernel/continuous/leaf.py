@@ -91,7 +91,7 @@ class Leaf:
 
     def extend(self, row: Row, reach: Reach) -> Iterator[Solution]:
         """The solutions compatible with a row, merged with it; their occurrences are the pattern's own."""
-        bound = self.names & row.keys()
+        bound = frozenset(name for name in self.names if name in row)
         return iter(self._join(self._plan(bound, None), [Solution(row)], reach))
 
     def _join(self, steps: Sequence[_Step], solutions: list[Solution], reach: Reach | None) -> list[Solution]:
