@@ -21,6 +21,7 @@ from scepter.errors import DataError, Diagnostic, OptionError, QueryError, Scept
 from scepter.rdf.terms import IRI, BlankNode, Literal
 
 if TYPE_CHECKING:
+    from scepter.api import run
     from scepter.runtime.matches import Match
     from scepter.runtime.push import Engine, Event
     from scepter.runtime.queries import Query, parse
@@ -34,6 +35,7 @@ _LATER = {
     "Match": "scepter.runtime.matches",
     "Query": "scepter.runtime.queries",
     "parse": "scepter.runtime.queries",
+    "run": "scepter.api",
 }
 
 __all__ = [
@@ -51,6 +53,7 @@ __all__ = [
     "ScepterError",
     "__version__",
     "parse",
+    "run",
 ]
 
 

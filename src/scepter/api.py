@@ -1,9 +1,49 @@
-"""The public API in one module; `import scepter` gives the same names, each loaded when first used."""
+"""`scepter.run`: a query on Spark. (`scepter.Engine`, which needs no Spark, is in `runtime.push`.)"""
 
 from __future__ import annotations
 
-from scepter.runtime.matches import Match
-from scepter.runtime.push import Engine, Event
-from scepter.runtime.queries import Query, parse
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-__all__ = ["Engine", "Event", "Match", "Query", "parse"]
+from scepter.errors import option_error
+from scepter.io.sources import FileSource, open_source
+from scepter.runtime.inputs import BackgroundGiven, OntologyGiven
+from scepter.runtime.queries import Query
+from scepter.runtime.spark import run as spark_run
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+def run(
+    query: Query,
+    spark: SparkSession,
+    streams: Mapping[str, DataFrame | str | Path],
+    *,
+    background: BackgroundGiven = None,
+    ontology: OntologyGiven = None,
+    policy: str | None = None,
+    time_unit: str = "ms",
+    start: int | str | None = None,
+    evaluate_at: Sequence[int | str] | None = None,
+    max_delay: int | str | None = None,
+) -> DataFrame:
+    """The matches of a query as a DataFrame: batch in, batch out; streaming in, streaming out (append mode).
+
+    Columns: `start` and `end` (bigint or timestamp, as the input), then one column per projected variable,
+    `struct<type, value, datatype, lang>`, null where unbound; for CONSTRUCT a column `graph array<struct<s, p, o>>`, for ASK
+    a column `boolean`. A stream is given as a DataFrame with columns `start, end, graph`, or as a file, glob or folder.
+    """
+    return spark_run.run(
+        query, spark, streams, find_files=files_of, background=background, ontology=ontology, policy=policy,
+        time_unit=time_unit, start=start, evaluate_at=evaluate_at, max_delay=max_delay,
+    )  # fmt: skip
+
+
+def files_of(source: str) -> Sequence[Path]:
+    """The files a SOURCE stands for; Spark reads no pipes."""
+    found = open_source(source)
+    if not isinstance(found, FileSource):
+        raise option_error("source", f"{source} cannot be read by Spark's workers", help="give a file, a glob or a folder")
+    return found.paths

@@ -6,16 +6,14 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-import pytest
 from hypothesis import HealthCheck, event, given, note, settings
 from hypothesis import strategies as st
 
+import scepter
 from naive import spaseq as naive
 from naive.comparison import comparable_graph, comparable_row
 from property.spaseq_strategies import BACKGROUND, DB, EXAMPLES, QueryText, background, events, queries
 from scepter.lower import lower
-
-scepter: Any = pytest.importorskip("scepter.api", reason="the engine is not built yet")
 
 SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
 MANY = settings(deadline=None, max_examples=EXAMPLES, suppress_health_check=SLOW)
