@@ -42,6 +42,24 @@ def _copy(buffer: Any, offsets: Any, sizes: Any, out: Any, at: Any, new_refs: An
     return at
 
 
+@njit(cache=True, nogil=True)
+def _pack(buffer: Any, places: Any, starts: Any, out: Any) -> Any:
+    for i in range(len(places)):
+        for j in range(starts[i + 1] - starts[i]):
+            out[starts[i] + j] = buffer[places[i] + j]
+
+
+def gather(buffer: NDArray[np.uint8], places: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+    """The texts of the terms at some offsets, one behind the other, and where each starts, with the end of the last one."""
+    sizes = np.empty(len(places), dtype=np.int64)
+    _measure(buffer, places, sizes)
+    starts = np.zeros(len(places) + 1, dtype=np.int64)
+    np.cumsum(sizes, out=starts[1:])
+    out = np.empty(int(starts[-1]), dtype=np.uint8)
+    _pack(buffer, places, starts, out)
+    return starts, out
+
+
 class TextArena:
     """Buffers of term texts behind one space of refs: `ref = base + offset`.
 

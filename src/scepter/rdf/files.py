@@ -63,8 +63,11 @@ def _unreadable(path: Path, error: Exception) -> Exception:
     return option_error("unreadable-source", f"{path} cannot be read: {reason}")
 
 
-def read_file(path: Path, reading: Reading, tell: Callable[[int], None] = lambda size: None) -> Iterator[EventBatch]:
-    """The events of a file of any format, gzipped or not; `tell` hears of every so many bytes read."""
+def read_file(
+    path: Path, reading: Reading, tell: Callable[[int], None] = lambda size: None, extension: str | None = None
+) -> Iterator[EventBatch]:
+    """The events of a file of any format, gzipped or not; `tell` hears of every so many bytes read. `extension` is that of
+    the format, where the file's own should not tell it."""
     try:
         with path.open("rb", buffering=0) as raw:
             head = raw.read(HEAD)
@@ -72,15 +75,15 @@ def read_file(path: Path, reading: Reading, tell: Callable[[int], None] = lambda
             counted = _Counted(raw, tell)
             if head.startswith(GZIP_MAGIC):
                 with gzip.GzipFile(fileobj=counted) as unpacked:
-                    yield from _read_unpacked(path, io.BufferedReader(unpacked, HEAD), reading)
+                    yield from _read_unpacked(path, io.BufferedReader(unpacked, HEAD), reading, extension)
             else:
-                yield from _read_unpacked(path, io.BufferedReader(counted, HEAD), reading)
+                yield from _read_unpacked(path, io.BufferedReader(counted, HEAD), reading, extension)
     except (OSError, EOFError, zlib.error) as error:
         raise _unreadable(path, error) from None
 
 
-def _read_unpacked(path: Path, file: io.BufferedReader, reading: Reading) -> Iterator[EventBatch]:
-    extension = format_extension(path)
+def _read_unpacked(path: Path, file: io.BufferedReader, reading: Reading, extension: str | None) -> Iterator[EventBatch]:
+    extension = extension or format_extension(path)
     if extension not in READERS:
         extension = sniff(file.peek(HEAD)) or ""
     if extension not in READERS:

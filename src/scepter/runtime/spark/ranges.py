@@ -61,13 +61,17 @@ class Range:
     salt: int = 0
     """What keeps the numbers and the blank nodes of its events apart from those of the run's other ranges: it takes one
     salt per event, and never more than it has bytes unless its file is packed."""
+    format: str = ""
+    """The extension of the file's format, where the file itself should not tell it."""
 
     def __post_init__(self) -> None:
         if not 0 <= self.start <= self.stop <= self.size:
             raise ValueError(f"no range of a file of {self.size} bytes: {self.start} to {self.stop}")
 
 
-def plan_ranges(paths: Iterable[str | Path], *, parts: int = 1, at_least: int = AT_LEAST, salt: int = 0) -> list[Range]:
+def plan_ranges(
+    paths: Iterable[str | Path], *, parts: int = 1, at_least: int = AT_LEAST, salt: int = 0, format: str = ""
+) -> list[Range]:
     """Ranges of about equal size for so many tasks, none much smaller than `at_least` bytes, in the order of the files.
 
     `salt` is where the salts of this plan begin: `next_salt` of an earlier plan of the same run.
@@ -76,7 +80,7 @@ def plan_ranges(paths: Iterable[str | Path], *, parts: int = 1, at_least: int = 
     share = max(1, at_least, -(-sum(file.size for file in files) // max(1, parts)))
     ranges: list[Range] = []
     for file in files:
-        ranges += cut(Range(file.path, 0, file.size, file.size, salt), share)
+        ranges += cut(Range(file.path, 0, file.size, file.size, salt, format), share)
         salt = next_salt(ranges, salt)
     return ranges
 
@@ -85,11 +89,11 @@ def cut(whole: Range, share: int) -> list[Range]:
     """Pieces of a range of at most about `share` bytes each; the range itself where its file cannot be cut."""
     length = whole.stop - whole.start
     count = max(1, -(-length // max(1, share)))
-    if count == 1 or not divisible(Path(whole.path)):
+    if count == 1 or not divisible(whole):
         return [whole]
     edges = [whole.start + length * i // count for i in range(count + 1)]
     salt = whole.salt - whole.start
-    return [Range(whole.path, start, stop, whole.size, salt + start) for start, stop in pairwise(edges)]
+    return [Range(whole.path, start, stop, whole.size, salt + start, whole.format) for start, stop in pairwise(edges)]
 
 
 def next_salt(ranges: Sequence[Range], salt: int = 0) -> int:
@@ -98,23 +102,24 @@ def next_salt(ranges: Sequence[Range], salt: int = 0) -> int:
         return salt
     last = ranges[-1]
     length = last.stop - last.start
-    return last.salt + (length if divisible(Path(last.path)) else max(length, _PACKED_ROOM))
+    return last.salt + (length if divisible(last) else max(length, _PACKED_ROOM))
 
 
-def divisible(path: Path) -> bool:
+def divisible(part: Range) -> bool:
     """Whether a file can be read in ranges: N-Quads or timestamped N-Triples, not gzipped."""
-    if format_of(path) not in _LINE_FORMATS:
+    path = Path(part.path)
+    if (part.format or format_of(path)) not in _LINE_FORMATS:
         return False
     with path.open("rb") as file:
         return not file.read(len(GZIP_MAGIC)).startswith(GZIP_MAGIC)
 
 
-def first_kind(paths: Iterable[str | Path]) -> TimeKind | None:
+def first_kind(paths: Iterable[str | Path], format: str = "") -> TimeKind | None:
     """The kind of the first time that stands in the files, which rules the run; None if there is none."""
     run = ReadState()
     for path in paths:
         reading = Reading(_KEY, 0, str(path), lambda letter: None, frozenset(), run, _BLOCK, {})
-        for _ in read_file(Path(path), reading):
+        for _ in read_file(Path(path), reading, extension=format):
             break
         if run.kind is not None:
             return run.kind
@@ -133,9 +138,10 @@ def read_range(
 ) -> Iterator[EventBatch]:
     """The events of a range. `kind` is the run's kind of time (`first_kind`): ranges must not decide it each for itself."""
     path = Path(part.path)
-    if not divisible(path):
+    if not divisible(part):
         run = ReadState(kind, part.salt)
-        yield from read_file(path, Reading(key, stream_index, part.path, dead_letter, predicates, run, batch_bytes, {}))
+        reading = Reading(key, stream_index, part.path, dead_letter, predicates, run, batch_bytes, {})
+        yield from read_file(path, reading, extension=part.format)
         return
     with path.open("rb") as file:
         begin = event_start(file, part.start, part.size, part.stop)

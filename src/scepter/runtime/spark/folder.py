@@ -1,0 +1,151 @@
+"""Which files of a folder a stream has read: offsets that tell all there is to tell, so that any replay reads the same bytes.
+
+An offset holds the files of its micro-batch and those of the last `max_age`, each with its time of modification, the size it
+counts for, and how many of its bytes are done. A file that appears later than `max_age` behind the newest one done is not
+taken any more, as in Spark's own file source. A file counts with the size it had when it was first seen: move files into the
+folder when they are complete.
+"""
+
+from __future__ import annotations
+
+import logging
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+from scepter.errors import OptionError
+from scepter.rdf.files import stream_files
+from scepter.rdf.hashing import TermKey
+from scepter.runtime.spark.ranges import Range, cut, divisible, next_salt, read_range
+from scepter.timeline import TimeKind
+
+Offset: TypeAlias = dict[str, Any]
+"""{"mark": newest time done, "salt": next salt, "files": {path: {"time", "size", "done", "salt"}}}"""
+
+NOTHING: Final[Offset] = {"mark": -1, "salt": 0, "files": {}}
+_LOG: Final = logging.getLogger(__name__)
+_COUNTED_BYTES: Final = 1 << 20
+_BYTES_PER_EVENT: Final = 256
+_KEY: Final = TermKey.fixed()
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A file as it stands in the folder."""
+
+    path: str
+    time: int
+    """Microseconds of its last modification."""
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much a micro-batch may take; None: all there is."""
+
+    files: int | None = None
+    events: int | None = None
+
+
+def list_files(sources: Iterable[str]) -> list[Found]:
+    """The files that are there now, oldest first; a folder may still be empty."""
+    found: dict[str, Found] = {}
+    for source in sources:
+        try:
+            paths = stream_files(source)
+        except OptionError as error:
+            if error.code != "empty-source":
+                raise
+            continue
+        for path in paths:
+            if not path.name.startswith((".", "_")):
+                state = path.stat()
+                found[str(path)] = Found(str(path), state.st_mtime_ns // 1000, state.st_size)
+    return sorted(found.values(), key=lambda file: (file.time, file.path))
+
+
+@dataclass(slots=True)
+class Folder:
+    """Advances offsets over the files that are there."""
+
+    max_age: int
+    """Microseconds."""
+    kind: TimeKind
+    format: str = ""
+
+    def advance(self, start: Offset, files: Iterable[Found], limits: Limits) -> Offset:
+        """The offset behind as many of the files as the limits allow; `start` itself if there is nothing new."""
+        kept: Offset = {
+            path: entry
+            for path, entry in start["files"].items()
+            if entry["done"] < entry["size"] or entry["time"] > start["mark"] - self.max_age
+        }
+        mark, salt, taken, left = start["mark"], start["salt"], 0, limits.events
+        for file in self._waiting(start, kept, files):
+            if (limits.files is not None and taken >= limits.files) or left == 0:
+                break
+            entry = kept.get(file.path)
+            if entry is None:
+                entry = {"time": file.time, "size": file.size, "done": 0, "salt": salt}
+                salt = next_salt([Range(file.path, 0, file.size, file.size, salt, self.format)])
+            done = entry["size"]
+            if left is not None:
+                part = Range(file.path, entry["done"], entry["size"], entry["size"], 0, self.format)
+                done, counted = events_end(part, left, self.kind, whole=taken == 0)
+                left -= min(counted, left)
+            kept[file.path] = {**entry, "done": done}
+            mark = max(mark, file.time)
+            taken += 1
+        return {"mark": mark, "salt": salt, "files": kept} if taken else start
+
+    def _waiting(self, start: Offset, kept: Offset, files: Iterable[Found]) -> Iterator[Found]:
+        for file in files:
+            entry = kept.get(file.path)
+            if entry is not None and entry["done"] < entry["size"]:
+                yield file
+            elif entry is None and file.size and file.path not in start["files"]:
+                if file.time <= start["mark"] - self.max_age:
+                    _LOG.warning("%s is too old to be read: files done since are younger by more than maxFileAge", file.path)
+                else:
+                    yield file
+
+    def ranges(self, start: Offset, end: Offset, share: int) -> list[Range]:
+        """What lies between two offsets, in pieces of about `share` bytes."""
+        found: list[Range] = []
+        for path, entry in sorted(end["files"].items(), key=lambda item: (item[1]["time"], item[0])):
+            done = start["files"].get(path, {"done": 0})["done"]
+            if done < entry["done"]:
+                salt = entry["salt"] + done
+                found += cut(Range(path, done, entry["done"], entry["size"], salt, self.format), share)
+        return found
+
+
+def events_end(part: Range, events: int, kind: TimeKind, *, whole: bool) -> tuple[int, int]:
+    """Where the first so many events of a range end, and how many they are. What cannot be cut is taken as a whole, or, unless
+    `whole` forces it, not at all if it holds more."""
+    if not divisible(part):
+        count = count_events(part, kind)
+        return (part.stop, count) if count <= events or whole else (part.start, events)
+    at, counted = part.start, 0
+    step = min(_COUNTED_BYTES, max(1, events) * _BYTES_PER_EVENT)
+    while at < part.stop:
+        stop = min(at + step, part.stop)
+        count = _count_between(part, at, stop, kind)
+        if counted + count > events:
+            room = events - counted
+            places = range(at, stop + 1)
+            index = bisect_right(places, room, key=lambda end, at=at: _count_between(part, at, end, kind))  # type: ignore[misc]
+            return places[index - 1], events
+        at, counted = stop, counted + count
+    return part.stop, counted
+
+
+def _count_between(part: Range, start: int, stop: int, kind: TimeKind) -> int:
+    return count_events(Range(part.path, start, stop, part.size, 0, part.format), kind)
+
+
+def count_events(part: Range, kind: TimeKind) -> int:
+    """How many good events a range holds."""
+    batches = read_range(part, _KEY, 0, lambda letter: None, predicates=frozenset(), kind=kind)
+    return sum(batch.events for batch in batches)

@@ -1,0 +1,273 @@
+"""`spark.read.format("rdf")` and `spark.readStream.format("rdf")`: stream files as tables of events (spec/00 §2).
+
+Options besides `path` (a file, folder or glob; `load` also takes a list):
+
+stream               what the column `stream` holds (default: the path)
+timestamps           integer | dateTime (default: what the first event has)
+format               nq | nt | trig | jsonld | timeline | parquet, for files whose name and content do not tell
+names                true: a column `name` with the IRI of each event's graph
+partitions           about how many tasks read a bounded input (default: twice the driver's cores)
+maxFilesPerTrigger   how many files a micro-batch takes at most
+maxEventsPerTrigger  how many events; files other than plain N-Quads are taken whole
+maxFileAge           how far a file may be behind the newest one done, such as 12h (default 7d)
+deadLetterPath       a folder, shared by driver and workers, for what could not be used; else it is counted in the workers' logs
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import pyarrow as pa
+from pyspark.sql import SparkSession
+from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
+from pyspark.sql.streaming.datasource import (
+    ReadAllAvailable,
+    ReadLimit,
+    ReadMaxFiles,
+    ReadMaxRows,
+    SupportsTriggerAvailableNow,
+)
+from pyspark.sql.types import StructType
+
+from scepter.errors import nearest, option_error
+from scepter.rdf.batch import DeadLetter
+from scepter.rdf.files import stream_files
+from scepter.rdf.hashing import TermKey
+from scepter.rdf.readers import READERS
+from scepter.runtime.spark.folder import NOTHING, Folder, Found, Limits, Offset, list_files
+from scepter.runtime.spark.letters import FolderLetters
+from scepter.runtime.spark.ranges import AT_LEAST, Range, first_kind, plan_ranges, read_range
+from scepter.runtime.spark.rows import arrow_of, event_rows, event_schema
+from scepter.timeline import TimeKind, parse_duration
+
+NAME: Final = "rdf"
+OPTIONS: Final = (
+    "path", "paths", "stream", "timestamps", "format", "names", "partitions", "maxFilesPerTrigger", "maxEventsPerTrigger",
+    "maxFileAge", "deadLetterPath",
+)  # fmt: skip
+MOST: Final = 64 << 20
+"""No task reads more bytes of a file that can be cut."""
+_KINDS: Final = {"integer": TimeKind.INTEGER, "datetime": TimeKind.DATETIME}
+_LOG: Final = logging.getLogger(__name__)
+
+
+def register(spark: SparkSession) -> None:
+    """Makes the format known to a session."""
+    spark.dataSource.register(EventSource)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The options of a source, checked."""
+
+    sources: tuple[str, ...]
+    stream: str
+    kind: TimeKind | None
+    format: str
+    names: bool
+    partitions: int
+    limits: Limits
+    max_age: int
+    dead_letters: str | None
+
+    @classmethod
+    def of(cls, options: Mapping[str, str]) -> Settings:
+        """Options as a user writes them, in any case; raises OptionError."""
+        given = {name.lower(): value for name, value in options.items()}
+        known = {name.lower(): name for name in OPTIONS}
+        for name in given.keys() - known.keys():
+            close = nearest(name, known)
+            hint = f"did you mean {known[close]}?" if close else f"the options are {', '.join(OPTIONS)}"
+            raise option_error("unknown-option", f"format rdf has no option {name}", help=hint)
+        sources = _sources(given)
+        limits = Limits(_count(given, "maxFilesPerTrigger"), _count(given, "maxEventsPerTrigger"))
+        if limits.files is not None and limits.events is not None:
+            raise option_error("bad-option", "maxFilesPerTrigger and maxEventsPerTrigger exclude each other")
+        return cls(
+            sources=sources,
+            stream=given.get("stream", ",".join(sources)),
+            kind=_choice(given, "timestamps", _KINDS, None),
+            format=_choice(given, "format", {name.removeprefix("."): name for name in READERS}, ""),
+            names=_choice(given, "names", {"true": True, "false": False}, False),
+            partitions=_count(given, "partitions") or 2 * (os.cpu_count() or 1),
+            limits=limits,
+            max_age=_age(given.get("maxfileage", "7d")),
+            dead_letters=given.get("deadletterpath"),
+        )
+
+    def decided_kind(self) -> TimeKind:
+        """The kind of the times: the option, else that of the first event that is there now."""
+        if self.kind is not None:
+            return self.kind
+        found = first_kind([file.path for file in list_files(self.sources)], self.format)
+        if found is None:
+            raise option_error(
+                "no-events",
+                f"{', '.join(self.sources)} holds no event yet that would tell the kind of its timestamps",
+                help="add option timestamps = integer or dateTime",
+            )
+        return found
+
+
+def _sources(given: Mapping[str, str]) -> tuple[str, ...]:
+    found: list[str] = [given["path"]] if "path" in given else []
+    if "paths" in given:
+        found += json.loads(given["paths"])
+    if not found:
+        raise option_error("missing-source", "format rdf needs a path", help='write spark.read.format("rdf").load("power.nq")')
+    return tuple(source.removeprefix("file://") for source in found)
+
+
+def _choice(given: Mapping[str, str], name: str, allowed: Mapping[str, Any], default: Any) -> Any:
+    text = given.get(name.lower())
+    if text is None:
+        return default
+    if text.lower() not in allowed:
+        close = nearest(text.lower(), allowed)
+        hint = f"did you mean {close}?" if close else f"one of {', '.join(allowed)}"
+        raise option_error("bad-option", f"option {name} cannot be {text!r}", help=hint)
+    return allowed[text.lower()]
+
+
+def _count(given: Mapping[str, str], name: str) -> int | None:
+    text = given.get(name.lower())
+    if text is None:
+        return None
+    if not text.isascii() or not text.isdigit() or int(text) == 0:
+        raise option_error("bad-option", f"option {name} is a whole number above 0, not {text!r}")
+    return int(text)
+
+
+def _age(text: str) -> int:
+    try:
+        return parse_duration(text).ticks(TimeKind.DATETIME, "s")
+    except ValueError as error:
+        raise option_error("bad-option", f"option maxFileAge: {error}", help="write for example 12h or 7d") from None
+
+
+class EventSource(DataSource):
+    """The format `rdf`."""
+
+    @classmethod
+    def name(cls) -> str:
+        """What stands in `format(…)`."""
+        return NAME
+
+    def schema(self) -> StructType:
+        """The columns of spec/00 §2, with the type that the times have."""
+        settings = Settings.of(self.options)
+        return event_schema(settings.decided_kind(), names=settings.names)
+
+    def reader(self, schema: StructType) -> DataSourceReader:
+        """Of what is there."""
+        return EventReader(Settings.of(self.options), schema)
+
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:
+        """Of what is there and what comes."""
+        return EventStreamReader(Settings.of(self.options), schema)
+
+
+class RangePartition(InputPartition):
+    """A range for one task."""
+
+    def __init__(self, part: Range) -> None:
+        super().__init__(part)
+
+
+class _Rows:
+    """Reads ranges into Arrow rows: the part of both readers that runs in tasks."""
+
+    def __init__(self, settings: Settings, schema: StructType) -> None:
+        self.settings = settings
+        self.kind = _kind_of(settings, schema)
+        self.table = schema
+        self.letters = None if settings.dead_letters is None else FolderLetters(settings.dead_letters)
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """The events of a range."""
+        part: Range = partition.value
+        schema = arrow_of(self.table)
+        unused: Counter[str] = Counter()
+
+        def take(letter: DeadLetter) -> None:
+            unused[letter.reason] += 1
+            if self.letters is not None:
+                self.letters(letter)
+
+        for batch in read_range(part, TermKey.fixed(), 0, take, kind=self.kind):
+            yield event_rows(batch, self.settings.stream, schema)
+        for reason, count in unused.most_common():
+            _LOG.warning("%s: %d not used: %s", part.path, count, reason)
+
+
+def _kind_of(settings: Settings, schema: StructType) -> TimeKind:
+    kind = TimeKind.INTEGER if schema["start"].dataType.typeName() == "long" else TimeKind.DATETIME
+    if schema != event_schema(kind, names=settings.names):
+        raise option_error(
+            "schema",
+            f"format rdf gives {event_schema(kind, names=settings.names).simpleString()}, not {schema.simpleString()}",
+            help="leave out schema(…), and say option timestamps instead",
+        )
+    return kind
+
+
+class EventReader(_Rows, DataSourceReader):
+    """Bounded input in ranges."""
+
+    def partitions(self) -> Sequence[InputPartition]:
+        """A range per task."""
+        files = [path for source in self.settings.sources for path in stream_files(source)]
+        size = sum(path.stat().st_size for path in files)
+        parts = max(self.settings.partitions, -(-size // MOST))
+        return [RangePartition(part) for part in plan_ranges(files, parts=parts, format=self.settings.format)]
+
+
+class EventStreamReader(_Rows, DataSourceStreamReader, SupportsTriggerAvailableNow):
+    """Files as they appear in a folder."""
+
+    def __init__(self, settings: Settings, schema: StructType) -> None:
+        super().__init__(settings, schema)
+        self.folder = Folder(settings.max_age, self.kind, settings.format)
+        self.target: list[Found] | None = None
+
+    def initialOffset(self) -> Offset:
+        """Nothing is read yet."""
+        return NOTHING
+
+    def getDefaultReadLimit(self) -> ReadLimit:
+        """What the options allow a micro-batch."""
+        limits = self.settings.limits
+        if limits.files is not None:
+            return ReadMaxFiles(limits.files)
+        return ReadAllAvailable() if limits.events is None else ReadMaxRows(limits.events)
+
+    def latestOffset(self, start: Offset, limit: ReadLimit) -> Offset:
+        """Behind the files that are there, as far as the limit allows."""
+        files = list_files(self.settings.sources) if self.target is None else self.target
+        return self.folder.advance(start, files, _limits(limit))
+
+    def prepareForTriggerAvailableNow(self) -> None:
+        """What is there now is all there is."""
+        self.target = list_files(self.settings.sources)
+
+    def partitions(self, start: Offset, end: Offset) -> Sequence[InputPartition]:
+        """The ranges between two offsets."""
+        size = sum(part.stop - part.start for part in self.folder.ranges(start, end, MOST))
+        share = min(MOST, max(AT_LEAST, -(-size // self.settings.partitions)))
+        return [RangePartition(part) for part in self.folder.ranges(start, end, share)]
+
+
+def _limits(limit: ReadLimit) -> Limits:
+    match limit:
+        case ReadMaxFiles(files):
+            return Limits(files=files)
+        case ReadMaxRows(rows):
+            return Limits(events=rows)
+        case _:
+            return Limits()

