@@ -1,4 +1,4 @@
-"""Each `*.spaseq` beside its `*.txt`: what `scepter check` says of it. `pytest --update-fixtures` writes the texts anew."""
+"""Each query beside its `*.txt`: what `scepter check` says of it. `pytest --update-fixtures` writes the texts anew."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from scepter.errors import ScepterError, render
 from scepter.lower import lower
 
 FOLDER = Path(__file__).parent
-QUERIES = sorted(FOLDER.glob("*/*.spaseq"))
+QUERIES = sorted(path for path in FOLDER.glob("*/*.*") if path.suffix != ".txt" and path.parent.name != "__pycache__")
 
 
 def said(path: Path) -> str:
@@ -21,7 +21,7 @@ def said(path: Path) -> str:
     return "".join(f"{render(warning, lowered.source)}\n" for warning in lowered.warnings)
 
 
-@pytest.mark.parametrize("path", QUERIES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", QUERIES, ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_the_text_of_an_error(path: Path, update_fixtures: bool) -> None:
     expected = path.with_suffix(".txt")
     if update_fixtures:
@@ -31,7 +31,7 @@ def test_the_text_of_an_error(path: Path, update_fixtures: bool) -> None:
 
 
 def test_every_text_has_its_query() -> None:
-    assert {p.stem for p in FOLDER.glob("*/*.txt")} == {p.stem for p in QUERIES}
+    assert {p.with_suffix("") for p in FOLDER.glob("*/*.txt")} == {p.with_suffix("") for p in QUERIES}
 
 
 def test_each_query_says_something() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from scepter.algebra.query import Stream
@@ -11,6 +13,7 @@ from scepter.rdf.terms import IRI, XSD, Literal
 from scepter.syntax import rsepql_tree as syntax
 from scepter.timeline import Duration, TimeKind, parse_duration, parse_instant
 
+_LAST_PART = re.compile(r"[/#]")
 _INSTANTS = frozenset({XSD + "integer", XSD + "dateTime", XSD + "dateTimeStamp"})
 
 
@@ -59,7 +62,7 @@ class Windows:
 
     def _unknown(self, name: syntax.Name, word: str, known: dict[str, IRI]) -> QueryError:
         stream = next((w for w in self.declared if w.stream == name.iri), None)
-        close = nearest(name.iri.value, known)
+        close = _nearest(name.iri.value, known)
         if stream is not None:
             advice = f"{name.iri} is a stream; its window is {stream.name}"
         elif close:
@@ -67,6 +70,13 @@ class Windows:
         else:
             advice = f"add FROM NAMED <stream> WIN [RANGE …] AS {name.iri}"
         return query_error("unknown-window", f"{word} {name.iri}: no window of this name is declared", name.span, help=advice)
+
+
+def _nearest(name: str, known: Iterable[str]) -> str | None:
+    """The known IRI whose last part is close; a namespace that all share makes no two names alike."""
+    parts = {_LAST_PART.split(iri)[-1]: iri for iri in known}
+    close = nearest(_LAST_PART.split(name)[-1], parts)
+    return None if close is None else parts[close]
 
 
 def _extent(extent: syntax.LandmarkExtent | syntax.RangeExtent) -> Landmark | TimeWindow:

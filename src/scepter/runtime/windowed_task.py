@@ -107,8 +107,9 @@ class WindowedTask:
         return self._matches(rows, t).matches() if rows else []
 
     def _matches(self, rows: Sequence[AnswerRow], t: int) -> TermMatches:
-        # What others read is a stream of its own, whose items come when they are constructed.
-        moments = [(t, t) if self.feeds is not None else row.interval or (t, t) for row in rows]
+        moments = [row.interval or (t, t) for row in rows]
+        if self.feeds is not None:  # what others read is a stream, whose items come when they are constructed
+            moments = [(start, t) for start, _ in moments]
         result = self._query.result
         asks = isinstance(result, Ask)
         return TermMatches(
