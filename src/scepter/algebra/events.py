@@ -1,7 +1,7 @@
 """Events defined by descriptions and by patterns of other events (spec/40-obep).
 
-An *occurrence* is a set of triples (its assertions) with an interval. A logical event's occurrences come from single items of the
-streams, a composite event's from those of its pattern.
+An *occurrence* is a set of triples (its assertions) with an interval. A logical event's occurrences come from single items of
+the streams, a composite event's from those of its pattern.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ from scepter.rdf.terms import IRI, OWL
 from scepter.syntax import obep_tree as syntax
 from scepter.syntax.tree import Constant
 
-_OWN = {IRI(OWL + "Thing"): Thing(), IRI(OWL + "Nothing"): Nothing()}
+_OWN: dict[IRI, ClassExpression] = {IRI(OWL + "Thing"): Thing(), IRI(OWL + "Nothing"): Nothing()}
 
 
 def iri_of(name: syntax.Name) -> IRI:

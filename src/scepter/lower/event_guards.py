@@ -177,7 +177,7 @@ def _blocks(group: tree.Group) -> Iterator[tree.GraphClause]:
                 yield from _in_expression(condition)
             case tree.BindClause(expression):
                 yield from _in_expression(expression)
-            case tree.Triples() | tree.ValuesClause() | tree.ServiceClause():
+            case tree.Triples() | tree.ValuesClause() | tree.ServiceClause() | tree.Chain() | tree.LanguageElement():
                 continue
             case _:
                 assert_never(element)

@@ -205,7 +205,7 @@ class _DocumentLowering:
             if isinstance(self._definitions.get(name), syntax.CompositeDefinition):
                 raise query_error(
                     "composite-in-description",
-                    f"{self._shown[name]} is a composite event, and {definition.name.text} describes individuals of single items",
+                    f"{self._shown[name]} is a composite event, and {definition.name.text} describes what single items hold",
                     definition.span,
                     help=f"combine the two with MATCH, for example EVENT … MATCH {self._shown[name]} AND …",
                 )
@@ -272,8 +272,8 @@ def lower_pattern(expression: syntax.EventExpression, used: frozenset[IRI]) -> E
         case syntax.Parenthesised(inner, alias):
             return _labelled(lower_pattern(inner, used), (alias,), used)
         case syntax.Prefixed(operator, operand):
-            kinds = {"FIRST": First, "LAST": Last, "NOT": Rest}
-            return kinds[operator](lower_pattern(operand, used))
+            prefixed = lower_pattern(operand, used)
+            return First(prefixed) if operator == "FIRST" else Last(prefixed) if operator == "LAST" else Rest(prefixed)
         case syntax.Combination("OR", left, right):
             return Either(lower_pattern(left, used), lower_pattern(right, used))
         case syntax.Combination(operator, left, right):

@@ -1,7 +1,7 @@
 """The axioms of an ontology, read from its triples (OWL 2's mapping to RDF graphs).
 
-Everything that says something about classes is one `SubClassOf`: equivalence, disjointness, domain and range are written with it.
-What is no axiom is an assertion about individuals, which holds without needing a triple of the data.
+Everything that says something about classes is one `SubClassOf`: equivalence, disjointness, domain and range are written with
+it. What is no axiom is an assertion about individuals, which holds without needing a triple of the data.
 """
 
 from __future__ import annotations

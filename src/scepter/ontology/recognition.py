@@ -1,7 +1,7 @@
 """Which reasoner serves which event, and what an item is found to hold.
 
-A definition `H is equivalent to B` is used from B to H only, unless something else may make an H: the ontology names it, or data
-says `x a H`. Most events therefore stay within rules although their definitions read the other way round are beyond them.
+A definition `H is equivalent to B` is used from B to H only, unless something else may make an H: the ontology names it, or
+data says `x a H`. Most events therefore stay within rules although their definitions read the other way round are beyond them.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Routing:
     reasons: dict[IRI, str]
     """Per event served by the complete reasoner: what is beyond rules."""
     hard: tuple[tuple[Axiom, str], ...]
-    """Axioms beyond rules, each with what it is that is: where one of them can matter, all events need the complete reasoner."""
+    """Axioms beyond rules, each with its reason: where one of them can matter, all events need the complete reasoner."""
     program: RuleProgram | None
     """None if the rules are too many."""
 

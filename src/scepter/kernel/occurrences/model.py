@@ -37,7 +37,7 @@ class Arrivals(NamedTuple):
 
 
 class Operator(Protocol):
-    """An operator over occurrences. What it does in `step` is for the time being until `merge` keeps it or `forget` drops it."""
+    """An operator over occurrences. What it does in `step` is for the time being, until `merge` keeps or `forget` drops it."""
 
     @property
     def lag(self) -> int | None:

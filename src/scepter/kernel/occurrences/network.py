@@ -144,7 +144,7 @@ class Network:
                 assert_never(pattern)
 
     def step(self, items: Sequence[Item], occurrences: Mapping[IRI, list[Occurrence]], certain: int) -> list[Occurred]:
-        """The composite occurrences that items and logical occurrences complete, until `merge` or `forget` for the time being."""
+        """The composite occurrences that items and logical occurrences complete, for the time being until `merge`."""
         arrivals = Arrivals(items, dict(occurrences), certain)
         found: list[Occurred] = []
         for composite in self._composites:
