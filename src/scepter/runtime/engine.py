@@ -23,6 +23,7 @@ from scepter.rdf.batch import EventBatch
 from scepter.rdf.formats import GraphEvent, events_to_batch
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.nquads import ReadState
+from scepter.rdf.source import DeadLetterTaker
 from scepter.rdf.terms import IRI, Term, Triple
 from scepter.runtime.matches import Match, Matcher, sorted_matches
 from scepter.runtime.options import RunOptions
@@ -45,6 +46,7 @@ class LocalEngine:
         ontology: tuple[Triple, ...] = (),
         key: TermKey | None = None,
         shown: Callable[[int, str | None], object] | None = None,
+        dead_letter: DeadLetterTaker = lambda letter: None,
     ) -> None:
         self._program = program
         self._options = options
@@ -53,6 +55,7 @@ class LocalEngine:
         self._key = key or TermKey.random()
         self._texts = Texts()
         self._shown = shown
+        self._dead_letter = dead_letter
         self._order = evaluation_order(program)
         self.streams: list[IRI] = list(dict.fromkeys(s.iri for unit in program.units for s in unit.streams))
         """The streams by their number in batches."""
@@ -158,8 +161,9 @@ class LocalEngine:
             self._start = None if self._options.start is None else self._options.start.on(kind, "--start")
             self._tasks = [self._task(i, q) for i, q in enumerate(self._program.queries)]
             setup = TaskSetup(
-                kind, self._options, self._background, self._ontology, self._texts, lambda: self.streams, self._show_name
-            )
+                kind, self._options, self._background, self._ontology, self._texts, lambda: self.streams, self._show_name,
+                self._dead_letter,
+            )  # fmt: skip
             for unit in self._program.others:
                 self._tasks.append(TASKS[type(unit)](unit, len(self._tasks), setup))
         return self._tasks

@@ -51,7 +51,7 @@ def run_local(
         if iri not in streams:
             raise missing_stream(query, iri)
     static = load_background(query, background, ontology)
-    engine = LocalEngine(query.program, options, static, ontology=load_ontology(query, ontology))
+    engine = LocalEngine(query.program, options, static, ontology=load_ontology(query, ontology), dead_letter=dead_letter)
     used = {iri: source for iri, source in streams.items() if query.lowered.every_stream or iri in query.streams}
     surveys = _survey(used)
     kind = next((s.kind for s in surveys.values() if s.kind is not None), None)

@@ -48,9 +48,7 @@ class OccurrenceTask:
         self._buffer: list[TermEvent] = []
         self._saved: list[TermEvent] = []
         self._closed = MIN_INSTANT
-        self._fresh_letters: list[DeadLetter] = []
-        self.dead_letters: list[DeadLetter] = []
-        """Items that contradict the ontology."""
+        self._letters: list[DeadLetter] = []
 
     def _ticks(self, duration: Duration) -> int:
         try:
@@ -94,7 +92,7 @@ class OccurrenceTask:
         items: list[Item] = []
         for event, inference in instant:
             if inference.conflict is not None:
-                self._fresh_letters.append(self._letter(event, inference))
+                self._letters.append(self._letter(event, inference))
                 continue
             items.append(Item(frozenset(event.triples), event.start, event.end))
             for each in inference.found:
@@ -114,8 +112,9 @@ class OccurrenceTask:
 
     def _keep(self, certain: int) -> None:
         self._network.merge(certain)
-        self.dead_letters += self._fresh_letters
-        self._fresh_letters.clear()
+        for letter in self._letters:
+            self._setup.dead_letter(letter)
+        self._letters.clear()
         self._closed = max(self._closed, certain)
 
     def finish(self) -> list[Match]:
@@ -133,7 +132,7 @@ class OccurrenceTask:
         """Back to `save`."""
         self._buffer = list(self._saved)
         self._network.forget()
-        self._fresh_letters.clear()
+        self._letters.clear()
 
     def commit(self) -> None:
         """Keep what was done since `save`."""

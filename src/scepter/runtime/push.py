@@ -113,12 +113,14 @@ class Engine:
         self._options = RunOptions.of(
             policy=policy, time_unit=time_unit, start=start, evaluate_at=evaluate_at, max_delay=max_delay
         )
+        self._refused: list[DeadLetter] = []
         self._engine = LocalEngine(
             query.program,
             self._options,
             load_background(query, background, ontology),
             ontology=load_ontology(query, ontology),
             shown=self._shown,
+            dead_letter=self._refused.append,
         )
         self._kind: TimeKind | None = None
         self._delay = 0
@@ -249,9 +251,9 @@ class Engine:
         if kind is not self._kind:
             raise option_error("time-kind", f"the events' timestamps are of kind {self._kind.value}")
         watermark = value - self._delay
-        if watermark <= self._watermark:
+        if watermark < self._watermark or (watermark == self._watermark and not self._open):
             return []
-        self._commit()
+        self._commit()  # also of an instant that events have reached: now it is closed
         self._watermark = watermark
         due: list[Event] = []
         while self._ahead and self._ahead[0][0] <= watermark:
@@ -277,8 +279,8 @@ class Engine:
 
     @property
     def dead_letters(self) -> list[DeadLetter]:
-        """The late events as dead letters."""
-        return [
+        """The events that could not be used: those that contradict the ontology, and the late ones."""
+        return self._refused + [
             DeadLetter(e.event.stream, None, f"late: {e.event.end} is behind the watermark {e.watermark}") for e in self.late
         ]
 

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from scepter.algebra.continuous import ContinuousQuery, PeriodicQuery
-from scepter.algebra.timed import TimedProgram
 from scepter.algebra.events import EventQuery
+from scepter.algebra.timed import TimedProgram
 from scepter.algebra.windows import WindowedQuery
 from scepter.kernel.background import Background
 from scepter.kernel.texts import Texts
+from scepter.rdf.source import DeadLetterTaker
 from scepter.rdf.terms import IRI, Triple
 from scepter.runtime.continuous_task import ContinuousTask, PeriodicTask
 from scepter.runtime.occurrence_task import OccurrenceTask
@@ -35,6 +36,8 @@ class TaskSetup:
     """The streams by their number in batches; more may come while the run goes on."""
     shown: Callable[[int, str | None], object]
     """(event's number, its name) -> what a match shows for it."""
+    dead_letter: DeadLetterTaker = lambda letter: None
+    """Takes the items that cannot be used."""
 
 
 TASKS: dict[type, Callable[[Any, int, TaskSetup], Task]] = {

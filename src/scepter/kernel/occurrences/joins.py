@@ -104,7 +104,7 @@ class _Side:
             if self._waits(each, certain):
                 insort(self._kept, each, key=self._key)
         self._fresh.clear()
-        if len(self._kept) > 2 * self._swept + 64:
+        if len(self._kept) > 2 * self._swept + 32:
             self._kept = [each for each in self._kept if self._waits(each, certain)]
             self._swept = len(self._kept)
 

@@ -107,7 +107,7 @@ class Once:
             self._seen.update(self._fresh)
         else:
             self._seen.update(each for each in self._fresh if each.end + lag > certain)
-            if len(self._seen) > 2 * self._swept + 64:
+            if len(self._seen) > 2 * self._swept + 32:
                 self._seen = {each for each in self._seen if each.end + lag > certain}
                 self._swept = len(self._seen)
         self._fresh.clear()
