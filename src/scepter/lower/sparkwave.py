@@ -12,6 +12,7 @@ from scepter.algebra.query import Ask, Construct, Program, Result, Select
 from scepter.algebra.scope import in_scope
 from scepter.algebra.walk import find
 from scepter.errors import Diagnostic, Severity, Source, Span, nearest, query_error
+from scepter.lower.circles import refuse_circle
 from scepter.lower.expressions import Clause, Place
 from scepter.lower.result import Lowered, NamedGraph
 from scepter.lower.sparkwave_windows import lower_windows
@@ -26,6 +27,7 @@ def lower_sparkwave(document: syntax.SparkwaveDocument, source: Source) -> Lower
     """The program of a Sparkwave file. Raises QueryError (without a source)."""
     lowered = [_QueryLowering(query) for query in document.queries]
     units = tuple(each.lower() for each in lowered)
+    _refuse_circles(document, units)
     ignored = "HANDLERS says where the prototype's results go, and is ignored"
     notes = [
         _warning("handlers", ignored, handlers.span, "choose with --output and --format") for handlers in document.handlers
@@ -49,6 +51,17 @@ def lower_sparkwave(document: syntax.SparkwaveDocument, source: Source) -> Lower
         variables=tuple(columns),
         constructs=any(isinstance(result, Construct) for result in results),
     )
+
+
+def _refuse_circles(document: syntax.SparkwaveDocument, units: tuple[ContinuousQuery | PeriodicQuery, ...]) -> None:
+    feeds: dict[IRI, set[IRI]] = {}
+    for unit in units:
+        if unit.into is not None:
+            for stream in unit.streams:
+                feeds.setdefault(stream.iri, set()).add(unit.into)
+    for query, unit in zip(document.queries, units, strict=True):
+        if unit.into is not None and query.register is not None:
+            refuse_circle(unit.into, query.register.span, feeds)
 
 
 def _warning(code: str, message: str, span: Span | None, help: str | None = None) -> Diagnostic:
@@ -175,7 +188,8 @@ class _QueryLowering:
     def unbound(self, variable: tree.Var, place: Place) -> None:
         """A FILTER over a variable that nothing binds is an error, a BIND a warning; the rest is SPARQL's."""
         if place.clause is Clause.BIND:
-            self._warn_unbound("BIND", variable)
+            message = f"BIND uses ?{variable.name}, which nothing before it in its group binds"
+            self.warnings.append(_warning("unbound-variable", message, variable.span))
         elif place.clause is Clause.FILTER:
             close = nearest(variable.name, place.visible)
             raise query_error(
