@@ -10,11 +10,11 @@ from typing import Any
 from hypothesis import HealthCheck, event, given, note, settings
 from hypothesis import strategies as st
 
+import scepter
 from naive import sparkwave as naive
 from naive.comparison import comparable_graph, comparable_row
 from property.sparkwave_strategies import Setting, continuous, periodic
 from property.spaseq_strategies import EXAMPLES
-from scepter import api as scepter
 from scepter.algebra.continuous import ContinuousQuery, PeriodicQuery
 from scepter.lower import lower
 from scepter.rdf.terms import Triple

@@ -1,0 +1,221 @@
+"""Sparkwave through the engine, one file per what users see: when matches come, what is kept, what is said."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+
+import pytest
+
+from scepter import Engine, Event, QueryError, parse
+from scepter.rdf.terms import RDFS
+from scepter.runtime.matches import Match
+
+NS = "http://example/"
+PREFIXES = {"": NS}
+HEAD = f"PREFIX : <{NS}>\n"
+
+
+def engine(text: str, **options: object) -> Engine:
+    return Engine(parse(HEAD + text, "sparkwave"), **options)  # type: ignore[arg-type]
+
+
+def event(graph: str, start: int, end: int | None = None, *, stream: str = "s", name: str | None = None) -> Event:
+    return Event(NS + stream, graph, start, end, prefixes=PREFIXES, name=name)
+
+
+def rows(matches: Iterable[Match]) -> list[tuple[int, int, dict[str, str]]]:
+    short = [(m.start, m.end, {k: str(v).replace(NS, ":") for k, v in m.bindings.items()}) for m in matches]
+    return [(start, end, {k: v.strip("<>").split('"^^')[0].strip('"') for k, v in row.items()}) for start, end, row in short]
+
+
+PAIR = "SELECT ?x FROM STREAM :s [RANGE 10] WHERE { ?x :p ?v . ?x :q ?w }"
+OPTIONAL = "SELECT ?v ?w FROM STREAM :s [RANGE 10] WHERE { ?x :p ?v OPTIONAL { ?x :q ?w } }"
+
+
+# ---- when matches come
+
+
+def test_a_match_comes_with_its_last_triple() -> None:
+    run = engine(PAIR)
+    assert run.push(event(":a :p 1 .", 1)) == []
+    assert rows(run.push(event(":a :q 2 .", 4))) == [(1, 4, {"x": ":a"})]
+    assert run.close() == []
+
+
+def test_triples_of_one_instant_match_whatever_their_order() -> None:
+    run = engine(PAIR)
+    assert run.push(event(":a :q 2 .", 4)) == []
+    assert rows(run.push(event(":a :p 1 .", 4))) == [(4, 4, {"x": ":a"})]
+    assert run.push(event(":b :p 1 .", 4)) == []
+    assert rows(run.push(event(":b :q 1 .", 4))) == [(4, 4, {"x": ":b"})]
+    assert run.close() == []
+
+
+def test_a_repeated_triple_at_one_time_is_one_occurrence() -> None:
+    run = engine(PAIR)
+    run.push(event(":a :p 1 .", 1))
+    found = rows(run.push(event(":a :q 2 .", 4))) + rows(run.push(event(":a :q 2 .", 4)))
+    assert found == [(1, 4, {"x": ":a"})]
+
+
+def test_optional_waits_until_its_instant_is_closed() -> None:
+    run = engine(OPTIONAL)
+    assert run.push(event(":a :p 1 .", 1)) == []
+    assert run.push(event(":a :q 2 .", 1)) == []
+    assert rows(run.push(event(":b :p 3 .", 2))) == [(1, 1, {"v": "1", "w": "2"})]
+    assert rows(run.close()) == [(2, 2, {"v": "3"})]
+
+
+def test_optional_takes_what_came_before_and_nothing_later() -> None:
+    run = engine(OPTIONAL)
+    found = run.push_all([event(":a :q 7 .", 1), event(":a :p 1 .", 5), event(":a :q 8 .", 6), event(":a :p 2 .", 12)])
+    assert rows(found + run.close()) == [(1, 5, {"v": "1", "w": "7"}), (6, 12, {"v": "2", "w": "8"})]
+
+
+def test_intervals_count_from_start_to_end() -> None:
+    run = engine(PAIR)
+    found = run.push_all([event(":a :p 1 .", 0, 5), event(":a :q 1 .", 10), event(":a :q 2 .", 11)])
+    assert rows(found + run.close()) == [(0, 10, {"x": ":a"})]
+
+
+def test_an_event_longer_than_the_window_is_in_no_match() -> None:
+    run = engine("SELECT ?x FROM STREAM :s [RANGE 10] WHERE { ?x :p ?v }")
+    assert run.push_all([event(":a :p 1 .", 0, 11)]) + run.close() == []
+
+
+def test_ask_is_answered_once() -> None:
+    run = engine("ASK FROM STREAM :s [RANGE 10] WHERE { ?x :p ?v }")
+    found = run.push_all([event(":a :p 1 .", 3), event(":a :p 2 .", 4), event(":a :p 3 .", 5)]) + run.close()
+    assert [(m.start, m.end, m.boolean) for m in found] == [(3, 3, True)]
+
+
+def test_periodic_answers_come_when_the_step_is_over() -> None:
+    run = engine("SELECT (COUNT(*) AS ?n) FROM STREAM :s [RANGE 10 TUMBLING] WHERE { ?x :p ?v }")
+    assert run.push(event(":a :p 1 .", 3)) == []
+    assert run.push(event(":a :p 2 .", 10)) == []
+    assert rows(run.push(event(":a :p 3 .", 11))) == [(10, 10, {"n": "2"})]
+    assert rows(run.advance(20)) == [(20, 20, {"n": "1"})]
+    assert run.close() == []
+
+
+def test_a_window_with_events_answers_even_where_nothing_matches() -> None:
+    run = engine("SELECT (COUNT(?v) AS ?n) FROM STREAM :s [RANGE 5 STEP 5] WHERE { ?x :p ?v }")
+    found = run.push_all([event(":a :other 1 .", 3), event(":a :other 1 .", 100)]) + run.close()
+    assert rows(found) == [(5, 5, {"n": "0"}), (100, 100, {"n": "0"})]
+
+
+def test_the_origin_of_steps_can_be_chosen() -> None:
+    run = engine("SELECT ?v FROM STREAM :s [RANGE 10 TUMBLING] WHERE { ?x :p ?v }", start=3)
+    found = run.push_all([event(":a :p 0 .", 1), event(":a :p 1 .", 4), event(":a :p 2 .", 13), event(":a :p 3 .", 14)])
+    assert rows(found + run.close()) == [(13, 13, {"v": "1"}), (13, 13, {"v": "2"}), (23, 23, {"v": "3"})]
+
+
+def test_a_range_shorter_than_the_step_leaves_gaps() -> None:
+    run = engine("SELECT ?v FROM STREAM :s [RANGE 2 STEP 10] WHERE { ?x :p ?v }")
+    found = run.push_all([event(":a :p 1 .", 5), event(":a :p 2 .", 9), event(":a :p 3 .", 21)])
+    assert rows(found + run.close()) == [(10, 10, {"v": "2"})]
+
+
+# ---- streams, static data, schema
+
+
+def test_a_constructed_stream_feeds_the_next_query() -> None:
+    run = engine(
+        "REGISTER STREAM :hot AS CONSTRUCT { ?x :is :hot } FROM STREAM :s [RANGE 5] WHERE { ?x :temp ?t FILTER (?t > 30) }\n"
+        "REGISTER QUERY Pairs AS SELECT ?x ?y FROM STREAM :hot [RANGE 5] WHERE { ?x :is :hot . ?y :is :hot FILTER (?x != ?y) }"
+    )
+    found = run.push_all([event(":a :temp 31 .", 1), event(":b :temp 40 .", 3), event(":c :temp 20 .", 4)]) + run.close()
+    assert rows(found) == [(1, 3, {"x": ":a", "y": ":b"}), (1, 3, {"x": ":b", "y": ":a"})]
+
+
+def test_a_query_without_streams_reads_all_that_are_given() -> None:
+    run = engine("CONSTRUCT { ?x :both ?w } WHERE { ?x :p ?v . ?x :q ?w . TIMEWINDOW (10) }")
+    found = run.push_all([event(":a :p 1 .", 1), event(":a :q 2 .", 11, stream="t")])
+    assert [" ".join(map(str, t)).replace(NS, ":") for m in found for t in m.graph or ()] == [
+        '<:a> <:both> "2"^^<http://www.w3.org/2001/XMLSchema#integer>'
+    ]
+
+
+def test_a_missing_static_graph_is_an_error_before_any_event() -> None:
+    text = "SELECT ?x FROM STREAM :s [RANGE 5] FROM :static WHERE { ?x :p ?v }"
+    with pytest.raises(QueryError, match="FROM <http://example/static> is a background graph that was not given"):
+        engine(text)
+    engine(text, ontology=f"<{NS}C> <http://www.w3.org/2000/01/rdf-schema#subClassOf> <{NS}D> .\n")
+
+
+def test_schema_among_static_data_is_schema(caplog: pytest.LogCaptureFixture) -> None:
+    static = (
+        f"@prefix : <{NS}> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .\n:C rdfs:subClassOf :D ; rdfs:label 'c' ."
+    )
+    run = engine("SELECT ?x FROM STREAM :s [RANGE 5] FROM :static WHERE { ?x a :D }", background={NS + "static": static})
+    assert rows(run.push(event(":a a :C .", 1))) == [(1, 1, {"x": ":a"})]
+    assert not caplog.records
+
+
+def test_schema_in_the_stream_is_ignored_with_one_warning(caplog: pytest.LogCaptureFixture) -> None:
+    run = engine("SELECT ?x ?y FROM STREAM :s [RANGE 5] WHERE { ?x ?p ?y }")
+    schema = f"@prefix rdfs: <{RDFS}> . :C rdfs:subClassOf :D ."
+    with caplog.at_level(logging.WARNING):
+        found = run.push_all([event(schema, 1), event(schema, 2), event(":x :p :y .", 3)])
+    assert rows(found) == [(3, 3, {"x": ":x", "y": ":y"})]
+    assert [r.message for r in caplog.records] == [
+        "the stream <http://example/s> carries schema statements, which are ignored: the schema is fixed"
+    ]
+
+
+def test_blank_nodes_of_two_events_never_meet() -> None:
+    run = engine("SELECT ?v ?w FROM STREAM :s [RANGE 5] WHERE { ?x :p ?v . ?x :q ?w }")
+    assert rows(run.push_all([event("_:b :p 1 .", 1), event("_:b :q 2 .", 2), event("[] :p 3 ; :q 4 .", 3)])) == [
+        (3, 3, {"v": "3", "w": "4"})
+    ]
+
+
+def test_a_match_shows_its_events_by_stream() -> None:
+    run = engine("SELECT ?x FROM STREAM :s [RANGE 10] FROM STREAM :t [RANGE 10] WHERE { ?x :p ?v . ?x :q ?w }")
+    first, second = event(":a :p 1 .", 1), event(":a :q 2 .", 2, stream="t")
+    (match,) = run.push_all([first, second])
+    assert match.events == {NS + "s": [first], NS + "t": [second]}
+
+
+# ---- what is kept
+
+
+def test_what_has_left_its_window_is_released() -> None:
+    run = engine(
+        "SELECT ?x FROM STREAM :s [RANGE 10] FROM STREAM :t [RANGE 50] WHERE { ?x :p ?v { ?x :q ?w } UNION { ?x :r ?w } }"
+    )
+    sizes = []
+    for time in range(1_000):
+        run.push(event(f":x{time} :p 1 ; :q 2 ; :unused 3 .", time))
+        run.push(event(f":y{time} :r 1 .", time, stream="t"))
+        sizes.append(dict(run.state_size()))
+    assert sizes[-1]["occurrences"] == 11 * 2 + 51
+    assert sizes[-1]["pattern entries"] == 11 * 2 + 51
+    assert sizes[-1]["solutions"] == 11 + 51
+    assert sizes[-1]["waiting"] == 0
+    assert sizes[500]["occurrences"] == sizes[-1]["occurrences"]
+
+
+def test_the_last_n_triples_are_kept_and_no_more() -> None:
+    run = engine("SELECT ?x FROM STREAM :s [RANGE TRIPLES 5] WHERE { ?x :p ?v . ?x :q ?w }")
+    for time in range(100):
+        run.push(event(f":x{time} :p 1 .", time))
+    assert run.state_size()["occurrences"] <= 5
+
+
+def test_windows_that_are_over_hold_nothing() -> None:
+    run = engine("SELECT ?x FROM STREAM :s [RANGE 10 STEP 5] WHERE { ?x :p ?v }")
+    for time in range(200):
+        run.push(event(f":x{time} :p 1 .", time))
+    assert run.state_size()["triples in windows"] <= 11
+    assert run.state_size()["events in windows"] <= 16
+
+
+def test_undone_instants_leave_nothing_behind() -> None:
+    run = engine(PAIR)
+    for number in range(50):
+        run.push(event(f":x{number} :p 1 .", 5))
+    assert run.state_size()["occurrences"] == 50
+    run.push(event(":z :p 1 .", 100))
+    assert run.state_size()["occurrences"] == 1
