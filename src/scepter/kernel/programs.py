@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
 
 import numpy as np
 from numba import njit
@@ -31,7 +30,8 @@ from scepter.algebra.expressions import (
 )
 from scepter.rdf.batch import DOUBLE, INEXACT, MAX_SCALE, NOT_A_NUMBER
 from scepter.rdf.hashing import TermKey, term_id
-from scepter.rdf.terms import XSD, Literal, Term
+from scepter.rdf.numerals import exact_number
+from scepter.rdf.terms import Literal, Term
 
 FALSE, TRUE, ERROR, UNDECIDED = 0, 1, 2, 3
 
@@ -54,14 +54,6 @@ _BOUND = {RUN: _BOUND_RUN, ROW: _BOUND_ROW, EITHER: _BOUND_EITHER}
 
 Place = tuple[int, int, int]
 """(RUN | ROW | EITHER, the run's slot, the row's column)."""
-
-_INTEGER_TYPES = frozenset(
-    XSD + name
-    for name in (
-        "integer", "long", "int", "short", "byte", "nonNegativeInteger", "positiveInteger", "nonPositiveInteger",
-        "negativeInteger", "unsignedLong", "unsignedInt", "unsignedShort", "unsignedByte",
-    )
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,47 +82,9 @@ class Programs:
 
 
 def number_of(term: Term) -> tuple[float, int]:
-    """A term's float64 and scale, as the scanner gives them for objects."""
-    if not isinstance(term, Literal):
-        return math.nan, NOT_A_NUMBER
-    text = term.lexical.strip(" \t\r\n")
-    try:
-        if term.datatype in _INTEGER_TYPES or term.datatype == XSD + "decimal":
-            return _exact_number(text, term.datatype)
-        if term.datatype == XSD + "double":
-            return _double(text), DOUBLE
-        if term.datatype == XSD + "float":
-            return _double(text), INEXACT
-    except (ValueError, InvalidOperation):
-        return math.nan, NOT_A_NUMBER
-    return math.nan, NOT_A_NUMBER
-
-
-def _exact_number(text: str, datatype: str) -> tuple[float, int]:
-    if not text.isascii() or any(c not in "+-.0123456789" for c in text):
-        raise ValueError(text)
-    value = Decimal(text)
-    if datatype in _INTEGER_TYPES and "." in text:
-        raise ValueError(text)
-    _, _, fraction = text.partition(".")
-    digits = text.lstrip("+-").replace(".", "").lstrip("0")
-    if datatype not in (XSD + "integer", XSD + "decimal"):
-        return float(value), INEXACT  # a derived type has bounds, which the exact evaluator knows
-    if len(digits) > MAX_SCALE or len(fraction) > MAX_SCALE:
-        return float(value), INEXACT
-    return float(value), len(fraction)
-
-
-def _double(text: str) -> float:
-    if text in ("INF", "+INF"):
-        return math.inf
-    if text == "-INF":
-        return -math.inf
-    if text == "NaN":
-        return math.nan
-    if not text.isascii() or "_" in text or text.lower() in ("inf", "nan", "infinity", "-inf", "+inf", "-infinity"):
-        raise ValueError(text)
-    return float(text)
+    """A term's float64 and scale, as the scanner gives them for objects; NaN where it is no number."""
+    value, scale = exact_number(term) if isinstance(term, Literal) else (math.nan, NOT_A_NUMBER)
+    return (math.nan if scale == NOT_A_NUMBER else value), scale
 
 
 @dataclass(slots=True)
@@ -261,7 +215,8 @@ def _is_of_run(expression: Expression, locate: Callable[[str, bool], Place | Non
 def compare_numbers(a, sa, ea, b, sb, eb):  # type: ignore[no-untyped-def]
     """Order of two numbers, each known up to its error: -1, 0, 1; 2 for "not comparable" (NaN); 3 when float64 cannot tell."""
     if math.isnan(a) or math.isnan(b):
-        return 2
+        # only a double is NaN; a decimal that looks like it has left float64's range on the way
+        return 2 if (math.isnan(a) and sa == DOUBLE) or (math.isnan(b) and sb == DOUBLE) else 3
     error = 2.0 * (ea + eb)
     if sa == DOUBLE or sb == DOUBLE:
         error = (0.0 if sa == DOUBLE else ea) + (0.0 if sb == DOUBLE else eb)
@@ -351,7 +306,7 @@ def _arithmetic(op, top, val, sca, err, ids):  # type: ignore[no-untyped-def]
     if sa == _FAILED or sb == _FAILED or sa == _BOOLEAN or sb == _BOOLEAN:
         sca[top] = _FAILED
         return
-    if sa == _OPEN or sb == _OPEN or (op == _DIV and b == 0.0):
+    if sa == _OPEN or sb == _OPEN or (op == _DIV and abs(b) <= eb):  # a divisor that may be zero
         sca[top] = _OPEN
         return
     if sa == DOUBLE or sb == DOUBLE:
@@ -375,7 +330,9 @@ def _arithmetic(op, top, val, sca, err, ids):  # type: ignore[no-untyped-def]
         error = abs(a) * eb + abs(b) * ea + ea * eb
     else:
         val[top] = a / b
-        error = (ea + abs(val[top]) * eb) / max(abs(b) - eb, _TINY)
+        error = (ea + abs(val[top]) * eb) / (abs(b) - eb)
+    if sca[top] == _LONG:
+        error += _TINY  # near zero float64 has fewer digits
     err[top] = 0.0 if sca[top] == DOUBLE else error + abs(val[top]) * _UNIT
 
 
