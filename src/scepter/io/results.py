@@ -19,7 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 from scepter.errors import nearest, option_error
-from scepter.rdf.terms import IRI, PROV, STRING, XSD, BlankNode, Literal, Term, Triple
+from scepter.rdf.terms import IRI, PROV, STRING, WELL_KNOWN_PREFIXES, XSD, BlankNode, Literal, Term, Triple
 from scepter.timeline import TimeKind, format_instant
 
 FORMATS = ("table", "jsonl", "csv", "trig")
@@ -247,7 +247,7 @@ class TableWriter:
         self._out = out
         self._shape = shape
         self._with_events = events
-        self._longest_first = sorted(prefixes.items(), key=lambda item: -len(item[1]))
+        self._longest_first = sorted({**WELL_KNOWN_PREFIXES, **prefixes}.items(), key=lambda item: -len(item[1]))
         self._page: list[Match] = []
 
     def write(self, match: Match) -> None:
@@ -316,6 +316,8 @@ class TableWriter:
                 return str(term)
             case Literal(lexical, datatype) if datatype in _BARE:
                 return lexical
+            case Literal(lexical, datatype, None) if datatype != STRING:
+                return f"{Literal(lexical)}^^{self._short(IRI(datatype))}"
             case Literal() | BlankNode():
                 return str(term)
             case _:

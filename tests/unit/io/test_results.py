@@ -16,7 +16,7 @@ import pytest
 
 from scepter.errors import OptionError
 from scepter.io.results import TABLE_PAGE, Shape, open_writer, order, record, replacing, term_object
-from scepter.rdf.terms import IRI, LANG_STRING, XSD, BlankNode, Literal, Term, Triple
+from scepter.rdf.terms import IRI, LANG_STRING, TYPE, XSD, BlankNode, Literal, Term, Triple
 from scepter.timeline import TimeKind, parse_datetime
 
 
@@ -148,6 +148,12 @@ class TestCsv:
 
 
 class TestTable:
+    def test_well_known_names_are_short_without_a_prefix_of_the_query(self) -> None:
+        day = Literal("P1D", XSD + "duration")
+        shown = text("table", Shape(("d", "t")), Found(1, 1, {"d": day, "t": IRI(TYPE)}))
+        assert '"P1D"^^xsd:duration' in shown
+        assert "rdf:type" in shown
+
     def test_a_small_table(self) -> None:
         shown = text("table", Shape(("h", "p")), Found(10, 20, {"h": H1, "p": SIX}), prefixes={"": EX})
         assert "│    10 │  20 │ :H1 │ 6  │" in shown
