@@ -15,7 +15,6 @@ from scepter.cases.source import TimelineSource
 from scepter.cli.inputs import assign_streams
 from scepter.cli.options import run_options
 from scepter.cli.progress import RunProgress
-from scepter.errors import OptionError, option_error
 from scepter.io.results import Shape
 from scepter.io.sources import open_source
 from scepter.rdf.source import DeadLetterTaker, EventSource
@@ -36,23 +35,31 @@ class Job:
     ontology: Sequence[Path]
     options: RunOptions
     engine: str
+    sources: Mapping[str, str]
+    """SOURCE as given, by stream: what Spark reads."""
     master: str | None = None
     follow: bool = False
     checkpoint: Path | None = None
+    trigger: str | None = None
+    """The least time between two micro-batches, as Spark writes it."""
+    max_events: int | None = None
 
 
-def open_streams(query: Query, sources: Mapping[str, str]) -> dict[str, EventSource]:
-    """The sources of a query's streams; one that is missing or cannot be read is an error before any data is read."""
+def open_streams(query: Query, sources: Mapping[str, str], *, follow: bool = False) -> dict[str, EventSource]:
+    """The sources of a query's streams; one that is missing or cannot be read is an error before any data is read. Sources
+    that are followed may still be empty, and are not opened."""
     for iri in query.streams:
         if iri not in sources:
             raise missing_stream(query, iri)
-    return {iri: open_source(source) for iri, source in sources.items()}
+    return {} if follow else {iri: open_source(source) for iri, source in sources.items()}
 
 
 def matches(job: Job, dead_letter: DeadLetterTaker, progress: RunProgress) -> Iterator[Match]:
     """The matches of a job, sorted where its input is bounded."""
-    if job.engine != "local":
-        raise _spark_not_built()
+    if job.engine == "spark":
+        from scepter.cli.spark import spark_matches  # a local run starts without pyspark
+
+        return spark_matches(job, dead_letter)
     return run_local(
         job.query,
         job.streams,
@@ -70,18 +77,17 @@ def shape(query: Query) -> Shape:
     return Shape(tuple(query.variables), query.constructs, booleans)
 
 
-def _spark_not_built() -> OptionError:
-    return option_error(
-        "engine-not-built", "the Spark engine is not built yet", help="add --engine local to run in this process"
-    )
-
-
 @contextmanager
-def case_engines(names: Sequence[str]) -> Iterator[Mapping[str, CaseEngine]]:
+def case_engines(names: Sequence[str], master: str | None = None) -> Iterator[Mapping[str, CaseEngine]]:
     """The named engines for cases, in one session."""
-    if "spark" in names:
-        raise _spark_not_built()
-    yield {"local": _run_case_locally}
+    engines: dict[str, CaseEngine] = {"local": _run_case_locally} if "local" in names else {}
+    if "spark" not in names:
+        yield engines
+        return
+    from scepter.cli.spark import run_case, running
+
+    with running(master) as spark:
+        yield {"spark": lambda case: [_answer(match) for match in run_case(spark, case)], **engines}
 
 
 def _run_case_locally(case: Case) -> list[Answer]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from scepter.errors import nearest, option_error
 from scepter.runtime.options import POLICIES, RunOptions
+from scepter.timeline import parse_duration
 
 ENGINES = ("spark", "local")
 
@@ -83,20 +84,50 @@ def _check_evaluated(language: str) -> None:
         )
 
 
-def check_engine(engine: str, *, master: str | None, follow: bool, checkpoint: object | None) -> None:
+def check_engine(
+    engine: str,
+    *,
+    master: str | None,
+    follow: bool,
+    checkpoint: object | None,
+    trigger: str | None = None,
+    max_events: int | None = None,
+) -> None:
     """Refuse what the engine cannot do."""
     one_of("--engine", engine, ENGINES)
+    live = {"--checkpoint": checkpoint, "--trigger": trigger, "--max-events": max_events}
     if engine == "local":
-        given = {"--master": master is not None, "--follow": follow, "--checkpoint": checkpoint is not None}
+        given = {"--master": master is not None, "--follow": follow} | {name: value is not None for name, value in live.items()}
         for option in (name for name, is_given in given.items() if is_given):
             raise option_error(
                 "option-not-for-engine",
                 f"{option} needs Spark, and --engine local reads bounded input in this process",
                 help=f"leave out {option}, or --engine local",
             )
-    elif checkpoint is not None and not follow:
+    elif not follow:
+        for option in (name for name, value in live.items() if value is not None):
+            what = "keeps the place" if option == "--checkpoint" else "sets the pace"
+            raise option_error(
+                "option-not-for-engine",
+                f"{option} {what} of a run that goes on, and without --follow the input is read to its end",
+                help=f"add --follow, or leave out {option}",
+            )
+
+
+def trigger_interval(text: str | None) -> str | None:
+    """`--trigger` as Spark takes it.
+
+    >>> trigger_interval("5s")
+    '5000 milliseconds'
+    """
+    if text is None:
+        return None
+    try:
+        duration = parse_duration(text)
+    except ValueError as error:
+        raise option_error("duration", f"--trigger: {error}", help="write for example 5s or 200ms") from None
+    if duration.bare or duration.amount < 1000:
         raise option_error(
-            "option-not-for-engine",
-            "--checkpoint keeps the place of a run that goes on, and without --follow the input is read to its end",
-            help="add --follow, or leave out --checkpoint",
+            "duration", f"--trigger {text} is no time of a millisecond or more", help="write for example 5s or 200ms"
         )
+    return f"{duration.amount // 1000} milliseconds"

@@ -13,7 +13,7 @@ import typer
 from scepter.cli.arguments import Language, QueryFile
 from scepter.cli.execute import Job, matches, open_streams, shape
 from scepter.cli.inputs import assign_background, assign_streams, check_outputs, existing_all, split_streams
-from scepter.cli.options import check_engine, one_of, run_options
+from scepter.cli.options import check_engine, one_of, run_options, trigger_interval
 from scepter.cli.progress import RunProgress
 from scepter.cli.query import load_query
 from scepter.io.dead_letters import DeadLetterSink
@@ -120,9 +120,25 @@ def run(
             metavar="DIR", help="Restart where the last run stopped, nothing lost, nothing twice. Example: --checkpoint state/"
         ),
     ] = None,
+    trigger: Annotated[
+        str | None,
+        typer.Option(
+            metavar="D",
+            help="With --follow: the least time from one micro-batch to the next (default: none). Example: --trigger 5s",
+        ),
+    ] = None,
+    max_events: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="With --follow: how many events of a stream a micro-batch takes at most. Example: --max-events 100000",
+        ),
+    ] = None,
 ) -> None:
     """Run a query over streams and write its matches."""
-    check_engine(engine, master=master, follow=follow, checkpoint=checkpoint)
+    check_engine(engine, master=master, follow=follow, checkpoint=checkpoint, trigger=trigger, max_events=max_events)
+    interval = trigger_interval(trigger)
     chosen = one_of("--format", format, FORMATS) if format is not None else _default_format(output)
     query = load_query(query_file, language)
     options = run_options(
@@ -137,15 +153,23 @@ def run(
     check_outputs({"--output": output, "--dead-letter": dead_letter}, inputs)
     job = Job(
         query=query,
-        streams=open_streams(query, sources),
+        streams=open_streams(query, sources, follow=follow),
         background=static,
         ontology=schemas,
         options=options,
         engine=engine,
+        sources=sources,
         master=master,
         follow=follow,
         checkpoint=checkpoint,
+        trigger=interval,
+        max_events=max_events,
     )
+    if follow:
+        from scepter.cli.follow import run_following  # other runs start without pyspark
+
+        _tell_counts(*run_following(job, chosen, output, dead_letter, events), dead_letter)
+        return
     _write(job, chosen, output, dead_letter, events)
 
 

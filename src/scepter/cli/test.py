@@ -28,6 +28,9 @@ def test(
             help="What runs the cases: both, spark or local. With both, each must pass on each. Example: --engine local"
         ),
     ] = "both",
+    master: Annotated[
+        str | None, typer.Option(metavar="M", help="Spark master (default local[*]). Example: --master 'local[2]'")
+    ] = None,
     select: Annotated[
         str | None,
         typer.Option(
@@ -44,7 +47,7 @@ def test(
     one_of("--engine", engine, ENGINES)
     files = find_cases(paths)
     results: list[CaseResult] = []
-    with case_engines(("spark", "local") if engine == "both" else (engine,)) as engines:
+    with case_engines(("spark", "local") if engine == "both" else (engine,), master) as engines:
         for result in run_cases(files, engines, select=select):
             _show(result)
             results.append(result)

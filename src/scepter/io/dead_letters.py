@@ -21,18 +21,19 @@ class DeadLetterSink:
     1
     """
 
-    def __init__(self, path: str | Path | None = None) -> None:
+    def __init__(self, path: str | Path | None = None, *, append: bool = False) -> None:
         self.count = 0
         """How many letters came."""
         self.reasons: Counter[str] = Counter()
         """How many for each reason."""
         self._path = None if path is None else Path(path)
+        self._append = append
         self._out: TextIO | None = None
 
     def __enter__(self) -> DeadLetterSink:
         if self._path is not None:
             try:
-                self._out = self._path.open("w", encoding="utf-8", newline="\n")
+                self._out = self._path.open("a" if self._append else "w", encoding="utf-8", newline="\n")
             except OSError as error:
                 raise option_error(
                     "dead-letter",

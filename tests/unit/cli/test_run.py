@@ -219,9 +219,13 @@ class TestRefusals:
         assert "also writes" in both.stderr
         assert scepter(folder, "--dead-letter", os.devnull, "--output", os.devnull).exit_code == 0
 
-    def test_spark_is_the_default_and_says_when_it_is_not_there(self, folder: Path) -> None:
+    def test_without_a_jvm_the_way_to_one_or_around_it_is_told(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.delenv("JAVA_HOME", raising=False)
+        monkeypatch.setenv("PATH", str(folder))
+        monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
         result = scepter(folder, "--engine", "spark")
         assert result.exit_code == 2
+        assert "scepter[jdk]" in result.stderr
         assert "--engine local" in result.stderr
 
 

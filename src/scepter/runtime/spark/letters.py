@@ -38,6 +38,14 @@ class FolderLetters:
             out.write(json.dumps(fields, ensure_ascii=False) + "\n")
 
 
+def drained(folder: str | Path) -> list[DeadLetter]:
+    """The letters of a folder, which is left empty. No task may be writing."""
+    found = list(collected(folder))
+    for path in Path(folder).glob("*.jsonl"):
+        path.unlink()
+    return found
+
+
 def collected(folder: str | Path) -> Iterator[DeadLetter]:
     """The letters of a folder; of a task that was tried again, those of its last attempt."""
     last: dict[str, tuple[int, Path]] = {}

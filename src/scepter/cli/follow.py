@@ -1,0 +1,209 @@
+"""`scepter run --follow`: matches as they become certain, until SIGTERM or Ctrl-C; from a checkpoint, nothing lost or twice."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import TextIO
+
+from scepter.cli.execute import Job, shape
+from scepter.cli.spark import check_followed, live_table, running, say
+from scepter.errors import option_error
+from scepter.io.dead_letters import DeadLetterSink
+from scepter.io.results import ResultWriter, open_writer
+from scepter.runtime.matches import Match
+from scepter.runtime.spark.follow import Standing, follow
+from scepter.runtime.spark.letters import drained
+
+_RECORD = "output.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """How far an output is: the last micro-batch in it, and its bytes up to there."""
+
+    batch: int = -1
+    bytes: int = 0
+
+
+class FollowedOutput:
+    """Writes micro-batches, each once: what a crash left half-written is cut off, what is there already is not repeated.
+
+    Without a checkpoint, or to standard output, it just writes.
+    """
+
+    def __init__(self, output: Path | None, checkpoint: Path | None, open_on: Callable[[TextIO], ResultWriter]) -> None:
+        self._record = None if checkpoint is None or output is None else checkpoint / _RECORD
+        self._open_on = open_on
+        self._written = _recorded(self._record)
+        self._out: TextIO = sys.stdout
+        self._file: io.BufferedRandom | None = None
+        if output is not None:
+            self._file = _opened(output, self._written)
+            self._out = io.TextIOWrapper(self._file, encoding="utf-8", newline="", write_through=True)
+        self._writer = self._begun()
+
+    def _begun(self) -> ResultWriter:
+        writer = self._open_on(self._out)
+        if self._file is not None and self._written.batch >= 0:
+            self._cut()  # takes away the heading that a file already has
+        return writer
+
+    def take(self, batch: int, matches: Sequence[Match]) -> int:
+        """Write the matches of a micro-batch; how many were."""
+        if batch <= self._written.batch:
+            return 0
+        for match in matches:
+            self._writer.write(match)
+        self._writer.close()
+        self._keep(batch)
+        return len(matches)
+
+    def _keep(self, batch: int) -> None:
+        self._out.flush()
+        if self._file is None or self._record is None:
+            return
+        os.fsync(self._file.fileno())
+        self._written = Written(batch, self._file.tell())
+        draft = self._record.with_suffix(".new")
+        draft.write_text(json.dumps({"batch": self._written.batch, "bytes": self._written.bytes}), encoding="utf-8")
+        draft.replace(self._record)
+
+    def _cut(self) -> None:
+        assert self._file is not None
+        self._out.flush()
+        self._file.truncate(self._written.bytes)
+        self._file.seek(self._written.bytes)
+
+    def close(self) -> None:
+        """Hand everything on."""
+        self._out.flush()
+        if self._file is not None:
+            self._out.close()
+
+
+def _recorded(record: Path | None) -> Written:
+    if record is None or not record.exists():
+        return Written()
+    return Written(**json.loads(record.read_text(encoding="utf-8")))
+
+
+def _opened(output: Path, written: Written) -> io.BufferedRandom:
+    size = output.stat().st_size if output.exists() else 0
+    if size < written.bytes:
+        raise option_error(
+            "output-changed",
+            f"{output} has {size} bytes, and the run that goes on had written {written.bytes}",
+            help="give back the file, or start anew with another --checkpoint",
+        )
+    file = output.open("r+b" if written.bytes else "w+b")
+    file.truncate(written.bytes)
+    file.seek(written.bytes)
+    return file
+
+
+def check_follow(job: Job, format: str, output: Path | None) -> None:
+    """Refuse what a run that goes on cannot do, before Spark is started."""
+    check_followed(job.sources)
+    if format == "trig" and job.checkpoint is not None:
+        raise option_error(
+            "option-not-for-format",
+            "--checkpoint cannot go on with TriG: its matches are named by number, from 1 in every run",
+            help="take --format jsonl",
+        )
+    if format == "table" and output is not None:
+        raise option_error(
+            "option-not-for-format",
+            "--follow writes no table into a file: it would never end",
+            help="take --format jsonl or csv",
+        )
+
+
+def run_following(job: Job, format: str, output: Path | None, dead_letter: Path | None, events: bool) -> tuple[int, int]:
+    """Follow the sources of a job until it is told to stop; how many matches were written and how much input was not used."""
+    check_follow(job, format, output)
+    prefixes = dict(job.query.lowered.prefixes)
+    with (
+        _stopping() as stop,
+        _places(job.checkpoint) as (checkpoint, letters),
+        DeadLetterSink(dead_letter, append=job.checkpoint is not None) as sink,
+        running(job.master) as spark,
+    ):
+        found = live_table(job, spark, letters, stop, say)
+        out = FollowedOutput(
+            output, job.checkpoint, lambda text: open_writer(format, text, shape(job.query), events=events, prefixes=prefixes)
+        )
+        count = 0
+
+        def take(batch: int, matches: Sequence[Match]) -> None:
+            nonlocal count
+            count += out.take(batch, matches)
+            for letter in drained(letters):
+                sink(letter)
+
+        if found is not None:
+            follow(
+                found,
+                job.query,
+                take,
+                checkpoint=str(checkpoint / "spark"),
+                stop=stop,
+                every=job.trigger,
+                tell=lambda at: say(standing_line(at, count)),
+            )
+        out.close()
+    return count, sink.count
+
+
+def standing_line(at: Standing, matches: int) -> str:
+    """How a run is doing, in one line.
+
+    >>> standing_line(Standing(1200, 400.0, "2026-01-01T00:00:05.000Z", 3, 2_500_000), 7)
+    '1,200 events  400/s  watermark 2026-01-01T00:00:05.000Z  state 2.5 MB  7 matches'
+    """
+    watermark = f"  watermark {at.watermark}" if at.watermark else ""
+    state = f"  state {at.state_bytes / 1e6:.1f} MB" if at.state_rows else ""
+    return f"{at.events:,} events  {at.per_second:,.0f}/s{watermark}{state}  {matches:,} matches"
+
+
+@contextmanager
+def _places(checkpoint: Path | None) -> Iterator[tuple[Path, Path]]:
+    """Where Spark keeps its place, and where tasks put their dead letters."""
+    if checkpoint is not None:
+        checkpoint.mkdir(parents=True, exist_ok=True)
+        letters = checkpoint / "dead-letters"
+        letters.mkdir(exist_ok=True)
+        yield checkpoint, letters
+        return
+    with tempfile.TemporaryDirectory(prefix="scepter-", ignore_cleanup_errors=True) as folder:
+        (Path(folder) / "dead-letters").mkdir()
+        yield Path(folder), Path(folder) / "dead-letters"
+
+
+@contextmanager
+def _stopping() -> Iterator[threading.Event]:
+    """Set once SIGTERM or SIGINT comes; a second one ends the run at once."""
+    stop = threading.Event()
+
+    def ask(number: int, frame: FrameType | None) -> None:
+        if stop.is_set():
+            raise KeyboardInterrupt
+        say("stopping behind the current micro-batch")
+        stop.set()
+
+    before = {number: signal.signal(number, ask) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        yield stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,167 @@
+"""A run on Spark, from the command line's side: the session, the streams as Spark reads them, the cases of `scepter test`."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import typer
+
+from scepter.cases.model import Case
+from scepter.cases.nquads import case_nquads
+from scepter.cli.inputs import assign_streams
+from scepter.cli.options import run_options
+from scepter.errors import option_error
+from scepter.rdf.files import stream_files
+from scepter.rdf.source import DeadLetterTaker
+from scepter.runtime.matches import Match
+from scepter.runtime.queries import parse
+from scepter.runtime.spark.answers import faults_told, ordered_answers
+from scepter.runtime.spark.folder import list_files
+from scepter.runtime.spark.letters import FolderLetters, drained
+from scepter.runtime.spark.ranges import first_kind
+from scepter.runtime.spark.run import run_with_options
+from scepter.runtime.spark.session import session
+from scepter.runtime.spark.source import register
+from scepter.timeline import TimeKind
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from scepter.cli.execute import Job
+
+APP: Final = "scepter"
+_WAIT: Final = 0.5
+
+
+@contextmanager
+def running(master: str | None) -> Iterator[SparkSession]:
+    """A session that knows the format rdf, for as long as the command runs."""
+    spark = session(master, APP)
+    try:
+        register(spark)
+        yield spark
+    finally:
+        spark.stop()
+
+
+def spark_matches(job: Job, dead_letter: DeadLetterTaker) -> Iterator[Match]:
+    """The matches of a job over bounded input, in order."""
+    with tempfile.TemporaryDirectory(prefix="scepter-") as folder:
+        sources = {iri: spooled(source, Path(folder)) for iri, source in job.sources.items()}
+        letters = Path(folder) / "dead-letters"
+        with running(job.master) as spark, faults_told():
+            found = run_with_options(
+                job.query,
+                spark,
+                sources,
+                job.options,
+                find_files=stream_files,
+                background=job.background,
+                ontology=job.ontology,
+                report=FolderLetters(letters),
+            )
+            yield from ordered_answers(found, job.query)
+            for letter in drained(letters):
+                dead_letter(letter)
+
+
+def spooled(source: str, folder: Path) -> str:
+    """The source, or the file that standard input was written to: Spark's workers cannot read a pipe."""
+    if source != "-":
+        return source
+    path = folder / "stdin"
+    with path.open("wb") as out:
+        shutil.copyfileobj(sys.stdin.buffer, out, 1 << 20)
+    return str(path)
+
+
+def live_table(
+    job: Job, spark: SparkSession, letters: Path, stop: threading.Event, tell: Callable[[str], None]
+) -> DataFrame | None:
+    """The matches of a job over folders that are followed; None if it was stopped before the first event came."""
+    kind = _awaited_kind(job.sources, stop, tell)
+    if kind is None:
+        return None
+    timestamps = "integer" if kind is TimeKind.INTEGER else "dateTime"
+    tables = {}
+    for iri, source in job.sources.items():
+        reading = spark.readStream.format("rdf").options(
+            stream=iri, timestamps=timestamps, names="true", deadLetterPath=str(letters)
+        )
+        if job.max_events is not None:
+            reading = reading.option("maxEventsPerTrigger", str(job.max_events))
+        tables[iri] = reading.load(source)
+    return run_with_options(
+        job.query,
+        spark,
+        tables,
+        job.options,
+        find_files=stream_files,
+        background=job.background,
+        ontology=job.ontology,
+        report=FolderLetters(letters),
+    )
+
+
+def _awaited_kind(sources: Mapping[str, str], stop: threading.Event, tell: Callable[[str], None]) -> TimeKind | None:
+    """The kind of the first time there is; waits for the first event."""
+    told = False
+    while not stop.is_set():
+        for source in sources.values():
+            kind = first_kind([file.path for file in list_files([source])])
+            if kind is not None:
+                return kind
+        if not told:
+            tell(f"waiting for the first event in {', '.join(sources.values())}")
+            told = True
+        stop.wait(_WAIT)
+    return None
+
+
+def check_followed(sources: Mapping[str, str]) -> None:
+    """Refuse what cannot be followed."""
+    for iri, source in sources.items():
+        if source == "-":
+            raise option_error(
+                "not-followed",
+                f"--follow reads files as they appear in a folder, and <{iri}> is given as standard input",
+                help="name a folder, or leave out --follow",
+            )
+        list_files([source])
+
+
+def run_case(spark: SparkSession, case: Case) -> list[Match]:
+    """The matches of a case's query, its streams written to files first."""
+    query = parse(case.query, case.language, str(case.path))
+    given = {name.replace("-", "_"): value for name, value in case.options.items()}
+    options = run_options(query.language, **given)
+    with tempfile.TemporaryDirectory(prefix="scepter-") as folder:
+        named: list[tuple[str, str]] = []
+        for number, (name, events) in enumerate(case.streams.items()):
+            path = Path(folder) / f"{number}.nq"
+            path.write_text(case_nquads(events), encoding="utf-8", newline="\n")
+            named.append((name, str(path)))
+        streams, _ = assign_streams(query, named)
+        with faults_told():
+            found = run_with_options(
+                query,
+                spark,
+                streams,
+                options,
+                find_files=stream_files,
+                background=case.background,
+                ontology=case.ontology,
+            )
+            return list(ordered_answers(found, query))
+
+
+def say(text: str) -> None:
+    """A line for the person, on stderr."""
+    typer.echo(text, err=True)

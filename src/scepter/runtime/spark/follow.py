@@ -1,0 +1,99 @@
+"""Following live input: micro-batches handed over one by one, a stop between two of them, and how the run is doing."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pyspark.sql import DataFrame
+from pyspark.sql.streaming.query import StreamingQuery
+
+from scepter.runtime.matches import Match
+from scepter.runtime.queries import Query
+from scepter.runtime.spark.answers import batch_answers, faults_told
+
+Take = Callable[[int, Sequence[Match]], None]
+"""Takes the matches of the micro-batch of that number; a number may come again after a crash."""
+_LOOK: Final = 0.5
+_LAST_BATCH: Final = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a followed run is doing."""
+
+    events: int
+    """Read since it started."""
+    per_second: float
+    watermark: str | None
+    """As Spark tells it, ISO 8601."""
+    state_rows: int
+    state_bytes: int
+
+
+@dataclass(slots=True)
+class _Tally:
+    batch: int = -1
+    events: int = 0
+
+
+def follow(
+    found: DataFrame,
+    query: Query,
+    take: Take,
+    *,
+    checkpoint: str,
+    stop: threading.Event,
+    every: str | None = None,
+    tell: Callable[[Standing], None] = lambda standing: None,
+    clock: Callable[[], float] = time.monotonic,
+    tell_every: float = 5.0,
+) -> None:
+    """Runs until `stop` is set, and then ends behind a whole micro-batch. `every` is the least time between two of them."""
+
+    def hand_over(batch: DataFrame, number: int) -> None:
+        take(number, batch_answers(batch, query))
+
+    writing = found.writeStream.foreachBatch(hand_over).option("checkpointLocation", checkpoint).outputMode("append")
+    running = (writing if every is None else writing.trigger(processingTime=every)).start()
+    tally, told = _Tally(), clock()
+    try:
+        with faults_told():
+            while not stop.is_set() and not running.awaitTermination(_LOOK):  # type: ignore[arg-type]
+                standing = _standing(running, tally)
+                if standing is not None and clock() - told >= tell_every:
+                    told = clock()
+                    tell(standing)
+    finally:
+        _end(running, clock)
+    if (standing := _standing(running, tally)) is not None:
+        tell(standing)
+
+
+def _end(running: StreamingQuery, clock: Callable[[], float]) -> None:
+    """Stops between two micro-batches, or after a minute within one: the checkpoint knows where to go on either way."""
+    patience = clock() + _LAST_BATCH
+    while running.isActive and running.status["isTriggerActive"] and running.status["isDataAvailable"] and clock() < patience:
+        running.awaitTermination(_LOOK)  # type: ignore[arg-type]
+    running.stop()
+
+
+def _standing(running: StreamingQuery, tally: _Tally) -> Standing | None:
+    for progress in running.recentProgress:
+        if progress["batchId"] > tally.batch:
+            tally.batch = progress["batchId"]
+            tally.events += max(0, progress["numInputRows"])
+    last: Any = running.lastProgress
+    if last is None:
+        return None
+    operators = last["stateOperators"]
+    return Standing(
+        events=tally.events,
+        per_second=float(last["processedRowsPerSecond"] or 0.0),
+        watermark=last["eventTime"].get("watermark"),
+        state_rows=sum(each["numRowsTotal"] for each in operators),
+        state_bytes=sum(each["memoryUsedBytes"] for each in operators),
+    )
