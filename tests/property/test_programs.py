@@ -137,7 +137,7 @@ class Sides:
 sides = st.builds(lambda vs: Sides(tuple(vs[:4]), tuple(vs[4:])), st.lists(values, min_size=8, max_size=8))
 
 
-def columns(terms: tuple[Term | None, ...]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # type: ignore[type-arg]
+def columns(terms: tuple[Term | None, ...]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     ids = np.array([0 if t is None else term_id(KEY, str(t)) for t in terms], np.uint64)
     pairs = [(np.nan, -1) if t is None else number_of(t) for t in terms]
     return ids, np.array([n for n, _ in pairs]), np.array([s for _, s in pairs], np.int8)

@@ -20,7 +20,8 @@ from scepter.runtime.options import RunOptions
 from scepter.runtime.queries import Query
 from scepter.timeline import MAX_INSTANT, MIN_INSTANT, TimeKind
 
-_BATCH_BYTES = 32 * 2**20
+_STEP_EVENTS = 1 << 16
+"""So many events are taken before time moves on: fewer cost more calls, more cost memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +56,9 @@ def run_local(
     used = {iri: source for iri, source in streams.items() if query.lowered.every_stream or iri in query.streams}
     surveys = _survey(used)
     kind = next((s.kind for s in surveys.values() if s.kind is not None), None)
-    if kind is None:
-        return iter(())
     engine.reading.kind = kind
-    delay = None if options.max_delay is None else options.max_delay.ticks(kind, options.time_unit)
+    # without a usable event the sources are read all the same: their dead letters are still to be told
+    delay = None if kind is None else options.delay_on(kind)
     inputs = [_Input(engine, iri, used[iri], surveys[iri], delay, dead_letter) for iri in used]
     return _run(query, engine, inputs, progress)
 
@@ -108,8 +108,7 @@ class _Input:
         wanted = None if predicates is None else frozenset(term_id(engine.key, str(p)) for p in predicates)
         number = engine.stream_number(IRI(self.iri))
         self.batches = self.source.batches(
-            engine.key, number, self.dead_letter, predicates=wanted, run=engine.reading, batch_bytes=_BATCH_BYTES,
-            progress=self._tell,
+            engine.key, number, self.dead_letter, predicates=wanted, run=engine.reading, progress=self._tell,
         )  # fmt: skip
 
     def _tell(self, done: int, total: int) -> None:
@@ -137,7 +136,7 @@ def _run(
     query: Query, engine: LocalEngine, inputs: list[_Input], progress: Callable[[Progress], None] | None
 ) -> Iterator[Match]:
     total = sum(i.survey.bytes for i in inputs)
-    triples = matches = 0
+    triples = matches = waiting = 0
     reached = MIN_INSTANT
     try:
         while any(i.complete < MAX_INSTANT for i in inputs):
@@ -145,10 +144,11 @@ def _run(
             read = behind.read()
             if read is not None:
                 triples += read[0].triples
+                waiting += read[0].events
                 engine.take(*read)
             complete = min(i.complete for i in inputs)
-            if reached < complete < MAX_INSTANT:
-                reached = complete
+            if waiting >= _STEP_EVENTS and reached < complete < MAX_INSTANT:
+                reached, waiting = complete, 0
                 for match in engine.advance(complete):
                     matches += 1
                     yield match

@@ -74,6 +74,17 @@ class RunOptions:
             MAX_DERIVATIONS if max_derivations is None else _count(max_derivations),
         )
 
+    def delay_on(self, kind: TimeKind) -> int | None:
+        """The allowed disorder in ticks of a run's timeline, None if none was given; OptionError for a fraction of a tick."""
+        if self.max_delay is None:
+            return None
+        try:
+            return self.max_delay.ticks(kind, self.time_unit)
+        except ValueError as error:
+            raise option_error(
+                "duration", f"--max-delay: {error}", help="choose a longer delay or a finer --time-unit"
+            ) from None
+
 
 def _count(given: int | str) -> int:
     text = str(given)

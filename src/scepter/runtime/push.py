@@ -153,10 +153,9 @@ class Engine:
             self.query.resolve_stream(event.stream)  # raises with the names the query knows
             raise option_error("derived-stream", f"<{event.stream}> is constructed by the query itself")
         if self._kind is None:
-            self._kind = event.kind
+            self._delay = self._options.delay_on(event.kind) or 0
             self._engine.prepare(event.kind)
-            if self._options.max_delay is not None:
-                self._delay = self._options.max_delay.ticks(event.kind, self._options.time_unit)
+            self._kind = event.kind
         elif event.kind is not self._kind:
             raise DataError(
                 Diagnostic(
