@@ -7,6 +7,7 @@ Layout: 4 bytes magic, 1 byte version, 8 bytes length of a JSON header, the head
 from __future__ import annotations
 
 import json
+import math
 import struct
 from collections.abc import Mapping
 from typing import Any
@@ -33,7 +34,7 @@ def pack(arrays: Mapping[str, NDArray[Any]], meta: Mapping[str, Any] | None = No
     header += b" " * (-(len(header) + _HEAD.size) % 8)
     parts = [_HEAD.pack(MAGIC, VERSION, len(header)), header]
     for array in arrays.values():
-        data = np.ascontiguousarray(array).tobytes()
+        data = np.ascontiguousarray(array, array.dtype.newbyteorder("<")).tobytes()
         parts += [data, b"\0" * (-len(data) % 8)]
     return b"".join(parts)
 
@@ -47,13 +48,21 @@ def unpack(data: bytes | memoryview) -> tuple[Arrays, dict[str, Any]]:
         raise ValueError("these bytes are no packed arrays")
     if version != VERSION:
         raise ValueError(f"packed arrays of version {version}, but this is version {VERSION}")
-    header = json.loads(bytes(data[_HEAD.size : _HEAD.size + size]))
-    at = _HEAD.size + size
+    try:
+        header = json.loads(bytes(data[_HEAD.size : _HEAD.size + size]))
+        return _arrays(data, _HEAD.size + size, header["arrays"]), dict(header["meta"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"these packed arrays are damaged: {error}") from error
+
+
+def _arrays(data: bytes | memoryview, at: int, listed: list[tuple[str, str, list[int]]]) -> Arrays:
     arrays: Arrays = {}
-    for name, dtype, shape in header["arrays"]:
+    for name, dtype, shape in listed:
         kind = np.dtype(dtype)
-        count = int(np.prod(shape, dtype=np.int64))
+        count = math.prod(shape)
+        if any(length < 0 for length in shape) or count * kind.itemsize > len(data) - at:
+            raise ValueError(f"{name} of shape {shape} is not there")
         arrays[name] = np.frombuffer(data, kind, count, at).reshape(shape).copy()
         at += count * kind.itemsize
         at += -at % 8
-    return arrays, header["meta"]
+    return arrays

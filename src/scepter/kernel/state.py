@@ -1,7 +1,7 @@
 """A query kernel's state as bytes, and back: what a checkpoint holds (written form: `kernel.container`).
 
 Only what a later event can concern is written: live runs, the nodes they reach, remembered and buffered solutions, counts of
-events, and the texts all these refer to.
+events, and the texts all these refer to, those of the background too: a run may go on with another background.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ _RUNS = tuple(f.name for f in fields(Runs))
 _SOLUTIONS = tuple(f.name for f in fields(Solutions))
 
 
-def dump(kernel: QueryKernel, texts: Texts) -> bytes:
-    """The state of a kernel between two releases."""
+def dump(kernel: QueryKernel, texts: Texts, of: str = "") -> bytes:
+    """The state of a kernel between two releases; `of` tells what query it is of."""
     kernel.sweep()
     arrays: Arrays = dict(kernel.nodes.columns())
     for name, pool in _pools(kernel):
@@ -40,7 +40,7 @@ def dump(kernel: QueryKernel, texts: Texts) -> bytes:
     arrays |= {"counts.groups": groups, "counts.totals": totals, "counts.recent": recent}
     holding = [name for name in arrays if name.rsplit(".", 1)[-1] in ("refs", "names", "name", "values")]
     flat = np.concatenate([np.empty(0, np.int64), *(arrays[name].ravel() for name in holding)])
-    data, moved = texts.extract(flat)
+    data, moved = texts.extract_all(flat)
     at = 0
     for name in holding:
         arrays[name] = moved[at : at + arrays[name].size].reshape(arrays[name].shape)
@@ -48,6 +48,7 @@ def dump(kernel: QueryKernel, texts: Texts) -> bytes:
     arrays["texts"] = np.frombuffer(data, np.uint8)
     meta = {
         "state": STATE_VERSION,
+        "of": of,
         "last": kernel.last,
         "buffered": len(kernel.buffer),
         "scans": len(kernel.plan.scans),
@@ -57,11 +58,13 @@ def dump(kernel: QueryKernel, texts: Texts) -> bytes:
     return pack(arrays, meta)
 
 
-def restore(kernel: QueryKernel, texts: Texts, data: bytes) -> None:
-    """Put the state that `dump` wrote into a new kernel; raises ValueError for another version's."""
+def restore(kernel: QueryKernel, texts: Texts, data: bytes, of: str = "") -> None:
+    """Put the state that `dump` wrote into a new kernel; raises ValueError for another version's or another query's."""
     arrays, meta = unpack(data)
     if meta.get("state") != STATE_VERSION:
         raise ValueError(f"state of version {meta.get('state')}, but this is version {STATE_VERSION}")
+    if meta["of"] != of:
+        raise ValueError("this is the state of another query, or of the same query with other options")
     base = texts.insert(arrays["texts"].tobytes())
     for name, array in arrays.items():
         if name.rsplit(".", 1)[-1] in ("refs", "names", "name", "values"):

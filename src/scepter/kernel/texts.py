@@ -93,8 +93,19 @@ class Texts:
         renewed[moving] = moved
         return copy.to_bytes(), renewed
 
+    def extract_all(self, refs: Int64) -> tuple[bytes, Int64]:
+        """As `extract`, with the texts of the fixed refs too: for what is read where the background may be another."""
+        fixed = refs >= FIXED
+        moving = (refs >= 0) & ~fixed
+        copy, moved = self._live.compact(refs[moving])
+        background, places = self._fixed.compact(refs[fixed] - FIXED)
+        renewed = refs.copy()
+        renewed[moving] = moved
+        renewed[fixed] = places + copy.add_buffer(background.buffer())
+        return copy.to_bytes(), renewed
+
     def insert(self, data: bytes) -> int:
-        """Take over texts that `extract` gave; returns the base to add to their refs."""
+        """Take over texts that `extract` or `extract_all` gave; returns the base to add to their refs."""
         return self._live.add_buffer(TextArena.from_bytes(data).buffer())
 
     def compact(self, refs: Int64) -> Int64:

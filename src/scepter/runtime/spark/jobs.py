@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from hashlib import blake2b
 
 import numpy as np
 from numpy.typing import NDArray
 
 from scepter.algebra.query import Program, Query, Tumbling
+from scepter.algebra.text import format_node
 from scepter.kernel.background import Background
 from scepter.kernel.container import pack, unpack
 from scepter.kernel.intake import Intake
@@ -44,6 +46,8 @@ class Job:
     named: tuple[tuple[str, tuple[Triple, ...]], ...]
     ontology: tuple[Triple, ...]
     buckets: int
+    live: bool = False
+    """Whether its input is live, so that what several buckets give cannot meet once more."""
 
     @property
     def start(self) -> int | None:
@@ -69,6 +73,15 @@ class Job:
             found |= {term_id(self.key, str(p)) for p in predicates}
         return frozenset(found)
 
+    def identity(self, number: int) -> str:
+        """What the state of a query depends on besides its events: other text here, and the state means something else."""
+        options = self.options
+        told = (
+            format_node(self.program.queries[number]), self.kind.value, options.time_unit, self.start, self.key, self.buckets,
+            self.live,
+        )  # fmt: skip
+        return blake2b(repr(told).encode(), digest_size=16).hexdigest()
+
     def background(self) -> Background:
         """The static graphs."""
         return Background(self.default, dict(self.named))
@@ -85,7 +98,7 @@ class QueryWork:
         self.bounds: Bounds = resolve(query.window, job.kind, job.options.time_unit, job.start or 0)
         self.texts = Texts()
         self.kernel = QueryKernel(self.plan, self.bounds, job.key, job.background(), self.texts)
-        self.division = division(self.plan)
+        self.division = division(self.plan, live=job.live)
         self._streams = np.full(len(job.streams), -1, np.int64)
         for i, stream in enumerate(query.streams):
             self._streams[job.streams.index(stream.iri)] = i
@@ -116,13 +129,15 @@ class QueryWork:
                 return rows, np.zeros(len(solved.ticks.times), np.uint64)
 
 
-def division(plan: QueryPlan) -> PartitionKind:
+def division(plan: QueryPlan, *, live: bool = False) -> PartitionKind:
     """How a query's work is divided over buckets.
 
     Slices of history and keys under strict contiguity over the whole streamset are not taken: such a query goes by its
-    tumbling window if it has one, else undivided.
+    tumbling window if it has one, else undivided. So does live a query whose rows of several buckets may be one (ASK).
     """
     found = partitioning(plan)
+    if live and found.merges:
+        return PartitionKind.ONE
     if found.kind is PartitionKind.KEY and not found.needs_predecessor:
         return PartitionKind.KEY
     if found.kind is not PartitionKind.ONE and isinstance(plan.window, Tumbling):

@@ -1,0 +1,104 @@
+"""A run in buckets without Spark: what reading tasks, a shuffle and stateful tasks do, one event at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from naive.comparison import comparable_graph, comparable_row
+from scepter.kernel.shipping import unpack_solved
+from scepter.kernel.state import dump, restore
+from scepter.rdf.formats import GraphEvent, events_to_batch, parse_graph
+from scepter.rdf.hashing import TermKey
+from scepter.rdf.nquads import ReadState
+from scepter.rdf.terms import IRI, Triple
+from scepter.runtime.inputs import load_background
+from scepter.runtime.matches import Match, Matcher
+from scepter.runtime.options import RunOptions
+from scepter.runtime.queries import Query
+from scepter.runtime.spark.jobs import Job, QueryWork
+from scepter.timeline import TimeKind
+
+
+def job_of(
+    query: Query,
+    buckets: int = 1,
+    *,
+    background: Mapping[str | None, str] | None = None,
+    options: RunOptions = RunOptions(),  # noqa: B008 - frozen
+    kind: TimeKind = TimeKind.INTEGER,
+    live: bool = False,
+) -> Job:
+    static = load_background(query, background, None)
+    return Job(
+        name="a run",
+        program=query.program,
+        options=options,
+        kind=kind,
+        key=TermKey.fixed(),
+        streams=tuple(IRI(iri) for iri in query.streams),
+        default=tuple(static.dataset.default),
+        named=tuple((iri.value, tuple(graph)) for iri, graph in static.dataset.named.items()),
+        ontology=(),
+        buckets=buckets,
+        live=live,
+    )
+
+
+def triples(text: str) -> list[Triple]:
+    """Turtle as triples, `:` being http://example/."""
+    return parse_graph(text, {"": "http://example/"})
+
+
+class Buckets:
+    """One kernel per bucket, fed by one that solves; any of them may be written and read back at any time."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.reader = QueryWork(job, 0)
+        self.run = ReadState(job.kind)
+        self.number = 0
+        self.works: dict[int, QueryWork] = {}
+
+    def solved(self, stream: str, start: int, end: int, triples: Iterable[Triple]) -> list[tuple[int, int, bytes]]:
+        """An event as packed solutions: (bucket, time, blob)."""
+        texts = [(str(t.subject), str(t.predicate), str(t.object)) for t in triples]
+        event = GraphEvent(self.job.streams.index(IRI(stream)), f"<http://e/{self.number}>", start, end, texts)
+        batch = events_to_batch([event], self.job.key, self.job.kind, run=self.run)
+        self.number += 1
+        return list(self.reader.solve(batch, self.number - 1))
+
+    def take(self, stream: str, start: int, end: int, triples: Iterable[Triple]) -> None:
+        for bucket, _, blob in self.solved(stream, start, end, triples):
+            work = self.works.setdefault(bucket, QueryWork(self.job, 0))
+            work.kernel.accept(unpack_solved(blob, work.texts))
+
+    def release(self, until: int) -> list[Match]:
+        found: list[Match] = []
+        for work in self.works.values():
+            found += self._matcher(work)(work.kernel.release(until, until))
+            work.kernel.commit()
+        return found
+
+    def finish(self) -> list[Match]:
+        return [match for work in self.works.values() for match in self._matcher(work)(work.kernel.finish())]
+
+    def written(self) -> dict[int, bytes]:
+        return {bucket: dump(work.kernel, work.texts) for bucket, work in self.works.items()}
+
+    def read(self, state: Mapping[int, bytes]) -> None:
+        self.works = {bucket: QueryWork(self.job, 0) for bucket in state}
+        for bucket, work in self.works.items():
+            restore(work.kernel, work.texts, state[bucket])
+
+    def cut(self) -> None:
+        self.read(self.written())
+
+    def _matcher(self, work: QueryWork) -> Matcher:
+        return Matcher(0, work.kernel, work.texts, self.job.kind, lambda number, name: number)
+
+
+def comparable(match: Match) -> tuple[int, int, object]:
+    """What two runs of a query must agree on."""
+    if match.graph is not None:
+        return match.start, match.end, comparable_graph(match.graph)
+    return match.start, match.end, match.boolean or comparable_row(match.bindings.items())
