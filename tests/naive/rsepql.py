@@ -155,7 +155,9 @@ class _Run:
 
     def item(self, i: int) -> list[Triple]:
         """An item's triples; its blank nodes are its own."""
-        return [Triple(*(BlankNode(f"{i}x{x.label}") if isinstance(x, BlankNode) else x for x in t)) for t in self.events[i].triples]
+        return [
+            Triple(*(BlankNode(f"{i}x{x.label}") if isinstance(x, BlankNode) else x for x in t)) for t in self.events[i].triples
+        ]
 
     def dataset(self, t: int) -> Dataset:
         named = {IRI(name): Graph(triples) for name, triples in self.background.items() if name}

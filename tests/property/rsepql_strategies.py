@@ -61,7 +61,9 @@ def _windows(draw: st.DrawFn, time_window: bool) -> list[str]:
         if landmark:
             extent = f"LND {draw(st.integers(0, 4))}"
         else:
-            extent = f"RANGE {draw(st.integers(1, 8))}" + draw(st.sampled_from(["", " STEP 1", " STEP 2", " SLIDE 3", " STEP 5"]))
+            extent = f"RANGE {draw(st.integers(1, 8))}" + draw(
+                st.sampled_from(["", " STEP 1", " STEP 2", " SLIDE 3", " STEP 5"])
+            )
         spelling = draw(st.sampled_from(["FROM NAMED {s} WIN [{e}] AS :w{n}", "FROM NAMED WINDOW :w{n} ON {s} [{e}]"]))
         clauses.append(spelling.format(s=stream, e=extent, n=number))
     return clauses
@@ -120,7 +122,9 @@ def queries(draw: st.DrawFn) -> QueryText:
             ]
         )
     )
-    register = draw(st.sampled_from(["", "", "REGISTER ISTREAM :out AS", "REGISTER RSTREAM :out AS", "REGISTER DSTREAM :out AS"]))
+    register = draw(
+        st.sampled_from(["", "", "REGISTER ISTREAM :out AS", "REGISTER RSTREAM :out AS", "REGISTER DSTREAM :out AS"])
+    )
     policy = draw(st.sampled_from(["", "", "", *(f"POLICY {name}" for name in POLICIES)]))
     report = "REPORT ON WINDOW CLOSE" if at == "close" else draw(st.sampled_from(["", "REPORT ON CONTENT CHANGE"]))
     lines = [f"PREFIX : <{NS}>", register, result, *windows, *events, policy, report, f"WHERE {{ {where} }}", tail]
@@ -145,5 +149,7 @@ def events(draw: st.DrawFn) -> list[Event]:
         for _ in range(draw(st.integers(1, 3))):
             subject = draw(_term().filter(lambda term: not isinstance(term, Literal)))
             triples.append(Triple(subject, IRI(NS + draw(st.sampled_from("ppq"))), draw(_term())))
-        found.append(Event(draw(st.sampled_from([STREAMS[0], STREAMS[0], STREAMS[1]])), start, end, tuple(dict.fromkeys(triples))))
+        found.append(
+            Event(draw(st.sampled_from([STREAMS[0], STREAMS[0], STREAMS[1]])), start, end, tuple(dict.fromkeys(triples)))
+        )
     return found

@@ -6,17 +6,15 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-import pytest
 from hypothesis import HealthCheck, event, given, note, settings
 from hypothesis import strategies as st
 
+import scepter
 from naive import rsepql as naive
 from naive.comparison import comparable_graph, comparable_row
 from property.rsepql_strategies import BACKGROUND, DB, EXAMPLES, QueryText, background, events, queries
 from scepter.algebra.windows import WindowedQuery
 from scepter.lower import lower
-
-scepter: Any = pytest.importorskip("scepter.api", reason="the engine is not built yet")
 
 SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
 MANY = settings(deadline=None, max_examples=EXAMPLES, suppress_health_check=SLOW)
@@ -31,7 +29,8 @@ def by_definition(query: QueryText, stream: Sequence[naive.Event]) -> Counter[ob
     outputs = naive.evaluate(unit, in_order, policy=policy, evaluate_at=query.evaluate_at, background=STATIC)
     asks = "\nASK\n" in query.text
     rows = (
-        True if asks else comparable_graph(each.graph) if each.graph is not None else comparable_row(each.row) for each in outputs
+        True if asks else comparable_graph(each.graph) if each.graph is not None else comparable_row(each.row)
+        for each in outputs
     )
     return Counter((each.start, each.end, row) for each, row in zip(outputs, rows, strict=True))
 
