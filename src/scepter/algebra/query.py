@@ -89,6 +89,8 @@ class Selection(Enum):
     """Skip-till-next: nothing strictly between would have been accepted (`;`)."""
     ANY = "any"
     """Skip-till-any (`:`)."""
+    BEFORE = "before"
+    """Every later one whose interval starts after the last one's end (EP-SPARQL's SEQ)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,10 +118,11 @@ class Tumbling:
 
 @dataclass(frozen=True, slots=True)
 class Sliding:
-    """`end - start <= d`."""
+    """`end - start <= d`, or `< d`."""
 
     duration: Duration
     span: Span | None = field(default=None, compare=False, repr=False)
+    exclusive: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +169,10 @@ class Query:
     pattern: Sequence
     window: Window | None = None
     partition: tuple[Variable, ...] = ()
+    merged: bool = False
+    """Whether its streams are read as one."""
+    solutions: bool = False
+    """Whether a match is a mapping and an interval, whatever events it came from."""
 
     @property
     def into(self) -> IRI | None:

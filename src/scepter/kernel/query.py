@@ -89,7 +89,7 @@ class QueryKernel:
         self.accept(self._solve(intake, of))
 
     def _solve(self, intake: Intake, of: NDArray[np.int64]) -> Solved:
-        by_stream = {i: of == i for i in range(len(self.plan.streams))}
+        by_stream = {i: of == i for i in range(max(1, len(self.plan.streams)))}
         graphs = self.exact.graphs if self.needs_graphs else None
         solved = self._scans(intake, self._texts, by_stream, graphs)
         return Solved(tuple(kept for kept, _ in solved), self._ticks(intake, of >= 0, solved))
@@ -207,7 +207,11 @@ class QueryKernel:
 
         With aggregates over iterations the row takes part in the identity, so that whoever makes the rows decides.
         """
-        if len(runs) < 2 or not self.can_repeat or self.plan.aggregated:
+        if len(runs) < 2:
+            return runs
+        if self.plan.solutions:
+            return _each_solution(runs)
+        if not self.can_repeat or self.plan.aggregated:
             return runs
         first: dict[tuple[object, ...], int] = {}
         for row in np.argsort(runs.time, kind="stable").tolist():
@@ -311,6 +315,18 @@ class QueryKernel:
             for table in part.tables:
                 yield table.refs
                 yield table.names
+
+
+def _each_solution(runs: Runs) -> Runs:
+    """Runs with the same mapping and interval once, in order of time."""
+    columns = [runs.time.view(np.uint64), runs.start.view(np.uint64), *runs.ids.T]
+    order = np.lexsort(columns[::-1])
+    new = np.zeros(len(order), np.bool_)
+    new[0] = True
+    for column in columns:
+        ordered = column[order]
+        new[1:] |= ordered[1:] != ordered[:-1]
+    return runs if bool(new.all()) else runs.take(np.sort(order[new]))
 
 
 def _copied(table: Solutions) -> Solutions:

@@ -17,7 +17,7 @@ from scepter.kernel.programs import _BOOLEAN, _FAILED, _OPEN, FALSE, TRUE, UNDEC
 from scepter.kernel.solutions import UInt64
 
 BLOCK = 32
-NEXT, ANY, STRICT = 0, 1, 2
+NEXT, ANY, STRICT, BEFORE = 0, 1, 2, 3
 NOTHING = -(2**63)
 """No time at all: before every instant."""
 _STACK = 32
@@ -102,7 +102,7 @@ def _next_within(position, stop, lower, upper, values, least, most):  # type: ig
 def search_forward(  # type: ignore[no-untyped-def]
     mode, todo, resume, forced, found_time,
     run_time, run_key, run_limit, run_rank_limit, run_only, run_ids, run_number, run_scale,
-    keys, times, ranks, order, branches, row_ids, row_number, row_scale,
+    keys, times, ranks, order, starts, branches, row_ids, row_number, row_scale,
     shared_run, shared_row,
     branch_first, code, offsets, constants, scales, const_ids,
     th_column, th_upper, th_code, th_offsets, th_constants, th_scales, th_ids, th_values, th_least, th_most,
@@ -164,6 +164,8 @@ def search_forward(  # type: ignore[no-untyped-def]
             else:
                 passes = True
                 row = order[position]
+                if mode == BEFORE and starts[row] <= run_time[r]:
+                    passes = False
                 for j in range(len(shared_run)):
                     a = run_ids[r, shared_run[j]]
                     b = row_ids[row, shared_row[j]]

@@ -15,12 +15,12 @@ from scepter.algebra.expressions import Expression
 from scepter.algebra.query import Selection
 from scepter.kernel.programs import EITHER, FALSE, ROW, RUN, TRUE, Place, Programs, compile_conjuncts, thresholds
 from scepter.kernel.runs import Runs
-from scepter.kernel.search import ANY, BLOCK, NEXT, NOTHING, STRICT, block_extremes, key_of, search_forward, sort_by_key
+from scepter.kernel.search import ANY, BEFORE, BLOCK, NEXT, NOTHING, STRICT, block_extremes, key_of, search_forward, sort_by_key
 from scepter.kernel.solutions import Int64, Solutions, UInt64
 from scepter.physical.plan import AtomPlan
 from scepter.rdf.hashing import TermKey
 
-_MODE = {Selection.NEXT: NEXT, Selection.ANY: ANY, Selection.STRICT: STRICT}
+_MODE = {Selection.NEXT: NEXT, Selection.ANY: ANY, Selection.STRICT: STRICT, Selection.BEFORE: BEFORE}
 
 Decide = Callable[[Runs, Int64, Solutions, Int64, int, bool], NDArray[np.bool_]]
 """(runs, places, rows, places, atom, continuing) -> the exact verdict on each pair."""
@@ -146,8 +146,8 @@ class StepSearch:
         result: tuple[Int64, Int64, Int64, Int64] = search_forward(
             mode, todo, resume, forced, found,
             after, keys, limit, runs.rank_limit, only, runs.ids, runs.number, runs.scale,
-            table.keys, table.times, table.ranks, table.order, table.rows.branch, table.rows.ids, table.rows.number,
-            table.rows.scale,
+            table.keys, table.times, table.ranks, table.order,
+            table.rows.start, table.rows.branch, table.rows.ids, table.rows.number, table.rows.scale,
             self._shared_run, self._shared_row,
             self._branch_first, code.code, code.offsets, code.constants, code.scales, code.ids,
             self._threshold_columns, self._threshold_upper,

@@ -66,8 +66,8 @@ def resolve(window: Window | None, kind: TimeKind, time_unit: str, origin: int) 
             return Bounds()
         case Tumbling(duration):
             return Bounds(duration.ticks(kind, time_unit), tumbling=True, origin=origin)
-        case Sliding(duration):
-            return Bounds(duration.ticks(kind, time_unit))
+        case Sliding(duration, exclusive=exclusive):
+            return Bounds(duration.ticks(kind, time_unit) - exclusive)
         case Counting(events):
             return Bounds(events=events)
 

@@ -146,5 +146,7 @@ class QueryPlan:
     partition: tuple[int, ...]
     aggregated: tuple[tuple[str, int], ...]
     """(part, slot) pairs whose values over the iterations are asked for."""
+    solutions: bool
+    """Whether a match is a mapping and an interval, whatever events it came from."""
     predicates: frozenset[IRI] | None
     """The predicates any scan can use; None when one can use all."""

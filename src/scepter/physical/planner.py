@@ -83,6 +83,7 @@ class _Planner:
             window=self.query.window,
             partition=tuple(self.slots[v.name] for v in self.query.partition),
             aggregated=self._aggregated(),
+            solutions=self.query.solutions,
             predicates=_predicates(self.query),
         )
 
@@ -135,7 +136,7 @@ class _Planner:
         return Branch(tuple(numbers), tuple(e for e, _ in joint), tuple(p for _, p in joint), tuple(stateful))
 
     def _plan_scan(self, scan: Scan, local: tuple[Expression, ...]) -> int:
-        stream = next(i for i, s in enumerate(self.query.streams) if s.iri == scan.stream)
+        stream = 0 if self.query.merged else next(i for i, s in enumerate(self.query.streams) if s.iri == scan.stream)
         names = sorted(_visible(scan.pattern), key=self.slots.__getitem__)
         triples, graphs, why = _columnar_parts(scan)
         shape: Shape | None = None

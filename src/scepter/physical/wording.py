@@ -13,6 +13,7 @@ SELECTIONS: Mapping[Selection, str] = {
     Selection.STRICT: "strict contiguity",
     Selection.NEXT: "skip-till-next",
     Selection.ANY: "skip-till-any",
+    Selection.BEFORE: "every later one",
 }
 """The papers' names."""
 

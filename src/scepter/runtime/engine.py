@@ -11,24 +11,22 @@ from collections.abc import Callable, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from scepter.algebra.query import Program, Query
-from scepter.errors import Diagnostic, QueryError, Span
+from scepter.algebra.query import Program
 from scepter.kernel.background import Background
 from scepter.kernel.intake import Intake
-from scepter.kernel.query import QueryKernel
 from scepter.kernel.texts import Texts
-from scepter.kernel.windows import resolve
 from scepter.physical.planner import plan_query
 from scepter.rdf.batch import EventBatch
 from scepter.rdf.formats import GraphEvent, events_to_batch
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.nquads import ReadState
 from scepter.rdf.source import DeadLetterTaker
-from scepter.rdf.terms import IRI, Term, Triple
-from scepter.runtime.matches import Match, Matcher, sorted_matches
+from scepter.rdf.terms import IRI, Triple
+from scepter.runtime.matches import Match, sorted_matches
 from scepter.runtime.options import RunOptions
 from scepter.runtime.registry import TASKS, TaskSetup
-from scepter.runtime.tasks import SequenceTask, Task
+from scepter.runtime.sequence_task import sequence_task
+from scepter.runtime.tasks import Task
 from scepter.timeline import TimeKind
 
 _COMPACT_FROM = 64 * 2**20
@@ -59,7 +57,6 @@ class LocalEngine:
         self._order = evaluation_order(program)
         self.streams: list[IRI] = list(dict.fromkeys(s.iri for unit in program.units for s in unit.streams))
         """The streams by their number in batches."""
-        self._plans = [plan_query(query) for query in program.queries]
         self._tasks: list[Task] | None = None
         self._kind: TimeKind | None = None
         self._start: int | None = None
@@ -80,7 +77,7 @@ class LocalEngine:
         if self._program.others:
             return None
         found: frozenset[IRI] = frozenset()
-        for plan in self._plans:
+        for plan in map(plan_query, self._program.queries):
             if plan.predicates is None:
                 return None
             found |= plan.predicates
@@ -159,40 +156,18 @@ class LocalEngine:
         if self._tasks is None:
             self._kind = kind
             self._start = None if self._options.start is None else self._options.start.on(kind, "--start")
-            self._tasks = [self._task(i, q) for i, q in enumerate(self._program.queries)]
             setup = TaskSetup(
-                kind, self._options, self._background, self._ontology, self._texts, lambda: self.streams, self._show_name,
-                self._dead_letter,
+                kind, self._options, self._background, self._ontology, self._texts, lambda: self.streams, self._show,
+                self._dead_letter, self._key,
             )  # fmt: skip
+            self._tasks = [sequence_task(query, i, setup) for i, query in enumerate(self._program.queries)]
             for unit in self._program.others:
                 self._tasks.append(TASKS[type(unit)](unit, len(self._tasks), setup))
         return self._tasks
 
-    def _task(self, number: int, query: Query) -> Task:
-        assert self._kind is not None
-        try:
-            bounds = resolve(query.window, self._kind, self._options.time_unit, self._start or 0)
-        except ValueError as error:
-            span: Span | None = None if query.window is None else query.window.span
-            raise QueryError(
-                Diagnostic("duration", str(error), span, "choose a longer window or a finer --time-unit")
-            ) from None
-        kernel = QueryKernel(self._plans[number], bounds, self._key, self._background, self._texts)
-        streams = np.full(len(self.streams), -1, np.int64)
-        for i, stream in enumerate(query.streams):
-            streams[self.streams.index(stream.iri)] = i
-        matcher = Matcher(number, kernel, self._texts, self._kind, self._show)
-        return SequenceTask(kernel, matcher, streams, self._feeds(query))
-
-    def _feeds(self, query: Query) -> IRI | None:
-        return query.into if query.into in self.streams else None
-
-    def _show_name(self, number: int, name: str | None) -> object:
-        return self._shown(number, name) if self._shown else name if name is not None else f"#{number}"
-
-    def _show(self, number: int, name: Term | None) -> object:
-        text = name.value if isinstance(name, IRI) else None if name is None else str(name)
-        return self._show_name(number, text)
+    def _show(self, number: int, name: str | None) -> object:
+        plain = None if name is None else name.removeprefix("_:")  # a graph named by a blank node is called by its label
+        return self._shown(number, plain) if self._shown else plain if plain is not None else f"#{number}"
 
     # ---------------------------------------------------------------- instants that may be undone
 

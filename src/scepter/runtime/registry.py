@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from scepter.algebra.continuous import ContinuousQuery, PeriodicQuery
@@ -12,6 +12,7 @@ from scepter.algebra.timed import TimedProgram
 from scepter.algebra.windows import WindowedQuery
 from scepter.kernel.background import Background
 from scepter.kernel.texts import Texts
+from scepter.rdf.hashing import TermKey
 from scepter.rdf.source import DeadLetterTaker
 from scepter.rdf.terms import IRI, Triple
 from scepter.runtime.continuous_task import ContinuousTask, PeriodicTask
@@ -38,6 +39,8 @@ class TaskSetup:
     """(event's number, its name) -> what a match shows for it."""
     dead_letter: DeadLetterTaker = lambda letter: None
     """Takes the items that cannot be used."""
+    key: TermKey = field(default_factory=TermKey.random)
+    """The key of the run's term ids."""
 
 
 TASKS: dict[type, Callable[[Any, int, TaskSetup], Task]] = {

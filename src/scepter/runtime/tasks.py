@@ -6,7 +6,7 @@ matches that are then certain. Tasks that work on terms rather than columns shar
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -70,7 +70,9 @@ class Task(Protocol):
 class SequenceTask:
     """A sequence over graph events (`algebra.query.Query`), in columns."""
 
-    def __init__(self, kernel: QueryKernel, matcher: Matcher, streams: NDArray[np.int64], feeds: IRI | None) -> None:
+    def __init__(
+        self, kernel: QueryKernel, matcher: Matcher, streams: Callable[[], NDArray[np.int64]], feeds: IRI | None
+    ) -> None:
         self._kernel = kernel
         self._matcher = matcher
         self._streams = streams
@@ -84,7 +86,7 @@ class SequenceTask:
 
     def take(self, intake: Intake, wanted: NDArray[np.bool_]) -> None:
         """Evaluate the scans on the wanted events."""
-        self._kernel.take(intake, self._streams, wanted)
+        self._kernel.take(intake, self._streams(), wanted)
 
     def release(self, until: int, closed: int) -> list[Match]:
         """Step over all instants up to `until`."""

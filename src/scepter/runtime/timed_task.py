@@ -14,14 +14,17 @@ from scepter.errors import Diagnostic, QueryError, option_error
 from scepter.kernel.intake import Intake
 from scepter.kernel.sparql.dataset import Dataset, Graph
 from scepter.kernel.sparql.patterns import template
+from scepter.kernel.timed.compile import is_ordered
 from scepter.kernel.timed.kinds import check_kinds
 from scepter.kernel.timed.policies import Policy
 from scepter.kernel.timed.program import Settings, TimedEvent, TimedKernel, seed
 from scepter.kernel.timed.solutions import Timed
 from scepter.ontology.schema import Schema
+from scepter.optimizer.lift_sequences import lift_sequence
 from scepter.rdf.terms import IRI
-from scepter.runtime.matches import Match
-from scepter.runtime.tasks import TermEvent, TermMatches, term_events
+from scepter.runtime.matches import Match, RankedMatch
+from scepter.runtime.sequence_task import sequence_task
+from scepter.runtime.tasks import Task, TermEvent, TermMatches, term_events
 
 if TYPE_CHECKING:
     from scepter.runtime.registry import TaskSetup
@@ -29,7 +32,7 @@ if TYPE_CHECKING:
 _POLICIES = {None: None, "unrestricted": None, "chronological": Policy.CHRONOLOGICAL, "recent": Policy.RECENT}
 
 
-def timed_task(program: TimedProgram, number: int, setup: TaskSetup) -> TimedTask:
+def timed_task(program: TimedProgram, number: int, setup: TaskSetup) -> Task:
     """The task of a program; what does not fit the streams' timestamps is an error here, before the run."""
     for each in program.parts:
         check_kinds(each.pattern, setup.kind)
@@ -41,6 +44,11 @@ def timed_task(program: TimedProgram, number: int, setup: TaskSetup) -> TimedTas
             f"this query takes no policy {setup.options.policy}",
             help="the policies are unrestricted, chronological, recent",
         )
+    given = setup.background.dataset
+    if not (len(given.default) or given.named or setup.ontology or _POLICIES[setup.options.policy]):
+        sequence = lift_sequence(program, setup.kind)
+        if sequence is not None:
+            return sequence_task(sequence, number, setup)
     schema = Schema.from_triples(setup.ontology)
     given = setup.background.dataset
     static = (*given.default, *setup.ontology, *sorted(schema.statements(), key=str))
@@ -139,6 +147,8 @@ class TimedTask:
                 names = [variable.name for variable, _ in columns]
                 rows = [{name: s.row[name] for name in names if name in s.row} for s in solutions]
                 batch = TermMatches(number, self._setup.kind, _starts(solutions), [time] * len(solutions), rows)
+                if is_ordered(query.pattern):
+                    return [RankedMatch(batch, row, row) for row in range(len(rows))]
             case Construct(triples):
                 made = [(s, template(triples, s.row, seed(number, s))) for s in solutions]
                 filled = [(s, graph) for s, graph in made if graph]

@@ -1,0 +1,48 @@
+"""The task of a sequence over graph events, in columns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scepter.algebra.query import Query
+from scepter.errors import Diagnostic, QueryError
+from scepter.kernel.query import QueryKernel
+from scepter.kernel.windows import Bounds, resolve
+from scepter.physical.planner import plan_query
+from scepter.rdf.terms import IRI, Term
+from scepter.runtime.matches import Matcher
+from scepter.runtime.tasks import SequenceTask
+
+if TYPE_CHECKING:
+    from scepter.runtime.registry import TaskSetup
+
+
+def sequence_task(query: Query, number: int, setup: TaskSetup) -> SequenceTask:
+    """The task of a query; a window that does not fit the streams' timestamps is an error here."""
+    kernel = QueryKernel(plan_query(query), _bounds(query, setup), setup.key, setup.background, setup.texts)
+
+    def shown(event: int, name: Term | None) -> object:
+        text = name.value if isinstance(name, IRI) else None if name is None else str(name)
+        return setup.shown(event, text)
+
+    def streams() -> NDArray[np.int64]:
+        """The run's stream number -> the query's, -1 for none. More streams may come while a run goes on."""
+        known = {stream.iri: 0 if query.merged else i for i, stream in enumerate(query.streams)}
+        every = query.merged and not query.streams
+        return np.array([0 if every else known.get(iri, -1) for iri in setup.streams()], np.int64)
+
+    matcher = Matcher(number, kernel, setup.texts, setup.kind, shown)
+    return SequenceTask(kernel, matcher, streams, query.into if query.into in setup.streams() else None)
+
+
+def _bounds(query: Query, setup: TaskSetup) -> Bounds:
+    start = setup.options.start
+    origin = 0 if start is None else start.on(setup.kind, "--start")
+    try:
+        return resolve(query.window, setup.kind, setup.options.time_unit, origin)
+    except ValueError as error:
+        span = None if query.window is None else query.window.span
+        raise QueryError(Diagnostic("duration", str(error), span, "choose a longer window or a finer --time-unit")) from None
