@@ -150,6 +150,14 @@ class Schema:
         targets = (self._rules.superclasses, self._rules.domains, self._rules.ranges)
         return {*self._rules.superclasses, *(high for table in targets for _, high in _pairs(table))}
 
+    def triggers(self) -> tuple[frozenset[Term], frozenset[Term] | None]:
+        """The predicates, and the classes as objects of rdf:type, whose triples entail anything; None is every class."""
+        predicates = self._rules.predicates()
+        if TYPE in predicates:
+            return predicates, None
+        classes = frozenset(self._rules.superclasses)
+        return (predicates | {TYPE} if classes else predicates), classes
+
     def describe(self) -> SchemaCounts:
         """Its size, for `explain`."""
         properties = self._rules.predicates() | {high for _, high in _pairs(self._rules.superproperties)}

@@ -26,6 +26,14 @@ _DATA_CLASSES = frozenset(
 )
 _PROPERTY = IRI(RDF + "Property")
 
+SCHEMA_PREDICATES = frozenset({SUB_CLASS_OF, SUB_PROPERTY_OF, DOMAIN, RANGE, INVERSE_OF, EQUIVALENT_CLASS, EQUIVALENT_PROPERTY})
+"""The predicates of the statements that entailment uses."""
+SCHEMA_CLASSES = frozenset(
+    {IRI(RDFS + "Class"), IRI(OWL + "Class"), IRI(OWL + "ObjectProperty"), IRI(OWL + "DatatypeProperty"), _PROPERTY}
+    | {SYMMETRIC_PROPERTY}
+)
+"""What is declared by rdf:type in most schemas."""
+
 
 def is_schema(triple: Triple) -> bool:
     """Whether a statement is one of the RDFS/OWL vocabulary, so that it acts as schema and matches no pattern.

@@ -21,17 +21,17 @@ from scepter.kernel.continuous.knowledge import Knowledge
 from scepter.kernel.continuous.matching import Arrival, Bounds, ContinuousMatching
 from scepter.kernel.continuous.occurrences import Occurrence, Sighting, Solution
 from scepter.kernel.continuous.periodic import Answer, Item, PeriodicEvaluation
+from scepter.kernel.continuous.selection import TripleSelection
 from scepter.kernel.intake import Intake
 from scepter.kernel.sparql.context import Row
 from scepter.kernel.sparql.patterns import template
-from scepter.ontology.schema import Schema
 from scepter.optimizer.patterns import optimize_pattern
 from scepter.optimizer.pipeline import RULES
 from scepter.optimizer.rules.drop_duplicate_triples import drop_duplicate_triples
 from scepter.optimizer.rules.push_filters import push_filters
 from scepter.rdf.terms import IRI, XSD, Literal, Term, Triple
 from scepter.runtime.matches import Match
-from scepter.runtime.tasks import TermEvent, TermMatches, term_events
+from scepter.runtime.tasks import TermMatches
 from scepter.timeline import Duration, TimeKind, format_instant
 
 if TYPE_CHECKING:
@@ -47,38 +47,43 @@ class _Waiting:
     end: int
     start: int
     arrived: int
-    event: TermEvent
+    sighting: Sighting
     triples: tuple[Triple, ...]
 
 
 class _Buffer:
-    """Events taken and not yet processed; those taken since a mark can be given back."""
+    """Events taken and not yet processed; those taken since a mark can be given back. With `every`, events that hold nothing
+    the query can use are kept too."""
 
-    def __init__(self, setup: TaskSetup, streams: frozenset[IRI]) -> None:
+    def __init__(self, setup: TaskSetup, streams: frozenset[IRI], selection: TripleSelection, *, every: bool) -> None:
         self._setup = setup
         self._streams = streams
+        self._selection = selection
+        self._every = every
         self._waiting: list[_Waiting] = []
         self._arrived = 0
         self._mark = 0
         self._told = False
 
     def take(self, intake: Intake, wanted: NDArray[np.bool_]) -> None:
-        """The wanted events of the streams that count, their schema statements left out."""
-        streams = self._setup.streams()
+        """The wanted events of the streams that count, with the triples that count."""
         if self._streams:
-            known = np.array([iri in self._streams for iri in streams], np.bool_)
+            known = np.array([iri in self._streams for iri in self._setup.streams()], np.bool_)
             wanted = wanted & known[intake.batch.stream]
-        for event in term_events(intake, self._setup.texts, streams, wanted):
+        if not self._told and self._selection.has_schema(intake, wanted):
+            self._tell()
+        batch, names = intake.batch, intake.names()
+        for event, triples in self._selection.triples(intake, wanted):
+            if not triples and not self._every:
+                continue
             self._arrived += 1
-            triples = tuple(t for t in event.triples if not Schema.is_schema(t))
-            if len(triples) < len(event.triples):
-                self._tell(event)
-            self._waiting.append(_Waiting(event.end, event.start, self._arrived, event, triples))
+            name = None if names[event] < 0 else _plain(self._setup.texts.term(int(names[event])))
+            sighting = Sighting(intake.number + event, name, int(batch.stream[event]))
+            self._waiting.append(_Waiting(int(batch.end[event]), int(batch.start[event]), self._arrived, sighting, triples))
 
-    def _tell(self, event: TermEvent) -> None:
-        if not self._told:
-            self._told = True
-            _log.warning("the stream %s carries schema statements, which are ignored: the schema is fixed", event.stream)
+    def _tell(self) -> None:
+        self._told = True
+        _log.warning("a stream carries schema statements, which are ignored: the schema of a run is fixed")
 
     def due(self, until: int | None) -> list[_Waiting]:
         """What ends by an instant, in order; None is all."""
@@ -101,7 +106,7 @@ class _Buffer:
 
     def events(self) -> Iterator[int]:
         """The numbers of the events that wait."""
-        return (w.event.number for w in self._waiting)
+        return (w.sighting.number for w in self._waiting)
 
 
 class ContinuousTask:
@@ -111,7 +116,6 @@ class ContinuousTask:
         self._query = query
         self._number = number
         self._setup = setup
-        self._buffer = _Buffer(setup, frozenset(stream.iri for stream in query.streams))
         # The same triple pattern in two groups is two occurrences, and the time of a triple is asked of the whole match.
         rules = [r for r in RULES if r is not drop_duplicate_triples and not (r is push_filters and asks_time(query.pattern))]
         pattern = optimize_pattern(query.pattern, rules)
@@ -123,6 +127,9 @@ class ContinuousTask:
             pattern, knowledge, lambda stream: extents.get(streams()[stream], otherwise), _literal_of(setup.kind)
         )
         counts = any(bounds.triples is not None for bounds in (*extents.values(), otherwise))
+        streams_named = frozenset(stream.iri for stream in query.streams)
+        selection = TripleSelection(None if counts else knowledge.interest(), setup.key, setup.texts)
+        self._buffer = _Buffer(setup, streams_named, selection, every=False)
         self._at_once = self._matching.monotone and not counts and not isinstance(query.result, Ask)
         self._open: list[Occurrence] = []
         self._answered = False
@@ -158,10 +165,9 @@ class ContinuousTask:
         return self._matches(self._steps(self._buffer.due(None), keep=False))
 
     def _steps(self, due: list[_Waiting], *, keep: bool) -> list[Solution]:
-        numbers = {iri: i for i, iri in enumerate(self._setup.streams())} if due else {}
         found: list[Solution] = []
         for instant, waiting in groupby(due, key=attrgetter("end")):
-            arrivals = [Arrival(_sighting(w, numbers), w.start, w.end, w.triples) for w in waiting]
+            arrivals = [Arrival(w.sighting, w.start, w.end, w.triples) for w in waiting]
             solutions, fresh = self._matching.step(instant, arrivals)
             found += solutions
             if keep:
@@ -237,9 +243,10 @@ class PeriodicTask:
         self._query = query
         self._number = number
         self._setup = setup
-        self._buffer = _Buffer(setup, frozenset(stream.iri for stream in query.streams))
         pattern = optimize_pattern(query.pattern)
         knowledge = Knowledge.of(pattern, setup.background.dataset, query.graphs, setup.ontology)
+        selection = TripleSelection(knowledge.interest(), setup.key, setup.texts)
+        self._buffer = _Buffer(setup, frozenset(stream.iri for stream in query.streams), selection, every=True)
         numbers = {iri: i for i, iri in enumerate(setup.streams())}
         ranges = {numbers[s.stream.iri]: _ticks(s.range, setup, s.span) for s in query.sources}
         start = setup.options.start
@@ -276,9 +283,8 @@ class PeriodicTask:
         return self._matches(self._evaluation.evaluate(None))
 
     def _give(self, due: list[_Waiting]) -> None:
-        numbers = {iri: i for i, iri in enumerate(self._setup.streams())} if due else {}
         for w in due:
-            self._evaluation.give(Item(w.end, _sighting(w, numbers), self._evaluation.entailed(w.triples)))
+            self._evaluation.give(Item(w.end, w.sighting, self._evaluation.entailed(w.triples)))
 
     def save(self) -> None:
         """Start an instant that may be undone."""
@@ -323,8 +329,8 @@ class PeriodicTask:
         return found.matches()
 
 
-def _sighting(waiting: _Waiting, numbers: Mapping[IRI, int]) -> Sighting:
-    return Sighting(waiting.event.number, waiting.event.name, numbers[waiting.event.stream])
+def _plain(name: Term) -> str:
+    return name.value if isinstance(name, IRI) else str(name)
 
 
 def _constructed(result: Construct, row: Row, identity: object) -> tuple[Triple, ...]:

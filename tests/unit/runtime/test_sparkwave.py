@@ -160,7 +160,7 @@ def test_schema_in_the_stream_is_ignored_with_one_warning(caplog: pytest.LogCapt
         found = run.push_all([event(schema, 1), event(schema, 2), event(":x :p :y .", 3)])
     assert rows(found) == [(3, 3, {"x": ":x", "y": ":y"})]
     assert [r.message for r in caplog.records] == [
-        "the stream <http://example/s> carries schema statements, which are ignored: the schema is fixed"
+        "a stream carries schema statements, which are ignored: the schema of a run is fixed"
     ]
 
 

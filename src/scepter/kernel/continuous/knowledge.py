@@ -10,6 +10,7 @@ from scepter.algebra.patterns import PathPattern, Pattern, TriplePattern
 from scepter.algebra.walk import find
 from scepter.kernel.sparql.dataset import Dataset, Graph
 from scepter.ontology.schema import Schema
+from scepter.ontology.vocabulary import TYPE
 from scepter.rdf.terms import IRI, Term, Triple
 
 
@@ -33,6 +34,14 @@ class Relevance:
             else:
                 self._any = True
 
+    def triggers(self) -> tuple[frozenset[Term], frozenset[Term] | None] | None:
+        """The predicates, and the classes as objects of rdf:type (None for every class), that patterns name; None for all."""
+        if self._any:
+            return None
+        classes = frozenset(object for _, object in self._by_predicate.get(TYPE, ()) if object is not None)
+        every = any(object is None for _, object in self._by_predicate.get(TYPE, ()))
+        return frozenset(self._by_predicate), None if every else classes
+
     def __call__(self, triple: Triple) -> bool:
         """Whether it may match."""
         if self._any:
@@ -41,6 +50,14 @@ class Relevance:
             if (subject is None or subject == triple.subject) and (object is None or object == triple.object):
                 return True
         return False
+
+
+@dataclass(frozen=True, slots=True)
+class Interest:
+    """The predicates that matter, and the classes that matter as objects of rdf:type; None is every class."""
+
+    predicates: frozenset[Term]
+    classes: frozenset[Term] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +82,15 @@ class Knowledge:
         relevant = Relevance(pattern)
         static = Graph(t for triple in given if not Schema.is_schema(triple) for t in _kept(triple, schema, relevant))
         return cls(schema, full, static, relevant, dataset)
+
+    def interest(self) -> Interest | None:
+        """Which streamed triples can match or entail what matches; None for all."""
+        wanted = self.relevant.triggers()
+        if wanted is None:
+            return None
+        predicates, classes = self.schema.triggers()
+        both = None if classes is None or wanted[1] is None else classes | wanted[1]
+        return Interest(predicates | wanted[0], both)
 
     def entailed(self, triple: Triple) -> Iterator[Triple]:
         """A streamed triple and what it entails, as far as a pattern can match it."""
