@@ -224,13 +224,26 @@ class _DocumentLowering:
             guard, used = lower_guard(conditions[0], guard_names, definition.name.text)
         pattern = lower_pattern(definition.pattern, used)
         duration = _duration(within[0]) if within else None
-        if duration is None:
-            self._warn_unbounded(definition)
+        self._warn_unbounded(definition, bounded=duration is not None)
         return CompositeEvent(iri, pattern, duration, guard, definition.name.span)
 
-    def _warn_unbounded(self, definition: syntax.CompositeDefinition) -> None:
+    def _warn_unbounded(self, definition: syntax.CompositeDefinition, bounded: bool) -> None:
+        """Warn of state that is never released (spec/00 §5)."""
         for part in _expressions(definition.pattern):
-            if isinstance(part, syntax.Combination) and part.operator not in ("OR", "AND"):
+            if not isinstance(part, syntax.Combination) or part.operator in ("OR", "AND"):
+                continue
+            if part.operator in ("DURING", "CONTAINS"):
+                # WITHIN is about the inner occurrence, which the relation gives: the outer one may be of any length.
+                outer = part.right if part.operator == "DURING" else part.left
+                if not self._has_window(outer):
+                    self._warn(
+                        "unbounded-state",
+                        f"{definition.name.text} keeps its occurrences for ever: what is around them may last any time",
+                        outer.span,
+                        "define an event with WITHIN for the longer one, and use it here",
+                    )
+                    return
+            elif not bounded:
                 self._warn(
                     "unbounded-state",
                     f"without WITHIN, {definition.name.text} keeps its occurrences for ever",
@@ -238,6 +251,15 @@ class _DocumentLowering:
                     "add WITHIN after the pattern, for example WITHIN 5 min",
                 )
                 return
+
+    def _has_window(self, expression: syntax.EventExpression) -> bool:
+        while isinstance(expression, syntax.Parenthesised):
+            expression = expression.inner
+        if not isinstance(expression, syntax.Reference):
+            return False
+        definition = self._definitions[iri_of(expression.name)]
+        guards = definition.guards if isinstance(definition, syntax.CompositeDefinition) else ()
+        return any(isinstance(guard, syntax.WithinClause) for guard in guards)
 
     def _warn(self, code: str, message: str, span: Span, help: str | None = None) -> None:
         self.warnings.append(Diagnostic(code, message, span, help, severity=Severity.WARNING))

@@ -132,10 +132,10 @@ class TestRefusals:
 
 class TestRouting:
     def test_reasons(self) -> None:
-        text = "EVENT F AS (A or B) EVENT G AS not A EVENT H AS (G and B) EVENT I AS r min 2 A EVENT J AS r min 1 A EVENT K AS r only A"
+        text = "EVENT F AS (A or B) EVENT G AS not A EVENT H AS (G and B) EVENT I AS r min 2 A EVENT J AS r min 1 A"
         routing = route(read_ontology([]), events(text))
         assert {iri.value.removeprefix(NS): why for iri, why in routing.reasons.items()} == {
-            "G": "'not'", "H": "'not' in <http://e/G>", "I": "'min 2'", "K": "'only'",
+            "G": "'not'", "H": "'not' in <http://e/G>", "I": "'min 2'",
         }  # fmt: skip
 
     def test_or_is_beyond_rules_only_where_the_event_is_stated(self) -> None:
