@@ -41,6 +41,8 @@ class _Step:
     free: tuple[tuple[str, int], ...]
     before: bool
     """Whether it stands before the pivot, so that it may be matched by what is new."""
+    static: bool
+    """Whether any static triple matches it."""
 
 
 class Leaf:
@@ -52,22 +54,25 @@ class Leaf:
         self._static = static
         self._clock = clock
         self._fresh: list[list[Occurrence]] = [[] for _ in self.memories]
+        predicates = [m.pattern.predicate for m in self.memories]
+        self._others = [i for i, p in enumerate(predicates) if isinstance(p, Variable)]
+        """The patterns that match any predicate."""
+        self._by_predicate = {
+            p.term: [i for i, q in enumerate(predicates) if isinstance(q, Variable) or q.term == p.term]
+            for p in predicates
+            if isinstance(p, Constant)
+        }
         self._plans: dict[tuple[frozenset[str], int | None], tuple[_Step, ...]] = {}
 
-    def add(self, occurrence: Occurrence) -> bool:
-        """Take a new occurrence; whether any pattern matches it."""
-        found = False
-        for number, memory in enumerate(self.memories):
-            if memory.matches(occurrence.triple):
+    def add(self, occurrence: Occurrence) -> None:
+        """Take a new occurrence into the memories of the patterns that it matches."""
+        triple = occurrence.triple
+        for number in self._by_predicate.get(triple.predicate, self._others):
+            memory = self.memories[number]
+            if memory.matches(triple):
                 memory.add(occurrence)
+                occurrence.homes.append(memory)
                 self._fresh[number].append(occurrence)
-                found = True
-        return found
-
-    def remove(self, occurrence: Occurrence) -> None:
-        """Forget an occurrence."""
-        for memory in self.memories:
-            memory.remove(occurrence)
 
     def refresh(self) -> None:
         """What is new counts in look-ups from now on; nobody asks which solutions are new."""
@@ -109,8 +114,9 @@ class Leaf:
                         if occurrence.round < limit:
                             extended = _bound(row, step.free, occurrence.triple)
                             joined.append(Solution(extended, (*occurrences, occurrence)))
-                for triple in self._matched(step, row):
-                    joined.append(Solution(_bound(row, step.free, triple), occurrences))
+                if step.static:
+                    found = self._matched(step, row)
+                    joined += [Solution(_bound(row, step.free, triple), occurrences) for triple in found]
             solutions = joined
         return solutions
 
@@ -135,7 +141,8 @@ class Leaf:
             bound = [(name, i) for name, i in memory.variables.items() if name in known]
             free = tuple((name, i) for name, i in memory.variables.items() if name not in known)
             positions, names = tuple(i for _, i in bound), tuple(name for name, _ in bound)
-            steps.append(_Step(memory, positions, names, free, pivot is not None and best < pivot))
+            before = pivot is not None and best < pivot
+            steps.append(_Step(memory, positions, names, free, before, self._static_count(best) > 0))
             known |= memory.variables.keys()
         return tuple(steps)
 
@@ -146,8 +153,11 @@ class Leaf:
         connected = not memory.variables or any(name in known for name in memory.variables)
         weights = ((pattern.subject, 4), (pattern.object, 3), (pattern.predicate, 1))
         certain = sum(w for node, w in weights if not isinstance(node, Variable) or node.name in known)
-        static = len(self._static.match(_term(pattern.subject, {}), _term(pattern.predicate, {}), _term(pattern.object, {})))
-        return connected, certain, -static
+        return connected, certain, -self._static_count(number)
+
+    def _static_count(self, number: int) -> int:
+        pattern = self.memories[number].pattern
+        return len(self._static.match(_term(pattern.subject, {}), _term(pattern.predicate, {}), _term(pattern.object, {})))
 
     def sizes(self) -> int:
         """How many entries the memories hold."""

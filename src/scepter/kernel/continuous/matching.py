@@ -154,12 +154,12 @@ class ContinuousMatching:
 
     def _leave(self, occurrence: Occurrence) -> None:
         del self._occurrences[occurrence]
-        for leaf in self._build.leaves:
-            leaf.remove(occurrence)
+        for memory in occurrence.homes:
+            memory.remove(occurrence)
         if self._live is not None:
             self._live.leave(occurrence.triple, occurrence.end)
-        for entry, memory in list(occurrence.dependents.items()):
-            memory.discard(entry)
+        for entry, store in list(occurrence.dependents.items()):
+            store.discard(entry)
 
     # ---- what has left its window
 

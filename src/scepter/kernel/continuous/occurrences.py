@@ -25,7 +25,7 @@ class Sighting(NamedTuple):
 class Occurrence:
     """A triple at a time, whatever brought it there. Equal only to itself."""
 
-    __slots__ = ("dependents", "end", "expires", "places", "round", "sightings", "start", "triple")
+    __slots__ = ("dependents", "end", "expires", "homes", "places", "round", "sightings", "start", "triple")
 
     def __init__(self, triple: Triple, start: int, end: int, round: int) -> None:
         self.triple = triple
@@ -37,6 +37,8 @@ class Occurrence:
         """The last instant at which a range holds it; None if no range does."""
         self.places: dict[int, int] = {}
         """Its place in streams whose last n triples count."""
+        self.homes: list[PatternMemory] = []
+        """The memories it is in."""
         self.sightings: list[Sighting] = []
         self.dependents: dict[object, Stored] = {}
         """The stored solutions it is part of, each with who stores it."""
@@ -104,8 +106,6 @@ class PatternMemory:
 
     def remove(self, occurrence: Occurrence) -> None:
         """Forget an occurrence."""
-        if occurrence not in self._occurrences:
-            return
         del self._occurrences[occurrence]
         for positions, index in self._indexes.items():
             key = _key(occurrence, positions)
