@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,11 +23,16 @@ from scepter.kernel.windowed.schedule import AtChanges, AtInstants, AtMultiples,
 from scepter.rdf.terms import IRI, Triple
 from scepter.runtime.matches import Match
 from scepter.runtime.options import RunOptions
-from scepter.runtime.tasks import TermMatches, term_events
+from scepter.runtime.tasks import TermMatches
+from scepter.runtime.windowed_items import ItemReader
 from scepter.timeline import MICROSECONDS, Duration, TimeKind
 
 if TYPE_CHECKING:
     from scepter.runtime.registry import TaskSetup
+
+
+_Row: TypeAlias = tuple[int, AnswerRow]
+"""An evaluation instant, and a row that it gave to the output."""
 
 
 class WindowedTask:
@@ -41,6 +47,7 @@ class WindowedTask:
         self._kernel = WindowedKernel(query, bounds, policy, setup.background.dataset)
         self._schedule = _schedule(query, bounds, setup)
         self._wanted = frozenset(stream.iri for stream in query.streams)
+        self._reader = ItemReader(setup.texts)
         self._buffer: list[tuple[int, int, int, IRI, Item]] = []
         self._arrivals = 0
         self._mark = 0
@@ -55,25 +62,24 @@ class WindowedTask:
         """Keep the events of the query's streams until their time has come."""
         streams = self._setup.streams()
         mine = np.array([iri in self._wanted for iri in streams], np.bool_)
-        for event in term_events(intake, self._setup.texts, streams, wanted & mine[intake.batch.stream]):
-            item = Item(event.start, event.end, event.triples, event.number, event.name)
-            self._buffer.append((event.end, event.start, self._arrivals, event.stream, item))
+        for stream, item in self._reader.items(intake, wanted & mine[intake.batch.stream]):
+            self._buffer.append((item.end, item.start, self._arrivals, streams[stream], item))
             self._arrivals += 1
 
     def release(self, until: int, closed: int) -> list[Match]:
         """Evaluate at the instants up to `closed`: a later item of the same time could change the answer."""
-        return self._run(closed)
+        return self._matches(self._run(closed))
 
     def finish(self) -> list[Match]:
         """Evaluate at the instants that are left."""
         found = self._run(max(entry[0] for entry in self._buffer)) if self._buffer else []
         for t in iter(self._schedule.final, None):
             found += self._evaluate(t)
-        return found
+        return self._matches(found)
 
-    def _run(self, closed: int) -> list[Match]:
+    def _run(self, closed: int) -> list[_Row]:
         self._buffer.sort()  # by end, start, arrival
-        found: list[Match] = []
+        found: list[_Row] = []
         at = 0
         while True:
             ahead = self._buffer[at][0] if at < len(self._buffer) else None
@@ -97,19 +103,21 @@ class WindowedTask:
 
     # ---------------------------------------------------------------- results
 
-    def _evaluate(self, t: int) -> list[Match]:
+    def _evaluate(self, t: int) -> list[_Row]:
         if self._answered:
             return []
         rows = self._kernel.evaluate(t)
-        if isinstance(self._query.result, Ask) and rows:
+        if rows and isinstance(self._query.result, Ask):
             self._answered = True
             rows = sorted(rows, key=lambda row: _end_first(row.interval or (t, t)))[:1]
-        return self._matches(rows, t).matches() if rows else []
+        return [(t, row) for row in rows]
 
-    def _matches(self, rows: Sequence[AnswerRow], t: int) -> TermMatches:
-        moments = [row.interval or (t, t) for row in rows]
+    def _matches(self, rows: Sequence[_Row]) -> list[Match]:
+        if not rows:
+            return []
+        moments = [row.interval or (t, t) for t, row in rows]
         if self.feeds is not None:  # what others read is a stream, whose items come when they are constructed
-            moments = [(start, t) for start, _ in moments]
+            moments = [(start, t) for (start, _), (t, _) in zip(moments, rows, strict=True)]
         result = self._query.result
         asks = isinstance(result, Ask)
         return TermMatches(
@@ -117,28 +125,24 @@ class WindowedTask:
             self._setup.kind,
             [start for start, _ in moments],
             [end for _, end in moments],
-            [{} if asks else row.bindings for row in rows],
-            self._graphs(result, rows, t) if isinstance(result, Construct) else None,
+            [{} if asks else row.bindings for _, row in rows],
+            self._graphs(result, rows) if isinstance(result, Construct) else None,
             asks,
-            [self._events(row) for row in rows],
-        )
+            _Events([row for _, row in rows], self._setup.shown),
+        ).matches()
 
-    def _graphs(self, result: Construct, rows: Sequence[AnswerRow], t: int) -> list[tuple[Triple, ...]]:
+    def _graphs(self, result: Construct, rows: Sequence[_Row]) -> list[tuple[Triple, ...]]:
         """One graph per row, its blank nodes from what the row is and when it was computed, so that every engine agrees."""
         graphs = []
-        for place, row in enumerate(rows):
+        copies: Counter[object] = Counter()
+        for t, row in rows:
+            copies[t, row.key] += 1
             bindings = sorted((name, str(term)) for name, term in row.bindings.items())
-            solution = repr((self._number, t, place, row.interval, bindings))
+            solution = repr((self._number, t, copies[t, row.key], row.interval, bindings))
             seed = "m" + hashlib.blake2b(solution.encode(), digest_size=8).hexdigest()
             graph = template(result.template, row.bindings, seed)
             graphs.append(tuple(sorted(graph, key=lambda triple: tuple(map(str, triple)))))
         return graphs
-
-    def _events(self, row: AnswerRow) -> dict[str, list[object]]:
-        found: dict[str, list[object]] = {}
-        for label, item in row.sources or ():
-            found.setdefault(label, []).append(self._setup.shown(item.number, item.name))
-        return found
 
     # ---------------------------------------------------------------- instants that may be undone
 
@@ -165,6 +169,23 @@ class WindowedTask:
     def swap_refs(self) -> Iterator[NDArray[np.int64]]:
         """None: items are terms."""
         return iter(())
+
+
+class _Events(Sequence[dict[str, list[object]]]):
+    """The events of each row, by label; names are decoded when somebody looks at them."""
+
+    def __init__(self, rows: Sequence[AnswerRow], shown: Callable[[int, str | None], object]) -> None:
+        self._rows = rows
+        self._shown = shown
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __getitem__(self, at: Any) -> Any:
+        found: dict[str, list[object]] = {}
+        for label, item in self._rows[at].sources or ():
+            found.setdefault(label, []).append(self._shown(item.number, item.name()))
+        return found
 
 
 def _end_first(interval: tuple[int, int]) -> tuple[int, int]:

@@ -3,43 +3,41 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Hashable, Sequence
 
 from scepter.kernel.windowed.items import EventMapping, Item
 from scepter.rdf.terms import Term
 
 
-@dataclass(frozen=True, slots=True)
 class AnswerRow:
     """A row of an answer: its bindings, the interval of its event mappings, if any, and those."""
 
-    bindings: dict[str, Term]
-    interval: tuple[int, int] | None
-    mappings: tuple[EventMapping, ...]
-    key: Hashable
-    """What makes two rows the same: the bindings with the interval."""
-    sources: tuple[tuple[str, Item], ...] | None = None
-    """The items behind it, with the labels that selected them: to be written down before they are consumed or gone."""
+    __slots__ = ("bindings", "interval", "key", "mappings", "sources")
+
+    def __init__(
+        self, bindings: dict[str, Term], interval: tuple[int, int] | None, mappings: tuple[EventMapping, ...]
+    ) -> None:
+        self.bindings = bindings
+        self.interval = interval
+        self.mappings = mappings
+        self.key: Hashable = (frozenset(bindings.items()), interval)
+        """What makes two rows the same: the bindings with the interval."""
+        self.sources: tuple[tuple[str, Item], ...] | None = None
+        """The items behind it, with the labels that selected them: to be written down before they are consumed or gone."""
 
     def with_sources(self) -> AnswerRow:
         """The row with its items written down."""
-        if self.sources is not None or not self.mappings:
-            return self
-        found = dict.fromkeys((scan.label, item) for mapping in self.mappings for scan, item in mapping.sources())
-        return replace(self, sources=tuple(found))
+        if self.sources is None:
+            found = dict.fromkeys([(scan.label, item) for mapping in self.mappings for scan, item in mapping.sources()])
+            self.sources = tuple(found)
+        return self
 
 
-def answer_row(bindings: dict[str, Term], interval: tuple[int, int] | None, mappings: tuple[EventMapping, ...]) -> AnswerRow:
-    """A row with its key."""
-    return AnswerRow(bindings, interval, mappings, (frozenset(bindings.items()), interval))
-
-
-def difference(rows: Sequence[AnswerRow], others: Iterable[AnswerRow]) -> list[AnswerRow]:
+def difference(rows: Sequence[AnswerRow], others: Sequence[AnswerRow]) -> list[AnswerRow]:
     """The bag difference: rows without those that the others have as well, copy by copy."""
-    counts = Counter(row.key for row in others)
-    if not counts:
+    if not others:
         return list(rows)
+    counts = Counter([row.key for row in others])
     found = []
     for row in rows:
         if counts[row.key]:

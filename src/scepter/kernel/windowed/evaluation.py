@@ -12,12 +12,14 @@ from scepter.algebra.walk import find
 from scepter.algebra.windows import hidden_names, is_window_graph
 from scepter.kernel.sparql.context import Context, Row
 from scepter.kernel.sparql.patterns import compile_pattern
-from scepter.kernel.windowed.answers import AnswerRow, answer_row
+from scepter.kernel.windowed.answers import AnswerRow
 from scepter.kernel.windowed.items import EventMapping
 from scepter.rdf.terms import XSD, Literal, Term
 
 _INTEGER = XSD + "integer"
-_RowsOf: TypeAlias = Callable[[list[EventMapping], Context], Iterable[AnswerRow]]
+_Surroundings: TypeAlias = Callable[[], Context]
+"""The context of an evaluation, made when it is needed."""
+_RowsOf: TypeAlias = Callable[[list[EventMapping], _Surroundings], Iterable[AnswerRow]]
 _Change: TypeAlias = tuple[list[AnswerRow], list[AnswerRow]]
 
 
@@ -52,7 +54,7 @@ class Linear:
         self._keep_sources = keep_sources
         self._rows: dict[EventMapping, list[AnswerRow]] = {}
 
-    def change(self, added: list[EventMapping], removed: list[EventMapping], context: Context) -> _Change:
+    def change(self, added: list[EventMapping], removed: list[EventMapping], context: _Surroundings) -> _Change:
         """The rows that came and went with some event mappings."""
         gone = [row for mapping in removed for row in self._rows.pop(mapping, ())]
         came = list(self._rows_of(added, context)) if added else []
@@ -76,11 +78,11 @@ def _projection(pattern: Pattern, variables: Sequence[str]) -> _RowsOf | None:
         return None
     places = [(v.name, variables.index(v.name)) for v in pattern.variables if v.name in variables]
 
-    def rows(mappings: list[EventMapping], context: Context) -> Iterable[AnswerRow]:
+    def rows(mappings: list[EventMapping], context: _Surroundings) -> Iterable[AnswerRow]:
         for mapping in mappings:
             values = mapping.values
             bindings = {name: term for name, i in places if (term := values[i]) is not None}
-            yield answer_row(bindings, (mapping.start, mapping.end), (mapping,))
+            yield AnswerRow(bindings, (mapping.start, mapping.end), (mapping,))
 
     return rows
 
@@ -88,8 +90,8 @@ def _projection(pattern: Pattern, variables: Sequence[str]) -> _RowsOf | None:
 def _planned(pattern: Pattern, variables: Sequence[str]) -> _RowsOf:
     plan, hidden = compile_pattern(pattern), _Hidden(1)
 
-    def rows(mappings: list[EventMapping], context: Context) -> Iterable[AnswerRow]:
-        given = replace(context, mappings=[hidden.rows(0, mappings, variables)])
+    def rows(mappings: list[EventMapping], context: _Surroundings) -> Iterable[AnswerRow]:
+        given = replace(context(), mappings=[hidden.rows(0, mappings, variables)])
         return (hidden.answer(row, [mappings]) for row in plan(given))
 
     return rows
@@ -105,10 +107,10 @@ class Whole:
         self._keep_sources = keep_sources
         self._rows: list[AnswerRow] = []
 
-    def change(self, mappings: Sequence[list[EventMapping]], context: Context) -> _Change:
+    def change(self, mappings: Sequence[list[EventMapping]], context: _Surroundings) -> _Change:
         """The rows now and the rows before."""
         given = [list(self._hidden.rows(i, each, self._variables[i])) for i, each in enumerate(mappings)]
-        solutions = self._plan(replace(context, mappings=given))
+        solutions = self._plan(replace(context(), mappings=given))
         before, self._rows = self._rows, [self._hidden.answer(row, mappings) for row in solutions]
         if self._keep_sources:
             self._rows = [row.with_sources() for row in self._rows]
@@ -150,7 +152,7 @@ class _Hidden:
             if which in solution:
                 behind += [mappings[match][int(number)] for number in _lexical(solution[which]).split()]
         visible = {name: term for name, term in solution.items() if not name.startswith("_:")}
-        return answer_row(visible, (min(starts), max(ends)) if starts else None, tuple(behind))
+        return AnswerRow(visible, (min(starts), max(ends)) if starts else None, tuple(behind))
 
 
 def _lexical(term: Term) -> str:

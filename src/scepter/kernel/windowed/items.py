@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
 from scepter.rdf.terms import Term, Triple
@@ -21,7 +21,14 @@ class Item:
 
     __slots__ = ("end", "name", "number", "start", "triples")
 
-    def __init__(self, start: int, end: int, triples: tuple[Triple, ...], number: int = 0, name: str | None = None) -> None:
+    def __init__(
+        self,
+        start: int,
+        end: int,
+        triples: tuple[Triple, ...],
+        number: int = 0,
+        name: Callable[[], str | None] = lambda: None,
+    ) -> None:
         self.start = start
         self.end = end
         self.triples = triples
@@ -52,16 +59,17 @@ class EventMapping:
         """End, then start."""
         return self.end, self.start
 
-    def sources(self) -> Iterator[tuple[Scan, Item]]:
+    def sources(self) -> list[tuple[Scan, Item]]:
         """The items behind it, with the scans that selected them, from left to right."""
+        found: list[tuple[Scan, Item]] = []
         pending = [self]
         while pending:
             mapping = pending.pop()
             if mapping.scan is not None:
-                for item in mapping.items:
-                    yield mapping.scan, item
+                found += [(mapping.scan, item) for item in mapping.items]
             for left, right in reversed(mapping.parts):
                 pending += (right, left)
+        return found
 
 
 class Delta:

@@ -73,14 +73,16 @@ class WindowedKernel:
             return [row.with_sources() for row in self._answer.rows()] if self._query.output is RelationToStream.RSTREAM else []
         self._first = False
         deltas = [operator.update() for operator in self._operators]
-        context = replace(self._context, now=system_clock())
         if isinstance(self._answer, Linear):
-            added, removed = self._answer.change(deltas[0].added, deltas[0].removed, context)
+            added, removed = self._answer.change(deltas[0].added, deltas[0].removed, self._surroundings)
         else:
-            added, removed = self._answer.change([list(operator.mappings()) for operator in self._operators], context)
+            added, removed = self._answer.change([list(operator.mappings()) for operator in self._operators], self._surroundings)
         output = [row.with_sources() for row in self._output(added, removed)]
         self._consume()
         return output
+
+    def _surroundings(self) -> Context:
+        return replace(self._context, now=system_clock())  # each evaluation has its own NOW()
 
     def _output(self, added: list[AnswerRow], removed: list[AnswerRow]) -> list[AnswerRow]:
         match self._query.output:
