@@ -238,7 +238,8 @@ class Continuous:
         result = self.query.result
         if isinstance(result, Ask):
             found = sorted(found, key=lambda s: (_end(s[1]) or 0, _start(s[1]) or 0))[:1]
-        return [_match(result, _start(o) or 0, _end(o) or 0, row) for row, o in found]
+        matches = [_match(result, _start(o) or 0, _end(o) or 0, row) for row, o in found]
+        return [m for m in matches if m.graph != frozenset()]
 
 
 def _match(result: object, start: int, end: int, row: Mapping) -> Match:
@@ -270,7 +271,7 @@ def periodic(
         if isinstance(query.result, Ask):
             rows, asked = ([] if asked else rows[:1]), asked or bool(rows)
         found += [_match(query.result, at, at, frozenset(row.items())) for row in rows]
-    return found
+    return [m for m in found if m.graph != frozenset()]
 
 
 def _evaluated(

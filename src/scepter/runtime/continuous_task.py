@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scepter.algebra.continuous import ContinuousQuery, Extent, LastTriples, PeriodicQuery, Range
+from scepter.algebra.patterns import Pattern
 from scepter.algebra.query import Ask, Construct
 from scepter.errors import Diagnostic, QueryError, Span
-from scepter.kernel.continuous.build import asks_time
+from scepter.kernel.continuous.build import asks_time, is_ordered
 from scepter.kernel.continuous.knowledge import Knowledge
 from scepter.kernel.continuous.matching import Arrival, Bounds, ContinuousMatching
 from scepter.kernel.continuous.occurrences import Occurrence, Sighting, Solution
@@ -30,7 +31,7 @@ from scepter.optimizer.pipeline import RULES
 from scepter.optimizer.rules.drop_duplicate_triples import drop_duplicate_triples
 from scepter.optimizer.rules.push_filters import push_filters
 from scepter.rdf.terms import IRI, XSD, Literal, Term, Triple
-from scepter.runtime.matches import Match
+from scepter.runtime.matches import Match, RankedMatch
 from scepter.runtime.tasks import TermMatches
 from scepter.timeline import Duration, TimeKind, format_instant
 
@@ -211,8 +212,11 @@ class ContinuousTask:
             self._answered = True
             solutions = [min(solutions, key=lambda s: (s.end, s.start))]
         result = self._query.result
-        graphs = [self._graph(s, result) for s in solutions] if isinstance(result, Construct) else None
-        return TermMatches(
+        graphs: list[tuple[Triple, ...]] | None = None
+        if isinstance(result, Construct):  # a solution that makes no triple makes no graph
+            made = [(s, self._graph(s, result)) for s in solutions]
+            solutions, graphs = [s for s, graph in made if graph], [graph for _, graph in made if graph]
+        batch = TermMatches(
             self._number,
             self._setup.kind,
             [s.start for s in solutions],
@@ -221,7 +225,8 @@ class ContinuousTask:
             graphs,
             isinstance(result, Ask),
             [self._shown(s) for s in solutions],
-        ).matches()
+        )
+        return _in_order(batch, self._query.pattern)
 
     def _graph(self, solution: Solution, result: Construct) -> tuple[Triple, ...]:
         times = sorted((str(o.triple), o.start, o.end) for o in solution.occurrences)
@@ -321,12 +326,22 @@ class PeriodicTask:
                 self._answered = True
                 rows = [{}]
             for place, row in enumerate(rows):
+                if isinstance(result, Construct) and graphs is not None:
+                    graph = _constructed(result, row, (self._number, instant, place))
+                    if not graph:
+                        continue
+                    graphs.append(graph)
                 found.start.append(instant)
                 found.end.append(instant)
                 found.rows.append(row)
-                if isinstance(result, Construct) and graphs is not None:
-                    graphs.append(_constructed(result, row, (self._number, instant, place)))
-        return found.matches()
+        return _in_order(found, self._query.pattern)
+
+
+def _in_order(batch: TermMatches, pattern: Pattern) -> list[Match]:
+    """The matches of a batch; those of a query that orders them keep their places."""
+    if not is_ordered(pattern):
+        return batch.matches()
+    return [RankedMatch(batch, row, row) for row in range(len(batch.start))]
 
 
 def _plain(name: Term) -> str:

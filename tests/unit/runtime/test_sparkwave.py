@@ -219,3 +219,21 @@ def test_undone_instants_leave_nothing_behind() -> None:
     assert run.state_size()["occurrences"] == 50
     run.push(event(":z :p 1 .", 100))
     assert run.state_size()["occurrences"] == 1
+
+
+def test_order_by_orders_the_rows_of_one_evaluation() -> None:
+    run = engine("SELECT ?v FROM STREAM :s [RANGE 10 TUMBLING] WHERE { ?x :p ?v } ORDER BY DESC(?v) LIMIT 2")
+    found = run.push_all([event(f":x{v} :p {v} .", 3) for v in (2, 9, 5, 7)]) + run.close()
+    assert rows(found) == [(10, 10, {"v": "9"}), (10, 10, {"v": "7"})]
+
+
+def test_limit_takes_among_the_matches_of_one_end() -> None:
+    run = engine("SELECT ?v FROM STREAM :s [RANGE 10] WHERE { ?x :p ?v } ORDER BY DESC(?v) LIMIT 1")
+    found = run.push_all([*(event(f":x{v} :p {v} .", 3) for v in (2, 9, 5)), event(":x :p 1 .", 4)]) + run.close()
+    assert rows(found) == [(3, 3, {"v": "9"}), (4, 4, {"v": "1"})]
+
+
+def test_a_graph_without_triples_is_no_result() -> None:
+    run = engine("CONSTRUCT { ?x :is ?w } FROM STREAM :s [RANGE 10] WHERE { ?x :p ?v OPTIONAL { ?x :q ?w } }")
+    found = run.push_all([event(":a :p 1 .", 1), event(":b :p 1 ; :q 2 .", 2)]) + run.close()
+    assert [(m.end, len(m.graph or ())) for m in found] == [(2, 1)]

@@ -104,7 +104,7 @@ class Build:
             case OrderBy(_, conditions):
                 return Stage(inner, ordered(conditions, self._surroundings))
             case Slice(child, offset, limit):
-                if not _is_ordered(child):  # among equals the choice may not depend on arrival
+                if not is_ordered(child):  # among equals the choice may not depend on arrival
                     inner = Stage(inner, ordered((), self._surroundings))
                 return Stage(inner, sliced(offset, limit))
 
@@ -134,8 +134,9 @@ def _sides(pattern: Union) -> list[Pattern]:
     return sides
 
 
-def _is_ordered(pattern: Pattern) -> bool:
-    while isinstance(pattern, (Project, Distinct)):
+def is_ordered(pattern: Pattern) -> bool:
+    """Whether the query itself says in which order its rows stand."""
+    while isinstance(pattern, (Project, Distinct, Slice)):
         pattern = pattern.pattern
     return isinstance(pattern, OrderBy)
 
