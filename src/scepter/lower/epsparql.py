@@ -9,11 +9,11 @@ from scepter.algebra.expressions import Call, Constant, Expression, Variable
 from scepter.algebra.patterns import Node, Pattern, TriplePattern
 from scepter.algebra.query import Ask, Construct, Counting, Program, Result, Select, Sliding, Stream
 from scepter.algebra.scope import in_scope
-from scepter.algebra.timed import TIME_FUNCTIONS, Rule, Sources, TimedProgram, TimedQuery, TimedWindow
+from scepter.algebra.timed import SPELLING, TIME_FUNCTIONS, Rule, Sources, TimedProgram, TimedQuery, TimedWindow
 from scepter.errors import Diagnostic, QueryError, Severity, Source, Span, nearest, query_error
 from scepter.lower.epsparql_checks import check_time, grouped, unbounded
 from scepter.lower.epsparql_names import bound_names
-from scepter.lower.expressions import Clause, Place
+from scepter.lower.expressions import AGGREGATES, FUNCTIONS, Clause, Place
 from scepter.lower.result import Lowered, NamedGraph
 from scepter.lower.sparql import GroupLowering
 from scepter.lower.subselect import lower_subselect, ordered_scope
@@ -45,6 +45,7 @@ def lower_epsparql(document: syntax.EpsparqlDocument, source: Source) -> Lowered
         takes_ontology=True,
         variables=tuple(columns),
         constructs=any(isinstance(query.result, Construct) for query in asked),
+        asks=any(isinstance(query.result, Ask) for query in asked),
     )
 
 
@@ -221,6 +222,10 @@ class _QueryLowering:
         """The time functions."""
         name = call.function.upper()
         if name not in TIME_FUNCTIONS:
+            known = name in FUNCTIONS or name in AGGREGATES
+            if not known and (close := nearest(name, SPELLING)) is not None:
+                help = f"did you mean {SPELLING[close]}?"
+                raise query_error("unknown-function", f"{call.function} is no function", call.name_span, help=help)
             return None
         if call.arguments or call.star or call.distinct:
             raise query_error(

@@ -41,6 +41,7 @@ def lower_rsepql(document: syntax.RsepqlDocument, source: Source) -> Lowered:
         document.prefixes,
         variables=tuple(dict.fromkeys(columns)),
         constructs=any(isinstance(q.result, Construct) for q in queries),
+        asks=any(isinstance(q.result, Ask) for q in queries),
     )
 
 

@@ -50,6 +50,7 @@ def lower_sparkwave(document: syntax.SparkwaveDocument, source: Source) -> Lower
         static=tuple(sorted(static.values(), key=lambda graph: graph.span.start)),
         variables=tuple(columns),
         constructs=any(isinstance(result, Construct) for result in results),
+        asks=any(isinstance(result, Ask) for result in results),
     )
 
 
