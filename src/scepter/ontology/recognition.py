@@ -21,7 +21,7 @@ from scepter.ontology.justifications import Justification
 from scepter.ontology.locality import connected, module, vocabulary
 from scepter.ontology.program import RuleProgram, compile_rules
 from scepter.ontology.reasoner import Inference, RuleReasoner, StaticInference
-from scepter.ontology.rules import BeyondFragment, RuleBase
+from scepter.ontology.rules import BOTTOM, BeyondFragment, RuleBase
 from scepter.rdf.terms import IRI, Triple
 
 _REMEMBERED = 50_000
@@ -176,6 +176,12 @@ class Recogniser:
         """How events are served."""
         return self._serve(self._asserted).routing
 
+    @property
+    def can_conflict(self) -> bool:
+        """Whether an item can contradict the ontology at all."""
+        program = self.routing.program
+        return bool(self.routing.hard) or program is None or BOTTOM in program.makers or BOTTOM in program.inward
+
     def _check(self) -> None:
         """Refuse an ontology, or static assertions, that contradict themselves: every item would."""
         served = self._serve(self._asserted)
@@ -188,9 +194,9 @@ class Recogniser:
         if served.all_completely(frozenset()) and served.all().conflict():
             raise _contradiction("the ontology and the static assertions contradict each other", ())
 
-    def infer(self, items: Sequence[Sequence[Triple]]) -> list[Inference]:
+    def infer(self, items: Sequence[Iterable[Triple]]) -> list[Inference]:
         """What each item is found to hold; items of the same content are looked at once."""
-        contents = [frozenset(item) for item in items]
+        contents = [item if isinstance(item, frozenset) else frozenset(item) for item in items]
         fresh = [content for content in dict.fromkeys(contents) if content not in self._remembered]
         known = {content: self._remembered[content] for content in contents if content in self._remembered}
         known.update(zip(fresh, self._infer(fresh), strict=True))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,13 +23,26 @@ from scepter.ontology.recognition import Recogniser
 from scepter.rdf.batch import DeadLetter
 from scepter.rdf.terms import IRI, TYPE, Term, Triple
 from scepter.runtime.matches import Match
-from scepter.runtime.tasks import TermEvent, TermMatches, term_events
+from scepter.runtime.tasks import TermMatches
 from scepter.timeline import MAX_INSTANT, MIN_INSTANT, Duration, format_instant
 
 if TYPE_CHECKING:
     from scepter.runtime.registry import TaskSetup
 
 _TYPE = IRI(TYPE)
+
+
+_GRAPHS = 50_000
+
+
+class _Waiting(NamedTuple):
+    """An event whose time has not come."""
+
+    end: int
+    start: int
+    graph: frozenset[Triple]
+    stream: IRI
+    name: str | None
 
 
 class OccurrenceTask:
@@ -45,8 +60,11 @@ class OccurrenceTask:
         self._recogniser = Recogniser(query.logical, read_ontology(setup.ontology), static)
         self._network = Network(query.composite, self._ticks)
         self._returned = frozenset(query.returned)
-        self._buffer: list[TermEvent] = []
-        self._saved: list[TermEvent] = []
+        self._can_conflict = self._recogniser.can_conflict
+        self._graphs: dict[bytes, frozenset[Triple]] = {}
+        """Contents by their ids: items that say the same are decoded and looked at once."""
+        self._buffer: list[_Waiting] = []
+        self._saved: list[_Waiting] = []
         self._closed = MIN_INSTANT
         self._letters: list[DeadLetter] = []
 
@@ -61,14 +79,43 @@ class OccurrenceTask:
 
     def take(self, intake: Intake, wanted: NDArray[np.bool_]) -> None:
         """Keep the wanted events of the streams it reads until their time has come."""
-        events = term_events(intake, self._setup.texts, self._setup.streams(), wanted)
-        self._buffer += (event for event in events if not self._wanted or event.stream in self._wanted)
+        batch, streams, names = intake.batch, self._setup.streams(), intake.names()
+        if self._wanted:
+            wanted = wanted & np.array([stream in self._wanted for stream in streams], np.bool_)[batch.stream]
+        ids = np.stack((batch.subject, batch.predicate, batch.object), axis=1)
+        for event in np.flatnonzero(wanted).tolist():
+            first, last = int(batch.first[event]), int(batch.first[event + 1])
+            key = ids[first:last].tobytes()
+            graph = self._graphs.get(key)
+            if graph is None:
+                graph = self._decode(intake, first, last)
+                if len(self._graphs) >= _GRAPHS:
+                    self._graphs.clear()
+                self._graphs[key] = graph
+            self._buffer.append(
+                _Waiting(
+                    int(batch.end[event]),
+                    int(batch.start[event]),
+                    graph,
+                    streams[int(batch.stream[event])],
+                    self._name(int(names[event])),
+                )
+            )
+
+    def _decode(self, intake: Intake, first: int, last: int) -> frozenset[Triple]:
+        columns = (intake.batch.subject_at, intake.batch.predicate_at, intake.batch.object_at)
+        terms = self._setup.texts.term
+        return frozenset(Triple(*(terms(int(at[row]) + intake.base) for at in columns)) for row in range(first, last))
+
+    def _name(self, ref: int) -> str | None:
+        """An event's name, for the dead letters; looked up now, since texts move."""
+        return None if ref < 0 or not self._can_conflict else str(self._setup.texts.term(ref))
 
     def release(self, until: int, closed: int) -> list[Match]:
         """Step over all instants up to `until`; what those after `closed` do is for the time being."""
         due = sorted((event for event in self._buffer if event.end <= until), key=lambda event: (event.end, event.start))
         self._buffer = [event for event in self._buffer if event.end > until]
-        inferences = self._recogniser.infer([event.triples for event in due])
+        inferences = self._recogniser.infer([event.graph for event in due])
         found = _Results(self._query, self._number, self._setup)
         instants = [list(group) for _, group in groupby(zip(due, inferences, strict=True), key=lambda pair: pair[0].end)]
         for instant in instants:
@@ -87,14 +134,14 @@ class OccurrenceTask:
             found.composite(self._network.step((), {}, closed), self._returned)
             self._keep(closed)
 
-    def _step(self, instant: Sequence[tuple[TermEvent, Inference]], certain: int, found: _Results) -> None:
+    def _step(self, instant: Sequence[tuple[_Waiting, Inference]], certain: int, found: _Results) -> None:
         occurrences: dict[IRI, dict[Occurrence, None]] = defaultdict(dict)
         items: list[Item] = []
         for event, inference in instant:
             if inference.conflict is not None:
                 self._letters.append(self._letter(event, inference))
                 continue
-            items.append(Item(frozenset(event.triples), event.start, event.end))
+            items.append(Item(event.graph, event.start, event.end))
             for each in inference.found:
                 occurrence = Occurrence(each.justification, event.start, event.end)
                 occurrences[each.event][occurrence] = None
@@ -103,7 +150,7 @@ class OccurrenceTask:
         arrived = {event: list(each) for event, each in occurrences.items()}
         found.composite(self._network.step(items, arrived, certain), self._returned)
 
-    def _letter(self, event: TermEvent, inference: Inference) -> DeadLetter:
+    def _letter(self, event: _Waiting, inference: Inference) -> DeadLetter:
         conflict = inference.conflict or frozenset()
         shown = " . ".join(sorted(" ".join(map(str, triple)) for triple in conflict))
         when = format_instant(event.end, self._setup.kind)
@@ -151,6 +198,16 @@ class OccurrenceTask:
         return iter(())
 
 
+def _spelling(triple: Triple) -> tuple[str, ...]:
+    return tuple(map(str, triple))
+
+
+@lru_cache(maxsize=65_536)
+def _sorted(assertions: frozenset[Triple]) -> tuple[Triple, ...]:
+    """In the order of results; the same justifications come again and again."""
+    return tuple(sorted(assertions, key=_spelling))
+
+
 class _Results:
     """The occurrences of returned events, as matches."""
 
@@ -165,19 +222,23 @@ class _Results:
         if key in self._seen:
             return
         self._seen.add(key)
-        assertions = occurrence.assertions | {Triple(individual, _TYPE, event)}
         self._batch.start.append(occurrence.start)
         self._batch.end.append(occurrence.end)
         if self._batch.occurrences is not None:
             self._batch.occurrences.append((event, individual))
         assert self._batch.graphs is not None
-        self._batch.graphs.append(tuple(sorted(assertions, key=lambda t: tuple(map(str, t)))))
+        graph = _sorted(occurrence.assertions)
+        own = Triple(individual, _TYPE, event)
+        if own not in occurrence.assertions:
+            at = bisect_left(graph, _spelling(own), key=_spelling)
+            graph = (*graph[:at], own, *graph[at:])
+        self._batch.graphs.append(graph)
 
     def composite(self, occurred: Sequence[Occurred], returned: frozenset[IRI]) -> None:
         """The occurrences of composite events that are returned."""
         for each in occurred:
             if each.event in returned:
-                self.add(each.event, each.individual, each.occurrence)
+                self.add(each.event, each.individual, each.pattern)
 
     def matches(self) -> list[Match]:
         """All of them."""

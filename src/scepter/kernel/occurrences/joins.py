@@ -91,7 +91,9 @@ class _Side:
         """Those that stand in the relation to another side's occurrence."""
         kept = self._kept
         if self._relation is Allen.BEFORE:
-            yield from kept[: bisect_left(kept, other.start, key=self._key)]
+            # What ended before the window starts has started before it, too.
+            since = 0 if self._bound is None else bisect_left(kept, other.end - self._bound, key=self._key)
+            yield from kept[since : bisect_left(kept, other.start, key=self._key)]
         elif self._relation is Allen.AFTER:
             yield from kept[bisect_right(kept, other.end, key=self._key) :]
         else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple, assert_never
 
 from scepter.algebra.events import (
@@ -20,7 +21,7 @@ from scepter.algebra.events import (
 )
 from scepter.algebra.patterns import Pattern
 from scepter.kernel.occurrences.joins import Join
-from scepter.kernel.occurrences.model import Arrivals, Item, Occurrence, Once, Operator, least
+from scepter.kernel.occurrences.model import Arrivals, Assertions, Item, Occurrence, Once, Operator, least
 from scepter.kernel.occurrences.operators import Event, FirstOnes, LastOnes, Name, Remainder, Union
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.dataset import Dataset, Graph
@@ -33,18 +34,25 @@ Ticks = Callable[[Duration], int]
 
 
 class Occurred(NamedTuple):
-    """An occurrence of a composite event with its individual; the assertions include what that is."""
+    """An occurrence of a composite event with its individual; the occurrence's assertions include what that is."""
 
     event: IRI
     individual: IRI
+    pattern: Occurrence
+    """What the pattern found: without the individual."""
     occurrence: Occurrence
 
 
 def individual_of(event: IRI, occurrence: Occurrence) -> IRI:
     """The individual of a composite event's occurrence: determined by the event, the interval and the assertions (rule 2)."""
-    assertions = sorted(" ".join(map(str, triple)) for triple in occurrence.assertions)
-    text = "\n".join((event.value, str(occurrence.start), str(occurrence.end), *assertions))
+    text = "\n".join((event.value, str(occurrence.start), str(occurrence.end), *_spelled(occurrence.assertions)))
     return IRI(f"urn:scepter:occurrence:{hashlib.blake2b(text.encode(), digest_size=16).hexdigest()}")
+
+
+@lru_cache(maxsize=65_536)
+def _spelled(assertions: Assertions) -> list[str]:
+    """The triples' text, sorted; the same justifications come again and again."""
+    return sorted(" ".join(map(str, triple)) for triple in assertions)
 
 
 def ask(guard: Pattern) -> Callable[[Occurrence], bool]:
@@ -87,9 +95,8 @@ class Composite:
 
     def _occurred(self, each: Occurrence) -> Occurred:
         individual = individual_of(self.event, each)
-        return Occurred(
-            self.event, individual, each._replace(assertions=each.assertions | {Triple(individual, _TYPE, self.event)})
-        )
+        assertions = each.assertions | {Triple(individual, _TYPE, self.event)}
+        return Occurred(self.event, individual, each, Occurrence(assertions, each.start, each.end))
 
     def merge(self, certain: int) -> None:
         """Keep what was done."""
