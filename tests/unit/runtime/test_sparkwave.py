@@ -237,3 +237,13 @@ def test_a_graph_without_triples_is_no_result() -> None:
     run = engine("CONSTRUCT { ?x :is ?w } FROM STREAM :s [RANGE 10] WHERE { ?x :p ?v OPTIONAL { ?x :q ?w } }")
     found = run.push_all([event(":a :p 1 .", 1), event(":b :p 1 ; :q 2 .", 2)]) + run.close()
     assert [(m.end, len(m.graph or ())) for m in found] == [(2, 1)]
+
+
+def test_long_queries_need_no_deep_stack() -> None:
+    columns = " ".join(f"(?v + {n} AS ?c{n})" for n in range(500))
+    run = engine(f"SELECT {columns} FROM STREAM :s [RANGE 10] WHERE {{ ?x :p ?v }}")
+    (match,) = run.push(event(":a :p 1 .", 1))
+    assert len(match.bindings) == 500
+    branches = " UNION ".join(f"{{ ?x :p{n} ?v }}" for n in range(500))
+    run = engine(f"SELECT ?v FROM STREAM :s [RANGE 10] WHERE {{ {branches} }}")
+    assert rows(run.push(event(":a :p499 7 .", 1))) == [(1, 1, {"v": "7"})]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 from typing import assert_never
 
-from scepter.algebra.expressions import Call, Constant, Exists
+from scepter.algebra.expressions import Call, Constant, Exists, Expression, Variable
 from scepter.algebra.patterns import (
     BGP,
     EMPTY,
@@ -81,8 +81,8 @@ class Build:
                 return UnionOperator(tuple(self._operator(side) for side in _sides(pattern)))
             case Filter(condition, inner):
                 return Stage(self._operator(inner), filtered(condition, self._surroundings))
-            case Extend(inner, variable, expression):
-                return Stage(self._operator(inner), extended(variable, expression, self._surroundings))
+            case Extend():
+                return self._extend(pattern)
             case Values() | Graph():
                 return TimelessOperator.of(pattern, self._context)
             case OrderBy() | Project() | Distinct() | Slice():
@@ -91,6 +91,15 @@ class Build:
                 raise ValueError(f"{type(pattern).__name__} has no continuous form")
             case _:
                 assert_never(pattern)
+
+    def _extend(self, pattern: Extend) -> Operator:
+        """A chain of BINDs, as a SELECT's expressions are, is one stage, not a deep tree."""
+        chain: list[tuple[Variable, Expression]] = []
+        node: Pattern = pattern
+        while isinstance(node, Extend):
+            chain.append((node.variable, node.expression))
+            node = node.pattern
+        return Stage(self._operator(node), extended(chain[::-1], self._surroundings))
 
     def _modifier(self, pattern: OrderBy | Project | Distinct | Slice) -> Operator:
         inner = self._operator(pattern.pattern)

@@ -6,7 +6,7 @@ their left side by what is known when it completes, and keep nothing of it (spec
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
@@ -249,16 +249,19 @@ def filtered(condition: Expression, surroundings: Surroundings) -> Callable[[Ite
 
 
 def extended(
-    variable: Variable, expression: Expression, surroundings: Surroundings
+    chain: Sequence[tuple[Variable, Expression]], surroundings: Surroundings
 ) -> Callable[[Iterable[Solution]], list[Solution]]:
-    """BIND: an error leaves the variable unbound."""
-    value = compile_expression(expression)
+    """BINDs, one after the other: an error leaves the variable unbound."""
+    compiled = [(variable.name, compile_expression(expression)) for variable, expression in chain]
 
     def extend(solutions: Iterable[Solution]) -> list[Solution]:
         found: list[Solution] = []
         for solution in solutions:
-            term = value_or_error(value, solution.row, surroundings.context(solution))
-            found.append(solution if term is None else Solution({**solution.row, variable.name: term}, solution.occurrences))
+            context, row = surroundings.context(solution), dict(solution.row)
+            for name, value in compiled:
+                if (term := value_or_error(value, row, context)) is not None:
+                    row[name] = term
+            found.append(Solution(row, solution.occurrences))
         return found
 
     return extend
