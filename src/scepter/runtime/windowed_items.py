@@ -1,8 +1,11 @@
-"""Events of a batch as items: terms that have been seen before are found again by their ids."""
+"""Events that wait for their time to come, and the items they become then.
+
+Until then they are rows of columns; terms that have been seen before are found again by their ids.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,62 +18,127 @@ from scepter.rdf.terms import IRI, Term, Triple
 _REMEMBERED = 200_000
 
 
-class ItemReader:
-    """Turns batches into items, for one task."""
+class _Chunk:
+    """The wanted events of one batch."""
+
+    def __init__(self, intake: Intake, events: NDArray[np.int64], texts: Texts) -> None:
+        batch = intake.batch
+        self.first = batch.first.tolist()
+        self.start = batch.start.tolist()
+        self.end = batch.end.tolist()
+        self.number = intake.number
+        self.ids = tuple(column.tolist() for column in (batch.subject, batch.predicate, batch.object))
+        self.refs = tuple(column + intake.base for column in (batch.subject_at, batch.predicate_at, batch.object_at))
+        """Where the texts are; exchanged in place when the arena is compacted."""
+        names = np.full(batch.events, -1, np.int64)
+        names[events] = intake.names()[events]
+        self.view: TextsView | None = None
+        if (names >= 0).any():
+            self.view, names = texts.view(names)  # a copy: names may be shown when the arena has moved on
+        self.names = names.tolist()
+
+
+class WaitingItems:
+    """Events in order of end, start and arrival; those up to a time are taken out as items."""
 
     def __init__(self, texts: Texts) -> None:
         self._texts = texts
         self._terms: dict[int, Term] = {}
+        self._chunks: dict[int, _Chunk] = {}
+        self._table = np.empty((0, 6), np.int64)
+        """Columns: end, start, arrival, stream, chunk, event."""
+        self._added: list[NDArray[np.int64]] = []
+        self._arrivals = 0
+        self._mark = 0
 
-    def items(self, intake: Intake, wanted: NDArray[np.bool_]) -> Iterator[tuple[int, Item]]:
-        """The wanted events as items, each with the number of its stream."""
-        batch, term = intake.batch, self._term
+    def add(self, intake: Intake, wanted: NDArray[np.bool_]) -> None:
+        """Take the wanted events of a batch."""
         events = np.flatnonzero(wanted)
-        names = self._names(intake.names()[events])
-        first = batch.first
-        ids = [column.tolist() for column in (batch.subject, batch.predicate, batch.object)]
-        refs = [(column + intake.base).tolist() for column in (batch.subject_at, batch.predicate_at, batch.object_at)]
-        (subject, predicate, object_), (subject_at, predicate_at, object_at) = ids, refs
-        columns = (events, batch.stream[events], batch.start[events], batch.end[events], first[events], first[events + 1])
-        for place, (event, stream, start, end, begin, stop) in enumerate(zip(*(c.tolist() for c in columns), strict=True)):
-            triples = [
-                Triple(term(subject[r], subject_at[r]), term(predicate[r], predicate_at[r]), term(object_[r], object_at[r]))
-                for r in range(begin, stop)
-            ]
-            yield stream, Item(start, end, tuple(triples), intake.number + event, names(place))
+        if not len(events):
+            return
+        batch, chunk = intake.batch, self._arrivals
+        arrivals = self._arrivals + np.arange(len(events))
+        columns = (batch.end[events], batch.start[events], arrivals, batch.stream[events], np.full(len(events), chunk), events)
+        self._chunks[chunk] = _Chunk(intake, events, self._texts)
+        self._added.append(np.stack([column.astype(np.int64) for column in columns], axis=1))
+        self._arrivals += len(events)
 
-    def _term(self, id: int, ref: int) -> Term:
-        term = self._terms.get(id)
-        if term is None:
-            if len(self._terms) >= _REMEMBERED:
-                self._terms.clear()
-            term = self._terms[id] = self._texts.term(ref)
-        return term
+    def _rows(self) -> NDArray[np.int64]:
+        """All that waits, in order."""
+        if self._added:
+            table = np.concatenate([self._table, *self._added])
+            self._table = table[np.lexsort((table[:, 2], table[:, 1], table[:, 0]))]
+            self._added = []
+        return self._table
 
-    def _names(self, refs: NDArray[np.int64]) -> Callable[[int], Callable[[], str | None]]:
-        """The names of events, decoded when somebody asks: from a copy, since the arena may be compacted by then."""
-        if not (refs >= 0).any():
-            return lambda place: _nameless
-        view, moved = self._texts.view(refs)
-        places = moved.tolist()
-        return lambda place: _Name(view, places[place])
+    def __len__(self) -> int:
+        return len(self._rows())
+
+    def last_time(self) -> int | None:
+        """The greatest time of all."""
+        rows = self._rows()
+        return int(rows[-1, 0]) if len(rows) else None
+
+    def due(self, closed: int) -> list[list[int]]:
+        """Take out the events up to a time: rows for `item`, the time first and the stream fourth."""
+        rows = self._rows()
+        until = int(np.searchsorted(rows[:, 0], closed, side="right"))
+        self._table = rows[until:]
+        return rows[:until].tolist()
+
+    def release(self) -> None:
+        """Let go of batches that no waiting event is in."""
+        if self._chunks:
+            used = set(np.unique(self._rows()[:, 4]).tolist())
+            self._chunks = {number: chunk for number, chunk in self._chunks.items() if number in used}
+
+    def item(self, row: list[int]) -> Item:
+        """The item of an event."""
+        chunk, event = self._chunks[row[4]], row[5]
+        subject, predicate, object_ = chunk.ids
+        known = self._terms
+        triples = []
+        for r in range(chunk.first[event], chunk.first[event + 1]):
+            s, p, o = known.get(subject[r]), known.get(predicate[r]), known.get(object_[r])
+            if s is None or p is None or o is None:
+                s, p, o = self._decode(chunk, r)
+            triples.append(Triple(s, p, o))
+        return Item(row[1], row[0], tuple(triples), chunk.number + event, chunk.view, chunk.names[event])
+
+    def _decode(self, chunk: _Chunk, row: int) -> list[Term]:
+        if len(self._terms) >= _REMEMBERED:
+            self._terms.clear()
+        terms = [self._texts.term(int(refs[row])) for refs in chunk.refs]
+        for ids, term in zip(chunk.ids, terms, strict=True):
+            self._terms[ids[row]] = term
+        return terms
+
+    # ---------------------------------------------------------------- instants that may be undone
+
+    def save(self) -> None:
+        """What arrives from here on can be undone."""
+        self._mark = self._arrivals
+
+    def undo(self) -> None:
+        """Forget what arrived since `save` and still waits."""
+        rows = self._rows()
+        self._table = rows[rows[:, 2] < self._mark]
+        self.release()
+
+    def numbers(self) -> NDArray[np.int64]:
+        """The numbers of the events."""
+        rows = self._rows()
+        return np.array([self._chunks[chunk].number + event for chunk, event in rows[:, 4:6].tolist()], np.int64)
+
+    def refs(self) -> Iterator[NDArray[np.int64]]:
+        """Each array of text refs."""
+        for chunk in self._chunks.values():
+            yield from chunk.refs
 
 
-def _nameless() -> None:
-    return None
-
-
-class _Name:
-    """A name that is decoded when it is asked for."""
-
-    __slots__ = ("_ref", "_view")
-
-    def __init__(self, view: TextsView, ref: int) -> None:
-        self._view = view
-        self._ref = ref
-
-    def __call__(self) -> str | None:
-        if self._ref < 0:
-            return None
-        name = self._view.term(self._ref, None)
-        return name.value if isinstance(name, IRI) else str(name)
+def name_of(item: Item) -> str | None:
+    """The name of an item's event."""
+    if item.view is None or item.name < 0:
+        return None
+    name = item.view.term(item.name, None)
+    return name.value if isinstance(name, IRI) else str(name)

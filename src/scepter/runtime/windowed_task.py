@@ -17,14 +17,13 @@ from scepter.kernel.intake import Intake
 from scepter.kernel.sparql.patterns import template
 from scepter.kernel.windowed.answers import AnswerRow
 from scepter.kernel.windowed.content import LandmarkBounds, TimeBounds
-from scepter.kernel.windowed.items import Item
 from scepter.kernel.windowed.query import Bounds, WindowedKernel
 from scepter.kernel.windowed.schedule import AtChanges, AtInstants, AtMultiples, Schedule
 from scepter.rdf.terms import IRI, Triple
 from scepter.runtime.matches import Match
 from scepter.runtime.options import RunOptions
 from scepter.runtime.tasks import TermMatches
-from scepter.runtime.windowed_items import ItemReader
+from scepter.runtime.windowed_items import WaitingItems, name_of
 from scepter.timeline import MICROSECONDS, Duration, TimeKind
 
 if TYPE_CHECKING:
@@ -47,10 +46,7 @@ class WindowedTask:
         self._kernel = WindowedKernel(query, bounds, policy, setup.background.dataset)
         self._schedule = _schedule(query, bounds, setup)
         self._wanted = frozenset(stream.iri for stream in query.streams)
-        self._reader = ItemReader(setup.texts)
-        self._buffer: list[tuple[int, int, int, IRI, Item]] = []
-        self._arrivals = 0
-        self._mark = 0
+        self._waiting = WaitingItems(setup.texts)
         self._answered = False
 
     @property
@@ -60,11 +56,8 @@ class WindowedTask:
 
     def take(self, intake: Intake, wanted: NDArray[np.bool_]) -> None:
         """Keep the events of the query's streams until their time has come."""
-        streams = self._setup.streams()
-        mine = np.array([iri in self._wanted for iri in streams], np.bool_)
-        for stream, item in self._reader.items(intake, wanted & mine[intake.batch.stream]):
-            self._buffer.append((item.end, item.start, self._arrivals, streams[stream], item))
-            self._arrivals += 1
+        mine = np.array([iri in self._wanted for iri in self._setup.streams()], np.bool_)
+        self._waiting.add(intake, wanted & mine[intake.batch.stream])
 
     def release(self, until: int, closed: int) -> list[Match]:
         """Evaluate at the instants up to `closed`: a later item of the same time could change the answer."""
@@ -72,34 +65,28 @@ class WindowedTask:
 
     def finish(self) -> list[Match]:
         """Evaluate at the instants that are left."""
-        found = self._run(max(entry[0] for entry in self._buffer)) if self._buffer else []
+        last = self._waiting.last_time()
+        found = [] if last is None else self._run(last)
         for t in iter(self._schedule.final, None):
             found += self._evaluate(t)
         return self._matches(found)
 
     def _run(self, closed: int) -> list[_Row]:
-        self._buffer.sort()  # by end, start, arrival
+        due = self._waiting.due(closed)
+        streams = self._setup.streams()
         found: list[_Row] = []
         at = 0
         while True:
-            ahead = self._buffer[at][0] if at < len(self._buffer) else None
-            t = self._schedule.next(ahead, closed, self._kernel)
+            t = self._schedule.next(due[at][0] if at < len(due) else None, closed, self._kernel)
+            until = closed if t is None else t
+            while at < len(due) and due[at][0] <= until:
+                self._kernel.arrive(streams[due[at][3]], self._waiting.item(due[at]))
+                self._schedule.seen(due[at][0])
+                at += 1
             if t is None:
-                break
-            at = self._arrive(at, t)
+                self._waiting.release()
+                return found
             found += self._evaluate(t)
-        at = self._arrive(at, closed)
-        del self._buffer[:at]
-        return found
-
-    def _arrive(self, at: int, until: int) -> int:
-        """Give the kernel the buffered items up to a time; where the rest of the buffer begins."""
-        while at < len(self._buffer) and self._buffer[at][0] <= until:
-            end, _, _, stream, item = self._buffer[at]
-            self._kernel.arrive(stream, item)
-            self._schedule.seen(end)
-            at += 1
-        return at
 
     # ---------------------------------------------------------------- results
 
@@ -147,28 +134,28 @@ class WindowedTask:
     # ---------------------------------------------------------------- instants that may be undone
 
     def save(self) -> None:
-        """Start an instant that may be undone: what is evaluated is closed, so only the buffer can go back."""
-        self._mark = self._arrivals
+        """Start an instant that may be undone: what is evaluated is closed, so only what waits can go back."""
+        self._waiting.save()
 
     def undo(self) -> None:
         """Forget what was taken since `save` and has not become part of a closed instant."""
-        self._buffer = [entry for entry in self._buffer if entry[2] < self._mark]
+        self._waiting.undo()
 
     def commit(self) -> None:
         """Nothing to release: windows let go of items as time passes."""
 
     def state_rows(self) -> Mapping[str, int]:
         """Items in windows and waiting, event mappings, triples, rows."""
-        return {**self._kernel.state_rows(), "buffered": len(self._buffer)}
+        return {**self._kernel.state_rows(), "buffered": len(self._waiting)}
 
     def live_events(self) -> NDArray[np.int64]:
         """The events of items in windows and waiting."""
-        waiting = [entry[4].number for entry in self._buffer]
-        return np.array([*waiting, *(item.number for item in self._kernel.items())], np.int64)
+        inside = np.array([item.number for item in self._kernel.items()], np.int64)
+        return np.concatenate([self._waiting.numbers(), inside])
 
     def swap_refs(self) -> Iterator[NDArray[np.int64]]:
-        """None: items are terms."""
-        return iter(())
+        """Those of waiting events: items are terms."""
+        return self._waiting.refs()
 
 
 class _Events(Sequence[dict[str, list[object]]]):
@@ -183,8 +170,9 @@ class _Events(Sequence[dict[str, list[object]]]):
 
     def __getitem__(self, at: Any) -> Any:
         found: dict[str, list[object]] = {}
-        for label, item in self._rows[at].sources or ():
-            found.setdefault(label, []).append(self._shown(item.number, item.name()))
+        sources = self._rows[at].sources or ()
+        for label, item in dict.fromkeys((scan.label, item) for scan, item in sources):
+            found.setdefault(label, []).append(self._shown(item.number, name_of(item)))
         return found
 
 

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING
 
 from scepter.kernel.windowed.items import EventMapping, Item
 from scepter.rdf.terms import Term
+
+if TYPE_CHECKING:
+    from scepter.kernel.windowed.scan import Scan
 
 
 class AnswerRow:
     """A row of an answer: its bindings, the interval of its event mappings, if any, and those."""
 
-    __slots__ = ("bindings", "interval", "key", "mappings", "sources")
+    __slots__ = ("bindings", "interval", "mappings", "sources")
 
     def __init__(
         self, bindings: dict[str, Term], interval: tuple[int, int] | None, mappings: tuple[EventMapping, ...]
@@ -20,28 +24,31 @@ class AnswerRow:
         self.bindings = bindings
         self.interval = interval
         self.mappings = mappings
-        self.key: Hashable = (frozenset(bindings.items()), interval)
+        self.sources: list[tuple[Scan, Item]] | None = None
+        """The items behind it, with the scans that selected them: to be written down before they are consumed or gone."""
+
+    @property
+    def key(self) -> Hashable:
         """What makes two rows the same: the bindings with the interval."""
-        self.sources: tuple[tuple[str, Item], ...] | None = None
-        """The items behind it, with the labels that selected them: to be written down before they are consumed or gone."""
+        return frozenset(self.bindings.items()), self.interval
 
     def with_sources(self) -> AnswerRow:
         """The row with its items written down."""
         if self.sources is None:
-            found = dict.fromkeys([(scan.label, item) for mapping in self.mappings for scan, item in mapping.sources()])
-            self.sources = tuple(found)
+            self.sources = [source for mapping in self.mappings for source in mapping.sources()]
         return self
 
 
 def difference(rows: Sequence[AnswerRow], others: Sequence[AnswerRow]) -> list[AnswerRow]:
     """The bag difference: rows without those that the others have as well, copy by copy."""
-    if not others:
+    if not rows or not others:
         return list(rows)
     counts = Counter([row.key for row in others])
     found = []
     for row in rows:
-        if counts[row.key]:
-            counts[row.key] -= 1
+        key = row.key
+        if counts[key]:
+            counts[key] -= 1
         else:
             found.append(row)
     return found

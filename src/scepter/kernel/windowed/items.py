@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
+from scepter.kernel.texts import TextsView
 from scepter.rdf.terms import Term, Triple
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ Order: TypeAlias = tuple[int, int]
 class Item:
     """One event of a stream. Two items are never the same one."""
 
-    __slots__ = ("end", "name", "number", "start", "triples")
+    __slots__ = ("end", "name", "number", "start", "triples", "view")
 
     def __init__(
         self,
@@ -27,12 +27,15 @@ class Item:
         end: int,
         triples: tuple[Triple, ...],
         number: int = 0,
-        name: Callable[[], str | None] = lambda: None,
+        view: TextsView | None = None,
+        name: int = -1,
     ) -> None:
         self.start = start
         self.end = end
         self.triples = triples
         self.number = number
+        self.view = view
+        """Where its name is, if it has one, at `name`."""
         self.name = name
 
 
