@@ -22,7 +22,6 @@ from scepter.algebra.events import (
 )
 from scepter.ontology.axioms import Ontology
 from scepter.ontology.recognition import Routing, route
-from scepter.rdf.terms import IRI
 from scepter.timeline import Allen
 
 
@@ -30,6 +29,7 @@ def explain_events(query: EventQuery, ontology: Ontology | None = None, prefixes
     """The plan as text; `prefixes` shorten its IRIs. Without the ontology, the reasoners are those that definitions alone need.
 
     >>> from scepter.algebra.classes import Named
+    >>> from scepter.rdf.terms import IRI
     >>> event = LogicalEvent(IRI("http://e/H"), Named(IRI("http://e/A")))
     >>> print(explain_events(EventQuery((), (event,), (), (event.event,)), prefixes={"": "http://e/"}))
     Returns       :H as RDF STREAM
