@@ -34,7 +34,7 @@ unit: $(STAMP)
 	$(BIN)/python -m pytest
 
 cases: $(STAMP)
-	$(BIN)/scepter test cases --engine $(ENGINE)
+	$(BIN)/scepter test cases examples --engine $(ENGINE)
 
 # Renews constraints.txt from what is installed in .venv: upgrade there first, test, then run this.
 constraints: $(STAMP)

@@ -1,0 +1,84 @@
+"""What a document says can be run: its fenced blocks, and the commands in them.
+
+A `sh` block is run as it stands; a `text` block right after it is what it prints. Blocks of other kinds are left alone, among
+them `shell`: commands of a set-up, which a test cannot repeat.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from typer.testing import CliRunner
+
+from scepter.cli.main import app
+
+_FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A fenced block: its kind, its text, and where the text stands in the document."""
+
+    kind: str
+    text: str
+    start: int
+    end: int
+
+
+def blocks(document: str) -> list[Block]:
+    """The fenced blocks of a document, in order."""
+    return [Block(found[1], found[2], found.start(2), found.end(2)) for found in _FENCE.finditer(document)]
+
+
+def section(document: str, title: str) -> str:
+    """The part of a document below a heading, up to the next heading of its level or a higher one."""
+    found = re.search(rf"^(#+) {re.escape(title)}\n", document, re.MULTILINE)
+    assert found is not None, f"there is no heading {title!r}"
+    rest = document[found.end() :]
+    following = re.search(rf"^#{{1,{len(found[1])}}} ", rest, re.MULTILINE)
+    return rest[: following.start()] if following else rest
+
+
+def commands(document: str) -> list[tuple[Block, Block | None]]:
+    """The `sh` blocks, each with the `text` block behind it."""
+    found = blocks(document)
+    following = [*found[1:], None]
+    return [
+        (block, after if after is not None and after.kind == "text" else None)
+        for block, after in zip(found, following, strict=True)
+        if block.kind == "sh"
+    ]
+
+
+def run(text: str) -> str:
+    """Run the commands of a block in the current folder; what they print, on either channel. A failure fails the test."""
+    lines = [line.strip() for line in text.replace("\\\n", " ").splitlines() if line.strip()]
+    if all(line.startswith("scepter ") for line in lines):
+        return "".join(_scepter(shlex.split(line)[1:]) for line in lines)
+    found = subprocess.run(
+        ["bash", "-euc", text],
+        env={**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"},
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
+    )  # fmt: skip
+    assert found.returncode == 0, found.stdout
+    return found.stdout
+
+
+def _scepter(arguments: list[str]) -> str:
+    """`scepter` in this process: the same program without the time it takes to start."""
+    result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def with_output(document: str, printed: list[tuple[Block, str]]) -> str:
+    """The document with other texts in some of its blocks."""
+    for block, text in sorted(printed, key=lambda each: -each[0].start):
+        document = document[: block.start] + text + document[block.end :]
+    return document
