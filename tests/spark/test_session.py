@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -80,12 +82,31 @@ def test_the_session_has_what_measured_well(spark: SparkSession) -> None:
 
 
 def test_workers_run_this_python(spark: SparkSession) -> None:
-    import sys
-
     def interpreter(numbers: object) -> list[str]:
         return [sys.executable]
 
     assert spark.sparkContext.parallelize([1], 1).mapPartitions(interpreter).collect() == [sys.executable]
+
+
+def test_workers_are_forked_with_their_kernels_loaded(spark: SparkSession) -> None:
+    def loaded(numbers: object) -> list[bool]:
+        import sys
+
+        return [name in sys.modules for name in ("numba", "scepter.runtime.push")]
+
+    assert spark.sparkContext.parallelize([1], 1).mapPartitions(loaded).collect() == [True, True]
+
+
+def test_nothing_that_starts_threads_is_loaded_before_workers_are_forked() -> None:
+    script = (
+        "import sys; from scepter.runtime.spark.daemon import load;"
+        "threads = next(line.split()[1] for line in open('/proc/self/status') if line.startswith('Threads:'));"
+        "print(load(), {'pyarrow', 'pandas'} & set(sys.modules), threads)"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, env={**os.environ, "OMP_NUM_THREADS": "1"}
+    )
+    assert found.stdout.strip() == "1 set() 1"
 
 
 def test_nothing_is_left_in_the_working_folder(spark: SparkSession) -> None:

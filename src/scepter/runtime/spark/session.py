@@ -22,6 +22,7 @@ RETRIES: Final = 4
 """How often a local task may fail, as on a cluster; without it the first lost Python worker ends a local run."""
 
 SETTINGS: Final[dict[str, str]] = {
+    "spark.python.daemon.module": "scepter.runtime.spark.daemon",  # workers start with what tasks import
     "spark.sql.adaptive.enabled": "false",  # would merge small partitions, and a kernel's work is not seen in its bytes
     "spark.sql.execution.arrow.maxRecordsPerBatch": "10000",
     "spark.sql.session.timeZone": "UTC",
@@ -32,13 +33,15 @@ SETTINGS: Final[dict[str, str]] = {
 }
 """For every master; what the caller gives rules."""
 
+LOOPBACK: Final[dict[str, str]] = {"spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1"}
+"""Where every part of a run is on this machine."""
+
 LOCAL_SETTINGS: Final[dict[str, str]] = {
-    "spark.driver.bindAddress": "127.0.0.1",
-    "spark.driver.host": "127.0.0.1",
+    **LOOPBACK,
     "spark.python.unix.domain.socket.enabled": "true",
     "spark.ui.enabled": "false",
 }
-"""Where everything runs on this machine."""
+"""Where every part of a run is in one process and its workers."""
 
 _LOCAL: Final = re.compile(r"local(?:\[(?P<cores>\*|\d+)(?:,\s*(?P<retries>\d+))?\])?")
 _LOOPBACK: Final = re.compile(r"spark://(?:127\.0\.0\.1|localhost)(?::|,|$)")
@@ -85,7 +88,7 @@ def with_retries(master: str) -> str:
 def machine_settings(master: str) -> dict[str, str]:
     """The settings of a master whose parts talk over the loopback interface; none for a real cluster."""
     if _LOCAL.fullmatch(master) is None:
-        return dict(list(LOCAL_SETTINGS.items())[:2]) if _LOOPBACK.match(master) else {}
+        return dict(LOOPBACK) if _LOOPBACK.match(master) else {}
     folder = Path(tempfile.gettempdir()) / "scepter-warehouse"
     return {
         **LOCAL_SETTINGS,
