@@ -18,9 +18,7 @@ class AnswerRow:
 
     __slots__ = ("bindings", "interval", "mappings", "sources")
 
-    def __init__(
-        self, bindings: dict[str, Term], interval: tuple[int, int] | None, mappings: tuple[EventMapping, ...]
-    ) -> None:
+    def __init__(self, bindings: dict[str, Term], interval: tuple[int, int] | None, mappings: tuple[EventMapping, ...]) -> None:
         self.bindings = bindings
         self.interval = interval
         self.mappings = mappings

@@ -76,7 +76,9 @@ class WindowedKernel:
         if isinstance(self._answer, Linear):
             added, removed = self._answer.change(deltas[0].added, deltas[0].removed, self._surroundings)
         else:
-            added, removed = self._answer.change([list(operator.mappings()) for operator in self._operators], self._surroundings)
+            added, removed = self._answer.change(
+                [list(operator.mappings()) for operator in self._operators], self._surroundings
+            )
         output = [row.with_sources() for row in self._output(added, removed)]
         self._consume()
         return output
