@@ -56,6 +56,7 @@ def lower_obep(document: syntax.ObepDocument, source: Source) -> Lowered:
         takes_ontology=True,
         variables=(),
         constructs=True,
+        occurrences=query.form is Form.EVENT_STREAM,
     )
 
 

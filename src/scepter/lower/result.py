@@ -39,6 +39,8 @@ class Lowered:
     """The result's columns, where the program's units do not tell."""
     constructs: bool | None = None
     """Whether results are graphs, where the program's units do not tell."""
+    occurrences: bool = False
+    """Whether results are occurrences of events, with their assertions as graphs."""
     asks: bool | None = None
     """Whether a result is an ASK's, where the program's units do not tell."""
 

@@ -69,6 +69,11 @@ class Query:
         return any(isinstance(query.result, Construct) for query in self.program.queries)
 
     @property
+    def occurrences(self) -> bool:
+        """Whether its results are occurrences of events (OBEP's EVENT STREAM)."""
+        return self.lowered.occurrences
+
+    @property
     def asks(self) -> bool:
         """Whether one of its results is an ASK's."""
         if self.lowered.asks is not None:

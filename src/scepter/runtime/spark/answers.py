@@ -38,6 +38,7 @@ class RowAnswer:
     triples: Sequence[Any] | None
     boolean: bool | None
     selected: dict[str, list[str]] | None
+    occurred: tuple[str, str] | None = None
 
     @property
     def start(self) -> list[int]:
@@ -72,8 +73,12 @@ class RowAnswer:
         return {part: list(names) for part, names in (self.selected or {}).items()}
 
     def occurrence(self, row: int) -> tuple[IRI, Term] | None:
-        """None: result tables hold rows, graphs and answers."""
-        return None
+        """The event and its individual, where the row is an occurrence."""
+        if self.occurred is None:
+            return None
+        event, individual = (parse_term(text) for text in self.occurred)
+        assert isinstance(event, IRI)
+        return event, individual
 
 
 def term_of(cell: Sequence[str | None]) -> Term:
@@ -133,7 +138,11 @@ def _match(row: Sequence[Any], query: Query, kind: TimeKind) -> Match:
     rest = cells[len(variables) :]
     triples = rest.pop(0) if query.constructs else None
     boolean = rest.pop(0) if query.asks else None
-    return Match(RowAnswer(number, kind, (start, end), variables, cells[: len(variables)], triples, boolean, events), 0)
+    occurred = (rest[0], rest[1]) if query.occurrences and rest[0] is not None else None
+    answer = RowAnswer(
+        number, kind, (start, end), variables, cells[: len(variables)], triples, boolean, events, occurred
+    )  # fmt: skip
+    return Match(answer, 0)
 
 
 @contextmanager

@@ -35,7 +35,7 @@ _ARROW_TRIPLES = pa.list_(pa.struct([(name, pa.string()) for name in ("s", "p", 
 
 
 def result_schema(query: Query, kind: TimeKind) -> StructType:
-    """start, end, then a column per variable, or graph, or boolean."""
+    """start, end, then a column per variable, or graph (with event and individual for occurrences), or boolean."""
     time: DataType = LongType() if kind is TimeKind.INTEGER else TimestampType()
     fields = [StructField(QUERY, IntegerType()), StructField("start", time), StructField("end", time)]
     fields += [StructField(name, TERM) for name in query.variables]
@@ -43,10 +43,14 @@ def result_schema(query: Query, kind: TimeKind) -> StructType:
         fields.append(StructField("graph", TRIPLES))
     if query.asks:
         fields.append(StructField("boolean", BooleanType()))
+    if query.occurrences:
+        fields += [StructField("event", StringType()), StructField("individual", StringType())]
     return StructType([*fields, StructField(PARTS, EVENTS)])
 
 
-def arrow_schema(variables: Sequence[str], graphs: bool, booleans: bool, kind: TimeKind) -> pa.Schema:
+def arrow_schema(
+    variables: Sequence[str], graphs: bool, booleans: bool, kind: TimeKind, occurrences: bool = False
+) -> pa.Schema:
     """The same for Arrow."""
     time = pa.int64() if kind is TimeKind.INTEGER else pa.timestamp("us", "UTC")
     fields = [(QUERY, pa.int32()), ("start", time), ("end", time), *((name, _ARROW_TERM) for name in variables)]
@@ -54,6 +58,8 @@ def arrow_schema(variables: Sequence[str], graphs: bool, booleans: bool, kind: T
         fields.append(("graph", _ARROW_TRIPLES))
     if booleans:
         fields.append(("boolean", pa.bool_()))
+    if occurrences:
+        fields += [("event", pa.string()), ("individual", pa.string())]
     return pa.schema([*fields, (PARTS, pa.map_(pa.string(), pa.list_(pa.string())))])
 
 
@@ -76,6 +82,8 @@ def _row(match: Match, schema: pa.Schema) -> dict[str, object]:
         row["graph"] = [{"s": str(t.subject), "p": str(t.predicate), "o": str(t.object)} for t in match.graph]
     if match.boolean is not None:
         row["boolean"] = match.boolean
+    if match.occurrence is not None:
+        row["event"], row["individual"] = (str(term) for term in match.occurrence)
     row[PARTS] = [(part, [str(event) for event in events]) for part, events in match.events.items()]
     return {name: row.get(name) for name in schema.names}
 
