@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterable, Mapping
 
 from naive.comparison import comparable_graph, comparable_row
@@ -10,7 +11,7 @@ from scepter.kernel.state import dump, restore
 from scepter.rdf.formats import GraphEvent, events_to_batch, parse_graph
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.nquads import ReadState
-from scepter.rdf.terms import IRI, Triple
+from scepter.rdf.terms import IRI, Term, Triple
 from scepter.runtime.inputs import load_background
 from scepter.runtime.matches import Match, Matcher
 from scepter.runtime.options import RunOptions
@@ -30,7 +31,7 @@ def job_of(
 ) -> Job:
     static = load_background(query, background, None)
     return Job(
-        name="a run",
+        name=uuid.uuid4().hex,
         program=query.program,
         options=options,
         kind=kind,
@@ -59,15 +60,17 @@ class Buckets:
         self.number = 0
         self.works: dict[int, QueryWork] = {}
 
-    def solved(self, stream: str, start: int, end: int, triples: Iterable[Triple]) -> list[tuple[int, int, bytes]]:
+    def solved(
+        self, stream: str, start: int, end: int, triples: Iterable[tuple[Term, Term, Term]]
+    ) -> list[tuple[int, int, bytes]]:
         """An event as packed solutions: (bucket, time, blob)."""
-        texts = [(str(t.subject), str(t.predicate), str(t.object)) for t in triples]
+        texts = [(str(subject), str(predicate), str(object)) for subject, predicate, object in triples]
         event = GraphEvent(self.job.streams.index(IRI(stream)), f"<http://e/{self.number}>", start, end, texts)
         batch = events_to_batch([event], self.job.key, self.job.kind, run=self.run)
         self.number += 1
         return list(self.reader.solve(batch, self.number - 1))
 
-    def take(self, stream: str, start: int, end: int, triples: Iterable[Triple]) -> None:
+    def take(self, stream: str, start: int, end: int, triples: Iterable[tuple[Term, Term, Term]]) -> None:
         for bucket, _, blob in self.solved(stream, start, end, triples):
             work = self.works.setdefault(bucket, QueryWork(self.job, 0))
             work.kernel.accept(unpack_solved(blob, work.texts))

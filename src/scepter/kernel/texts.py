@@ -39,9 +39,10 @@ class TextsView:
 class Texts:
     """Both arenas behind one kind of ref, with the terms decoded last."""
 
-    def __init__(self) -> None:
+    def __init__(self, like: Texts | None = None) -> None:
+        """No texts yet; the fixed ones are shared with those of `like`."""
         self._live = TextArena()
-        self._fixed = TextArena()
+        self._fixed: TextArena = TextArena() if like is None else like._fixed
         self._terms: dict[int, Term] = {}
         self._by_id: dict[int, Term] = {}
 

@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from scepter.algebra.query import Ask, Select
+from scepter.kernel.container import pack
 from scepter.kernel.shipping import unpack_solved
 from scepter.physical.partitioning import partitioning
 from scepter.physical.planner import plan_query
@@ -30,8 +31,8 @@ from scepter.timeline import MAX_INSTANT
 
 PACKED = "query int, bucket int, time bigint, blob binary"
 _PACKED = pa.schema([("query", pa.int32()), ("bucket", pa.int32()), ("time", pa.int64()), ("blob", pa.binary())])
-_NOTHING = -2
-"""The `query` of rows without a blob: they only tell how far time is."""
+_TIME = -2
+"""The `query` of rows that tell how far time is; of live input, their blobs hold the times of all events."""
 _WHOLE = -1
 """The `query` of blobs that hold events rather than solutions: the program runs undivided."""
 
@@ -59,7 +60,7 @@ def run_batch(
     shared = spark.sparkContext.broadcast(job)
     reading = Reading(shared, report)
     packed = _packed(spark, reading, inputs)
-    schema = arrow_schema(query.variables, query.constructs, query.asks, job.kind)
+    schema = arrow_schema(query.variables, query.constructs, query.asks, job.kind, query.occurrences)
     spark_schema = result_schema(query, job.kind)
     step = _run_bucket if job.divided else _run_whole
 
@@ -133,8 +134,9 @@ def _blobs(job: Job, batches: Iterable[EventBatch], number: int) -> Iterator[pa.
             rows.append((_WHOLE, 0, int(batch.end.max()), pack_batch(batch)))
         number += batch.events
         if batch.events:
-            # time moves on with every event, also with those that no pattern looks at
-            rows.append((_NOTHING, -1, int(batch.end.max()), None))
+            # time moves on with every event, also with those that no pattern looks at; and any of them may be late
+            times = pack({"stream": batch.stream, "time": batch.end}) if job.live else None
+            rows.append((_TIME, -1, int(batch.end.max()), times))
         if rows:
             yield pa.RecordBatch.from_arrays(
                 [pa.array(c, t) for c, t in zip(zip(*rows, strict=True), _PACKED.types, strict=True)], schema=_PACKED

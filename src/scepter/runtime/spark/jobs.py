@@ -90,14 +90,16 @@ class Job:
 class QueryWork:
     """One query's kernel in a worker: the stateless part in reading tasks, the stateful part in buckets."""
 
-    def __init__(self, job: Job, number: int) -> None:
+    def __init__(self, job: Job, number: int, like: QueryWork | None = None) -> None:
+        """A new kernel; what kernels of the query have in common is taken from `like`."""
         query: Query = job.program.queries[number]
         self.job = job
         self.number = number
-        self.plan: QueryPlan = plan_query(query)
+        self.plan: QueryPlan = plan_query(query) if like is None else like.plan
         self.bounds: Bounds = resolve(query.window, job.kind, job.options.time_unit, job.start or 0)
-        self.texts = Texts()
-        self.kernel = QueryKernel(self.plan, self.bounds, job.key, job.background(), self.texts)
+        self.background: Background = job.background() if like is None else like.background
+        self.texts: Texts = Texts() if like is None else Texts(like.texts)
+        self.kernel = QueryKernel(self.plan, self.bounds, job.key, self.background, self.texts)
         self.division = division(self.plan, live=job.live)
         self._streams = np.full(len(job.streams), -1, np.int64)
         for i, stream in enumerate(query.streams):
@@ -156,6 +158,11 @@ def work(job: Job, number: int) -> QueryWork:
             _KEPT.clear()
         _KEPT[place] = QueryWork(job, number)
     return _KEPT[place]
+
+
+def new_work(job: Job, number: int) -> QueryWork:
+    """A kernel for the stateful part of a query, at little cost in a worker process that has had one."""
+    return QueryWork(job, number, work(job, number))
 
 
 _BATCH_ARRAYS = (

@@ -88,6 +88,7 @@ def run_with_options(
         named=tuple((iri.value, tuple(graph)) for iri, graph in static.dataset.named.items()),
         ontology=load_ontology(query, ontology),
         buckets=_LIVE_BUCKETS if live else _buckets(spark),
+        live=live,
     )
     inputs: dict[int, DataFrame | list[Range]] = {}
     salt = 0
