@@ -76,6 +76,13 @@ def run(
     max_delay: Annotated[
         str | None, typer.Option(metavar="D", help="Allowed disorder (default 0). Example: --max-delay 5s")
     ] = None,
+    max_derivations: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N",
+            help="EP-SPARQL: how many triples rules may derive at one instant (default 10,000). Example: --max-derivations 100000",
+        ),
+    ] = None,
     format: Annotated[
         str | None,
         typer.Option(
@@ -142,7 +149,13 @@ def run(
     chosen = one_of("--format", format, FORMATS) if format is not None else _default_format(output)
     query = load_query(query_file, language)
     options = run_options(
-        query.language, policy=policy, time_unit=time_unit, start=start, evaluate_at=evaluate_at, max_delay=max_delay
+        query.language,
+        policy=policy,
+        time_unit=time_unit,
+        start=start,
+        evaluate_at=evaluate_at,
+        max_delay=max_delay,
+        max_derivations=max_derivations,
     )
     sources, warnings = assign_streams(query, split_streams(query, stream or []))
     for warning in warnings:

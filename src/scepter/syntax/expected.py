@@ -162,6 +162,11 @@ def _misplaced(error: UnexpectedInput, at: int, source: Source, wanted: str, acc
 
 def _hint(word: str, accepted: set[str]) -> str | None:
     keywords = [name.lstrip("_") for name in accepted if name not in _WORDS and name.lstrip("_").isalpha()]
+    temporal = _WORDS["TEMPORAL"].split(", ")
+    if "TEMPORAL" in accepted:
+        keywords += temporal
+    elif word.upper() in temporal and "_UNION" not in accepted:
+        return f"{word.upper()} joins groups: write {{ … }} {word.upper()} {{ … }}"
     if close := nearest(word.upper(), keywords):
         return f"did you mean {close}?"
     if "_EXISTS" in accepted and "SIGN" not in accepted:

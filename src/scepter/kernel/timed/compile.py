@@ -114,7 +114,7 @@ class Compiler:
                 return Unique(self.compile(inner, bound, window))
             case Slice(inner, offset, limit):
                 # A bound would take rows away before they are counted.
-                return Sliced(self.compile(inner, None, window), offset, limit, ordered=_is_ordered(inner))
+                return Sliced(self.compile(inner, None, window), offset, limit, ordered=is_ordered(inner))
             case _:
                 assert_never(pattern)
 
@@ -193,8 +193,8 @@ class Compiler:
 
     def _condition(self, expression: Expression) -> Condition:
         """The FILTER of an optional group: both mappings, and the interval of the group itself (rule 2)."""
-        test = self.expressions.condition(expression)
-        return lambda mandatory, optional: test({**mandatory.row, **optional.row}, optional)
+        test = self.expressions.optional_condition(expression)
+        return lambda mandatory, optional: test({**mandatory.row, **optional.row}, optional, mandatory.end)
 
     # ---- one side
 
@@ -220,8 +220,9 @@ def _sides(pattern: Union) -> Iterable[Pattern]:
             yield node
 
 
-def _is_ordered(pattern: Pattern) -> bool:
-    while isinstance(pattern, (Distinct, Project)):
+def is_ordered(pattern: Pattern) -> bool:
+    """Whether the solutions of one end come in an order that the query gives them (ORDER BY)."""
+    while isinstance(pattern, (Distinct, Project, Slice)):
         pattern = pattern.pattern
     return isinstance(pattern, OrderBy)
 

@@ -23,8 +23,9 @@ from scepter.timeline import TimeKind, format_instant
 if TYPE_CHECKING:
     from scepter.kernel.timed.history import History
 
-Ask: TypeAlias = Callable[[Timed], Term]
-"""The answer of a time function or an EXISTS for a solution; KeyError where it has none."""
+Ask: TypeAlias = Callable[[Row, Timed, int | None], Term]
+"""The answer of a time function or an EXISTS, for a mapping, the solution whose interval counts, and the end of the one that
+asks (None where it is timeless); KeyError where there is none."""
 
 VOLATILE = frozenset({"RAND", "UUID", "STRUUID", "BNODE"})
 """Functions with another value each time."""
@@ -33,15 +34,16 @@ VOLATILE = frozenset({"RAND", "UUID", "STRUUID", "BNODE"})
 class _Asked(dict[str, Term]):
     """A solution's bindings, and what is asked of it only when it is."""
 
-    __slots__ = ("answers", "solution")
+    __slots__ = ("answers", "solution", "until")
 
-    def __init__(self, row: Mapping[str, Term], solution: Timed, answers: Mapping[str, Ask]) -> None:
+    def __init__(self, row: Mapping[str, Term], solution: Timed, until: int | None, answers: Mapping[str, Ask]) -> None:
         super().__init__(row)
         self.solution = solution
+        self.until = until
         self.answers = answers
 
     def __missing__(self, name: str) -> Term:
-        return self.answers[name](self.solution)
+        return self.answers[name](self, self.solution, self.until)
 
 
 class Expressions:
@@ -54,12 +56,17 @@ class Expressions:
 
     def condition(self, expression: Expression) -> Callable[[Row, Timed], bool]:
         """A FILTER: for the mapping it sees and the solution whose interval it speaks of."""
+        test = self.optional_condition(expression)
+        return lambda row, solution: test(row, solution, solution.end)
+
+    def optional_condition(self, expression: Expression) -> Callable[[Row, Timed, int | None], bool]:
+        """The FILTER of an optional group: it speaks of that group's interval, and asks for a mandatory solution."""
         asked, answers = self._rewritten(expression)
         test = compile_condition(asked)
         each = self._contexts(expression)
         if not answers:
-            return lambda row, _: test(row, each())
-        return lambda row, solution: test(_Asked(row, solution, answers), each())
+            return lambda row, _, __: test(row, each())
+        return lambda row, solution, until: test(_Asked(row, solution, until, answers), each())
 
     def value(self, expression: Expression) -> Callable[[Row, Timed], Term | None]:
         """An expression's value, None for an error."""
@@ -69,7 +76,7 @@ class Expressions:
 
         def value(row: Row, solution: Timed) -> Term | None:
             try:
-                return compiled(_Asked(row, solution, answers) if answers else row, each())
+                return compiled(_Asked(row, solution, solution.end, answers) if answers else row, each())
             except ExpressionError:
                 return None
 
@@ -83,7 +90,7 @@ class Expressions:
             found = dict(solution.row)
             for name, answer in answers.items():
                 try:
-                    found[name] = answer(solution)
+                    found[name] = answer(solution.row, solution, solution.end)
                 except KeyError:
                     continue
             return found
@@ -144,13 +151,13 @@ def _replace(expression: Expression, known: Mapping[int, str], function: Callabl
 
 
 def _time(name: str, kind: TimeKind) -> Ask:
-    def start(solution: Timed) -> Term:
+    def start(_: Row, solution: Timed, __: int | None) -> Term:
         return instant_literal(_known(solution.start, name), kind)
 
-    def end(solution: Timed) -> Term:
+    def end(_: Row, solution: Timed, __: int | None) -> Term:
         return instant_literal(_known(solution.end, name), kind)
 
-    def duration(solution: Timed) -> Term:
+    def duration(_: Row, solution: Timed, __: int | None) -> Term:
         return duration_literal(_known(solution.end, name) - _known(solution.start, name), kind)
 
     return {START: start, END: end, DURATION: duration}[name]

@@ -23,9 +23,11 @@ from scepter.algebra.patterns import (
 )
 from scepter.algebra.timed import TIME_FUNCTIONS
 from scepter.algebra.walk import find, walk
+from scepter.kernel.sparql.context import Row
 from scepter.kernel.sparql.dataset import Graph
 from scepter.kernel.timed.solutions import EventGraph, Instant, Occurrence, Timed
 from scepter.rdf.terms import Term, Triple
+from scepter.rdf.values import boolean
 
 _Interval = tuple[int, int]
 
@@ -63,8 +65,8 @@ class Occurred:
             yield triple, self._intervals[triple]
 
 
-Search = Callable[[Exists, "History", Timed], bool]
-"""Whether a pattern has a solution for an outer one."""
+Search = Callable[[Exists, "History", Row, int | None], bool]
+"""Whether a pattern has a solution under an outer one's bindings, of what has ended by then; None: of what has no time."""
 
 
 class History:
@@ -93,11 +95,9 @@ class History:
         self.now = 0
         self._pending: list[Occurrence] = []
 
-    def ask(self, exists: Exists) -> Callable[[Timed], Term]:
+    def ask(self, exists: Exists) -> Callable[[Row, Timed, int | None], Term]:
         """An EXISTS as something to ask a solution."""
-        from scepter.rdf.values import boolean
-
-        return lambda solution: boolean(self._search(exists, self, solution) is not exists.negated)
+        return lambda row, _, until: boolean(self._search(exists, self, row, until) is not exists.negated)
 
     def see(self, instant: Instant) -> None:
         """The instant that is being evaluated: it has ended by then, too."""
@@ -119,22 +119,26 @@ class History:
         self.past_times += [self.now] * len(self.present_graphs)
         self._pending, self.present, self.present_graphs = [], Occurred(), ()
 
-    def match(self, wanted: Sequence[Term | None], *, timeless: bool) -> Iterator[tuple[Triple, _Interval | None]]:
-        """Static triples, and unless a timeless solution asks (which sees no others), occurrences."""
+    def match(self, wanted: Sequence[Term | None], until: int | None) -> Iterator[tuple[Triple, _Interval | None]]:
+        """Static triples, and occurrences that have ended by then; None, from a timeless solution, sees no occurrences."""
         for triple in self.static.match(*wanted):
             yield triple, None
-        if timeless:
+        if until is None:
             return
         for occurred in (self.past, self.present):
             for triple, intervals in occurred.match(wanted):
                 for interval in intervals:
-                    yield triple, interval
+                    if interval[1] <= until:
+                        yield triple, interval
 
-    def graphs(self) -> Iterator[tuple[EventGraph, int]]:
-        """The events' graphs so far, each with its end."""
-        yield from zip(self.past_graphs, self.past_times, strict=True)
-        for graph in self.present_graphs:
-            yield graph, self.now
+    def graphs(self, until: int | None) -> Iterator[tuple[EventGraph, int]]:
+        """The graphs of events that have ended by then, each with its end."""
+        if until is None:
+            return
+        past = zip(self.past_graphs, self.past_times, strict=True)
+        yield from ((graph, end) for graph, end in past if end <= until)
+        if self.now <= until:
+            yield from ((graph, self.now) for graph in self.present_graphs)
 
     def size(self) -> int:
         """Occurrences and graphs remembered."""

@@ -48,8 +48,8 @@ from scepter.kernel.timed.solutions import Instant, Timed, distinct
 from scepter.rdf.terms import Term
 
 Found = Iterator[Timed]
-_Plan = Callable[[Row, bool], Found]
-"""(the outer solution's bindings, whether it is timeless) -> the solutions, with those bindings in their rows."""
+_Plan = Callable[[Row, int | None], Found]
+"""(the outer solution's bindings, its end or None) -> the solutions that have ended by then, with those bindings in their rows."""
 
 
 class Searches:
@@ -60,13 +60,13 @@ class Searches:
         self._expressions = expressions
         self._plans: dict[int, tuple[Exists, _Plan]] = {}
 
-    def holds(self, exists: Exists, history: History, solution: Timed) -> bool:
+    def holds(self, exists: Exists, history: History, row: Row, until: int | None) -> bool:
         """Whether the pattern has a solution under an outer one's bindings."""
         known = self._plans.get(id(exists))
         if known is None:
             plan = _Compiler(history, self._context, self._expressions()).plan(exists.pattern)
             known = self._plans[id(exists)] = exists, plan
-        return next(known[1](solution.row, solution.timeless), None) is not None
+        return next(known[1](dict(row), until), None) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,16 +87,16 @@ class _Compiler:
             case Related():
                 return self._related(pattern)
             case LeftJoin(left, right, condition):
-                test = None if condition is None else self.expressions.condition(condition)
-                return self._optional(self.plan(left), self.plan(right), test, lambda a, b: _ended(a, b))
+                test = None if condition is None else self.expressions.optional_condition(condition)
+                return self._optional(self.plan(left), self.plan(right), test, _ended)
             case Minus(left, right):
                 return self._minus(self.plan(left), self.plan(right))
             case Union(left, right):
                 sides = self.plan(left), self.plan(right)
-                return lambda row, timeless: (s for side in sides for s in side(row, timeless))
+                return lambda row, until: (s for side in sides for s in side(row, until))
             case Filter(condition, inner):
                 plan, keep = self.plan(inner), self.expressions.condition(condition)
-                return lambda row, timeless: (s for s in plan(row, timeless) if keep({**row, **s.row}, s))
+                return lambda row, until: (s for s in plan(row, until) if keep({**row, **s.row}, s))
             case Extend():
                 return self._extend(pattern)
             case Values() | Graph() | Match():
@@ -105,7 +105,7 @@ class _Compiler:
                 return self._project(self.plan(inner), frozenset(v.name for v in variables))
             case Distinct(inner):
                 plan = self.plan(inner)
-                return lambda row, timeless: iter(distinct(plan(row, timeless)))
+                return lambda row, until: iter(distinct(plan(row, until)))
             case Group() | OrderBy() | Slice():
                 return self._shaped(pattern)
             case _:
@@ -116,35 +116,33 @@ class _Compiler:
     def _bgp(self, pattern: BGP) -> _Plan:
         names = frozenset(in_scope(pattern))
 
-        def plan(row: Row, timeless: bool) -> Found:
+        def plan(row: Row, until: int | None) -> Found:
             order = join_order(pattern.triples, names & row.keys())
-            return self._extended(order, Timed(dict(row)), timeless)
+            return self._extended(order, Timed(dict(row)), until)
 
         return plan
 
-    def _extended(self, triples: list[TriplePattern], solution: Timed, timeless: bool) -> Found:
+    def _extended(self, triples: list[TriplePattern], solution: Timed, until: int | None) -> Found:
         if not triples:
             yield solution
             return
         first, rest = triples[0], triples[1:]
         nodes = (first.subject, first.predicate, first.object)
         wanted = [_term(node, solution.row) for node in nodes]
-        for triple, interval in self.history.match(wanted, timeless=timeless):
+        for triple, interval in self.history.match(wanted, until):
             row = dict(solution.row)
             if all(_bind(row, node, term) for node, term in zip(nodes, triple, strict=True)):
                 matched = Timed(row) if interval is None else Timed(row, *interval)
-                yield from self._extended(rest, solution.merged(matched), timeless)
+                yield from self._extended(rest, solution.merged(matched), until)
 
     def _path(self, pattern: PathPattern) -> _Plan:
         compiled = compile_pattern(pattern)
 
-        def plan(row: Row, timeless: bool) -> Found:
+        def plan(row: Row, until: int | None) -> Found:
             context = replace(self.context, substituted=row)
             for found in compiled(replace(context, graph=self.history.static)):
                 yield Timed(found)
-            if timeless:
-                return
-            for graph, end in self.history.graphs():
+            for graph, end in self.history.graphs(until):
                 for found in compiled(replace(context, graph=RDFGraph(graph.triples))):
                     yield Timed(found, graph.start, end)
 
@@ -153,7 +151,7 @@ class _Compiler:
     def _static(self, pattern: Values | Graph | Match) -> _Plan:
         compiled = compile_pattern(pattern)
 
-        def plan(row: Row, _: bool) -> Found:
+        def plan(row: Row, _: int | None) -> Found:
             return (Timed({**row, **found}) for found in compiled(replace(self.context, substituted=row)))
 
         return plan
@@ -163,9 +161,9 @@ class _Compiler:
     def _joined(self, left: Pattern, right: Pattern, fits: Callable[[Timed, Timed], bool]) -> _Plan:
         first, second = self.plan(left), self.plan(right)
 
-        def plan(row: Row, timeless: bool) -> Found:
-            others = list(second(row, timeless))
-            return (a.merged(b) for a in first(row, timeless) for b in others if _compatible(a, b) and fits(a, b))
+        def plan(row: Row, until: int | None) -> Found:
+            others = list(second(row, until))
+            return (a.merged(b) for a in first(row, until) for b in others if _compatible(a, b) and fits(a, b))
 
         return plan
 
@@ -173,7 +171,7 @@ class _Compiler:
         relation = RELATIONS[pattern.relation]
         if pattern.optional is None:
             return self._joined(pattern.left, pattern.right, lambda a, b: related(relation, a, b))
-        test = None if pattern.condition is None else self.expressions.condition(pattern.condition)
+        test = None if pattern.condition is None else self.expressions.optional_condition(pattern.condition)
         left, right = self.plan(pattern.left), self.plan(pattern.right)
         if pattern.optional is Side.LEFT:
             return self._optional(right, left, test, lambda m, o: _visible(m, o) and related(relation, o, m))
@@ -183,17 +181,17 @@ class _Compiler:
         self,
         mandatory: _Plan,
         optional: _Plan,
-        test: Callable[[Row, Timed], bool] | None,
+        test: Callable[[Row, Timed, int | None], bool] | None,
         fits: Callable[[Timed, Timed], bool],
     ) -> _Plan:
-        def plan(row: Row, timeless: bool) -> Found:
-            others = list(optional(row, timeless))
-            for solution in mandatory(row, timeless):
+        def plan(row: Row, until: int | None) -> Found:
+            others = list(optional(row, until))
+            for solution in mandatory(row, until):
                 alone = True
                 for other in others:
                     if not _compatible(solution, other) or not fits(solution, other):
                         continue
-                    if test is None or test({**row, **solution.row, **other.row}, other):
+                    if test is None or test({**row, **solution.row, **other.row}, other, solution.end):
                         alone = False
                         yield solution.merged(other)
                 if alone:
@@ -202,9 +200,9 @@ class _Compiler:
         return plan
 
     def _minus(self, left: _Plan, right: _Plan) -> _Plan:
-        def plan(row: Row, timeless: bool) -> Found:
-            others = list(right(row, timeless))
-            for solution in left(row, timeless):
+        def plan(row: Row, until: int | None) -> Found:
+            others = list(right(row, until))
+            for solution in left(row, until):
                 if not any(_removes(solution, other, row) for other in others):
                     yield solution
 
@@ -216,8 +214,8 @@ class _Compiler:
         inner, name = self.plan(pattern.pattern), pattern.variable.name
         value = self.expressions.value(pattern.expression)
 
-        def plan(row: Row, timeless: bool) -> Found:
-            for solution in inner(row, timeless):
+        def plan(row: Row, until: int | None) -> Found:
+            for solution in inner(row, until):
                 term = value({**row, **solution.row}, solution)
                 if term is None:
                     yield solution
@@ -229,9 +227,9 @@ class _Compiler:
     def _project(self, inner: _Plan, names: frozenset[str]) -> _Plan:
         """A sub-SELECT sees only those outer bindings that it projects."""
 
-        def plan(row: Row, timeless: bool) -> Found:
+        def plan(row: Row, until: int | None) -> Found:
             seen = {name: term for name, term in row.items() if name in names}
-            for solution in inner(seen, timeless):
+            for solution in inner(seen, until):
                 kept = {name: term for name, term in solution.row.items() if name in names}
                 if all(row.get(name, term) == term for name, term in kept.items()):
                     yield solution.with_row({**row, **kept})
@@ -241,8 +239,8 @@ class _Compiler:
     def _shaped(self, pattern: Group | OrderBy | Slice) -> _Plan:
         inner = self.plan(pattern.pattern)
 
-        def plan(row: Row, timeless: bool) -> Found:
-            source = _Given(list(distinct(inner(row, timeless))), self.history.now)
+        def plan(row: Row, until: int | None) -> Found:
+            source = _Given(list(distinct(inner(row, until))), self.history.now)
             operator = self._operator(pattern, source)
             yield from operator.fixed
             yield from operator.delta(Instant(self.history.now, ()))

@@ -1,0 +1,87 @@
+"""Downward compatibility (spec/20-ep-sparql rule 8): SPARQL over one instant is SPARQL."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from hypothesis import HealthCheck, assume, event, given, settings
+from hypothesis import strategies as st
+
+from property.sparql_strategies import bgps, graphs, path_patterns, patterns
+from scepter.algebra.patterns import (
+    Alternative,
+    Group,
+    NegatedPropertySet,
+    PathPattern,
+    PathSequence,
+    Pattern,
+    Union,
+    ZeroOrMore,
+    ZeroOrOne,
+)
+from scepter.algebra.timed import Sources
+from scepter.algebra.walk import find
+from scepter.kernel.sparql.dataset import EMPTY_DATASET, Graph
+from scepter.kernel.sparql.patterns import solutions
+from scepter.kernel.timed.program import Pipeline, Settings
+from scepter.kernel.timed.solutions import EventGraph, Instant, Occurrence
+from scepter.ontology.schema import Schema
+from scepter.rdf.terms import Term, Triple
+from scepter.timeline import TimeKind
+
+MANY = settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+SETTINGS = Settings(TimeKind.INTEGER, "ms", EMPTY_DATASET, Schema.from_triples(()))
+
+Rows = Counter[frozenset[tuple[str, Term]]]
+
+
+def seen(row: dict[str, Term]) -> frozenset[tuple[str, Term]]:
+    return frozenset((name, term) for name, term in row.items() if not name.startswith("_:"))
+
+
+def over_an_instant(pattern: Pattern, triples: list[Triple]) -> Rows:
+    pipeline = Pipeline(pattern, Sources(), None, SETTINGS)
+    occurrences = [Occurrence(triple, 7, 7) for triple in triples]
+    found = pipeline.delta(Instant(7, occurrences, [EventGraph(tuple(dict.fromkeys(triples)), 7)]))
+    assert all((s.start, s.end) == (7, 7) for s in found)
+    return Counter(seen(s.row) for s in found)
+
+
+def has(pattern: Pattern, *kinds: type) -> bool:
+    return any(next(find(pattern, kind), None) is not None for kind in kinds)
+
+
+@MANY
+@given(patterns(bgps), graphs)
+def test_patterns_over_one_instant_are_sparql(pattern: Pattern, triples: list[Triple]) -> None:
+    # A group of nothing has a row in SPARQL; over time nothing has entered it. UNION's duplicates are one solution (a set).
+    assume(not any(not group.keys for group in find(pattern, Group)))
+    assume(not (has(pattern, Group) and has(pattern, Union)))
+    wanted = Counter(seen(row) for row in solutions(pattern, Graph(triples)))
+    event(f"solutions: {min(3, wanted.total())}")
+    found = over_an_instant(pattern, triples)
+    if has(pattern, Union):
+        assert set(found) == set(wanted)
+    else:
+        assert found == wanted
+
+
+@MANY
+@given(patterns(bgps, path_patterns), graphs)
+def test_paths_within_one_event_are_sparql(pattern: Pattern, triples: list[Triple]) -> None:
+    assume(triples and has(pattern, PathPattern) and not has(pattern, Group))
+    assume(not has(pattern, ZeroOrMore, ZeroOrOne))  # of length zero they hold without any time
+    wanted = Counter(seen(row) for row in solutions(pattern, Graph(triples)))
+    found = over_an_instant(pattern, triples)
+    if has(pattern, Union, Alternative, PathSequence, NegatedPropertySet):
+        assert set(found) == set(wanted)
+    else:
+        assert found == wanted
+
+
+@MANY
+@given(bgps, st.lists(graphs, max_size=3))
+def test_the_same_triples_over_several_events_of_an_instant(pattern: Pattern, parts: list[list[Triple]]) -> None:
+    triples = [triple for part in parts for triple in part]
+    wanted = Counter(seen(row) for row in solutions(pattern, Graph(triples)))
+    assert over_an_instant(pattern, triples) == wanted
