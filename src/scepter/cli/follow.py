@@ -22,8 +22,10 @@ from scepter.errors import option_error
 from scepter.io.dead_letters import DeadLetterSink
 from scepter.io.results import ResultWriter, open_writer
 from scepter.runtime.matches import Match
+from scepter.runtime.spark.answers import kind_of
 from scepter.runtime.spark.follow import Standing, follow
 from scepter.runtime.spark.letters import drained
+from scepter.timeline import TimeKind, format_instant, parse_datetime
 
 _RECORD = "output.json"
 
@@ -159,21 +161,38 @@ def run_following(job: Job, format: str, output: Path | None, dead_letter: Path 
                 checkpoint=str(checkpoint / "spark"),
                 stop=stop,
                 every=job.trigger,
-                tell=lambda at: say(standing_line(at, count)),
+                tell=lambda at: say(standing_line(at, count, watermark(at, kind_of(found), job.options.time_unit))),
             )
         out.close()
     return count, sink.count
 
 
-def standing_line(at: Standing, matches: int) -> str:
+def standing_line(at: Standing, matches: int, watermark: int | str | None) -> str:
     """How a run is doing, in one line.
 
-    >>> standing_line(Standing(1200, 400.0, "2026-01-01T00:00:05.000Z", 3, 2_500_000), 7)
-    '1,200 events  400/s  watermark 2026-01-01T00:00:05.000Z  state 2.5 MB  7 matches'
+    >>> standing_line(Standing(1200, 400.0, None, 3, 2_500_000, 4), 7, 55)
+    '1,200 events  400/s  watermark 55  state 2.5 MB  4 late  7 matches'
     """
-    watermark = f"  watermark {at.watermark}" if at.watermark else ""
+    shown = "" if watermark is None else f"  watermark {watermark}"
     state = f"  state {at.state_bytes / 1e6:.1f} MB" if at.state_rows else ""
-    return f"{at.events:,} events  {at.per_second:,.0f}/s{watermark}{state}  {matches:,} matches"
+    late = f"  {at.late:,} late" if at.late else ""
+    return f"{at.events:,} events  {at.per_second:,.0f}/s{shown}{state}{late}  {matches:,} matches"
+
+
+def watermark(at: Standing, kind: TimeKind, time_unit: str) -> int | str | None:
+    """The watermark as the run's times are written; None before the first one.
+
+    >>> watermark(Standing(1, 1.0, "1970-01-01T00:00:00.055Z", 0, 0), TimeKind.INTEGER, "s")
+    55
+    """
+    if at.watermark is None:
+        return None
+    instant = parse_datetime(at.watermark)
+    if instant <= 0:
+        return None
+    if kind is TimeKind.DATETIME:
+        return format_instant(instant, kind)
+    return instant if time_unit == "us" else instant // 1000  # as `streaming.ticks_per_millisecond` tells Spark
 
 
 @contextmanager

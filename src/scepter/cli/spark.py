@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 import tempfile
@@ -17,7 +18,7 @@ from scepter.cases.model import Case
 from scepter.cases.nquads import case_nquads
 from scepter.cli.inputs import assign_streams
 from scepter.cli.options import run_options
-from scepter.errors import option_error
+from scepter.errors import ScepterError, option_error
 from scepter.rdf.files import stream_files
 from scepter.rdf.source import DeadLetterTaker
 from scepter.runtime.matches import Match
@@ -42,13 +43,38 @@ _WAIT: Final = 0.5
 
 @contextmanager
 def running(master: str | None) -> Iterator[SparkSession]:
-    """A session that knows the format rdf, for as long as the command runs."""
-    spark = session(master, APP)
+    """A session that knows the format rdf, for as long as the command runs. What the JVM and the workers say on their own goes
+    to a file, which is named when the run fails."""
+    messages = Path(tempfile.mkstemp(prefix="scepter-spark-", suffix=".log")[1])
     try:
-        register(spark)
-        yield spark
+        with _stderr_to(messages):
+            spark = session(master, APP)
+        try:
+            register(spark)
+            yield spark
+        finally:
+            spark.stop()
+    except ScepterError:
+        messages.unlink()
+        raise
+    except Exception:
+        say(f"what Spark itself said is in {messages}")
+        raise
+    messages.unlink()
+
+
+@contextmanager
+def _stderr_to(path: Path) -> Iterator[None]:
+    """Processes that are started meanwhile write their errors to a file."""
+    sys.stderr.flush()
+    ours = os.dup(2)
+    try:
+        with path.open("ab") as file:
+            os.dup2(file.fileno(), 2)
+        yield
     finally:
-        spark.stop()
+        os.dup2(ours, 2)
+        os.close(ours)
 
 
 def spark_matches(job: Job, dead_letter: DeadLetterTaker) -> Iterator[Match]:

@@ -108,7 +108,7 @@ def ordered_answers(found: DataFrame, query: Query) -> Iterator[Match]:
             parts = count // AT_ONCE + 1
             spread = kept.coalesce(1) if parts == 1 else kept.repartitionByRange(parts, "c2", "c1")
             rows = spread.sortWithinPartitions("c2", "c1", "c0").toLocalIterator()
-            matches = (_match(row, query, _kind(found)) for row in rows)
+            matches = (_match(row, query, kind_of(found)) for row in rows)
             for _, tied in groupby(matches, key=lambda match: (match.end, match.start)):
                 yield from sorted_matches(tied)
         finally:
@@ -117,18 +117,19 @@ def ordered_answers(found: DataFrame, query: Query) -> Iterator[Match]:
 
 def batch_answers(found: DataFrame, query: Query) -> list[Match]:
     """The matches of one micro-batch, in order. The table is evaluated once: what it reads is state."""
-    return sorted_matches(_match(row, query, _kind(found)) for row in _plain(found).collect())
+    return sorted_matches(_match(row, query, kind_of(found)) for row in _plain(found).collect())
 
 
 def _plain(found: DataFrame) -> DataFrame:
     """Columns by number, since a variable may be called `end`; times as integers, whatever the session's time zone is."""
     numbered = found.toDF(*(f"c{i}" for i in range(len(found.columns))))
-    if _kind(found) is TimeKind.INTEGER:
+    if kind_of(found) is TimeKind.INTEGER:
         return numbered
     return numbered.withColumns({name: F.unix_micros(name) for name in ("c1", "c2")})
 
 
-def _kind(found: DataFrame) -> TimeKind:
+def kind_of(found: DataFrame) -> TimeKind:
+    """The kind of a result table's times."""
     return TimeKind.INTEGER if isinstance(found.schema.fields[1].dataType, LongType) else TimeKind.DATETIME
 
 

@@ -14,6 +14,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 from scepter.runtime.matches import Match
 from scepter.runtime.queries import Query
 from scepter.runtime.spark.answers import batch_answers, faults_told
+from scepter.runtime.spark.streaming import observed
 
 Take = Callable[[int, Sequence[Match]], None]
 """Takes the matches of the micro-batch of that number; a number may come again after a crash."""
@@ -32,12 +33,15 @@ class Standing:
     """As Spark tells it, ISO 8601."""
     state_rows: int
     state_bytes: int
+    late: int = 0
+    """Events behind the watermark when they came."""
 
 
 @dataclass(slots=True)
 class _Tally:
     batch: int = -1
     events: int = 0
+    late: int = 0
 
 
 def follow(
@@ -62,11 +66,13 @@ def follow(
     tally, told = _Tally(), clock()
     try:
         with faults_told():
-            while not stop.is_set() and not running.awaitTermination(_LOOK):  # type: ignore[arg-type]
+            while not stop.wait(_LOOK) and running.isActive:
                 standing = _standing(running, tally)
                 if standing is not None and clock() - told >= tell_every:
                     told = clock()
                     tell(standing)
+            if not stop.is_set():
+                running.awaitTermination()  # raises what ended it
     finally:
         _end(running, clock)
     if (standing := _standing(running, tally)) is not None:
@@ -74,11 +80,16 @@ def follow(
 
 
 def _end(running: StreamingQuery, clock: Callable[[], float]) -> None:
-    """Stops between two micro-batches, or after a minute within one: the checkpoint knows where to go on either way."""
-    patience = clock() + _LAST_BATCH
-    while running.isActive and running.status["isTriggerActive"] and running.status["isDataAvailable"] and clock() < patience:
-        running.awaitTermination(_LOOK)  # type: ignore[arg-type]
+    """Stops behind the current micro-batch, or after a minute within it: the checkpoint knows where to go on either way."""
+    current, patience = _finished(running), clock() + _LAST_BATCH
+    while running.isActive and running.status["isTriggerActive"] and _finished(running) == current and clock() < patience:
+        time.sleep(_LOOK / 10)
     running.stop()
+
+
+def _finished(running: StreamingQuery) -> int:
+    last: Any = running.lastProgress
+    return -1 if last is None else int(last["batchId"])
 
 
 def _standing(running: StreamingQuery, tally: _Tally) -> Standing | None:
@@ -86,6 +97,7 @@ def _standing(running: StreamingQuery, tally: _Tally) -> Standing | None:
         if progress["batchId"] > tally.batch:
             tally.batch = progress["batchId"]
             tally.events += max(0, progress["numInputRows"])
+            tally.late += observed(progress).late
     last: Any = running.lastProgress
     if last is None:
         return None
@@ -96,4 +108,5 @@ def _standing(running: StreamingQuery, tally: _Tally) -> Standing | None:
         watermark=last["eventTime"].get("watermark"),
         state_rows=sum(each["numRowsTotal"] for each in operators),
         state_bytes=sum(each["memoryUsedBytes"] for each in operators),
+        late=tally.late,
     )
