@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 import pyarrow as pa
 from pyspark.sql.types import (
@@ -65,27 +66,68 @@ def arrow_schema(
 
 def match_table(matches: Iterable[Match], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     """Matches in record batches."""
-    rows: list[dict[str, object]] = []
-    for match in matches:
-        rows.append(_row(match, schema))
-        if len(rows) >= _ROWS:
-            yield pa.RecordBatch.from_pylist(rows, schema)
-            rows = []
-    if rows:
-        yield pa.RecordBatch.from_pylist(rows, schema)
+    rest = iter(matches)
+    while some := list(islice(rest, _ROWS)):
+        yield _record_batch(some, schema)
 
 
-def _row(match: Match, schema: pa.Schema) -> dict[str, object]:
-    row: dict[str, object] = {QUERY: match.query, "start": match.start, "end": match.end}
-    row |= {name: term_struct(term) for name, term in match.bindings.items()}
-    if match.graph is not None:
-        row["graph"] = [{"s": str(t.subject), "p": str(t.predicate), "o": str(t.object)} for t in match.graph]
-    if match.boolean is not None:
-        row["boolean"] = match.boolean
-    if match.occurrence is not None:
-        row["event"], row["individual"] = (str(term) for term in match.occurrence)
-    row[PARTS] = [(part, [str(event) for event in events]) for part, events in match.events.items()]
-    return {name: row.get(name) for name in schema.names}
+def _record_batch(matches: list[Match], schema: pa.Schema) -> pa.RecordBatch:
+    bindings = [match.bindings for match in matches]
+    columns: list[pa.Array] = []
+    for field in schema:
+        match field.name:
+            case "_query":
+                column = pa.array([match.query for match in matches], field.type)
+            case "_events":
+                column = _events([match.events for match in matches])
+            case "boolean" if field.type == pa.bool_():
+                column = pa.array([match.boolean for match in matches], field.type)
+            case "graph" if field.type == _ARROW_TRIPLES:
+                column = pa.array([_graph(match) for match in matches], field.type)
+            case name if field.type == _ARROW_TERM:
+                column = _terms([row.get(name) for row in bindings])
+            case "start":
+                column = pa.array([match.start for match in matches], field.type)
+            case _:
+                column = pa.array([match.end for match in matches], field.type)
+        columns.append(column)
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def _terms(terms: list[Term | None]) -> pa.Array:
+    """Terms as structs, each distinct one made once: equal terms of a run are mostly one object."""
+    places: dict[int, int] = {}
+    distinct: list[dict[str, str | None]] = []
+    rows: list[int | None] = []
+    for term in terms:
+        if term is None:
+            rows.append(None)
+            continue
+        place = places.setdefault(id(term), len(distinct))
+        if place == len(distinct):
+            distinct.append(term_struct(term))
+        rows.append(place)
+    return pa.array(distinct, _ARROW_TERM).take(pa.array(rows, pa.int32()))
+
+
+def _events(selected: list[dict[str, list[object]]]) -> pa.Array:
+    parts: list[str] = []
+    names: list[str] = []
+    maps, lists = [0], [0]
+    for events in selected:
+        for part, chosen in events.items():
+            parts.append(part)
+            names += [str(event) for event in chosen]
+            lists.append(len(names))
+        maps.append(len(parts))
+    items = pa.ListArray.from_arrays(pa.array(lists, pa.int32()), pa.array(names, pa.string()))
+    return pa.MapArray.from_arrays(pa.array(maps, pa.int32()), pa.array(parts, pa.string()), items)
+
+
+def _graph(match: Match) -> list[dict[str, str]] | None:
+    if match.graph is None:
+        return None
+    return [{"s": str(t.subject), "p": str(t.predicate), "o": str(t.object)} for t in match.graph]
 
 
 def term_struct(term: Term) -> dict[str, str | None]:
