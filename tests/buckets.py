@@ -11,7 +11,7 @@ from scepter.kernel.state import dump, restore
 from scepter.rdf.formats import GraphEvent, events_to_batch, parse_graph
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.nquads import ReadState
-from scepter.rdf.terms import IRI, Term, Triple
+from scepter.rdf.terms import IRI, Triple
 from scepter.runtime.inputs import load_background
 from scepter.runtime.matches import Match, Matcher
 from scepter.runtime.options import RunOptions
@@ -61,7 +61,7 @@ class Buckets:
         self.works: dict[int, QueryWork] = {}
 
     def solved(
-        self, stream: str, start: int, end: int, triples: Iterable[tuple[Term, Term, Term]]
+        self, stream: str, start: int, end: int, triples: Iterable[tuple[object, object, object]]
     ) -> list[tuple[int, int, bytes]]:
         """An event as packed solutions: (bucket, time, blob)."""
         texts = [(str(subject), str(predicate), str(object)) for subject, predicate, object in triples]
@@ -70,7 +70,7 @@ class Buckets:
         self.number += 1
         return list(self.reader.solve(batch, self.number - 1))
 
-    def take(self, stream: str, start: int, end: int, triples: Iterable[tuple[Term, Term, Term]]) -> None:
+    def take(self, stream: str, start: int, end: int, triples: Iterable[tuple[object, object, object]]) -> None:
         for bucket, _, blob in self.solved(stream, start, end, triples):
             work = self.works.setdefault(bucket, QueryWork(self.job, 0))
             work.kernel.accept(unpack_solved(blob, work.texts))

@@ -53,7 +53,7 @@ class Live:
         self.late: list[tuple[list[int], int]] = []
         self.reached = 0
 
-    def take(self, stream: str, start: int, end: int, about: Iterable[tuple[Term, Term, Term]]) -> None:
+    def take(self, stream: str, start: int, end: int, about: Iterable[tuple[object, object, object]]) -> None:
         for bucket, _, blob in self.source.solved(stream, start, end, about):
             self._send(bucket, blob)
 
