@@ -19,7 +19,7 @@ from scepter.kernel.sparql.expressions import compile_condition
 from scepter.kernel.texts import Texts
 from scepter.physical.plan import QueryPlan, StatefulFilter
 from scepter.rdf.terms import Term
-from scepter.rdf.values import ExpressionError, arithmetic, less, to_literal
+from scepter.rdf.values import ExpressionError, arithmetic, order_key, to_literal
 
 _REMEMBER = 200_000
 _UNSTEADY = frozenset(("RAND", "UUID", "STRUUID", "BNODE", "NOW"))
@@ -152,23 +152,9 @@ def fold(function: str, values: list[Term]) -> Term:
     return _CHOICES[function](values)
 
 
-def _least(values: list[Term]) -> Term:
-    best = values[0]
-    for value in values[1:]:
-        best = value if less(value, best) else best
-    return best
-
-
-def _greatest(values: list[Term]) -> Term:
-    best = values[0]
-    for value in values[1:]:
-        best = value if less(best, value) else best
-    return best
-
-
 _CHOICES: dict[str, Callable[[list[Term]], Term]] = {
-    "MIN": _least,
-    "MAX": _greatest,
+    "MIN": lambda values: min(values, key=order_key),  # in SPARQL's order of any terms (SPARQL 1.1 §18.5.1.5)
+    "MAX": lambda values: max(values, key=order_key),
     "FIRST": lambda values: values[0],
     "LAST": lambda values: values[-1],
 }

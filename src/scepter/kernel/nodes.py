@@ -6,6 +6,7 @@ Runs share their beginnings, so that a Kleene iteration of k events costs k node
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
@@ -15,6 +16,26 @@ from scepter.kernel.solutions import Int64
 
 ROOT = -1
 _COLUMNS = ("_parent", "_part", "_event", "_name", "_values")
+
+
+@dataclass(frozen=True, slots=True)
+class NodeBranch:
+    """A part of the tree that stays as it is: columns per node, and the last node of each of some runs."""
+
+    parents: Int64
+    parts: Int64
+    events: Int64
+    names: Int64
+    ends: Int64
+
+    def path(self, row: int) -> list[int]:
+        """The nodes of a run, from the first event to the last."""
+        places, node = [], int(self.ends[row])
+        while node != ROOT:
+            places.append(node)
+            node = int(self.parents[node])
+        places.reverse()
+        return places
 
 
 class Nodes:
@@ -67,22 +88,10 @@ class Nodes:
         places.reverse()
         return places
 
-    def paths(self, nodes: Int64) -> tuple[Int64, Int64]:
-        """The paths of many nodes, one after the other: (where each begins, plus the end; the nodes from first to last)."""
-        offsets, path = _paths(self._parent, nodes)
-        return offsets, path
-
-    def parts(self, nodes: Int64) -> Int64:
-        """Which label selected each node's event."""
-        return self._part[nodes]
-
-    def numbers(self, nodes: Int64) -> Int64:
-        """Each node's event."""
-        return self._event[nodes]
-
-    def names(self, nodes: Int64) -> Int64:
-        """The refs of the events' names, -1 without one."""
-        return self._name[nodes]
+    def branch(self, ends: Int64) -> NodeBranch:
+        """The nodes that some runs' last nodes reach, apart from the rest: a node that many share stands there once."""
+        parent, kept, leaves = _reached(self._parent, self._size, ends)
+        return NodeBranch(parent, self._part[kept], self._event[kept], self._name[kept], leaves)
 
     def part(self, node: int) -> int:
         """Which label selected the event."""
@@ -144,22 +153,30 @@ def _repeats(parent: Int64) -> bool:
 
 
 @njit(cache=True)
-def _paths(parent, nodes):  # type: ignore[no-untyped-def]
-    offsets = np.empty(len(nodes) + 1, np.int64)
-    offsets[0] = 0
-    for i in range(len(nodes)):
-        length = 0
-        node = nodes[i]
-        while node != ROOT:
-            length += 1
+def _reached(parent, size, ends):  # type: ignore[no-untyped-def]
+    """(parents among the kept, the kept nodes, each end's place among them); parents stand before their children."""
+    place = np.full(size, -1, np.int64)
+    kept = np.empty(size, np.int64)
+    count = 0
+    stack = np.empty(size, np.int64)
+    for end in ends:
+        depth = 0
+        node = end
+        while node != ROOT and place[node] < 0:
+            stack[depth] = node
+            depth += 1
             node = parent[node]
-        offsets[i + 1] = offsets[i] + length
-    path = np.empty(offsets[-1], np.int64)
-    for i in range(len(nodes)):
-        at = offsets[i + 1]
-        node = nodes[i]
-        while node != ROOT:
-            at -= 1
-            path[at] = node
-            node = parent[node]
-    return offsets, path
+        while depth > 0:
+            depth -= 1
+            place[stack[depth]] = count
+            kept[count] = stack[depth]
+            count += 1
+    new_parent = np.empty(count, np.int64)
+    for i in range(count):
+        above = parent[kept[i]]
+        new_parent[i] = ROOT if above == ROOT else place[above]
+    leaves = np.full(len(ends), ROOT, np.int64)
+    for i in range(len(ends)):
+        if ends[i] != ROOT:
+            leaves[i] = place[ends[i]]
+    return new_parent, kept[:count].copy(), leaves

@@ -55,6 +55,18 @@ def block_extremes(number):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
+def stretch_ends(keys):  # type: ignore[no-untyped-def]
+    """Per row of sorted keys: where the stretch of its key ends."""
+    ends = np.empty(len(keys), np.int64)
+    end = len(keys)
+    for r in range(len(keys) - 1, -1, -1):
+        if r + 1 < len(keys) and keys[r] != keys[r + 1]:
+            end = r + 1
+        ends[r] = end
+    return ends
+
+
+@njit(cache=True)
 def _first_after(keys, times, key, time, lo=0):  # type: ignore[no-untyped-def]
     """The first row, from `lo` on, of the key's stretch with a time beyond the given one."""
     hi = len(keys)
@@ -102,7 +114,7 @@ def _next_within(position, stop, lower, upper, values, least, most):  # type: ig
 def search_forward(  # type: ignore[no-untyped-def]
     mode, todo, resume, forced, found_time,
     run_time, run_key, run_limit, run_rank_limit, run_only, run_ids, run_number, run_scale,
-    keys, times, ranks, order, starts, branches, row_ids, row_number, row_scale,
+    keys, times, ends, ranks, order, starts, branches, row_ids, row_number, row_scale,
     shared_run, shared_row,
     branch_first, code, offsets, constants, scales, const_ids,
     th_column, th_upper, th_code, th_offsets, th_constants, th_scales, th_ids, th_values, th_least, th_most,
@@ -145,7 +157,11 @@ def search_forward(  # type: ignore[no-untyped-def]
                 else:
                     lower[t] = val[0] - slack
         position = resume[i] if resume[i] >= 0 else _first_after(keys, times, key, run_time[r])
-        stop = _first_after(keys, times, key, limit, position)
+        stop = position
+        if position < len(keys) and keys[position] == key:
+            stop = ends[position]
+            if times[stop - 1] > limit:
+                stop = _first_after(keys, times, key, limit, position)
         first = resume[i] >= 0
         while position < stop:
             if bounds > 0 and not first:

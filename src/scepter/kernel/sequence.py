@@ -76,6 +76,7 @@ class ChainKernel:
         self._nodes = nodes
         self._decide = decide
         self._width = len(plan.variables)
+        self._none = no_runs(self._width)
         self._labels = {label: i for i, label in enumerate(labels(plan))}
         self._term_key = key
         self._stages = self._build()
@@ -177,15 +178,18 @@ class ChainKernel:
         local: frozenset[int] = frozenset(),
     ) -> Runs:  # fmt: skip
         """The runs at `places`, each with the event(s) and mapping of its row."""
+        if not len(places):
+            return self._none
         old = runs.take(places)
         ids, refs, number, scale = old.ids, old.refs, old.number, old.scale  # taken by places: copies
         for column, slot in enumerate(atom.slots):
             new = table.ids[rows, column]
-            bound = np.ones(len(new), np.bool_) if slot in local or slot in atom.certain else new != 0
+            bound = slice(None) if slot in local or slot in atom.certain else new != 0
+            at = rows[bound]
             ids[bound, slot] = new[bound]
-            refs[bound, slot] = table.refs[rows, column][bound]
-            number[bound, slot] = table.number[rows, column][bound]
-            scale[bound, slot] = table.scale[rows, column][bound]
+            refs[bound, slot] = table.refs[at, column]
+            number[bound, slot] = table.number[at, column]
+            scale[bound, slot] = table.scale[at, column]
         start = np.minimum(old.start, table.start[rows])
         limit = old.limit if self._bounds.tumbling else np.minimum(old.limit, self._bounds.limit(old.first, start))
         rank_limit = old.rank_limit
@@ -233,8 +237,11 @@ class ChainKernel:
         go = self._strict_with_negation if stage.negations and selection is Selection.STRICT else self._search
         waiting = stage.waiting
         todo = self._relevant(waiting, stage, selection, table, moment)
-        found_old = go(stage, selection, waiting.runs, waiting.key, todo, table, moment)
+        found_old = go(stage, selection, waiting.runs, waiting.key, todo, table, moment) if len(todo) else _NOTHING_FOUND
         self._release(waiting, found_old, moment)
+        new_old = self._extend(waiting.runs, found_old.runs, table.rows, found_old.rows, stage.atom, moment)
+        if not len(arrivals):
+            return new_old
         key = stage.search.key_of_runs(arrivals)
         found_new = go(stage, selection, arrivals, key, np.arange(len(arrivals), dtype=np.int64), table, moment)
         stay = self._can_wait(arrivals, moment) & ~found_new.done
@@ -242,7 +249,6 @@ class ChainKernel:
         kept = arrivals.take(stay)
         if passed is not None:
             kept = kept.replace(passed=passed[stay])
-        new_old = self._extend(waiting.runs, found_old.runs, table.rows, found_old.rows, stage.atom, moment)
         new_new = self._extend(arrivals, found_new.runs, table.rows, found_new.rows, stage.atom, moment)
         waiting.append(kept, key[stay])
         return concat_runs([new_old, new_new])
@@ -301,8 +307,10 @@ class ChainKernel:
             active = todo[only[todo] != NOTHING]
             done |= only[todo] != NOTHING
         got_runs, got_rows = stage.search(selection, runs, keys, active, table, after, limit, only, self._decide)
-        if selection is Selection.NEXT:
-            done |= np.isin(todo, got_runs)
+        if selection is Selection.NEXT and len(got_runs):
+            taken = np.zeros(len(runs), np.bool_)
+            taken[got_runs] = True
+            done |= taken[todo]
         return _Found(todo, done, got_runs, got_rows)
 
     def _first_refused(self, searches: tuple[StepSearch, ...], runs: Runs, todo: Int64, moment: Moment) -> Int64:
@@ -519,6 +527,7 @@ class _Found:
 
 
 _NO = np.empty(0, np.int64)
+_NOTHING_FOUND = _Found(_NO, np.empty(0, np.bool_), _NO, _NO)
 
 
 def _own_events(runs: Int64, table: Solutions, rows: Int64, refused_runs: Int64, refused_events: Int64) -> NDArray[np.bool_]:

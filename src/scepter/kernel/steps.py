@@ -15,7 +15,19 @@ from scepter.algebra.expressions import Expression
 from scepter.algebra.query import Selection
 from scepter.kernel.programs import EITHER, FALSE, ROW, RUN, TRUE, Place, Programs, compile_conjuncts, thresholds
 from scepter.kernel.runs import Runs
-from scepter.kernel.search import ANY, BEFORE, BLOCK, NEXT, NOTHING, STRICT, block_extremes, key_of, search_forward, sort_by_key
+from scepter.kernel.search import (
+    ANY,
+    BEFORE,
+    BLOCK,
+    NEXT,
+    NOTHING,
+    STRICT,
+    block_extremes,
+    key_of,
+    search_forward,
+    sort_by_key,
+    stretch_ends,
+)
 from scepter.kernel.solutions import Int64, Solutions, UInt64
 from scepter.physical.plan import AtomPlan
 from scepter.rdf.hashing import TermKey
@@ -34,6 +46,8 @@ class Keyed:
     order: Int64
     keys: UInt64
     times: Int64
+    ends: Int64
+    """Where the stretch of each row's key ends."""
     ranks: Int64
     values: NDArray[np.float64]
     least: NDArray[np.float64]
@@ -104,7 +118,8 @@ class StepSearch:
         least, most = np.empty((len(values), blocks)), np.empty((len(values), blocks))
         for i, column_values in enumerate(values):
             least[i], most[i] = block_extremes(column_values)
-        return Keyed(table, order, keys[order], table.time[order], ranks, values, least, most)
+        keys = keys[order]
+        return Keyed(table, order, keys, table.time[order], stretch_ends(keys), ranks, values, least, most)
 
     def __call__(
         self, selection: Selection, runs: Runs, keys: UInt64, todo: Int64, table: Keyed, after: Int64, limit: Int64,
@@ -146,7 +161,7 @@ class StepSearch:
         result: tuple[Int64, Int64, Int64, Int64] = search_forward(
             mode, todo, resume, forced, found,
             after, keys, limit, runs.rank_limit, only, runs.ids, runs.number, runs.scale,
-            table.keys, table.times, table.ranks, table.order,
+            table.keys, table.times, table.ends, table.ranks, table.order,
             table.rows.start, table.rows.branch, table.rows.ids, table.rows.number, table.rows.scale,
             self._shared_run, self._shared_row,
             self._branch_first, code.code, code.offsets, code.constants, code.scales, code.ids,

@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import groupby
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from scepter.algebra.query import Ask, Construct, Select
+from scepter.kernel.nodes import NodeBranch
 from scepter.kernel.query import QueryKernel
 from scepter.kernel.runs import Runs
 from scepter.kernel.sparql.context import Context
@@ -20,7 +20,7 @@ from scepter.kernel.sparql.patterns import template
 from scepter.kernel.texts import Texts, TextsView
 from scepter.rdf.terms import IRI, Term, Triple
 from scepter.rdf.values import ExpressionError
-from scepter.timeline import TimeKind
+from scepter.timeline import MIN_INSTANT, TimeKind
 
 Shown = Callable[[int, Term | None], object]
 """(event's number, its name) -> what a match shows for it."""
@@ -36,8 +36,8 @@ class MatchBatch:
     end: list[int]
     names: tuple[str, ...]
     """The variables of the columns."""
-    ids: list[list[int]]
-    refs: list[list[int]]
+    ids: NDArray[np.uint64]
+    refs: NDArray[np.int64]
     texts: TextsView
     computed: list[dict[str, Term]] | None
     """Values of expressions, and for those of CONSTRUCT … nothing: its graphs are made from the columns."""
@@ -61,7 +61,7 @@ class MatchBatch:
 
     def bindings(self, row: int) -> dict[str, Term]:
         """A row's terms."""
-        ids, refs = self.ids[row], self.refs[row]
+        ids, refs = self.ids[row].tolist(), self.refs[row].tolist()
         found = {name: self.texts.term(refs[i], ids[i]) for i, name in enumerate(self.names) if ids[i]}
         if self.computed is None:
             return found
@@ -140,7 +140,7 @@ class Match:
 
     @property
     def occurrence(self) -> tuple[IRI, Term] | None:
-        """The event and the individual that an EVENT STREAM's match is an occurrence of (`graph` are its assertions), else None."""
+        """Event and individual that an EVENT STREAM's match is an occurrence of (`graph` are its assertions), else None."""
         return self._batch.occurrence(self._row)
 
     @property
@@ -153,6 +153,11 @@ class Match:
         """Part -> the events it selected: their names, or the Event objects given to `Engine.push`."""
         return self._batch.events(self._row)
 
+    @property
+    def rank(self) -> int | None:
+        """Its place among the matches of its end, where the query orders them (ORDER BY)."""
+        return None
+
     def row(self) -> tuple[object, ...]:
         """What makes two matches look the same in a result."""
         bindings = tuple(sorted((k, str(v)) for k, v in self.bindings.items()))
@@ -164,14 +169,54 @@ class Match:
         return f"Match({self.start}..{self.end}, {shown})"
 
 
+class RankedMatch(Match):
+    """A match of a query that orders the matches of one end itself."""
+
+    __slots__ = ("_rank",)
+
+    def __init__(self, batch: Batch, row: int, rank: int) -> None:
+        super().__init__(batch, row)
+        self._rank = rank
+
+    @property
+    def rank(self) -> int | None:
+        """Its place."""
+        return self._rank
+
+
 def sorted_matches(matches: Iterable[Match]) -> list[Match]:
-    """In order of end, start, then bindings (spec/00 §3). Terms are decoded for ties only."""
-    when = sorted(matches, key=lambda m: (m.end, m.start, m.query))
-    found: list[Match] = []
-    for _, tied in groupby(when, key=lambda m: (m.end, m.start, m.query)):
-        group = list(tied)
-        found += group if len(group) == 1 else sorted(group, key=lambda m: m.row()[3:5])
-    return found
+    """In order of end, start, then bindings (spec/00 §3), or as the query says. Terms are decoded for ties only."""
+    given = list(matches)
+    if len(given) < 2:
+        return given
+    keys = _keys(given)
+    order = np.lexsort(keys[::-1])
+    when = [given[i] for i in order.tolist()]
+    tied = np.flatnonzero(np.logical_and.reduce([key[order[1:]] == key[order[:-1]] for key in keys]))
+    if not len(tied):
+        return when
+    first = tied[np.diff(tied, prepend=-2) > 1].tolist()
+    last = tied[np.diff(tied, append=tied[-1] + 2) > 1].tolist()
+    for low, high in zip(first, last, strict=True):
+        when[low : high + 2] = sorted(when[low : high + 2], key=lambda m: m.row()[3:5])
+    return when
+
+
+def _keys(matches: list[Match]) -> list[NDArray[np.int64]]:
+    """What matches are sorted by, the weightiest first. Those of one batch, the usual case, are read from its columns."""
+    batch = matches[0]._batch
+    if all(type(m) is Match and m._batch is batch for m in matches):
+        rows = np.fromiter((m._row for m in matches), np.int64, len(matches))
+        return [np.array(batch.end, np.int64)[rows], np.array(batch.start, np.int64)[rows]]
+    return list(np.array([_when(m) for m in matches], np.int64).T)
+
+
+def _when(match: Match) -> tuple[int, int, int, int]:
+    batch, row = match._batch, match._row
+    if type(match) is Match:
+        return batch.end[row], batch.start[row], batch.query, 0
+    rank = match.rank
+    return batch.end[row], batch.start[row] if rank is None else MIN_INSTANT, batch.query, rank or 0
 
 
 @dataclass(slots=True)
@@ -213,12 +258,11 @@ class Matcher:
             runs = runs.take(np.lexsort((runs.start, runs.time))[:1])
         batch = self._batch(runs)
         matches = [Match(batch, row) for row in range(len(runs))]
-        if isinstance(result, Select):
-            matches = self._each_once(runs, matches, result.distinct)
-        return matches
+        return self._each_once(runs, matches, isinstance(result, Select) and result.distinct)
 
     def _each_once(self, runs: Runs, matches: list[Match], distinct: bool) -> list[Match]:
-        if self.kernel.plan.aggregated and self.kernel.can_repeat:
+        if self.kernel.plan.aggregated and len(matches) > 1:
+            # iterations that differ in a value bound anew since are told apart by the aggregates only (rule 11)
             rows = enumerate(matches)
             first = {(self.kernel.events_of(int(runs.node[r])), runs.ids[r].tobytes(), m.row()): m for r, m in rows}
             matches = list(first.values())
@@ -227,25 +271,23 @@ class Matcher:
     def _batch(self, runs: Runs) -> MatchBatch:
         result, plan = self.kernel.plan.result, self.kernel.plan
         at = np.array(self._columns, np.int64)
-        offsets, nodes = self.kernel.nodes.paths(runs.node)
-        names = self.kernel.nodes.names(nodes)
+        branch = self.kernel.nodes.branch(runs.node)
         refs = np.where(runs.ids[:, at] != 0, runs.refs[:, at], -1)
-        view, moved = self.texts.view(np.concatenate([refs.ravel(), names]))
-        rows: list[list[int]] = [row.tolist() for row in moved[: refs.size].reshape(refs.shape)]
+        view, moved = self.texts.view(np.concatenate([refs.ravel(), branch.names]))
         return MatchBatch(
             query=self.number,
             kind=self.kind,
             start=runs.start.tolist(),
             end=runs.time.tolist(),
             names=tuple(plan.variables[s] for s in self._columns),
-            ids=runs.ids[:, at].tolist(),
-            refs=rows,
+            ids=runs.ids[:, at],
+            refs=moved[: refs.size].reshape(refs.shape),
             texts=view,
             computed=list(self._compute(runs)) if self._computed else None,
             order=self._order,
             construct=result if isinstance(result, Construct) else None,
             asks=isinstance(result, Ask),
-            selected=self._events(offsets, nodes, moved[refs.size :], view),
+            selected=self._events(branch, moved[refs.size :], view),
         )
 
     def _compute(self, runs: Runs) -> Iterator[dict[str, Term]]:
@@ -268,16 +310,15 @@ class Matcher:
             yield row
 
     def _events(
-        self, offsets: NDArray[np.int64], nodes: NDArray[np.int64], names: NDArray[np.int64], view: TextsView
+        self, branch: NodeBranch, names: NDArray[np.int64], view: TextsView
     ) -> Callable[[int], dict[str, list[object]]]:
-        parts, numbers = self.kernel.nodes.parts(nodes), self.kernel.nodes.numbers(nodes)
         labels, shown = self.kernel.labels, self.shown
 
         def events(row: int) -> dict[str, list[object]]:
             found: dict[str, list[object]] = {}
-            for i in range(int(offsets[row]), int(offsets[row + 1])):
-                name = None if names[i] < 0 else view.term(int(names[i]), None)
-                found.setdefault(labels[int(parts[i])], []).append(shown(int(numbers[i]), name))
+            for node in branch.path(row):
+                name = None if names[node] < 0 else view.term(int(names[node]), None)
+                found.setdefault(labels[int(branch.parts[node])], []).append(shown(int(branch.events[node]), name))
             return found
 
         return events
