@@ -179,6 +179,12 @@ def test_plans_follow_the_parts_and_the_least_size(tmp_path: Path) -> None:
         plan_ranges([tmp_path / "none.nq"])
 
 
+def test_paths_hold_for_workers_in_other_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "a.nq").write_text(at_time("a", 1) + quad("a"))
+    monkeypatch.chdir(tmp_path)
+    assert [part.path for part in plan_ranges(["a.nq"])] == [str(tmp_path / "a.nq")]
+
+
 def test_ranges_are_checked() -> None:
     for start, stop, size in ((-1, 2, 3), (2, 1, 3), (0, 4, 3)):
         with pytest.raises(ValueError, match="no range"):

@@ -60,8 +60,8 @@ def list_files(sources: Iterable[str]) -> list[Found]:
             continue
         for path in paths:
             if not path.name.startswith((".", "_")):
-                state = path.stat()
-                found[str(path)] = Found(str(path), state.st_mtime_ns // 1000, state.st_size)
+                state, place = path.stat(), str(path.absolute())
+                found[place] = Found(place, state.st_mtime_ns // 1000, state.st_size)
     return sorted(found.values(), key=lambda file: (file.time, file.path))
 
 

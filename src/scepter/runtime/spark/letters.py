@@ -22,7 +22,7 @@ class FolderLetters:
     nobody tells a task's readers when the task ends."""
 
     def __init__(self, folder: str | Path) -> None:
-        self.folder = str(folder)
+        self.folder = str(Path(folder).absolute())
         self.run = uuid.uuid4().hex[:12]
         try:
             Path(folder).mkdir(parents=True, exist_ok=True)

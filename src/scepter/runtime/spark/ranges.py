@@ -76,7 +76,8 @@ def plan_ranges(
 
     `salt` is where the salts of this plan begin: `next_salt` of an earlier plan of the same run.
     """
-    files = [Range(str(path), 0, size, size) for path in paths if (size := size_of(Path(path)))]
+    # absolute, since workers run in folders of their own
+    files = [Range(str(Path(path).absolute()), 0, size, size) for path in paths if (size := size_of(Path(path)))]
     share = max(1, at_least, -(-sum(file.size for file in files) // max(1, parts)))
     ranges: list[Range] = []
     for file in files:

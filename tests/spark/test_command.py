@@ -1,0 +1,156 @@
+"""`scepter run` and `scepter test` on Spark, through the command line."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+from typer.testing import CliRunner, Result
+
+from batches import at_time, integer, quad
+from scepter.cli.main import app
+
+QUERY = """\
+PREFIX : <http://e/>
+SELECT ?x ?v WITHIN 10 FROM STREAM S <http://e/s>
+WHERE { SEQ (A; B) DEFINE GPM A ON S { ?x a :A } DEFINE GPM B ON S { ?x :v ?v } }
+"""
+A = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
+CASE = """\
+name: one house
+prefixes: {"": "http://e/"}
+streams:
+  S: |
+    1 { :x a :A }
+    2 { :x :v 7 }
+query: |
+  PREFIX : <http://e/>
+  SELECT ?x ?v WITHIN 10 FROM STREAM S <http://e/s>
+  WHERE { SEQ (A; B) DEFINE GPM A ON S { ?x a :A } DEFINE GPM B ON S { ?x :v ?v } }
+expect:
+  - {start: 1, end: 2, x: ":x", v: "7"}
+"""
+
+
+def opened(name: str, time: int, thing: str) -> str:
+    return at_time(name, time) + quad(name, f"<http://e/{thing}>", A, "<http://e/A>")
+
+
+def valued(name: str, time: int, thing: str) -> str:
+    return at_time(name, time) + quad(name, f"<http://e/{thing}>", "<http://e/v>", integer(time))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "q.spaseq").write_text(QUERY)
+    pairs = "".join(opened(f"a{i}", i, f"x{i % 10}") + valued(f"b{i}", i, f"x{(i * 7) % 10}") for i in range(400))
+    (tmp_path / "s.nq").write_text(pairs + "broken\n")
+    return tmp_path
+
+
+@pytest.fixture
+def shared(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands use the session of the tests instead of starting a JVM each."""
+
+    @contextmanager
+    def running(master: str | None) -> Iterator[SparkSession]:
+        yield spark
+
+    monkeypatch.setattr("scepter.cli.spark.running", running)
+
+
+def scepter(*arguments: object) -> Result:
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("shared")
+def test_the_same_answer_in_the_same_order_as_in_this_process(folder: Path) -> None:
+    given = ("run", folder / "q.spaseq", "--stream", f"S={folder / 's.nq'}", "--events")
+    local = scepter(*given, "--engine", "local")
+    found = scepter(*given, "--engine", "spark", "--dead-letter", folder / "dead.jsonl")
+    assert found.exit_code == 0, found.output
+    assert found.stdout == local.stdout
+    assert len(found.stdout.splitlines()) > 100
+    assert "1 line or event could not be used" in found.stderr
+    letter = json.loads((folder / "dead.jsonl").read_text())
+    assert letter["text"] == "broken"
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("shared")
+def test_results_larger_than_the_driver_holds_at_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("scepter.runtime.spark.answers.AT_ONCE", 20)
+    given = ("run", folder / "q.spaseq", "--stream", f"S={folder / 's.nq'}")
+    assert scepter(*given, "--engine", "spark").stdout == scepter(*given, "--engine", "local").stdout
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("shared")
+def test_cases_run_on_both_engines(tmp_path: Path) -> None:
+    (tmp_path / "good.case.yaml").write_text(CASE)
+    (tmp_path / "bad.case.yaml").write_text(CASE.replace('v: "7"', 'v: "8"'))
+    both = scepter("test", tmp_path, "--engine", "both")
+    assert both.exit_code == 1
+    assert "1 passed, 1 failed" in both.stdout
+    assert "on the spark engine" in both.stdout
+    assert "on the local engine" in both.stdout
+
+
+def command(folder: Path, *arguments: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "scepter", "run", str(folder / "q.spaseq"), "--master", "local[2]", *arguments],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder,
+    )  # fmt: skip
+
+
+def awaited(path: Path, lines: int, running: subprocess.Popen[str]) -> None:
+    """Waits until a file has so many lines."""
+    for _ in range(2_400):
+        if path.exists() and len(path.read_text().splitlines()) >= lines:
+            return
+        assert running.poll() is None, running.communicate()
+        time.sleep(0.1)
+    running.kill()
+    raise AssertionError(running.communicate())
+
+
+def move_in(path: Path, text: str) -> None:
+    hidden = path.with_name("." + path.name)
+    hidden.write_text(text)
+    hidden.replace(path)
+
+
+@pytest.mark.slow
+@pytest.mark.spark
+def test_a_followed_folder_stopped_and_started_again_gives_every_match_once(folder: Path) -> None:
+    watched = folder / "in"
+    watched.mkdir()
+    arguments = ("--stream", f"S={watched}", "--follow", "--checkpoint", "state", "--output", "out.jsonl", "--trigger", "100ms")
+    first = command(folder, *arguments, "--dead-letter", "dead.jsonl")
+    move_in(watched / "1.nq", opened("a", 1, "x") + valued("b", 2, "x") + "broken\n" + valued("c", 30, "none"))
+    awaited(folder / "out.jsonl", 1, first)
+    first.send_signal(signal.SIGTERM)
+    _, said = first.communicate(timeout=300)
+    assert first.returncode == 0, said
+    assert "stopping behind the current micro-batch" in said
+    assert "1 match" in said
+    assert "1 line or event could not be used" in said
+    assert "Traceback" not in said
+    move_in(watched / "2.nq", opened("d", 40, "y") + valued("e", 45, "y") + valued("f", 90, "none"))
+    second = command(folder, *arguments, "--dead-letter", "dead.jsonl")
+    awaited(folder / "out.jsonl", 2, second)
+    os.kill(second.pid, signal.SIGKILL)
+    second.communicate(timeout=300)
+    found = [json.loads(line) for line in (folder / "out.jsonl").read_text().splitlines()]
+    assert [(row["start"], row["end"]) for row in found] == [(1, 2), (40, 45)]
+    assert len((folder / "dead.jsonl").read_text().splitlines()) == 1
