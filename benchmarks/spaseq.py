@@ -201,18 +201,19 @@ def pushes(live: int, pushed: int) -> list[Measured]:
     engine = Engine(parse(V_SHAPE % (NS, 1_000_000, STREAM)))
     price = IRI(f"{NS}price")
 
-    def event(i: int, cents: int) -> Event:
+    def event(i: int, at: int) -> Event:
+        # prices that fall: each event begins a run that nothing continues
+        cents = 10_000_000 - i
         term = Literal(f"{cents // 100}.{cents % 100:02d}", f"{XSD}decimal")
-        return Event(STREAM, [(IRI(f"http://example.org/company/{i % 1000}"), price, term)], i)
+        return Event(STREAM, [(IRI(f"http://example.org/company/{i % 1000}"), price, term)], at)
 
-    # prices that fall: each event begins a run that nothing continues
-    engine.push_all(event(i, 10_000_000 - i) for i in range(live))
+    engine.push_all(event(i, i // 1000) for i in range(live))
     runs = engine.state_size()["runs"]
     if runs < live:
         raise AssertionError(f"{runs} live runs")
     taken = []
     for i in range(live, live + pushed):
-        made = event(i, 10_000_000 - i)
+        made = event(i, i)
         began = time.process_time()
         engine.push(made)
         taken.append(time.process_time() - began)

@@ -19,7 +19,7 @@ from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.dataset import Graph
 from scepter.kernel.sparql.patterns import solutions
 from scepter.kernel.texts import Texts
-from scepter.physical.plan import QueryPlan, ScanPlan, Shape
+from scepter.physical.plan import QueryPlan, ScanPlan
 from scepter.rdf.batch import NOT_A_NUMBER
 from scepter.rdf.hashing import TermKey, term_id
 from scepter.rdf.terms import Term, Triple
@@ -35,11 +35,12 @@ class Scans:
         self._plan = plan
         self._key = key
         self._background = background
-        self._compiled: dict[Shape, CompiledPattern] = {}
+        shapes = list(dict.fromkeys(scan.shape for scan in plan.scans if scan.shape is not None))
+        # by number: hashing a whole pattern per scan and batch costs more than matching one event
+        self._shape_of = [None if scan.shape is None else shapes.index(scan.shape) for scan in plan.scans]
+        self._compiled: list[CompiledPattern] = [compile_pattern(s.triples, s.width, key) for s in shapes]
         self._filters: list[Programs] = []
         for scan in plan.scans:
-            if scan.shape is not None and scan.shape not in self._compiled:
-                self._compiled[scan.shape] = compile_pattern(scan.shape.triples, scan.shape.width, key)
             self._filters.append(compile_conjuncts(scan.local, _locate(scan, plan.variables), key))
 
     def __call__(
@@ -49,21 +50,22 @@ class Scans:
 
         Where filters of the match so far look at events' graphs, `graphs` collects those by event number.
         """
-        matched: dict[Shape, Solutions] = {}
+        matched: dict[int, Solutions] = {}
         results = []
         for number, scan in enumerate(self._plan.scans):
-            if scan.shape is not None:
-                if scan.shape not in matched:
-                    matched[scan.shape] = self._match(scan.shape, intake, wanted[scan.shape.stream])
-                everything = self._columnar(scan, matched[scan.shape])
+            shape = self._shape_of[number]
+            if shape is not None:
+                if shape not in matched:
+                    matched[shape] = self._match(self._compiled[shape], intake, wanted[scan.stream])
+                everything = self._columnar(scan, matched[shape])
                 kept = self._filter(number, scan, everything, texts)
             else:
                 kept, everything = self._general(scan, intake, texts, wanted[scan.stream], graphs)
             results.append((kept, everything))
         return results
 
-    def _match(self, shape: Shape, intake: Intake, wanted: NDArray[np.bool_]) -> Solutions:
-        batch, compiled = intake.batch, self._compiled[shape]
+    def _match(self, compiled: CompiledPattern, intake: Intake, wanted: NDArray[np.bool_]) -> Solutions:
+        batch = intake.batch
         event, rows = match_rows(
             batch.first, wanted, batch.subject, batch.predicate, batch.object,
             compiled.constants, compiled.variables, compiled.width,
