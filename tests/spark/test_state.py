@@ -22,7 +22,7 @@ from scepter.runtime.options import RunOptions
 from scepter.runtime.push import Engine, Event
 from scepter.runtime.queries import Query, parse
 from scepter.runtime.spark.jobs import Job
-from scepter.runtime.spark.streaming import BucketProcessor
+from scepter.runtime.spark.processor import BucketProcessor
 from scepter.runtime.spark.tables import arrow_schema
 from scepter.timeline import TimeKind
 

@@ -1,0 +1,147 @@
+"""A bucket of a live run: a kernel restored from Spark's state store, stepped, and put back.
+
+A bucket's state is one versioned blob (`kernel.state`). Solutions wait in it until the watermark has passed them; a timer wakes
+the bucket when it does, also when no event comes. What is behind the watermark on arrival is late.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from numpy.typing import NDArray
+from pyspark.sql.streaming.stateful_processor import StatefulProcessorHandle, ValueState
+
+from scepter.algebra.query import Ask
+from scepter.kernel.container import pack, unpack
+from scepter.kernel.query import QueryKernel, Solved, Ticks
+from scepter.kernel.shipping import unpack_solved
+from scepter.kernel.state import dump, restore
+from scepter.runtime.matches import Matcher
+from scepter.runtime.spark.batch import shown
+from scepter.runtime.spark.jobs import Job, QueryWork, new_work
+from scepter.runtime.spark.tables import match_table
+from scepter.timeline import MIN_INSTANT, TimeKind
+
+FOUND: Final = "rows binary, matches bigint, late bigint, letters binary"
+"""What a bucket gives: rows of the result as an Arrow stream, how many, how many late events, and their times."""
+
+
+def ticks_per_millisecond(job: Job) -> int:
+    """How Spark, which tells time in milliseconds, is told a run's times: a tick of an integer timeline counts as one unless
+    it is a microsecond, so that small numbers move the watermark."""
+    return 1000 if job.kind is TimeKind.DATETIME or job.options.time_unit == "us" else 1
+
+
+class Bucket:
+    """The kernels of the buckets that a task sees, one after the other; Spark's handle is always that of the current one."""
+
+    def __init__(
+        self, job: Job, schema: pa.Schema, handle: StatefulProcessorHandle, state: ValueState, answered: ValueState
+    ) -> None:
+        self._job = job
+        self._schema = schema
+        self._handle = handle
+        self._state = state
+        self._answered = answered
+        self._scale = ticks_per_millisecond(job)
+        self._identities = [job.identity(number) for number in range(len(job.program.queries))]
+
+    def take(self, place: int, blobs: Iterable[bytes], milliseconds: int) -> Iterator[pd.DataFrame]:
+        """Take packed solutions, and release what the watermark has passed."""
+        watermark = self._ticks(milliseconds)
+        if place < 0:
+            yield from _late(blobs, watermark)
+        elif not self._is_answered(place):
+            work = self._restored(place)
+            for blob in blobs:
+                work.kernel.accept(punctual(unpack_solved(blob, work.texts), watermark))
+            yield from self._step(work, watermark)
+
+    def wake(self, place: int, milliseconds: int) -> Iterator[pd.DataFrame]:
+        """The watermark has moved: release what it has passed."""
+        if not self._is_answered(place):
+            yield from self._step(self._restored(place), self._ticks(milliseconds))
+
+    def _asks(self, query: int) -> bool:
+        return isinstance(self._job.program.queries[query].result, Ask)
+
+    def _is_answered(self, place: int) -> bool:
+        return self._asks(place // self._job.buckets) and self._answered.get() is not None
+
+    def _restored(self, place: int) -> QueryWork:
+        work = new_work(self._job, place // self._job.buckets)
+        if (kept := self._state.get()) is not None:
+            restore(work.kernel, work.texts, bytes(kept[0]), self._identities[work.number])
+        return work
+
+    def _step(self, work: QueryWork, watermark: int) -> Iterator[pd.DataFrame]:
+        if watermark > MIN_INSTANT:
+            matcher = Matcher(work.number, work.kernel, work.texts, self._job.kind, shown)
+            matches = matcher(work.kernel.release(watermark - 1, watermark - 1))
+            if matches:
+                yield _found(rows=_ipc(match_table(matches, self._schema), self._schema), matches=len(matches))
+                if self._asks(work.number):
+                    self._answered.update((True,))
+                    self._state.clear()
+                    self._sleep()
+                    return
+        work.kernel.commit()
+        self._sleep()
+        if work.kernel.idle:
+            self._state.clear()
+        else:
+            self._state.update((dump(work.kernel, work.texts, self._identities[work.number]),))
+            self._wake(work.kernel, watermark)
+
+    def _sleep(self) -> None:
+        for timer in list(self._handle.listTimers()):
+            self._handle.deleteTimer(timer)
+
+    def _wake(self, kernel: QueryKernel, watermark: int) -> None:
+        """One timer, at the first time at which something can be released."""
+        due = kernel.next_due()
+        if due is not None:
+            # when the watermark is beyond it; Spark takes no timer that is due already, and its watermark starts at 0
+            self._handle.registerTimer(max(due, watermark, 0) // self._scale + 1)
+
+    def _ticks(self, milliseconds: int) -> int:
+        return MIN_INSTANT if milliseconds <= 0 else milliseconds * self._scale
+
+
+def _found(rows: bytes | None = None, matches: int = 0, late: int = 0, letters: bytes | None = None) -> pd.DataFrame:
+    return pd.DataFrame({"rows": [rows], "matches": [matches], "late": [late], "letters": [letters]})
+
+
+def _late(blobs: Iterable[bytes], watermark: int) -> Iterator[pd.DataFrame]:
+    """Those of some events' times that are behind the watermark."""
+    streams: list[NDArray[np.int64]] = [np.empty(0, np.int64)]
+    times: list[NDArray[np.int64]] = [np.empty(0, np.int64)]
+    for blob in blobs:
+        arrays, _ = unpack(blob)
+        behind = arrays["time"] < watermark
+        streams.append(arrays["stream"][behind])
+        times.append(arrays["time"][behind])
+    stream, time = np.concatenate(streams), np.concatenate(times)
+    if len(time):
+        yield _found(late=len(time), letters=pack({"stream": stream, "time": time}, {"watermark": watermark}))
+
+
+def _ipc(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> bytes:
+    """Rows as one value: nested columns would go through pandas, which knows none."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, schema) as writer:
+        for batch in batches:
+            writer.write_batch(batch)
+    data: bytes = sink.getvalue().to_pybytes()
+    return data
+
+
+def punctual(solved: Solved, watermark: int) -> Solved:
+    """What is not behind the watermark."""
+    tables = tuple(t.take(t.time >= watermark) for t in solved.tables)
+    keep = solved.ticks.times >= watermark
+    return Solved(tables, Ticks(solved.ticks.groups[keep], solved.ticks.times[keep]))

@@ -1,0 +1,56 @@
+"""What Spark is given as the stateful part of a live run.
+
+At the start of a query Spark asks a process of its own, once per stateful operator, which state it declares. That process
+unpickles the processor: so this module imports next to nothing, and the engine is loaded where there are rows to take.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql.streaming.stateful_processor import StatefulProcessor, StatefulProcessorHandle
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+    from scepter.runtime.spark.bucket import Bucket
+    from scepter.runtime.spark.jobs import Job
+
+
+class BucketProcessor(StatefulProcessor):
+    """One bucket of one query; and, at places below zero, the times of all events."""
+
+    def __init__(self, job: Job, schema: pa.Schema) -> None:
+        # itself, not a broadcast of it: Spark does not hand broadcast variables to stateful processors
+        self._given = pickle.dumps((job, schema))
+
+    def init(self, handle: StatefulProcessorHandle) -> None:
+        """Declare the state."""
+        self._handle = handle
+        self._kernel = handle.getValueState("kernel", "state binary")
+        self._answered = handle.getValueState("answered", "answered boolean")
+        self._bucket: Bucket | None = None
+
+    def handleInputRows(self, key: Any, rows: Iterator[pd.DataFrame], timerValues: Any) -> Iterator[pd.DataFrame]:
+        """Take packed solutions, and release what the watermark has passed."""
+        blobs = (bytes(blob) for frame in rows for blob in frame["blob"])
+        yield from self._loaded().take(int(key[0]), blobs, timerValues.getCurrentWatermarkInMs())
+
+    def handleExpiredTimer(self, key: Any, timerValues: Any, expiredTimerInfo: Any) -> Iterator[pd.DataFrame]:
+        """The watermark has moved: release what it has passed."""
+        yield from self._loaded().wake(int(key[0]), timerValues.getCurrentWatermarkInMs())
+
+    def close(self) -> None:
+        """Nothing to close."""
+
+    def _loaded(self) -> Bucket:
+        if self._bucket is None:
+            job, schema = pickle.loads(self._given)
+            self._bucket = import_module("scepter.runtime.spark.bucket").Bucket(
+                job, schema, self._handle, self._kernel, self._answered
+            )
+        return self._bucket
