@@ -1,0 +1,51 @@
+"""Conjunction, disjunction and partitions (rules 6 and 14)."""
+
+from __future__ import annotations
+
+from harness.feeding import feed, query
+
+
+def test_a_conjunction_takes_events_of_one_time() -> None:
+    # time  1  1  2  3
+    #       a  b  a  b
+    assert feed(query("(A & B)"), "1a 1b 2a 3b") == ["1: A1 B1"]
+
+
+def test_one_event_may_be_both_sides_of_a_conjunction() -> None:
+    # time  1
+    #       a and b in one event
+    assert feed(query("(A & B)"), "1a|b") == ["1: A1 B1"]
+
+
+def test_filters_of_one_side_see_the_other() -> None:
+    # time  1    1    2    2
+    #       a=1  b=2  a=2  b=1
+    assert feed(query("(A & B)", B="?b :b ?vb FILTER (?vb > ?va)"), "1a=1 1b=2 2a=2 2b=1") == ["1: A1 B1"]
+
+
+def test_a_disjunction_takes_either() -> None:
+    # time  1  2  3
+    #       a  c  b
+    assert feed(query("A: (B | C)"), "1a 2c 3b") == ["2: A1 C2", "3: A1 B3"]
+
+
+def test_and_binds_tighter_than_or() -> None:
+    # time  1  2  2
+    #       a  b  c
+    assert feed(query("(A | B & C)"), "1a 2b 2c") == ["1: A1", "2: B2 C2"]
+
+
+def test_each_partition_is_a_stream_of_its_own() -> None:
+    # time   1     2     3       contiguity per house
+    # x      a           b
+    # y            a
+    bodies = {"A": "?h :a ?va", "B": "?h :b ?vb"}
+    assert feed(query("A, B", "WITHIN 10 SLIDING PARTITION BY (?h)", **bodies), "1a@x 2a@y 3b@x") == ["3: A1 B3"]
+    assert feed(query("A, B", **bodies), "1a@x 2a@y 3b@x") == []
+
+
+def test_an_event_that_only_a_filter_refuses_is_in_the_partition() -> None:
+    # time   1    2      3       b=1 is refused by the filter, and stands between
+    # x      a    b=1    b=9
+    bodies = {"A": "?h :a ?va", "B": "?h :b ?vb FILTER (?vb > 5)"}
+    assert feed(query("A, B", "WITHIN 10 SLIDING PARTITION BY (?h)", **bodies), "1a 2b=1 3b=9") == []
