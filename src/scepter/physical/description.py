@@ -14,22 +14,16 @@ from scepter.algebra.query import Ask, Construct, Counting, Program, Query, Resu
 from scepter.algebra.text import format_node
 from scepter.optimizer.pipeline import optimize
 from scepter.physical.automaton import Automaton, automaton_of
+from scepter.physical.facts import StreamFacts, UnitFacts
+from scepter.physical.outline import outline
 from scepter.physical.partitioning import Partitioning, partitioning
 from scepter.physical.plan import QueryPlan, Road, ScanPlan
 from scepter.physical.planner import plan_query
+from scepter.physical.wording import title
 from scepter.rdf.terms import IRI
 
 SCHEMA = "scepter-explain/1"
 """The version of the JSON: a field may be added within it; to change or drop one is a new version."""
-
-
-@dataclass(frozen=True, slots=True)
-class StreamFacts:
-    """A stream the query reads; `constructed_by` is the number of the query of the file that makes it."""
-
-    iri: str
-    alias: str | None
-    constructed_by: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,17 +69,24 @@ class Description:
     schema: str
     language: str
     queries: tuple[QueryFacts, ...]
+    units: tuple[UnitFacts, ...]
+    """What of the file is no sequence over graph events."""
 
 
 def describe(program: Program, language: str, prefixes: Mapping[str, str]) -> Description:
     """The facts about the plans of a program, as it is run: optimised."""
     optimized = optimize(program)
     makers: dict[IRI, int] = {}
-    for number, query in enumerate(optimized.queries, 1):
-        if isinstance(query.result, Construct) and query.result.into is not None:
-            makers.setdefault(query.result.into, number)
-    facts = tuple(_query(number, query, makers, prefixes) for number, query in enumerate(optimized.queries, 1))
-    return Description(SCHEMA, language, facts)
+    for number, unit in enumerate(optimized.units, 1):
+        if unit.into is not None:
+            makers.setdefault(unit.into, number)
+    queries = tuple(_query(number, query, makers, prefixes) for number, query in enumerate(optimized.queries, 1))
+    count, notation = len(optimized.units), Notation(prefixes)
+    units = tuple(
+        outline(number, unit, title(language, number, count), makers, notation)
+        for number, unit in enumerate(optimized.others, len(queries) + 1)
+    )
+    return Description(SCHEMA, language, queries, units)
 
 
 def _query(number: int, query: Query, makers: Mapping[IRI, int], prefixes: Mapping[str, str]) -> QueryFacts:

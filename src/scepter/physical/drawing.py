@@ -1,8 +1,8 @@
-"""The automaton of a plan as a picture: Mermaid's notation, and SVG drawn by hand.
+"""A plan as a picture: Mermaid's notation, and SVG drawn by hand.
 
 In the SVG states stand in a row. A transition to the next state is an arrow in the gap between the two, which is as wide as its
-text; one that leaves out optional atoms is an arc above; an iteration is a loop below. Text is set in a monospaced font, so
-that its width is known without measuring it.
+text; one that leaves out optional atoms is an arc above; an iteration is a loop below. Units that are trees of operators are
+drawn as such, indented. Text is set in a monospaced font, so that its width is known without measuring it.
 """
 
 from __future__ import annotations
@@ -10,33 +10,61 @@ from __future__ import annotations
 import re
 import textwrap
 import unicodedata
+from collections.abc import Iterable
 from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
 from scepter.physical.automaton import State, StateKind, Transition
 from scepter.physical.description import Description, QueryFacts
+from scepter.physical.facts import Node, UnitFacts
 from scepter.physical.wording import conditions, division, title
 
 _LETTER, _LINE, _SIZE = 7.3, 16.0, 12
 _MARGIN, _STATE_HEIGHT, _GAP = 24.0, 40.0, 36.0
 _LABEL_LETTERS, _NOTE_LETTERS = 36, 96
+_STEP = 28.0
+"""How far an operator stands to the right of the one above it."""
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _MERMAID_CODES = {c: f"#{ord(c)};" for c in '#"<>&;`|{}[]\\'}
 
 
 def to_mermaid(description: Description) -> str:
     """A Mermaid flowchart, one subgraph per query."""
-    lines = ["flowchart LR"]
+    lines = ["flowchart LR" if description.queries else "flowchart TD"]
+    count = len(description.queries) + len(description.units)
     for query in description.queries:
         name = f"q{query.number}"
-        lines.append(f'  subgraph {name}["{_mermaid(title(description.language, query.number, len(description.queries)))}"]')
+        lines.append(f'  subgraph {name}["{_mermaid(title(description.language, query.number, count))}"]')
         lines.append("    direction LR")
         lines += [f"    {name}s{state.id}{_mermaid_shape(state)}" for state in query.automaton.states]
         for transition in query.automaton.transitions:
             label = "<br/>".join(_mermaid(line) for line in conditions(transition))
             lines.append(f'    {name}s{transition.source} -->|"{label}"| {name}s{transition.target}')
         lines.append("  end")
+    for unit in description.units:
+        lines += _mermaid_tree(unit)
     return "\n".join(lines) + "\n"
+
+
+def _mermaid_tree(unit: UnitFacts) -> list[str]:
+    name = f"q{unit.number}"
+    boxes, links = [], []
+    for number, (node, _, parent) in enumerate(_flat(unit.tree)):
+        boxes.append(f'    {name}n{number}["{"<br/>".join(map(_mermaid, (node.label, *node.details)))}"]')
+        if parent is not None:
+            links.append(f"    {name}n{parent} --- {name}n{number}")
+    return [f'  subgraph {name}["{_mermaid(unit.title)}"]', "    direction TB", *boxes, *links, "  end"]
+
+
+def _flat(root: Node) -> list[tuple[Node, int, int | None]]:
+    """The nodes of a tree, each before its children, with its depth and its parent's place in the list."""
+    found: list[tuple[Node, int, int | None]] = []
+    pending: list[tuple[Node, int, int | None]] = [(root, 0, None)]
+    while pending:
+        node, depth, parent = pending.pop()
+        pending += ((child, depth + 1, len(found)) for child in reversed(node.children))
+        found.append((node, depth, parent))
+    return found
 
 
 def _mermaid(text: str) -> str:
@@ -56,9 +84,11 @@ def _mermaid_shape(state: State) -> str:
 
 def to_svg(description: Description) -> str:
     """One SVG picture, the queries below each other."""
-    drawings = [
-        _Drawing(query, title(description.language, query.number, len(description.queries))) for query in description.queries
+    count = len(description.queries) + len(description.units)
+    drawings: list[_Drawing | _TreeDrawing] = [
+        _Drawing(query, title(description.language, query.number, count)) for query in description.queries
     ]
+    drawings += map(_TreeDrawing, description.units)
     width = max((d.width for d in drawings), default=0.0)
     body, top = [], 0.0
     for drawing in drawings:
@@ -111,10 +141,39 @@ class _Box:
         return self.left + self.width
 
 
-class _Drawing:
-    """One query's picture: `elements` to be put into an SVG, and the size they take."""
+class _Canvas:
+    """Elements of a picture, and the size they take."""
+
+    def __init__(self) -> None:
+        self.elements: list[str] = []
+        self.width = self.height = 0.0
+
+    def _rectangle(self, left: float, top: float, width: float, height: float, kind: str, radius: float) -> None:
+        place = f'x="{left:.1f}" y="{top:.1f}" width="{width:.1f}" height="{height:.1f}"'
+        self.elements.append(f'<rect class="{kind}" {place} rx="{radius:.0f}"/>')
+
+    def _path(self, path: str) -> None:
+        self.elements.append(f'<path class="edge" d="{path}" marker-end="url(#arrow)"/>')
+
+    def _text(self, x: float, y: float, text: str, kind: str, *, middle: bool = False) -> None:
+        style = (f' class="{kind}"' if kind else "") + (' text-anchor="middle"' if middle else "")
+        leading = len(text) - len(text.lstrip())  # SVG drops leading blanks
+        self.elements.append(f'<text x="{x + leading * _LETTER:.1f}" y="{y:.1f}"{style}>{_xml(text.strip())}</text>')
+
+    def _sentences(self, sentences: Iterable[str], top: float) -> float:
+        """Sentences below each other; how far down they and the margin reach."""
+        for sentence in sentences:
+            for line in textwrap.wrap(sentence[:1].upper() + sentence[1:], _NOTE_LETTERS, subsequent_indent="  "):
+                self._text(_MARGIN, top, line, "absent" if sentence.startswith("Warning") else "note")
+                top += _LINE
+        return top + _MARGIN / 2
+
+
+class _Drawing(_Canvas):
+    """One query's picture."""
 
     def __init__(self, query: QueryFacts, heading: str) -> None:
+        super().__init__()
         self._states = query.automaton.states
         transitions = query.automaton.transitions
         self._steps = [t for t in transitions if t.target == t.source + 1]
@@ -122,7 +181,6 @@ class _Drawing:
         self._loops = [t for t in transitions if t.target == t.source]
         self._labels = {id(t): _label(t) for t in transitions}
         self._boxes = self._place()
-        self.elements: list[str] = []
         self.width = max(self._boxes[-1].right + _MARGIN, 2 * _MARGIN + _NOTE_LETTERS * _LETTER)
         top = self._heading(heading, query.result)
         top += max((self._labels[id(t)].height for t in self._steps), default=0.0)
@@ -239,28 +297,51 @@ class _Drawing:
     def _notes(self, query: QueryFacts, top: float) -> float:
         notes = [("Window", query.window), ("Partitioning", division(query.partitioning))]
         notes += [("Release", sentence) for sentence in query.release] + [("Warning", w) for w in query.warnings]
-        for heading, sentence in notes:
-            for line in textwrap.wrap(f"{heading}: {sentence}", _NOTE_LETTERS, subsequent_indent="  "):
-                self._text(_MARGIN, top, line, "absent" if heading == "Warning" else "note")
-                top += _LINE
-        return top + _MARGIN / 2
+        return self._sentences((f"{heading}: {sentence}" for heading, sentence in notes), top)
 
     def _block(self, label: _Label, middle: float, top: float) -> None:
         self._rectangle(middle - label.width / 2 - 4, top, label.width + 8, label.height, "paper", 3)
         for number, (line, kind) in enumerate(label.lines):
             self._text(middle, top + (number + 1) * _LINE - 4, line, kind, middle=True)
 
-    def _rectangle(self, left: float, top: float, width: float, height: float, kind: str, radius: float) -> None:
-        place = f'x="{left:.1f}" y="{top:.1f}" width="{width:.1f}" height="{height:.1f}"'
-        self.elements.append(f'<rect class="{kind}" {place} rx="{radius:.0f}"/>')
 
-    def _path(self, path: str) -> None:
-        self.elements.append(f'<path class="edge" d="{path}" marker-end="url(#arrow)"/>')
+class _TreeDrawing(_Canvas):
+    """A tree of operators: a box each, below the one that takes its solutions and to the right of that one's edge."""
 
-    def _text(self, x: float, y: float, text: str, kind: str, *, middle: bool = False) -> None:
-        style = (f' class="{kind}"' if kind else "") + (' text-anchor="middle"' if middle else "")
-        leading = len(text) - len(text.lstrip())  # SVG drops leading blanks
-        self.elements.append(f'<text x="{x + leading * _LETTER:.1f}" y="{y:.1f}"{style}>{_xml(text.strip())}</text>')
+    def __init__(self, unit: UnitFacts) -> None:
+        super().__init__()
+        self._text(_MARGIN, 28, unit.title, "title")
+        self.width = 2 * _MARGIN + _NOTE_LETTERS * _LETTER
+        places: list[tuple[float, float]] = []
+        top = 44.0
+        for node, depth, parent in _flat(unit.tree):
+            left = _MARGIN + depth * _STEP
+            if parent is not None:
+                self._link(*places[parent], left, top + _LINE)
+            bottom = self._box(node, left, top)
+            places.append((left, bottom))
+            top = bottom + 10
+        self.height = self._sentences(unit.notes, top + _LINE)
+
+    def _box(self, node: Node, left: float, top: float) -> float:
+        lines = [(line, "how") for line in textwrap.wrap(node.label, _NOTE_LETTERS)]
+        lines += [
+            (line, "") for detail in node.details for line in textwrap.wrap(detail, _NOTE_LETTERS, subsequent_indent="  ")
+        ]
+        width = max(_length(line) for line, _ in lines) + 20
+        bottom = top + len(lines) * _LINE + 12
+        self._rectangle(left, top, width, bottom - top, "state", 6)
+        for number, (line, kind) in enumerate(lines, 1):
+            self._text(left + 10, top + number * _LINE + 2, line, kind)
+        self.width = max(self.width, left + width + _MARGIN)
+        return bottom
+
+    def _link(self, left: float, bottom: float, child: float, middle: float) -> None:
+        """From below a box down its edge, where nothing of its subtree stands, to a child."""
+        x = left + _STEP / 2
+        self.elements.append(
+            f'<path class="edge" d="M {x:.1f} {bottom:.1f} L {x:.1f} {middle:.1f} L {child:.1f} {middle:.1f}"/>'
+        )
 
 
 def _label(transition: Transition) -> _Label:

@@ -39,14 +39,14 @@ def explain_events(query: EventQuery, ontology: Ontology | None = None, prefixes
     shown = dict(prefixes or {})
     routing = route(ontology or Ontology(), query.logical)
     lines = [
-        _line("Returns", f"{', '.join(_short(str(iri), shown) for iri in query.returned)} as {query.form.value}"),
+        _line("Returns", f"{', '.join(shortened(str(iri), shown) for iri in query.returned)} as {query.form.value}"),
         _line("Streams", ", ".join(str(s.iri) for s in query.streams) or "every one given"),
     ]
     if routing.hard:
         axioms = sorted({reason for _, reason in routing.hard})
         lines.append(_line("Ontology", f"HermiT serves all events of items that {', '.join(axioms)} can bear on"))
-    lines += [_line(_short(str(e.event), shown), _short(_logical(e, routing), shown)) for e in query.logical]
-    lines += [_line(_short(str(e.event), shown), _short(_composite(e), shown)) for e in query.composite]
+    lines += [_line(shortened(str(e.event), shown), shortened(_logical(e, routing), shown)) for e in query.logical]
+    lines += [_line(shortened(str(e.event), shown), shortened(_composite(e), shown)) for e in query.composite]
     return "\n".join(lines)
 
 
@@ -54,17 +54,26 @@ def _line(heading: str, text: str) -> str:
     return f"{heading:<13} {text}"
 
 
-def _short(text: str, prefixes: Mapping[str, str]) -> str:
+def shortened(text: str, prefixes: Mapping[str, str]) -> str:
+    """A text with its IRIs shortened.
+
+    >>> shortened("<http://e/A> and <http://other/B>", {"": "http://e/"})
+    ':A and <http://other/B>'
+    """
     for prefix, namespace in sorted(prefixes.items(), key=lambda item: -len(item[1])):
         parts = text.split(f"<{namespace}")
         text = parts[0] + "".join(f"{prefix}:{part.replace('>', '', 1)}" for part in parts[1:])
     return text
 
 
-def _logical(event: LogicalEvent, routing: Routing) -> str:
+def reasoner(event: LogicalEvent, routing: Routing) -> str:
+    """Which reasoner serves an event, and why if it is not the rules."""
     reason = routing.reasons.get(event.event)
-    served = "by rules" if reason is None else f"by HermiT ({reason})"
-    return f"logical, {served}: {manchester(event.description)}"
+    return "by rules" if reason is None else f"by HermiT ({reason})"
+
+
+def _logical(event: LogicalEvent, routing: Routing) -> str:
+    return f"logical, {reasoner(event, routing)}: {manchester(event.description)}"
 
 
 def _composite(event: CompositeEvent) -> str:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 import textwrap
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict
 from enum import Enum
 
 from scepter.algebra.query import Program
 from scepter.errors import nearest, option_error
 from scepter.physical.automaton import Automaton
-from scepter.physical.description import Description, QueryFacts, ScanFacts, StreamFacts, describe
+from scepter.physical.description import Description, QueryFacts, ScanFacts, describe
 from scepter.physical.drawing import to_mermaid, to_svg
+from scepter.physical.facts import Node, StreamFacts, UnitFacts
 from scepter.physical.wording import conditions, division, listed, title
 
 _WIDTH = 100
@@ -49,11 +50,12 @@ def _plain(value: object) -> object:
 
 
 def _to_text(description: Description) -> str:
-    count = len(description.queries)
+    count = len(description.queries) + len(description.units)
     texts = []
     for query in description.queries:
         heading = title(description.language, query.number, count)
         texts.append(f"{heading}\n{'=' * len(heading)}\n\n{_query(query)}")
+    texts += [f"{unit.title}\n{'=' * len(unit.title)}\n\n{_unit(unit)}" for unit in description.units]
     return "\n\n".join(texts)
 
 
@@ -124,6 +126,38 @@ def _automaton(automaton: Automaton) -> str:
     column = _column(arrows.values())
     entries = (_entry(arrows[id(t)], conditions(t), indent=2, column=column) for t in automaton.transitions)
     return "\n".join(["", "Automaton", *entries])
+
+
+# ---- text of units that are trees of operators
+
+
+def _unit(unit: UnitFacts) -> str:
+    streams = [_stream(s) for s in unit.streams] or ["every one given"]
+    notes = (note.partition(": ") for note in unit.notes)
+    entries = [_entry(subject.capitalize(), [sentence]) for subject, _, sentence in notes]
+    return "\n".join([_entry("Streams", streams), *entries, "", "Operators", *_tree(unit.tree)]) + "\n"
+
+
+def _tree(root: Node) -> Iterator[str]:
+    """The lines of a tree, each operator below the one that takes its solutions."""
+    pending = [(root, "  ", "  ")]
+    while pending:
+        node, lead, below = pending.pop()
+        yield from _hung(node.label, lead, below)
+        beside = below + ("│  " if node.children else "   ")
+        for detail in node.details:
+            yield from _hung(detail, beside, beside)
+        children = [(child, f"{below}├─ ", f"{below}│  ") for child in node.children[:-1]]
+        children += [(child, f"{below}└─ ", f"{below}   ") for child in node.children[-1:]]
+        pending += reversed(children)
+
+
+def _hung(text: str, first: str, rest: str) -> list[str]:
+    """A text to the right of its place in the tree; however deep that is, some letters fit beside it."""
+    width = max(40, _WIDTH - len(first))
+    lines = textwrap.wrap(text, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+    head, *tail = lines or [""]
+    return [(first + head).rstrip(), *(rest + line for line in tail)]
 
 
 _FORMATS: Mapping[str, Callable[[Description], str]] = {

@@ -84,7 +84,8 @@ def test_no_text_of_a_transition_lies_on_another(query: Path) -> None:
 def test_every_case_gives_json_of_one_schema(text: str) -> None:
     plan = json.loads(explained(text, "json"))
     assert plan["schema"] == "scepter-explain/1"
-    assert set(plan) == {"schema", "language", "queries"}
+    assert set(plan) == {"schema", "language", "queries", "units"}
+    assert plan["units"] == []
     for query in plan["queries"]:
         assert set(query) == {
             "number", "result", "streams", "window", "partitioning", "predicates", "scans", "automaton", "release",

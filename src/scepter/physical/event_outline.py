@@ -1,0 +1,127 @@
+"""The plan of events as a tree: what is returned, of what it is made, and which reasoner serves the logical events."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import assert_never
+
+from scepter.algebra.classes import manchester
+from scepter.algebra.events import (
+    CompositeEvent,
+    Either,
+    EventPattern,
+    EventQuery,
+    First,
+    Keep,
+    Labelled,
+    Last,
+    LogicalEvent,
+    Occurs,
+    Related,
+    Rest,
+    needs_end,
+    patterns,
+)
+from scepter.algebra.notation import Notation
+from scepter.algebra.patterns import Pattern
+from scepter.ontology.axioms import Ontology
+from scepter.ontology.recognition import Routing, route
+from scepter.physical.event_plan import reasoner, shortened
+from scepter.physical.facts import Node
+from scepter.physical.operators import Operators
+from scepter.rdf.terms import IRI, Term
+from scepter.timeline import Allen
+
+_ASSERTIONS = {Keep.LEFT: "of the left side", Keep.RIGHT: "of the right side", Keep.BOTH: "of both sides"}
+_INTERVAL = {Keep.LEFT: "of the left side", Keep.RIGHT: "of the right side", Keep.BOTH: "around both sides"}
+
+
+def event_tree(query: EventQuery, notation: Notation) -> Node:
+    """The events that are returned and, below, those they are made of; an event's second place refers to its first."""
+    outline = _Events(query, notation, route(Ontology(), query.logical))
+    returned = ", ".join(notation.term(iri) for iri in query.returned)
+    return Node(f"RETURN {returned} AS {query.form.value}", (), tuple(outline.event(iri) for iri in query.returned))
+
+
+def event_notes(query: EventQuery, notation: Notation) -> tuple[str, ...]:
+    """The reasoners, the policy, when occurrences are certain, and what is of no use."""
+    defined = [*(event.event for event in query.logical), *(event.event for event in query.composite)]
+    made_of = {part.event for event in query.composite for part in patterns(event.pattern) if isinstance(part, Occurs)}
+    idle = [notation.term(iri) for iri in defined if iri not in made_of and iri not in query.returned]
+    certain = (
+        "LAST is certain only at the end of bounded input"
+        if needs_end(query) is not None
+        else "an occurrence is reported once no item can still come at or before its end"
+    )
+    notes = [
+        "reasoners: those that the definitions alone need; axioms of an ontology beyond rules take HermiT where they matter",
+        "policy: unrestricted",
+        f"release: {certain}",
+    ]
+    return (*notes, f"not used: {', '.join(idle)}") if idle else tuple(notes)
+
+
+@dataclass(slots=True)
+class _Events:
+    query: EventQuery
+    notation: Notation
+    routing: Routing
+    _shown: set[IRI] = field(default_factory=set)
+
+    def event(self, iri: IRI) -> Node:
+        name = self.notation.term(iri)
+        if iri in self._shown:
+            return Node(f"Event {name}", ("as above",))
+        self._shown.add(iri)
+        for logical in self.query.logical:
+            if logical.event == iri:
+                return self._logical(logical)
+        for composite in self.query.composite:
+            if composite.event == iri:
+                return self._composite(composite)
+        return Node(f"Event {name}")
+
+    def _logical(self, event: LogicalEvent) -> Node:
+        prefixes = self.notation.prefixes
+        served = shortened(reasoner(event, self.routing), prefixes)
+        description = shortened(manchester(event.description), prefixes)
+        return Node(f"Logical event {self.notation.term(event.event)}", (f"recognised {served}", description))
+
+    def _composite(self, event: CompositeEvent) -> Node:
+        within = () if event.within is None else (f"within {event.within}",)
+        guard = () if event.guard is None else (self._guard(event.pattern, event.guard),)
+        return Node(f"Composite event {self.notation.term(event.event)}", within, (self._pattern(event.pattern), *guard))
+
+    def _guard(self, pattern: EventPattern, guard: Pattern) -> Node:
+        labels = [part.label for part in patterns(pattern) if isinstance(part, Labelled)]
+        graphs: dict[Term, Node] = {iri: Node(f"EVENT {self.notation.term(iri)}") for iri in labels}
+        operators = Operators(self.notation, graphs=graphs).knowing(guard)
+        return Node("IF", ("asked over the assertions of each occurrence",), (operators.pattern(guard),))
+
+    def _pattern(self, pattern: EventPattern) -> Node:
+        match pattern:
+            case Occurs(event):
+                return self.event(event)
+            case Labelled(label, operand):
+                inner = self._pattern(operand)
+                return Node(f"{inner.label} AS {self.notation.term(label)}", inner.details, inner.children)
+            case First(operand):
+                return Node("FIRST", ("with no other one wholly before",), (self._pattern(operand),))
+            case Last(operand):
+                return Node("LAST", ("with no other one wholly after",), (self._pattern(operand),))
+            case Rest(operand):
+                return Node("NOT", ("what occurrences that end then leave of each item",), (self._pattern(operand),))
+            case Either(left, right):
+                return Node("OR", (), (self._pattern(left), self._pattern(right)))
+            case Related():
+                return self._related(pattern)
+            case _:
+                assert_never(pattern)
+
+    def _related(self, pattern: Related) -> Node:
+        relation, assertions, interval = pattern.relation, pattern.assertions, pattern.interval
+        sides = (self._pattern(pattern.left), self._pattern(pattern.right))
+        if relation is Allen.EQUALS:
+            return Node("AND", (f"equal intervals; assertions {_ASSERTIONS[assertions]}",), sides)
+        word = "SEQ" if relation is Allen.BEFORE and assertions is Keep.RIGHT else relation.value
+        return Node(word, (f"assertions {_ASSERTIONS[assertions]}, interval {_INTERVAL[interval]}",), sides)

@@ -1,0 +1,235 @@
+"""The plans of units that are trees of operators: the text of some is pinned, every golden case is shown in every format."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from scepter.algebra.notation import Notation
+from scepter.algebra.query import Stream
+from scepter.lower import lower
+from scepter.physical.explain import explain
+from scepter.physical.facts import Node
+from scepter.physical.outline import outline
+from scepter.rdf.terms import IRI
+
+ROOT = Path(__file__).parents[3]
+FIXTURES = ROOT / "tests" / "fixtures" / "explain"
+SVG = "{http://www.w3.org/2000/svg}"
+LANGUAGES = {"ep-sparql": "epsparql", "obep": "obep", "rsep-ql": "rsepql", "sparkwave": "sparkwave"}
+QUERIES = sorted((path for ending in LANGUAGES.values() for path in FIXTURES.glob(f"*.{ending}")), key=lambda path: path.name)
+
+
+def explained(text: str, format: str, language: str | None = None) -> str:
+    lowered = lower(text, language)
+    return explain(lowered.program, lowered.language, format, dict(lowered.prefixes))
+
+
+def valid_cases() -> list[Any]:
+    found = []
+    for language in LANGUAGES:
+        for path in sorted((ROOT / "cases" / language).glob("*.case.yaml")):
+            case = yaml.safe_load(path.read_text())
+            if "expect-error" not in case:
+                found.append(pytest.param(case["query"], language, id=f"{language}-{path.name}"))
+    return found
+
+
+VALID = valid_cases()
+
+
+def test_there_are_cases_of_every_language() -> None:
+    assert len(VALID) > 80
+    assert {case.values[1] for case in VALID} == set(LANGUAGES)
+    assert {path.suffix[1:] for path in QUERIES} == set(LANGUAGES.values())
+
+
+@pytest.mark.parametrize("query", QUERIES, ids=lambda path: path.name)
+def test_text_is_pinned(query: Path, update_fixtures: bool) -> None:
+    text = explained(query.read_text(), "text") + "\n"
+    expected = query.with_suffix(".txt")
+    if update_fixtures:
+        expected.write_text(text)
+    assert text == expected.read_text()
+
+
+@pytest.mark.parametrize(("text", "language"), VALID)
+def test_every_case_has_a_plan_in_every_format(text: str, language: str) -> None:
+    plan = json.loads(explained(text, "json", language))
+    assert set(plan) == {"schema", "language", "queries", "units"}
+    assert plan["queries"] == []
+    (unit,) = plan["units"]
+    assert set(unit) == {"number", "kind", "title", "streams", "tree", "notes"}
+    assert any(note.startswith("partitioning: one task") for note in unit["notes"])
+    nodes = list(walked(unit["tree"]))
+    assert len(nodes) > 1, "a plan has more than its result"
+    check_text(explained(text, "text", language), unit, nodes)
+    check_mermaid(explained(text, "mermaid", language), len(nodes))
+    check_picture(explained(text, "svg", language), len(nodes))
+
+
+def walked(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield node
+    for child in node["children"]:
+        yield from walked(child)
+
+
+def check_text(shown: str, unit: dict[str, Any], nodes: list[dict[str, Any]]) -> None:
+    assert max(map(len, shown.splitlines())) <= 100
+    assert not re.search(r"\?_:|_:match|_:\d|_:q\d", shown), "generated names say nothing to the user"
+    assert all(f"<{stream['iri']}>" in shown for stream in unit["streams"])
+    flat = re.sub(r"[\s│├└─]+", " ", shown)
+    for node in nodes:
+        for text in (node["label"], *node["details"]):
+            assert re.sub(r"\s+", " ", text) in flat
+
+
+def check_mermaid(shown: str, nodes: int) -> None:
+    lines = shown.splitlines()
+    assert lines[0] == "flowchart TD"
+    boxes = [m for line in lines if (m := re.fullmatch(r'\s+(q1n\d+)\["([^"]*)"\]', line))]
+    links = [m for line in lines if (m := re.fullmatch(r"\s+(q1n\d+) --- (q1n\d+)", line))]
+    assert len(boxes) == nodes
+    assert {m[2] for m in links} == {m[1] for m in boxes} - {"q1n0"}
+    assert all(not re.search(r"[<>`{}|\[\]]", m[2].replace("<br/>", "")) for m in boxes)
+
+
+def check_picture(shown: str, nodes: int) -> None:
+    root = ElementTree.fromstring(shown)
+    width, height = float(root.attrib["width"]), float(root.attrib["height"])
+    places = [
+        tuple(float(box.attrib[key]) for key in ("x", "y", "width", "height"))
+        for box in root.iter(f"{SVG}rect")
+        if box.get("class") == "state"
+    ]
+    assert len(places) == nodes
+    for (_, y, _, h), (_, below, _, _) in pairwise(places):
+        assert y + h < below, "two boxes overlap"
+    assert all(x + w <= width and y + h <= height for x, y, w, h in places)
+    assert all(0 <= float(text.attrib["y"]) <= height for text in root.iter(f"{SVG}text"))
+    lines = [tuple(map(float, re.findall(r"[\d.]+", p.attrib["d"]))) for p in root.iter(f"{SVG}path") if p.get("class")]
+    assert len(lines) == nodes - 1
+    for x, top, _, bottom, _, _ in lines:
+        for left, y, w, h in places:
+            assert not (left < x < left + w and top < y + h and y < bottom), "a line runs through a box"
+
+
+def tree_of(text: str, language: str) -> tuple[list[dict[str, Any]], list[str]]:
+    (unit,) = json.loads(explained(f"PREFIX : <http://e/> {text}", "json", language))["units"]
+    return list(walked(unit["tree"])), unit["notes"]
+
+
+@pytest.mark.parametrize(
+    ("filters", "kernel"),
+    [
+        ("", "columnar, as a chain of SEQ over single triple patterns, where no background"),
+        ("FILTER (getDURATION() < 5)", "timestamps are of the kind integer; else timed"),
+        ('FILTER (getDURATION() < "PT5S"^^xsd:duration)', "timestamps are of the kind dateTime; else timed"),
+        ("FILTER (getSTARTTIME() > 5)", "timed; this is no plain chain"),
+    ],
+)
+def test_a_chain_of_seq_says_when_it_takes_the_columnar_kernel(filters: str, kernel: str) -> None:
+    _, notes = tree_of(f"SELECT ?a WHERE {{ {{ ?a :p ?x }} SEQ {{ ?a :q ?y }} {filters} }}", "ep-sparql")
+    assert kernel in notes[0]
+
+
+def test_bounds_reach_what_the_kernel_bounds_and_nothing_else() -> None:
+    nodes, _ = tree_of(
+        """SELECT ?a WHERE {
+          { { { ?a :low ?x } OPTIONALSEQ { ?a :p ?y } } SEQ { ?a :q ?z } FILTER (getDURATION() < 9) }
+          FILTER (2 * getDURATION() <= 10) }""",
+        "ep-sparql",
+    )
+    details = {node["details"][0]: node["details"][1:] for node in nodes if node["label"] == "Occurrences"}
+    tightest = "solutions no longer than 5 time units"
+    assert details == {"?a :low ?x": [], "?a :p ?y": [tightest], "?a :q ?z": [tightest]}
+
+
+def test_an_optional_side_and_its_condition_are_told() -> None:
+    nodes, _ = tree_of(
+        "SELECT ?a WHERE { { ?a :p ?x FILTER (?x > 1) } OPTIONALSEQ { ?a :q ?y } }",
+        "ep-sparql",
+    )
+    (optional,) = (node for node in nodes if node["label"] == "OPTIONALSEQ")
+    assert optional["details"] == ["the left side is optional", "joined on ?a", "only if ?x > 1"]
+
+
+def test_an_event_beyond_rules_says_which_reasoner_serves_it_and_why() -> None:
+    nodes, notes = tree_of(
+        "EVENT A AS (C and not D) EVENT B AS C EVENT Idle AS D EVENT X MATCH A SEQ B EVENT Y MATCH FIRST X "
+        "RETURN X, Y AS EVENT STREAM",
+        "obep",
+    )
+    details = {node["label"]: node["details"] for node in nodes}
+    assert details["Logical event :A"][0].startswith("recognised by HermiT (")
+    assert details["Logical event :B"] == ["recognised by rules", ":C"]
+    assert details["Event :X"] == ["as above"]
+    assert "not used: :Idle" in notes
+
+
+def test_sparkwave_says_what_its_patterns_use_of_the_schema() -> None:
+    head = "SELECT ?x FROM STREAM <http://e/s> [RANGE 5s]"
+    _, notes = tree_of(f"{head} WHERE {{ ?x a :C ; :p ?y . ?y a ?z }}", "sparkwave")
+    assert "schema: reduced before the run to what the patterns use: :C, :p, every class" in notes
+    _, notes = tree_of(f"{head} WHERE {{ ?x ?p ?y }}", "sparkwave")
+    assert "schema: all of it is used, as a pattern can match any predicate" in notes
+
+
+def test_text_that_is_no_xml_is_drawn_all_the_same() -> None:
+    text = """SELECT ?x FROM STREAM <http://e/s> [RANGE 5s] WHERE { ?x <http://e/p> ?y
+      FILTER (?y != "<b>&amp;\\"']]>\\u0001\\uFFFF株式会社") }"""
+    root = ElementTree.fromstring(explained(text, "svg", "sparkwave"))
+    assert any("<b>&amp;" in (t.text or "") for t in root.iter(f"{SVG}text"))
+
+
+def test_a_long_chain_is_no_deep_tree() -> None:
+    parts = " UNION ".join(f"{{ ?x <http://e/p{n}> ?y }}" for n in range(60))
+    nodes, _ = tree_of(f"SELECT ?x FROM STREAM <http://e/s> [RANGE 5s] WHERE {{ {parts} }}", "sparkwave")
+    (union,) = (node for node in nodes if node["label"] == "UNION")
+    assert len(union["children"]) == 60
+
+
+@dataclass(frozen=True, slots=True)
+class Unheard:
+    """A unit of a kind that has no outline."""
+
+    streams: tuple[Stream, ...]
+    answer: int = 42
+    nothing: str = ""
+
+    @property
+    def into(self) -> IRI | None:
+        return None
+
+
+def test_a_unit_of_any_other_kind_is_shown_by_its_fields() -> None:
+    facts = outline(1, Unheard((Stream(IRI("http://e/s")),)), "a query", {}, Notation())
+    assert facts.kind == "Unheard"
+    assert facts.tree.details == ("answer: 42", "nothing: ")
+    assert isinstance(facts.tree, Node)
+    assert [child.label for child in facts.tree.children] == ["streams (1)"]
+
+
+@pytest.mark.parametrize("query", [path for path in QUERIES if path.stem != "chain"], ids=lambda path: path.name)
+def test_explaining_loads_neither_numba_nor_arrow_nor_spark(query: Path) -> None:
+    program = """
+import sys
+from scepter.lower import lower
+from scepter.physical.explain import explain
+lowered = lower(sys.stdin.read())
+explain(lowered.program, lowered.language, "svg")
+print([m for m in ("numba", "numpy", "pyarrow", "pyspark", "pandas") if m in sys.modules])
+"""
+    ran = subprocess.run([sys.executable, "-c", program], input=query.read_text(), capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "[]"
