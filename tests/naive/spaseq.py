@@ -225,8 +225,8 @@ class _Evaluation:
                 times = [time for time in later if found[time]][:1]
             case Selection.ANY:  # 5
                 times = later
-            case None:
-                raise ValueError("an atom that is not the first has an operator before it")
+            case Selection.BEFORE | None:
+                raise ValueError("an atom of SPAseq that is not the first has one of three operators before it")
             case unreachable:
                 assert_never(unreachable)
         # 8: no event strictly between is accepted. CHOICE: the run it must be compatible with is x's, without y's mapping.
@@ -286,6 +286,8 @@ class _Evaluation:
                 return next((found[time] for time in later if found[time]), [])
             case Selection.ANY:
                 return [longer for time in later for longer in found[time]]
+            case Selection.BEFORE:
+                raise ValueError("no iteration of SPAseq goes on so")
             case unreachable:
                 assert_never(unreachable)
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import IO, Any, Final, TypeAlias
 
 import numpy as np
-import pyarrow as pa  # type: ignore[import-untyped]
-import pyarrow.compute as pc  # type: ignore[import-untyped]
-import pyarrow.parquet as pq  # type: ignore[import-untyped]
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 import pyoxigraph
 
 from scepter.errors import DataError, option_error
