@@ -76,7 +76,7 @@ class _Run:
         if self.query.report is Report.CONTENT_CHANGE or not times:
             return times
         step = min(_step(w.extent) for w in self.query.windows if isinstance(w.extent, TimeWindow))
-        found = []
+        found: list[int] = []
         t = times[0]
         while not found or found[-1] < times[-1]:
             if t % step == 0:

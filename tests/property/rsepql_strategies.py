@@ -19,11 +19,9 @@ DB = f"{NS}db"
 BACKGROUND = f"<{NS}a> <{NS}name> <{NS}ann> , <{NS}bob> .\n<{NS}b> <{NS}name> <{NS}ann> .\n"
 
 POLICIES = ("unrestricted", "chronological", "recent", "naive")
+_LEFT = "?x :p ?y"
+_RIGHT = "?y :q ?z"
 _BODIES = (
-    "?x :p ?y",
-    "?x :p ?y",
-    "?y :q ?z",
-    "?y :q ?z",
     "?x :p ?y . ?y :q ?z",
     "?x :p ?y OPTIONAL { ?y :q ?z }",
     "{ ?x :p ?y } UNION { ?z :q ?y }",
@@ -56,17 +54,20 @@ def background() -> frozenset[Triple]:
 def _windows(draw: st.DrawFn, time_window: bool) -> list[str]:
     clauses = []
     for number in range(draw(st.integers(1, 3))):
-        stream = draw(st.sampled_from([":s1", ":s1", ":s2"]))
+        stream = draw(st.sampled_from([":s1", ":s1", ":s1", ":s1", ":s2"]))
         landmark = draw(st.booleans()) and not (time_window and number == 0)
         if landmark:
             extent = f"LND {draw(st.integers(0, 4))}"
         else:
-            extent = f"RANGE {draw(st.integers(1, 8))}" + draw(
+            extent = f"RANGE {draw(st.sampled_from([1, 3, 5, 8, 12]))}" + draw(
                 st.sampled_from(["", " STEP 1", " STEP 2", " SLIDE 3", " STEP 5"])
             )
         spelling = draw(st.sampled_from(["FROM NAMED {s} WIN [{e}] AS :w{n}", "FROM NAMED WINDOW :w{n} ON {s} [{e}]"]))
         clauses.append(spelling.format(s=stream, e=extent, n=number))
     return clauses
+
+
+_POLICY = st.sampled_from(["", "", "", " NAIVE", " CHRONOLOGICAL", " RECENT", " UNRESTRICTED"])
 
 
 @st.composite
@@ -76,9 +77,24 @@ def _event_pattern(draw: st.DrawFn, labels: int, depth: int) -> str:
         return f"E{draw(st.integers(0, labels - 1))}"
     if kind in ("first", "last"):
         return f"{kind.upper()} ({draw(_event_pattern(labels, depth - 1))})"
-    policy = draw(st.sampled_from(["", "", "", " NAIVE", " CHRONOLOGICAL", " RECENT", " UNRESTRICTED"]))
     left, right = draw(_event_pattern(labels, depth - 1)), draw(_event_pattern(labels, depth - 1))
-    return f"({left}) SEQ{policy} ({right})"
+    return f"({left}) SEQ{draw(_POLICY)} ({right})"
+
+
+@st.composite
+def _usual_pattern(draw: st.DrawFn, labels: int) -> str:
+    """Left before right, as people write it."""
+    left, right = (draw(st.sampled_from(["", "", "", "FIRST ", "LAST "])) + label for label in ("E0", "E1"))
+    pattern = f"{left} SEQ{draw(_POLICY)} {right}"
+    return draw(
+        st.sampled_from([pattern, pattern, pattern, f"LAST ({pattern})", f"{pattern} SEQ{draw(_POLICY)} E{labels - 1}"])
+    )
+
+
+@st.composite
+def _event_body(draw: st.DrawFn, number: int) -> str:
+    usual = (_LEFT, _RIGHT, _LEFT)[number]
+    return draw(st.sampled_from([usual] * 8 + list(_BODIES)))
 
 
 @st.composite
@@ -86,12 +102,13 @@ def queries(draw: st.DrawFn) -> QueryText:
     """A query that every check accepts."""
     at = draw(st.sampled_from(["change", "change", "close", "given"]))
     windows = draw(_windows(at == "close"))
-    labels = draw(st.integers(1, 3))
+    labels = draw(st.sampled_from([2, 2, 3]))
     events = [
-        f"EVENT ON :w{draw(st.integers(0, len(windows) - 1))} {{ {draw(st.sampled_from(_BODIES))} }} AS E{number}"
+        f"EVENT ON :w{draw(st.integers(0, len(windows) - 1))} {{ {draw(_event_body(number))} }} AS E{number}"
         for number in range(labels)
     ]
-    match = f"MATCH {{ {draw(_event_pattern(labels, draw(st.sampled_from([0, 1, 1, 2, 2, 3]))))} }}"
+    any_pattern = _event_pattern(labels, draw(st.sampled_from([0, 1, 2, 2, 3])))
+    match = f"MATCH {{ {draw(st.one_of(_usual_pattern(labels), _usual_pattern(labels), any_pattern))} }}"
     window = f":w{len(windows) - 1}"
     where = draw(
         st.sampled_from(
@@ -125,31 +142,29 @@ def queries(draw: st.DrawFn) -> QueryText:
     register = draw(
         st.sampled_from(["", "", "REGISTER ISTREAM :out AS", "REGISTER RSTREAM :out AS", "REGISTER DSTREAM :out AS"])
     )
-    policy = draw(st.sampled_from(["", "", "", *(f"POLICY {name}" for name in POLICIES)]))
+    policy = draw(st.sampled_from(["", "", "", "", *(f"POLICY {name}" for name in POLICIES)]))
     report = "REPORT ON WINDOW CLOSE" if at == "close" else draw(st.sampled_from(["", "REPORT ON CONTENT CHANGE"]))
     lines = [f"PREFIX : <{NS}>", register, result, *windows, *events, policy, report, f"WHERE {{ {where} }}", tail]
     instants = tuple(draw(st.lists(st.integers(0, 14), min_size=1, max_size=4))) if at == "given" else None
-    option = draw(st.sampled_from([None, None, *POLICIES]))
+    option = draw(st.sampled_from([None, *POLICIES, "chronological", "recent"]))
     return QueryText("\n".join(line for line in lines if line), option, instants)
 
 
 def _term() -> st.SearchStrategy[Term]:
     iris: list[Term] = [IRI(NS + name) for name in "ab"]
-    return st.sampled_from([*iris, *iris, *iris, BlankNode("n"), Literal("1", f"{XSD}integer")])
+    return st.sampled_from([*iris * 5, BlankNode("n"), Literal("1", f"{XSD}integer")])
 
 
 @st.composite
 def events(draw: st.DrawFn) -> list[Event]:
     """Items of both streams, most of them instants, many at equal times."""
     found = []
-    for _ in range(draw(st.integers(0, 9))):
+    for _ in range(draw(st.sampled_from([0, 4, 6, 8, 10, 12]))):
         start = draw(st.integers(0, 11))
         end = start + draw(st.sampled_from([0, 0, 0, 0, 1, 3]))
         triples = []
-        for _ in range(draw(st.integers(1, 3))):
+        for _ in range(draw(st.sampled_from([1, 1, 1, 2, 3]))):
             subject = draw(_term().filter(lambda term: not isinstance(term, Literal)))
-            triples.append(Triple(subject, IRI(NS + draw(st.sampled_from("ppq"))), draw(_term())))
-        found.append(
-            Event(draw(st.sampled_from([STREAMS[0], STREAMS[0], STREAMS[1]])), start, end, tuple(dict.fromkeys(triples)))
-        )
+            triples.append(Triple(subject, IRI(NS + draw(st.sampled_from("pq"))), draw(_term())))
+        found.append(Event(draw(st.sampled_from([STREAMS[0]] * 4 + [STREAMS[1]])), start, end, tuple(dict.fromkeys(triples))))
     return found

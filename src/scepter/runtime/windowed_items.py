@@ -84,7 +84,8 @@ class WaitingItems:
         rows = self._rows()
         until = int(np.searchsorted(rows[:, 0], closed, side="right"))
         self._table = rows[until:]
-        return rows[:until].tolist()
+        taken: list[list[int]] = rows[:until].tolist()
+        return taken
 
     def release(self) -> None:
         """Let go of batches that no waiting event is in."""

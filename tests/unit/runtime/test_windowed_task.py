@@ -233,3 +233,14 @@ def test_a_landmark_left_side_forgets_pairs_whose_right_side_has_gone() -> None:
     for time in range(1, 300):
         run.push(event(time, ":b :q :c ."))
     assert run.state_size()["rows"] <= 6 and run.state_size()["mappings"] <= 20
+
+
+def test_a_left_side_that_enters_its_window_after_the_right_side() -> None:
+    """E1 at 1 is inside from 4 on (STEP 4), E2 at 2 from 2 on: the pair is there at 4, not at 3."""
+    run = engine(
+        "SELECT ?x ?z FROM NAMED :S WIN [RANGE 10 STEP 4] AS :w FROM NAMED :S WIN [RANGE 10 STEP 1] AS :v\n"
+        "EVENT ON :w { ?x :p ?y } AS E1 EVENT ON :v { ?y :q ?z } AS E2 WHERE { MATCH { E1 SEQ E2 } }"
+    )
+    found = run.push_all([event(1, ":a :p :b ."), event(2, ":b :q :c ."), event(3, ":z :z :z ."), event(4, ":z :z :z .")])
+    assert found == []
+    assert rows(run.close()) == [(1, 2, "x=a", "z=c")]

@@ -66,7 +66,8 @@ def test_an_item_that_no_evaluation_sees_costs_nothing() -> None:
 def test_the_union_answers_as_a_graph_of_its_triples_does() -> None:
     """Indexes follow random changes, asked in every way."""
     dice = random.Random(7)
-    union, held = UnionGraph(), []
+    union = UnionGraph()
+    held: list[tuple[Triple, ...]] = []
     for _ in range(400):
         if held and dice.random() < 0.5:
             union.remove(held.pop(dice.randrange(len(held))))
