@@ -80,7 +80,7 @@ def run(
         str | None,
         typer.Option(
             metavar="N",
-            help="EP-SPARQL: how many triples rules may derive at one instant (default 10,000). Example: --max-derivations 100000",
+            help="EP-SPARQL: triples that rules may derive at one instant (default 10,000). Example: --max-derivations 100000",
         ),
     ] = None,
     format: Annotated[

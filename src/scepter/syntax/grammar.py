@@ -19,7 +19,19 @@ DEPTH_LIMIT = 250
 """How deep a query may nest. What comes after the parser recurses over its tree; this bounds it well below Python's stack."""
 
 _CHAINS = frozenset(
-    {"sum", "product", "path_alternative", "path_sequence", "group", "choice", "both", "event_sequence", "temporal", "alternative", "together"}
+    {
+        "sum",
+        "product",
+        "path_alternative",
+        "path_sequence",
+        "group",
+        "choice",
+        "both",
+        "event_sequence",
+        "temporal",
+        "alternative",
+        "together",
+    }
 )
 _BALANCED = frozenset({"or_expression", "and_expression", "alternatives"})
 

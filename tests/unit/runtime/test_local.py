@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import pytest
@@ -92,4 +93,4 @@ def test_long_input_moves_on_while_it_is_read(tmp_path: Path) -> None:
     assert 0 < told[-1].done < told[-1].total
     assert 1 + sum(1 for _ in found) == 150
     assert told[-1].triples == 300
-    assert all(later.done >= earlier.done for earlier, later in zip(told, told[1:], strict=False))
+    assert all(later.done >= earlier.done for earlier, later in itertools.pairwise(told))
