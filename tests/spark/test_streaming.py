@@ -1,0 +1,166 @@
+"""Live input on Spark: the same answers in many small micro-batches, and what comes too late."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from buckets import triples
+from scepter.api import run
+from scepter.cases.compare import Answer
+from scepter.cases.loader import load_case
+from scepter.cases.model import Case
+from scepter.errors import OptionError
+from scepter.rdf.files import stream_files
+from scepter.rdf.timeline_notation import TimelineEvent
+from scepter.runtime.options import RunOptions
+from scepter.runtime.push import Engine, Event
+from scepter.runtime.queries import parse
+from scepter.runtime.spark.letters import FolderLetters, collected
+from scepter.runtime.spark.run import run_with_options
+from scepter.runtime.spark.streaming import observed
+from scepter.timeline import TimeKind, format_instant
+from spark_answers import answers, case_query, labelled, table_schema, together, write_events
+
+CASES = Path(__file__).parents[2] / "cases" / "spaseq"
+NAMES = [
+    "figure1-strict",
+    "figure1-skip-till-next",
+    "figure1-skip-till-any",
+    "rule07-kleene-aggregates",
+    "rule08-negation-leading-sliding",
+    "rule08-negation-trailing",
+    "rule10-events",
+    "rule12-construct",
+    "rule14-partition-contiguity",
+    "rule03-contiguity-sees-every-stream",
+]
+FAR = 1_000_000
+PAIR = """PREFIX : <http://example/>
+SELECT ?v ?w
+WITHIN 10 SLIDING
+FROM STREAM S <http://example/s>
+WHERE {
+  SEQ (A ; B)
+  DEFINE GPM A ON S { ?s :a ?v }
+  DEFINE GPM B ON S { ?s :b ?w }
+}
+"""
+
+
+def far_away(number: int) -> TimelineEvent:
+    """An event that concerns no pattern, after all others."""
+    return TimelineEvent(f"far{number}", FAR + number, FAR + number, TimeKind.INTEGER, tuple(triples(":far :away true .")), 0)
+
+
+def live_table(spark: SparkSession, folder: Path, events: Sequence[Sequence[TimelineEvent]]) -> DataFrame:
+    """A streaming table of so many micro-batches."""
+    folder.mkdir(parents=True)
+    for number, batch in enumerate(events):
+        path = folder / f"{number:04}.parquet"
+        write_events(path, batch)
+        os.utime(path, (1_000_000 + number, 1_000_000 + number))
+    return spark.readStream.schema(table_schema(TimeKind.INTEGER)).option("maxFilesPerTrigger", 1).parquet(str(folder))
+
+
+def engine_answers(case: Case) -> list[Answer]:
+    """What the engine in this process gives up to the event far away."""
+    query, options, streams = case_query(case)
+    start = None if options.start is None else options.start.value
+    engine = Engine(query, background=case.background, time_unit=options.time_unit, start=start)
+    pushed = [Event(iri, e.triples, e.start, e.end) for iri, events in streams.items() for e in [*events, far_away(0)]]
+    found = engine.push_all(sorted(pushed, key=lambda e: (e.end, e.start)))
+    return [
+        Answer(
+            format_instant(m.start, m.kind),
+            format_instant(m.end, m.kind),
+            m.bindings,
+            None if m.graph is None else frozenset(m.graph),
+            m.boolean,
+        )
+        for m in found
+    ]
+
+
+def comparable(found: Sequence[Answer]) -> Counter[object]:
+    return Counter((a.start, a.end, frozenset(a.bindings.items()), a.graph, a.boolean) for a in found)
+
+
+@pytest.fixture
+def one_partition(spark: SparkSession) -> Iterator[None]:
+    """Ten runs in one query are tasks enough."""
+    before = spark.conf.get("spark.sql.shuffle.partitions")
+    spark.conf.set("spark.sql.shuffle.partitions", "1")
+    yield
+    spark.conf.set("spark.sql.shuffle.partitions", str(before))
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("one_partition")
+def test_one_event_at_a_time_gives_what_the_engine_gives(spark: SparkSession, tmp_path: Path) -> None:
+    cases = [load_case(CASES / f"{name}.case.yaml") for name in NAMES]
+    runs = []
+    for case in cases:
+        query, options, streams = case_query(case)
+        tables = {}
+        for number, (iri, events) in enumerate(streams.items()):
+            batches = [[event] for event in (*sorted(events, key=lambda e: e.end), far_away(0), far_away(1))]
+            tables[iri] = live_table(spark, tmp_path / case.path.name / str(number), batches)
+        found = run_with_options(query, spark, tables, options, find_files=stream_files, background=case.background)
+        runs.append(labelled(case.path.name, found))
+    sink = together(runs).writeStream.format("memory").queryName("cases").outputMode("append")
+    live = sink.option("checkpointLocation", str(tmp_path / "checkpoint")).trigger(availableNow=True).start()
+    assert live.awaitTermination(300)
+    assert len(live.recentProgress) > 5
+    got = answers(spark.table("cases").collect())
+    for case in cases:
+        wanted = engine_answers(case)
+        assert wanted, "a case without answers shows nothing"
+        assert comparable(got.get(case.path.name, [])) == comparable(wanted), case.path.name
+
+
+def event(time: int, text: str) -> TimelineEvent:
+    return TimelineEvent("e", time, time, TimeKind.INTEGER, tuple(triples(text)), 0)
+
+
+@pytest.mark.slow
+def test_disorder_beyond_the_delay_is_counted_and_reported(spark: SparkSession, tmp_path: Path) -> None:
+    batches = [
+        [event(20, ":x :a 1 ."), event(30, ":x :c 1 .")],  # the watermark goes to 25
+        [event(26, ":x :b 2 ."), event(24, ":x :b 3 ."), event(3, ":x :nobody :asks .")],  # 24 and 3 are late
+        [far_away(0)],
+        [far_away(1)],
+    ]
+    table = live_table(spark, tmp_path / "events", batches)
+    letters = tmp_path / "letters"
+    found = run_with_options(
+        parse(PAIR, "spaseq"), spark, {"S": table}, RunOptions.of(max_delay=5), find_files=stream_files,
+        report=FolderLetters(letters),
+    )  # fmt: skip
+    sink = labelled("late", found).writeStream.format("memory").queryName("late").outputMode("append")
+    live = sink.option("checkpointLocation", str(tmp_path / "checkpoint")).trigger(availableNow=True).start()
+    assert live.awaitTermination(200)
+    rows = answers(spark.table("late").collect())["late"]
+    assert [(a.start, a.end) for a in rows] == [(20, 26)]
+    told = [observed(progress) for progress in live.recentProgress]
+    assert sum(each.late for each in told) == 2
+    assert sum(each.matches for each in told) == 1
+    assert sorted(letter.reason for letter in collected(letters)) == [
+        "late: 24 is behind the watermark 25",
+        "late: 3 is behind the watermark 25",
+    ]
+    assert {letter.source for letter in collected(letters)} == {"http://example/s"}
+
+
+def test_live_and_bounded_streams_do_not_mix(spark: SparkSession, tmp_path: Path) -> None:
+    two = PAIR.replace("FROM STREAM S <http://example/s>", "FROM STREAM S <http://example/s>\nFROM STREAM T <http://example/t>")
+    two = two.replace("GPM B ON S", "GPM B ON T")
+    live = live_table(spark, tmp_path / "events", [[far_away(0)]])
+    bounded = spark.createDataFrame([], table_schema(TimeKind.INTEGER))
+    with pytest.raises(OptionError, match="some are bounded"):
+        run(parse(two, "spaseq"), spark, {"S": live, "T": bounded})
