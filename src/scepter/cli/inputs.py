@@ -72,8 +72,9 @@ def _split_stream(query: Streams, argument: str) -> tuple[str, str]:
     """Split at the first `=` whose left side names a stream: IRIs may hold one themselves."""
     places = [index for index, character in enumerate(argument) if character == "="]
     if not places:
+        name = query.streams[0] if query.streams else "S1"
         raise option_error(
-            "bad-stream", f"--stream {argument} is not of the form NAME=SOURCE", help="write --stream S1=power.nq"
+            "bad-stream", f"--stream {argument} is not of the form NAME=SOURCE", help=f"write --stream {name}={argument}"
         )
     for place in places:
         try:

@@ -398,7 +398,8 @@ def replacing(path: Path) -> Iterator[TextIO]:
     try:
         out = open(part, "w", encoding="utf-8", newline="")  # noqa: SIM115  (closed below, before the rename)
     except OSError as error:
-        raise option_error("output-not-writable", f"--output {path} cannot be written: {error.strerror}") from None
+        hint = None if target.parent.is_dir() else f"there is no folder {path.parent}; make it first"
+        raise option_error("output-not-writable", f"--output {path} cannot be written: {error.strerror}", help=hint) from None
     try:
         with out:
             yield out

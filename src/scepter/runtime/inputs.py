@@ -26,13 +26,14 @@ def load_background(query: Query, given: BackgroundGiven, ontology: OntologyGive
     for word, needed in (("GRAPH", query.lowered.graphs), ("FROM", query.lowered.static if not _as_list(ontology) else ())):
         for graph in needed:
             if graph.iri.value not in graphs:
-                raise _missing_graph(query, word, graph, [name for name in graphs if name])
+                raise _missing_graph(query, word, graph, list(graphs))
     loaded = {name: _load(f"g{i}", parts) for i, (name, parts) in enumerate(graphs.items())}
     return Background(loaded.pop(None, []), {name: triples for name, triples in loaded.items() if name is not None})
 
 
-def _missing_graph(query: Query, word: str, graph: NamedGraph, given: list[str]) -> QueryError:
-    known = ", ".join(f"<{name}>" for name in given) or "none"
+def _missing_graph(query: Query, word: str, graph: NamedGraph, given: list[str | None]) -> QueryError:
+    known = ", ".join(f"<{name}>" for name in given if name) or "none"
+    known += "; a file without IRI= is in the default graph" if None in given else ""
     schema = ", or --ontology FILE for a schema" if word == "FROM" else ""
     return QueryError(
         Diagnostic(

@@ -154,6 +154,8 @@ class TestRefusals:
             (["--output", "/nowhere/at/all"], "cannot be written"),
             (["--stream", "S=other.trig"], "given twice"),
             (["--stream", "nonsense"], "NAME=SOURCE"),
+            (["--stream", "other.trig"], "=other.trig"),
+            (["--output", "none/at/all"], "there is no folder none/at; make it first"),
         ],
     )
     def test_options_before_any_data(self, folder: Path, arguments: list[str], words: str) -> None:
