@@ -74,3 +74,16 @@ def test_datetimes_are_timestamps() -> None:
     schema = arrow_schema(query.variables, query.constructs, query.asks, TimeKind.DATETIME)
     (batch,) = match_table(found[:1], schema)
     assert batch.to_pylist()[0]["start"].isoformat().startswith("1970-01-01T00:00:00")
+
+
+def test_an_occurrence_has_its_event_and_its_individual() -> None:
+    text = HEAD + "FROM STREAM <http://example/s>\nEVENT Price AS price some Thing\nRETURN Price AS EVENT STREAM"
+    query = parse(text, "obep")
+    engine = Engine(query)
+    event = Event("http://example/s", ":x :price 1 .", 3, prefixes={"": "http://example/"})
+    found = [*engine.push(event), *engine.close()]
+    schema = arrow_schema(query.variables, query.constructs, query.asks, TimeKind.INTEGER, query.occurrences)
+    (batch,) = match_table(found, schema)
+    (only,) = batch.to_pylist()
+    assert (only["start"], only["end"], only["event"]) == (3, 3, "<http://example/Price>")
+    assert only["individual"] == "<http://example/x>"

@@ -86,6 +86,10 @@ def _record_batch(matches: list[Match], schema: pa.Schema) -> pa.RecordBatch:
                 column = pa.array([_graph(match) for match in matches], field.type)
             case name if field.type == _ARROW_TERM:
                 column = _terms([row.get(name) for row in bindings])
+            case "event" | "individual" as name:
+                place = ("event", "individual").index(name)
+                found = [match.occurrence for match in matches]
+                column = pa.array([None if each is None else str(each[place]) for each in found], field.type)
             case "start":
                 column = pa.array([match.start for match in matches], field.type)
             case _:
