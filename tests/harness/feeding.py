@@ -16,7 +16,7 @@ def query(seq: str, window: str = "WITHIN 10 SLIDING", select: str = "SELECT *",
 
 
 def events(timeline: str, stream: str = S) -> list[Event]:
-    """`1a 2b=7 2b@y=3`: at 1 `:x :a 0`, at 2 `:x :b 7` and `:y :b 3`; `3a|b` is one event of two triples, `1-4a` an interval."""
+    """`1a 2b=7 2b@y=3`: at 1 `:x :a 0`, at 2 `:x :b 7` and `:y :b 3`; `3a|b` is one event, `1-4a` an interval."""
     found = []
     for word in timeline.split():
         digits = len(word) - len(word.lstrip("0123456789-"))

@@ -313,12 +313,17 @@ class Matcher:
         self, branch: NodeBranch, names: NDArray[np.int64], view: TextsView
     ) -> Callable[[int], dict[str, list[object]]]:
         labels, shown = self.kernel.labels, self.shown
+        # who shows events without a name must do so now: it may let go of them before somebody looks at the match
+        nameless = {node: shown(int(branch.events[node]), None) for node in np.flatnonzero(names < 0).tolist()}
 
         def events(row: int) -> dict[str, list[object]]:
             found: dict[str, list[object]] = {}
             for node in branch.path(row):
-                name = None if names[node] < 0 else view.term(int(names[node]), None)
-                found.setdefault(labels[int(branch.parts[node])], []).append(shown(int(branch.events[node]), name))
+                selected = found.setdefault(labels[int(branch.parts[node])], [])
+                if node in nameless:
+                    selected.append(nameless[node])
+                else:
+                    selected.append(shown(int(branch.events[node]), view.term(int(names[node]), None)))
             return found
 
         return events

@@ -19,7 +19,8 @@ from scepter.runtime.options import RunOptions
 from scepter.runtime.queries import Query
 from scepter.timeline import MIN_INSTANT, TimeKind, format_instant, parse_instant
 
-_PRUNE_EVERY = 4096
+_PRUNE_FROM = 4096
+"""So many events are kept before those that no match can show are let go."""
 
 
 class Event:
@@ -130,7 +131,7 @@ class Engine:
         self._ahead: list[tuple[int, int, int, Event]] = []
         self._arrivals = 0
         self._events: dict[int, Event] = {}
-        self._since_prune = 0
+        self._prune_at = _PRUNE_FROM
         self._closed = False
         self.late: list[Late] = []
 
@@ -171,8 +172,8 @@ class Engine:
         watermark = max(self._watermark, max(e.end for e in events) - self._delay)
         punctual = []
         for event in events:
-            if event.end < self._watermark:
-                self.late.append(Late(event, self._watermark))
+            if event.end < watermark:  # the event that moves the watermark is itself never behind it
+                self.late.append(Late(event, watermark))
             else:
                 punctual.append(event)
         if not punctual:
@@ -236,11 +237,10 @@ class Engine:
             heapq.heappop(self._ahead)  # taken in the instant that is now closed
         self._open = False
         self._emitted.clear()
-        self._since_prune += 1
-        if self._since_prune >= _PRUNE_EVERY:
-            self._since_prune = 0
+        if len(self._events) > self._prune_at:
             live = set(self._engine.live_events().tolist())
             self._events = {n: e for n, e in self._events.items() if n in live}
+            self._prune_at = max(_PRUNE_FROM, 2 * len(self._events))
 
     def advance(self, time: int | str | datetime) -> list[Match]:
         """Say that time has reached `time`: no event at or before it, beyond those of the allowed delay, will come."""

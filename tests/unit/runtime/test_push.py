@@ -1,0 +1,187 @@
+from __future__ import annotations
+
+import itertools
+from datetime import UTC, datetime
+
+import pytest
+
+from harness.feeding import S, events, feed, query, shown
+from scepter import DataError, Engine, Event, OptionError, QueryError, parse
+from scepter.rdf.terms import IRI, Literal
+
+GRAPH = "<http://e/x> <http://e/a> 1 ."
+
+
+def engine(text: str | None = None, **options: object) -> Engine:
+    return Engine(parse(text or query("A; B")), **options)  # type: ignore[arg-type]
+
+
+# ---------------------------------------------------------------- when matches come
+
+
+def test_a_match_comes_with_its_last_event() -> None:
+    running = engine()
+    first, second = events("1a 2b")
+    assert running.push(first) == []
+    assert [shown(m) for m in running.push(second)] == ["A1 B2"]
+
+
+@pytest.mark.parametrize("seq", ["A; B", "A: B", "A, B", "A, B+", "A; N!; B", "(A & B)", "(A | B): C"])
+def test_events_of_one_time_in_any_order_give_each_match_once(seq: str) -> None:
+    # time  1  2  2  2      each order of the three at 2
+    #       a  ·  ·  ·
+    wanted = None
+    for order in itertools.permutations(["2a", "2b=1", "2b=2", "2c"]):
+        said = sorted(word.partition(": ")[2] for word in feed(query(seq), "1a 1b " + " ".join(order) + " 3b 3n 4c"))
+        wanted = said if wanted is None else wanted
+        assert said == wanted
+    assert wanted
+
+
+def test_many_events_of_one_time_do_not_repeat_what_was_said() -> None:
+    running = engine(query("A: B"))
+    running.push_all(events("1a"))
+    counts = [len(running.push(event)) for event in events(" ".join(f"2b={i}" for i in range(30)))]
+    assert counts == [1] * 30
+
+
+def test_equal_rows_of_different_events_are_different_matches() -> None:
+    # time  1  2  2     the two b are alike; ?a does not tell them apart
+    #       a  b  b
+    running = engine(query("A; B", select="SELECT ?a"))
+    assert [len(running.push(event)) for event in events("1a 2b 2b")] == [0, 1, 1]
+
+
+# ---------------------------------------------------------------- disorder
+
+
+def test_with_a_delay_a_match_waits_for_the_watermark() -> None:
+    # arrival  1a 4b 3b 6x      delay 2: at 6 the watermark is 4
+    running = engine(max_delay=2)
+    said = [[shown(m) for m in running.push(event)] for event in events("1a 4b 3b 6x")]
+    assert said == [[], [], [], ["A1 B3"]]
+
+
+def test_what_comes_behind_the_watermark_is_late_and_takes_part_in_nothing() -> None:
+    running = engine(max_delay=2)
+    assert [shown(m) for m in running.push_all(events("1a 10x 7b 8b"))] == ["A1 B8"]
+    assert [(late.event.end, late.watermark) for late in running.late] == [(7, 8)]
+    assert [letter.reason for letter in running.dead_letters] == ["late: 7 is behind the watermark 8"]
+    assert running.close() == []
+
+
+def test_without_a_delay_an_earlier_event_is_late() -> None:
+    running = engine()
+    assert running.push_all(events("5a 4b")) == []
+    assert len(running.late) == 1
+    assert [shown(m) for m in running.push(events("5b")[0])] == []
+    assert [shown(m) for m in running.push(events("6b")[0])] == ["A5 B6"]
+
+
+def test_advance_closes_windows_without_an_event() -> None:
+    running = engine(query("A; N!"))
+    running.push_all(events("1a"))
+    assert running.advance(10) == []
+    assert [m.end for m in running.advance(11)] == [11]
+    assert running.advance(5) == []
+    assert running.close() == []
+
+
+def test_advance_counts_from_the_allowed_delay() -> None:
+    running = engine(query("A; N!"), max_delay=5)
+    running.push_all(events("1a"))
+    assert running.advance(15) == []
+    assert len(running.advance(16)) == 1
+
+
+def test_advance_before_any_event_says_nothing() -> None:
+    assert engine().advance(100) == []
+
+
+# ---------------------------------------------------------------- the end
+
+
+def test_close_twice_says_nothing_more_and_nothing_may_follow() -> None:
+    running = engine(query("A; N!"))
+    running.push_all(events("1a"))
+    assert len(running.close()) == 1
+    assert running.close() == []
+    with pytest.raises(DataError, match="closed"):
+        running.push(events("2a")[0])
+
+
+def test_close_without_events_says_nothing() -> None:
+    assert engine().close() == []
+
+
+# ---------------------------------------------------------------- what is refused
+
+
+def test_an_unknown_stream_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(OptionError):
+        engine().push(Event("http://e/nowhere", GRAPH, 1))
+
+
+def test_a_stream_the_query_makes_itself_is_refused() -> None:
+    made = f"""PREFIX : <http://e/> CONSTRUCT {{ ?a :d 1 }} INTO STREAM <http://e/d> WITHIN 5 FROM STREAM S <{S}>
+    WHERE {{ SEQ (A) DEFINE GPM A ON S {{ ?a :a ?v }} }}
+    SELECT ?x WITHIN 5 FROM STREAM D <http://e/d> WHERE {{ SEQ (P) DEFINE GPM P ON D {{ ?x :d ?u }} }}"""
+    with pytest.raises(OptionError, match="constructed by the query itself"):
+        engine(made).push(Event("http://e/d", GRAPH, 1))
+
+
+def test_one_query_sees_one_kind_of_time() -> None:
+    running = engine()
+    running.push(Event(S, GRAPH, 1))
+    with pytest.raises(DataError, match="kind"):
+        running.push(Event(S, GRAPH, "2026-01-01T00:00:00Z"))
+    with pytest.raises(OptionError, match="kind"):
+        running.advance("2026-01-01T00:00:00Z")
+
+
+def test_a_start_of_another_kind_is_refused() -> None:
+    with pytest.raises(OptionError, match="--start"):
+        engine(start="2026-01-01T00:00:00Z").push(Event(S, GRAPH, 1))
+
+
+def test_a_delay_that_is_no_whole_tick_is_refused_each_time() -> None:
+    running = engine(max_delay="500us")
+    for _ in range(2):
+        with pytest.raises(OptionError, match="--max-delay"):
+            running.push(Event(S, GRAPH, 1))
+
+
+def test_a_window_that_is_no_whole_tick_is_refused() -> None:
+    with pytest.raises(QueryError, match="whole number"):
+        engine(query("A; B", "WITHIN 1500 MILLISECONDS"), time_unit="s").push(Event(S, GRAPH, 1))
+
+
+@pytest.mark.parametrize("time", [1.5, True, None, "yesterday", [1]])
+def test_what_is_no_time_is_refused(time: object) -> None:
+    with pytest.raises(OptionError):
+        Event(S, GRAPH, time)  # type: ignore[arg-type]
+
+
+def test_events_need_triples_that_are_triples_and_a_start_before_the_end() -> None:
+    with pytest.raises(OptionError, match="one or more triples"):
+        Event(S, [], 1)
+    with pytest.raises(OptionError, match="no RDF triple"):
+        Event(S, [(Literal("x"), IRI("http://e/p"), Literal("y"))], 1)
+    with pytest.raises(OptionError, match="ends before it starts"):
+        Event(S, GRAPH, 2, 1)
+    with pytest.raises(OptionError, match="different kinds"):
+        Event(S, GRAPH, 1, "2026-01-01T00:00:00Z")
+
+
+def test_times_may_be_datetimes_and_naive_ones_are_utc() -> None:
+    aware, text = Event(S, GRAPH, datetime(2026, 1, 1, tzinfo=UTC)), Event(S, GRAPH, "2026-01-01T00:00:00Z")
+    assert aware.end == text.end == Event(S, GRAPH, datetime(2026, 1, 1)).end
+
+
+def test_a_match_keeps_its_events_when_the_engine_has_let_go_of_them() -> None:
+    running = engine()
+    first, second = events("1a 2b")
+    (match,) = running.push_all([first, second])
+    running.push_all(Event(S, "<http://e/x> <http://e/z> 1 .", 3 + i // 100) for i in range(20_000))
+    assert running.state_size()["events"] < 10_000
+    assert match.events == {"A": [first], "B": [second]}
