@@ -23,6 +23,7 @@ from scepter.algebra.patterns import (
     Join,
     LeftJoin,
     Minus,
+    NegatedPropertySet,
     OrderBy,
     PathPattern,
     Pattern,
@@ -36,7 +37,7 @@ from scepter.algebra.patterns import (
 )
 from scepter.algebra.query import Ask, Construct, Counting, Select
 from scepter.algebra.timed import TimedProgram, TimedQuery
-from scepter.algebra.walk import rewrite
+from scepter.algebra.walk import find, rewrite
 from scepter.kernel.sparql.aggregates import compile_aggregate
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.dataset import Graph as RDFGraph
@@ -166,7 +167,9 @@ def _evaluate(pattern: Pattern, data: Data, outer: dict[str, Term]) -> list[Solu
         case Values(variables, rows):
             names = [v.name for v in variables]
             cells = ({n: t for n, t in zip(names, row, strict=True) if t is not None} for row in rows)
-            return [Solution(frozenset({**outer, **c}.items())) for c in cells if all(outer.get(n, t) == t for n, t in c.items())]
+            return [
+                Solution(frozenset({**outer, **c}.items())) for c in cells if all(outer.get(n, t) == t for n, t in c.items())
+            ]
         case Graph():
             raise NotImplementedError("background graphs")
         case Group() | OrderBy() | Project() | Distinct() | Slice():
@@ -198,10 +201,24 @@ def _match(pattern: TriplePattern, triple: Triple, outer: dict[str, Term]) -> Ma
 
 def _path(pattern: PathPattern, data: Data, outer: dict[str, Term]) -> list[Solution]:
     assert not outer, "paths are not tried inside EXISTS"
+    if isinstance(pattern.path, NegatedPropertySet):
+        return _other_predicates(pattern, pattern.path, data)
     found = [Solution(frozenset(row.items())) for row in solutions(pattern, RDFGraph(data.static))]
     for event in data.events:
         rows = solutions(pattern, RDFGraph(event.triples))
         found += [Solution(frozenset(row.items()), event.start, event.end) for row in rows]
+    return found
+
+
+def _other_predicates(pattern: PathPattern, path: NegatedPropertySet, data: Data) -> list[Solution]:
+    """A negated set is a triple with another predicate: pairs that two such triples relate are two solutions, as in SPARQL."""
+    found: list[Solution] = []
+    sides = [(pattern.subject, pattern.object, path.forward)] if path.forward or not path.backward else []
+    sides += [(pattern.object, pattern.subject, path.backward)] if path.backward else []
+    for number, (subject, object, excluded) in enumerate(sides):
+        name = f"_:other{number}.{id(path)}"
+        matches = _bgp((TriplePattern(subject, Variable(name), object),), data, {})
+        found += [s for s in matches if s.row[name] not in excluded]
     return found
 
 
@@ -264,16 +281,9 @@ def _asked(
 
     if isinstance(expression, Exists):
         return value(expression)  # type: ignore[no-any-return]
-    inner = [e for e in _exists(expression)]
-    marks = {id(e): value(e) for e in inner}
-    without = rewrite(expression, lambda n: marks.get(id(n), n))  # type: ignore[arg-type,call-overload]
-    return rewrite(without, value)  # type: ignore[return-value]
-
-
-def _exists(expression: Expression) -> list[Exists]:
-    from scepter.algebra.walk import find
-
-    return list(find(expression, Exists))
+    marks = {id(e): value(e) for e in find(expression, Exists)}
+    without = rewrite(expression, lambda n: marks.get(id(n), n))
+    return rewrite(without, value)
 
 
 # ---- policies (rule 10)
@@ -383,7 +393,9 @@ def aggregate(group: Group, members: list[Solution], window: Any) -> list[Soluti
         if timeless:
             rows.append(_group_row(group, key, timeless, None))
         for end in sorted({s.end for s in all_members if s.end is not None}):
-            known = sorted((s for s in all_members if s.end is not None and s.end <= end), key=lambda s: (s.end, *_result_order(s)))
+            known = sorted(
+                (s for s in all_members if s.end is not None and s.end <= end), key=lambda s: (s.end, *_result_order(s))
+            )
             if isinstance(window, Counting):
                 known = known[-window.events :]
             elif window is not None:
@@ -413,7 +425,9 @@ class Match:
     graph: frozenset[Triple] | None = None
 
 
-def run(program: TimedProgram, events: Sequence[Event], static: Sequence[Triple] = (), policy: str | None = None) -> list[list[Match]]:
+def run(
+    program: TimedProgram, events: Sequence[Event], static: Sequence[Triple] = (), policy: str | None = None
+) -> list[list[Match]]:
     """The answers of each query."""
     data = Data((), (), tuple(dict.fromkeys(static)), None if policy == "unrestricted" else policy)
     for end in sorted({e.end for e in events}):

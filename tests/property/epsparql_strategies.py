@@ -93,7 +93,11 @@ def _group(draw: st.DrawFn, names: Names, depth: int, *, exists: bool = True) ->
 @st.composite
 def _body(draw: st.DrawFn, names: Names, depth: int, *, exists: bool = True) -> str:
     """The inside of a group. `exists` is off inside EXISTS, where paths and further EXISTS are not tried."""
-    shapes = ["leaf"] if depth <= 0 else ["leaf", "chain", "chain", "chain", "optional", "minus", "exists", "select", "bind", "values"]
+    shapes = (
+        ["leaf"]
+        if depth <= 0
+        else ["leaf", "chain", "chain", "chain", "optional", "minus", "exists", "select", "bind", "values"]
+    )
     shape = draw(st.sampled_from(shapes))
     inner = _group(names, depth - 1, exists=exists)
     match shape:

@@ -150,7 +150,8 @@ class _QueryLowering:
             # CONSTRUCT and ASK take solution modifiers too: as a SELECT of all there is to select.
             keys = (key.variable or key.expression for key in modifiers.group_by)
             items = tuple(tree.SelectItem(key, None, key.span) for key in keys if isinstance(key, tree.Var))
-            select = tree.SelectClause(items or None, False, False, query.result.span)
+            has_groups = bool(modifiers.group_by or modifiers.having)
+            select = tree.SelectClause(items if has_groups else None, False, False, query.result.span)
         return lower_subselect(groups, tree.SubSelect(select, query.group, modifiers, query.span), frozenset())
 
     def _result(self, pattern: Pattern) -> Result:

@@ -115,6 +115,7 @@ class TimedTask:
     def _pass(self, closed: int) -> list[Match]:
         due = sorted((e for e in self._buffer if e.end <= closed), key=lambda e: (e.end, e.number))
         self._buffer = [e for e in self._buffer if e.end > closed]
+        self._saved = [e for e in self._saved if e.end > closed]  # what has passed cannot be undone
         matches: list[Match] = []
         at = 0
         while at < len(due):

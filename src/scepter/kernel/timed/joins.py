@@ -8,7 +8,7 @@ from typing import TypeAlias
 from scepter.kernel.sparql.context import Row
 from scepter.kernel.timed.memory import Batch, Meeting, Memory
 from scepter.kernel.timed.operators import Operator
-from scepter.kernel.timed.solutions import Instant, Timed, distinct, within
+from scepter.kernel.timed.solutions import Instant, Key, Timed, distinct, within
 from scepter.timeline import Allen
 
 Relation: TypeAlias = Callable[[int, int, int, int], bool]
@@ -54,10 +54,13 @@ class Joined(Operator):
     def __init__(self, left: Operator, right: Operator, meeting: Meeting, relation: Allen | None, bound: int | None) -> None:
         super().__init__(left, right)
         self.timed = left.timed or right.timed
+        self.growable = left.growable and right.growable
         self._meeting = meeting
         self._relation = None if relation is None else RELATIONS[relation]
         self._bound = bound
         self._new: tuple[Sequence[Timed], Sequence[Timed]] = ((), ())
+        self._batches: tuple[Batch, Batch] | None = None
+        self._found: dict[Key, Timed] = {}
         keep_left, keep_right = remembered(relation)
         self._keep = keep_left and right.timed, keep_right and left.timed
         self._memories = Memory(meeting, bound), Memory(meeting, bound)
@@ -68,16 +71,41 @@ class Joined(Operator):
     def delta(self, instant: Instant) -> Sequence[Timed]:
         """dL with R, L with dR, dL with dR."""
         left, right = self.inputs[0].delta(instant), self.inputs[1].delta(instant)
-        self._new = left, right
+        self._new, self._batches = (left, right), None
         if not left and not right:
+            self._found = {}
             return ()
-        memory_left, memory_right = self._memories
-        found = [a.merged(b) for a in left for b in memory_right.partners(a.row) if related(self._relation, a, b)]
-        found += (a.merged(b) for b in right for a in memory_left.partners(b.row) if related(self._relation, a, b))
+        found = self._with_memories(left, right)
         if left and right:
             batch = Batch(self._meeting, right)
             found += (a.merged(b) for a in left for b in batch.partners(a.row) if related(self._relation, a, b))
-        return distinct(within(found, self._bound))
+        self._found = {s.key: s for s in within(found, self._bound)}
+        return list(self._found.values())
+
+    def _with_memories(self, left: Sequence[Timed], right: Sequence[Timed]) -> list[Timed]:
+        memory_left, memory_right = self._memories
+        found = [a.merged(b) for a in left for b in memory_right.partners(a.row) if related(self._relation, a, b)]
+        found += (a.merged(b) for b in right for a in memory_left.partners(b.row) if related(self._relation, a, b))
+        return found
+
+    def grow(self, more: Instant) -> Sequence[Timed]:
+        """What is more on either side, with all there is on the other."""
+        left, right = self.inputs[0].grow(more), self.inputs[1].grow(more)
+        if not left and not right:
+            return ()
+        if self._batches is None:
+            self._batches = Batch(self._meeting, self._new[0]), Batch(self._meeting, self._new[1])
+        batch_left, batch_right = self._batches
+        found = self._with_memories(left, right)
+        found += (a.merged(b) for b in right for a in batch_left.partners(b.row) if related(self._relation, a, b))
+        batch_right.add(right)
+        found += (a.merged(b) for a in left for b in batch_right.partners(a.row) if related(self._relation, a, b))
+        batch_left.add(left)
+        self._new = [*self._new[0], *left], [*self._new[1], *right]
+        fresh = {s.key: s for s in within(found, self._bound)}
+        added = {key: s for key, s in fresh.items() if key not in self._found}
+        self._found.update(added)
+        return list(added.values())
 
     def commit(self) -> None:
         """Remember the sides that later instants may need."""
@@ -85,6 +113,7 @@ class Joined(Operator):
         for memory, keep, new in zip(self._memories, self._keep, self._new, strict=True):
             if keep:
                 memory.add(new)
+        self._new, self._batches, self._found = ((), ()), None, {}
 
     def release(self, now: int) -> None:
         """By the bound."""
@@ -216,10 +245,18 @@ class United(Operator):
     def __init__(self, *sides: Operator) -> None:
         super().__init__(*sides)
         self.timed = any(side.timed for side in sides)
+        self.growable = all(side.growable for side in sides)
+        self._found: dict[Key, Timed] = {}
         self.fixed = distinct(s for side in sides for s in side.fixed)
 
     def delta(self, instant: Instant) -> Sequence[Timed]:
         """What ends on any side."""
-        found = [side.delta(instant) for side in self.inputs]
-        filled = [solutions for solutions in found if solutions]
-        return filled[0] if len(filled) == 1 else distinct(s for solutions in filled for s in solutions)
+        self._found = {s.key: s for side in self.inputs for s in side.delta(instant)}
+        return list(self._found.values())
+
+    def grow(self, more: Instant) -> Sequence[Timed]:
+        """What is more on any side."""
+        fresh = {s.key: s for side in self.inputs for s in side.grow(more)}
+        added = {key: s for key, s in fresh.items() if key not in self._found}
+        self._found.update(added)
+        return list(added.values())

@@ -126,8 +126,12 @@ class Batch:
     def __init__(self, meeting: Meeting, solutions: Sequence[Timed]) -> None:
         self._meeting = meeting
         self._buckets: dict[_Key, list[Timed]] = {}
+        self.add(solutions)
+
+    def add(self, solutions: Iterable[Timed]) -> None:
+        """More of the same instant."""
         for solution in solutions:
-            self._buckets.setdefault(meeting.key(solution.row), []).append(solution)
+            self._buckets.setdefault(self._meeting.key(solution.row), []).append(solution)
 
     def partners(self, row: Row) -> Iterator[Timed]:
         """The solutions compatible with a row."""

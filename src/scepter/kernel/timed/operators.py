@@ -21,6 +21,8 @@ class Operator(ABC):
 
     timed: bool = True
     """Whether a solution can have an interval."""
+    growable: bool = False
+    """Whether more occurrences of an instant only add solutions, which `grow` then gives."""
 
     def __init__(self, *inputs: Operator) -> None:
         self.inputs = inputs
@@ -30,6 +32,10 @@ class Operator(ABC):
     @abstractmethod
     def delta(self, instant: Instant) -> Sequence[Timed]:
         """The solutions that end at the instant, each once."""
+
+    def grow(self, more: Instant) -> Sequence[Timed]:
+        """What more occurrences of the instant last asked for add to the answer, and nothing that was in it before."""
+        raise NotImplementedError(f"{type(self).__name__} is asked anew")
 
     def commit(self) -> None:
         """Keep what the last `delta` brought for later instants."""
@@ -50,6 +56,7 @@ class Fixed(Operator):
     """Solutions without time: inline data, background graphs, the empty group."""
 
     timed = False
+    growable = True
 
     def __init__(self, rows: Sequence[Row]) -> None:
         super().__init__()
@@ -59,9 +66,15 @@ class Fixed(Operator):
         """Nothing ever."""
         return ()
 
+    def grow(self, more: Instant) -> Sequence[Timed]:
+        """Nothing ever."""
+        return ()
+
 
 class Scan(Operator):
     """A triple pattern, matched by occurrences of any event and by static triples."""
+
+    growable = True
 
     def __init__(self, pattern: TriplePattern, static: Graph, bound: int | None, tracked: bool) -> None:
         super().__init__()
@@ -91,6 +104,10 @@ class Scan(Operator):
         """The occurrences that match."""
         found = list(within(self._matches(instant.of_predicate(self._predicate)), self._bound))
         return found if self._tracked else distinct(found)
+
+    def grow(self, more: Instant) -> Sequence[Timed]:
+        """Different occurrences match as different solutions."""
+        return self.delta(more)
 
     def _matches(self, occurrences: Sequence[Occurrence]) -> Iterator[Timed]:
         for occurrence in occurrences:

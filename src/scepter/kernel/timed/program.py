@@ -67,13 +67,25 @@ class Pipeline:
         compiler = Compiler(settings.kind, dataset.default, context, self._expressions, settings.policy)
         self._root: Operator = compiler.compile(pattern, None, _window(window, settings))
         self._streams = sources.streams
+        self._growable = self._root.growable and self._history is None
+        self._seen: set[Occurrence] = set()
 
     def delta(self, instant: Instant) -> Sequence[Timed]:
         """The solutions that end at the instant."""
         seen = instant.seen_by(self._streams)
+        self._seen = set(seen.occurrences) if self._growable else set()
         if self._history is not None:
             self._history.see(seen)
         return self._root.delta(seen)
+
+    def grow(self, instant: Instant, more: Instant) -> Sequence[Timed]:
+        """The solutions of an instant that has got more occurrences: those they add, or all where that cannot be told."""
+        if not self._growable:
+            return self.delta(instant)
+        seen = more.seen_by(self._streams)
+        fresh = [o for o in seen.occurrences if o not in self._seen]
+        self._seen.update(fresh)
+        return self._root.grow(Instant(seen.time, fresh))
 
     def commit(self, now: int) -> None:
         """The instant is past."""
@@ -146,30 +158,40 @@ class TimedKernel:
     def _apply(self, stratum: Sequence[int], recursive: bool, instant: Instant) -> Instant:
         """The instant with all that the rules of a stratum derive."""
         known = {(o.triple, o.start) for o in instant.occurrences if o.stream is None}
+        occurrences, graphs = list(instant.occurrences), list(instant.graphs)
+        asked: dict[int, int] = {}
         grown = True
         while grown:
             grown = False
             for i in stratum:
-                new, graphs = self._derived(self._rules[i], i, instant, known)
+                pipeline = self._pipelines[id(self._rules[i].pattern)]
+                now = Instant(instant.time, occurrences, graphs)
+                if i in asked:
+                    solutions = pipeline.grow(now, Instant(instant.time, occurrences[asked[i] :]))
+                else:
+                    solutions = pipeline.delta(now)
+                asked[i] = len(occurrences)
+                new, made = self._derived(self._rules[i], i, instant.time, solutions, known)
                 if new:
                     if len(known) > self._settings.max_derivations:
                         raise self._endless(self._rules[i], instant.time)
-                    instant = Instant(instant.time, [*instant.occurrences, *new], [*instant.graphs, *graphs])
+                    occurrences += new
+                    graphs += made
                     grown = recursive
-        return instant
+        return Instant(instant.time, occurrences, graphs)
 
     def _derived(
-        self, rule: Rule, number: int, instant: Instant, known: set[tuple[Triple, int]]
+        self, rule: Rule, number: int, time: int, solutions: Sequence[Timed], known: set[tuple[Triple, int]]
     ) -> tuple[list[Occurrence], list[EventGraph]]:
         found: list[Occurrence] = []
         graphs: list[EventGraph] = []
-        for solution in self._pipelines[id(rule.pattern)].delta(instant):
+        for solution in solutions:
             assert solution.start is not None
             made = sorted(template(rule.template, solution.row, seed(number, solution)), key=lambda t: tuple(map(str, t)))
             triples = tuple(dict.fromkeys(c for t in made for c in self._settings.schema.consequences(t)))
             new = [t for t in triples if (t, solution.start) not in known]
             known.update((t, solution.start) for t in new)
-            found += (Occurrence(t, solution.start, instant.time, _DERIVED + len(known)) for t in new)
+            found += (Occurrence(t, solution.start, time, _DERIVED + len(known)) for t in new)
             if new:
                 graphs.append(EventGraph(triples, solution.start))
         return found, graphs

@@ -49,7 +49,7 @@ from scepter.rdf.terms import Term
 
 Found = Iterator[Timed]
 _Plan = Callable[[Row, int | None], Found]
-"""(the outer solution's bindings, its end or None) -> the solutions that have ended by then, with those bindings in their rows."""
+"""(the outer solution's bindings, its end or None) -> the solutions that have ended by then, those bindings in their rows."""
 
 
 class Searches:

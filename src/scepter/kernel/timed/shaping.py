@@ -28,7 +28,20 @@ class Shaped(Operator):
         return self.shape(solutions) if solutions else ()
 
 
-class Filtered(Shaped):
+class OneByOne(Shaped):
+    """Shapes each solution for itself, different ones differently: what is more on its input is more of it."""
+
+    def __init__(self, source: Operator) -> None:
+        super().__init__(source)
+        self.growable = source.growable
+
+    def grow(self, more: Instant) -> Sequence[Timed]:
+        """What is more, shaped."""
+        solutions = self.inputs[0].grow(more)
+        return self.shape(solutions) if solutions else ()
+
+
+class Filtered(OneByOne):
     """FILTER; `bound` is what its conjuncts say of the duration."""
 
     def __init__(self, source: Operator, condition: Callable[[Row, Timed], bool], bound: int | None) -> None:
@@ -42,7 +55,7 @@ class Filtered(Shaped):
         return [s for s in within(solutions, self._bound) if self._condition(s.row, s)]
 
 
-class Extended(Shaped):
+class Extended(OneByOne):
     """BIND; an error leaves the variable unbound.
 
     A value that is another each time (UUID, say) is computed once per solution of an instant, however often it is asked for.
@@ -78,7 +91,7 @@ class Extended(Shaped):
             self._known.clear()
 
 
-class Projected(Shaped):
+class Projected(OneByOne):
     """Some variables stay visible. The others get names of their own, since solutions that differ in them are not one."""
 
     def __init__(self, source: Operator, names: Iterable[str], mark: str) -> None:
