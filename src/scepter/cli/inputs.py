@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol, TypeVar
 
 import typer
 
-from scepter.errors import Diagnostic, OptionError, Severity, Source, option_error, render
+from scepter.errors import Diagnostic, OptionError, QueryError, Severity, Source, option_error, render
+from scepter.syntax.parse import detect_language
 
 UNKNOWN_STREAM = "unknown-stream"
 """The code of the error for a name that is none of a query's streams."""
@@ -39,6 +41,20 @@ def read_query(path: Path) -> str:
         raise option_error("not-utf-8", f"the query file {path} is no UTF-8 text (byte {error.start})") from None
     except OSError as error:
         raise option_error("not-readable", f"the query file {path} cannot be read: {error.strerror}") from None
+
+
+def in_doubt(error: QueryError, language: str | None, path: Path, text: str) -> QueryError:
+    """The error of a query, with a note where --language is not what the file's name or text says."""
+    if language is None:
+        return error
+    try:
+        likely = detect_language(text, str(path))
+    except QueryError:
+        return error
+    if likely == language:
+        return error
+    note = f"read as {language}, as --language says; {path.name} looks like {likely}"
+    return QueryError(replace(error.diagnostic, notes=(*error.diagnostic.notes, note)), error.source)
 
 
 def split_streams(query: Streams, given: Sequence[str]) -> list[tuple[str, str]]:

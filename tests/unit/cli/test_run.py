@@ -144,7 +144,7 @@ class TestRefusals:
             (["--format", "xml"], "--format cannot be 'xml'"),
             (["--format", "trig", "--events"], "--events cannot be shown in TriG"),
             (["--language", "sql"], "sql"),
-            (["--language", "obep"], "obep"),
+            (["--language", "obep"], "note: read as obep, as --language says; q.spaseq looks like spaseq"),
             (["--engine", "flink"], "--engine cannot be 'flink'"),
             (["--follow"], "--follow needs Spark"),
             (["--master", "local[2]"], "--master needs Spark"),
