@@ -7,7 +7,7 @@ import pytest
 from scepter.runtime.matches import Match
 from scepter.runtime.push import Engine, Event
 from scepter.runtime.queries import Query, parse
-from scepter.runtime.spark.tables import arrow_schema, match_table, term_struct
+from scepter.runtime.spark.tables import arrow_schema, match_table, result_schema, term_struct
 from scepter.timeline import TimeKind
 
 HEAD = "PREFIX : <http://example/>\n"
@@ -87,3 +87,12 @@ def test_an_occurrence_has_its_event_and_its_individual() -> None:
     (only,) = batch.to_pylist()
     assert (only["start"], only["end"], only["event"]) == (3, 3, "<http://example/Price>")
     assert only["individual"] == "<http://example/x>"
+
+
+def test_the_selected_events_are_left_out_where_nobody_looks_at_them() -> None:
+    query, found = matches("SELECT ?s ?v ?w")
+    schema = arrow_schema(query.variables, query.constructs, query.asks, TimeKind.INTEGER, parts=False)
+    (batch,) = match_table(found, schema)
+    assert batch.to_pylist() == [row(match, schema.names) for match in found]
+    assert schema.names == ["_query", "start", "end", "s", "v", "w"]
+    assert result_schema(query, TimeKind.INTEGER, parts=False).names == schema.names

@@ -48,6 +48,8 @@ class Job:
     buckets: int
     live: bool = False
     """Whether its input is live, so that what several buckets give cannot meet once more."""
+    parts: bool = True
+    """Whether its results tell the events that each part selected: to decode their names costs as much as all the rest."""
 
     @property
     def start(self) -> int | None:

@@ -23,7 +23,7 @@ from scepter.runtime.spark.frames import frame_kind
 from scepter.runtime.spark.jobs import Job
 from scepter.runtime.spark.ranges import Range, first_kind, next_salt, plan_ranges
 from scepter.runtime.spark.streaming import run_streaming
-from scepter.runtime.spark.tables import PARTS, QUERY
+from scepter.runtime.spark.tables import QUERY
 from scepter.timeline import TimeKind
 
 _LIVE_BUCKETS = 32
@@ -51,8 +51,10 @@ def run(
     """The matches as a DataFrame: start, end, then one column per projected variable (struct<type, value, datatype, lang>),
     or `graph`, or `boolean`."""
     options = RunOptions.of(policy=policy, time_unit=time_unit, start=start, evaluate_at=evaluate_at, max_delay=max_delay)
-    found = run_with_options(query, spark, streams, options, find_files=find_files, background=background, ontology=ontology)
-    return found.drop(QUERY, PARTS)
+    found = run_with_options(
+        query, spark, streams, options, find_files=find_files, background=background, ontology=ontology, parts=False
+    )
+    return found.drop(QUERY)
 
 
 def run_with_options(
@@ -65,8 +67,9 @@ def run_with_options(
     background: BackgroundGiven = None,
     ontology: OntologyGiven = None,
     report: Callable[[DeadLetter], None] = lambda letter: None,
+    parts: bool = True,
 ) -> DataFrame:
-    """As `run`, with the columns `_query` (which query of the file) and `_events` (part -> names of events) besides."""
+    """As `run`, with the columns `_query` (which query of the file) and, if `parts`, `_events` (part -> names of events)."""
     given = {query.resolve_stream(name) if not query.lowered.every_stream else name: what for name, what in streams.items()}
     for iri in query.streams:
         if iri not in given:
@@ -89,6 +92,7 @@ def run_with_options(
         ontology=load_ontology(query, ontology),
         buckets=_LIVE_BUCKETS if live else _buckets(spark),
         live=live,
+        parts=parts,
     )
     inputs: dict[int, DataFrame | list[Range]] = {}
     salt = 0

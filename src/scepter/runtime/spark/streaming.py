@@ -48,11 +48,13 @@ def run_streaming(query: Query, spark: SparkSession, job: Job, inputs: Mapping[i
     every = frames[0]
     for frame in frames[1:]:
         every = every.unionAll(frame)
-    processor = BucketProcessor(job, arrow_schema(query.variables, query.constructs, query.asks, job.kind, query.occurrences))
+    processor = BucketProcessor(
+        job, arrow_schema(query.variables, query.constructs, query.asks, job.kind, query.occurrences, parts=job.parts)
+    )
     buckets = every.select("place", "blob").groupBy("place")
     found = buckets.transformWithStateInPandas(processor, FOUND, "Append", "EventTime")
     counted = found.observe(_METRICS + job.name, *(F.coalesce(F.sum(c), F.lit(0)).alias(c) for c in ("matches", "late")))
-    return counted.mapInArrow(partial(_unpacked, job.streams, report), result_schema(query, job.kind))
+    return counted.mapInArrow(partial(_unpacked, job.streams, report), result_schema(query, job.kind, parts=job.parts))
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,8 +35,9 @@ _ARROW_TERM = pa.struct([(name, pa.string()) for name in ("type", "value", "data
 _ARROW_TRIPLES = pa.list_(pa.struct([(name, pa.string()) for name in ("s", "p", "o")]))
 
 
-def result_schema(query: Query, kind: TimeKind) -> StructType:
-    """start, end, then a column per variable, or graph (with event and individual for occurrences), or boolean."""
+def result_schema(query: Query, kind: TimeKind, *, parts: bool = True) -> StructType:
+    """start, end, then a column per variable, or graph (with event and individual for occurrences), or boolean; `parts`: and
+    the events that each part selected."""
     time: DataType = LongType() if kind is TimeKind.INTEGER else TimestampType()
     fields = [StructField(QUERY, IntegerType()), StructField("start", time), StructField("end", time)]
     fields += [StructField(name, TERM) for name in query.variables]
@@ -46,11 +47,17 @@ def result_schema(query: Query, kind: TimeKind) -> StructType:
         fields.append(StructField("boolean", BooleanType()))
     if query.occurrences:
         fields += [StructField("event", StringType()), StructField("individual", StringType())]
-    return StructType([*fields, StructField(PARTS, EVENTS)])
+    return StructType([*fields, StructField(PARTS, EVENTS)] if parts else fields)
 
 
 def arrow_schema(
-    variables: Sequence[str], graphs: bool, booleans: bool, kind: TimeKind, occurrences: bool = False
+    variables: Sequence[str],
+    graphs: bool,
+    booleans: bool,
+    kind: TimeKind,
+    occurrences: bool = False,
+    *,
+    parts: bool = True,
 ) -> pa.Schema:
     """The same for Arrow."""
     time = pa.int64() if kind is TimeKind.INTEGER else pa.timestamp("us", "UTC")
@@ -61,7 +68,9 @@ def arrow_schema(
         fields.append(("boolean", pa.bool_()))
     if occurrences:
         fields += [("event", pa.string()), ("individual", pa.string())]
-    return pa.schema([*fields, (PARTS, pa.map_(pa.string(), pa.list_(pa.string())))])
+    if parts:
+        fields.append((PARTS, pa.map_(pa.string(), pa.list_(pa.string()))))
+    return pa.schema(fields)
 
 
 def match_table(matches: Iterable[Match], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
