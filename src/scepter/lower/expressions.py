@@ -194,7 +194,8 @@ class ExpressionLowering:
         _check_arity(name, len(call.arguments), call.span)
         if name == "BOUND" and not isinstance(call.arguments[0], tree.Var):
             raise query_error("syntax", "BOUND takes a variable", call.arguments[0].span)
-        return Call(name, tuple(self.lower(a, place) for a in call.arguments), call.span)
+        base = () if call.base is None else (Constant(IRI(call.base), call.span),)
+        return Call(name, (*(self.lower(a, place) for a in call.arguments), *base), call.span)
 
     def _aggregate(self, name: str, call: tree.Call, place: Place) -> Variable:
         if place.in_aggregate is not None:

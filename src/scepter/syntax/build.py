@@ -260,6 +260,7 @@ class SparqlBuilder(Transformer_NonRecursive[Token, Any]):
             distinct=has(children, "DISTINCT"),
             star=has(children, "STAR"),
             separator=terms.string(separators[0]) if separators else None,
+            base=self.names.base if children[0].upper() in ("IRI", "URI") else None,
         )
 
     def arguments(self, meta: Meta, children: list[tree.Expression]) -> _Arguments:

@@ -65,6 +65,8 @@ class Call:
     distinct: bool = False
     star: bool = False
     separator: str | None = None
+    base: str | None = None
+    """The BASE in force, where the function makes IRIs of texts."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,8 +97,8 @@ def test_plain_sparql_is_ep_sparql() -> None:
     "text",
     [
         "SELECT * { { ?a ?b ?c } SEQ }", "SELECT * { SEQ { ?a ?b ?c } }", "SELECT * { { ?a ?b ?c } SEQ SEQ { ?a ?b ?c } }",
-        "SELECT * { ?a ?b ?c } SEQ", "CONSTRUCT ?a ?b ?c { ?a ?b ?c }", "SELECT * { ?a ?b ?c } WINDOW", "CONSTRUCT { { } } WHERE { }",
-        "",
+        "SELECT * { ?a ?b ?c } SEQ", "CONSTRUCT ?a ?b ?c { ?a ?b ?c }", "SELECT * { ?a ?b ?c } WINDOW",
+        "CONSTRUCT { { } } WHERE { }", "",
     ],
 )  # fmt: skip
 def test_what_is_no_query_is_refused_with_a_place(text: str) -> None:

@@ -97,10 +97,8 @@ class Compiler:
                 return United(*(self.compile(side, bound) for side in _sides(pattern)))
             case Filter(condition, inner):
                 return self._filter(condition, inner, bound, window)
-            case Extend(inner, variable, expression):
-                volatile = any(call.function in VOLATILE for call in find(expression, Call))
-                value = self.expressions.value(expression)
-                return Extended(self.compile(inner, bound, window), variable.name, value, volatile=volatile)
+            case Extend():
+                return self._extend(pattern, bound, window)
             case Group():
                 window = window or Window()
                 return Grouped(self.compile(pattern.pattern), pattern, self.expressions, window.duration, window.rows)
@@ -204,6 +202,16 @@ class Compiler:
             limits.append(bound)
         tightest = min(limits, default=None)
         return Filtered(self.compile(inner, tightest, window), self.expressions.condition(condition), tightest)
+
+    def _extend(self, pattern: Extend, bound: int | None, window: Window | None) -> Operator:
+        steps: list[tuple[str, Expression]] = []
+        node: Pattern = pattern
+        while isinstance(node, Extend):
+            steps.append((node.variable.name, node.expression))
+            node = node.pattern
+        steps.reverse()
+        volatile = any(call.function in VOLATILE for _, expression in steps for call in find(expression, Call))
+        return Extended(self.compile(node, bound, window), self.expressions.values(steps), volatile=volatile)
 
 
 def _meeting(left: Pattern, right: Pattern) -> Meeting:

@@ -6,7 +6,7 @@ know nothing of time.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -81,6 +81,29 @@ class Expressions:
                 return None
 
         return value
+
+    def values(self, steps: Sequence[tuple[str, Expression]]) -> Callable[[Timed], Row]:
+        """A chain of BINDs: the solution's row with each value that is no error, one after the other.
+
+        They share one set of blank nodes: BNODE("label") twice for one solution is one node.
+        """
+        compiled = []
+        for name, expression in steps:
+            asked, answers = self._rewritten(expression)
+            compiled.append((name, compile_expression(asked), answers))
+        labelled = any(call.function == "BNODE" for _, expression in steps for call in find(expression, Call))
+
+        def values(solution: Timed) -> Row:
+            context = replace(self._context, labels={}) if labelled else self._context
+            row = dict(solution.row)
+            for name, value, answers in compiled:
+                try:
+                    row[name] = value(_Asked(row, solution, solution.end, answers) if answers else row, context)
+                except ExpressionError:
+                    continue
+            return row
+
+        return values
 
     def asking(self, expression: Expression) -> tuple[Expression, Callable[[Timed], Row]]:
         """For aggregates, which look at rows alone: the expression over plain variables, and rows that bind them."""

@@ -56,32 +56,27 @@ class Filtered(OneByOne):
 
 
 class Extended(OneByOne):
-    """BIND; an error leaves the variable unbound.
+    """A chain of BINDs; an error leaves its variable unbound.
 
     A value that is another each time (UUID, say) is computed once per solution of an instant, however often it is asked for.
     """
 
-    def __init__(self, source: Operator, name: str, value: Callable[[Row, Timed], Term | None], *, volatile: bool) -> None:
+    def __init__(self, source: Operator, row: Callable[[Timed], Row], *, volatile: bool) -> None:
         super().__init__(source)
-        self._name = name
-        self._value = value
-        self._known: dict[Key, Term | None] | None = {} if volatile else None
+        self._row = row
+        self._known: dict[Key, Row] | None = {} if volatile else None
         self.fixed = self.shape(source.fixed)
 
     def shape(self, solutions: Sequence[Timed]) -> Sequence[Timed]:
-        """Each with the value."""
-        found: list[Timed] = []
-        for solution in solutions:
-            term = self._computed(solution)
-            found.append(solution if term is None else solution.with_row({**solution.row, self._name: term}))
-        return found
+        """Each with the values."""
+        return [solution.with_row(self._computed(solution)) for solution in solutions]
 
-    def _computed(self, solution: Timed) -> Term | None:
+    def _computed(self, solution: Timed) -> Row:
         if self._known is None:
-            return self._value(solution.row, solution)
+            return self._row(solution)
         key = solution.key
         if key not in self._known:
-            self._known[key] = self._value(solution.row, solution)
+            self._known[key] = self._row(solution)
         return self._known[key]
 
     def commit(self) -> None:

@@ -277,3 +277,17 @@ def test_random_values_are_computed_once_per_solution() -> None:
 def test_an_endless_number_of_events_at_one_instant_is_answered_once_each() -> None:
     stream = " ".join(f"1 {{ :a :p {v} }}" for v in range(60))
     assert len(answers("SELECT ?v { ?x :p ?v }", stream)) == 60
+
+
+def test_a_label_names_one_blank_node_per_solution() -> None:
+    running = engine("SELECT (BNODE('a') AS ?b) (BNODE('a') AS ?c) (BNODE('z') AS ?d) { ?x :p ?v }")
+    found = [m.bindings for e in events("1 { :a :p 1 , 2 } 2 { :a :q 1 }") for m in running.push(e)] + [
+        m.bindings for m in running.close()
+    ]
+    first, second = found
+    assert first["b"] == first["c"] != first["d"]
+    assert first["b"] != second["b"]
+
+
+def test_iri_goes_by_the_base_of_the_query() -> None:
+    assert answers("BASE <http://example/b/> SELECT (IRI('../c') AS ?i) { ?x :p ?v }", "1 { :a :p 1 }") == ["1..1 i=:c"]
