@@ -124,4 +124,5 @@ def test_scepter_run_and_spark_submit_with_a_packed_environment(master: str, fol
     env = environment(PYSPARK_PYTHON="./environment/bin/python", PYSPARK_DRIVER_PYTHON=sys.executable)
     submit = [str(HOME / "bin" / "spark-submit"), "--master", master, "--archives", archive, *small]
     loopback = ["--conf", "spark.driver.host=127.0.0.1", "--conf", "spark.driver.bindAddress=127.0.0.1"]
-    assert finished([*submit, *loopback, "driver.py", *run], folder, env) == expected
+    finished([*submit, *loopback, "driver.py", *run, "--output", "out.jsonl"], folder, env)
+    assert (folder / "out.jsonl").read_text() == expected
