@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from scepter.errors import QueryError, Source, option_error
+from scepter.errors import QueryError, Source
 from scepter.lower.epsparql import lower_epsparql
 from scepter.lower.obep import lower_obep
 from scepter.lower.result import Lowered, NamedGraph
@@ -45,7 +45,7 @@ def _epsparql(source: Source) -> Lowered:
     return lower_epsparql(parse_epsparql(source.text, source.name), source)
 
 
-_BUILT: dict[str, Callable[[Source], Lowered]] = {
+_LOWERINGS: dict[str, Callable[[Source], Lowered]] = {
     "ep-sparql": _epsparql,
     "spaseq": _spaseq,
     "obep": _obep,
@@ -62,14 +62,8 @@ def lower(text: str, language: str | None = None, name: str = "<query>") -> Lowe
     'S'
     """
     chosen = detect_language(text, name) if language is None else known_language(language)
-    if chosen not in _BUILT:
-        raise option_error(
-            "language-not-built",
-            f"queries in {chosen} cannot be run yet",
-            help=f"the languages that can are {', '.join(_BUILT)}",
-        )
     source = Source(name, text)
     try:
-        return _BUILT[chosen](source)
+        return _LOWERINGS[chosen](source)
     except QueryError as error:
         raise QueryError(error.diagnostic, source) from None

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from scepter.errors import OptionError, QueryError
-from scepter.lower import lower
+from scepter.lower import LANGUAGES, lower
 from scepter.rdf.terms import IRI
 
 CHAIN = """\
@@ -59,10 +59,11 @@ def test_an_alias_of_two_streams() -> None:
     assert caught.value.code == "ambiguous-stream"
 
 
-def test_a_language_that_is_not_there_yet() -> None:
-    with pytest.raises(OptionError) as caught:
-        lower("SELECT * { ?s ?p ?o }", "rsep-ql")
-    assert caught.value.code == "language-not-built"
+def test_every_language_is_lowered() -> None:
+    assert set(LANGUAGES) == {"ep-sparql", "obep", "rsep-ql", "sparkwave", "spaseq"}
+    for language in LANGUAGES:
+        with pytest.raises(QueryError):
+            lower("this is no query", language)
 
 
 def test_errors_carry_the_name_of_the_text() -> None:
