@@ -21,7 +21,7 @@ def runs(*limits: int) -> Runs:
     columns = {
         name: np.zeros((len(limits), *getattr(one, name).shape[1:]), getattr(one, name).dtype) for name in Runs.__slots__
     }
-    return Runs(**{**columns, "limit": ints(*limits), "node": np.arange(len(limits))})  # type: ignore[arg-type]
+    return Runs(**{**columns, "limit": ints(*limits), "node": np.arange(len(limits))})
 
 
 def keys(count: int) -> NDArray[np.uint64]:
