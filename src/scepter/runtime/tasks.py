@@ -166,7 +166,7 @@ class TermMatches:
     rows: list[dict[str, Term]] = field(default_factory=list)
     graphs: list[tuple[Triple, ...]] | None = None
     asks: bool = False
-    shown: list[dict[str, list[object]]] | None = None
+    shown: Sequence[dict[str, list[object]]] | None = None
     occurrences: list[tuple[IRI, Term]] | None = None
     """Per row, the event and the individual it is an occurrence of."""
 
