@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, TextIO
@@ -202,7 +202,7 @@ def _write(job: Job, format: str, output: Path | None, dead_letter: Path | None,
             found += 1
             progress.matched(found)
         writer.close()
-    _tell_counts(found, letters.count, dead_letter)
+    _tell_counts(found, letters.count, dead_letter, letters.reasons.most_common(1))
 
 
 @contextmanager
@@ -214,9 +214,11 @@ def _opened(output: Path | None) -> Iterator[TextIO]:
         yield out
 
 
-def _tell_counts(found: int, unused: int, dead_letter: Path | None) -> None:
+def _tell_counts(found: int, unused: int, dead_letter: Path | None, most: Sequence[tuple[str, int]] = ()) -> None:
     typer.echo("1 match" if found == 1 else f"{found} matches", err=True)
     if unused:
         what = "1 line or event could" if unused == 1 else f"{unused} lines or events could"
         where = f"see {dead_letter}" if dead_letter else "--dead-letter PATH shows which and why"
         typer.echo(f"{what} not be used: {where}", err=True)
+        for reason, times in most:
+            typer.echo(f"most often ({times} times): {reason}" if times > 1 else f"because: {reason}", err=True)

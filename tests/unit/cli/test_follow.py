@@ -14,7 +14,7 @@ from scepter.cli.execute import Job
 from scepter.cli.follow import FollowedOutput, check_follow, watermark
 from scepter.cli.options import check_engine, trigger_interval
 from scepter.cli.spark import check_followed, spooled
-from scepter.errors import OptionError
+from scepter.errors import OptionError, QueryError
 from scepter.io.results import ResultWriter, Shape, open_writer
 from scepter.rdf.terms import IRI
 from scepter.runtime.matches import Match
@@ -108,6 +108,13 @@ def test_to_standard_output_it_just_writes(tmp_path: Path, capsys: pytest.Captur
 
 def job(sources: dict[str, str], checkpoint: Path | None = None) -> Job:
     return Job(parse(QUERY), {}, {}, [], RunOptions(), "spark", sources, follow=True, checkpoint=checkpoint)
+
+
+def test_last_has_no_end_to_wait_for(tmp_path: Path) -> None:
+    text = "PREFIX : <http://e/>\nEVENT A AS ClassA\nEVENT L MATCH LAST A\nRETURN L AS RDF STREAM"
+    followed = Job(parse(text, "obep"), {}, {}, [], RunOptions(), "spark", {"http://e/s": str(tmp_path)}, follow=True)
+    with pytest.raises(QueryError, match="LAST is certain only at the end"):
+        check_follow(followed, "jsonl", None)
 
 
 def test_what_cannot_be_followed_is_refused_before_spark_starts(tmp_path: Path) -> None:

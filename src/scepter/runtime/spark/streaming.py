@@ -38,7 +38,7 @@ def run_streaming(query: Query, spark: SparkSession, job: Job, inputs: Mapping[i
             help="run it over bounded input, or with scepter.Engine",
         )
     reading = Reading(spark.sparkContext.broadcast(job), report)
-    delay = 0 if job.options.max_delay is None else job.options.max_delay.ticks(job.kind, job.options.time_unit)
+    delay = job.options.delay_on(job.kind) or 0
     patience = f"{-(-delay // ticks_per_millisecond(job))} milliseconds"
     frames = []
     for stream, frame in inputs.items():
