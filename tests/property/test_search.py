@@ -106,7 +106,8 @@ def made(random: Random, runs: int, rows: int, branches: int) -> tuple[list[Row]
 
 @settings(max_examples=150, deadline=None)
 @given(
-    st.sampled_from((Selection.NEXT, Selection.ANY, Selection.STRICT)), st.sampled_from(CONDITIONS), st.sampled_from(CONDITIONS), st.integers(0, 20),
+    st.sampled_from((Selection.NEXT, Selection.ANY, Selection.STRICT)),
+    st.sampled_from(CONDITIONS), st.sampled_from(CONDITIONS), st.integers(0, 20),
     st.sampled_from((0, 1, 5, 33, 140)), st.booleans(), st.integers(0, 2**32),
 )  # fmt: skip
 def test_the_search_finds_what_its_twin_finds(
