@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from scepter.algebra import patterns
 from scepter.algebra.expressions import Constant, Variable
+from scepter.algebra.query import Unit
 from scepter.algebra.walk import NODE_TYPES, Algebra
 from scepter.rdf.terms import IRI, LANG_STRING, RDFS, STRING, XSD, BlankNode, Literal
 from scepter.timeline import Duration
@@ -61,6 +62,8 @@ def _one(hint: Any, depth: int) -> st.SearchStrategy[Any]:
         return st.sampled_from(hint)
     if typing.get_origin(hint) is tuple:
         *items, last = typing.get_args(hint)
+        if items == [Unit]:
+            return st.just(())  # units of other kinds have no text form
         if last is Ellipsis:
             return st.lists(nodes(items[0], depth), max_size=3).map(tuple)
         return st.tuples(*(nodes(item, depth) for item in (*items, last)))

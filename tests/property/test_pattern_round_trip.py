@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from hypothesis import given, reject, settings
 
 import sparql_text
-from property.sparql_strategies import GRAPHS, graphs, patterns
+from property.sparql_strategies import GRAPHS, bgps, graph_patterns, graphs, inline_data, path_patterns, patterns
 from scepter.algebra.expressions import Expression
 from scepter.algebra.patterns import Pattern
 from scepter.errors import QueryError
@@ -47,7 +47,7 @@ def answers(pattern: Pattern, graph: list[Triple], named: list[Triple]) -> Count
 
 
 @settings(max_examples=80, deadline=None)
-@given(patterns(), graphs, graphs)
+@given(patterns(bgps, path_patterns, graph_patterns, inline_data()), graphs, graphs)
 def test_a_pattern_survives_its_text(pattern: Pattern, graph: list[Triple], named: list[Triple]) -> None:
     try:
         again = lowered(sparql_text.group(pattern))

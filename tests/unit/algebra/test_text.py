@@ -148,7 +148,7 @@ def test_nesting_within_the_limit_round_trips() -> None:
         ("(slice (bgp) (limit 1) (limit 2))", (1, 24), "limit is given twice"),
         ("(slice (bgp) (limit 1 2))", (1, 14), "expected (limit x) where x is an integer or none"),
         ('(iteration (scan "A" <s> (bgp)) next ?x)', (1, 38), "expected a string"),
-        ('(iteration (scan "A" <s> (bgp)) soon)', (1, 33), "expected strict or next or any"),
+        ('(iteration (scan "A" <s> (bgp)) soon)', (1, 33), "expected strict or next or any or before"),
         ('(stream "a"@en)', (1, 9), "expected an IRI"),
         ('(scan "a"@en <s> (bgp))', (1, 7), "expected a string, found a literal with a datatype or a language"),
         ("(not :x)", (1, 6), "the prefix : is not declared"),
