@@ -2,56 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from importlib import import_module
 
 from scepter.errors import QueryError, Source
-from scepter.lower.epsparql import lower_epsparql
-from scepter.lower.obep import lower_obep
 from scepter.lower.result import Lowered, NamedGraph
-from scepter.lower.rsepql import lower_rsepql
-from scepter.lower.sparkwave import lower_sparkwave
-from scepter.lower.spaseq import lower_spaseq
-from scepter.syntax.parse import (
-    LANGUAGES,
-    detect_language,
-    known_language,
-    parse_epsparql,
-    parse_obep,
-    parse_rsepql,
-    parse_sparkwave,
-    parse_spaseq,
-)
+from scepter.syntax import parse
+from scepter.syntax.parse import LANGUAGES, detect_language, known_language
 
 __all__ = ["LANGUAGES", "Lowered", "NamedGraph", "lower"]
 
 
-def _sparkwave(source: Source) -> Lowered:
-    return lower_sparkwave(parse_sparkwave(source.text, source.name), source)
-
-
-def _spaseq(source: Source) -> Lowered:
-    return lower_spaseq(parse_spaseq(source.text, source.name), source)
-
-
-def _obep(source: Source) -> Lowered:
-    return lower_obep(parse_obep(source.text, source.name), source)
-
-
-def _rsepql(source: Source) -> Lowered:
-    return lower_rsepql(parse_rsepql(source.text, source.name), source)
-
-
-def _epsparql(source: Source) -> Lowered:
-    return lower_epsparql(parse_epsparql(source.text, source.name), source)
-
-
-_LOWERINGS: dict[str, Callable[[Source], Lowered]] = {
-    "ep-sparql": _epsparql,
-    "spaseq": _spaseq,
-    "obep": _obep,
-    "rsep-ql": _rsepql,
-    "sparkwave": _sparkwave,
-}
+def _lowered(language: str, source: Source) -> Lowered:
+    """Parse and lower with the modules of the language, which are loaded now."""
+    name = language.replace("-", "")
+    document = getattr(parse, f"parse_{name}")(source.text, source.name)
+    lowered: Lowered = getattr(import_module(f"scepter.lower.{name}"), f"lower_{name}")(document, source)
+    return lowered
 
 
 def lower(text: str, language: str | None = None, name: str = "<query>") -> Lowered:
@@ -64,6 +30,6 @@ def lower(text: str, language: str | None = None, name: str = "<query>") -> Lowe
     chosen = detect_language(text, name) if language is None else known_language(language)
     source = Source(name, text)
     try:
-        return _LOWERINGS[chosen](source)
+        return _lowered(chosen, source)
     except QueryError as error:
         raise QueryError(error.diagnostic, source) from None

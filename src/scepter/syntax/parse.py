@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from lark.exceptions import UnexpectedInput, VisitError
 
 from scepter.errors import QueryError, Source, option_error, query_error
-from scepter.syntax.build import SparqlBuilder
-from scepter.syntax.epsparql import EpsparqlBuilder
-from scepter.syntax.epsparql_tree import EpsparqlDocument
 from scepter.syntax.expected import syntax_error
 from scepter.syntax.grammar import parser, refuse_deep
-from scepter.syntax.obep import ObepBuilder
-from scepter.syntax.obep_tree import ObepDocument
-from scepter.syntax.rsepql import RsepqlBuilder
-from scepter.syntax.rsepql_tree import RsepqlDocument
-from scepter.syntax.sparkwave import SparkwaveBuilder
-from scepter.syntax.sparkwave_tree import SparkwaveDocument
-from scepter.syntax.spaseq import SpaseqBuilder
-from scepter.syntax.spaseq_tree import SpaseqDocument
+
+if TYPE_CHECKING:
+    from scepter.syntax.build import SparqlBuilder
+    from scepter.syntax.epsparql_tree import EpsparqlDocument
+    from scepter.syntax.obep_tree import ObepDocument
+    from scepter.syntax.rsepql_tree import RsepqlDocument
+    from scepter.syntax.sparkwave_tree import SparkwaveDocument
+    from scepter.syntax.spaseq_tree import SpaseqDocument
 
 LANGUAGES = ("ep-sparql", "spaseq", "obep", "rsep-ql", "sparkwave")
 """The five languages, by the names the command line uses."""
@@ -53,7 +51,7 @@ def parse_spaseq(text: str, name: str = "<query>") -> SpaseqDocument:
 
     Raises QueryError with the place and what was expected there.
     """
-    document: SpaseqDocument = _parse("spaseq", SpaseqBuilder, Source(name, text))
+    document: SpaseqDocument = _parse("spaseq", Source(name, text))
     return document
 
 
@@ -66,7 +64,7 @@ def parse_obep(text: str, name: str = "<query>") -> ObepDocument:
 
     Raises QueryError with the place and what was expected there.
     """
-    document: ObepDocument = _parse("obep", ObepBuilder, Source(name, text))
+    document: ObepDocument = _parse("obep", Source(name, text))
     return document
 
 
@@ -78,7 +76,7 @@ def parse_epsparql(text: str, name: str = "<query>") -> EpsparqlDocument:
 
     Raises QueryError with the place and what was expected there.
     """
-    document: EpsparqlDocument = _parse("epsparql", EpsparqlBuilder, Source(name, text))
+    document: EpsparqlDocument = _parse("epsparql", Source(name, text))
     return document
 
 
@@ -88,7 +86,7 @@ def parse_rsepql(text: str, name: str = "<query>") -> RsepqlDocument:
     >>> parse_rsepql("ASK FROM NAMED <http://e/s> WIN [RANGE 5] AS <http://e/w> {}").queries[0].clauses[0].extent.width
     '5'
     """
-    document: RsepqlDocument = _parse("rsepql", RsepqlBuilder, Source(name, text))
+    document: RsepqlDocument = _parse("rsepql", Source(name, text))
     return document
 
 
@@ -100,11 +98,13 @@ def parse_sparkwave(text: str, name: str = "<query>") -> SparkwaveDocument:
 
     Raises QueryError with the place and what was expected there.
     """
-    document: SparkwaveDocument = _parse("sparkwave", SparkwaveBuilder, Source(name, text))
+    document: SparkwaveDocument = _parse("sparkwave", Source(name, text))
     return document
 
 
-def _parse(language: str, builder: type[SparqlBuilder], source: Source) -> Any:
+def _parse(language: str, source: Source) -> Any:
+    # a language is loaded when a query is written in it: five syntax trees would cost more than checking a query
+    builder: type[SparqlBuilder] = getattr(import_module(f"scepter.syntax.{language}"), f"{language.capitalize()}Builder")
     grammar = parser(language)
     try:
         parsed = grammar.parse(source.text)
