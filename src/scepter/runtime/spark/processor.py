@@ -26,6 +26,7 @@ class BucketProcessor(StatefulProcessor):
 
     def __init__(self, job: Job, schema: pa.Schema) -> None:
         # itself, not a broadcast of it: Spark does not hand broadcast variables to stateful processors
+        # inside what Spark pickles anyway, so that unpickling this object loads nothing; state is never pickled (kernel.state)
         self._given = pickle.dumps((job, schema))
 
     def init(self, handle: StatefulProcessorHandle) -> None:
