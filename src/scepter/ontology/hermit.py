@@ -18,6 +18,11 @@ _LINE = re.compile(r"^(SubClassOf|EquivalentClasses|Type)\( (.*) \)\s*$", re.MUL
 _NAME = re.compile(r"<([^>]*)>|(owl:\w+)")
 _THING = "http://www.w3.org/2002/07/owl#Thing"
 _MEMORY = "-Xmx2000M"
+_ENDLESS = Diagnostic(
+    "complete-reasoner",
+    "HermiT gave up: it goes round in circles over the properties of this ontology",
+    help="transitive properties that are each below the inverse of the other do this to it: say owl:inverseOf instead",
+)
 
 
 class Inconsistent(Exception):
@@ -74,6 +79,8 @@ def _run(text: str) -> str:
     if "InconsistentOntologyException" in told or "Inconsistent ontology" in told:
         raise Inconsistent
     if done.returncode != 0 or "Exception" in done.stderr:
+        if "StackOverflowError" in told:
+            raise DataError(_ENDLESS)
         reason = next((line for line in told.splitlines() if "Exception" in line), told.strip()[-300:])
         raise DataError(Diagnostic("complete-reasoner", f"HermiT gave up: {reason.strip()}"))
     return done.stdout
