@@ -1,6 +1,14 @@
 from __future__ import annotations
 
+import os
+
 import pytest
+from hypothesis import settings
+
+# In continuous integration the random tests always draw the same examples: a failure there is a change's doing.
+settings.register_profile("repeatable", derandomize=True)
+if os.environ.get("CI"):
+    settings.load_profile("repeatable")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
