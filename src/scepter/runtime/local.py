@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,16 @@ from scepter.timeline import MAX_INSTANT, MIN_INSTANT, TimeKind
 
 _STEP_EVENTS = 1 << 16
 """So many events are taken before time moves on: fewer cost more calls, more cost memory."""
+
+
+class Observer(Protocol):
+    """Hears what a run reads."""
+
+    def surveyed(self, surveys: Mapping[str, Survey]) -> None:
+        """What the look ahead told of each stream."""
+
+    def taken(self, batch: EventBatch, wanted: NDArray[np.bool_], number: int) -> None:
+        """A batch is about to be taken; its first event has this number, and those not wanted are late."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,24 +54,38 @@ def run_local(
     options: RunOptions = RunOptions(),  # noqa: B008 - frozen
     dead_letter: DeadLetterTaker = lambda letter: None,
     progress: Callable[[Progress], None] | None = None,
+    observer: Observer | None = None,
+    shown: Callable[[int, str | None], object] | None = None,
 ) -> Iterator[Match]:
     """The matches of a query over bounded sources, in order of end, start and bindings.
 
-    The sources are surveyed first, so that input in any order needs memory for its disorder only.
+    The sources are surveyed first, so that input in any order needs memory for its disorder only. `shown` says what matches
+    show for an event, by its number and name.
     """
     for iri in query.streams:
         if iri not in streams:
             raise missing_stream(query, iri)
     static = load_background(query, background, ontology)
-    engine = LocalEngine(query.program, options, static, ontology=load_ontology(query, ontology), dead_letter=dead_letter)
+    engine = LocalEngine(
+        query.program, options, static, ontology=load_ontology(query, ontology), shown=shown, dead_letter=dead_letter
+    )
+    inputs = open_inputs(query, streams, engine, options, dead_letter)
+    if observer is not None:
+        observer.surveyed({i.iri: i.survey for i in inputs})
+    return _run(query, engine, inputs, progress, observer)
+
+
+def open_inputs(
+    query: Query, streams: Mapping[str, EventSource], engine: LocalEngine, options: RunOptions, dead_letter: DeadLetterTaker
+) -> list[Input]:
+    """The sources that a query reads, surveyed, ready to be read for an engine."""
     used = {iri: source for iri, source in streams.items() if query.lowered.every_stream or iri in query.streams}
     surveys = _survey(used)
     kind = next((s.kind for s in surveys.values() if s.kind is not None), None)
     engine.reading.kind = kind
     # without a usable event the sources are read all the same: their dead letters are still to be told
     delay = None if kind is None else options.delay_on(kind)
-    inputs = [_Input(engine, iri, used[iri], surveys[iri], delay, dead_letter) for iri in used]
-    return _run(query, engine, inputs, progress)
+    return [Input(engine, iri, used[iri], surveys[iri], delay, dead_letter) for iri in used]
 
 
 def missing_stream(query: Query, iri: str) -> QueryError:
@@ -88,7 +113,7 @@ def _survey(sources: Mapping[str, EventSource]) -> dict[str, Survey]:
 
 
 @dataclass(slots=True)
-class _Input:
+class Input:
     """One source, read batch by batch; `complete` is the time up to which all its events have been read."""
 
     engine: LocalEngine
@@ -133,7 +158,11 @@ class _Input:
 
 
 def _run(
-    query: Query, engine: LocalEngine, inputs: list[_Input], progress: Callable[[Progress], None] | None
+    query: Query,
+    engine: LocalEngine,
+    inputs: list[Input],
+    progress: Callable[[Progress], None] | None,
+    observer: Observer | None,
 ) -> Iterator[Match]:
     total = sum(i.survey.bytes for i in inputs)
     triples = matches = waiting = 0
@@ -145,6 +174,8 @@ def _run(
             if read is not None:
                 triples += read[0].triples
                 waiting += read[0].events
+                if observer is not None:
+                    observer.taken(*read, engine.next_number)
                 engine.take(*read)
             complete = min(i.complete for i in inputs)
             if waiting >= _STEP_EVENTS and reached < complete < MAX_INSTANT:
