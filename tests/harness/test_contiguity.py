@@ -52,3 +52,10 @@ def test_an_interval_is_seen_at_its_end() -> None:
     # time  1    2----5    6
     #       a    b         b       the match starts with the least start
     assert feed(query("A; B"), "1a 2-5b 6b") == ["5: A1 B5"]
+
+
+def test_a_float_is_compared_as_a_float() -> None:
+    # time  1             2
+    #       a=0.70000001  b=0.7 as xsd:float: the float nearest to both is the same, though its value is below a's
+    single = '"0.7"^^<http://www.w3.org/2001/XMLSchema#float>'
+    assert feed(query("A; B", B="?b :b ?vb FILTER (?vb >= ?va)"), f"1a=0.70000001 2b={single}") == ["2: A1 B2"]

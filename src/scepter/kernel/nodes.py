@@ -13,6 +13,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from scepter.kernel.solutions import Int64
+from scepter.rdf.distinct import distinct_pairs
 
 ROOT = -1
 _COLUMNS = ("_parent", "_part", "_event", "_name", "_values")
@@ -54,11 +55,10 @@ class Nodes:
 
     def append(self, parent: Int64, part: int, event: Int64, name: Int64, values: Int64) -> Int64:
         """Add nodes; returns their places. Equal children of one node are one node, unless values are kept with them."""
-        if len(parent) > 1 and not values.shape[1] and _repeats(parent):
-            pairs = np.stack([parent, event], axis=1)
-            _, first, where = np.unique(pairs, axis=0, return_index=True, return_inverse=True)
+        if len(parent) > 1 and not values.shape[1]:
+            first, where = distinct_pairs(parent, event)
             if len(first) < len(parent):
-                return self._append(parent[first], part, event[first], name[first], values[first])[where.ravel()]
+                return self._append(parent[first], part, event[first], name[first], values[first])[where]
         return self._append(parent, part, event, name, values)
 
     def _append(self, parent: Int64, part: int, event: Int64, name: Int64, values: Int64) -> Int64:
@@ -145,11 +145,6 @@ class Nodes:
     def events(self) -> Int64:
         """The event numbers of all nodes."""
         return self._event[: self._size]
-
-
-def _repeats(parent: Int64) -> bool:
-    """Whether some node gets two children at once; children of ROOT always count as such."""
-    return bool((parent == ROOT).any()) or len(np.unique(parent)) < len(parent)
 
 
 @njit(cache=True)

@@ -139,6 +139,8 @@ def search_forward(  # type: ignore[no-untyped-def]
     bounds = len(th_column)
     lower = np.empty(max(bounds, 1))
     upper = np.empty(max(bounds, 1))
+    surely_above = np.empty(max(bounds, 1))
+    surely_below = np.empty(max(bounds, 1))
     for i in range(len(todo)):
         r = todo[i]
         key = run_key[r]
@@ -147,6 +149,8 @@ def search_forward(  # type: ignore[no-untyped-def]
         for t in range(bounds):
             lower[t] = -math.inf
             upper[t] = math.inf
+            surely_above[t] = math.inf
+            surely_below[t] = math.inf
             run_program(th_code, th_offsets[t], th_offsets[t + 1], th_constants, th_scales, th_ids,
                         run_ids[r], run_number[r], run_scale[r], run_ids[r], run_number[r], run_scale[r],
                         val, sca, err, ids)  # fmt: skip
@@ -154,8 +158,11 @@ def search_forward(  # type: ignore[no-untyped-def]
                 slack = err[0] * 4.0 + abs(val[0]) * 1e-15
                 if th_upper[t]:
                     upper[t] = val[0] + slack
+                    surely_above[t] = -math.inf
+                    surely_below[t] = val[0] - slack
                 else:
                     lower[t] = val[0] - slack
+                    surely_above[t] = val[0] + slack
         position = resume[i] if resume[i] >= 0 else _first_after(keys, times, key, run_time[r])
         stop = position
         if position < len(keys) and keys[position] == key:
@@ -189,13 +196,17 @@ def search_forward(  # type: ignore[no-untyped-def]
                         passes = False
                         break
                 if passes:
-                    branch = branches[row]
-                    if branch_first[branch] == branch_first[branch + 1]:
+                    conjuncts = branch_first[branches[row]]
+                    behind = branch_first[branches[row] + 1]
+                    sure = behind - conjuncts == bounds  # every conjunct is a threshold, and its value far beyond it
+                    for t in range(bounds):
+                        sure = sure and surely_above[t] < th_values[t, position] < surely_below[t]
+                    if sure:
                         verdict = TRUE
                     else:
-                        verdict = decide(code, branch_first[branch], branch_first[branch + 1], offsets, constants, scales,
-                                         const_ids, run_ids[r], run_number[r], run_scale[r], row_ids[row],
-                                         row_number[row], row_scale[row], val, sca, err, ids)  # fmt: skip
+                        verdict = decide(code, conjuncts, behind, offsets, constants, scales, const_ids,
+                                         run_ids[r], run_number[r], run_scale[r],
+                                         row_ids[row], row_number[row], row_scale[row], val, sca, err, ids)  # fmt: skip
             if verdict == UNDECIDED:
                 if stall == len(stalled):
                     stalled = np.append(stalled, np.empty(stall, np.int64))

@@ -11,6 +11,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from scepter.rdf.distinct import distinct
 from scepter.rdf.lexing import LF, term_end
 from scepter.rdf.scanner import term_text
 from scepter.rdf.terms import Term, parse_term
@@ -114,7 +115,10 @@ class TextArena:
 
     def compact(self, refs: NDArray[np.int64]) -> tuple[TextArena, NDArray[np.int64]]:
         """A new arena of exactly the terms referred to, each ref's text once, and the refs into it; NO_REF stays."""
-        kept, inverse = np.unique(refs[refs >= 0], return_inverse=True)
+        given = refs[refs >= 0]
+        first, inverse = distinct(given)
+        order = np.argsort(given[first])
+        kept = given[first][order]
         if len(kept) and kept[-1] >= self._end:
             raise IndexError(f"no term has the ref {kept[-1]}")
         sizes = np.empty(len(kept), dtype=np.int64)
@@ -130,10 +134,12 @@ class TextArena:
         at = 0
         for buffer, offsets, part_sizes, low, high in parts:
             at = _copy(buffer, offsets, part_sizes, out, at, moved[low:high])
+        placed = np.empty(len(kept), dtype=np.int64)
+        placed[order] = moved
         arena = TextArena()
         arena.add_buffer(out)
         new_refs = np.full(refs.shape, NO_REF, dtype=np.int64)
-        new_refs[refs >= 0] = moved[inverse]
+        new_refs[refs >= 0] = placed[inverse]
         return arena, new_refs
 
     def buffer(self) -> NDArray[np.uint8]:

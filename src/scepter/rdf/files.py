@@ -11,7 +11,7 @@ import io
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO, Final
+from typing import Final
 
 from scepter.errors import nearest, option_error
 from scepter.rdf.batch import EventBatch
@@ -27,7 +27,7 @@ KNOWN: Final = ", ".join(READERS)
 class _Counted(io.RawIOBase):
     """A file that tells how far it was read."""
 
-    def __init__(self, file: IO[bytes], tell: Callable[[int], None]) -> None:
+    def __init__(self, file: io.FileIO, tell: Callable[[int], None]) -> None:
         self._file = file
         self._tell = tell
 
@@ -44,10 +44,9 @@ class _Counted(io.RawIOBase):
         return self._file.tell()
 
     def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
-        data = self._file.read(len(buffer))
-        buffer[: len(data)] = data
-        self._tell(len(data))
-        return len(data)
+        size = self._file.readinto(buffer)
+        self._tell(size)
+        return size
 
 
 def size_of(path: Path) -> int:

@@ -6,7 +6,8 @@ queries that read it, within the same advance.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -113,26 +114,23 @@ class LocalEngine:
         self._number += batch.events
         return intake
 
-    def advance(self, until: int, closed: int | None = None) -> list[Match]:
+    def advance(self, until: int, closed: int | None = None) -> Sequence[Match]:
         """All events up to `until` have been taken; those after `closed` (default: `until`) may still be followed by more
         at the same time. Returns the matches that are now certain."""
         if self._tasks is None:
             return []
-        found: list[Match] = []
-        for number in self._order:
-            found += self._emit(number, self._tasks[number].release(until, until if closed is None else closed))
-        return sorted_matches(found)
+        closed = until if closed is None else closed
+        tasks = self._tasks
+        return _together(self._emit(number, tasks[number].release(until, closed)) for number in self._order)
 
-    def finish(self) -> list[Match]:
+    def finish(self) -> Sequence[Match]:
         """The end of the input: what is left, and what the close of the windows completes."""
         if self._tasks is None:
             return []
-        found: list[Match] = []
-        for number in self._order:
-            found += self._emit(number, self._tasks[number].finish())
-        return sorted_matches(found)
+        tasks = self._tasks
+        return _together(self._emit(number, tasks[number].finish()) for number in self._order)
 
-    def _emit(self, number: int, matches: list[Match]) -> list[Match]:
+    def _emit(self, number: int, matches: Sequence[Match]) -> Sequence[Match]:
         """What others read goes to them as events; the rest is the answer."""
         assert self._tasks is not None and self._kind is not None
         stream = self._tasks[number].feeds
@@ -211,6 +209,12 @@ class LocalEngine:
             for name, rows in task.state_rows().items():
                 total[name] = total.get(name, 0) + rows
         return total
+
+
+def _together(answers: Iterable[Sequence[Match]]) -> Sequence[Match]:
+    """The matches of all queries, in order."""
+    given = [matches for matches in answers if matches]
+    return sorted_matches(given[0] if len(given) == 1 else chain.from_iterable(given))
 
 
 def evaluation_order(program: Program) -> list[int]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from itertools import repeat
+from typing import Protocol, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -184,31 +185,64 @@ class RankedMatch(Match):
         return self._rank
 
 
-def sorted_matches(matches: Iterable[Match]) -> list[Match]:
+class MatchRows(Sequence[Match]):
+    """The matches of one batch, made one by one when somebody looks at them."""
+
+    __slots__ = ("_batch", "_rows")
+
+    def __init__(self, batch: Batch, rows: Sequence[int]) -> None:
+        self._batch = batch
+        self._rows = rows
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @overload
+    def __getitem__(self, index: int) -> Match: ...
+    @overload
+    def __getitem__(self, index: slice) -> MatchRows: ...
+    def __getitem__(self, index: int | slice) -> Match | MatchRows:
+        if isinstance(index, slice):
+            return MatchRows(self._batch, self._rows[index])
+        return Match(self._batch, self._rows[index])
+
+    def __iter__(self) -> Iterator[Match]:
+        return map(Match, repeat(self._batch), self._rows)
+
+    def sorted(self) -> MatchRows:
+        """The same in order of end, start, then bindings."""
+        rows = np.array(self._rows, np.int64)
+        keys = [np.array(self._batch.end, np.int64)[rows], np.array(self._batch.start, np.int64)[rows]]
+        order, ties = _ordered(keys)
+        placed = rows[order].tolist()
+        for low, high in ties:
+            placed[low:high] = sorted(placed[low:high], key=lambda row: Match(self._batch, row).row()[3:5])
+        return MatchRows(self._batch, placed)
+
+
+def sorted_matches(matches: Iterable[Match]) -> Sequence[Match]:
     """In order of end, start, then bindings (spec/00 §3), or as the query says. Terms are decoded for ties only."""
+    if isinstance(matches, MatchRows):
+        return matches.sorted()
     given = list(matches)
     if len(given) < 2:
         return given
-    keys = _keys(given)
-    order = np.lexsort(keys[::-1])
+    order, ties = _ordered(list(np.array([_when(m) for m in given], np.int64).T))
     when = [given[i] for i in order.tolist()]
-    tied = np.flatnonzero(np.logical_and.reduce([key[order[1:]] == key[order[:-1]] for key in keys]))
-    if not len(tied):
-        return when
-    first = tied[np.diff(tied, prepend=-2) > 1].tolist()
-    last = tied[np.diff(tied, append=tied[-1] + 2) > 1].tolist()
-    for low, high in zip(first, last, strict=True):
-        when[low : high + 2] = sorted(when[low : high + 2], key=lambda m: m.row()[3:5])
+    for low, high in ties:
+        when[low:high] = sorted(when[low:high], key=lambda m: m.row()[3:5])
     return when
 
 
-def _keys(matches: list[Match]) -> list[NDArray[np.int64]]:
-    """What matches are sorted by, the weightiest first. Those of one batch, the usual case, are read from its columns."""
-    batch = matches[0]._batch
-    if all(type(m) is Match and m._batch is batch for m in matches):
-        rows = np.fromiter((m._row for m in matches), np.int64, len(matches))
-        return [np.array(batch.end, np.int64)[rows], np.array(batch.start, np.int64)[rows]]
-    return list(np.array([_when(m) for m in matches], np.int64).T)
+def _ordered(keys: Sequence[NDArray[np.int64]]) -> tuple[NDArray[np.intp], list[tuple[int, int]]]:
+    """The order by some keys, the weightiest first, and the stretches of places that they do not tell apart."""
+    order = np.lexsort(keys[::-1])
+    tied = np.flatnonzero(np.logical_and.reduce([key[order[1:]] == key[order[:-1]] for key in keys]))
+    if not len(tied):
+        return order, []
+    first = tied[np.diff(tied, prepend=-2) > 1].tolist()
+    last = tied[np.diff(tied, append=tied[-1] + 2) > 1].tolist()
+    return order, [(low, high + 2) for low, high in zip(first, last, strict=True)]
 
 
 def _when(match: Match) -> tuple[int, int, int, int]:
@@ -248,7 +282,7 @@ class Matcher:
             case Ask():
                 self._columns = []
 
-    def __call__(self, runs: Runs) -> list[Match]:
+    def __call__(self, runs: Runs) -> Sequence[Match]:
         """The matches of complete runs, each once."""
         result = self.kernel.plan.result
         if not len(runs) or (isinstance(result, Ask) and self.answered):
@@ -256,11 +290,10 @@ class Matcher:
         if isinstance(result, Ask):
             self.answered = True
             runs = runs.take(np.lexsort((runs.start, runs.time))[:1])
-        batch = self._batch(runs)
-        matches = [Match(batch, row) for row in range(len(runs))]
+        matches = MatchRows(self._batch(runs), range(len(runs)))
         return self._each_once(runs, matches, isinstance(result, Select) and result.distinct)
 
-    def _each_once(self, runs: Runs, matches: list[Match], distinct: bool) -> list[Match]:
+    def _each_once(self, runs: Runs, matches: Sequence[Match], distinct: bool) -> Sequence[Match]:
         if self.kernel.plan.aggregated and len(matches) > 1:
             # iterations that differ in a value bound anew since are told apart by the aggregates only (rule 11)
             rows = enumerate(matches)

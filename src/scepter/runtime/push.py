@@ -14,7 +14,7 @@ from scepter.rdf.formats import GraphEvent, events_to_batch, parse_graph
 from scepter.rdf.terms import IRI, BlankNode, Literal, Term
 from scepter.runtime.engine import LocalEngine
 from scepter.runtime.inputs import BackgroundGiven, OntologyGiven, load_background, load_ontology
-from scepter.runtime.matches import Match, sorted_matches
+from scepter.runtime.matches import Match
 from scepter.runtime.options import RunOptions
 from scepter.runtime.queries import Query
 from scepter.timeline import MIN_INSTANT, TimeKind, format_instant, parse_instant
@@ -197,7 +197,7 @@ class Engine:
         found: list[Match] = []
         if due:
             self._take(due)
-            found = self._engine.advance(watermark - 1)
+            found = list(self._engine.advance(watermark - 1))
             self._engine.commit()
         now = [entry[3] for entry in sorted((e for e in self._ahead if e[0] == watermark), key=lambda e: e[2])]
         self._engine.save()
@@ -214,7 +214,7 @@ class Engine:
         rows = [GraphEvent(self._engine.stream_number(IRI(e.stream)), None, e.start, e.end, e.triples) for e in events]
         self._engine.take(events_to_batch(rows, self._engine.key, self._kind, run=self._engine.reading))
 
-    def _fresh(self, matches: list[Match]) -> list[Match]:
+    def _fresh(self, matches: Sequence[Match]) -> list[Match]:
         """Those not returned for this instant before."""
         counts = Counter(m.row() for m in matches)
         fresh = []
@@ -258,7 +258,7 @@ class Engine:
         while self._ahead and self._ahead[0][0] <= watermark:
             due.append(heapq.heappop(self._ahead)[3])
         self._take(due)
-        return self._engine.advance(watermark)
+        return list(self._engine.advance(watermark))
 
     def close(self) -> list[Match]:
         """The end of the stream: every window closes."""
@@ -270,7 +270,7 @@ class Engine:
         self._commit()
         rest = [heapq.heappop(self._ahead)[3] for _ in range(len(self._ahead))]
         self._take(rest)
-        return sorted_matches(self._engine.finish())
+        return list(self._engine.finish())
 
     def state_size(self) -> Mapping[str, int]:
         """Rows of state (runs, nodes, …) and bytes of texts, for tests and monitoring."""

@@ -33,12 +33,12 @@ class Task(Protocol):
         """Take the wanted events of a batch, in any order of time."""
         ...
 
-    def release(self, until: int, closed: int) -> list[Match]:
+    def release(self, until: int, closed: int) -> Sequence[Match]:
         """All events up to `until` have been taken; of those after `closed` more may come at the same time. The matches
         that became certain."""
         ...
 
-    def finish(self) -> list[Match]:
+    def finish(self) -> Sequence[Match]:
         """The input has ended: all that is left."""
         ...
 
@@ -88,11 +88,11 @@ class SequenceTask:
         """Evaluate the scans on the wanted events."""
         self._kernel.take(intake, self._streams(), wanted)
 
-    def release(self, until: int, closed: int) -> list[Match]:
+    def release(self, until: int, closed: int) -> Sequence[Match]:
         """Step over all instants up to `until`."""
         return self._matcher(self._kernel.release(until, closed))
 
-    def finish(self) -> list[Match]:
+    def finish(self) -> Sequence[Match]:
         """Close the windows."""
         return self._matcher(self._kernel.finish())
 

@@ -115,7 +115,7 @@ def ordered_answers(found: DataFrame, query: Query) -> Iterator[Match]:
             kept.unpersist()
 
 
-def batch_answers(found: DataFrame, query: Query) -> list[Match]:
+def batch_answers(found: DataFrame, query: Query) -> Sequence[Match]:
     """The matches of one micro-batch, in order. The table is evaluated once: what it reads is state."""
     return sorted_matches(_match(row, query, kind_of(found)) for row in _plain(found).collect())
 

@@ -21,7 +21,7 @@ from scepter.rdf.batch import DeadLetter, EventBatch
 from scepter.rdf.nquads import ReadState
 from scepter.rdf.terms import IRI
 from scepter.runtime.engine import LocalEngine
-from scepter.runtime.matches import Match, Matcher, sorted_matches
+from scepter.runtime.matches import Matcher, sorted_matches
 from scepter.runtime.queries import Query
 from scepter.runtime.spark.frames import frame_batches
 from scepter.runtime.spark.jobs import SALT_ROOM, Job, QueryWork, pack_batch, unpack_batch, work
@@ -164,7 +164,7 @@ def _run_whole(shared: Broadcast[Job], schema: pa.Schema, packed: pa.Table) -> p
     engine.reading.salt = secrets.randbits(38) * SALT_ROOM
     for blob in packed.column("blob"):
         engine.take(unpack_batch(memoryview(blob.as_buffer())))
-    matches: list[Match] = engine.advance(MAX_INSTANT - 1) if job.program.others else []
+    matches = list(engine.advance(MAX_INSTANT - 1)) if job.program.others else []
     matches += engine.finish()
     return pa.Table.from_batches(match_table(sorted_matches(matches), schema), schema)
 
