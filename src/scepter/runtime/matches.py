@@ -20,8 +20,8 @@ from scepter.kernel.sparql.patterns import template
 from scepter.kernel.texts import Texts, TextsView
 from scepter.rdf.terms import IRI, Term, Triple
 from scepter.rdf.values import ExpressionError
-from scepter.timeline import MIN_INSTANT, TimeKind
 from scepter.runtime.why import Why
+from scepter.timeline import MIN_INSTANT, TimeKind
 
 Shown = Callable[[int, Term | None], object]
 """(event's number, its name) -> what a match shows for it."""
@@ -60,11 +60,11 @@ class MatchBatch:
         """Its rows are no events' occurrences."""
         return None
 
-    def bindings(self, row: int) -> dict[str, Term]:
     def why(self, row: int) -> Why | None:
         """Its rows say which events they selected, and no more."""
         return None
 
+    def bindings(self, row: int) -> dict[str, Term]:
         """A row's terms."""
         ids, refs = self.ids[row].tolist(), self.refs[row].tolist()
         found = {name: self.texts.term(refs[i], ids[i]) for i, name in enumerate(self.names) if ids[i]}
@@ -102,8 +102,8 @@ class Batch(Protocol):
     def graph(self, row: int) -> tuple[Triple, ...]: ...  # noqa: D102
     def events(self, row: int) -> dict[str, list[object]]: ...  # noqa: D102
     def occurrence(self, row: int) -> tuple[IRI, Term] | None: ...  # noqa: D102
-
     def why(self, row: int) -> Why | None: ...  # noqa: D102
+
 
 class Match:
     """A match: when, what it binds or constructs, and the events each part of the pattern selected."""
@@ -150,11 +150,11 @@ class Match:
         return self._batch.occurrence(self._row)
 
     @property
-    @property
     def why(self) -> Why | None:
         """What an event's occurrence rests on, if the run was asked to tell (OBEP's `why`)."""
         return self._batch.why(self._row)
 
+    @property
     def boolean(self) -> bool | None:
         """True for an ASK, else None."""
         return True if self._batch.asks else None
