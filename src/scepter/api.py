@@ -28,16 +28,19 @@ def run(
     start: int | str | None = None,
     evaluate_at: Sequence[int | str] | None = None,
     max_delay: int | str | None = None,
+    why: bool = False,
 ) -> DataFrame:
     """The matches of a query as a DataFrame: batch in, batch out; streaming in, streaming out (append mode).
 
     Columns: `start` and `end` (bigint or timestamp, as the input), then one column per projected variable,
     `struct<type, value, datatype, lang>`, null where unbound; for CONSTRUCT a column `graph array<struct<s, p, o>>`, for ASK
-    a column `boolean`. A stream is given as a DataFrame with columns `start, end, graph`, or as a file, glob or folder.
+    a column `boolean`. `why` adds a column `why`: what each occurrence of an OBEP event rests on, as JSON. A stream is given
+    as a DataFrame with columns `start, end, graph`, or as a file, glob or folder.
     """
     return spark_run.run(
         query, spark, streams, find_files=files_of, background=background, ontology=ontology, policy=policy,
         time_unit=time_unit, start=start, evaluate_at=evaluate_at, max_delay=max_delay,
+        why=why,
     )  # fmt: skip
 
 

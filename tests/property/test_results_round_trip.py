@@ -17,6 +17,7 @@ from scepter.rdf.formats import document_batches
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.scanner import decode_term
 from scepter.rdf.terms import IRI, LANG_STRING, STRING, XSD, Literal, Term, Triple
+from scepter.runtime.why import Why
 from scepter.timeline import TimeKind
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
@@ -42,6 +43,7 @@ class Found:
     graph: Sequence[Triple] | None = None
     boolean: bool | None = None
     occurrence: tuple[IRI, Term] | None = None
+    why: Why | None = None
 
 
 def written(format: str, row: dict[str, Term], times: tuple[int, int]) -> str:

@@ -7,6 +7,7 @@ import pytest
 from scepter.runtime.matches import Match
 from scepter.runtime.push import Engine, Event
 from scepter.runtime.queries import Query, parse
+from scepter.runtime.spark.answers import answer_of
 from scepter.runtime.spark.tables import arrow_schema, match_table, result_schema, term_struct
 from scepter.timeline import TimeKind
 
@@ -87,6 +88,19 @@ def test_an_occurrence_has_its_event_and_its_individual() -> None:
     (only,) = batch.to_pylist()
     assert (only["start"], only["end"], only["event"]) == (3, 3, "<http://example/Price>")
     assert only["individual"] == "<http://example/x>"
+
+
+def test_what_an_occurrence_rests_on_comes_back_from_a_row() -> None:
+    text = HEAD + "FROM STREAM <http://example/s>\nEVENT Price AS price some Thing\nRETURN Price AS EVENT STREAM"
+    query = parse(text, "obep")
+    engine = Engine(query, why=True)
+    (found,) = engine.push(Event("http://example/s", ":x :price 1 .", 3, prefixes={"": "http://example/"}))
+    schema = arrow_schema(query.variables, query.constructs, query.asks, TimeKind.INTEGER, query.occurrences, why=True)
+    (batch,) = match_table([found], schema)
+    assert result_schema(query, TimeKind.INTEGER, why=True).names == schema.names
+    (only,) = batch.to_pylist()
+    assert found.why is not None
+    assert answer_of(tuple(only[name] for name in schema.names), query, TimeKind.INTEGER).why == found.why
 
 
 def test_the_selected_events_are_left_out_where_nobody_looks_at_them() -> None:

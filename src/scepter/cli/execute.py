@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from scepter.algebra.query import Ask
 from scepter.cases.compare import Answer
@@ -71,10 +72,10 @@ def matches(job: Job, dead_letter: DeadLetterTaker, progress: RunProgress) -> It
     )
 
 
-def shape(query: Query) -> Shape:
+def shape(query: Query, options: RunOptions) -> Shape:
     """What the queries of a file can answer."""
     booleans = any(isinstance(each.result, Ask) for each in query.program.queries)
-    return Shape(tuple(query.variables), query.constructs, booleans)
+    return Shape(tuple(query.variables), query.constructs, booleans, options.why)
 
 
 @contextmanager
@@ -92,7 +93,7 @@ def case_engines(names: Sequence[str], master: str | None = None) -> Iterator[Ma
 
 def _run_case_locally(case: Case) -> list[Answer]:
     query = parse(case.query, case.language, str(case.path))
-    given = {name.replace("-", "_"): value for name, value in case.options.items()}
+    given: dict[str, Any] = {name.replace("-", "_"): value for name, value in case.options.items()}
     options = run_options(query.language, **given)
     named = [(name, TimelineSource(name, events)) for name, events in case.streams.items()]
     streams, _ = assign_streams(query, named)

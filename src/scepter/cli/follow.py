@@ -155,7 +155,9 @@ def run_following(job: Job, format: str, output: Path | None, dead_letter: Path 
     ):
         found = live_table(job, spark, letters, stop, say)
         out = FollowedOutput(
-            output, job.checkpoint, lambda text: open_writer(format, text, shape(job.query), events=events, prefixes=prefixes)
+            output,
+            job.checkpoint,
+            lambda text: open_writer(format, text, shape(job.query, job.options), events=events, prefixes=prefixes),
         )
         count = 0
 

@@ -23,6 +23,7 @@ def run_options(
     evaluate_at: str | None = None,
     max_delay: str | None = None,
     max_derivations: str | None = None,
+    why: bool = False,
 ) -> RunOptions:
     """Check the options of a run for a query in a language."""
     found = RunOptions.of(
@@ -32,7 +33,15 @@ def run_options(
         evaluate_at=None if evaluate_at is None else evaluate_at.split(","),
         max_delay=max_delay,
         max_derivations=max_derivations,
+        why=why,
     )
+    if why and language != "obep":
+        title = _TITLES.get(language, language)
+        raise option_error(
+            "option-not-for-language",
+            f"{title} takes no --why: its matches are shown by the events they selected",
+            help="take --events instead",
+        )
     if max_derivations is not None and language != "ep-sparql":
         title = _TITLES.get(language, language)
         raise option_error(

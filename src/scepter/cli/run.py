@@ -108,6 +108,13 @@ def run(
     events: Annotated[
         bool, typer.Option("--events", help="Add the names of the events that each part selected. Example: --events")
     ] = False,
+    why: Annotated[
+        bool,
+        typer.Option(
+            "--why",
+            help="OBEP: add to each result what it rests on: triples, axioms and occurrences. Example: --why",
+        ),
+    ] = False,
     engine: Annotated[
         str,
         typer.Option(metavar="E", help="spark | local: bounded input in this process, no JVM. Example: --engine local"),
@@ -156,6 +163,7 @@ def run(
         evaluate_at=evaluate_at,
         max_delay=max_delay,
         max_derivations=max_derivations,
+        why=why,
     )
     sources, warnings = assign_streams(query, split_streams(query, stream or []))
     for warning in warnings:
@@ -194,7 +202,9 @@ def _write(job: Job, format: str, output: Path | None, dead_letter: Path | None,
     found = 0
     to_terminal = output is None and sys.stdout.isatty()
     with DeadLetterSink(dead_letter) as letters, RunProgress() as progress, _opened(output) as out:
-        writer = open_writer(format, out, shape(job.query), events=events, prefixes=dict(job.query.lowered.prefixes))
+        writer = open_writer(
+            format, out, shape(job.query, job.options), events=events, prefixes=dict(job.query.lowered.prefixes)
+        )
         for match in matches(job, letters, progress):
             if to_terminal:
                 progress.hide()

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
@@ -166,7 +166,7 @@ def check_followed(sources: Mapping[str, str]) -> None:
 def run_case(spark: SparkSession, case: Case) -> list[Match]:
     """The matches of a case's query, its streams written to files first."""
     query = parse(case.query, case.language, str(case.path))
-    given = {name.replace("-", "_"): value for name, value in case.options.items()}
+    given: dict[str, Any] = {name.replace("-", "_"): value for name, value in case.options.items()}
     options = run_options(query.language, **given)
     with tempfile.TemporaryDirectory(prefix="scepter-") as folder:
         named: list[tuple[str, str]] = []

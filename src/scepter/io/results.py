@@ -19,7 +19,9 @@ from rich.table import Table
 from rich.text import Text
 
 from scepter.errors import nearest, option_error
+from scepter.physical.event_plan import shortened
 from scepter.rdf.terms import IRI, PROV, STRING, WELL_KNOWN_PREFIXES, XSD, BlankNode, Literal, Term, Triple
+from scepter.runtime.why import Why
 from scepter.timeline import TimeKind, format_instant
 
 FORMATS = ("table", "jsonl", "csv", "trig")
@@ -56,6 +58,8 @@ class Match(Protocol):
     def boolean(self) -> bool | None: ...  # noqa: D102
     @property
     def occurrence(self) -> tuple[IRI, Term] | None: ...  # noqa: D102
+    @property
+    def why(self) -> Why | None: ...  # noqa: D102
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +69,8 @@ class Shape:
     variables: tuple[str, ...] = ()
     graphs: bool = False
     booleans: bool = False
+    whys: bool = False
+    """Whether each match comes with what it rests on."""
 
 
 class ResultWriter(Protocol):
@@ -92,6 +98,12 @@ def open_writer(
         case "table":
             return TableWriter(out, shape, events, prefixes or {})
         case "trig":
+            if shape.whys:
+                raise option_error(
+                    "option-not-for-format",
+                    "--why cannot be shown in TriG: a match is an event there, and has no room for what it rests on",
+                    help="leave out --why, or take --format jsonl",
+                )
             if events:
                 raise option_error(
                     "option-not-for-format",
@@ -154,6 +166,8 @@ def record(match: Match, variables: Sequence[str] = (), *, events: bool = False)
         found["boolean"] = match.boolean
     else:
         found["bindings"] = {name: term_object(match.bindings[name]) for name in _names(match, variables)}
+    if match.why is not None:
+        found["why"] = match.why.record(match.kind)
     if events:
         found["events"] = _events(match)
     return found
@@ -198,11 +212,12 @@ class CsvWriter:
         self._rows.writerow(self._header())
 
     def _header(self) -> list[str]:
-        own = {"start", "end", *(_TRIPLE_COLUMNS if self._shape.graphs else ()), "boolean", "events"}
+        own = {"start", "end", *(_TRIPLE_COLUMNS if self._shape.graphs else ()), "boolean", "why", "events"}
         # A variable that has the name of one of our columns keeps its question mark, so that both can be told apart.
         names = [f"?{name}" if name in own else name for name in self._shape.variables]
         names += _TRIPLE_COLUMNS if self._shape.graphs else ()
         names += ["boolean"] if self._shape.booleans else []
+        names += ["why"] if self._shape.whys else []
         names += ["events"] if self._with_events else []
         return ["start", "end", *names]
 
@@ -217,6 +232,8 @@ class CsvWriter:
             ordered = sorted(set(match.graph), key=lambda triple: tuple(map(str, triple)))
             triples = [[str(self._written), *map(_plain, triple)] for triple in ordered] or [[str(self._written), "", "", ""]]
         tail = ["" if match.boolean is None else str(match.boolean).lower()] if self._shape.booleans else []
+        if self._shape.whys:
+            tail.append("" if match.why is None else json.dumps(match.why.record(match.kind), ensure_ascii=False))
         tail += [json.dumps(_events(match), ensure_ascii=False)] if self._with_events else []
         for triple in triples:
             self._rows.writerow([*times, *values, *(triple if self._shape.graphs else []), *tail])
@@ -290,6 +307,7 @@ class TableWriter:
             names = ["answer"]
         else:
             names = [f"?{name}" for name in self._shape.variables]
+        names += ["why"] if self._shape.whys else []
         return [*names, "events"] if self._with_events else names
 
     def _cells(self, match: Match) -> Iterator[str]:
@@ -301,8 +319,13 @@ class TableWriter:
             yield "true" if match.boolean else "false"
         else:
             yield from (self._short(match.bindings.get(name)) for name in self._shape.variables)
+        if self._shape.whys:
+            yield "" if match.why is None else "\n".join(match.why.lines(match.kind, self._short, self._shortened))
         if self._with_events:
             yield "  ".join(f"{part}: {', '.join(map(str, names))}" for part, names in match.events.items())
+
+    def _shortened(self, text: str) -> str:
+        return shortened(text, dict(self._longest_first))
 
     def _short(self, term: Term | None) -> str:
         match term:

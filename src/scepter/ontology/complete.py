@@ -42,7 +42,7 @@ class CompleteReasoner:
         self._assertions = assertions
         self._vocabulary = vocabulary
         # Copies must not share individuals, and an axiom that names one would be about all of them.
-        self._named = frozenset(chain.from_iterable(_named_individuals(axiom) for axiom in axioms))
+        self._named = frozenset(chain.from_iterable(named_individuals(axiom) for axiom in axioms))
         self._answers: dict[Question, Types | None] = {}
 
     def relevant(self, triples: Iterable[Triple]) -> frozenset[Triple]:
@@ -181,7 +181,8 @@ def _is_one(types: Types | None, goal: Found) -> bool:
     return goal.event in types.get(goal.individual, types[_ANYBODY])
 
 
-def _named_individuals(axiom: Axiom) -> Iterable[Term]:
+def named_individuals(axiom: Axiom) -> Iterable[Term]:
+    """The individuals that an axiom names."""
     pending = [axiom.sub, axiom.sup] if isinstance(axiom, SubClassOf) else []
     while pending:
         expression = pending.pop()

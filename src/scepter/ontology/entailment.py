@@ -81,6 +81,15 @@ class Rules:
         return frozenset({*self.superproperties, *self.domains, *self.ranges, *self.inverses})
 
 
+@dataclass(frozen=True, slots=True)
+class Flattened:
+    """The whole of the tables: what the triples of a predicate entail, by whether their object is a literal, and those of
+    rdf:type by class. Predicates and classes that are not here entail nothing."""
+
+    by_predicate: dict[tuple[Term, bool], tuple[Template, ...]]
+    by_class: dict[Term, tuple[Template, ...]]
+
+
 class Entailment:
     """The flattened tables: from a predicate or a class to what its triples entail."""
 
@@ -111,6 +120,18 @@ class Entailment:
         fillers: dict[Slot, Term] = {Slot.SUBJECT: subject, Slot.OBJECT: object, Slot.LITERAL: object}
         filled = (Triple(_fill(s, fillers), p, _fill(o, fillers)) for s, p, o in templates)
         return tuple(dict.fromkeys((triple, *filled)))
+
+    def flattened(self) -> Flattened | None:
+        """All tables; None where a class is entailed that only the triple knows, or rdf:type itself has rules."""
+        if TYPE in self._concerned:
+            return None
+        predicates = {(p, literal): self._of_predicate(p, literal) for p in self._concerned for literal in (False, True)}
+        classes = {kind: self._of_class(kind) for kind in self._rules.superclasses}
+        by_predicate = {key: templates for key, templates in predicates.items() if templates is not None}
+        by_class = {key: templates for key, templates in classes.items() if templates is not None}
+        if len(by_predicate) < len(predicates) or len(by_class) < len(classes):
+            return None
+        return Flattened(by_predicate, by_class)
 
     def _of_predicate(self, predicate: Term, literal: bool) -> tuple[Template, ...] | None:
         key = predicate, literal

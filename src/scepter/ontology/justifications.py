@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import product
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from scepter.rdf.terms import Triple
 
 Justification: TypeAlias = frozenset[Triple]
 NEEDS_NOTHING: Justification = frozenset()
+_T = TypeVar("_T")
 
 
 class Antichain:
@@ -58,3 +59,24 @@ def unions(parts: Sequence[Sequence[Justification]]) -> Iterator[Justification]:
         return
     for chosen in product(*parts):
         yield NEEDS_NOTHING.union(*chosen)
+
+
+def minimal(candidates: Sequence[_T], enough: Callable[[Sequence[_T]], bool]) -> list[_T]:
+    """One minimal part of the candidates that is enough, in their order, given that all together are.
+
+    Halves are tried before single ones, so that a small part among many takes few questions (Junker's QuickXplain).
+
+    >>> minimal(range(100), lambda some: {7, 42} <= set(some))
+    [7, 42]
+    """
+
+    def search(given: list[_T], rest: Sequence[_T], changed: bool) -> list[_T]:
+        if changed and enough(given):
+            return []
+        if len(rest) == 1:
+            return [rest[0]]
+        middle = len(rest) // 2
+        second = search([*given, *rest[:middle]], rest[middle:], True)
+        return [*search([*given, *second], rest[:middle], bool(second)), *second]
+
+    return search([], candidates, True) if len(candidates) else []

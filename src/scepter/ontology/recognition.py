@@ -58,7 +58,7 @@ def route(ontology: Ontology, events: Sequence[LogicalEvent], asserted: Iterable
     by_name = {event.event: event for event in events}
     spoken = {iri for axiom in ontology.axioms for iri in vocabulary(axiom)}
     both_ways = _reached([*(iri for iri in by_name if iri in spoken), *asserted], by_name)
-    definitions = [axiom for iri in sorted(both_ways, key=str) for axiom in _both(by_name[iri])]
+    definitions = [axiom for iri in sorted(both_ways, key=str) for axiom in definition(by_name[iri])]
     axioms = (*ontology.axioms, *definitions)
     hard = tuple((axiom, reason) for axiom in axioms if (reason := beyond(axiom)) is not None)
     reasons: dict[IRI, str] = {}
@@ -82,7 +82,8 @@ def _towards(event: LogicalEvent) -> SubClassOf:
     return SubClassOf(event.description, Named(event.event))
 
 
-def _both(event: LogicalEvent) -> tuple[SubClassOf, SubClassOf]:
+def definition(event: LogicalEvent) -> tuple[SubClassOf, SubClassOf]:
+    """What `EVENT H AS B` says: every B is an H, and every H a B (rule 1)."""
     return _towards(event), SubClassOf(Named(event.event), event.description)
 
 
@@ -104,7 +105,7 @@ class _Served:
     def __init__(self, routing: Routing, events: Sequence[LogicalEvent], assertions: Assertions) -> None:
         self.routing = routing
         self._assertions = assertions
-        definitions = [axiom for event in events for axiom in _both(event)]
+        definitions = [axiom for event in events for axiom in definition(event)]
         self._every = (*routing.axioms, *definitions)
         self._goals = [event.event for event in events]
         self.rules = None if routing.program is None else RuleReasoner(routing.program, assertions)

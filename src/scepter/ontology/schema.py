@@ -27,7 +27,7 @@ from scepter.algebra.patterns import (
     ZeroOrMore,
     ZeroOrOne,
 )  # fmt: skip
-from scepter.ontology.entailment import Entailment, Filler, Rules, Slot, Table, Wanted
+from scepter.ontology.entailment import Entailment, Filler, Flattened, Rules, Slot, Table, Wanted
 from scepter.ontology.vocabulary import (
     DOMAIN,
     EQUIVALENT_CLASS,
@@ -157,6 +157,10 @@ class Schema:
             return predicates, None
         classes = frozenset(self._rules.superclasses)
         return (predicates | {TYPE} if classes else predicates), classes
+
+    def flattened(self) -> Flattened | None:
+        """All that it entails, by predicate and by class; None where that is not enough to tell (rules for rdf:type itself)."""
+        return self._entailment.flattened()
 
     def describe(self) -> SchemaCounts:
         """Its size, for `explain`."""

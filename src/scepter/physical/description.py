@@ -5,7 +5,7 @@ The fields of these classes are the schema of `explain --format json` (version `
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -20,7 +20,7 @@ from scepter.physical.partitioning import Partitioning, partitioning
 from scepter.physical.plan import QueryPlan, Road, ScanPlan
 from scepter.physical.planner import plan_query
 from scepter.physical.wording import title
-from scepter.rdf.terms import IRI
+from scepter.rdf.terms import IRI, Triple
 
 SCHEMA = "scepter-explain/1"
 """The version of the JSON: a field may be added within it; to change or drop one is a new version."""
@@ -73,8 +73,8 @@ class Description:
     """What of the file is no sequence over graph events."""
 
 
-def describe(program: Program, language: str, prefixes: Mapping[str, str]) -> Description:
-    """The facts about the plans of a program, as it is run: optimised."""
+def describe(program: Program, language: str, prefixes: Mapping[str, str], ontology: Sequence[Triple] = ()) -> Description:
+    """The facts about the plans of a program, as it is run: optimised, with the ontology that it will be given."""
     optimized = optimize(program)
     makers: dict[IRI, int] = {}
     for number, unit in enumerate(optimized.units, 1):
@@ -83,7 +83,7 @@ def describe(program: Program, language: str, prefixes: Mapping[str, str]) -> De
     queries = tuple(_query(number, query, makers, prefixes) for number, query in enumerate(optimized.queries, 1))
     count, notation = len(optimized.units), Notation(prefixes)
     units = tuple(
-        outline(number, unit, title(language, number, count), makers, notation)
+        outline(number, unit, title(language, number, count), makers, notation, ontology)
         for number, unit in enumerate(optimized.others, len(queries) + 1)
     )
     return Description(SCHEMA, language, queries, units)

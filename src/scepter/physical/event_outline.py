@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import assert_never
 
@@ -24,26 +25,28 @@ from scepter.algebra.events import (
 )
 from scepter.algebra.notation import Notation
 from scepter.algebra.patterns import Pattern
-from scepter.ontology.axioms import Ontology
+from scepter.ontology.axioms import read_ontology
+from scepter.ontology.program import RuleProgram
 from scepter.ontology.recognition import Routing, route
+from scepter.ontology.rule_text import conflict_rules, rules_of
 from scepter.physical.event_plan import reasoner, shortened
 from scepter.physical.facts import Node
 from scepter.physical.operators import Operators
-from scepter.rdf.terms import IRI, Term
+from scepter.rdf.terms import IRI, Term, Triple
 from scepter.timeline import Allen
 
 _ASSERTIONS = {Keep.LEFT: "of the left side", Keep.RIGHT: "of the right side", Keep.BOTH: "of both sides"}
 _INTERVAL = {Keep.LEFT: "of the left side", Keep.RIGHT: "of the right side", Keep.BOTH: "around both sides"}
 
 
-def event_tree(query: EventQuery, notation: Notation) -> Node:
+def event_tree(query: EventQuery, notation: Notation, ontology: Sequence[Triple] = ()) -> Node:
     """The events that are returned and, below, those they are made of; an event's second place refers to its first."""
-    outline = _Events(query, notation, route(Ontology(), query.logical))
+    outline = _Events(query, notation, route(read_ontology(ontology), query.logical))
     returned = ", ".join(notation.term(iri) for iri in query.returned)
     return Node(f"RETURN {returned} AS {query.form.value}", (), tuple(outline.event(iri) for iri in query.returned))
 
 
-def event_notes(query: EventQuery, notation: Notation) -> tuple[str, ...]:
+def event_notes(query: EventQuery, notation: Notation, ontology: Sequence[Triple] = ()) -> tuple[str, ...]:
     """The reasoners, the policy, when occurrences are certain, and what is of no use."""
     defined = [*(event.event for event in query.logical), *(event.event for event in query.composite)]
     made_of = {part.event for event in query.composite for part in patterns(event.pattern) if isinstance(part, Occurs)}
@@ -54,11 +57,21 @@ def event_notes(query: EventQuery, notation: Notation) -> tuple[str, ...]:
         else "an occurrence is reported once no item can still come at or before its end"
     )
     notes = [
-        "reasoners: those that the definitions alone need; axioms of an ontology beyond rules take HermiT where they matter",
+        f"reasoners: {_reasoners(query, notation, ontology)}",
         "policy: unrestricted",
         f"release: {certain}",
     ]
     return (*notes, f"not used: {', '.join(idle)}") if idle else tuple(notes)
+
+
+def _reasoners(query: EventQuery, notation: Notation, ontology: Sequence[Triple]) -> str:
+    if not ontology:
+        return "those that the definitions alone need; axioms of an ontology beyond rules take HermiT where they matter"
+    hard = sorted({reason for _, reason in route(read_ontology(ontology), query.logical).hard})
+    if not hard:
+        return "those that the definitions and the ontology need"
+    beyond = shortened(", ".join(hard), notation.prefixes)
+    return f"by event below; HermiT serves all events of items on which these can bear: {beyond}"
 
 
 @dataclass(slots=True)
@@ -67,6 +80,7 @@ class _Events:
     notation: Notation
     routing: Routing
     _shown: set[IRI] = field(default_factory=set)
+    _told: bool = False
 
     def event(self, iri: IRI) -> Node:
         name = self.notation.term(iri)
@@ -85,7 +99,17 @@ class _Events:
         prefixes = self.notation.prefixes
         served = shortened(reasoner(event, self.routing), prefixes)
         description = shortened(manchester(event.description), prefixes)
-        return Node(f"Logical event {self.notation.term(event.event)}", (f"recognised {served}", description))
+        program = self.routing.program if event.event not in self.routing.reasons else None
+        rules = [] if program is None else [*rules_of(program, event.event), *self._conflicts(program)]
+        texts = (shortened(rule, prefixes) for rule in rules)
+        return Node(f"Logical event {self.notation.term(event.event)}", (f"recognised {served}", description, *texts))
+
+    def _conflicts(self, program: RuleProgram) -> list[str]:
+        """What makes an item inconsistent is one for all events, and stands with the first."""
+        if self._told:
+            return []
+        self._told = True
+        return conflict_rules(program)
 
     def _composite(self, event: CompositeEvent) -> Node:
         within = () if event.within is None else (f"within {event.within}",)

@@ -1,16 +1,14 @@
-"""The plan of events: which reasoner serves each logical one, and of what each composite one is made."""
+"""Events in words: which reasoner serves each logical one, and of what each composite one is made."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import assert_never
 
-from scepter.algebra.classes import manchester
 from scepter.algebra.events import (
     CompositeEvent,
     Either,
     EventPattern,
-    EventQuery,
     First,
     Keep,
     Labelled,
@@ -20,38 +18,8 @@ from scepter.algebra.events import (
     Related,
     Rest,
 )
-from scepter.ontology.axioms import Ontology
-from scepter.ontology.recognition import Routing, route
+from scepter.ontology.recognition import Routing
 from scepter.timeline import Allen
-
-
-def explain_events(query: EventQuery, ontology: Ontology | None = None, prefixes: Mapping[str, str] | None = None) -> str:
-    """The plan as text; `prefixes` shorten its IRIs. Without the ontology, the reasoners are those that definitions alone need.
-
-    >>> from scepter.algebra.classes import Named
-    >>> from scepter.rdf.terms import IRI
-    >>> event = LogicalEvent(IRI("http://e/H"), Named(IRI("http://e/A")))
-    >>> print(explain_events(EventQuery((), (event,), (), (event.event,)), prefixes={"": "http://e/"}))
-    Returns       :H as RDF STREAM
-    Streams       every one given
-    :H            logical, by rules: :A
-    """
-    shown = dict(prefixes or {})
-    routing = route(ontology or Ontology(), query.logical)
-    lines = [
-        _line("Returns", f"{', '.join(shortened(str(iri), shown) for iri in query.returned)} as {query.form.value}"),
-        _line("Streams", ", ".join(str(s.iri) for s in query.streams) or "every one given"),
-    ]
-    if routing.hard:
-        axioms = sorted({reason for _, reason in routing.hard})
-        lines.append(_line("Ontology", f"HermiT serves all events of items that {', '.join(axioms)} can bear on"))
-    lines += [_line(shortened(str(e.event), shown), shortened(_logical(e, routing), shown)) for e in query.logical]
-    lines += [_line(shortened(str(e.event), shown), shortened(_composite(e), shown)) for e in query.composite]
-    return "\n".join(lines)
-
-
-def _line(heading: str, text: str) -> str:
-    return f"{heading:<13} {text}"
 
 
 def shortened(text: str, prefixes: Mapping[str, str]) -> str:
@@ -72,14 +40,18 @@ def reasoner(event: LogicalEvent, routing: Routing) -> str:
     return "by rules" if reason is None else f"by HermiT ({reason})"
 
 
-def _logical(event: LogicalEvent, routing: Routing) -> str:
-    return f"logical, {reasoner(event, routing)}: {manchester(event.description)}"
+def definition_text(event: CompositeEvent) -> str:
+    """A composite event's definition in one line, with full IRIs; of a guard it says that there is one.
 
-
-def _composite(event: CompositeEvent) -> str:
-    within = "" if event.within is None else f", within {event.within}"
-    guarded = "" if event.guard is None else ", if its guard holds"
-    return f"composite: {_pattern(event.pattern)}{within}{guarded}"
+    >>> from scepter.rdf.terms import IRI
+    >>> definition_text(CompositeEvent(IRI("http://e/X"), First(Occurs(IRI("http://e/A")))))
+    '<http://e/X> MATCH FIRST (<http://e/A>)'
+    """
+    pattern = _pattern(event.pattern)
+    if isinstance(event.pattern, (Either, Related)):
+        pattern = pattern[1:-1]
+    within = "" if event.within is None else f" WITHIN {event.within}"
+    return f"{event.event} MATCH {pattern}{within}{'' if event.guard is None else ' IF { … }'}"
 
 
 def _pattern(pattern: EventPattern) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from enum import Enum
 
@@ -15,13 +15,20 @@ from scepter.physical.description import Description, QueryFacts, ScanFacts, des
 from scepter.physical.drawing import to_mermaid, to_svg
 from scepter.physical.facts import Node, StreamFacts, UnitFacts
 from scepter.physical.wording import conditions, division, listed, title
+from scepter.rdf.terms import Triple
 
 _WIDTH = 100
 _COLUMN = 14
 """Where the text begins, right of its heading."""
 
 
-def explain(program: Program, language: str, format: str = "text", prefixes: Mapping[str, str] | None = None) -> str:
+def explain(
+    program: Program,
+    language: str,
+    format: str = "text",
+    prefixes: Mapping[str, str] | None = None,
+    ontology: Sequence[Triple] = (),
+) -> str:
     """The plan of a program as `text`, `mermaid`, `json` or `svg`, without a last line end; `prefixes` shorten its IRIs.
 
     Raises OptionError `unknown-format` for any other format.
@@ -33,7 +40,7 @@ def explain(program: Program, language: str, format: str = "text", prefixes: Map
             f"a plan cannot be shown as {format}",
             help=f"did you mean {close}?" if close else f"the formats are {', '.join(_FORMATS)}",
         )
-    return write(describe(program, language, prefixes or {})).rstrip("\n")
+    return write(describe(program, language, prefixes or {}, ontology)).rstrip("\n")
 
 
 def _to_json(description: Description) -> str:

@@ -33,23 +33,31 @@ from scepter.optimizer.lift_sequences import lift_sequence
 from scepter.physical.event_outline import event_notes, event_tree
 from scepter.physical.facts import Node, StreamFacts, UnitFacts
 from scepter.physical.operators import Operators
-from scepter.rdf.terms import IRI, TYPE, Term
+from scepter.rdf.terms import IRI, TYPE, Term, Triple
 from scepter.timeline import Duration, TimeKind, format_instant
 
 
-def outline(number: int, unit: Unit, title: str, makers: Mapping[IRI, int], notation: Notation) -> UnitFacts:
+def outline(
+    number: int,
+    unit: Unit,
+    title: str,
+    makers: Mapping[IRI, int],
+    notation: Notation,
+    ontology: Sequence[Triple] = (),
+) -> UnitFacts:
     """The facts about the plan of a unit; `makers` tells which query constructs a stream."""
-    kind, tree, notes = _outlined(unit, notation)
+    kind, tree, notes = _outlined(unit, notation, ontology)
     streams = tuple(StreamFacts(s.iri.value, s.alias, makers.get(s.iri)) for s in unit.streams)
     return UnitFacts(number, kind, title, streams, tree, notes)
 
 
-def _outlined(unit: Unit, notation: Notation) -> tuple[str, Node, tuple[str, ...]]:
+def _outlined(unit: Unit, notation: Notation, ontology: Sequence[Triple]) -> tuple[str, Node, tuple[str, ...]]:
     match unit:
         case TimedProgram():
             return "timed", timed_tree(unit, notation), timed_notes(unit)
         case EventQuery():
-            return "events", event_tree(unit, notation), (*event_notes(unit, notation), _one_task(_EVENTS))
+            notes = event_notes(unit, notation, ontology)
+            return "events", event_tree(unit, notation, ontology), (*notes, _one_task(_EVENTS))
         case WindowedQuery():
             return "windowed", windowed_tree(unit, notation), windowed_notes(unit)
         case ContinuousQuery():

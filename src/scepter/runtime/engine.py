@@ -7,6 +7,7 @@ queries that read it, within the same advance.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 
 import numpy as np
@@ -25,7 +26,7 @@ from scepter.rdf.source import DeadLetterTaker
 from scepter.rdf.terms import IRI, Triple
 from scepter.runtime.matches import Match, sorted_matches
 from scepter.runtime.options import RunOptions
-from scepter.runtime.registry import TASKS, TaskSetup
+from scepter.runtime.registry import TASKS, TaskSetup, grounds_of
 from scepter.runtime.sequence_task import sequence_task
 from scepter.runtime.tasks import Task
 from scepter.timeline import TimeKind
@@ -55,6 +56,7 @@ class LocalEngine:
         self._texts = Texts()
         self._shown = shown
         self._dead_letter = dead_letter
+        self._grounds = [grounds_of(unit, background, ontology) for unit in program.others]
         self._order = evaluation_order(program)
         self.streams: list[IRI] = list(dict.fromkeys(s.iri for unit in program.units for s in unit.streams))
         """The streams by their number in batches."""
@@ -159,8 +161,8 @@ class LocalEngine:
                 self._dead_letter, self._key,
             )  # fmt: skip
             self._tasks = [sequence_task(query, i, setup) for i, query in enumerate(self._program.queries)]
-            for unit in self._program.others:
-                self._tasks.append(TASKS[type(unit)](unit, len(self._tasks), setup))
+            for unit, grounds in zip(self._program.others, self._grounds, strict=True):
+                self._tasks.append(TASKS[type(unit)](unit, len(self._tasks), replace(setup, grounds=grounds)))
         return self._tasks
 
     def _show(self, number: int, name: str | None) -> object:

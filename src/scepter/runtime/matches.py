@@ -21,6 +21,7 @@ from scepter.kernel.sparql.patterns import template
 from scepter.kernel.texts import Texts, TextsView
 from scepter.rdf.terms import IRI, Term, Triple
 from scepter.rdf.values import ExpressionError
+from scepter.runtime.why import Why
 from scepter.timeline import MIN_INSTANT, TimeKind
 
 Shown = Callable[[int, Term | None], object]
@@ -58,6 +59,10 @@ class MatchBatch:
 
     def occurrence(self, row: int) -> tuple[IRI, Term] | None:
         """Its rows are no events' occurrences."""
+        return None
+
+    def why(self, row: int) -> Why | None:
+        """Its rows say which events they selected, and no more."""
         return None
 
     def bindings(self, row: int) -> dict[str, Term]:
@@ -98,6 +103,7 @@ class Batch(Protocol):
     def graph(self, row: int) -> tuple[Triple, ...]: ...  # noqa: D102
     def events(self, row: int) -> dict[str, list[object]]: ...  # noqa: D102
     def occurrence(self, row: int) -> tuple[IRI, Term] | None: ...  # noqa: D102
+    def why(self, row: int) -> Why | None: ...  # noqa: D102
 
 
 class Match:
@@ -143,6 +149,11 @@ class Match:
     def occurrence(self) -> tuple[IRI, Term] | None:
         """Event and individual that an EVENT STREAM's match is an occurrence of (`graph` are its assertions), else None."""
         return self._batch.occurrence(self._row)
+
+    @property
+    def why(self) -> Why | None:
+        """What an event's occurrence rests on, if the run was asked to tell (OBEP's `why`)."""
+        return self._batch.why(self._row)
 
     @property
     def boolean(self) -> bool | None:

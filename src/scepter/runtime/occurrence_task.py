@@ -15,15 +15,15 @@ from numpy.typing import NDArray
 from scepter.algebra.events import EventQuery, Form
 from scepter.errors import Diagnostic, QueryError
 from scepter.kernel.intake import Intake
-from scepter.kernel.occurrences.model import Item, Occurrence
+from scepter.kernel.occurrences.model import Item, Occurrence, Part
 from scepter.kernel.occurrences.network import Network, Occurred
-from scepter.ontology.axioms import read_ontology
 from scepter.ontology.reasoner import Inference
-from scepter.ontology.recognition import Recogniser
 from scepter.rdf.batch import DeadLetter
 from scepter.rdf.terms import IRI, TYPE, Term, Triple
+from scepter.runtime.event_grounds import EventGrounds
 from scepter.runtime.matches import Match
 from scepter.runtime.tasks import TermMatches
+from scepter.runtime.why import Why
 from scepter.timeline import MAX_INSTANT, MIN_INSTANT, Duration, format_instant
 
 if TYPE_CHECKING:
@@ -55,10 +55,11 @@ class OccurrenceTask:
         self._number = number
         self._setup = setup
         self._wanted = frozenset(stream.iri for stream in query.streams)
-        dataset = setup.background.dataset
-        static = (*dataset.default, *(triple for graph in dataset.named.values() for triple in graph))
-        self._recogniser = Recogniser(query.logical, read_ontology(setup.ontology), static)
-        self._network = Network(query.composite, self._ticks)
+        assert setup.grounds is not None  # made with the engine
+        self._grounds = setup.grounds
+        self._recogniser = setup.grounds.recogniser
+        self._traced = setup.options.why
+        self._network = Network(query.composite, self._ticks, traced=self._traced)
         self._returned = frozenset(query.returned)
         self._can_conflict = self._recogniser.can_conflict
         self._graphs: dict[bytes, frozenset[Triple]] = {}
@@ -116,7 +117,7 @@ class OccurrenceTask:
         due = sorted((event for event in self._buffer if event.end <= until), key=lambda event: (event.end, event.start))
         self._buffer = [event for event in self._buffer if event.end > until]
         inferences = self._recogniser.infer([event.graph for event in due])
-        found = _Results(self._query, self._number, self._setup)
+        found = _Results(self._query, self._number, self._setup, self._grounds)
         instants = [list(group) for _, group in groupby(zip(due, inferences, strict=True), key=lambda pair: pair[0].end)]
         for instant in instants:
             end = instant[0][0].end
@@ -144,9 +145,12 @@ class OccurrenceTask:
             items.append(Item(event.graph, event.start, event.end))
             for each in inference.found:
                 occurrence = Occurrence(each.justification, event.start, event.end)
-                occurrences[each.event][occurrence] = None
                 if each.event in self._returned:
                     found.add(each.event, each.individual, occurrence)
+                if self._traced:
+                    part = Part(each.event, each.individual, each.justification, event.start, event.end)
+                    occurrence = occurrence._replace(parts=(part,))
+                occurrences[each.event][occurrence] = None
         arrived = {event: list(each) for event, each in occurrences.items()}
         found.composite(self._network.step(items, arrived, certain), self._returned)
 
@@ -167,7 +171,7 @@ class OccurrenceTask:
     def finish(self) -> list[Match]:
         """All that is left, and what only the end makes certain."""
         matches = self.release(MAX_INSTANT - 1, MAX_INSTANT - 1)
-        found = _Results(self._query, self._number, self._setup)
+        found = _Results(self._query, self._number, self._setup, self._grounds)
         self._pass(MAX_INSTANT, found)
         return matches + found.matches()
 
@@ -211,12 +215,14 @@ def _sorted(assertions: frozenset[Triple]) -> tuple[Triple, ...]:
 class _Results:
     """The occurrences of returned events, as matches."""
 
-    def __init__(self, query: EventQuery, number: int, setup: TaskSetup) -> None:
+    def __init__(self, query: EventQuery, number: int, setup: TaskSetup, grounds: EventGrounds) -> None:
         occurrences: list[tuple[IRI, Term]] | None = [] if query.form is Form.EVENT_STREAM else None
-        self._batch = TermMatches(number, setup.kind, graphs=[], occurrences=occurrences)
+        whys: list[Why] | None = [] if setup.options.why else None
+        self._batch = TermMatches(number, setup.kind, graphs=[], occurrences=occurrences, whys=whys)
+        self._grounds = grounds
         self._seen: set[tuple[IRI, Term, Occurrence]] = set()
 
-    def add(self, event: IRI, individual: Term, occurrence: Occurrence) -> None:
+    def add(self, event: IRI, individual: Term, occurrence: Occurrence, parts: tuple[Part, ...] = ()) -> None:
         """An occurrence of an event with an individual; its assertions include what that is (rule 6)."""
         key = (event, individual, occurrence)
         if key in self._seen:
@@ -226,6 +232,9 @@ class _Results:
         self._batch.end.append(occurrence.end)
         if self._batch.occurrences is not None:
             self._batch.occurrences.append((event, individual))
+        if self._batch.whys is not None:
+            part = Part(event, individual, occurrence.assertions, occurrence.start, occurrence.end, parts)
+            self._batch.whys.append(self._grounds.why(part))
         assert self._batch.graphs is not None
         graph = _sorted(occurrence.assertions)
         own = Triple(individual, _TYPE, event)
@@ -238,7 +247,7 @@ class _Results:
         """The occurrences of composite events that are returned."""
         for each in occurred:
             if each.event in returned:
-                self.add(each.event, each.individual, each.pattern)
+                self.add(each.event, each.individual, each.pattern, each.parts)
 
     def matches(self) -> list[Match]:
         """All of them."""

@@ -42,6 +42,8 @@ class RunOptions:
     evaluate_at: tuple[Instant, ...] | None = None
     max_delay: Duration | None = None
     max_derivations: int = MAX_DERIVATIONS
+    why: bool = False
+    """Whether each answer comes with what it rests on (OBEP)."""
 
     @classmethod
     def of(
@@ -53,6 +55,7 @@ class RunOptions:
         evaluate_at: Sequence[int | str] | None = None,
         max_delay: int | str | Duration | None = None,
         max_derivations: int | str | None = None,
+        why: bool = False,
     ) -> RunOptions:
         """Options from what a person writes; raises OptionError that says what would be right.
 
@@ -72,6 +75,7 @@ class RunOptions:
             None if evaluate_at is None else tuple(_instant(t, "--evaluate-at") for t in evaluate_at),
             None if max_delay is None else _delay(max_delay),
             MAX_DERIVATIONS if max_derivations is None else _count(max_derivations),
+            why,
         )
 
     def delay_on(self, kind: TimeKind) -> int | None:

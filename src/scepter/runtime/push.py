@@ -109,10 +109,11 @@ class Engine:
         start: int | str | None = None,
         evaluate_at: Sequence[int | str] | None = None,
         max_delay: int | str | None = None,
+        why: bool = False,
     ) -> None:
         self.query = query
         self._options = RunOptions.of(
-            policy=policy, time_unit=time_unit, start=start, evaluate_at=evaluate_at, max_delay=max_delay
+            policy=policy, time_unit=time_unit, start=start, evaluate_at=evaluate_at, max_delay=max_delay, why=why
         )
         self._refused: list[DeadLetter] = []
         self._engine = LocalEngine(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from scepter.algebra.query import Ask, Construct, Program, Select
 from scepter.errors import Diagnostic, QueryError
@@ -10,6 +12,10 @@ from scepter.lower import Lowered, lower
 from scepter.optimizer.pipeline import optimize
 from scepter.physical.explain import explain
 from scepter.physical.planner import plan_query
+from scepter.rdf.terms import Triple
+
+if TYPE_CHECKING:
+    from scepter.runtime.inputs import OntologyGiven
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +90,14 @@ class Query:
         """The IRI of the stream a person means by IRI, alias or prefixed name; OptionError for an unknown one."""
         return self.lowered.stream(name).value
 
-    def explain(self, format: str = "text") -> str:
-        """The plan as `text`, `mermaid`, `json` or `svg`."""
-        return explain(self.lowered.program, self.language, format, dict(self.lowered.prefixes))
+    def explain(self, format: str = "text", ontology: OntologyGiven = None) -> str:
+        """The plan as `text`, `mermaid`, `json` or `svg`, with the ontology that the run will be given."""
+        schema: Sequence[Triple] = ()
+        if ontology is not None:
+            from scepter.runtime.inputs import load_ontology  # which knows this module
+
+            schema = load_ontology(self, ontology)
+        return explain(self.lowered.program, self.language, format, dict(self.lowered.prefixes), schema)
 
 
 def parse(text: str, language: str | None = None, name: str = "<query>") -> Query:

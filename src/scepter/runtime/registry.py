@@ -8,6 +8,7 @@ from typing import Any
 
 from scepter.algebra.continuous import ContinuousQuery, PeriodicQuery
 from scepter.algebra.events import EventQuery
+from scepter.algebra.query import Unit
 from scepter.algebra.timed import TimedProgram
 from scepter.algebra.windows import WindowedQuery
 from scepter.kernel.background import Background
@@ -16,6 +17,7 @@ from scepter.rdf.hashing import TermKey
 from scepter.rdf.source import DeadLetterTaker
 from scepter.rdf.terms import IRI, Triple
 from scepter.runtime.continuous_task import ContinuousTask, PeriodicTask
+from scepter.runtime.event_grounds import EventGrounds
 from scepter.runtime.occurrence_task import OccurrenceTask
 from scepter.runtime.options import RunOptions
 from scepter.runtime.tasks import Task
@@ -41,6 +43,8 @@ class TaskSetup:
     """Takes the items that cannot be used."""
     key: TermKey = field(default_factory=TermKey.random)
     """The key of the run's term ids."""
+    grounds: EventGrounds | None = None
+    """What the unit rests on before any event comes."""
 
 
 TASKS: dict[type, Callable[[Any, int, TaskSetup], Task]] = {
@@ -51,3 +55,8 @@ TASKS: dict[type, Callable[[Any, int, TaskSetup], Task]] = {
     EventQuery: OccurrenceTask,
 }
 """Unit type -> (unit, its number in the program, set-up) -> the task. `algebra.query.Query` needs no entry."""
+
+
+def grounds_of(unit: Unit, background: Background, ontology: tuple[Triple, ...]) -> EventGrounds | None:
+    """What a unit rests on, made before any event comes, so that what is wrong with it is told then."""
+    return EventGrounds(unit, background, ontology) if isinstance(unit, EventQuery) else None

@@ -18,6 +18,7 @@ from scepter.kernel.query import QueryKernel
 from scepter.kernel.texts import Texts
 from scepter.rdf.terms import IRI, Term, Triple
 from scepter.runtime.matches import Match, Matcher
+from scepter.runtime.why import Why
 from scepter.timeline import TimeKind
 
 
@@ -169,6 +170,8 @@ class TermMatches:
     shown: Sequence[dict[str, list[object]]] | None = None
     occurrences: list[tuple[IRI, Term]] | None = None
     """Per row, the event and the individual it is an occurrence of."""
+    whys: list[Why] | None = None
+    """Per row, what it rests on, if that was asked for."""
 
     @property
     def constructs(self) -> bool:
@@ -191,6 +194,10 @@ class TermMatches:
     def occurrence(self, row: int) -> tuple[IRI, Term] | None:
         """The event and the individual that a row is an occurrence of."""
         return None if self.occurrences is None else self.occurrences[row]
+
+    def why(self, row: int) -> Why | None:
+        """What a row rests on."""
+        return None if self.whys is None else self.whys[row]
 
     def matches(self) -> list[Match]:
         """All rows as matches."""

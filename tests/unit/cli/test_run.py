@@ -143,6 +143,7 @@ class TestRefusals:
             (["--max-delay", "late"], "late"),
             (["--format", "xml"], "--format cannot be 'xml'"),
             (["--format", "trig", "--events"], "--events cannot be shown in TriG"),
+            (["--why"], "SPAseq takes no --why"),
             (["--language", "sql"], "sql"),
             (["--language", "obep"], "note: read as obep, as --language says; q.spaseq looks like spaseq"),
             (["--engine", "flink"], "--engine cannot be 'flink'"),

@@ -17,6 +17,7 @@ import pytest
 from scepter.errors import OptionError
 from scepter.io.results import TABLE_PAGE, Shape, open_writer, order, record, replacing, term_object
 from scepter.rdf.terms import IRI, LANG_STRING, TYPE, XSD, BlankNode, Literal, Term, Triple
+from scepter.runtime.why import Why
 from scepter.timeline import TimeKind, parse_datetime
 
 
@@ -33,6 +34,7 @@ class Found:
     graph: Sequence[Triple] | None = None
     boolean: bool | None = None
     occurrence: tuple[IRI, Term] | None = None
+    why: Why | None = None
 
 
 H1 = IRI("http://example/H1")
@@ -276,3 +278,44 @@ class TestReplacing:
         with replacing(Path(os.devnull)) as out:
             out.write("x")
         assert stat.S_ISCHR(Path(os.devnull).stat().st_mode)
+
+
+class TestWhy:
+    """What a match rests on, where a run was asked to tell."""
+
+    MATCH = Found(
+        1,
+        2,
+        graph=[triple("x", "p", SIX)],
+        why=Why(IRI(EX + "X"), IRI(EX + "c"), 1, 2, (triple("x", "p", SIX),), (f"<{EX}X> MATCH <{EX}A>",), (
+            Why(IRI(EX + "A"), IRI(EX + "x"), 1, 1, (triple("x", "p", SIX),), (f"<{EX}A> EquivalentTo: <{EX}p> some Thing",)),
+        )),
+    )  # fmt: skip
+    SHAPE = Shape(graphs=True, whys=True)
+
+    def test_json(self) -> None:
+        (line,) = text("jsonl", self.SHAPE, self.MATCH).splitlines()
+        why = json.loads(line)["why"]
+        assert why["event"] == EX + "X" and why["by"] == [f"<{EX}X> MATCH <{EX}A>"]
+        assert [(part["event"], part["start"], part["end"]) for part in why["parts"]] == [(EX + "A", 1, 1)]
+        assert why["parts"][0]["triples"] == [[f"<{EX}x>", f"<{EX}p>", str(SIX)]]
+
+    def test_csv_holds_the_json(self) -> None:
+        heading, row = csv.reader(io.StringIO(text("csv", self.SHAPE, self.MATCH)))
+        assert heading[-1] == "why"
+        assert json.loads(row[-1])["parts"][0]["event"] == EX + "A"
+
+    def test_a_table_is_for_people(self) -> None:
+        table = text("table", self.SHAPE, self.MATCH, prefixes={"": EX})
+        shown = [line.split("│")[-2].rstrip() for line in table.splitlines() if line.startswith("│")]
+        assert shown == [
+            " :X(:c) at 1 to 2",
+            "   by :X MATCH :A",
+            "   :A(:x) at 1",
+            "     by :A EquivalentTo: :p some Thing",
+            "     :x :p 6 .",
+        ]
+
+    def test_trig_has_no_room_for_it(self) -> None:
+        with pytest.raises(OptionError, match="--why cannot be shown in TriG"):
+            text("trig", self.SHAPE)

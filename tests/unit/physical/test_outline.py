@@ -22,6 +22,7 @@ from scepter.lower import lower
 from scepter.physical.explain import explain
 from scepter.physical.facts import Node
 from scepter.physical.outline import outline
+from scepter.rdf.formats import parse_graph
 from scepter.rdf.terms import IRI
 
 ROOT = Path(__file__).parents[3]
@@ -173,7 +174,7 @@ def test_an_event_beyond_rules_says_which_reasoner_serves_it_and_why() -> None:
     )
     details = {node["label"]: node["details"] for node in nodes}
     assert details["Logical event :A"][0].startswith("recognised by HermiT (")
-    assert details["Logical event :B"] == ["recognised by rules", ":C"]
+    assert details["Logical event :B"] == ["recognised by rules", ":C", ":B(x) if :C(x)"]
     assert details["Event :X"] == ["as above"]
     assert "not used: :Idle" in notes
 
@@ -233,3 +234,18 @@ print([m for m in ("numba", "numpy", "pyarrow", "pyspark", "pandas") if m in sys
 """
     ran = subprocess.run([sys.executable, "-c", program], input=query.read_text(), capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == "[]"
+
+
+def test_the_ontology_of_the_run_shows_in_reasoners_and_rules() -> None:
+    lowered = lower("PREFIX : <http://e/>\nEVENT A AS C\nRETURN A AS RDF STREAM", "obep")
+    schema = parse_graph(
+        "PREFIX : <http://e/> PREFIX owl: <http://www.w3.org/2002/07/owl#> PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>\n"
+        ":D rdfs:subClassOf :C ; owl:disjointWith :E . :p a owl:FunctionalProperty ."
+    )
+    plan = json.loads(explain(lowered.program, "obep", "json", dict(lowered.prefixes), schema))
+    (unit,) = plan["units"]
+    assert unit["tree"]["children"][0]["details"] == [
+        "recognised by rules", ":C", ":A(x) if :C(x)", ":C(x) if :D(x)", "contradiction(x) if :D(x), :E(x)",
+    ]  # fmt: skip
+    (note,) = (note for note in unit["notes"] if note.startswith("reasoners: "))
+    assert note.endswith("HermiT serves all events of items on which these can bear: functional property :p")

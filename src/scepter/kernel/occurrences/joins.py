@@ -176,11 +176,12 @@ class Join:
         else:
             assertions = right.assertions if self._assertions is Keep.RIGHT else left.assertions | right.assertions
         names = left.names + right.names if left.names and right.names else left.names or right.names
+        parts = left.parts + right.parts
         if self._interval is Keep.LEFT:
-            return Occurrence(assertions, left.start, left.end, names)
+            return Occurrence(assertions, left.start, left.end, names, parts)
         if self._interval is Keep.RIGHT:
-            return Occurrence(assertions, right.start, right.end, names)
-        return Occurrence(assertions, min(left.start, right.start), max(left.end, right.end), names)
+            return Occurrence(assertions, right.start, right.end, names, parts)
+        return Occurrence(assertions, min(left.start, right.start), max(left.end, right.end), names, parts)
 
     def merge(self, certain: int) -> None:
         """Keep both sides."""

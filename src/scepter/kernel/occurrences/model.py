@@ -5,18 +5,33 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol, TypeAlias
 
-from scepter.rdf.terms import IRI, Triple
+from scepter.rdf.terms import IRI, Term, Triple
 
 Assertions: TypeAlias = frozenset[Triple]
 
 
+class Part(NamedTuple):
+    """An event's occurrence, and the parts that its pattern was made of: what is told to those who ask why."""
+
+    event: IRI
+    individual: Term
+    assertions: Assertions
+    start: int
+    end: int
+    parts: tuple[Part, ...] = ()
+
+
 class Occurrence(NamedTuple):
-    """Assertions that hold in an interval; `names` are those that a guard will ask, each with the assertions it stands for."""
+    """Assertions that hold in an interval; `names` are those that a guard will ask, each with the assertions it stands for.
+
+    `parts` are empty unless somebody asks why: of what it was made. Occurrences that differ in it alone are one.
+    """
 
     assertions: Assertions
     start: int
     end: int
     names: tuple[tuple[IRI, Assertions], ...] = ()
+    parts: tuple[Part, ...] = ()
 
 
 class Item(NamedTuple):

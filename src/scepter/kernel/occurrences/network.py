@@ -21,7 +21,7 @@ from scepter.algebra.events import (
 )
 from scepter.algebra.patterns import Pattern
 from scepter.kernel.occurrences.joins import Join
-from scepter.kernel.occurrences.model import Arrivals, Assertions, Item, Occurrence, Once, Operator, least
+from scepter.kernel.occurrences.model import Arrivals, Assertions, Item, Occurrence, Once, Operator, Part, least
 from scepter.kernel.occurrences.operators import Event, FirstOnes, LastOnes, Name, Remainder, Union
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.dataset import Dataset, Graph
@@ -41,6 +41,8 @@ class Occurred(NamedTuple):
     pattern: Occurrence
     """What the pattern found: without the individual."""
     occurrence: Occurrence
+    parts: tuple[Part, ...] = ()
+    """Of what the pattern was made, if somebody asks why."""
 
 
 def individual_of(event: IRI, occurrence: Occurrence) -> IRI:
@@ -69,8 +71,9 @@ def ask(guard: Pattern) -> Callable[[Occurrence], bool]:
 class Composite:
     """One composite event at work."""
 
-    def __init__(self, event: CompositeEvent, root: Operator, within: int | None) -> None:
+    def __init__(self, event: CompositeEvent, root: Operator, within: int | None, traced: bool = False) -> None:
         self.event = event.event
+        self._traced = traced
         self._root = root
         self._within = within
         self._guard = None if event.guard is None else ask(event.guard)
@@ -84,19 +87,20 @@ class Composite:
 
     def step(self, arrivals: Arrivals) -> list[Occurred]:
         """New occurrences that satisfy the guards."""
-        found: dict[Occurrence, None] = {}
+        found: dict[Occurrence, tuple[Part, ...]] = {}
         for each in self._root.step(arrivals):
-            bare = each._replace(names=()) if each.names else each
+            bare = Occurrence(each.assertions, each.start, each.end) if each.names or each.parts else each
             if bare in found or (self._within is not None and each.end - each.start > self._within):
                 continue
             if self._guard is None or self._guard(each):
-                found[bare] = None
-        return [self._occurred(each) for each in self._once(list(found))]
+                found[bare] = each.parts
+        return [self._occurred(each, found[each]) for each in self._once(list(found))]
 
-    def _occurred(self, each: Occurrence) -> Occurred:
+    def _occurred(self, each: Occurrence, parts: tuple[Part, ...]) -> Occurred:
         individual = individual_of(self.event, each)
         assertions = each.assertions | {Triple(individual, _TYPE, self.event)}
-        return Occurred(self.event, individual, each, Occurrence(assertions, each.start, each.end))
+        as_part = (Part(self.event, individual, each.assertions, each.start, each.end, parts),) if self._traced else ()
+        return Occurred(self.event, individual, each, Occurrence(assertions, each.start, each.end, (), as_part), parts)
 
     def merge(self, certain: int) -> None:
         """Keep what was done."""
@@ -116,12 +120,12 @@ class Composite:
 class Network:
     """All composite events of a query."""
 
-    def __init__(self, events: Sequence[CompositeEvent], ticks: Ticks) -> None:
+    def __init__(self, events: Sequence[CompositeEvent], ticks: Ticks, *, traced: bool = False) -> None:
         self._composites: list[Composite] = []
         self._bounds: dict[IRI, tuple[int | None, int | None]] = {}
         for event in events:
             within = None if event.within is None else ticks(event.within)
-            composite = Composite(event, self._operator(event.pattern, within), within)
+            composite = Composite(event, self._operator(event.pattern, within), within, traced)
             self._composites.append(composite)
             self._bounds[event.event] = composite.bounds
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -19,6 +20,7 @@ from scepter.errors import DataError, Diagnostic
 from scepter.rdf.terms import IRI, LANG_STRING, STRING, BlankNode, Literal, Term, Triple, parse_term
 from scepter.runtime.matches import Match, sorted_matches
 from scepter.runtime.queries import Query
+from scepter.runtime.why import Why
 from scepter.timeline import TimeKind
 
 AT_ONCE: Final = 100_000
@@ -39,6 +41,8 @@ class RowAnswer:
     boolean: bool | None
     selected: dict[str, list[str]] | None
     occurred: tuple[str, str] | None = None
+    told: str | None = None
+    """Why, as JSON."""
 
     @property
     def start(self) -> list[int]:
@@ -80,6 +84,10 @@ class RowAnswer:
         assert isinstance(event, IRI)
         return event, individual
 
+    def why(self, row: int) -> Why | None:
+        """What the row rests on."""
+        return None if self.told is None else Why.read(json.loads(self.told))
+
 
 def term_of(cell: Sequence[str | None]) -> Term:
     """The term of a struct<type, value, datatype, lang>.
@@ -108,7 +116,7 @@ def ordered_answers(found: DataFrame, query: Query) -> Iterator[Match]:
             parts = count // AT_ONCE + 1
             spread = kept.coalesce(1) if parts == 1 else kept.repartitionByRange(parts, "c2", "c1")
             rows = spread.sortWithinPartitions("c2", "c1", "c0").toLocalIterator()
-            matches = (_match(row, query, kind_of(found)) for row in rows)
+            matches = (answer_of(row, query, kind_of(found)) for row in rows)
             for _, tied in groupby(matches, key=lambda match: (match.end, match.start)):
                 yield from sorted_matches(tied)
         finally:
@@ -117,7 +125,7 @@ def ordered_answers(found: DataFrame, query: Query) -> Iterator[Match]:
 
 def batch_answers(found: DataFrame, query: Query) -> Sequence[Match]:
     """The matches of one micro-batch, in order. The table is evaluated once: what it reads is state."""
-    return sorted_matches(_match(row, query, kind_of(found)) for row in _plain(found).collect())
+    return sorted_matches(answer_of(row, query, kind_of(found)) for row in _plain(found).collect())
 
 
 def _plain(found: DataFrame) -> DataFrame:
@@ -133,15 +141,18 @@ def kind_of(found: DataFrame) -> TimeKind:
     return TimeKind.INTEGER if isinstance(found.schema.fields[1].dataType, LongType) else TimeKind.DATETIME
 
 
-def _match(row: Sequence[Any], query: Query, kind: TimeKind) -> Match:
+def answer_of(row: Sequence[Any], query: Query, kind: TimeKind) -> Match:
+    """A row of a result table as the match it was."""
     number, start, end, *cells, events = row
     variables = query.variables
     rest = cells[len(variables) :]
     triples = rest.pop(0) if query.constructs else None
     boolean = rest.pop(0) if query.asks else None
-    occurred = (rest[0], rest[1]) if query.occurrences and rest[0] is not None else None
+    occurred = (rest.pop(0), rest.pop(0)) if query.occurrences else None
+    occurred = occurred if occurred and occurred[0] is not None else None
     answer = RowAnswer(
-        number, kind, (start, end), variables, cells[: len(variables)], triples, boolean, events, occurred
+        number, kind, (start, end), variables, cells[: len(variables)], triples, boolean, events, occurred,
+        rest[0] if rest else None,
     )  # fmt: skip
     return Match(answer, 0)
 

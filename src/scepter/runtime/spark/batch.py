@@ -60,8 +60,10 @@ def run_batch(
     shared = spark.sparkContext.broadcast(job)
     reading = Reading(shared, report)
     packed = _packed(spark, reading, inputs)
-    schema = arrow_schema(query.variables, query.constructs, query.asks, job.kind, query.occurrences, parts=job.parts)
-    spark_schema = result_schema(query, job.kind, parts=job.parts)
+    schema = arrow_schema(
+        query.variables, query.constructs, query.asks, job.kind, query.occurrences, parts=job.parts, why=job.options.why
+    )
+    spark_schema = result_schema(query, job.kind, parts=job.parts, why=job.options.why)
     step = _run_bucket if job.divided else _run_whole
 
     def reduce(packed: pa.Table) -> pa.Table:  # Spark reads the annotations, so that this cannot be a partial

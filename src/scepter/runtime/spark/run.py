@@ -47,10 +47,13 @@ def run(
     start: int | str | None = None,
     evaluate_at: Sequence[int | str] | None = None,
     max_delay: int | str | None = None,
+    why: bool = False,
 ) -> DataFrame:
     """The matches as a DataFrame: start, end, then one column per projected variable (struct<type, value, datatype, lang>),
     or `graph`, or `boolean`."""
-    options = RunOptions.of(policy=policy, time_unit=time_unit, start=start, evaluate_at=evaluate_at, max_delay=max_delay)
+    options = RunOptions.of(
+        policy=policy, time_unit=time_unit, start=start, evaluate_at=evaluate_at, max_delay=max_delay, why=why
+    )
     found = run_with_options(
         query, spark, streams, options, find_files=find_files, background=background, ontology=ontology, parts=False
     )

@@ -49,12 +49,17 @@ def run_streaming(query: Query, spark: SparkSession, job: Job, inputs: Mapping[i
     for frame in frames[1:]:
         every = every.unionAll(frame)
     processor = BucketProcessor(
-        job, arrow_schema(query.variables, query.constructs, query.asks, job.kind, query.occurrences, parts=job.parts)
+        job,
+        arrow_schema(
+            query.variables, query.constructs, query.asks, job.kind, query.occurrences, parts=job.parts, why=job.options.why
+        ),
     )
     buckets = every.select("place", "blob").groupBy("place")
     found = buckets.transformWithStateInPandas(processor, FOUND, "Append", "EventTime")
     counted = found.observe(_METRICS + job.name, *(F.coalesce(F.sum(c), F.lit(0)).alias(c) for c in ("matches", "late")))
-    return counted.mapInArrow(partial(_unpacked, job.streams, report), result_schema(query, job.kind, parts=job.parts))
+    return counted.mapInArrow(
+        partial(_unpacked, job.streams, report), result_schema(query, job.kind, parts=job.parts, why=job.options.why)
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
@@ -29,15 +30,16 @@ TRIPLES = ArrayType(StructType([StructField(name, StringType()) for name in ("s"
 EVENTS = MapType(StringType(), ArrayType(StringType()))
 QUERY, PARTS = "_query", "_events"
 """Columns that only the command line looks at."""
+WHY = "why"
 _ROWS = 10_000
 
 _ARROW_TERM = pa.struct([(name, pa.string()) for name in ("type", "value", "datatype", "lang")])
 _ARROW_TRIPLES = pa.list_(pa.struct([(name, pa.string()) for name in ("s", "p", "o")]))
 
 
-def result_schema(query: Query, kind: TimeKind, *, parts: bool = True) -> StructType:
-    """start, end, then a column per variable, or graph (with event and individual for occurrences), or boolean; `parts`: and
-    the events that each part selected."""
+def result_schema(query: Query, kind: TimeKind, *, parts: bool = True, why: bool = False) -> StructType:
+    """start, end, then a column per variable, or graph (with event and individual for occurrences), or boolean; `why`: what
+    an occurrence rests on, as JSON; `parts`: the events that each part selected."""
     time: DataType = LongType() if kind is TimeKind.INTEGER else TimestampType()
     fields = [StructField(QUERY, IntegerType()), StructField("start", time), StructField("end", time)]
     fields += [StructField(name, TERM) for name in query.variables]
@@ -47,6 +49,8 @@ def result_schema(query: Query, kind: TimeKind, *, parts: bool = True) -> Struct
         fields.append(StructField("boolean", BooleanType()))
     if query.occurrences:
         fields += [StructField("event", StringType()), StructField("individual", StringType())]
+    if why:
+        fields.append(StructField(WHY, StringType()))
     return StructType([*fields, StructField(PARTS, EVENTS)] if parts else fields)
 
 
@@ -58,6 +62,7 @@ def arrow_schema(
     occurrences: bool = False,
     *,
     parts: bool = True,
+    why: bool = False,
 ) -> pa.Schema:
     """The same for Arrow."""
     time = pa.int64() if kind is TimeKind.INTEGER else pa.timestamp("us", "UTC")
@@ -68,6 +73,8 @@ def arrow_schema(
         fields.append(("boolean", pa.bool_()))
     if occurrences:
         fields += [("event", pa.string()), ("individual", pa.string())]
+    if why:
+        fields.append((WHY, pa.string()))
     if parts:
         fields.append((PARTS, pa.map_(pa.string(), pa.list_(pa.string()))))
     return pa.schema(fields)
@@ -99,6 +106,8 @@ def _record_batch(matches: list[Match], schema: pa.Schema) -> pa.RecordBatch:
                 place = ("event", "individual").index(name)
                 found = [match.occurrence for match in matches]
                 column = pa.array([None if each is None else str(each[place]) for each in found], field.type)
+            case "why":
+                column = pa.array([_why(match) for match in matches], field.type)
             case "start":
                 column = pa.array([match.start for match in matches], field.type)
             case _:
@@ -135,6 +144,10 @@ def _events(selected: list[dict[str, list[object]]]) -> pa.Array:
         maps.append(len(parts))
     items = pa.ListArray.from_arrays(pa.array(lists, pa.int32()), pa.array(names, pa.string()))
     return pa.MapArray.from_arrays(pa.array(maps, pa.int32()), pa.array(parts, pa.string()), items)
+
+
+def _why(match: Match) -> str | None:
+    return None if match.why is None else json.dumps(match.why.record(), ensure_ascii=False)
 
 
 def _graph(match: Match) -> list[dict[str, str]] | None:

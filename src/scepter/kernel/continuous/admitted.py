@@ -1,0 +1,77 @@
+"""Triple occurrences in columns, in order of arrival or of time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scepter.kernel.solutions import Float64, Int8, Int64, UInt64
+
+START, END, EXPIRES = 0, 1, 2
+EVENT, STREAM = 0, 1
+NAME = 3
+FOR_EVER = 2**63 - 1
+"""No end: for what no window lets go of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """One row per occurrence that some pattern can match."""
+
+    ids: UInt64
+    """[row, position]."""
+    refs: Int64
+    """[row, position, and the name of the event]: where the texts stand; -1 for no name."""
+    number: Float64
+    """Of the object."""
+    scale: Int8
+    when: Int64
+    """[row]: start, end, and the last instant at which the stream's window holds it."""
+    source: Int64
+    """[row]: the number of the event, and that of the stream."""
+    feeds: UInt64
+    """The patterns that it matches, as bits."""
+
+    @classmethod
+    def room(cls, rows: int) -> Admitted:
+        """Room for so many rows."""
+        return cls(
+            np.empty((rows, 3), np.uint64), np.empty((rows, 4), np.int64), np.empty(rows), np.empty(rows, np.int8),
+            np.empty((rows, 3), np.int64), np.empty((rows, 2), np.int64), np.empty(rows, np.uint64),
+        )  # fmt: skip
+
+    def __len__(self) -> int:
+        return len(self.feeds)
+
+    def columns(self) -> list[NDArray[np.generic]]:
+        """Its columns, in a fixed order."""
+        return [getattr(self, field.name) for field in fields(self)]
+
+    def first(self, rows: int) -> Admitted:
+        """A copy of the first rows."""
+        return Admitted(*(column[:rows].copy() for column in self.columns()))  # type: ignore[arg-type]
+
+    def part(self, first: int, last: int) -> Admitted:
+        """A stretch of rows, not copied."""
+        return Admitted(*(column[first:last] for column in self.columns()))  # type: ignore[arg-type]
+
+    def take(self, rows: NDArray[np.bool_] | Int64) -> Admitted:
+        """Some rows."""
+        return Admitted(*(column[rows] for column in self.columns()))  # type: ignore[arg-type]
+
+    @classmethod
+    def joined(cls, parts: Sequence[Admitted]) -> Admitted:
+        """One after the other."""
+        if len(parts) == 1:
+            return parts[0]
+        columns = zip(*(part.columns() for part in (cls.room(0), *parts)), strict=True)
+        return cls(*(np.concatenate(column) for column in columns))  # type: ignore[arg-type]
+
+    def in_order(self) -> Admitted:
+        """By end, then start, then arrival."""
+        start, end = self.when[:, START], self.when[:, END]
+        later = (end[1:] > end[:-1]) | ((end[1:] == end[:-1]) & (start[1:] >= start[:-1]))
+        return self if bool(later.all()) else self.take(np.lexsort((start, end)))
