@@ -1,7 +1,7 @@
 """What a document says can be run: its fenced blocks, and the commands in them.
 
-A `sh` block is run as it stands; a `text` block right after it is what it prints. Blocks of other kinds are left alone, among
-them `shell`: commands of a set-up, which a test cannot repeat.
+A `sh` block is run as it stands, a `python` block in one program per document; a `text` block right after it is what it prints.
+Blocks of other kinds are left alone, among them `shell` and `py`: set-ups and pieces, which a test cannot repeat.
 """
 
 from __future__ import annotations
@@ -11,14 +11,17 @@ import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Container
+from contextlib import redirect_stdout
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 
 from typer.testing import CliRunner
 
 from scepter.cli.main import app
 
-_FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_FENCE = re.compile(r"^```([\w ]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,21 +48,21 @@ def section(document: str, title: str) -> str:
     return rest[: following.start()] if following else rest
 
 
-def commands(document: str) -> list[tuple[Block, Block | None]]:
-    """The `sh` blocks, each with the `text` block behind it."""
+def commands(document: str, kinds: Container[str] = ("sh",)) -> list[tuple[Block, Block | None]]:
+    """The blocks to be run, each with the `text` block behind it."""
     found = blocks(document)
-    following = [*found[1:], None]
+    following = [*found, None][1:]
     return [
         (block, after if after is not None and after.kind == "text" else None)
         for block, after in zip(found, following, strict=True)
-        if block.kind == "sh"
+        if block.kind in kinds
     ]
 
 
 def run(text: str) -> str:
     """Run the commands of a block in the current folder; what they print, on either channel. A failure fails the test."""
     lines = [line.strip() for line in text.replace("\\\n", " ").splitlines() if line.strip()]
-    if all(line.startswith("scepter ") for line in lines):
+    if all(line.startswith("scepter ") and not set(line) & set("<>|&;$") for line in lines):
         return "".join(_scepter(shlex.split(line)[1:]) for line in lines)
     found = subprocess.run(
         ["bash", "-euc", text],
@@ -68,6 +71,13 @@ def run(text: str) -> str:
     )  # fmt: skip
     assert found.returncode == 0, found.stdout
     return found.stdout
+
+
+def run_python(text: str, names: dict[str, object]) -> str:
+    """Run a piece of a program with the names of the pieces before it; what it prints."""
+    with redirect_stdout(StringIO()) as printed:
+        exec(compile(text, "<document>", "exec"), names)
+    return printed.getvalue()
 
 
 def _scepter(arguments: list[str]) -> str:

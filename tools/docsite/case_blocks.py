@@ -69,14 +69,21 @@ def _result(case: Mapping[str, Any]) -> Iterator[str]:
             yield "Result: no match."
     if "expect-boolean" in case:
         told = case["expect-boolean"]
-        yield f"Result: **{str(told).lower()}**" if isinstance(told, bool) else f"Result: **true**, at [{told['start']}, {told['end']}]"
+        yield (
+            f"Result: **{str(told).lower()}**"
+            if isinstance(told, bool)
+            else f"Result: **true**, at [{told['start']}, {told['end']}]"
+        )
     if "expect-error" in case:
         yield f"Refused before the run: *{case['expect-error']}*"
 
 
 def _table(rows: list[Mapping[str, Any]]) -> str:
     names = list(dict.fromkeys(name for row in rows for name in row))
-    lines = ["| " + " | ".join(name if name in ("start", "end") else f"?{name}" for name in names) + " |", "|" + " --- |" * len(names)]
+    lines = [
+        "| " + " | ".join(name if name in ("start", "end") else f"?{name}" for name in names) + " |",
+        "|" + " --- |" * len(names),
+    ]
     lines += ["| " + " | ".join(_cell(row.get(name, "")) for name in names) + " |" for row in rows]
     return "Result:\n\n" + "\n".join(lines)
 

@@ -14,7 +14,10 @@ ROOT = Path(__file__).resolve().parents[2]
 GENERATED: Mapping[str, Callable[[], str]] = {
     "commands": commands.page,
     "codes": codes.page,
-    **{f"grammar {name}": (lambda name=name: ebnf.page(name)) for name in ("sparql", "epsparql", "spaseq", "obep", "rsepql", "sparkwave")},  # type: ignore[misc]
+    **{
+        f"grammar {name}": (lambda name=name: ebnf.page(name))
+        for name in ("sparql", "epsparql", "spaseq", "obep", "rsepql", "sparkwave")
+    },  # type: ignore[misc]
 }
 """What a line `<!-- generated: … -->` of a page stands for."""
 _MARK = re.compile(r"^<!-- generated: (.+) -->$", re.MULTILINE)
