@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,7 +27,7 @@ from scepter.physical.continuous import Core, columnar_core, continuous_pattern
 from scepter.rdf.terms import IRI, Triple
 from scepter.runtime.continuous_answers import SchemaWarning, SolutionMatches, counted_events, plain, stream_bounds
 from scepter.runtime.continuous_task import ContinuousTask
-from scepter.runtime.matches import Match, MatchBatch
+from scepter.runtime.matches import Match, MatchBatch, MatchRows
 from scepter.runtime.tasks import Task
 
 if TYPE_CHECKING:
@@ -87,15 +88,16 @@ class ColumnarTask:
         if self._matching.take(intake, counted_events(intake, wanted, self._streams, self._setup)):
             self._warning.tell()
 
-    def release(self, until: int, closed: int) -> list[Match]:
+    def release(self, until: int, closed: int) -> Sequence[Match]:
         """Step over the instants."""
-        found = self._answers(self._matching.steps(closed, keep=False))
+        steps = self._matching.steps(closed, keep=False)
         if self._at_once and until > closed:
-            found += self._answers(self._matching.steps(until, keep=True))
+            steps = chain(steps, self._matching.steps(until, keep=True))
+        found = self._answers(steps)
         self._matching.release(closed)
         return found
 
-    def finish(self) -> list[Match]:
+    def finish(self) -> Sequence[Match]:
         """Step over what is left."""
         return self._answers(self._matching.steps(None, keep=False))
 
@@ -132,14 +134,15 @@ class _Columns:
     setup: TaskSetup
     shown: tuple[str, ...]
 
-    def __call__(self, steps: Iterator[Found]) -> list[Match]:
-        return [match for found in steps for match in self._batch(found)]
+    def __call__(self, steps: Iterator[Found]) -> Sequence[Match]:
+        parts = list(steps)
+        return MatchRows(self._batch(found := Found.joined(parts)), range(len(found))) if parts else ()
 
-    def _batch(self, found: Found) -> list[Match]:
+    def _batch(self, found: Found) -> MatchBatch:
         columns = [found.names.index(name) for name in self.shown if name in found.names]
         refs = found.refs[:, columns]
         view, moved = self.setup.texts.view(np.concatenate([refs.ravel(), found.sightings.name]))
-        batch = MatchBatch(
+        return MatchBatch(
             query=self.number,
             kind=self.setup.kind,
             start=found.start.tolist(),
@@ -154,7 +157,6 @@ class _Columns:
             asks=False,
             selected=self._events(found.sightings, moved[refs.size :], view.term),
         )
-        return [Match(batch, row) for row in range(len(found))]
 
     def _events(
         self, sightings: Sightings, names: NDArray[np.int64], term: Callable[[int, int | None], object]

@@ -74,6 +74,22 @@ class MatchBatch:
         every = {**found, **self.computed[row]}
         return {name: every[name] for name in self.order if name in every}
 
+    @property
+    def in_columns(self) -> bool:
+        """Whether its rows are their columns and nothing else, with a term in each."""
+        return self.computed is None and self.construct is None and not self.asks and bool(self.ids.all())
+
+    def text_ranks(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """[row, column by name]: numbers that stand in the order of the terms' texts. Each term is decoded once."""
+        by_name = sorted(range(len(self.names)), key=self.names.__getitem__)
+        ids = self.ids[rows][:, by_name]
+        different, first, place = np.unique(ids, return_index=True, return_inverse=True)
+        refs = self.refs[rows][:, by_name].ravel()[first]
+        texts = [str(self.texts.term(ref, id)) for ref, id in zip(refs.tolist(), different.tolist(), strict=True)]
+        ranks = np.empty(len(texts), np.int64)
+        ranks[sorted(range(len(texts)), key=texts.__getitem__)] = np.arange(len(texts))
+        return ranks[place].reshape(ids.shape)
+
     def graph(self, row: int) -> tuple[Triple, ...]:
         """A row's constructed graph, sorted."""
         assert self.construct is not None
@@ -225,10 +241,17 @@ class MatchRows(Sequence[Match]):
         rows = np.array(self._rows, np.int64)
         keys = [np.array(self._batch.end, np.int64)[rows], np.array(self._batch.start, np.int64)[rows]]
         order, ties = _ordered(keys)
-        placed = rows[order].tolist()
+        placed = rows[order]
+        if ties and isinstance(self._batch, MatchBatch) and self._batch.in_columns:
+            tied = np.concatenate([np.arange(low, high) for low, high in ties])
+            stretch = np.repeat(np.arange(len(ties)), [high - low for low, high in ties])
+            ranks = self._batch.text_ranks(placed[tied])
+            placed[tied] = placed[tied[np.lexsort((*ranks.T[::-1], stretch))]]
+            return MatchRows(self._batch, placed.tolist())
+        found = placed.tolist()
         for low, high in ties:
-            placed[low:high] = sorted(placed[low:high], key=lambda row: Match(self._batch, row).row()[3:5])
-        return MatchRows(self._batch, placed)
+            found[low:high] = sorted(found[low:high], key=lambda row: Match(self._batch, row).row()[3:5])
+        return MatchRows(self._batch, found)
 
 
 def sorted_matches(matches: Iterable[Match]) -> Sequence[Match]:

@@ -5,8 +5,8 @@ The slow twin is `matching.ContinuousMatching`, which steps over the same instan
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +53,14 @@ class Sightings:
     refs: Int64
     """[sighting, position]: the triple."""
 
+    @classmethod
+    def joined(cls, parts: Sequence[Sightings]) -> Sightings:
+        """Those of the matches of one part after those of another."""
+        counts = np.concatenate([np.diff(part.first) for part in parts])
+        names = [field.name for field in fields(cls)][1:]
+        columns = (np.concatenate([getattr(part, name) for part in parts]) for name in names)
+        return cls(np.concatenate([[0], np.cumsum(counts)]), *columns)
+
 
 @dataclass(frozen=True, slots=True)
 class Found:
@@ -68,6 +76,20 @@ class Found:
 
     def __len__(self) -> int:
         return len(self.end)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Found]) -> Found:
+        """One after the other. Occurrences of different parts are different, but may have the same number."""
+        if len(parts) == 1:
+            return parts[0]
+        return cls(
+            parts[0].names,
+            np.concatenate([part.ids for part in parts]),
+            np.concatenate([part.refs for part in parts]),
+            np.concatenate([part.start for part in parts]),
+            np.concatenate([part.end for part in parts]),
+            Sightings.joined([part.sightings for part in parts]),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +123,6 @@ class ColumnarMatching:
         self._waiting: list[Admitted] = []
         self._number = 0
         self._mark = 0
-        self._instant = 0
 
     # ---- events that wait
 
@@ -210,22 +231,21 @@ class ColumnarMatching:
 
     def release(self, instant: int) -> None:
         """Time has come so far: let go of what no match that ends later can use."""
-        self._instant = instant
         self._memories.release(instant)
 
     def state_rows(self) -> Mapping[str, int]:
         """Occurrences and how often they stand in patterns, and occurrences that wait."""
-        occurrences, entries = self._memories.counted(self._instant)
+        occurrences, entries = self._memories.counted()
         return {"occurrences": occurrences, "pattern entries": entries, "waiting": sum(map(len, self._waiting))}
 
     def live_events(self) -> Int64:
         """The events that a later match may show."""
-        self._memories.sweep(self._instant)
+        self._memories.sweep()
         return np.unique(np.concatenate([self._memories.events(), *(part.source[:, EVENT] for part in self._waiting)]))
 
     def swap_refs(self) -> Iterator[Int64]:
         """The refs that it holds, to be exchanged in place."""
-        self._memories.sweep(self._instant)
+        self._memories.sweep()
         yield self._memories.rows.refs[: self._memories.size]
         for part in self._waiting:
             yield part.refs

@@ -34,19 +34,19 @@ def bucket(s: Any, p: Any, o: Any, bits: Any, mask: Any) -> Any:
 
 @njit(cache=True)
 def _insert(row: Any, pattern: Any, ids: Any, index_first: Any, index_bits: Any, heads: Any, nexts: Any) -> Any:
-    """Into the indexes of a pattern."""
-    mask = np.uint64(heads.shape[1] - 1)
+    """Into the indexes of a pattern. Buckets of different indexes that are asked for the same term stand side by side."""
+    mask = np.uint64(heads.shape[0] - 1)
     for k in range(index_first[pattern], index_first[pattern + 1]):
         at = bucket(ids[row, 0], ids[row, 1], ids[row, 2], index_bits[k], mask)
-        nexts[k, row] = heads[k, at]
-        heads[k, at] = row
+        nexts[row, k] = heads[at, k]
+        heads[at, k] = row
 
 
 @njit(cache=True)
 def remove_rows(first: Any, last: Any, ids: Any, feeds: Any, when: Any, more: Any, carrier: Any,
                 index_first: Any, index_bits: Any, heads: Any, nexts: Any) -> Any:  # fmt: skip
     """Take the newest rows back, the last one first."""
-    mask = np.uint64(heads.shape[1] - 1)
+    mask = np.uint64(heads.shape[0] - 1)
     for row in range(last - 1, first - 1, -1):
         if carrier[row] != NOBODY:
             other = carrier[row]
@@ -65,7 +65,7 @@ def remove_rows(first: Any, last: Any, ids: Any, feeds: Any, when: Any, more: An
                 if (feeds[row] >> np.uint64(pattern)) & _ONE:
                     for k in range(index_first[pattern], index_first[pattern + 1]):
                         at = bucket(ids[row, 0], ids[row, 1], ids[row, 2], index_bits[k], mask)
-                        heads[k, at] = nexts[k, row]
+                        heads[at, k] = nexts[row, k]
 
 
 @njit(cache=True)
@@ -121,7 +121,7 @@ def join_rows(
     capacity = 256
     out = np.empty((capacity, patterns), np.int64)
     found = 0
-    mask = np.uint64(heads.shape[1] - 1)
+    mask = np.uint64(heads.shape[0] - 1)
     value = np.zeros(max(1, width), np.uint64)
     chosen = np.empty(patterns, np.int64)
     cursor = np.empty(patterns, np.int64)
@@ -185,7 +185,7 @@ def join_rows(
                     if (bits >> position) & 1:
                         key[position] = value[variables[j, position]]
                 if entering:
-                    cursor[depth] = heads[k, bucket(key[0], key[1], key[2], bits, mask)] if j < streamed else NOBODY
+                    cursor[depth] = heads[bucket(key[0], key[1], key[2], bits, mask), k] if j < streamed else NOBODY
                     static_at[depth] = static_end[depth] = 0
                     if static_mask[k] >= 0:
                         b = static_first[k] + bucket(key[0], key[1], key[2], bits, np.uint64(static_mask[k]))
@@ -199,7 +199,7 @@ def join_rows(
                     ):  # the difference of any two instants, as no sign is needed
                         cursor[depth] = NOBODY
                         break
-                    cursor[depth] = nexts[k, candidate]
+                    cursor[depth] = nexts[candidate, k]
                     if when[candidate, EXPIRES] < now:
                         continue
                     taken = True

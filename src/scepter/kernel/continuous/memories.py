@@ -10,6 +10,7 @@ from scepter.kernel.continuous.deltas import NOBODY, join_rows, note_rows, rebui
 from scepter.kernel.continuous.joins import JoinPlan
 from scepter.kernel.continuous.repository import StaticIndexes, StaticTriples
 from scepter.kernel.solutions import Int64
+from scepter.timeline import MIN_INSTANT
 
 _LEAST = 1 << 12
 CHUNK = 1 << 13
@@ -27,7 +28,7 @@ class Memories:
         self._streamed = streamed
         self._longest = 0
         self._saved: int | None = None
-        self._swept = 0
+        self._instant = MIN_INSTANT
         self.size = 0
         self._allot(_LEAST)
 
@@ -36,7 +37,7 @@ class Memories:
         self.rows = Admitted.room(capacity)
         self.more = np.full(capacity, NOBODY, np.int64)
         self._carrier = np.full(capacity, NOBODY, np.int64)
-        self._heads = np.full((len(self._plan.index_bits), capacity), NOBODY, np.int64)
+        self._heads = np.full((capacity, len(self._plan.index_bits)), NOBODY, np.int32)
         self._nexts = np.empty_like(self._heads)
 
     # ---- joins
@@ -90,42 +91,35 @@ class Memories:
     # ---- what has left its window
 
     def _make_room(self, more: int) -> None:
-        if self.size + more <= self.capacity:
-            return
-        capacity = self.capacity
-        while self.size + more > capacity:
-            capacity *= 2
-        self._keep(np.ones(self.size, np.bool_), capacity)
+        """When the room is used up, what is dead goes; half of the room is free then, so that each row is moved about once."""
+        if self.size + more > self.capacity:
+            self._keep(self._alive(), more)
 
     def release(self, instant: int) -> None:
-        """Let go of what no match that ends later can use, once that is worth the work: never more than half is dead."""
-        if self.size > 2 * self._swept + CHUNK:
-            self.sweep(instant)
+        """What no match that ends at an instant or later can use may go."""
+        self._instant = instant
 
-    def sweep(self, instant: int) -> None:
-        """Let go of what no match that ends later can use. What ends later itself stays: it may be seen again."""
-        alive = self._alive(instant)
-        capacity = _LEAST
-        while capacity < 2 * int(alive.sum()) + CHUNK:
-            capacity *= 2
+    def sweep(self) -> None:
+        """Let go of all that may go."""
+        alive = self._alive()
         if not alive.all():
-            self._keep(alive, capacity)
-        self._swept = self.size
+            self._keep(alive, CHUNK)
 
-    def _alive(self, instant: int) -> NDArray[np.bool_]:
+    def _alive(self) -> NDArray[np.bool_]:
         when, carrier = self.rows.when[: self.size], self._carrier[: self.size]
-        alive = (when[:, EXPIRES] >= instant) | (when[:, END] >= instant)
+        # what ends now stays, even if its window is over: it may be seen again
+        alive = (when[:, EXPIRES] >= self._instant) | (when[:, END] >= self._instant)
         repeated = carrier != NOBODY
         alive[repeated] = alive[carrier[repeated]]
         return alive
 
-    def _keep(self, alive: NDArray[np.bool_], capacity: int) -> None:
+    def _keep(self, alive: NDArray[np.bool_], coming: int) -> None:
         rows, more, carrier = self.rows, self.more[: self.size], self._carrier[: self.size]
         moved = np.cumsum(alive) - 1
         if self._saved is not None:
             self._saved = int(alive[: self._saved].sum())
         kept = np.flatnonzero(alive)
-        self._allot(capacity)
+        self._allot(max(_LEAST, 1 << (2 * (len(kept) + coming)).bit_length()))
         for column, old in zip(self.rows.columns(), rows.columns(), strict=True):
             column[: len(kept)] = old[kept]
         self.more[: len(kept)] = _moved(more[kept], moved, alive)
@@ -139,9 +133,9 @@ class Memories:
 
     # ---- how much there is
 
-    def counted(self, instant: int) -> tuple[int, int]:
-        """How many occurrences a match that ends at an instant or later can use, and how often they stand in patterns."""
-        alive = (self.rows.when[: self.size, EXPIRES] >= instant) & (self._carrier[: self.size] == NOBODY)
+    def counted(self) -> tuple[int, int]:
+        """How many occurrences later matches can use, and how often they stand in patterns."""
+        alive = (self.rows.when[: self.size, EXPIRES] >= self._instant) & (self._carrier[: self.size] == NOBODY)
         feeds = self.rows.feeds[: self.size][alive]
         return int(alive.sum()), int(np.bitwise_count(feeds).sum())
 
