@@ -1,4 +1,5 @@
-"""Each query beside its `*.txt`: what `scepter check` says of it. `pytest --update-fixtures` writes the texts anew."""
+"""Each query beside its `*.txt`: what `scepter check` says of it and, where an `*.ontology.ttl` or `*.background.ttl` of
+its name is beside it, what `scepter run` says before it reads data. `pytest --update-fixtures` writes the texts anew."""
 
 from __future__ import annotations
 
@@ -7,18 +8,24 @@ from pathlib import Path
 import pytest
 
 from scepter.errors import ScepterError, render
-from scepter.lower import lower
+from scepter.runtime.push import Engine
+from scepter.runtime.queries import parse
 
 FOLDER = Path(__file__).parent
-QUERIES = sorted(path for path in FOLDER.glob("*/*.*") if path.suffix != ".txt" and path.parent.name != "__pycache__")
+QUERIES = sorted(
+    path for path in FOLDER.glob("*/*.*") if path.suffix not in (".txt", ".ttl") and path.parent.name != "__pycache__"
+)
 
 
 def said(path: Path) -> str:
+    given = {kind: path.with_suffix(f".{kind}.ttl") for kind in ("ontology", "background")}
+    given = {kind: file for kind, file in given.items() if file.exists()}
     try:
-        lowered = lower(path.read_text("utf-8"), None, path.name)
+        query = parse(path.read_text("utf-8"), None, path.name)
+        warnings = Engine(query, **given).warnings if given else query.warnings  # type: ignore[arg-type]
     except ScepterError as error:
         return f"{error}\n"
-    return "".join(f"{render(warning, lowered.source)}\n" for warning in lowered.warnings)
+    return "".join(f"{render(warning, query.lowered.source)}\n" for warning in warnings)
 
 
 @pytest.mark.parametrize("path", QUERIES, ids=lambda path: f"{path.parent.name}/{path.stem}")

@@ -13,9 +13,10 @@ from scepter.cases.compare import Answer
 from scepter.cases.model import Case
 from scepter.cases.runner import CaseEngine
 from scepter.cases.source import TimelineSource
-from scepter.cli.inputs import assign_streams
+from scepter.cli.inputs import assign_streams, tell_warnings
 from scepter.cli.options import run_options
 from scepter.cli.progress import RunProgress
+from scepter.errors import Diagnostic
 from scepter.io.results import Shape
 from scepter.io.sources import open_source
 from scepter.rdf.source import DeadLetterTaker, EventSource
@@ -45,6 +46,10 @@ class Job:
     """The least time between two micro-batches, as Spark writes it."""
     max_events: int | None = None
 
+    def warn(self, warning: Diagnostic) -> None:
+        """Tell what may be wrong with the query, now that its ontology is known."""
+        tell_warnings([warning], self.query.lowered.source)
+
 
 def open_streams(query: Query, sources: Mapping[str, str], *, follow: bool = False) -> dict[str, EventSource]:
     """The sources of a query's streams; one that is missing or cannot be read is an error before any data is read. Sources
@@ -69,6 +74,7 @@ def matches(job: Job, dead_letter: DeadLetterTaker, progress: RunProgress) -> It
         options=job.options,
         dead_letter=dead_letter,
         progress=lambda step: progress.update(step.done, step.total, step.triples),
+        warn=job.warn,
     )
 
 

@@ -92,6 +92,7 @@ def spark_matches(job: Job, dead_letter: DeadLetterTaker) -> Iterator[Match]:
                 background=job.background,
                 ontology=job.ontology,
                 report=FolderLetters(letters),
+                warn=job.warn,
             )
             yield from ordered_answers(found, job.query)
             for letter in drained(letters):
@@ -133,6 +134,7 @@ def live_table(
         background=job.background,
         ontology=job.ontology,
         report=FolderLetters(letters),
+        warn=job.warn,
     )
 
 

@@ -48,7 +48,7 @@ class Background:
         self._key = key
         for name in names:
             if name not in self._indexes:
-                self._indexes[name] = _index(self.dataset.named[name], key, texts)
+                self._indexes[name] = index_graph(self.dataset.named[name], key, texts)
 
     def join(self, name: IRI, triples: tuple[TriplePattern, ...], table: Solutions) -> Solutions:
         """Solutions joined with a basic graph pattern over a background graph; variables are named by their columns."""
@@ -58,7 +58,8 @@ class Background:
         return table
 
 
-def _index(graph: Graph, key: TermKey, arena: Texts) -> Index:
+def index_graph(graph: Graph, key: TermKey, arena: Texts) -> Index:
+    """A graph in columns."""
     distinct: dict[Term, int] = {}
     rows = [[distinct.setdefault(t, len(distinct)) for t in triple] for triple in graph]
     table = np.array(rows, np.int64).reshape(len(rows), 3)

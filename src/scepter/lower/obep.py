@@ -27,6 +27,7 @@ from scepter.algebra.query import Program, Stream
 from scepter.errors import Diagnostic, QueryError, Severity, Source, Span, nearest, query_error
 from scepter.lower.descriptions import iri_of, lower_description
 from scepter.lower.event_guards import GuardNames, lower_guard
+from scepter.lower.event_words import words_of
 from scepter.lower.result import Lowered
 from scepter.rdf.terms import IRI
 from scepter.syntax import obep_tree as syntax
@@ -57,6 +58,7 @@ def lower_obep(document: syntax.ObepDocument, source: Source) -> Lowered:
         variables=(),
         constructs=True,
         occurrences=query.form is Form.EVENT_STREAM,
+        words=words_of(document),
     )
 
 

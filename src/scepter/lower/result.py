@@ -18,6 +18,15 @@ class NamedGraph:
 
 
 @dataclass(frozen=True, slots=True)
+class Word:
+    """A `class` or `property` that a query names and an ontology should know, and where."""
+
+    iri: IRI
+    kind: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Lowered:
     """A checked query: its program, its warnings, and the streams and background graphs it names."""
 
@@ -43,6 +52,8 @@ class Lowered:
     """Whether results are occurrences of events, with their assertions as graphs."""
     asks: bool | None = None
     """Whether a result is an ASK's, where the program's units do not tell."""
+    words: tuple[Word, ...] = ()
+    """The classes and properties that descriptions of events use."""
 
     @property
     def derived(self) -> frozenset[IRI]:

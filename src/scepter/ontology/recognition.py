@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 from scepter.algebra.classes import Named, names
 from scepter.algebra.events import LogicalEvent
-from scepter.errors import option_error
 from scepter.ontology.assertions import RDF_TYPE, Assertions
 from scepter.ontology.axioms import Axiom, Ontology, SubClassOf
 from scepter.ontology.complete import CompleteReasoner
+from scepter.ontology.contradictions import Statement, conflict_by, conflict_by_rules, contradiction
 from scepter.ontology.hermit import require
-from scepter.ontology.justifications import Justification
+from scepter.ontology.justifications import NEEDS_NOTHING
 from scepter.ontology.locality import connected, module, vocabulary
 from scepter.ontology.program import RuleProgram, compile_rules
 from scepter.ontology.reasoner import Inference, RuleReasoner, StaticInference
@@ -141,6 +141,17 @@ class _Served:
             self._all = CompleteReasoner(self._every, self._goals, self._assertions, words)
         return self._all
 
+    def statements(self) -> list[Statement]:
+        """All that is stated before any item comes, in words that can matter."""
+        reasoner = self.all()
+        triples = (*self._assertions.static, *self._assertions.free)
+        return [*sorted(reasoner.relevant(triples), key=str), *self.routing.axioms]
+
+    def contradict(self, axioms: list[Axiom], triples: list[Triple]) -> bool:
+        """Whether some statements contradict each other, by the complete reasoner."""
+        words = frozenset(word for axiom in self._every for word in vocabulary(axiom))
+        return CompleteReasoner(axioms, (), Assertions(triples), words).conflict()
+
 
 def _because(reasons: dict[IRI, str]) -> str:
     iri, reason = next(iter(reasons.items()))
@@ -177,6 +188,10 @@ class Recogniser:
         """How events are served."""
         return self._serve(self._asserted).routing
 
+    def words(self) -> set[IRI]:
+        """The predicates and classes of the static assertions and of those that the ontology makes."""
+        return self._assertions.vocabulary()
+
     @property
     def can_conflict(self) -> bool:
         """Whether an item can contradict the ontology at all."""
@@ -187,13 +202,13 @@ class Recogniser:
         """Refuse an ontology, or static assertions, that contradict themselves: every item would."""
         served = self._serve(self._asserted)
         if served.rules is not None:
-            if served.rules.program.inconsistent:
-                raise _contradiction("the ontology contradicts itself", conflicting_axioms(served.routing.axioms))
-            conflict = StaticInference(served.rules.program, self._assertions).conflict()
+            program = served.rules.program
+            conflict = NEEDS_NOTHING if program.inconsistent else StaticInference(program, self._assertions).conflict()
             if conflict is not None:
-                raise _contradiction("the ontology and the static assertions contradict each other", conflict)
+                soft = [axiom for axiom in served.routing.axioms if beyond(axiom) is None]
+                raise contradiction(conflict_by_rules(soft, conflict, self._ontology.assertions), self._ontology.assertions)
         if served.all_completely(frozenset()) and served.all().conflict():
-            raise _contradiction("the ontology and the static assertions contradict each other", ())
+            raise contradiction(conflict_by(served.contradict, served.statements()), self._ontology.assertions)
 
     def infer(self, items: Sequence[Iterable[Triple]]) -> list[Inference]:
         """What each item is found to hold; items of the same content are looked at once."""
@@ -239,23 +254,3 @@ class Recogniser:
 def _words(item: Iterable[Triple]) -> frozenset[IRI]:
     words = (t.object if t.predicate == RDF_TYPE else t.predicate for t in item)
     return frozenset(word for word in words if isinstance(word, IRI))
-
-
-def conflicting_axioms(axioms: Sequence[Axiom]) -> list[Axiom]:
-    """A minimal set of axioms that contradict each other by themselves."""
-    needed = list(axioms)
-    for axiom in axioms:
-        rest = [other for other in needed if other != axiom]
-        if all(beyond(other) is None for other in rest) and compile_rules(rest, ()).inconsistent:
-            needed = rest
-    return needed
-
-
-def _contradiction(message: str, conflict: Justification | Sequence[Axiom]) -> Exception:
-    shown = tuple(sorted(" ".join(map(str, part)) if isinstance(part, Triple) else str(part) for part in conflict))
-    return option_error(
-        "inconsistent-ontology",
-        message,
-        notes=tuple(f"together with the others: {line}" for line in shown[:20]),
-        help="take one of them back" if shown else None,
-    )

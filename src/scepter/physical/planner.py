@@ -102,11 +102,11 @@ class _Planner:
         earlier: set[str] = set()
         positions = []
         for step in self.query.pattern.steps:
-            branches = tuple(self._plan_branch(scans, frozenset(earlier)) for scans in _branches(step.atom))
-            bound = [frozenset().union(*(self.scans[s].slots for s in b.scans)) for b in branches]
-            sure = [frozenset().union(*(self.scans[s].certain for s in b.scans)) for b in branches]
+            planned = tuple(self._plan_branch(scans, frozenset(earlier)) for scans in branches(step.atom))
+            bound = [frozenset().union(*(self.scans[s].slots for s in b.scans)) for b in planned]
+            sure = [frozenset().union(*(self.scans[s].certain for s in b.scans)) for b in planned]
             self.atoms.append(
-                AtomPlan(branches, tuple(sorted(frozenset().union(*bound))), frozenset.intersection(*sure)),
+                AtomPlan(planned, tuple(sorted(frozenset().union(*bound))), frozenset.intersection(*sure)),
             )
             positions.append(len(self.atoms) - 1)
             if not isinstance(step.atom, Negation):
@@ -236,15 +236,15 @@ def _alternatives(steps: tuple[Step, ...], positions: list[int]) -> Iterator[tup
             yield choice
 
 
-def _branches(atom: Atom) -> list[tuple[Scan, ...]]:
-    """Disjunctive normal form: a list of conjunctions of scans."""
+def branches(atom: Atom) -> list[tuple[Scan, ...]]:
+    """Disjunctive normal form: a list of conjunctions of scans, as the branches of the atom's plan."""
     match atom:
         case Scan():
             return [(atom,)]
         case Conjunction(left, right):
-            return [a + b for a in _branches(left) for b in _branches(right)]
+            return [a + b for a in branches(left) for b in branches(right)]
         case Disjunction(left, right):
-            return _branches(left) + _branches(right)
+            return branches(left) + branches(right)
         case Iteration(scan=scan) | Negation(scan) | Optional(scan):
             return [(scan,)]
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
@@ -13,32 +11,34 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from scepter.algebra.continuous import ContinuousQuery, Extent, LastTriples, PeriodicQuery, Range
+from scepter.algebra.continuous import ContinuousQuery, LastTriples, PeriodicQuery
 from scepter.algebra.patterns import Pattern
 from scepter.algebra.query import Ask, Construct
-from scepter.errors import Diagnostic, QueryError, Span
-from scepter.kernel.continuous.build import asks_time, is_ordered
+from scepter.errors import Diagnostic, QueryError
 from scepter.kernel.continuous.knowledge import Knowledge
-from scepter.kernel.continuous.matching import Arrival, Bounds, ContinuousMatching
+from scepter.kernel.continuous.matching import Arrival, ContinuousMatching
 from scepter.kernel.continuous.occurrences import Occurrence, Sighting, Solution
 from scepter.kernel.continuous.periodic import Answer, Item, PeriodicEvaluation
 from scepter.kernel.continuous.selection import TripleSelection
 from scepter.kernel.intake import Intake
-from scepter.kernel.sparql.context import Row
-from scepter.kernel.sparql.patterns import template
 from scepter.optimizer.patterns import optimize_pattern
-from scepter.optimizer.pipeline import RULES
-from scepter.optimizer.rules.drop_duplicate_triples import drop_duplicate_triples
-from scepter.optimizer.rules.push_filters import push_filters
-from scepter.rdf.terms import IRI, XSD, Literal, Term, Triple
-from scepter.runtime.matches import Match, RankedMatch
+from scepter.rdf.terms import IRI, Triple
+from scepter.runtime.continuous_answers import (
+    SchemaWarning,
+    SolutionMatches,
+    constructed,
+    counted_events,
+    in_order,
+    literal_of,
+    plain,
+    stream_bounds,
+    ticks_of,
+)
+from scepter.runtime.matches import Match
 from scepter.runtime.tasks import TermMatches
-from scepter.timeline import Duration, TimeKind, format_instant
 
 if TYPE_CHECKING:
     from scepter.runtime.registry import TaskSetup
-
-_log = logging.getLogger("scepter")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,27 +64,21 @@ class _Buffer:
         self._waiting: list[_Waiting] = []
         self._arrived = 0
         self._mark = 0
-        self._told = False
+        self._warning = SchemaWarning()
 
     def take(self, intake: Intake, wanted: NDArray[np.bool_]) -> None:
         """The wanted events of the streams that count, with the triples that count."""
-        if self._streams:
-            known = np.array([iri in self._streams for iri in self._setup.streams()], np.bool_)
-            wanted = wanted & known[intake.batch.stream]
-        if not self._told and self._selection.has_schema(intake, wanted):
-            self._tell()
+        wanted = counted_events(intake, wanted, self._streams, self._setup)
+        if not self._warning.told and self._selection.has_schema(intake, wanted):
+            self._warning.tell()
         batch, names = intake.batch, intake.names()
         for event, triples in self._selection.triples(intake, wanted):
             if not triples and not self._every:
                 continue
             self._arrived += 1
-            name = None if names[event] < 0 else _plain(self._setup.texts.term(int(names[event])))
+            name = None if names[event] < 0 else plain(self._setup.texts.term(int(names[event])))
             sighting = Sighting(intake.number + event, name, int(batch.stream[event]))
             self._waiting.append(_Waiting(int(batch.end[event]), int(batch.start[event]), self._arrived, sighting, triples))
-
-    def _tell(self) -> None:
-        self._told = True
-        _log.warning("a stream carries schema statements, which are ignored: the schema of a run is fixed")
 
     def due(self, until: int | None) -> list[_Waiting]:
         """What ends by an instant, in order; None is all."""
@@ -113,36 +107,19 @@ class _Buffer:
 class ContinuousTask:
     """A continuous query at work: answers at once where nothing can take an answer back, else when the instant is closed."""
 
-    def __init__(self, query: ContinuousQuery, number: int, setup: TaskSetup) -> None:
+    def __init__(self, query: ContinuousQuery, number: int, setup: TaskSetup, pattern: Pattern, knowledge: Knowledge) -> None:
         self._query = query
-        self._number = number
         self._setup = setup
-        # The same triple pattern in two groups is two occurrences, and the time of a triple is asked of the whole match.
-        rules = [r for r in RULES if r is not drop_duplicate_triples and not (r is push_filters and asks_time(query.pattern))]
-        pattern = optimize_pattern(query.pattern, rules)
-        knowledge = Knowledge.of(pattern, setup.background.dataset, query.graphs, setup.ontology)
-        extents = {source.stream.iri: self._bounds(source.extent) for source in query.sources}
-        otherwise = self._bounds(query.otherwise)
-        streams = setup.streams
-        self._matching = ContinuousMatching(
-            pattern, knowledge, lambda stream: extents.get(streams()[stream], otherwise), _literal_of(setup.kind)
-        )
-        counts = any(bounds.triples is not None for bounds in (*extents.values(), otherwise))
+        self._matches = SolutionMatches(query, number, setup)
+        bounds = stream_bounds(query, setup)
+        self._matching = ContinuousMatching(pattern, knowledge, bounds, literal_of(setup.kind))
+        extents = [query.otherwise, *(source.extent for source in query.sources)]
+        counts = any(isinstance(extent, LastTriples) for extent in extents)
         streams_named = frozenset(stream.iri for stream in query.streams)
         selection = TripleSelection(None if counts else knowledge.interest(), setup.key, setup.texts)
         self._buffer = _Buffer(setup, streams_named, selection, every=False)
         self._at_once = self._matching.monotone and not counts and not isinstance(query.result, Ask)
         self._open: list[Occurrence] = []
-        self._answered = False
-
-    def _bounds(self, extent: Extent) -> Bounds:
-        match extent:
-            case None:
-                return Bounds()
-            case LastTriples(count):
-                return Bounds(triples=count)
-            case Range(duration, span):
-                return Bounds(ticks=_ticks(duration, self._setup, span))
 
     @property
     def feeds(self) -> IRI | None:
@@ -203,43 +180,6 @@ class ContinuousTask:
         """It holds terms, not refs."""
         return iter(())
 
-    # ---- matches
-
-    def _matches(self, solutions: list[Solution]) -> list[Match]:
-        if isinstance(self._query.result, Ask):
-            if self._answered or not solutions:
-                return []
-            self._answered = True
-            solutions = [min(solutions, key=lambda s: (s.end, s.start))]
-        result = self._query.result
-        graphs: list[tuple[Triple, ...]] | None = None
-        if isinstance(result, Construct):  # a solution that makes no triple makes no graph
-            made = [(s, self._graph(s, result)) for s in solutions]
-            solutions, graphs = [s for s, graph in made if graph], [graph for _, graph in made if graph]
-        batch = TermMatches(
-            self._number,
-            self._setup.kind,
-            [s.start for s in solutions],
-            [s.end for s in solutions],
-            [s.row for s in solutions],
-            graphs,
-            isinstance(result, Ask),
-            [self._shown(s) for s in solutions],
-        )
-        return _in_order(batch, self._query.pattern)
-
-    def _graph(self, solution: Solution, result: Construct) -> tuple[Triple, ...]:
-        times = sorted((str(o.triple), o.start, o.end) for o in solution.occurrences)
-        return _constructed(result, solution.row, (self._number, times))
-
-    def _shown(self, solution: Solution) -> dict[str, list[object]]:
-        streams = self._setup.streams()
-        found: dict[str, dict[int, object]] = {}
-        for occurrence in sorted(solution.occurrences, key=lambda o: (o.end, o.start)):
-            for number, name, stream in occurrence.sightings:
-                found.setdefault(streams[stream].value, {})[number] = self._setup.shown(number, name)
-        return {stream: list(events.values()) for stream, events in found.items()}
-
 
 class PeriodicTask:
     """A periodic query at work: answers when the instant of an evaluation is closed."""
@@ -253,17 +193,17 @@ class PeriodicTask:
         selection = TripleSelection(knowledge.interest(), setup.key, setup.texts)
         self._buffer = _Buffer(setup, frozenset(stream.iri for stream in query.streams), selection, every=True)
         numbers = {iri: i for i, iri in enumerate(setup.streams())}
-        ranges = {numbers[s.stream.iri]: _ticks(s.range, setup, s.span) for s in query.sources}
+        ranges = {numbers[s.stream.iri]: ticks_of(s.range, setup, s.span) for s in query.sources}
         start = setup.options.start
         origin = 0 if start is None else start.on(setup.kind, "--start")
-        self._evaluation = PeriodicEvaluation(pattern, knowledge, ranges, self._step(), origin, _literal_of(setup.kind))
+        self._evaluation = PeriodicEvaluation(pattern, knowledge, ranges, self._step(), origin, literal_of(setup.kind))
         self._answered = False
 
     def _step(self) -> int:
         first = self._query.sources[0]
-        step = _ticks(first.step, self._setup, first.span)
+        step = ticks_of(first.step, self._setup, first.span)
         for source in self._query.sources[1:]:
-            if _ticks(source.step, self._setup, source.span) != step:
+            if ticks_of(source.step, self._setup, source.span) != step:
                 message = f"all periodic windows of a query have one step, and here are two: {first.step} and {source.step}"
                 raise QueryError(Diagnostic("mixed-steps", message, source.span))
         return step
@@ -327,41 +267,11 @@ class PeriodicTask:
                 rows = [{}]
             for place, row in enumerate(rows):
                 if isinstance(result, Construct) and graphs is not None:
-                    graph = _constructed(result, row, (self._number, instant, place))
+                    graph = constructed(result, row, (self._number, instant, place))
                     if not graph:
                         continue
                     graphs.append(graph)
                 found.start.append(instant)
                 found.end.append(instant)
                 found.rows.append(row)
-        return _in_order(found, self._query.pattern)
-
-
-def _in_order(batch: TermMatches, pattern: Pattern) -> list[Match]:
-    """The matches of a batch; those of a query that orders them keep their places."""
-    if not is_ordered(pattern):
-        return batch.matches()
-    return [RankedMatch(batch, row, row) for row in range(len(batch.start))]
-
-
-def _plain(name: Term) -> str:
-    return name.value if isinstance(name, IRI) else str(name)
-
-
-def _constructed(result: Construct, row: Row, identity: object) -> tuple[Triple, ...]:
-    # Fresh blank nodes per match, the same on every engine: from what the match is, not from where it was computed.
-    text = repr((identity, sorted((name, str(term)) for name, term in row.items())))
-    seed = "m" + hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
-    return tuple(sorted(template(result.template, row, seed), key=lambda t: tuple(map(str, t))))
-
-
-def _ticks(duration: Duration, setup: TaskSetup, span: Span | None) -> int:
-    try:
-        return duration.ticks(setup.kind, setup.options.time_unit)
-    except ValueError as error:
-        raise QueryError(Diagnostic("duration", str(error), span, "choose another window or a finer --time-unit")) from None
-
-
-def _literal_of(kind: TimeKind) -> Callable[[int], Term]:
-    datatype = XSD + ("integer" if kind is TimeKind.INTEGER else "dateTime")
-    return lambda instant: Literal(str(format_instant(instant, kind)), datatype)
+        return in_order(found, self._query.pattern)

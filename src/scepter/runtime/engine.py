@@ -14,9 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scepter.algebra.query import Program
+from scepter.errors import Diagnostic, Source
 from scepter.kernel.background import Background
 from scepter.kernel.intake import Intake
 from scepter.kernel.texts import Texts
+from scepter.lower.result import Word
 from scepter.physical.planner import plan_query
 from scepter.rdf.batch import EventBatch
 from scepter.rdf.formats import GraphEvent, events_to_batch
@@ -68,6 +70,10 @@ class LocalEngine:
         self._number = 0
         self._marks = (0, 0)
         self._compact_at = _COMPACT_FROM
+
+    def unknown(self, words: Sequence[Word], source: Source) -> list[Diagnostic]:
+        """Warnings about words of the query that its ontology does not know."""
+        return [found for grounds in self._grounds if grounds is not None for found in grounds.unknown(words, source)]
 
     @property
     def key(self) -> TermKey:

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 
 from scepter.algebra.events import CompositeEvent, EventQuery, LogicalEvent
+from scepter.errors import Diagnostic, Severity, Source, nearest
 from scepter.kernel.background import Background
 from scepter.kernel.occurrences.model import Assertions, Part
+from scepter.lower.result import Word
 from scepter.ontology.axioms import read_ontology
 from scepter.ontology.explanations import Explainer
 from scepter.ontology.recognition import Recogniser
 from scepter.physical.event_plan import definition_text
-from scepter.rdf.terms import IRI, Triple
+from scepter.rdf.terms import IRI, OWL, RDF, RDFS, XSD, Triple
 from scepter.runtime.why import Why
+
+_BUILT_IN = (RDF, RDFS, OWL, XSD)
 
 
 class EventGrounds:
@@ -23,7 +29,20 @@ class EventGrounds:
         static = (*dataset.default, *(triple for graph in dataset.named.values() for triple in graph))
         self._query = query
         self._ontology = read_ontology(ontology)
+        self._schema = ontology
         self.recogniser = Recogniser(query.logical, self._ontology, static)
+
+    def unknown(self, words: Iterable[Word], source: Source) -> list[Diagnostic]:
+        """A warning for each word that neither the ontology nor the static assertions know; none where there is neither."""
+        known = {term for triple in self._schema for term in triple if isinstance(term, IRI)} | self.recogniser.words()
+        if not known:
+            return []
+        local = {_local(iri): iri for iri in sorted(known, key=str) if not iri.value.startswith(_BUILT_IN)}
+        return [
+            _unknown(word, source, local)
+            for word in words
+            if word.iri not in known and not word.iri.value.startswith(_BUILT_IN)
+        ]
 
     @cached_property
     def _explainer(self) -> Explainer:
@@ -44,6 +63,23 @@ class EventGrounds:
         return Why(
             part.event, part.individual, part.start, part.end, _sorted(part.assertions), by, tuple(map(self.why, part.parts))
         )
+
+
+def _local(iri: IRI) -> str:
+    """The name behind the namespace."""
+    return re.split(r"[#/:]", iri.value)[-1]
+
+
+def _unknown(word: Word, source: Source, known: Mapping[str, IRI]) -> Diagnostic:
+    written = source.text[word.span.start : word.span.end]
+    own = _local(word.iri)
+    advice = "only what items themselves say can match it"
+    if (close := nearest(own, known)) is not None:
+        near = known[close]
+        same_namespace = near.value.removesuffix(close) == word.iri.value.removesuffix(own)
+        advice = f"did you mean {written.removesuffix(own) + close if same_namespace else near}?"
+    message = f"{written} is a {word.kind} that neither the ontology nor the static assertions know"
+    return Diagnostic("unknown-word", message, word.span, advice, severity=Severity.WARNING)
 
 
 def _sorted(assertions: Assertions) -> tuple[Triple, ...]:

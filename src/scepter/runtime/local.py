@@ -56,11 +56,12 @@ def run_local(
     progress: Callable[[Progress], None] | None = None,
     observer: Observer | None = None,
     shown: Callable[[int, str | None], object] | None = None,
+    warn: Callable[[Diagnostic], None] = lambda diagnostic: None,
 ) -> Iterator[Match]:
     """The matches of a query over bounded sources, in order of end, start and bindings.
 
     The sources are surveyed first, so that input in any order needs memory for its disorder only. `shown` says what matches
-    show for an event, by its number and name.
+    show for an event, by its number and name; `warn` takes what may be wrong with the query, given its ontology.
     """
     for iri in query.streams:
         if iri not in streams:
@@ -69,6 +70,8 @@ def run_local(
     engine = LocalEngine(
         query.program, options, static, ontology=load_ontology(query, ontology), shown=shown, dead_letter=dead_letter
     )
+    for warning in engine.unknown(query.lowered.words, query.lowered.source):
+        warn(warning)
     inputs = open_inputs(query, streams, engine, options, dead_letter)
     if observer is not None:
         observer.surveyed({i.iri: i.survey for i in inputs})

@@ -16,13 +16,14 @@ from scepter.kernel.texts import Texts
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.source import DeadLetterTaker
 from scepter.rdf.terms import IRI, Triple
-from scepter.runtime.continuous_task import ContinuousTask, PeriodicTask
+from scepter.runtime.columnar_task import continuous_task
+from scepter.runtime.continuous_task import PeriodicTask
 from scepter.runtime.event_grounds import EventGrounds
 from scepter.runtime.occurrence_task import OccurrenceTask
 from scepter.runtime.options import RunOptions
 from scepter.runtime.tasks import Task
 from scepter.runtime.timed_task import timed_task
-from scepter.runtime.windowed_task import WindowedTask
+from scepter.runtime.windowed_task import windowed_task
 from scepter.timeline import TimeKind
 
 
@@ -51,8 +52,8 @@ class TaskSetup:
 
 TASKS: dict[type, Callable[[Any, int, TaskSetup], Task]] = {
     TimedProgram: timed_task,
-    WindowedQuery: WindowedTask,
-    ContinuousQuery: ContinuousTask,
+    WindowedQuery: windowed_task,
+    ContinuousQuery: continuous_task,
     PeriodicQuery: PeriodicTask,
     EventQuery: OccurrenceTask,
 }

@@ -9,6 +9,7 @@ from __future__ import annotations
 import pytest
 
 import scepter
+from scepter.runtime.local import run_local
 from scepter.timeline import Allen
 
 NS = "http://e/"
@@ -141,3 +142,30 @@ def test_without_a_window_first_not_and_and_keep_nothing() -> None:
         for time in range(300):
             run.push(item("AB"[time % 2], time, name=f"n{time}"))
         assert run.state_size()["occurrences"] < 100, definition
+
+
+class _Unread:
+    """A source that nobody may read."""
+
+    def survey(self, kind: object) -> object:
+        raise AssertionError("data was read")
+
+
+def test_an_inconsistent_ontology_is_told_before_any_data_is_read() -> None:
+    query = scepter.parse(f"{EVENTS}RETURN A AS RDF STREAM", "obep")
+    ontology = ONTOLOGY + ":x a :ClassA , :ClassC ."
+    with pytest.raises(scepter.OptionError, match="the ontology contradicts itself"):
+        run_local(query, {NS + "s": _Unread()}, ontology=ontology)  # type: ignore[dict-item]
+
+
+def test_unknown_words_are_told_once_before_any_data_is_read() -> None:
+    query = scepter.parse(f"PREFIX : <{NS}>\nEVENT A AS ClasA and not ClasA\nRETURN A AS RDF STREAM", "obep")
+    told: list[str] = []
+    with pytest.raises(AssertionError, match="data was read"):
+        run_local(query, {NS + "s": _Unread()}, ontology=ONTOLOGY, warn=lambda w: told.append(f"{w.code}: {w.help}"))  # type: ignore[dict-item]
+    assert told == ["unknown-word: did you mean ClassA?"]
+
+
+def test_without_ontology_and_static_assertions_no_word_is_unknown() -> None:
+    query = scepter.parse(f"{EVENTS}RETURN A AS RDF STREAM", "obep")
+    assert [w.code for w in scepter.Engine(query).warnings] == ["unused-event"]

@@ -59,7 +59,7 @@ def admit_rows(
         if not wanted[e]:
             continue
         lasts = ticks[stream[e]]
-        expires = FOR_EVER if start[e] > FOR_EVER - lasts else start[e] + lasts
+        expires = FOR_EVER if lasts == FOR_EVER or start[e] > FOR_EVER - lasts else start[e] + lasts
         for r in range(first[e], first[e + 1]):
             s, p, o = subject[r], predicate[r], object[r]
             if p == type_id:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 from typing import assert_never
 
-from scepter.algebra.expressions import Call, Constant, Exists, Expression, Variable
+from scepter.algebra.expressions import Constant, Exists, Expression, Variable
 from scepter.algebra.patterns import (
     BGP,
     EMPTY,
@@ -57,16 +57,28 @@ from scepter.kernel.sparql.expressions import compile_condition
 class Build:
     """The operators of one pattern, with its leaves and memories for whoever feeds and counts them."""
 
-    def __init__(self, pattern: Pattern, static: RDFGraph, clock: Clock, surroundings: Surroundings, context: Context) -> None:
+    def __init__(
+        self,
+        pattern: Pattern,
+        static: RDFGraph,
+        clock: Clock,
+        surroundings: Surroundings,
+        context: Context,
+        core: tuple[Pattern, Operator] | None = None,
+    ) -> None:
+        """`core` is a part of the pattern whose solutions come from elsewhere."""
         self.leaves: list[Leaf] = []
         self.memories: list[SolutionMemory] = []
         self._static = static
         self._clock = clock
         self._surroundings = surroundings
         self._context = context
+        self._core = core
         self.root = self._operator(pattern)
 
     def _operator(self, pattern: Pattern) -> Operator:
+        if self._core is not None and pattern is self._core[0]:
+            return self._core[1]
         match pattern:
             case BGP():
                 return self._leaf(pattern)
@@ -166,8 +178,3 @@ def is_monotone(pattern: Pattern) -> bool:
     """Whether a later triple of the same time can only add matches."""
     kinds = (LeftJoin, Minus, Exists, Slice)
     return pattern == EMPTY or not any(next(find(pattern, kind), None) is not None for kind in kinds)
-
-
-def asks_time(pattern: Pattern) -> bool:
-    """Whether an expression asks for the time of a triple."""
-    return any(call.function == "TIMESTAMP" for call in find(pattern, Call))

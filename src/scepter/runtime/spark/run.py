@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from pyspark.sql import DataFrame, SparkSession
 
-from scepter.errors import option_error
+from scepter.errors import Diagnostic, option_error
 from scepter.rdf.batch import DeadLetter
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.terms import IRI
@@ -18,6 +18,7 @@ from scepter.runtime.inputs import BackgroundGiven, OntologyGiven, load_backgrou
 from scepter.runtime.local import missing_stream
 from scepter.runtime.options import RunOptions
 from scepter.runtime.queries import Query
+from scepter.runtime.registry import grounds_of
 from scepter.runtime.spark.batch import run_batch
 from scepter.runtime.spark.frames import frame_kind
 from scepter.runtime.spark.jobs import Job
@@ -71,6 +72,7 @@ def run_with_options(
     ontology: OntologyGiven = None,
     report: Callable[[DeadLetter], None] = lambda letter: None,
     parts: bool = True,
+    warn: Callable[[Diagnostic], None] = lambda diagnostic: None,
 ) -> DataFrame:
     """As `run`, with the columns `_query` (which query of the file) and, if `parts`, `_events` (part -> names of events)."""
     given = {query.resolve_stream(name) if not query.lowered.every_stream else name: what for name, what in streams.items()}
@@ -81,6 +83,11 @@ def run_with_options(
     numbers = {iri: i for i, iri in enumerate(dict.fromkeys([*named, *given]))}
     files = {iri: find_files(str(what)) for iri, what in given.items() if not isinstance(what, DataFrame)}
     static = load_background(query, background, ontology)
+    schema = load_ontology(query, ontology)
+    for unit in query.program.others:  # what is wrong with them is told here, before any worker reads data
+        if (grounds := grounds_of(unit, static, schema)) is not None:
+            for warning in grounds.unknown(query.lowered.words, query.lowered.source):
+                warn(warning)
     live = any(isinstance(what, DataFrame) and what.isStreaming for what in given.values())
     kind = _kind(given, files)
     job = Job(
@@ -92,7 +99,7 @@ def run_with_options(
         streams=tuple(IRI(iri) for iri in numbers),
         default=tuple(static.dataset.default),
         named=tuple((iri.value, tuple(graph)) for iri, graph in static.dataset.named.items()),
-        ontology=load_ontology(query, ontology),
+        ontology=schema,
         buckets=_LIVE_BUCKETS if live else _buckets(spark),
         live=live,
         parts=parts,

@@ -1,0 +1,255 @@
+"""The inner loops of the columnar join: occurrences in order of time in, the matches that each completes out.
+
+Each occurrence is joined with all that came before it and then remembered: so every match is found once, when the last of its
+occurrences comes. Occurrences of one pattern that agree in some positions are chained, the newest first; those of static
+triples stand together. What has left its window is passed over, and a chain ends where everything is too old.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from scepter.kernel.continuous.admitted import END, EXPIRES, START
+
+NOBODY = -1
+_ZERO = np.uint64(0)
+_ONE = np.uint64(1)
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+_SHIFT = np.uint64(29)
+
+
+@njit(cache=True)
+def bucket(s: Any, p: Any, o: Any, bits: Any, mask: Any) -> Any:
+    """Where terms at some positions are found."""
+    h = s if bits & 1 else _ZERO
+    if bits & 2:
+        h = (h * _MIX) ^ p
+    if bits & 4:
+        h = (h * _MIX) ^ o
+    return np.int64((h ^ (h >> _SHIFT)) & mask)
+
+
+@njit(cache=True)
+def _insert(row: Any, pattern: Any, ids: Any, index_first: Any, index_bits: Any, heads: Any, nexts: Any) -> Any:
+    """Into the indexes of a pattern."""
+    mask = np.uint64(heads.shape[1] - 1)
+    for k in range(index_first[pattern], index_first[pattern + 1]):
+        at = bucket(ids[row, 0], ids[row, 1], ids[row, 2], index_bits[k], mask)
+        nexts[k, row] = heads[k, at]
+        heads[k, at] = row
+
+
+@njit(cache=True)
+def remove_rows(first: Any, last: Any, ids: Any, feeds: Any, when: Any, more: Any, carrier: Any,
+                index_first: Any, index_bits: Any, heads: Any, nexts: Any) -> Any:  # fmt: skip
+    """Take the newest rows back, the last one first."""
+    mask = np.uint64(heads.shape[1] - 1)
+    for row in range(last - 1, first - 1, -1):
+        if carrier[row] != NOBODY:
+            other = carrier[row]
+            more[other] = more[row]
+            when[other, EXPIRES] = when[row, EXPIRES]
+            continue
+        if more[row] != NOBODY:  # it had taken the place of sightings that count no more
+            other = more[row]
+            carrier[other] = NOBODY
+            rest = more[other]
+            while rest != NOBODY:
+                carrier[rest] = other
+                rest = more[rest]
+        if when[row, EXPIRES] >= when[row, END]:
+            for pattern in range(len(index_first) - 1):
+                if (feeds[row] >> np.uint64(pattern)) & _ONE:
+                    for k in range(index_first[pattern], index_first[pattern + 1]):
+                        at = bucket(ids[row, 0], ids[row, 1], ids[row, 2], index_bits[k], mask)
+                        heads[k, at] = nexts[k, row]
+
+
+@njit(cache=True)
+def rebuild(rows: Any, ids: Any, feeds: Any, when: Any, carrier: Any,
+            index_first: Any, index_bits: Any, heads: Any, nexts: Any) -> Any:  # fmt: skip
+    """Fill empty indexes."""
+    for row in range(rows):
+        if carrier[row] == NOBODY and when[row, EXPIRES] >= when[row, END]:
+            for pattern in range(len(index_first) - 1):
+                if (feeds[row] >> np.uint64(pattern)) & _ONE:
+                    _insert(row, pattern, ids, index_first, index_bits, heads, nexts)
+
+
+@njit(cache=True)
+def _known(row: Any, begin: Any, seen: Any, ids: Any, when: Any) -> Any:
+    """Where an occurrence that is equal stands in `seen`, or would stand; rows before `begin` are of earlier instants."""
+    mask = np.uint64(len(seen) - 1)
+    h = ((ids[row, 0] * _MIX) ^ ids[row, 1]) * _MIX ^ ids[row, 2] ^ np.uint64(when[row, START])
+    at = (h ^ (h >> _SHIFT)) & mask
+    while seen[at] >= begin:
+        other = seen[at]
+        if (
+            ids[other, 0] == ids[row, 0]
+            and ids[other, 1] == ids[row, 1]
+            and ids[other, 2] == ids[row, 2]
+            and when[other, START] == when[row, START]
+        ):
+            break
+        at = (at + _ONE) & mask
+    return at
+
+
+@njit(cache=True)
+def note_rows(first: Any, last: Any, seen: Any, ids: Any, when: Any, carrier: Any) -> Any:
+    """Note the occurrences of an instant that is not over."""
+    for row in range(first, last):
+        if carrier[row] == NOBODY:
+            seen[_known(row, first, seen, ids, when)] = row
+
+
+@njit(cache=True)
+def join_rows(
+    first: Any, last: Any, begin: Any, longest: Any, streamed: Any, seen: Any,
+    ids: Any, when: Any, feeds: Any, more: Any, carrier: Any,
+    variables: Any, steps: Any, index_first: Any, index_bits: Any, heads: Any, nexts: Any,
+    static_ids: Any, static_mask: Any, static_first: Any, static_starts: Any, static_rows: Any,
+    width: Any,
+) -> Any:  # fmt: skip
+    """The matches that rows complete, [match, pattern]: a row, or -1 - a static row. `begin` is the first row of the first
+    row's instant; `longest` is how long any triple counts; the first `streamed` patterns are matched by streams."""
+    patterns = len(variables)
+    depth_max = patterns - 1
+    capacity = 256
+    out = np.empty((capacity, patterns), np.int64)
+    found = 0
+    mask = np.uint64(heads.shape[1] - 1)
+    value = np.zeros(max(1, width), np.uint64)
+    chosen = np.empty(patterns, np.int64)
+    cursor = np.empty(patterns, np.int64)
+    static_at = np.empty(patterns, np.int64)
+    static_end = np.empty(patterns, np.int64)
+    key = np.zeros(3, np.uint64)
+    for row in range(first, last):
+        now = when[row, END]
+        if row > 0 and when[row - 1, END] != now:
+            begin = row
+        at = _known(row, begin, seen, ids, when)
+        other = seen[at] if seen[at] >= begin else NOBODY
+        seen[at] = row
+        if other != NOBODY and (when[other, EXPIRES] >= now or when[row, EXPIRES] < now):
+            seen[at] = other  # nothing new, but one more sighting
+            more[row] = more[other]
+            more[other] = row
+            carrier[row] = other
+            before = when[other, EXPIRES]
+            when[other, EXPIRES] = max(before, when[row, EXPIRES])
+            when[row, EXPIRES] = before  # to be given back
+            continue
+        if other != NOBODY:  # it is there only now, as other streams do not count it for so long
+            more[row] = other
+            while other != NOBODY:
+                carrier[other] = row
+                other = more[other]
+        if when[row, EXPIRES] < now:
+            continue
+        left = feeds[row]
+        pivot = -1
+        while left != _ZERO:
+            pivot += 1
+            take = left & _ONE
+            left >>= _ONE
+            if take == _ZERO:
+                continue
+            for position in range(3):
+                v = variables[pivot, position]
+                if v >= 0:
+                    value[v] = ids[row, position]
+            chosen[pivot] = row
+            depth = 0
+            entering = True
+            while depth >= 0:
+                if depth == depth_max:
+                    if found == capacity:
+                        capacity *= 2
+                        grown = np.empty((capacity, patterns), np.int64)
+                        grown[:found] = out
+                        out = grown
+                    out[found] = chosen
+                    found += 1
+                    depth -= 1
+                    entering = False
+                    continue
+                j = steps[pivot, depth, 0]
+                k = steps[pivot, depth, 1]
+                bits = index_bits[k]
+                for position in range(3):
+                    if (bits >> position) & 1:
+                        key[position] = value[variables[j, position]]
+                if entering:
+                    cursor[depth] = heads[k, bucket(key[0], key[1], key[2], bits, mask)] if j < streamed else NOBODY
+                    static_at[depth] = static_end[depth] = 0
+                    if static_mask[k] >= 0:
+                        b = static_first[k] + bucket(key[0], key[1], key[2], bits, np.uint64(static_mask[k]))
+                        static_at[depth] = static_starts[b]
+                        static_end[depth] = static_starts[b + 1]
+                taken = False
+                while cursor[depth] != NOBODY and not taken:
+                    candidate = cursor[depth]
+                    if (
+                        np.uint64(now - when[candidate, END]) > longest
+                    ):  # the difference of any two instants, as no sign is needed
+                        cursor[depth] = NOBODY
+                        break
+                    cursor[depth] = nexts[k, candidate]
+                    if when[candidate, EXPIRES] < now:
+                        continue
+                    taken = True
+                    for position in range(3):
+                        if (bits >> position) & 1 and ids[candidate, position] != key[position]:
+                            taken = False
+                    if taken:
+                        chosen[j] = candidate
+                        for position in range(3):
+                            v = variables[j, position]
+                            if v >= 0 and not (bits >> position) & 1:
+                                value[v] = ids[candidate, position]
+                while not taken and static_at[depth] < static_end[depth]:
+                    candidate = static_rows[static_at[depth]]
+                    static_at[depth] += 1
+                    taken = True
+                    for position in range(3):
+                        if (bits >> position) & 1 and static_ids[candidate, position] != key[position]:
+                            taken = False
+                    if taken:
+                        chosen[j] = -1 - candidate
+                        for position in range(3):
+                            v = variables[j, position]
+                            if v >= 0 and not (bits >> position) & 1:
+                                value[v] = static_ids[candidate, position]
+                depth += 1 if taken else -1
+                entering = taken
+            _insert(row, pivot, ids, index_first, index_bits, heads, nexts)
+    return out[:found].copy()
+
+
+@njit(cache=True)
+def sightings_of(matches: Any, more: Any) -> Any:
+    """All rows that matches are made of, with those of the same occurrences: the match, the occurrence's row, the row."""
+    count = 0
+    for m in range(matches.shape[0]):
+        for i in range(matches.shape[1]):
+            row = matches[m, i]
+            while row >= 0:
+                count += 1
+                row = more[row]
+    found = np.empty((3, count), np.int64)
+    at = 0
+    for m in range(matches.shape[0]):
+        for i in range(matches.shape[1]):
+            row = matches[m, i]
+            while row >= 0:
+                found[0, at] = m
+                found[1, at] = matches[m, i]
+                found[2, at] = row
+                at += 1
+                row = more[row]
+    return found

@@ -1,0 +1,114 @@
+"""Static triples in columns, indexed for the joins of one query."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from scepter.algebra.expressions import Constant
+from scepter.algebra.patterns import TriplePattern
+from scepter.kernel.background import index_graph
+from scepter.kernel.continuous.deltas import bucket
+from scepter.kernel.continuous.joins import JoinPlan
+from scepter.kernel.solutions import Float64, Int8, Int64, UInt64
+from scepter.kernel.sparql.dataset import Graph
+from scepter.kernel.texts import Texts
+from scepter.rdf.hashing import TermKey, term_id
+
+
+@dataclass(frozen=True, slots=True)
+class StaticTriples:
+    """The triples of one or several graphs, and for each pattern those that match it."""
+
+    ids: UInt64
+    refs: Int64
+    number: Float64
+    scale: Int8
+    matching: tuple[Int64, ...]
+
+    @classmethod
+    def of(cls, parts: Sequence[tuple[TriplePattern, Graph]], key: TermKey, texts: Texts) -> StaticTriples:
+        """For triple patterns, each with the graph that it is matched in."""
+        graphs = list({id(graph): graph for _, graph in parts}.values())
+        indexes = [index_graph(graph, key, texts) for graph in graphs]
+        firsts = np.cumsum([0, *(len(index.terms) for index in indexes)]).tolist()
+        matching = []
+        for pattern, graph in parts:
+            place = next(i for i, each in enumerate(graphs) if each is graph)
+            matching.append(firsts[place] + _matching(indexes[place].terms, pattern, key))
+        return cls(
+            np.concatenate([np.empty((0, 3), np.uint64), *(index.terms for index in indexes)]),
+            np.concatenate([np.empty((0, 3), np.int64), *(index.refs for index in indexes)]),
+            np.concatenate([np.empty(0), *(index.number for index in indexes)]),
+            np.concatenate([np.empty(0, np.int8), *(index.scale for index in indexes)]),
+            tuple(matching),
+        )
+
+
+def _matching(terms: UInt64, pattern: TriplePattern, key: TermKey) -> Int64:
+    nodes = (pattern.subject, pattern.predicate, pattern.object)
+    fits = np.ones(len(terms), np.bool_)
+    for position, node in enumerate(nodes):
+        if isinstance(node, Constant):
+            fits &= terms[:, position] == np.uint64(term_id(key, str(node.term)))
+        elif node in nodes[:position]:
+            fits &= terms[:, position] == terms[:, nodes.index(node)]
+    return np.flatnonzero(fits)
+
+
+@dataclass(frozen=True, slots=True)
+class StaticIndexes:
+    """For each index of a join plan: rows in buckets. The rows of bucket b of index k stand from `starts[first[k] + b]` to
+    `starts[first[k] + b + 1]` in `rows`; `mask[k]` is the number of buckets less one, -1 where nothing matches."""
+
+    mask: Int64
+    first: Int64
+    starts: Int64
+    rows: Int64
+
+    @classmethod
+    def of(cls, static: StaticTriples, plan: JoinPlan) -> StaticIndexes:
+        """The indexes that the plan asks."""
+        mask, first = [], []
+        starts, rows = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+        buckets = placed = 0
+        for pattern, bits in _asked(plan):
+            matching = static.matching[pattern]
+            size = 1 << max(0, len(matching) - 1).bit_length() if bits else 1
+            first.append(buckets)
+            mask.append(size - 1 if len(matching) else -1)
+            if len(matching):
+                begin, order = _buckets(static.ids, matching, bits, size)
+                starts.append(begin + placed)
+                rows.append(order)
+                buckets += size + 1
+                placed += len(matching)
+        return cls(np.array(mask, np.int64), np.array(first, np.int64), np.concatenate(starts), np.concatenate(rows))
+
+
+def _asked(plan: JoinPlan) -> Iterator[tuple[int, int]]:
+    for pattern, (low, high) in enumerate(zip(plan.index_first[:-1].tolist(), plan.index_first[1:].tolist(), strict=True)):
+        for k in range(low, high):
+            yield pattern, int(plan.index_bits[k])
+
+
+@njit(cache=True)
+def _buckets(ids: Any, rows: Any, bits: Any, size: Any) -> Any:
+    """Rows by bucket: where each begins, and the rows in order."""
+    starts = np.zeros(size + 1, np.int64)
+    mask = np.uint64(size - 1)
+    for row in rows:
+        starts[bucket(ids[row, 0], ids[row, 1], ids[row, 2], bits, mask) + 1] += 1
+    for b in range(size):
+        starts[b + 1] += starts[b]
+    free = starts[:-1].copy()
+    order = np.empty(len(rows), np.int64)
+    for row in rows:
+        b = bucket(ids[row, 0], ids[row, 1], ids[row, 2], bits, mask)
+        order[free[b]] = row
+        free[b] += 1
+    return starts, order

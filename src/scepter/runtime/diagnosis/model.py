@@ -1,0 +1,73 @@
+"""What a diagnosis says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A condition, and how many passed it and all conditions before it."""
+
+    condition: str
+    """Empty where the step's title says it."""
+    count: int
+    example: str | None = None
+    """Where it stops everything: with which values it did so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A part of the pattern with its conditions, in the order in which they are tried."""
+
+    title: str
+    counted: str
+    """What the stages count: `events`, `solutions`, …"""
+    stages: tuple[Stage, ...]
+    depth: int = 0
+
+    @property
+    def stopper(self) -> Stage | None:
+        """The first condition that nothing passes."""
+        return next((stage for stage in self.stages if not stage.count), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """A partial match and the first condition that stopped it."""
+
+    selected: tuple[str, ...]
+    """The events it holds, as `A = e1 at 10`."""
+    bindings: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """The steps of one query of a file."""
+
+    title: str
+    matches: int
+    """Of the query, in the events looked at."""
+    steps: tuple[Step, ...]
+    partial: int = 0
+    """How many partial matches came farthest."""
+    reached: str = ""
+    """How far they came."""
+    stopped: tuple[Stopped, ...] = ()
+    """Some of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """The diagnoses of a file's queries, and of which events they speak."""
+
+    diagnoses: tuple[Diagnosis, ...]
+    events: int
+    """So many events were looked at."""
+    total: int
+    """So many there are."""
+    until: str | None
+    """The time up to which events were looked at, where that is not all of them."""
+    why: str = ""
+    """Why not all of them."""
