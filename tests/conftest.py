@@ -5,10 +5,9 @@ import os
 import pytest
 from hypothesis import settings
 
-# In continuous integration the random tests always draw the same examples: a failure there is a change's doing.
-settings.register_profile("repeatable", derandomize=True)
-if os.environ.get("CI"):
-    settings.load_profile("repeatable")
+# No test is timed. In continuous integration the random tests always draw the same examples: a failure is a change's doing.
+settings.register_profile("scepter", deadline=None, derandomize=bool(os.environ.get("CI")))
+settings.load_profile("scepter")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -1,4 +1,4 @@
-"""Equal numbers found by hashing: the same as with a dictionary."""
+"""Equal rows found by hashing: the same as with a dictionary."""
 
 from __future__ import annotations
 
@@ -6,23 +6,16 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scepter.rdf.distinct import distinct, distinct_pairs
+from scepter.rdf.distinct import distinct
 
 NUMBERS = st.one_of(st.integers(-3, 3), st.integers(-(2**63), 2**63 - 1), st.integers(0, 31).map(lambda i: i << 58))
+TABLES = st.integers(1, 3).flatmap(lambda width: st.lists(st.tuples(*[NUMBERS] * width), max_size=80))
 
 
-@given(st.lists(st.tuples(NUMBERS, NUMBERS), max_size=80))
-def test_pairs_are_told_apart_in_the_order_they_first_stand(pairs: list[tuple[int, int]]) -> None:
-    left, right = np.array(pairs, np.int64).reshape(-1, 2).T
-    known: dict[tuple[int, int], int] = {}
-    wanted = [known.setdefault(pair, len(known)) for pair in pairs]
-    first, where = distinct_pairs(np.ascontiguousarray(left), np.ascontiguousarray(right))
+@given(TABLES)
+def test_rows_are_told_apart_in_the_order_they_first_stand(rows: list[tuple[int, ...]]) -> None:
+    known: dict[tuple[int, ...], int] = {}
+    wanted = [known.setdefault(row, len(known)) for row in rows]
+    first, where = distinct(np.array(rows, np.int64).reshape(len(rows), len(rows[0]) if rows else 2))
     assert where.tolist() == wanted
-    assert [pairs[place] for place in first.tolist()] == list(known)
-
-
-@given(st.lists(NUMBERS, max_size=80))
-def test_single_numbers(values: list[int]) -> None:
-    first, where = distinct(np.array(values, np.int64))
-    assert [values[first[i]] for i in where.tolist()] == values
-    assert len(first) == len(set(values))
+    assert [rows[place] for place in first.tolist()] == list(known)

@@ -13,7 +13,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from scepter.kernel.solutions import Int64
-from scepter.rdf.distinct import distinct_pairs
+from scepter.rdf.distinct import distinct
 
 ROOT = -1
 _COLUMNS = ("_parent", "_part", "_event", "_name", "_values")
@@ -56,7 +56,7 @@ class Nodes:
     def append(self, parent: Int64, part: int, event: Int64, name: Int64, values: Int64) -> Int64:
         """Add nodes; returns their places. Equal children of one node are one node, unless values are kept with them."""
         if len(parent) > 1 and not values.shape[1]:
-            first, where = distinct_pairs(parent, event)
+            first, where = distinct(np.stack([parent, event], axis=1))
             if len(first) < len(parent):
                 return self._append(parent[first], part, event[first], name[first], values[first])[where]
         return self._append(parent, part, event, name, values)

@@ -24,6 +24,7 @@ from scepter.kernel.solutions import Int64, Solutions, UInt64, concat, empty
 from scepter.kernel.texts import Texts
 from scepter.kernel.windows import Bounds, Counts
 from scepter.physical.plan import QueryPlan
+from scepter.rdf.distinct import distinct
 from scepter.rdf.hashing import TermKey
 from scepter.timeline import MAX_INSTANT
 
@@ -318,15 +319,9 @@ class QueryKernel:
 
 
 def _each_solution(runs: Runs) -> Runs:
-    """Runs with the same mapping and interval once, in order of time."""
-    columns = [runs.time.view(np.uint64), runs.start.view(np.uint64), *runs.ids.T]
-    order = np.lexsort(columns[::-1])
-    new = np.zeros(len(order), np.bool_)
-    new[0] = True
-    for column in columns:
-        ordered = column[order]
-        new[1:] |= ordered[1:] != ordered[:-1]
-    return runs if bool(new.all()) else runs.take(np.sort(order[new]))
+    """Runs with the same mapping and interval once."""
+    first, _ = distinct(np.column_stack([runs.time.view(np.uint64), runs.start.view(np.uint64), runs.ids]))
+    return runs if len(first) == len(runs) else runs.take(first)
 
 
 def _copied(table: Solutions) -> Solutions:

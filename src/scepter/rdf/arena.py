@@ -116,7 +116,7 @@ class TextArena:
     def compact(self, refs: NDArray[np.int64]) -> tuple[TextArena, NDArray[np.int64]]:
         """A new arena of exactly the terms referred to, each ref's text once, and the refs into it; NO_REF stays."""
         given = refs[refs >= 0]
-        first, inverse = distinct(given)
+        first, inverse = distinct(given[:, None])
         order = np.argsort(given[first])
         kept = given[first][order]
         if len(kept) and kept[-1] >= self._end:

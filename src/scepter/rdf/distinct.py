@@ -1,4 +1,4 @@
-"""Equal numbers found by hashing, in the order they first stand: what sorting for `numpy.unique` costs many times over."""
+"""Equal rows of numbers found by hashing, in the order they first stand: sorting for `numpy.unique` costs many times that."""
 
 from __future__ import annotations
 
@@ -12,44 +12,50 @@ _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
 @njit(cache=True, nogil=True)
-def _distinct(left: Any, right: Any) -> Any:
+def _distinct(rows: Any) -> Any:
+    count, width = rows.shape
     bits = 4
-    while (1 << bits) < 2 * len(left):
+    while (1 << bits) < 2 * count:
         bits += 1
     mask = (1 << bits) - 1
     shift = np.uint64(64 - bits)
     table = np.full(1 << bits, -1, np.int64)
-    first = np.empty(len(left), np.int64)
-    where = np.empty(len(left), np.int64)
-    count = 0
-    for i in range(len(left)):
-        a, b = left[i], right[i]
-        slot = np.int64((np.uint64(a) * _MIX ^ np.uint64(b)) * _MIX >> shift)
+    first = np.empty(count, np.int64)
+    where = np.empty(count, np.int64)
+    found = 0
+    for i in range(count):
+        mixed = np.uint64(0)
+        for j in range(width):
+            mixed = (mixed ^ (mixed >> np.uint64(29)) ^ np.uint64(rows[i, j])) * _MIX
+        slot = np.int64(mixed >> shift)
         while True:
             known = table[slot]
             if known < 0:
-                table[slot] = count
-                first[count] = i
-                where[i] = count
-                count += 1
+                table[slot] = found
+                first[found] = i
+                where[i] = found
+                found += 1
                 break
-            if left[first[known]] == a and right[first[known]] == b:
+            other = first[known]
+            same = True
+            for j in range(width):
+                if rows[other, j] != rows[i, j]:
+                    same = False
+                    break
+            if same:
                 where[i] = known
                 break
             slot = (slot + 1) & mask
-    return first[:count].copy(), where
+    return first[:found].copy(), where
 
 
-def distinct(values: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The place where each value first stands, and for each place which of these it equals.
+def distinct(
+    rows: NDArray[np.int64] | NDArray[np.uint64],
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Of a table, the places where each row first stands, and for each place which of these it equals.
 
-    >>> distinct(np.array([7, 5, 7]))
+    >>> distinct(np.array([[7, 0], [5, 0], [7, 0]]))
     (array([0, 1]), array([0, 1, 0]))
     """
-    return distinct_pairs(values, values)
-
-
-def distinct_pairs(left: NDArray[np.int64], right: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The same for pairs of values."""
-    first, where = _distinct(left, right)
+    first, where = _distinct(rows)
     return first, where

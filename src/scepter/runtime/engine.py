@@ -164,7 +164,7 @@ class LocalEngine:
             self._start = None if self._options.start is None else self._options.start.on(kind, "--start")
             setup = TaskSetup(
                 kind, self._options, self._background, self._ontology, self._texts, lambda: self.streams, self._show,
-                self._dead_letter, self._key,
+                self._shown is None, self._dead_letter, self._key,
             )  # fmt: skip
             self._tasks = [sequence_task(query, i, setup) for i, query in enumerate(self._program.queries)]
             for unit, grounds in zip(self._program.others, self._grounds, strict=True):

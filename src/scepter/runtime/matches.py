@@ -296,6 +296,9 @@ class Matcher:
     texts: Texts
     kind: TimeKind
     shown: Shown
+    lasting: bool = False
+    """Whether events without a name can be shown at any time. If not, it is done at once: whoever shows them may let go of
+    them before somebody looks at the match."""
     answered: bool = False
     """Whether an ASK has been answered."""
     _computed: list[tuple[str, Compiled]] = field(init=False)
@@ -380,8 +383,8 @@ class Matcher:
         self, branch: NodeBranch, names: NDArray[np.int64], view: TextsView
     ) -> Callable[[int], dict[str, list[object]]]:
         labels, shown = self.kernel.labels, self.shown
-        # who shows events without a name must do so now: it may let go of them before somebody looks at the match
-        nameless = {node: shown(int(branch.events[node]), None) for node in np.flatnonzero(names < 0).tolist()}
+        at_once = np.flatnonzero(names < 0).tolist() if not self.lasting else []
+        nameless = {node: shown(int(branch.events[node]), None) for node in at_once}
 
         def events(row: int) -> dict[str, list[object]]:
             found: dict[str, list[object]] = {}
@@ -390,7 +393,8 @@ class Matcher:
                 if node in nameless:
                     selected.append(nameless[node])
                 else:
-                    selected.append(shown(int(branch.events[node]), view.term(int(names[node]), None)))
+                    name = None if names[node] < 0 else view.term(int(names[node]), None)
+                    selected.append(shown(int(branch.events[node]), name))
             return found
 
         return events

@@ -40,6 +40,8 @@ class TaskSetup:
     """The streams by their number in batches; more may come while the run goes on."""
     shown: Callable[[int, str | None], object]
     """(event's number, its name) -> what a match shows for it."""
+    lasting: bool = False
+    """Whether events can be shown so at any time: by their numbers, and not as objects that the run lets go of."""
     dead_letter: DeadLetterTaker = lambda letter: None
     """Takes the items that cannot be used."""
     key: TermKey = field(default_factory=TermKey.random)

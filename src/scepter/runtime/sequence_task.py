@@ -34,7 +34,7 @@ def sequence_task(query: Query, number: int, setup: TaskSetup) -> SequenceTask:
         every = query.merged and not query.streams
         return np.array([0 if every else known.get(iri, -1) for iri in setup.streams()], np.int64)
 
-    matcher = Matcher(number, kernel, setup.texts, setup.kind, shown)
+    matcher = Matcher(number, kernel, setup.texts, setup.kind, shown, setup.lasting)
     return SequenceTask(kernel, matcher, streams, query.into if query.into in setup.streams() else None)
 
 

@@ -152,7 +152,7 @@ def _run_bucket(shared: Broadcast[Job], schema: pa.Schema, packed: pa.Table) -> 
     here = QueryWork(job, query)
     for blob in packed.column("blob"):
         here.kernel.accept(unpack_solved(memoryview(blob.as_buffer()), here.texts))
-    matcher = Matcher(query, here.kernel, here.texts, job.kind, shown)
+    matcher = Matcher(query, here.kernel, here.texts, job.kind, shown, lasting=True)
     matches = matcher(here.kernel.finish())
     return pa.Table.from_batches(match_table(sorted_matches(matches), schema), schema)
 

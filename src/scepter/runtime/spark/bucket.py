@@ -80,7 +80,7 @@ class Bucket:
 
     def _step(self, work: QueryWork, watermark: int) -> Iterator[pd.DataFrame]:
         if watermark > MIN_INSTANT:
-            matcher = Matcher(work.number, work.kernel, work.texts, self._job.kind, shown)
+            matcher = Matcher(work.number, work.kernel, work.texts, self._job.kind, shown, lasting=True)
             matches = matcher(work.kernel.release(watermark - 1, watermark - 1))
             if matches:
                 yield _found(rows=_ipc(match_table(matches, self._schema), self._schema), matches=len(matches))
