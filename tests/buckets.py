@@ -12,7 +12,7 @@ from scepter.rdf.formats import GraphEvent, events_to_batch, parse_graph
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.nquads import ReadState
 from scepter.rdf.terms import IRI, Triple
-from scepter.runtime.inputs import load_background
+from scepter.runtime.inputs import OntologyGiven, load_background, load_ontology
 from scepter.runtime.matches import Match, Matcher
 from scepter.runtime.options import RunOptions
 from scepter.runtime.queries import Query
@@ -28,8 +28,9 @@ def job_of(
     options: RunOptions = RunOptions(),  # noqa: B008 - frozen
     kind: TimeKind = TimeKind.INTEGER,
     live: bool = False,
+    ontology: OntologyGiven = None,
 ) -> Job:
-    static = load_background(query, background, None)
+    static = load_background(query, background, ontology)
     return Job(
         name=uuid.uuid4().hex,
         program=query.program,
@@ -39,7 +40,7 @@ def job_of(
         streams=tuple(IRI(iri) for iri in query.streams),
         default=tuple(static.dataset.default),
         named=tuple((iri.value, tuple(graph)) for iri, graph in static.dataset.named.items()),
-        ontology=(),
+        ontology=load_ontology(query, ontology),
         buckets=buckets,
         live=live,
     )

@@ -16,13 +16,13 @@ from pathlib import Path
 from types import FrameType
 from typing import TextIO
 
-from scepter.algebra.events import EventQuery, needs_end
 from scepter.cli.execute import Job, shape
 from scepter.cli.spark import check_followed, live_table, running, say
-from scepter.errors import Diagnostic, QueryError, option_error
+from scepter.errors import option_error
 from scepter.io.dead_letters import DeadLetterSink
 from scepter.io.results import ResultWriter, open_writer
 from scepter.runtime.matches import Match
+from scepter.runtime.queries import check_endless
 from scepter.runtime.spark.answers import kind_of
 from scepter.runtime.spark.follow import Standing, follow
 from scepter.runtime.spark.letters import drained
@@ -118,17 +118,7 @@ def _opened(output: Path, written: Written) -> io.BufferedRandom:
 def check_follow(job: Job, format: str, output: Path | None) -> None:
     """Refuse what a run that goes on cannot do, before Spark is started."""
     check_followed(job.sources)
-    for unit in job.query.program.others:
-        if isinstance(unit, EventQuery) and (span := needs_end(unit)) is not None:
-            raise QueryError(
-                Diagnostic(
-                    "needs-an-end",
-                    "LAST is certain only at the end of bounded input, and --follow has no end",
-                    span,
-                    "leave out --follow, or LAST",
-                ),
-                job.query.lowered.source,
-            )
+    check_endless(job.query)
     if format == "trig" and job.checkpoint is not None:
         raise option_error(
             "option-not-for-format",

@@ -49,6 +49,7 @@ class LocalEngine:
         key: TermKey | None = None,
         shown: Callable[[int, str | None], object] | None = None,
         dead_letter: DeadLetterTaker = lambda letter: None,
+        numbered_from: int = 0,
     ) -> None:
         self._program = program
         self._options = options
@@ -67,7 +68,7 @@ class LocalEngine:
         self._start: int | None = None
         self.reading = ReadState()
         """What the readers of this run share."""
-        self._number = 0
+        self._number = numbered_from
         self._marks = (0, 0)
         self._compact_at = _COMPACT_FROM
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from scepter.algebra.events import EventQuery, needs_end
 from scepter.algebra.query import Ask, Construct, Program, Select
 from scepter.errors import Diagnostic, QueryError
 from scepter.lower import Lowered, lower
@@ -115,3 +116,18 @@ def parse(text: str, language: str | None = None, name: str = "<query>") -> Quer
     except QueryError as error:
         raise QueryError(error.diagnostic, lowered.source) from None
     return Query(lowered, program)
+
+
+def check_endless(query: Query) -> None:
+    """Refuse a query whose answer is certain only at the end of the input, for input that has none."""
+    for unit in query.program.others:
+        if isinstance(unit, EventQuery) and (span := needs_end(unit)) is not None:
+            raise QueryError(
+                Diagnostic(
+                    "needs-an-end",
+                    "LAST is certain only at the end of bounded input, and live input has no end",
+                    span,
+                    "run it over bounded input, or leave out LAST",
+                ),
+                query.lowered.source,
+            )

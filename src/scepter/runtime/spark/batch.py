@@ -33,8 +33,8 @@ PACKED = "query int, bucket int, time bigint, blob binary"
 _PACKED = pa.schema([("query", pa.int32()), ("bucket", pa.int32()), ("time", pa.int64()), ("blob", pa.binary())])
 _TIME = -2
 """The `query` of rows that tell how far time is; of live input, their blobs hold the times of all events."""
-_WHOLE = -1
-"""The `query` of blobs that hold events rather than solutions: the program runs undivided."""
+_WHOLE = 0
+"""The `query` of blobs that hold events rather than solutions, where the program runs undivided."""
 
 _BATCH_BYTES = 4 * 2**20
 
@@ -114,7 +114,7 @@ def _pack_ranges(reading: Reading, rows: Iterable[pa.RecordBatch]) -> Iterator[p
                 batch_bytes=_BATCH_BYTES,
             )
             # events are numbered as their blank nodes are salted: apart from those of every other range
-            yield from _blobs(job, batches, row["salt"])
+            yield from packed_rows(job, batches, row["salt"])
 
 
 def pack_frame(reading: Reading, stream: int, rows: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -122,10 +122,10 @@ def pack_frame(reading: Reading, stream: int, rows: Iterable[pa.RecordBatch]) ->
     job = reading.job.value
     # drawn anew by each task: no other task of the run, nor of the run before a restart, numbers its events alike
     run = ReadState(job.kind, secrets.randbits(38) * SALT_ROOM)
-    yield from _blobs(job, frame_batches(rows, stream, job.kind, job.key, run, reading.report), run.salt)
+    yield from packed_rows(job, frame_batches(rows, stream, job.kind, job.key, run, reading.report), run.salt)
 
 
-def _blobs(job: Job, batches: Iterable[EventBatch], number: int) -> Iterator[pa.RecordBatch]:
+def packed_rows(job: Job, batches: Iterable[EventBatch], number: int) -> Iterator[pa.RecordBatch]:
     """Solutions per query and bucket, or the events as they are where the program cannot be divided."""
     for batch in batches:
         rows: list[tuple[int, int, int, bytes | None]] = []

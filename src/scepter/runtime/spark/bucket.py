@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
-from pyspark.sql.streaming.stateful_processor import StatefulProcessorHandle, ValueState
+from pyspark.sql.streaming.stateful_processor import ListState, StatefulProcessorHandle, ValueState
 
 from scepter.algebra.query import Ask
 from scepter.kernel.container import pack, unpack
@@ -24,6 +24,7 @@ from scepter.runtime.matches import Matcher
 from scepter.runtime.spark.batch import shown
 from scepter.runtime.spark.jobs import Job, QueryWork, new_work
 from scepter.runtime.spark.tables import match_table
+from scepter.runtime.spark.whole import WholeProgram
 from scepter.timeline import MIN_INSTANT, TimeKind
 
 FOUND: Final = "rows binary, matches bigint, late bigint, letters binary"
@@ -40,7 +41,13 @@ class Bucket:
     """The kernels of the buckets that a task sees, one after the other; Spark's handle is always that of the current one."""
 
     def __init__(
-        self, job: Job, schema: pa.Schema, handle: StatefulProcessorHandle, state: ValueState, answered: ValueState
+        self,
+        job: Job,
+        schema: pa.Schema,
+        handle: StatefulProcessorHandle,
+        state: ValueState,
+        answered: ValueState,
+        log: ListState | None = None,
     ) -> None:
         self._job = job
         self._schema = schema
@@ -48,6 +55,7 @@ class Bucket:
         self._state = state
         self._answered = answered
         self._scale = ticks_per_millisecond(job)
+        self._whole = None if log is None else WholeProgram(job, state, log)
         self._identities = [job.identity(number) for number in range(len(job.program.queries))]
 
     def take(self, place: int, blobs: Iterable[bytes], milliseconds: int) -> Iterator[pd.DataFrame]:
@@ -55,6 +63,8 @@ class Bucket:
         watermark = self._ticks(milliseconds)
         if place < 0:
             yield from _late(blobs, watermark)
+        elif self._whole is not None:
+            yield from self._step_whole(self._whole, blobs, watermark)
         elif not self._is_answered(place):
             work = self._restored(place)
             for blob in blobs:
@@ -63,8 +73,18 @@ class Bucket:
 
     def wake(self, place: int, milliseconds: int) -> Iterator[pd.DataFrame]:
         """The watermark has moved: release what it has passed."""
-        if not self._is_answered(place):
-            yield from self._step(self._restored(place), self._ticks(milliseconds))
+        watermark = self._ticks(milliseconds)
+        if self._whole is not None:
+            yield from self._step_whole(self._whole, (), watermark)
+        elif not self._is_answered(place):
+            yield from self._step(self._restored(place), watermark)
+
+    def _step_whole(self, whole: WholeProgram, blobs: Iterable[bytes], watermark: int) -> Iterator[pd.DataFrame]:
+        matches = whole.step(blobs, watermark)
+        if matches:
+            yield _found(rows=_ipc(match_table(matches, self._schema), self._schema), matches=len(matches))
+        self._sleep()
+        self._handle.registerTimer(max(watermark, 0) // self._scale + 1)  # as soon as time moves on
 
     def _asks(self, query: int) -> bool:
         return isinstance(self._job.program.queries[query].result, Ask)

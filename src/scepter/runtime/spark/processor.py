@@ -22,18 +22,20 @@ if TYPE_CHECKING:
 
 
 class BucketProcessor(StatefulProcessor):
-    """One bucket of one query; and, at places below zero, the times of all events."""
+    """One bucket of one query, or the whole program; and, at places below zero, the times of all events."""
 
     def __init__(self, job: Job, schema: pa.Schema) -> None:
         # itself, not a broadcast of it: Spark does not hand broadcast variables to stateful processors
         # inside what Spark pickles anyway, so that unpickling this object loads nothing; state is never pickled (kernel.state)
         self._given = pickle.dumps((job, schema))
+        self._divided = job.divided
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Declare the state."""
         self._handle = handle
         self._kernel = handle.getValueState("kernel", "state binary")
         self._answered = handle.getValueState("answered", "answered boolean")
+        self._log = None if self._divided else handle.getListState("events", "watermark bigint, blob binary")
         self._bucket: Bucket | None = None
 
     def handleInputRows(self, key: Any, rows: Iterator[pd.DataFrame], timerValues: Any) -> Iterator[pd.DataFrame]:
@@ -52,6 +54,6 @@ class BucketProcessor(StatefulProcessor):
         if self._bucket is None:
             job, schema = pickle.loads(self._given)
             self._bucket = import_module("scepter.runtime.spark.bucket").Bucket(
-                job, schema, self._handle, self._kernel, self._answered
+                job, schema, self._handle, self._kernel, self._answered, self._log
             )
         return self._bucket

@@ -15,11 +15,10 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from scepter.errors import option_error
 from scepter.kernel.container import unpack
 from scepter.rdf.batch import DeadLetter
 from scepter.rdf.terms import IRI
-from scepter.runtime.queries import Query
+from scepter.runtime.queries import Query, check_endless
 from scepter.runtime.spark.batch import PACKED, Reading, Report, pack_frame
 from scepter.runtime.spark.bucket import FOUND, ticks_per_millisecond
 from scepter.runtime.spark.jobs import Job
@@ -31,12 +30,7 @@ _METRICS: Final = "scepter "
 
 def run_streaming(query: Query, spark: SparkSession, job: Job, inputs: Mapping[int, DataFrame], report: Report) -> DataFrame:
     """The matches of a job over streaming tables, as a streaming table in append mode."""
-    if not job.divided:
-        raise option_error(
-            "streaming",
-            f"this {query.language} program cannot run on a streaming table yet",
-            help="run it over bounded input, or with scepter.Engine",
-        )
+    check_endless(query)
     reading = Reading(spark.sparkContext.broadcast(job), report)
     delay = job.options.delay_on(job.kind) or 0
     patience = f"{-(-delay // ticks_per_millisecond(job))} milliseconds"

@@ -1,0 +1,148 @@
+"""A program that cannot be divided, live: an engine that stays in its worker, and in Spark's state the events it was given.
+
+The state is the events that a later answer can depend on (`physical.horizon`), not the engine's insides: it means the same to
+every release of the engine. Where no engine is at hand that has seen just these events, after a restart or in another worker,
+a new one is given them, and its answers up to the time reached are dropped: they have been told.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from itertools import compress
+from typing import TYPE_CHECKING
+
+from scepter.kernel.container import pack, unpack
+from scepter.physical.horizon import horizon
+from scepter.runtime.engine import LocalEngine
+from scepter.runtime.matches import Match
+from scepter.runtime.spark.jobs import SALT_ROOM, Job, unpack_batch
+from scepter.timeline import MIN_INSTANT
+
+if TYPE_CHECKING:
+    from pyspark.sql.streaming.stateful_processor import ListState, ValueState
+
+_VERSION = 1
+
+
+@dataclass(slots=True)
+class Progress:
+    """How far a program is."""
+
+    step: int = 0
+    """Counts up: an engine that has taken as many steps has seen the same."""
+    reached: int = MIN_INSTANT
+    """What is certain up to here has been told."""
+    forgotten: int = 0
+    """Events that were given and are no longer in the log."""
+    answered: list[int] = field(default_factory=list)
+    """The units that are ASK queries and have been answered."""
+    log: list[tuple[int, int]] = field(default_factory=list)
+    """Of each entry of the log: its greatest time, its events."""
+
+    def written(self, of: str) -> bytes:
+        """As bytes; `of` tells what program it is of."""
+        told = {"step": self.step, "reached": self.reached, "forgotten": self.forgotten, "answered": self.answered}
+        return pack({}, {**told, "log": self.log, "of": of, "state": _VERSION})
+
+    @classmethod
+    def read(cls, data: bytes, of: str) -> Progress:
+        """What `written` gave; raises ValueError for another version's or another program's."""
+        _, meta = unpack(data)
+        if meta.get("state") != _VERSION:
+            raise ValueError(f"state of version {meta.get('state')}, but this is version {_VERSION}")
+        if meta["of"] != of:
+            raise ValueError("this is the state of another program, or of the same program with other options")
+        log = [(time, events) for time, events in meta["log"]]
+        return cls(meta["step"], meta["reached"], meta["forgotten"], meta["answered"], log)
+
+
+_AT_HAND: dict[str, tuple[int, LocalEngine]] = {}
+"""Of each job: the engine that this worker process used last, and the steps it has taken."""
+
+
+class WholeProgram:
+    """A program in its one place."""
+
+    def __init__(self, job: Job, progress: ValueState, log: ListState) -> None:
+        """`log` holds the events as they came, and the watermark when they did: those behind it took no part."""
+        self._job = job
+        self._progress = progress
+        self._log = log
+        self._identity = _identity(job)
+        self._horizon = horizon(job.program, job.kind, job.options.time_unit, job.options.policy)
+
+    def step(self, blobs: Iterable[bytes], watermark: int) -> list[Match]:
+        """Take packed events; the matches that the watermark makes certain."""
+        kept = self._progress.get()
+        progress = Progress() if kept is None else Progress.read(bytes(kept[0]), self._identity)
+        engine = self._engine(progress)
+        for blob in blobs:
+            batch = unpack_batch(blob)
+            wanted = batch.end >= watermark
+            if wanted.any():
+                engine.take(batch, wanted)
+                self._log.appendValue((watermark, blob))
+                progress.log.append((int(batch.end.max()), batch.events))
+        found: list[Match] = []
+        if watermark - 1 > progress.reached:
+            found = self._fresh(engine.advance(watermark - 1), progress)
+            engine.commit()
+            progress.reached = watermark - 1
+            self._forget(progress)
+        progress.step += 1
+        self._progress.update((progress.written(self._identity),))
+        _AT_HAND[self._job.name] = (progress.step, engine)
+        return found
+
+    def _engine(self, progress: Progress) -> LocalEngine:
+        # taken out: an engine that a failed step has gone through half must not be found again
+        step, engine = _AT_HAND.pop(self._job.name, (-1, None))
+        if engine is not None and step == progress.step:
+            return engine
+        job = self._job
+        engine = LocalEngine(
+            job.program, job.options, job.background(), ontology=job.ontology, key=job.key, numbered_from=progress.forgotten
+        )
+        for stream in job.streams:
+            engine.stream_number(stream)
+        engine.reading.salt = secrets.randbits(38) * SALT_ROOM
+        if progress.log:
+            for watermark, blob in self._log.get():
+                batch = unpack_batch(bytes(blob))
+                engine.take(batch, batch.end >= watermark)
+            engine.advance(progress.reached)
+            engine.commit()
+        return engine
+
+    def _fresh(self, matches: Iterable[Match], progress: Progress) -> list[Match]:
+        """Without the answers of ASK queries that have been answered before."""
+        found = []
+        for match in matches:
+            if match.boolean is not None:
+                if match.query in progress.answered:
+                    continue
+                progress.answered.append(match.query)
+            found.append(match)
+        return found
+
+    def _forget(self, progress: Progress) -> None:
+        """Let go of events that concern nothing any more, once they are the greater part."""
+        if self._horizon is None or not progress.log:
+            return
+        last = min(progress.reached, max(time for time, _ in progress.log))
+        live = [time > last - self._horizon for time, _ in progress.log]
+        live[-1] = True  # time goes on from the last events, also where nothing else is left
+        if 2 * sum(live) > len(live):
+            return
+        progress.forgotten += sum(events for (_, events), kept in zip(progress.log, live, strict=True) if not kept)
+        self._log.put(list(compress(self._log.get(), live)))
+        progress.log = list(compress(progress.log, live))
+
+
+def _identity(job: Job) -> str:
+    """What the state depends on besides events."""
+    told = (job.program, job.kind.value, job.options, job.streams)
+    return blake2b(repr(told).encode(), digest_size=16).hexdigest()
