@@ -20,7 +20,7 @@ from scepter.errors import Diagnostic
 from scepter.io.results import Shape
 from scepter.io.sources import open_source
 from scepter.rdf.source import DeadLetterTaker, EventSource
-from scepter.runtime.local import missing_stream, run_local
+from scepter.runtime.local import Observer, missing_stream, run_local
 from scepter.runtime.matches import Match
 from scepter.runtime.options import RunOptions
 from scepter.runtime.queries import Query, parse
@@ -60,8 +60,8 @@ def open_streams(query: Query, sources: Mapping[str, str], *, follow: bool = Fal
     return {} if follow else {iri: open_source(source) for iri, source in sources.items()}
 
 
-def matches(job: Job, dead_letter: DeadLetterTaker, progress: RunProgress) -> Iterator[Match]:
-    """The matches of a job, sorted where its input is bounded."""
+def matches(job: Job, dead_letter: DeadLetterTaker, progress: RunProgress, observer: Observer | None = None) -> Iterator[Match]:
+    """The matches of a job, sorted where its input is bounded; the observer hears what is read in this process."""
     if job.engine == "spark":
         from scepter.cli.spark import spark_matches  # a local run starts without pyspark
 
@@ -75,6 +75,7 @@ def matches(job: Job, dead_letter: DeadLetterTaker, progress: RunProgress) -> It
         dead_letter=dead_letter,
         progress=lambda step: progress.update(step.done, step.total, step.triples),
         warn=job.warn,
+        observer=observer,
     )
 
 

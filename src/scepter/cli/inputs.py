@@ -72,7 +72,7 @@ def assign_streams(query: Streams, named: Sequence[tuple[str, _Source]]) -> tupl
         except OptionError as error:
             if error.code != UNKNOWN_STREAM:
                 raise
-            warnings.append(_unused(name, query.streams))
+            warnings.append(_unused(name, query.streams, error.diagnostic.help))
             continue
         if iri in sources:
             raise option_error(
@@ -109,10 +109,11 @@ def _sourced(argument: str, place: int) -> tuple[str, str]:
     return name, source
 
 
-def _unused(name: str, streams: Sequence[str]) -> str:
+def _unused(name: str, streams: Sequence[str], help: str | None) -> str:
+    advice = help if help and help.startswith("did you mean") else None  # its other advice is said here anyway
     reads = f"it reads {', '.join(f'<{iri}>' for iri in streams)}" if streams else "it reads no stream"
     message = f"the query reads no stream {name!r}; {reads}"
-    return render(Diagnostic("stream-unused", message, severity=Severity.WARNING))
+    return render(Diagnostic("stream-unused", message, None, advice, severity=Severity.WARNING))
 
 
 def assign_background(given: Sequence[str]) -> dict[str | None, list[Path]]:

@@ -13,6 +13,7 @@ import typer
 from scepter.cli.arguments import Language, QueryFile
 from scepter.cli.execute import Job, matches, open_streams, shape
 from scepter.cli.inputs import assign_background, assign_streams, check_outputs, existing_all, split_streams
+from scepter.cli.insight import Watch, check_insight
 from scepter.cli.options import check_engine, one_of, run_options, trigger_interval
 from scepter.cli.progress import RunProgress
 from scepter.cli.query import load_query
@@ -108,6 +109,14 @@ def run(
     events: Annotated[
         bool, typer.Option("--events", help="Add the names of the events that each part selected. Example: --events")
     ] = False,
+    diagnose: Annotated[
+        bool,
+        typer.Option(
+            "--diagnose",
+            help="Then tell, step by step, how many events pass each condition, and what stops the longest partial matches. "
+            "Needs --engine local. Example: --diagnose",
+        ),
+    ] = False,
     why: Annotated[
         bool,
         typer.Option(
@@ -152,6 +161,7 @@ def run(
 ) -> None:
     """Run a query over streams and write its matches."""
     check_engine(engine, master=master, follow=follow, checkpoint=checkpoint, trigger=trigger, max_events=max_events)
+    check_insight(engine, diagnose=diagnose, report=None)
     interval = trigger_interval(trigger)
     chosen = one_of("--format", format, FORMATS) if format is not None else _default_format(output)
     query = load_query(query_file, language)
@@ -191,21 +201,21 @@ def run(
 
         _tell_counts(*run_following(job, chosen, output, dead_letter, events), dead_letter)
         return
-    _write(job, chosen, output, dead_letter, events)
+    _write(job, chosen, output, dead_letter, events, Watch(job, diagnose=diagnose))
 
 
 def _default_format(output: Path | None) -> str:
     return "table" if output is None and sys.stdout.isatty() else "jsonl"
 
 
-def _write(job: Job, format: str, output: Path | None, dead_letter: Path | None, events: bool) -> None:
+def _write(job: Job, format: str, output: Path | None, dead_letter: Path | None, events: bool, watch: Watch) -> None:
     found = 0
     to_terminal = output is None and sys.stdout.isatty()
     with DeadLetterSink(dead_letter) as letters, RunProgress() as progress, _opened(output) as out:
         writer = open_writer(
             format, out, shape(job.query, job.options), events=events, prefixes=dict(job.query.lowered.prefixes)
         )
-        for match in matches(job, letters, progress):
+        for match in matches(job, letters, progress, watch):
             if to_terminal:
                 progress.hide()
             writer.write(match)
@@ -213,6 +223,7 @@ def _write(job: Job, format: str, output: Path | None, dead_letter: Path | None,
             progress.matched(found)
         writer.close()
     _tell_counts(found, letters.count, dead_letter, letters.reasons.most_common(1))
+    watch.tell(found)
 
 
 @contextmanager

@@ -10,6 +10,15 @@ from scepter.timeline import TIME_UNITS, Duration, TimeKind, format_instant, par
 
 MAX_DERIVATIONS = 10_000
 """How many triples rules may derive at one instant before they are taken to be endless."""
+_SPELLINGS = {
+    **dict.fromkeys(("sec", "secs", "second", "seconds"), "s"),
+    **dict.fromkeys(("m", "mins", "minute", "minutes"), "min"),
+    **dict.fromkeys(("hr", "hrs", "hour", "hours"), "h"),
+    **dict.fromkeys(("day", "days"), "d"),
+    **dict.fromkeys(("msec", "millis", "millisecond", "milliseconds"), "ms"),
+    **dict.fromkeys(("usec", "µs", "micros", "microsecond", "microseconds"), "us"),
+}
+"""Other names that people give to time units."""
 POLICIES = ("unrestricted", "chronological", "recent", "naive")
 
 
@@ -63,7 +72,11 @@ class RunOptions:
         5
         """
         if time_unit not in TIME_UNITS:
-            raise option_error("time-unit", f"{time_unit!r} is no time unit", help=f"the units are {', '.join(TIME_UNITS)}")
+            close = _SPELLINGS.get(time_unit.lower()) or nearest(time_unit, TIME_UNITS)
+            hint = f"did you mean {close}? " if close else ""
+            raise option_error(
+                "time-unit", f"{time_unit!r} is no time unit", help=f"{hint}the units are {', '.join(TIME_UNITS)}"
+            )
         if policy is not None and policy not in POLICIES:
             close = nearest(policy, POLICIES)
             hint = f"did you mean {close}? " if close else ""

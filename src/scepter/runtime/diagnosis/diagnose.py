@@ -23,7 +23,7 @@ from scepter.runtime.options import RunOptions
 from scepter.runtime.queries import Query
 from scepter.timeline import MAX_INSTANT, format_instant
 
-MOST_EVENTS = 10_000
+MOST_EVENTS = 5_000
 _LEAST_EVENTS = 16
 
 

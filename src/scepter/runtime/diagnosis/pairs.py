@@ -19,7 +19,7 @@ from scepter.rdf.terms import Term
 from scepter.runtime.diagnosis.sentences import Sentences
 from scepter.runtime.diagnosis.trials import TooMany
 
-MOST_PAIRS = 1_000_000
+MOST_PAIRS = 300_000
 
 
 @dataclass(frozen=True, slots=True)
