@@ -29,6 +29,7 @@ def job_of(
     kind: TimeKind = TimeKind.INTEGER,
     live: bool = False,
     ontology: OntologyGiven = None,
+    given: Iterable[str] = (),
 ) -> Job:
     static = load_background(query, background, ontology)
     return Job(
@@ -37,7 +38,7 @@ def job_of(
         options=options,
         kind=kind,
         key=TermKey.fixed(),
-        streams=tuple(IRI(iri) for iri in query.streams),
+        streams=tuple(IRI(iri) for iri in dict.fromkeys([*query.streams, *given])),
         default=tuple(static.dataset.default),
         named=tuple((iri.value, tuple(graph)) for iri, graph in static.dataset.named.items()),
         ontology=load_ontology(query, ontology),
