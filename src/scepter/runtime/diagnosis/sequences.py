@@ -107,7 +107,8 @@ class _Sequence:
             return Diagnosis(title, matches, tuple(steps))
         last = max(number for number, found in self.partial.items() if found)
         reached = " ".join(self._atom(link.atom) for link in self.links[: last + 1])
-        return Diagnosis(title, 0, tuple(steps), len(self.partial[last]), f"through {reached}", tuple(self._stopped(last)))
+        count = _distinct(self.partial[last])
+        return Diagnosis(title, 0, tuple(steps), count, f"through {reached}", tuple(self._stopped(last)))
 
     # ---- steps
 
@@ -133,7 +134,7 @@ class _Sequence:
             steps.append(Step(self._title(number, each), counted, tuple(stages)))
         waits = before.partial or before.begins
         text = "partial matches so far" if waits else f"partial matches so far (none through {before.names} to go on with)"
-        total = Stage(text, len(self.partial[number]))
+        total = Stage(text, _distinct(self.partial[number]))
         steps[-1] = replace(steps[-1], stages=(*steps[-1].stages, total))
         return steps
 
@@ -373,6 +374,19 @@ class _Sequence:
             return "the streams"
         alias = next((s.alias for s in self.query.streams if s.iri == scan.stream), None)
         return alias or self.sentences.notation.term(scan.stream)
+
+
+def _distinct(partial: Sequence[tuple[Solution, Match]]) -> int:
+    """How many there are by events and mapping, whatever aggregates over their iterations are looked at (SPAseq rule 11)."""
+    return len(
+        {
+            (
+                frozenset((name, term) for name, term in solution.mapping.items() if " " not in name),
+                tuple((label, tuple(events)) for label, events in match.events.items()),
+            )
+            for solution, match in partial
+        }
+    )
 
 
 def _events(candidates: Sequence[Solution]) -> int:
