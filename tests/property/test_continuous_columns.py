@@ -117,8 +117,10 @@ def answers(setting: Setting, arriving: Sequence[Event], size: int, delay: int) 
     matches += engine.close()
     assert not engine.late
     rows = Counter(m.row() for m in matches)
-    # of matches that look the same, and differ in their events, any is reported first when an instant is done again
-    return rows + Counter((m.row(), selected(m, places)) for m in matches if rows[m.row()] == 1)
+    # of matches that look the same, and differ in their events, any is kept by DISTINCT, LIMIT and ASK, or is the first to be
+    # reported when an instant is done again
+    alike = any(word in setting.text for word in ("DISTINCT", "LIMIT", "ASK"))
+    return rows + Counter((m.row(), selected(m, places)) for m in matches if rows[m.row()] == 1 and not alike)
 
 
 def selected(match: scepter.Match, places: dict[int, int]) -> object:
