@@ -241,6 +241,8 @@ class _Sequence:
         """What the engine decides besides the conditions that are told apart."""
         without = f"without {' or '.join(map(self._name, before.negated))}" if before.negated else ""
         if before.begins:
+            if any(isinstance(link.atom, Optional) for link in self.links[:number]):
+                return "begins a match, or goes on with one"
             return f"begins a match, {without} before" if without else ""
         told = {c.text for c in conditions}
         texts = [self.sentences.filter(f.expression) for f in branch.stateful if not f.previous]
@@ -271,6 +273,9 @@ class _Sequence:
             return [self._stopped_by_end(*each) for each in found[:_SHOWN]]
         number = needed[0]
         before = self._before(number)
+        if before.begins:  # all before it is optional: its pairs with what was taken were not tried
+            reason = f"nothing goes on with it by {self._atom(self.links[number].atom)}"
+            return [Stopped(self._selected(m), self.sentences.bindings(s.mapping), reason) for s, m in found[:_SHOWN]]
         offset = before.steps.index(last)
         ranked: list[tuple[tuple[bool, int, int], int, _Went, Attempt]] = []
         for went in self.went[number]:

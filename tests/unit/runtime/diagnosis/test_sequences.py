@@ -188,6 +188,13 @@ class TestForms:
         assert diagnosis.matches == 1
         assert counts(diagnosis, 2)["later than A or B?"] == 1
 
+    def test_a_step_that_may_begin_a_match_or_go_on(self) -> None:
+        diagnosis = one(found("A?; B", "WITHIN 10", f"{A} DEFINE GPM B ON S {{ ?y :b ?w }}", S="1 { :x :a 5 } 2 { :x :c 6 }"))
+        assert counts(diagnosis, 1) == {
+            "on S": 2, "graph pattern": 0, "begins a match, or goes on with one": 0, "partial matches so far": 0
+        }  # fmt: skip
+        assert diagnosis.stopped[0].reason == "nothing goes on with it by B"
+
     def test_a_partition_keeps_the_gpms_that_a_cut_leaves_out(self) -> None:
         # in the partition of x the :c event stands between a and b: C says that it belongs there, although it is cut away
         gpms = "DEFINE GPM A ON S { ?x :a ?v } DEFINE GPM B ON S { ?x :b ?w } DEFINE GPM C ON S { ?x :c ?u }"
