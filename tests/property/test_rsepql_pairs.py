@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import scepter
 from property.rsepql_strategies import EXAMPLES, NS, POLICIES, STREAMS
-from scepter.rdf.terms import IRI, XSD, BlankNode, Literal, Triple
+from scepter.rdf.terms import IRI, XSD, BlankNode, Literal, Term, Triple
 
 MANY = settings(deadline=None, max_examples=EXAMPLES, suppress_health_check=[HealthCheck.too_slow])
 
@@ -47,7 +47,7 @@ def pairs(draw: st.DrawFn) -> str:
 
 
 def _graph(*triples: str) -> list[Triple]:
-    objects = {"1": Literal("1", f"{XSD}integer"), "2": Literal("2.0", f"{XSD}decimal"), "n": BlankNode("n")}
+    objects: dict[str, Term] = {"1": Literal("1", f"{XSD}integer"), "2": Literal("2.0", f"{XSD}decimal"), "n": BlankNode("n")}
     terms = [[objects.get(letter, IRI(NS + letter)) for letter in triple] for triple in triples]
     return [Triple(*each) for each in terms]
 
@@ -73,12 +73,12 @@ def answers(text: str, arriving: list[scepter.Event], size: int, **options: Any)
     """Row by row, with the events behind each, by their place among the arrivals."""
     engine = scepter.Engine(scepter.parse(text, "rsep-ql"), time_unit="ms", max_delay=3, **options)
     place = {id(each): number for number, each in enumerate(arriving)}
-    matches = []
+    matches: list[scepter.Match] = []
     read = [each for each in arriving if each.stream in engine.query.streams]
     for first in range(0, len(read), size):
         matches += engine.push_all(read[first : first + size])
     matches += engine.close()
-    rows = []
+    rows: list[tuple[object, ...]] = []
     for match in matches:
         bindings = frozenset((name, type(term), str(term)) for name, term in match.bindings.items())
         shown = tuple((label, tuple(sorted(place[id(e)] for e in events))) for label, events in sorted(match.events.items()))

@@ -110,34 +110,45 @@ class PairKernel:
         rows = self._rows
         rows.append((self._waiting[0].due(closed), self._waiting[1].due(closed)))
         log, rows.selected, rows.doomed, self._last_instant = run(
-            instants, closed, follow, self._last_instant, *rows.sides, self.plan.rule, rows.selected, rows.doomed
+            instants,
+            closed,
+            follow,
+            self._last_instant,
+            rows.sides[0],
+            rows.sides[1],
+            self.plan.rule,
+            rows.selected,
+            rows.doomed,
         )
         return self._new(*log.T) if len(log) else None
 
     def _new(self, instant: Int64, sign: Int64, left: Int64, right: Int64) -> NewRows | None:
         start, end = self._rows.sides[0].rows[left, START], self._rows.sides[1].rows[right, END]
-        times = [start.view(np.uint64), end.view(np.uint64)]
-        changing = np.ones(len(sign), np.bool_)
-        identity: UInt64 | None = None
-        if self._identities is not None:
-            ids = [*self._rows.ids[0][left].T, *self._rows.ids[1][right].T]
-            identity = mixed([*times, *ids], len(sign))
-            changing = self._identities.changes(identity, sign)
+        identity, changing = self._identified(start, end, left, right, sign)
+        if not (sign[changing] > 0).any():
+            return None
         at = (left, right)
         columns = [self._rows.ids[side][at[side], column] for side, column in self._projected]
-        row = mixed([instant.view(np.uint64), *times, *columns], len(sign))
+        row = mixed([instant, start, end, *columns], len(sign))
         entries = np.flatnonzero(changing)
         entries = entries[fresh(row[entries], sign[entries])]
         if not len(entries):
             return None
         refs = [self._rows.refs[side][at[side][entries], column] for side, column in self._projected]
         owners, ways = np.arange(len(entries)), entries
-        if identity is not None and not changing.all():
+        if not changing.all():
             owners, ways = _every_way(entries, identity, instant, np.flatnonzero(~changing & (sign > 0)))
         return NewRows(
             start[entries], end[entries], _table([c[entries] for c in columns], len(entries), np.uint64),
             _table(refs, len(entries), np.int64), self._sources(owners, left[ways], right[ways], len(entries)),
         )  # fmt: skip
+
+    def _identified(self, start: Int64, end: Int64, left: Int64, right: Int64, sign: Int64) -> tuple[UInt64, NDArray[np.bool_]]:
+        """The event mapping of each entry of the log, and whether it comes or goes by it."""
+        if self._identities is None:
+            return np.zeros(len(sign), np.uint64), np.ones(len(sign), np.bool_)
+        identity = mixed([start, end, *self._rows.ids[0][left].T, *self._rows.ids[1][right].T], len(sign))
+        return identity, self._identities.changes(identity, sign)
 
     def _sources(self, owners: Int64, left: Int64, right: Int64, rows: int) -> Sources:
         found = []

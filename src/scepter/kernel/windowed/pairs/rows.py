@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numba import njit
@@ -44,6 +44,7 @@ _OTHER_SIDE = [PARTNER, ACROSS]
 """Columns whose values are rows."""
 _NONE = -1
 _ROOM = 1024
+_T = TypeVar("_T", np.int64, np.uint64)
 
 
 class Side(NamedTuple):
@@ -88,9 +89,9 @@ class PairRows:
     ) -> None:
         self._slots = Slots(_ROOM)
         self.sides = [_side(_ROOM, _ROOM, _numbers(each), np.array([0, 0, 0, _NONE, _NONE])) for each in bounds]
-        self.ids = [np.zeros((_ROOM, width), np.uint64) for width in widths]
-        self.refs = [np.zeros((_ROOM, width), np.int64) for width in widths]
-        self.names = [np.zeros(_ROOM, np.int64) for _ in widths]
+        self.ids: list[UInt64] = [np.zeros((_ROOM, width), np.uint64) for width in widths]
+        self.refs: list[Int64] = [np.zeros((_ROOM, width), np.int64) for width in widths]
+        self.names: list[Int64] = [np.zeros(_ROOM, np.int64) for _ in widths]
         self.selected: Int64 = np.empty((0, 2), np.int64)
         """The pairs of rows that the last evaluation selected, where a policy selects."""
         self.doomed: Int64 = np.empty((0, 2), np.int64)
@@ -153,7 +154,8 @@ class PairRows:
         """The rows of a side that are inside its window or ahead of it."""
         side = self.sides[which]
         rows = np.arange(side.at[COUNT])
-        return rows[(side.rows[: len(rows), PLACE] >= INSIDE) | (rows >= side.at[ENTERING])]
+        inside: NDArray[np.bool_] = (side.rows[: len(rows), PLACE] >= INSIDE) | (rows >= side.at[ENTERING])
+        return np.flatnonzero(inside)
 
 
 def needed(side: Side) -> NDArray[np.bool_]:
@@ -182,30 +184,37 @@ def _renamed(rows: Int64, moved: Int64) -> Int64:
     return np.where(rows < 0, _NONE, moved[rows])
 
 
-def _resized(values: NDArray[np.generic], rows: int) -> NDArray[np.generic]:
+def _resized(values: NDArray[_T], rows: int) -> NDArray[_T]:
     new = np.zeros((rows, *values.shape[1:]), values.dtype)
     new[: len(values)] = values
     return new
 
 
-def mixed(columns: list[NDArray[np.uint64]], rows: int) -> UInt64:
-    """One id of several ids of a row: as far from a collision as the ids are. One column is itself."""
+def mixed(columns: list[NDArray[Any]], rows: int) -> UInt64:
+    """One id of several 64-bit columns of a row: as far from a collision as term ids are. One column is itself."""
     if not columns:
         return np.zeros(rows, np.uint64)
-    found = columns[0].copy()
+    found = columns[0].astype(np.uint64)
     for column in columns[1:]:
-        found ^= found >> np.uint64(32)
-        found *= np.uint64(0x9E3779B97F4A7C15)
-        found ^= found >> np.uint64(29)
-        found = found * np.uint64(0xBF58476D1CE4E5B9) + column
+        _mix(found, column)
     return found
+
+
+@njit(cache=True)
+def _mix(found, column):  # type: ignore[no-untyped-def]
+    for i in range(len(found)):
+        value = found[i]
+        value = (value ^ (value >> np.uint64(32))) * np.uint64(0x9E3779B97F4A7C15)
+        value = (value ^ (value >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
+        found[i] = value + np.uint64(column[i])
 
 
 def _holders(new: Arrivals, base: int) -> tuple[Int64, Int64]:
     """Per row the first row of the same mapping, and the next one."""
     rows = np.arange(base, base + len(new))
-    times = [new.end.view(np.uint64), new.start.view(np.uint64)]
-    identity = mixed([*times, *new.ids.T], len(new))
+    if len(new) == 1:
+        return rows, np.array([_NONE])
+    identity = mixed([new.end, new.start, *new.ids.T], len(new))
     order = np.argsort(identity, kind="stable")
     again = np.flatnonzero(identity[order[1:]] == identity[order[:-1]])
     holder, twin = rows.copy(), np.full(len(new), _NONE, np.int64)

@@ -45,6 +45,8 @@ class WaitingRows:
     def due(self, closed: int) -> Arrivals:
         """Take out those up to a time."""
         rows = self.rows
+        if not len(rows):
+            return rows
         until = int(np.searchsorted(rows.end, closed, side="right"))
         self._rows = _taken(rows, slice(until, None))
         return _taken(rows, slice(until))
@@ -62,4 +64,7 @@ class WaitingRows:
 
 
 def _taken(rows: Arrivals, places: Int64 | slice) -> Arrivals:
-    return Arrivals(*(column[places] for column in rows))
+    return Arrivals(
+        rows.start[places], rows.end[places], rows.item[places], rows.name[places], rows.key[places], rows.ids[places],
+        rows.refs[places],
+    )  # fmt: skip
