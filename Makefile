@@ -1,14 +1,15 @@
 # make demo   sets up .venv and answers small queries over bundled streams
-# make test   sets up .venv and passes the lint, the types, the tests and the case files
+# make test   sets up .venv and passes the lint, the types, the tests, the case files and the documentation site
+# make docs   builds the documentation site into site/; a broken link fails
 # One test:   .venv/bin/pytest tests/unit/test_timeline.py -k month
 
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/set-up.stamp
-TYPED := $(wildcard src tests benchmarks)
+TYPED := $(wildcard src tests benchmarks tools)
 ENGINE ?= local
 
-.PHONY: help demo test lint types unit cases constraints clean
+.PHONY: help demo test lint types unit cases docs constraints clean
 .DEFAULT_GOAL := help
 
 help:
@@ -20,7 +21,7 @@ $(STAMP): pyproject.toml constraints.txt tools/set-up
 demo: $(STAMP)
 	@PATH="$(CURDIR)/$(BIN):$$PATH" examples/demo/run
 
-test: lint types unit cases
+test: lint types unit cases docs
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
@@ -36,6 +37,9 @@ unit: $(STAMP)
 cases: $(STAMP)
 	$(BIN)/scepter test cases examples --engine $(ENGINE)
 
+docs: $(STAMP)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
+
 # Renews constraints.txt from what is installed in .venv: upgrade there first, test, then run this.
 constraints: $(STAMP)
 	@sed -n '/^#/p' constraints.txt > $(VENV)/constraints.new
@@ -43,4 +47,4 @@ constraints: $(STAMP)
 	@mv $(VENV)/constraints.new constraints.txt
 
 clean:
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis

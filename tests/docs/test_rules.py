@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 import yaml
-from docsite.case_blocks import CaseBlock, case_blocks, render
 
 from docs.markdown import section
+from docsite.case_blocks import CaseBlock, case_blocks, render
 from scepter.cases.runner import CaseEngine, Status, run_cases
 from scepter.cli.execute import case_engines
 

@@ -36,7 +36,7 @@ from scepter.algebra.patterns import (
     Values,
 )
 from scepter.algebra.query import Ask, Construct, Counting, Select
-from scepter.algebra.timed import TimedProgram, TimedQuery
+from scepter.algebra.timed import Rule, TimedProgram, TimedQuery
 from scepter.algebra.walk import find, rewrite
 from scepter.kernel.sparql.aggregates import compile_aggregate
 from scepter.kernel.sparql.context import Context
@@ -88,6 +88,10 @@ class Data:
     policy: str | None = None
     bound: int | None = None
     """The longest duration of a pair that a policy may make: bounds count before pairing (rule 10)."""
+    plain: bool = False
+    """Rule 8: what needs no triple holds at each instant, and is joined with what ends there."""
+    bags: bool = False
+    """Rule 8: UNION and VALUES keep how often they give a solution."""
 
     def until(self, end: int | None) -> Data:
         """What has ended by then; for a timeless solution only what has no time."""
@@ -122,15 +126,60 @@ def may_look_at(mandatory: Solution, other: Solution) -> bool:
     return other.end is None or (mandatory.end is not None and other.end <= mandatory.end)
 
 
-def evaluate_pattern(pattern: Pattern, data: Data, outer: dict[str, Term] | None = None) -> list[Solution]:
-    """The set of solutions; `outer` are the bindings substituted by EXISTS."""
-    found = _evaluate(pattern, data, outer or {})
+def evaluate_pattern(
+    pattern: Pattern, data: Data, outer: dict[str, Term] | None = None, *, alone: bool = False
+) -> list[Solution]:
+    """The set of solutions; `outer` are the bindings substituted by EXISTS, `alone` is what no join gives a time."""
+    found = _evaluate(pattern, data, outer or {}, alone)
+    if alone and data.plain and _is_constant(pattern):
+        instants = sorted({e.end for e in data.events})
+        found = [replace(s, start=now, end=now) for s in found for now in instants]
     return list(dict.fromkeys(found))
 
 
-def _evaluate(pattern: Pattern, data: Data, outer: dict[str, Term]) -> list[Solution]:
+def _is_constant(pattern: Pattern) -> bool:
+    return not any(True for kind in (TriplePattern, PathPattern, Graph, Exists) for _ in find(pattern, kind))
+
+
+def _time(pattern: Pattern, alone: bool = False) -> str:
+    """Whether the solutions of a plain pattern last, are those of each instant anew (`fleeting`), or have no time."""
+    if _is_constant(pattern):
+        return "fleeting" if alone else "none"
+    match pattern:
+        case Join(left, right):
+            sides = {_time(left), _time(right)}
+        case Union(left, right):
+            sides = {_time(left, alone), _time(right, alone)}
+        case LeftJoin(left) | Minus(left):
+            return _time(left, True)
+        case Filter(expression, inner) | Extend(inner, _, expression):
+            return _time(inner, alone or any(True for _ in find(expression, Exists)))
+        case OrderBy(inner) | Project(inner) | Distinct(inner) | Slice(inner):
+            return _time(inner, alone)
+        case Group(inner):
+            return "lasting" if _time(inner) != "none" else "none"
+        case _:
+            return "lasting"
+    return "lasting" if "lasting" in sides else max(sides, key=["none", "fleeting"].index)
+
+
+def _meet(data: Data, *sides: Pattern) -> Callable[[Solution, Solution], bool]:
+    """What is fleeting meets what ends at its instant."""
+    if not data.plain or "fleeting" not in map(_time, sides):
+        return lambda a, b: True
+    return lambda a, b: a.end is None or b.end is None or a.end == b.end
+
+
+def _marked(found: list[Solution], name: str, number: int) -> list[Solution]:
+    return [replace(s, mapping=s.mapping | {(name, to_literal(number))}) for s in found]
+
+
+def _evaluate(pattern: Pattern, data: Data, outer: dict[str, Term], alone: bool) -> list[Solution]:
     def sub(p: Pattern) -> list[Solution]:
         return evaluate_pattern(p, data, outer)
+
+    def mandatory(p: Pattern) -> list[Solution]:
+        return evaluate_pattern(p, data, outer, alone=True)
 
     def free(p: Pattern) -> list[Solution]:
         return evaluate_pattern(p, replace(data, bound=None), outer)
@@ -141,9 +190,13 @@ def _evaluate(pattern: Pattern, data: Data, outer: dict[str, Term]) -> list[Solu
         case PathPattern():
             return _path(pattern, data, outer)
         case Join(left, right):
-            return [s for a, b in product(sub(left), sub(right)) if (s := hull(a, b)) is not None]
+            meet = _meet(data, left, right)
+            return [s for a, b in product(sub(left), sub(right)) if meet(a, b) and (s := hull(a, b)) is not None]
         case Union(left, right):
-            return sub(left) + sub(right)
+            sides = [evaluate_pattern(side, data, outer, alone=alone) for side in (left, right)]
+            if data.bags:
+                sides = [_marked(side, f"_:side{id(pattern)}", number) for number, side in enumerate(sides)]
+            return sides[0] + sides[1]
         case Related(left, right, relation, None):
             if data.policy in ("chronological", "recent") and relation in (Allen.BEFORE, Allen.EQUALS):
                 return _paired(sub(left), sub(right), relation, data.policy, data.bound)
@@ -154,26 +207,31 @@ def _evaluate(pattern: Pattern, data: Data, outer: dict[str, Term]) -> list[Solu
         case Related(left, right, relation, Side.RIGHT, condition):
             return _optional(sub(left), sub(right), condition, lambda m, o: in_relation(relation, m, o), data, outer)
         case LeftJoin(left, right, condition):
-            return _optional(sub(left), free(right), condition, lambda m, o: True, data, outer)
+            return _optional(mandatory(left), free(right), condition, _meet(data, right), data, outer)
         case Minus(left, right):
-            others = free(right)
-            return [a for a in sub(left) if not any(_removes(a, b, outer) for b in others)]
+            others, meet = free(right), _meet(data, right)
+            return [a for a in mandatory(left) if not any(meet(a, b) and _removes(a, b, outer) for b in others)]
         case Filter(condition, inner):
             limits = [*_limits(condition), *(() if data.bound is None else (data.bound,))]
-            within = evaluate_pattern(inner, replace(data, bound=min(limits, default=None)), outer)
+            stands = alone or any(True for _ in find(condition, Exists))
+            within = evaluate_pattern(inner, replace(data, bound=min(limits, default=None)), outer, alone=stands)
             return [s for s in within if _holds(condition, s, s.row, data, outer)]
         case Extend(inner, variable, expression):
-            return [_extended(s, variable.name, expression, data, outer) for s in sub(inner)]
+            stands = alone or any(True for _ in find(expression, Exists))
+            found = evaluate_pattern(inner, data, outer, alone=stands)
+            return [_extended(s, variable.name, expression, data, outer) for s in found]
         case Values(variables, rows):
             names = [v.name for v in variables]
-            cells = ({n: t for n, t in zip(names, row, strict=True) if t is not None} for row in rows)
-            return [
-                Solution(frozenset({**outer, **c}.items())) for c in cells if all(outer.get(n, t) == t for n, t in c.items())
-            ]
+            cells = [{n: t for n, t in zip(names, row, strict=True) if t is not None} for row in rows]
+            fitting = [c for c in cells if all(outer.get(n, t) == t for n, t in c.items())]
+            given = [Solution(frozenset({**outer, **c}.items())) for c in fitting]
+            if data.bags:
+                return [s for number, one in enumerate(given) for s in _marked([one], f"_:row{id(pattern)}", number)]
+            return given
         case Graph():
             raise NotImplementedError("background graphs")
         case Group() | OrderBy() | Project() | Distinct() | Slice():
-            return _shaped(pattern, data, outer)
+            return _shaped(pattern, data, outer, alone)
         case _:
             raise NotImplementedError(type(pattern).__name__)
 
@@ -269,7 +327,7 @@ def _asked(
 
     def value(node: Any) -> Any:
         if isinstance(node, Exists):
-            past = replace(data.until((asker or s).end), bound=None)
+            past = replace(data.until((asker or s).end), bound=None, plain=False, bags=False)
             exists = bool(evaluate_pattern(node.pattern, past, {**outer, **row}))
             return Constant(boolean(exists is not node.negated))
         if isinstance(node, Call) and node.function in ("GETDURATION", "GETSTARTTIME", "GETENDTIME"):
@@ -281,7 +339,9 @@ def _asked(
 
     if isinstance(expression, Exists):
         return value(expression)  # type: ignore[no-any-return]
-    marks = {id(e): value(e) for e in find(expression, Exists)}
+    every = list(find(expression, Exists))
+    inside = {id(inner) for e in every for inner in find(e.pattern, Exists)}  # asked by the EXISTS they stand in
+    marks = {id(e): value(e) for e in every if id(e) not in inside}
     without = rewrite(expression, lambda n: marks.get(id(n), n))
     return rewrite(without, value)
 
@@ -343,36 +403,36 @@ def _result_order(s: Solution) -> tuple[int, list[tuple[str, str]], list[tuple[s
     return s.start or 0, shown, sorted((n, str(t)) for n, t in s.mapping if n.startswith("_:"))
 
 
-def _shaped(pattern: Group | OrderBy | Project | Distinct | Slice, data: Data, outer: dict[str, Term]) -> list[Solution]:
+def _shaped(
+    pattern: Group | OrderBy | Project | Distinct | Slice, data: Data, outer: dict[str, Term], alone: bool
+) -> list[Solution]:
     match pattern:
         case Project(inner, variables):
             names = {v.name for v in variables}
             mark = f"_:hidden{id(pattern)}."
-            found = evaluate_pattern(inner, data, {n: t for n, t in outer.items() if n in names})
+            found = evaluate_pattern(inner, data, {n: t for n, t in outer.items() if n in names}, alone=alone)
             kept = [replace(s, mapping=frozenset((n if n in names else mark + n, t) for n, t in s.mapping)) for s in found]
             return [s for k in kept if (s := hull(k, Solution(frozenset(outer.items())))) is not None]
         case Distinct(inner):
-            return [replace(s, mapping=_visible(s)) for s in evaluate_pattern(inner, data, outer)]
-        case OrderBy(inner):
-            return evaluate_pattern(inner, data, outer)
+            return [replace(s, mapping=_visible(s)) for s in evaluate_pattern(inner, data, outer, alone=alone)]
+        case OrderBy(inner, conditions):
+            found = sorted(evaluate_pattern(inner, data, outer, alone=alone), key=_result_order)
+            for expression, descending in reversed(conditions):
+                found.sort(key=lambda s: order_key(_value(expression, s)), reverse=descending)
+            return found
         case Slice(inner, offset, limit):
             data = replace(data, bound=None)
-            return [s for group in _by_end(_sorted(inner, data, outer)) for s in group[offset:][:limit]]
+            found = evaluate_pattern(inner, data, outer, alone=alone)
+            ordered = found if _is_ordered(inner) else sorted(found, key=_result_order)
+            return [s for group in _by_end(ordered) for s in group[offset:][:limit]]
         case Group():
             return aggregate(pattern, evaluate_pattern(pattern.pattern, replace(data, bound=None), outer), None)
 
 
-def _sorted(pattern: Pattern, data: Data, outer: dict[str, Term]) -> list[Solution]:
-    inner = pattern
-    while isinstance(inner, (Project, Distinct)):
-        inner = inner.pattern
-    found = sorted(evaluate_pattern(pattern, data, outer), key=_result_order)
-    if not isinstance(inner, OrderBy):
-        return found
-    # The tests order by what is projected, so that the sort may come after the projection.
-    for expression, descending in reversed(inner.conditions):
-        found.sort(key=lambda s: order_key(_value(expression, s)), reverse=descending)
-    return found
+def _is_ordered(pattern: Pattern) -> bool:
+    while isinstance(pattern, (Project, Distinct)):
+        pattern = pattern.pattern
+    return isinstance(pattern, OrderBy)
 
 
 def _value(expression: Expression, s: Solution) -> Term | None:
@@ -443,7 +503,7 @@ def _closed(program: TimedProgram, data: Data, end: int) -> Data:
         derived: dict[Occurrence, None] = {}
         graphs: list[Event] = []
         for number, rule in enumerate(program.rules):
-            for s in evaluate_pattern(rule.pattern, data):
+            for s in evaluate_pattern(rule.pattern, replace(data, plain=_is_plain(rule, data)), alone=True):
                 if s.end == end and s.start is not None:
                     made = sorted(template(rule.template, s.row, _seed(number, s)), key=str)
                     derived.update(dict.fromkeys(Occurrence(t, s.start, end, 10**6) for t in made))
@@ -474,10 +534,19 @@ def _answers(query: TimedQuery, data: Data) -> list[Match]:
             return [Match(s.start or 0, s.end or 0, {}) for s in first]
 
 
+def _is_plain(part: Rule | TimedQuery, data: Data) -> bool:
+    """Rule 8: nothing speaks of time, and there is only the stream."""
+    functions = {call.function for call in find(part.pattern, Call)}
+    speaks = functions & {"GETDURATION", "GETSTARTTIME", "GETENDTIME"} or any(True for _ in find(part.pattern, Related))
+    return not (speaks or part.window or data.policy or data.static)
+
+
 def _windowed(query: TimedQuery, data: Data) -> list[Solution]:
     """WINDOW concerns the outermost grouping: its rows are computed first and stand in for it."""
     if query.window is None:
-        return evaluate_pattern(query.pattern, data)
+        plain = _is_plain(query, data)
+        data = replace(data, plain=plain, bags=plain and isinstance(query.result, Select))
+        return evaluate_pattern(query.pattern, data, alone=True)
     layers: list[Pattern] = []
     node = query.pattern
     while not isinstance(node, Group):

@@ -57,9 +57,10 @@ _paths = st.builds(
     st.sampled_from([":p+", ":q*", "(:p|:q)+", "!:p", "!(:p|^:q)", ":p?", ":p/:q", "^:p"]),
     st.sampled_from(["?y", "?v"]),
 )
+_plain_tests = ["?v > 1", "?w = ?v", "?v <= ?w", "BOUND(?w)", "!BOUND(?v)", "?x != :a"]
 _test = st.sampled_from(
     [
-        "?v > 1", "?w = ?v", "?v <= ?w", "BOUND(?w)", "!BOUND(?v)", "?x != :a", "getDURATION() < 4", "getDURATION() <= 2",
+        *_plain_tests, "getDURATION() < 4", "getDURATION() <= 2",
         "getENDTIME() - getSTARTTIME() < 6", "getSTARTTIME() > 1", "getENDTIME() > 3 && ?v != 2", "getDURATION() > 1 || ?v = 1",
     ]
 )  # fmt: skip
@@ -67,10 +68,11 @@ _bound = st.sampled_from(["getDURATION() < 3", "getDURATION() <= 5", "getDURATIO
 
 
 class Names:
-    """New names for BIND, and new blank nodes for each group."""
+    """New names for BIND, and new blank nodes for each group; `plain` is a query that says nothing of time."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, plain: bool = False) -> None:
         self.count = 0
+        self.plain = plain
 
     def next(self, prefix: str) -> str:
         self.count += 1
@@ -93,12 +95,9 @@ def _group(draw: st.DrawFn, names: Names, depth: int, *, exists: bool = True) ->
 @st.composite
 def _body(draw: st.DrawFn, names: Names, depth: int, *, exists: bool = True) -> str:
     """The inside of a group. `exists` is off inside EXISTS, where paths and further EXISTS are not tried."""
-    shapes = (
-        ["leaf"]
-        if depth <= 0
-        else ["leaf", "chain", "chain", "chain", "optional", "minus", "exists", "select", "bind", "values"]
-    )
-    shape = draw(st.sampled_from(shapes))
+    shapes = ["leaf", "optional", "minus", "exists", "select", "bind", "values", "union", "constant"]
+    shapes += ["constant", "union"] if names.plain else ["chain", "chain", "chain"]
+    shape = draw(st.sampled_from(shapes if depth > 0 else ["leaf"]))
     inner = _group(names, depth - 1, exists=exists)
     match shape:
         case "leaf":
@@ -114,14 +113,30 @@ def _body(draw: st.DrawFn, names: Names, depth: int, *, exists: bool = True) -> 
         case "select":
             shown = draw(st.sampled_from(["?x", "?x ?v", "DISTINCT ?x", "?v"]))
             body = f"{{ SELECT {shown} WHERE {draw(inner)} }} {draw(_leaf(names, paths=False))}"
+        case "union":
+            body = f"{draw(inner)} UNION {draw(inner)}"
+        case "constant":
+            lead = draw(st.sampled_from(["", "VALUES ?v { 1 2 }", "VALUES (?v ?w) { (1 UNDEF) (UNDEF 1) }", "BIND (1 AS ?w)"]))
+            operator = draw(st.sampled_from(["OPTIONAL", "OPTIONAL", "MINUS", "UNION", *(["FILTER EXISTS"] if exists else [])]))
+            lead = f"{{ {lead} }}" if operator == "UNION" else lead
+            right = draw(_group(names, depth - 1, exists=exists and operator != "FILTER EXISTS"))
+            body = f"{lead} {operator} {right} {draw(st.sampled_from(['', draw(_leaf(names, paths=False))]))}"
         case "values":
             body = f"VALUES ?v {{ 1 2 }} {draw(_leaf(names, paths=False))}"
         case _:
-            value = draw(st.sampled_from(["?v + 1", "getDURATION()", "getENDTIME()", "?x"]))
+            value = draw(st.sampled_from(["?v + 1", "?x", *([] if names.plain else ["getDURATION()", "getENDTIME()"])]))
             body = f"{draw(inner)} BIND ({value} AS {names.next('?n')})"
     if draw(st.integers(0, 2)) == 0:
-        body += f" FILTER ({draw(_test)})"
+        body += f" FILTER ({draw(st.sampled_from(_plain_tests) if names.plain else _test)})"
     return body
+
+
+@st.composite
+def plain_queries(draw: st.DrawFn) -> str:
+    """SPARQL that says nothing of time."""
+    body = draw(_body(Names(plain=True), 2))
+    columns = draw(st.sampled_from(["*", "*", "?x ?v", "(COUNT(*) AS ?n)", "DISTINCT ?x"]))
+    return f"{PREFIX}SELECT {columns} WHERE {{ {body} }}"
 
 
 @st.composite

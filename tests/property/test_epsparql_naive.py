@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import scepter
 from naive import epsparql as naive
 from naive.comparison import comparable_graph, comparable_row
-from property.epsparql_strategies import EXAMPLES, chains, events, programs, queries, statics
+from property.epsparql_strategies import EXAMPLES, chains, events, plain_queries, programs, queries, statics
 from scepter.algebra.timed import TimedProgram
 from scepter.errors import QueryError
 from scepter.rdf.terms import Triple
@@ -78,6 +78,17 @@ def test_same_answers_event_by_event(text: str, stream: list[naive.Event], stati
     wanted = by_definition(query, ordered, static)
     event(f"matches: {min(3, wanted.total())}")
     assert by_engine(query, ordered, static=static) == wanted
+
+
+@MANY
+@given(plain_queries(), events(), st.sampled_from([1, 1_000]))
+def test_plain_sparql_over_time(text: str, stream: list[naive.Event], size: int) -> None:
+    query = parsed(text)
+    note(text)
+    ordered = in_order(stream)
+    wanted = by_definition(query, ordered)
+    event(f"matches: {min(3, wanted.total())}")
+    assert by_engine(query, ordered, size) == wanted
 
 
 @MANY

@@ -1,4 +1,4 @@
-"""Examples in the documents: a fenced block `yaml case` is a case file that the tests run and the site shows as query, streams, result.
+"""Examples in the documents: a block `yaml case` is a case file that the tests run; the site shows query, streams and result.
 
 What every example of a page would repeat is left out of it: `language` is the page's, the prefix `:` is `http://example/`.
 """

@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+import scepter
+
 ROOT = Path(__file__).resolve().parents[2]
 _CALLS = frozenset({"Diagnostic", "query_error", "option_error", "fail", "_warn", "_warning", "_error"})
 """What is called with a code and a message."""
@@ -17,7 +19,9 @@ _PINNED = re.compile(r"^(?:error|warning)\[([a-z-]+)\]")
 def page() -> str:
     """A section per code, in order: what it says, and where pinned a whole rendering."""
     examples = pinned(ROOT / "tests" / "errors")
-    return "\n\n".join(_section(code, texts, examples.get(code)) for code, texts in sorted(codes(ROOT / "src").items()))
+    return "\n\n".join(
+        _section(code, texts, examples.get(code)) for code, texts in sorted(codes(Path(scepter.__file__).parent).items())
+    )
 
 
 def codes(source: Path) -> Mapping[str, tuple[str, ...]]:
@@ -73,7 +77,7 @@ def pinned(folder: Path) -> Mapping[str, str]:
 def _section(code: str, messages: Iterable[str], example: str | None) -> str:
     parts = [f"## {code}"]
     if example is None:
-        parts += [f"- {_escaped(message)}" for message in messages]
+        parts += [f"- {_escaped(message)}" for message in messages] or ["- …"]
     else:
         parts.append(f"```text\n{example}\n```")
     return "\n\n".join(parts[:1]) + "\n\n" + "\n".join(parts[1:])

@@ -19,7 +19,7 @@ def _section(name: str) -> str:
     options = [each for each in command.params if each.param_type_name == "option"]
     usage = " ".join(["scepter", name, *(_argument(each) for each in arguments), "[OPTIONS]"])
     about = " ".join((command.help or "").split())
-    lines = [f"## scepter {name}", about, f"```text\n{usage}\n```", "| | |\n| --- | --- |"]
+    lines = [f"## scepter {name}", about, f"```text\n{usage}\n```", "| | meaning |\n| --- | --- |"]
     rows = [(_argument(each), each) for each in arguments] + [(_option(each), each) for each in options]
     return "\n\n".join(lines) + "\n" + "\n".join(f"| `{shown}` | {_help(each)} |" for shown, each in rows)
 

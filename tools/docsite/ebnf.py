@@ -10,6 +10,7 @@ from importlib import resources
 
 CORE = "sparql"
 """The grammar that every language builds on."""
+GRAMMARS = (CORE, "epsparql", "spaseq", "obep", "rsepql", "sparkwave")
 
 _STATEMENT = re.compile(r"^(?P<directive>%extend |%override |)[?!]?(?P<name>[A-Za-z_]+)(?:\.-?\d+)?:", re.MULTILINE)
 _TOKEN = re.compile(r'\s+|"(?P<text>[^"]+)"|/(?P<pattern>(?:[^/\\]|\\.)+)/i?s?|->\s*\w+|(?P<name>\w+)|(?P<operator>[()|?*+])')

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
@@ -122,11 +121,9 @@ class TextArena:
         if len(kept) and kept[-1] >= self._end:
             raise IndexError(f"no term has the ref {kept[-1]}")
         sizes = np.empty(len(kept), dtype=np.int64)
-        cuts = np.searchsorted(kept, np.array([*self._bases, self._end], dtype=np.int64))
         parts = [
             (self._buffers[i], kept[low:high] - self._bases[i], sizes[low:high], low, high)
-            for i, (low, high) in enumerate(pairwise(cuts.tolist()))
-            if low < high
+            for i, low, high in self._stretches(kept)
         ]
         total = sum(_measure(buffer, offsets, part_sizes) for buffer, offsets, part_sizes, _, _ in parts)
         out = np.empty(total, dtype=np.uint8)
@@ -141,6 +138,17 @@ class TextArena:
         new_refs = np.full(refs.shape, NO_REF, dtype=np.int64)
         new_refs[refs >= 0] = placed[inverse]
         return arena, new_refs
+
+    def _stretches(self, kept: NDArray[np.int64]) -> list[tuple[int, int, int]]:
+        """(buffer, from, to) of the refs in order that point into each buffer, without a look at the buffers between."""
+        found, low = [], 0
+        while low < len(kept):
+            index = bisect_right(self._bases, int(kept[low])) - 1
+            end = self._bases[index + 1] if index + 1 < len(self._bases) else self._end
+            high = int(np.searchsorted(kept, end))
+            found.append((index, low, high))
+            low = high
+        return found
 
     def buffer(self) -> NDArray[np.uint8]:
         """All texts as one buffer; offsets into it are the refs."""

@@ -105,7 +105,7 @@ class SolutionMatches:
         return in_order(batch, self._query.pattern)
 
     def _graph(self, solution: Solution, result: Construct) -> tuple[Triple, ...]:
-        times = sorted((str(o.triple), o.start, o.end) for o in solution.occurrences)
+        times = sorted({(str(o.triple), o.start, o.end) for o in solution.occurrences})
         return constructed(result, solution.row, (self._number, times))
 
     def _shown(self, solution: Solution) -> dict[str, list[object]]:

@@ -17,12 +17,14 @@ from scepter.kernel.intake import Intake
 from scepter.kernel.sparql.patterns import template
 from scepter.kernel.windowed.answers import AnswerRow
 from scepter.kernel.windowed.content import LandmarkBounds, TimeBounds
+from scepter.kernel.windowed.pairs.plan import plan_pairs
 from scepter.kernel.windowed.query import Bounds, WindowedKernel
 from scepter.kernel.windowed.schedule import AtChanges, AtInstants, AtMultiples, Schedule
 from scepter.rdf.terms import IRI, Triple
 from scepter.runtime.matches import Match
 from scepter.runtime.options import RunOptions
-from scepter.runtime.tasks import TermMatches
+from scepter.runtime.pair_task import PairTask
+from scepter.runtime.tasks import Task, TermMatches
 from scepter.runtime.windowed_items import WaitingItems, name_of
 from scepter.timeline import MICROSECONDS, Duration, TimeKind
 
@@ -34,15 +36,23 @@ _Row: TypeAlias = tuple[int, AnswerRow]
 """An evaluation instant, and a row that it gave to the output."""
 
 
+def windowed_task(query: WindowedQuery, number: int, setup: TaskSetup) -> Task:
+    """The task of a query over windows: in columns where two event labels are all that it asks for."""
+    bounds = {window.name: _bounds(window, setup.kind, setup.options) for window in query.windows}
+    policy = Policy(setup.options.policy or Policy.UNRESTRICTED.value)
+    pair = plan_pairs(query, policy)
+    return WindowedTask(query, bounds, policy, number, setup) if pair is None else PairTask(query, pair, bounds, number, setup)
+
+
 class WindowedTask:
     """One `WindowedQuery` at work. An instant is evaluated when no more items of it can come."""
 
-    def __init__(self, query: WindowedQuery, number: int, setup: TaskSetup) -> None:
+    def __init__(
+        self, query: WindowedQuery, bounds: Mapping[IRI, Bounds], policy: Policy, number: int, setup: TaskSetup
+    ) -> None:
         self._query = query
         self._number = number
         self._setup = setup
-        bounds = {window.name: _bounds(window, setup.kind, setup.options) for window in query.windows}
-        policy = Policy(setup.options.policy or Policy.UNRESTRICTED.value)
         self._kernel = WindowedKernel(query, bounds, policy, setup.background.dataset)
         self._schedule = _schedule(query, bounds, setup)
         self._wanted = frozenset(stream.iri for stream in query.streams)

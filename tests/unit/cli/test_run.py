@@ -99,7 +99,9 @@ class TestResults:
         (folder / "s.trig").write_text("")
         result = scepter(folder)
         assert rows(result) == []
-        assert result.stderr.strip() == "0 matches"
+        counts, warning = result.stderr.splitlines()
+        assert counts == "0 matches"
+        assert warning.startswith("warning[stream-empty]: the stream S (") and warning.endswith("s.trig) holds no event")
 
     def test_the_time_unit_counts(self, folder: Path) -> None:
         text = QUERY.replace("WITHIN 10", "WITHIN 2 SECONDS SLIDING")

@@ -44,8 +44,8 @@ def cast(datatype: str, term: Term) -> Literal:
     value = value_of(term)
     if isinstance(value, str):
         stripped = Literal(value.strip(" \t\r\n"), datatype)
-        value_of(stripped)
-        return stripped
+        parsed = value_of(stripped)
+        return to_literal(parsed) if isinstance(parsed, bool) else stripped  # "1" is true
     return _CASTS[datatype](value, datatype)
 
 

@@ -45,6 +45,7 @@ from scepter.kernel.timed.grouping import Grouped
 from scepter.kernel.timed.joins import Condition, Joined, Optional, Removed, United
 from scepter.kernel.timed.memory import Meeting
 from scepter.kernel.timed.operators import Fixed, Operator, PathScan, Scan
+from scepter.kernel.timed.plain import EveryInstant, is_constant, numbered
 from scepter.kernel.timed.policies import Paired, Policy
 from scepter.kernel.timed.shaping import Extended, Filtered, Ordered, Projected, Sliced, Unique
 from scepter.rdf.terms import IRI, Term
@@ -68,20 +69,29 @@ class Compiler:
     context: Context
     expressions: Expressions
     policy: Policy | None = None
+    plain: bool = False
+    """Whether what needs no triple holds at each instant."""
+    bags: bool = False
+    """Whether UNION and VALUES keep how often they give a solution."""
     _numbers: Iterator[int] = field(default_factory=count)
 
-    def compile(self, pattern: Pattern, bound: int | None = None, window: Window | None = None) -> Operator:
+    def compile(
+        self, pattern: Pattern, bound: int | None = None, window: Window | None = None, *, alone: bool = False
+    ) -> Operator:
         """The operator of a pattern.
 
-        `bound` is the longest duration its solutions may have to be of use, `window` that of the outermost grouping.
+        `bound` is the longest duration its solutions may have to be of use, `window` that of the outermost grouping. `alone`
+        says that no join gives its solutions a time: the whole query, or a mandatory side.
         """
+        if alone and self.plain and is_constant(pattern):
+            return EveryInstant(self.compile(pattern, bound, window))
         match pattern:
             case BGP(triples):
                 return self._bgp(triples, bound)
             case PathPattern():
                 return self._path(pattern, bound)
             case Values() | Graph() | Match():
-                return Fixed(list(compile_pattern(pattern)(replace(self.context, graph=self.static))))
+                return self._fixed(pattern)
             case Join(left, right):
                 # VALUES after the modifiers of a grouped query stand beside its groups.
                 sides = self.compile(left, bound, window), self.compile(right, bound)
@@ -92,27 +102,28 @@ class Compiler:
                 return self._optional(left, right, None, condition, bound, flipped=False)
             case Minus(left, right):
                 shared = in_scope(left) & in_scope(right)
-                return Removed(self.compile(left, bound), self.compile(right), _meeting(left, right), shared)
+                return Removed(self.compile(left, bound, alone=True), self.compile(right), _meeting(left, right), shared)
             case Union():
-                return United(*(self.compile(side, bound) for side in _sides(pattern)))
+                mark = f"_:side{next(self._numbers)}" if self.bags else None
+                return United(*(self.compile(side, bound, alone=alone) for side in _sides(pattern)), mark=mark)
             case Filter(condition, inner):
-                return self._filter(condition, inner, bound, window)
+                return self._filter(condition, inner, bound, window, alone=alone)
             case Extend():
-                return self._extend(pattern, bound, window)
+                return self._extend(pattern, bound, window, alone=alone)
             case Group():
                 window = window or Window()
                 return Grouped(self.compile(pattern.pattern), pattern, self.expressions, window.duration, window.rows)
             case OrderBy(inner, conditions):
                 keys = [(self.expressions.value(expression), descending) for expression, descending in conditions]
-                return Ordered(self.compile(inner, bound, window), keys)
+                return Ordered(self.compile(inner, bound, window, alone=alone), keys)
             case Project(inner, variables):
                 mark = f"_:hidden{next(self._numbers)}."
-                return Projected(self.compile(inner, bound, window), (v.name for v in variables), mark)
+                return Projected(self.compile(inner, bound, window, alone=alone), (v.name for v in variables), mark)
             case Distinct(inner):
-                return Unique(self.compile(inner, bound, window))
+                return Unique(self.compile(inner, bound, window, alone=alone))
             case Slice(inner, offset, limit):
                 # A bound would take rows away before they are counted.
-                return Sliced(self.compile(inner, None, window), offset, limit, ordered=is_ordered(inner))
+                return Sliced(self.compile(inner, None, window, alone=alone), offset, limit, ordered=is_ordered(inner))
             case _:
                 assert_never(pattern)
 
@@ -130,6 +141,12 @@ class Compiler:
             operator = Joined(operator, self._scan(triple, bound), meeting, None, bound)
             bound_names |= names
         return operator
+
+    def _fixed(self, pattern: Values | Graph | Match) -> Fixed:
+        rows: Iterable[Row] = compile_pattern(pattern)(replace(self.context, graph=self.static))
+        if self.bags and not isinstance(pattern, Match):
+            rows = numbered(rows, f"_:row{next(self._numbers)}")
+        return Fixed(list(rows))
 
     def _scan(self, triple: TriplePattern, bound: int | None) -> Scan:
         return Scan(triple, self.static, bound, self.policy is not None)
@@ -179,7 +196,7 @@ class Compiler:
         # bounds, but its partner does not stand alone.
         inner_bound = bound if relation is Allen.EQUALS else None
         return Optional(
-            self.compile(mandatory, bound),
+            self.compile(mandatory, bound, alone=True),
             self.compile(optional, inner_bound),
             _meeting(mandatory, optional),
             relation,
@@ -196,14 +213,17 @@ class Compiler:
 
     # ---- one side
 
-    def _filter(self, condition: Expression, inner: Pattern, bound: int | None, window: Window | None) -> Operator:
+    def _filter(
+        self, condition: Expression, inner: Pattern, bound: int | None, window: Window | None, *, alone: bool
+    ) -> Operator:
         limits = [limit for each in duration_bounds(condition) if (limit := each.longest(self.kind)) is not None]
         if bound is not None:
             limits.append(bound)
         tightest = min(limits, default=None)
-        return Filtered(self.compile(inner, tightest, window), self.expressions.condition(condition), tightest)
+        source = self.compile(inner, tightest, window, alone=alone or _asks_exists(condition))
+        return Filtered(source, self.expressions.condition(condition), tightest)
 
-    def _extend(self, pattern: Extend, bound: int | None, window: Window | None) -> Operator:
+    def _extend(self, pattern: Extend, bound: int | None, window: Window | None, *, alone: bool) -> Operator:
         steps: list[tuple[str, Expression]] = []
         node: Pattern = pattern
         while isinstance(node, Extend):
@@ -211,7 +231,12 @@ class Compiler:
             node = node.pattern
         steps.reverse()
         volatile = any(call.function in VOLATILE for _, expression in steps for call in find(expression, Call))
-        return Extended(self.compile(node, bound, window), self.expressions.values(steps), volatile=volatile)
+        source = self.compile(node, bound, window, alone=alone or any(_asks_exists(expression) for _, expression in steps))
+        return Extended(source, self.expressions.values(steps), volatile=volatile)
+
+
+def _asks_exists(expression: Expression) -> bool:
+    return next(find(expression, Exists), None) is not None
 
 
 def _meeting(left: Pattern, right: Pattern) -> Meeting:
@@ -240,7 +265,7 @@ def _trace(mandatory: Pattern, optional: Pattern, condition: Expression | None) 
     names = in_scope(mandatory) & in_scope(optional)
     if condition is not None:
         asks = any(call.function in TIME_FUNCTIONS for call in find(condition, Call))
-        if asks or next(find(condition, Exists), None) is not None:
+        if asks or _asks_exists(condition):
             return None
         names |= expression_variables(condition) & in_scope(optional)
     return lambda row: {name: term for name, term in row.items() if name in names}

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from scepter.kernel.sparql.context import Row
 from scepter.kernel.timed.memory import Batch, Meeting, Memory
 from scepter.kernel.timed.operators import Operator
 from scepter.kernel.timed.solutions import Instant, Key, Timed, distinct, within
+from scepter.rdf.values import to_literal
 from scepter.timeline import Allen
 
 Relation: TypeAlias = Callable[[int, int, int, int], bool]
@@ -54,6 +55,7 @@ class Joined(Operator):
     def __init__(self, left: Operator, right: Operator, meeting: Meeting, relation: Allen | None, bound: int | None) -> None:
         super().__init__(left, right)
         self.timed = left.timed or right.timed
+        self.fleeting = (left.fleeting or not left.timed) and (right.fleeting or not right.timed) and self.timed
         self.growable = left.growable and right.growable
         self._meeting = meeting
         self._relation = None if relation is None else RELATIONS[relation]
@@ -62,7 +64,8 @@ class Joined(Operator):
         self._batches: tuple[Batch, Batch] | None = None
         self._found: dict[Key, Timed] = {}
         keep_left, keep_right = remembered(relation)
-        self._keep = keep_left and right.timed, keep_right and left.timed
+        lasting = not left.fleeting and not right.fleeting
+        self._keep = keep_left and right.timed and lasting, keep_right and left.timed and lasting
         self._memories = Memory(meeting, bound), Memory(meeting, bound)
         self._memories[0].add(left.fixed)
         self._memories[1].add(right.fixed)
@@ -147,12 +150,13 @@ class Optional(Operator):
     ) -> None:
         super().__init__(mandatory, optional)
         self.timed = mandatory.timed
+        self.fleeting = mandatory.fleeting
         self._meeting = meeting
         self._relation = None if relation is None else RELATIONS[relation]
         self._flipped = flipped
         self._condition = condition
         self._bound = bound
-        self._keep = optional.timed and mandatory.timed and relation is not Allen.EQUALS
+        self._keep = optional.timed and mandatory.timed and not optional.fleeting and relation is not Allen.EQUALS
         self._memory = Memory(meeting, None if shrink is None else bound, shrink)
         self._memory.add(optional.fixed)
         self._new: Sequence[Timed] = ()
@@ -200,6 +204,7 @@ class Removed(Operator):
     def __init__(self, left: Operator, right: Operator, meeting: Meeting, shared: frozenset[str]) -> None:
         super().__init__(left, right)
         self.timed = left.timed
+        self.fleeting = left.fleeting
         self._meeting = meeting
         self._shared = shared
         self._seen: set[frozenset[tuple[str, object]]] = set()
@@ -232,7 +237,8 @@ class Removed(Operator):
     def commit(self) -> None:
         """Remember that the right side was there."""
         super().commit()
-        self._remember(self._new)
+        if not self.inputs[1].fleeting:
+            self._remember(self._new)
 
     def size(self) -> int:
         """The distinct mappings of the right side."""
@@ -240,23 +246,29 @@ class Removed(Operator):
 
 
 class United(Operator):
-    """UNION."""
+    """UNION. Where `mark` is the name of a variable, it says of each solution which side it comes from."""
 
-    def __init__(self, *sides: Operator) -> None:
+    def __init__(self, *sides: Operator, mark: str | None = None) -> None:
         super().__init__(*sides)
         self.timed = any(side.timed for side in sides)
+        self.fleeting = self.timed and all(side.fleeting or not side.timed for side in sides)
+        self._marks: list[Row] = [{} if mark is None else {mark: to_literal(number)} for number in range(len(sides))]
         self.growable = all(side.growable for side in sides)
         self._found: dict[Key, Timed] = {}
-        self.fixed = distinct(s for side in sides for s in side.fixed)
+        self.fixed = distinct(self._marked([side.fixed for side in sides]))
+
+    def _marked(self, sides: Sequence[Sequence[Timed]]) -> Iterator[Timed]:
+        for mark, solutions in zip(self._marks, sides, strict=True):
+            yield from (s.with_row({**s.row, **mark}) for s in solutions) if mark else solutions
 
     def delta(self, instant: Instant) -> Sequence[Timed]:
         """What ends on any side."""
-        self._found = {s.key: s for side in self.inputs for s in side.delta(instant)}
+        self._found = {s.key: s for s in self._marked([side.delta(instant) for side in self.inputs])}
         return list(self._found.values())
 
     def grow(self, more: Instant) -> Sequence[Timed]:
         """What is more on any side."""
-        fresh = {s.key: s for side in self.inputs for s in side.grow(more)}
+        fresh = {s.key: s for s in self._marked([side.grow(more) for side in self.inputs])}
         added = {key: s for key, s in fresh.items() if key not in self._found}
         self._found.update(added)
         return list(added.values())

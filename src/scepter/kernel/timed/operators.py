@@ -21,6 +21,8 @@ class Operator(ABC):
 
     timed: bool = True
     """Whether a solution can have an interval."""
+    fleeting: bool = False
+    """Whether its solutions are those of each instant anew, so that none is remembered and all join with what ends there."""
     growable: bool = False
     """Whether more occurrences of an instant only add solutions, which `grow` then gives."""
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from scepter.algebra.expressions import Call, Exists
-from scepter.algebra.patterns import Group, LeftJoin, Minus, Pattern, Related, Side, Slice
-from scepter.algebra.query import Ask, Counting
+from scepter.algebra.patterns import Group, LeftJoin, Minus, Related, Side, Slice
+from scepter.algebra.query import Ask, Counting, Select
 from scepter.algebra.timed import Rule, Sources, TimedProgram, TimedQuery, TimedWindow
 from scepter.algebra.walk import find
 from scepter.errors import DataError, Diagnostic
@@ -20,6 +20,7 @@ from scepter.kernel.timed.compile import Compiler, Window
 from scepter.kernel.timed.expressions import VOLATILE, Expressions
 from scepter.kernel.timed.history import History
 from scepter.kernel.timed.operators import Operator
+from scepter.kernel.timed.plain import is_plain
 from scepter.kernel.timed.policies import Policy
 from scepter.kernel.timed.search import Searches
 from scepter.kernel.timed.solutions import EventGraph, Instant, Occurrence, Timed
@@ -57,15 +58,19 @@ class Settings:
 class Pipeline:
     """One pattern's operators over what its sources show."""
 
-    def __init__(self, pattern: Pattern, sources: Sources, window: TimedWindow | None, settings: Settings) -> None:
+    def __init__(self, part: Rule | TimedQuery, settings: Settings) -> None:
+        pattern, sources, window = part.pattern, part.sources, part.window
         dataset = _dataset(sources, settings.dataset)
         context = Context(graph=dataset.default, dataset=dataset)
         existences = list(find(pattern, Exists))
         searches = Searches(context, lambda: self._expressions)
         self._history = History(existences, dataset.default, searches.holds) if existences else None
         self._expressions = Expressions(settings.kind, context, self._history)
-        compiler = Compiler(settings.kind, dataset.default, context, self._expressions, settings.policy)
-        self._root: Operator = compiler.compile(pattern, None, _window(window, settings))
+        plain = is_plain(pattern) and window is None and settings.policy is None and not len(dataset.default)
+        # A graph is a set, and so is what rules derive: only rows are counted.
+        bags = plain and isinstance(part, TimedQuery) and isinstance(part.result, Select)
+        compiler = Compiler(settings.kind, dataset.default, context, self._expressions, settings.policy, plain, bags)
+        self._root: Operator = compiler.compile(pattern, None, _window(window, settings), alone=True)
         self._streams = sources.streams
         self._growable = self._root.growable and self._history is None
         self._seen: set[Occurrence] = set()
@@ -140,7 +145,7 @@ class TimedKernel:
         for each in needed:
             # A rule and the query that shows its results have one pattern.
             if id(each.pattern) not in self._pipelines:
-                self._pipelines[id(each.pattern)] = Pipeline(each.pattern, each.sources, each.window, settings)
+                self._pipelines[id(each.pattern)] = Pipeline(each, settings)
         self.decides_late = settings.policy is not None or any(map(_decides_late, program.parts))
         """Whether an answer depends on all of its instant, so that it cannot be given before the instant has passed."""
 

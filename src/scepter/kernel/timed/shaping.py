@@ -17,6 +17,7 @@ class Shaped(Operator):
     def __init__(self, source: Operator) -> None:
         super().__init__(source)
         self.timed = source.timed
+        self.fleeting = source.fleeting
 
     def shape(self, solutions: Sequence[Timed]) -> Sequence[Timed]:
         """What becomes of the solutions that end together (or have no time)."""

@@ -1,7 +1,7 @@
 """Values of xsd:dateTime, xsd:date, xsd:time and the durations: exact, for any year, with or without a time zone.
 
 A value without a time zone is compared as if it were in UTC: F&O compares with the implicit time zone of the evaluation,
-and Scepter's is UTC everywhere (timeline.parse_datetime takes timestamps the same way).
+and Scepter's is UTC everywhere (timeline.parse_datetime takes timestamps the same way). Only dates are compared more strictly.
 """
 
 from __future__ import annotations

@@ -82,4 +82,4 @@ class Sentences:
         return f"{name} at {when}"
 
     def _name(self, name: str) -> str:
-        return name if name.startswith("_:") or ":" not in name else self.notation.term(IRI(name))
+        return name.removeprefix("_:") if name.startswith("_:") else self.notation.term(IRI(name))

@@ -107,7 +107,8 @@ class _Sequence:
             return Diagnosis(title, matches, tuple(steps))
         last = max(number for number, found in self.partial.items() if found)
         reached = " ".join(self._atom(link.atom) for link in self.links[: last + 1])
-        return Diagnosis(title, 0, tuple(steps), len(self.partial[last]), f"through {reached}", tuple(self._stopped(last)))
+        count = _distinct(self.partial[last])
+        return Diagnosis(title, 0, tuple(steps), count, f"through {reached}", tuple(self._stopped(last)))
 
     # ---- steps
 
@@ -133,7 +134,7 @@ class _Sequence:
             steps.append(Step(self._title(number, each), counted, tuple(stages)))
         waits = before.partial or before.begins
         text = "partial matches so far" if waits else f"partial matches so far (none through {before.names} to go on with)"
-        total = Stage(text, len(self.partial[number]))
+        total = Stage(text, _distinct(self.partial[number]))
         steps[-1] = replace(steps[-1], stages=(*steps[-1].stages, total))
         return steps
 
@@ -240,6 +241,8 @@ class _Sequence:
         """What the engine decides besides the conditions that are told apart."""
         without = f"without {' or '.join(map(self._name, before.negated))}" if before.negated else ""
         if before.begins:
+            if any(isinstance(link.atom, Optional) for link in self.links[:number]):
+                return "begins a match, or goes on with one"
             return f"begins a match, {without} before" if without else ""
         told = {c.text for c in conditions}
         texts = [self.sentences.filter(f.expression) for f in branch.stateful if not f.previous]
@@ -270,6 +273,9 @@ class _Sequence:
             return [self._stopped_by_end(*each) for each in found[:_SHOWN]]
         number = needed[0]
         before = self._before(number)
+        if before.begins:  # all before it is optional: its pairs with what was taken were not tried
+            reason = f"nothing goes on with it by {self._atom(self.links[number].atom)}"
+            return [Stopped(self._selected(m), self.sentences.bindings(s.mapping), reason) for s, m in found[:_SHOWN]]
         offset = before.steps.index(last)
         ranked: list[tuple[tuple[bool, int, int], int, _Went, Attempt]] = []
         for went in self.went[number]:
@@ -373,6 +379,19 @@ class _Sequence:
             return "the streams"
         alias = next((s.alias for s in self.query.streams if s.iri == scan.stream), None)
         return alias or self.sentences.notation.term(scan.stream)
+
+
+def _distinct(partial: Sequence[tuple[Solution, Match]]) -> int:
+    """How many there are by events and mapping, whatever aggregates over their iterations are looked at (SPAseq rule 11)."""
+    return len(
+        {
+            (
+                frozenset((name, term) for name, term in solution.mapping.items() if " " not in name),
+                tuple((label, tuple(events)) for label, events in match.events.items()),
+            )
+            for solution, match in partial
+        }
+    )
 
 
 def _events(candidates: Sequence[Solution]) -> int:

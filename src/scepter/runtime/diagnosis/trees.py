@@ -160,7 +160,7 @@ class Tree:
 
     def _static(self, pattern: Pattern) -> int:
         """The solutions that static data alone gives: they have no time, so that no stream is needed for them."""
-        if not self.static:
+        if not self.static or next(find(pattern, Related), None) is not None:
             return 0
         given, ontology = self.trials.background.dataset, self.trials.ontology
         schema = Schema.from_triples(ontology)

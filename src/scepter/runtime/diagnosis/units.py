@@ -113,7 +113,7 @@ def _windowed(query: WindowedQuery, trials: Trials, sentences: Sentences, title:
         return count
 
     names = {sentences.notation.term(window_graph(w.name)): f"WINDOW {sentences.notation.term(w.name)}" for w in query.windows}
-    tree = Tree(answers, trials, sentences, named=names, matched=matched)
+    tree = Tree(answers, trials, sentences, named=names, matched=matched, static=False)
     tree.visit(query.pattern)
     return found_by(tree, title, len(trials.matches(replace(query, result=all_columns(query.pattern)))))
 

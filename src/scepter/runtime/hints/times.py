@@ -136,7 +136,7 @@ def _span(survey: Survey) -> str:
 
 
 def _unit_warning(message: str, unit: str | None) -> Diagnostic:
-    advice = f"if they count {unit}, add --time-unit {unit}" if unit else "check --time-unit: the length of one unit of integer timestamps"
+    advice = f"if they count {unit}, add --time-unit {unit}" if unit else "check --time-unit, the length of their unit"
     return Diagnostic("time-unit", message, None, advice, severity=Severity.WARNING)
 
 

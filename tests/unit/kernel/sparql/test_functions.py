@@ -257,7 +257,7 @@ def test_replace_errors(arguments: tuple[Term | str, ...]) -> None:
         ("double", Literal("1e3"), "1e3"),
         ("boolean", lit("NaN", "double"), "false"),
         ("boolean", lit("0.1", "decimal"), "true"),
-        ("boolean", Literal("1"), "1"),
+        ("boolean", Literal("1"), "true"),
         ("dateTime", lit("2026-01-01Z", "date"), "2026-01-01T00:00:00Z"),
         ("date", lit("2026-01-01T10:00:00Z", "dateTime"), "2026-01-01Z"),
         ("time", lit("2026-01-01T10:00:00Z", "dateTime"), "10:00:00Z"),

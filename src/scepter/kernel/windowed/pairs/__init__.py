@@ -1,0 +1,1 @@
+"""Sequences of two event labels, followed in columns (docs/decisions/0011)."""

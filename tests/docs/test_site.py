@@ -1,0 +1,98 @@
+"""The site as it is built: nothing it would fetch from elsewhere, no link or anchor that leads nowhere, no part left out."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Mapping
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+class Page(HTMLParser):
+    """What a page links to, what it loads, and its anchors."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.loads: list[str] = []
+        self.anchors: set[str] = set()
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {name: value or "" for name, value in attrs}
+        self.anchors |= {given[name] for name in ("id", "name") if name in given}
+        if tag == "a" and "href" in given:
+            self.links.append(given["href"])
+        if tag in ("script", "img", "iframe", "source") and "src" in given:
+            self.loads.append(given["src"])
+        if tag == "link" and given.get("rel") not in ("canonical", "next", "prev"):
+            self.loads.append(given["href"])
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site, built as `make docs` does."""
+    target = tmp_path_factory.mktemp("site")
+    built = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(target)],
+        cwd=ROOT, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert built.returncode == 0, built.stdout + built.stderr
+    return target
+
+
+@pytest.fixture(scope="module")
+def pages(site: Path) -> Mapping[Path, Page]:
+    return {path: Page(path.read_text("utf-8")) for path in site.rglob("*.html") if path.name != "404.html"}
+
+
+def test_every_document_is_a_page(site: Path) -> None:
+    documents = [path.relative_to(ROOT / "docs") for path in (ROOT / "docs").rglob("*.md")]
+    examples = [Path("examples") / path.parent.name / "index.md" for path in (ROOT / "examples").glob("*/README.md")]
+    for document in [*documents, *examples]:
+        folder = document.parent if document.name == "index.md" else document.with_suffix("")
+        assert (site / folder / "index.html").exists(), document
+
+
+def test_nothing_is_fetched_from_elsewhere(pages: Mapping[Path, Page], site: Path) -> None:
+    assert {load for page in pages.values() for load in page.loads if urlsplit(load).netloc} == set()
+    sheets = [path.read_text("utf-8") for path in site.rglob("*.css")]
+    assert sheets
+    assert [found for sheet in sheets for found in re.findall(r"(?:url\(|@import\s+)[\"']?(?:https?:)?//[^)\"']+", sheet)] == []
+
+
+def test_links_and_anchors_lead_somewhere(pages: Mapping[Path, Page], site: Path) -> None:
+    missing = []
+    for path, page in pages.items():
+        for link in page.links:
+            parts = urlsplit(link)
+            if parts.scheme or parts.netloc:
+                continue
+            target = path if not parts.path else (path.parent / unquote(parts.path)).resolve()
+            target = target / "index.html" if target.is_dir() else target
+            anchored = not parts.fragment or target not in pages or unquote(parts.fragment) in pages[target].anchors
+            if not target.exists() or not anchored:
+                missing.append(f"{path.relative_to(site)}: {link}")
+    assert missing == []
+
+
+def test_generated_parts_are_there(site: Path) -> None:
+    texts = {path: path.read_text("utf-8") for path in site.rglob("*.html")}
+    assert [path for path, text in texts.items() if "<!-- generated:" in text or "```yaml case" in text] == []
+
+    def text(page: str) -> str:
+        return texts[site / page / "index.html"]
+
+    for language, rule in {"spaseq": "sequence", "ep-sparql": "operator", "obep": "composite", "rsep-ql": "match"}.items():
+        assert f'id="g-{rule}"' in text(f"reference/{language}")
+    assert "--max-derivations" in text("reference/cli")
+    assert 'id="unbound-variable"' in text("reference/errors")
+    assert "push_all" in text("reference/python")
