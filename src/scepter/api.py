@@ -29,18 +29,20 @@ def run(
     evaluate_at: Sequence[int | str] | None = None,
     max_delay: int | str | None = None,
     why: bool = False,
+    idle_streams: str | None = None,
 ) -> DataFrame:
     """The matches of a query as a DataFrame: batch in, batch out; streaming in, streaming out (append mode).
 
     Columns: `start` and `end` (bigint or timestamp, as the input), then one column per projected variable,
     `struct<type, value, datatype, lang>`, null where unbound; for CONSTRUCT a column `graph array<struct<s, p, o>>`, for ASK
     a column `boolean`. `why` adds a column `why`: what each occurrence of an OBEP event rests on, as JSON. A stream is given
-    as a DataFrame with columns `start, end, graph`, or as a file, glob or folder.
+    as a DataFrame with columns `start, end, graph`, or as a file, glob or folder. Of several live streams, `idle_streams` says
+    whether time waits for the one that is behind ("wait", the default) or goes with the one ahead ("ignore").
     """
     return spark_run.run(
         query, spark, streams, find_files=files_of, background=background, ontology=ontology, policy=policy,
         time_unit=time_unit, start=start, evaluate_at=evaluate_at, max_delay=max_delay,
-        why=why,
+        why=why, idle_streams=idle_streams,
     )  # fmt: skip
 
 

@@ -1,6 +1,7 @@
-"""A live run as a process of its own, for the test that kills it: events of a folder in, Parquet out, one file at a time.
+"""A live run as a process of its own, for tests that kill it, or its workers: events of a folder in, Parquet out, one file at a
+time.
 
-Usage: live_run.py EVENTS CHECKPOINT OUTPUT
+Usage: live_run.py LANGUAGE MASTER EVENTS CHECKPOINT OUTPUT
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from scepter.api import run
 from scepter.runtime.queries import parse
 from scepter.runtime.spark.session import session
 
-QUERY = """PREFIX : <http://example/>
+QUERIES = {
+    "spaseq": """PREFIX : <http://example/>
 SELECT ?s ?v ?w (COUNT(B.?b) AS ?n)
 WITHIN 12 SLIDING
 FROM STREAM S <http://example/s>
@@ -23,15 +25,24 @@ WHERE {
   DEFINE GPM B ON S { ?s :b ?b }
   DEFINE GPM C ON S { ?s :c ?w FILTER (?w > ?v) }
 }
-"""
+""",
+    "ep-sparql": """PREFIX : <http://example/>
+SELECT ?s ?v ?w
+WHERE { { ?s :a ?v } OPTIONAL { ?s :b ?b } } SEQ { ?s :c ?w }
+FILTER (getDURATION() < 12 && ?w > ?v)
+""",
+}
+"""One that is divided over buckets, and one that runs whole."""
 
 
-def main(events: str, checkpoint: str, output: str) -> None:
-    spark = session("local[2]", "live run", **{"spark.sql.shuffle.partitions": "1"})
+def main(language: str, master: str, events: str, checkpoint: str, output: str) -> None:
+    small = {"spark.sql.shuffle.partitions": "1", "spark.executor.memory": "512m"}
+    spark = session(master, "live run", **small)
     schema = "start bigint, `end` bigint, graph array<struct<s: string, p: string, o: string>>"
     table = spark.readStream.schema(schema).option("maxFilesPerTrigger", 1).parquet(events)
-    found = run(parse(QUERY, "spaseq"), spark, {"S": table})
-    flat = found.select("start", "end", *(F.col(f"{name}.value").alias(name) for name in ("s", "v", "w", "n")))
+    query = parse(QUERIES[language], language)
+    found = run(query, spark, {"http://example/s": table})
+    flat = found.select("start", "end", *(F.col(f"{name}.value").alias(name) for name in query.variables))
     sink = flat.writeStream.format("parquet").option("path", output).option("checkpointLocation", checkpoint)
     sink.trigger(availableNow=True).start().awaitTermination()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -14,9 +15,11 @@ from pathlib import Path
 
 import pyspark
 import pytest
+from pyspark.sql import SparkSession
 
 from batches import at_time, integer, quad
 from scepter.runtime.spark.session import java_home
+from spark.disturbed import PATIENCE, Disturbed
 
 HOME = Path(pyspark.__file__).parent
 QUERY = """\
@@ -24,6 +27,7 @@ PREFIX : <http://e/>
 SELECT ?x WITHIN 10 FROM STREAM S <http://e/s>
 WHERE { SEQ (A; B) DEFINE GPM A ON S { ?x :v ?a } DEFINE GPM B ON S { ?x :v ?b FILTER(?b > ?a) } }
 """
+DEPLOY = "org.apache.spark.deploy"
 DRIVER = "from scepter.cli.main import main\n\nmain()\n"
 
 pytestmark = [pytest.mark.slow, pytest.mark.spark]
@@ -43,7 +47,10 @@ def environment(**more: str) -> dict[str, str]:
 def started(folder: Path, name: str, *arguments: str) -> subprocess.Popen[bytes]:
     with (folder / f"{name}.log").open("wb") as log:
         command = [str(HOME / "bin" / "spark-class"), *arguments]
-        return subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, cwd=folder, env=environment())
+        # a session of its own: what a worker has started can be killed with it
+        return subprocess.Popen(
+            command, stdout=log, stderr=subprocess.STDOUT, cwd=folder, env=environment(), start_new_session=True
+        )
 
 
 def stop(process: subprocess.Popen[bytes]) -> None:
@@ -51,8 +58,13 @@ def stop(process: subprocess.Popen[bytes]) -> None:
     try:
         process.wait(60)
     except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait(60)
+        kill(process)
+
+
+def kill(process: subprocess.Popen[bytes]) -> None:
+    """As a machine dies: the process and all it has started."""
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
 
 
 def await_lines(log: Path, words: str, count: int) -> None:
@@ -63,23 +75,39 @@ def await_lines(log: Path, words: str, count: int) -> None:
     raise AssertionError(f"{log} never said {words!r}: {log.read_text(errors='replace')}")
 
 
-@pytest.fixture(scope="module")
-def master(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A master and two workers of one core each."""
-    folder = tmp_path_factory.mktemp("cluster")
-    port = free_port()
-    url = f"spark://127.0.0.1:{port}"
-    deploy = "org.apache.spark.deploy"
-    with ExitStack() as running:
+class Cluster:
+    """A master and workers of one core each."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        port = free_port()
+        self.url = f"spark://127.0.0.1:{port}"
         place = ("--host", "127.0.0.1", "--webui-port", str(free_port()))
-        running.callback(stop, started(folder, "master", f"{deploy}.master.Master", *place, "--port", str(port)))
+        self._master = started(folder, "master", f"{DEPLOY}.master.Master", *place, "--port", str(port))
+        self.workers: list[subprocess.Popen[bytes]] = []
         await_lines(folder / "master.log", "Starting Spark master", 1)
-        for number in range(2):
-            size = ("-c", "1", "-m", "700m", "-d", str(folder / f"work{number}"))
-            place = ("--host", "127.0.0.1", "--webui-port", str(free_port()))
-            running.callback(stop, started(folder, f"worker{number}", f"{deploy}.worker.Worker", *size, *place, url))
-        await_lines(folder / "master.log", "Registering worker", 2)
-        yield url
+
+    def start_worker(self) -> None:
+        number = len(self.workers)
+        size = ("-c", "1", "-m", "700m", "-d", str(self._folder / f"work{number}"))
+        place = ("--host", "127.0.0.1", "--webui-port", str(free_port()))
+        self.workers.append(started(self._folder, f"worker{number}", f"{DEPLOY}.worker.Worker", *size, *place, self.url))
+        await_lines(self._folder / "master.log", "Registering worker", number + 1)
+
+    def stop(self) -> None:
+        for process in (*self.workers, self._master):
+            if process.poll() is None:
+                stop(process)
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    found = Cluster(tmp_path_factory.mktemp("cluster"))
+    with ExitStack() as running:
+        running.callback(found.stop)
+        for _ in range(2):
+            found.start_worker()
+        yield found
 
 
 @pytest.fixture
@@ -111,7 +139,8 @@ def finished(command: list[str], folder: Path, env: dict[str, str]) -> str:
     return done.stdout
 
 
-def test_scepter_run_and_spark_submit_with_a_packed_environment(master: str, folder: Path) -> None:
+def test_scepter_run_and_spark_submit_with_a_packed_environment(cluster: Cluster, folder: Path) -> None:
+    master = cluster.url
     run = ["run", "q.spaseq", "--stream", "S=s.nq"]
     expected = finished([sys.executable, "-m", "scepter", *run, "--engine", "local"], folder, environment())
     assert expected
@@ -126,3 +155,18 @@ def test_scepter_run_and_spark_submit_with_a_packed_environment(master: str, fol
     loopback = ["--conf", "spark.driver.host=127.0.0.1", "--conf", "spark.driver.bindAddress=127.0.0.1"]
     finished([*submit, *loopback, "driver.py", *run, "--output", "out.jsonl"], folder, env)
     assert (folder / "out.jsonl").read_text() == expected
+
+
+def test_matches_are_the_same_when_workers_die(cluster: Cluster, spark: SparkSession, tmp_path: Path) -> None:
+    run = Disturbed(tmp_path, "ep-sparql", cluster.url)
+    driver = run.start(environment())
+    try:
+        for goal in (2, 4):
+            run.await_batches(goal, driver)
+            kill(next(worker for worker in cluster.workers if worker.poll() is None))
+            cluster.start_worker()  # as whoever supervises workers would
+        assert driver.wait(PATIENCE) == 0, run.log()
+    finally:
+        if driver.poll() is None:
+            kill(driver)
+    run.check(spark)

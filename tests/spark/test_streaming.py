@@ -160,3 +160,29 @@ def test_live_and_bounded_streams_do_not_mix(spark: SparkSession, tmp_path: Path
     bounded = spark.createDataFrame([], table_schema(TimeKind.INTEGER))
     with pytest.raises(OptionError, match="some are bounded"):
         run(parse(two, "spaseq"), spark, {"S": live, "T": bounded})
+
+
+TWO = """PREFIX : <http://example/>
+SELECT ?v ?w
+WHERE { { ?s :a ?v } SEQ { ?s :b ?w } FILTER (getDURATION() < 10) }
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("one_partition")
+def test_an_idle_stream_holds_back_the_others_unless_it_is_ignored(spark: SparkSession, tmp_path: Path) -> None:
+    busy = [[event(20, ":x :a 1 .")], [event(24, ":x :b 2 .")], [event(500, ":x :c 1 .")], [event(600, ":x :c 1 .")]]
+    runs = []
+    for idle in ("wait", "ignore"):
+        tables = {
+            "http://example/busy": live_table(spark, tmp_path / idle / "busy", busy),
+            "http://example/idle": live_table(spark, tmp_path / idle / "idle", [[event(1, ":x :c 1 .")]]),
+        }
+        options = RunOptions.of(idle_streams=idle)
+        found = run_with_options(parse(TWO, "ep-sparql"), spark, tables, options, find_files=stream_files)
+        sink = labelled(idle, found).writeStream.format("memory").queryName(f"idle_{idle}").outputMode("append")
+        place = str(tmp_path / idle / "checkpoint")
+        runs.append(sink.option("checkpointLocation", place).trigger(availableNow=True).start())
+    assert all(live.awaitTermination(600) for live in runs)
+    assert answers(spark.table("idle_wait").collect()) == {}
+    assert [(a.start, a.end) for a in answers(spark.table("idle_ignore").collect())["ignore"]] == [(20, 24)]

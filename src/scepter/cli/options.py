@@ -24,6 +24,7 @@ def run_options(
     max_delay: str | None = None,
     max_derivations: str | None = None,
     why: bool = False,
+    idle_streams: str | None = None,
 ) -> RunOptions:
     """Check the options of a run for a query in a language."""
     found = RunOptions.of(
@@ -34,6 +35,7 @@ def run_options(
         max_delay=max_delay,
         max_derivations=max_derivations,
         why=why,
+        idle_streams=idle_streams,
     )
     if why and language != "obep":
         title = _TITLES.get(language, language)
@@ -101,10 +103,11 @@ def check_engine(
     checkpoint: object | None,
     trigger: str | None = None,
     max_events: int | None = None,
+    idle_streams: str | None = None,
 ) -> None:
     """Refuse what the engine cannot do."""
     one_of("--engine", engine, ENGINES)
-    live = {"--checkpoint": checkpoint, "--trigger": trigger, "--max-events": max_events}
+    live = {"--checkpoint": checkpoint, "--trigger": trigger, "--max-events": max_events, "--idle-streams": idle_streams}
     if engine == "local":
         given = {"--master": master is not None, "--follow": follow} | {name: value is not None for name, value in live.items()}
         for option in (name for name, is_given in given.items() if is_given):

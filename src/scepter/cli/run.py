@@ -158,9 +158,25 @@ def run(
             help="With --follow: how many events of a stream a micro-batch takes at most. Example: --max-events 100000",
         ),
     ] = None,
+    idle_streams: Annotated[
+        str | None,
+        typer.Option(
+            metavar="I",
+            help="With --follow and several streams: wait (default): time moves on when it has in each of them; ignore: it is "
+            "that of the stream ahead, and what is behind it by more than --max-delay is late. Example: --idle-streams ignore",
+        ),
+    ] = None,
 ) -> None:
     """Run a query over streams and write its matches."""
-    check_engine(engine, master=master, follow=follow, checkpoint=checkpoint, trigger=trigger, max_events=max_events)
+    check_engine(
+        engine,
+        master=master,
+        follow=follow,
+        checkpoint=checkpoint,
+        trigger=trigger,
+        max_events=max_events,
+        idle_streams=idle_streams,
+    )
     check_insight(engine, diagnose=diagnose, report=None)
     interval = trigger_interval(trigger)
     chosen = one_of("--format", format, FORMATS) if format is not None else _default_format(output)
@@ -174,6 +190,7 @@ def run(
         max_delay=max_delay,
         max_derivations=max_derivations,
         why=why,
+        idle_streams=idle_streams,
     )
     sources, warnings = assign_streams(query, split_streams(query, stream or []))
     for warning in warnings:

@@ -22,6 +22,9 @@ _SPELLINGS = {
 POLICIES = ("unrestricted", "chronological", "recent", "naive")
 
 
+IDLE_STREAMS = ("wait", "ignore")
+
+
 @dataclass(frozen=True, slots=True)
 class Instant:
     """A point in time as the user gave it."""
@@ -53,6 +56,8 @@ class RunOptions:
     max_derivations: int = MAX_DERIVATIONS
     why: bool = False
     """Whether each answer comes with what it rests on (OBEP)."""
+    idle_streams: str = "wait"
+    """Live on Spark, with several streams: whether time waits for the one that is behind, or goes with the one ahead."""
 
     @classmethod
     def of(
@@ -65,6 +70,7 @@ class RunOptions:
         max_delay: int | str | Duration | None = None,
         max_derivations: int | str | None = None,
         why: bool = False,
+        idle_streams: str | None = None,
     ) -> RunOptions:
         """Options from what a person writes; raises OptionError that says what would be right.
 
@@ -89,6 +95,7 @@ class RunOptions:
             None if max_delay is None else _delay(max_delay),
             MAX_DERIVATIONS if max_derivations is None else _count(max_derivations),
             why,
+            IDLE_STREAMS[0] if idle_streams is None else _idle(idle_streams),
         )
 
     def delay_on(self, kind: TimeKind) -> int | None:
@@ -101,6 +108,12 @@ class RunOptions:
             raise option_error(
                 "duration", f"--max-delay: {error}", help="choose a longer delay or a finer --time-unit"
             ) from None
+
+
+def _idle(given: str) -> str:
+    if given not in IDLE_STREAMS:
+        raise option_error("idle-streams", f"idle streams cannot be {given!r}", help=f"one of {', '.join(IDLE_STREAMS)}")
+    return given
 
 
 def _count(given: int | str) -> int:

@@ -49,11 +49,18 @@ def run(
     evaluate_at: Sequence[int | str] | None = None,
     max_delay: int | str | None = None,
     why: bool = False,
+    idle_streams: str | None = None,
 ) -> DataFrame:
     """The matches as a DataFrame: start, end, then one column per projected variable (struct<type, value, datatype, lang>),
     or `graph`, or `boolean`."""
     options = RunOptions.of(
-        policy=policy, time_unit=time_unit, start=start, evaluate_at=evaluate_at, max_delay=max_delay, why=why
+        policy=policy,
+        time_unit=time_unit,
+        start=start,
+        evaluate_at=evaluate_at,
+        max_delay=max_delay,
+        why=why,
+        idle_streams=idle_streams,
     )
     found = run_with_options(
         query, spark, streams, options, find_files=find_files, background=background, ontology=ontology, parts=False

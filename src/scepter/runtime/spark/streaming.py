@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 from typing import Any, Final
 
 import pyarrow as pa
@@ -34,14 +34,16 @@ def run_streaming(query: Query, spark: SparkSession, job: Job, inputs: Mapping[i
     reading = Reading(spark.sparkContext.broadcast(job), report)
     delay = job.options.delay_on(job.kind) or 0
     patience = f"{-(-delay // ticks_per_millisecond(job))} milliseconds"
+    wait = job.options.idle_streams == "wait"
     frames = []
     for stream, frame in inputs.items():
-        packed = frame.mapInArrow(partial(pack_frame, reading, stream), PACKED)
-        timed = packed.withColumn("event_time", _event_time(job)).withWatermark("event_time", patience)
+        packed = frame.mapInArrow(partial(pack_frame, reading, stream), PACKED).withColumn("event_time", _event_time(job))
+        # Spark's time is the least of all watermarks: one for each stream waits for all of them, one for all for none
+        timed = packed.withWatermark("event_time", patience) if wait else packed
         frames.append(timed.select((F.col("query") * job.buckets + F.col("bucket")).alias("place"), "blob", "event_time"))
-    every = frames[0]
-    for frame in frames[1:]:
-        every = every.unionAll(frame)
+    every = reduce(DataFrame.unionAll, frames)
+    if not wait:
+        every = every.withWatermark("event_time", patience)
     processor = BucketProcessor(
         job,
         arrow_schema(

@@ -1,0 +1,93 @@
+"""A live run that is disturbed: the events it reads, how far it is, and what it must give all the same."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+from buckets import triples
+from scepter.rdf.terms import Literal
+from scepter.rdf.timeline_notation import TimelineEvent
+from scepter.runtime.push import Engine, Event
+from scepter.runtime.queries import parse
+from scepter.timeline import TimeKind
+from spark.live_run import QUERIES
+from spark_answers import write_events
+
+SCRIPT = Path(__file__).with_name("live_run.py")
+BATCHES = 6
+PATIENCE = 600
+"""Seconds; a machine may be busy."""
+
+
+def at(time: int, text: str) -> TimelineEvent:
+    return TimelineEvent("e", time, time, TimeKind.INTEGER, tuple(triples(text)), 0)
+
+
+class Disturbed:
+    """A run over a folder of micro-batches."""
+
+    def __init__(self, folder: Path, language: str, master: str) -> None:
+        self.folder = folder
+        self.language = language
+        self.master = master
+        self.checkpoint = folder / "checkpoint"
+        self.parts = _parts(seed=4)
+        (folder / "events").mkdir()
+        for number, part in enumerate(self.parts):
+            path = folder / "events" / f"{number:04}.parquet"
+            write_events(path, part)
+            os.utime(path, (1_000_000 + number, 1_000_000 + number))
+
+    def start(self, env: dict[str, str] | None = None) -> subprocess.Popen[bytes]:
+        """The driver, in a session of its own: its JVM and its workers can be killed with it."""
+        places = [str(self.folder / name) for name in ("events", "checkpoint", "output")]
+        command = [sys.executable, str(SCRIPT), self.language, self.master, *places]
+        with (self.folder / "log").open("ab") as log:
+            return subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True, env=env)
+
+    def await_batches(self, goal: int, process: subprocess.Popen[bytes]) -> None:
+        """Until so many micro-batches are done, and then somewhere within the next."""
+        deadline = time.monotonic() + PATIENCE
+        while self.committed() < goal and process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.02)
+        time.sleep(random.Random(goal).random() / 2)
+        assert process.poll() is None, self.log()
+        assert goal <= self.committed() < len(self.parts), self.log()
+
+    def committed(self) -> int:
+        commits = self.checkpoint / "commits"
+        return sum(path.name.isdigit() for path in commits.iterdir()) if commits.is_dir() else 0
+
+    def log(self) -> str:
+        return (self.folder / "log").read_text(errors="replace")[-3000:]
+
+    def check(self, spark: SparkSession) -> None:
+        """Its rows are those of a run that nobody disturbed."""
+        rows = spark.read.parquet(str(self.folder / "output")).collect()
+        wanted = self._undisturbed()
+        assert len(wanted) > 30
+        assert Counter(tuple(row) for row in rows) == wanted
+
+    def _undisturbed(self) -> Counter[object]:
+        query = parse(QUERIES[self.language], self.language)
+        engine = Engine(query)
+        found = engine.push_all(Event("http://example/s", e.triples, e.start, e.end) for part in self.parts for e in part)
+        shown = ({k: t.lexical if isinstance(t, Literal) else t.value for k, t in m.bindings.items()} for m in found)  # type: ignore[union-attr]
+        names = query.variables
+        return Counter((m.start, m.end, *(row[n] for n in names)) for m, row in zip(found, shown, strict=True))
+
+
+def _parts(seed: int) -> list[list[TimelineEvent]]:
+    draw = random.Random(seed)
+    texts = [f":s{draw.randrange(4)} :{draw.choice('abbbc')} {draw.randrange(9)} ." for _ in range(BATCHES * 45)]
+    events = [at(2 + number // 3, text) for number, text in enumerate(texts)]
+    parts = [events[i : i + 45] for i in range(0, len(events), 45)]
+    return [*parts, [at(90_000, ":far :away true .")], [at(90_001, ":far :away true .")]]
