@@ -212,7 +212,8 @@ def test_the_network_of_the_schema_is_drawn_as_given_and_reduced() -> None:
     many = "".join(f":K{i} rdfs:subClassOf :Other . " for i in range(20))
     schema = parse_graph(
         "PREFIX : <http://e/> PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>\n"
-        ":A rdfs:subClassOf :Target . :B rdfs:subClassOf :A . :p rdfs:domain :B . :L rdfs:subClassOf :M . :M rdfs:subClassOf :L ."
+        ":A rdfs:subClassOf :Target . :B rdfs:subClassOf :A . :p rdfs:domain :B . "
+        ":L rdfs:subClassOf :M . :M rdfs:subClassOf :L ."
         + many
     )
     text = explain(lowered.program, "sparkwave", "text", dict(lowered.prefixes), schema)
