@@ -76,7 +76,8 @@ def term(struct: Mapping[str, str]) -> Term:
 def case_query(case: Case) -> tuple[Query, RunOptions, dict[str, list[TimelineEvent]]]:
     """A case's query, its options, and its events by the stream's IRI."""
     query = parse(case.query, case.language, str(case.path))
-    options = run_options(query.language, **{name.replace("-", "_"): value for name, value in case.options.items()})
+    given: dict[str, Any] = {name.replace("-", "_"): value for name, value in case.options.items()}
+    options = run_options(query.lowered, **given)
     events, _ = assign_streams(query, [(name, list(events)) for name, events in case.streams.items()])
     return query, options, events
 

@@ -15,7 +15,7 @@ from scepter.rdf.terms import IRI, BlankNode, Literal, Term
 from scepter.runtime.engine import LocalEngine
 from scepter.runtime.inputs import BackgroundGiven, OntologyGiven, load_background, load_ontology
 from scepter.runtime.matches import Match
-from scepter.runtime.options import RunOptions
+from scepter.runtime.options import RunOptions, check_taken
 from scepter.runtime.queries import Query
 from scepter.timeline import MIN_INSTANT, TimeKind, format_instant, parse_instant
 
@@ -115,6 +115,7 @@ class Engine:
         self._options = RunOptions.of(
             policy=policy, time_unit=time_unit, start=start, evaluate_at=evaluate_at, max_delay=max_delay, why=why
         )
+        check_taken(self._options, query.lowered)
         self._refused: list[DeadLetter] = []
         self._engine = LocalEngine(
             query.program,
