@@ -57,7 +57,8 @@ class Watch:
         if self._report is not None:
             from scepter.io.report.page import Report, report_page
 
-            page = report_page(Report(job.query, log, job.sources, unused, warnings, findings))
+            plan = job.query.explain("svg", job.ontology or None)
+            page = report_page(Report(job.query, log, job.sources, plan, unused, warnings, findings))
             with replacing(self._report) as out:
                 out.write(page)
 
