@@ -66,3 +66,10 @@ def test_many_matches_are_cut_and_it_says_so() -> None:
 def test_a_list_of_matches_stays_a_list() -> None:
     matches = scepter.Matches(found())
     assert isinstance(matches, list) and len(matches + found()) == 4
+
+
+def test_an_engine_returns_what_a_notebook_shows() -> None:
+    engine = scepter.Engine(scepter.parse(QUERY))
+    assert engine.push(event("s", ":h1 :alarm 1 .", 1))._repr_html_() == "<p>no matches</p>"
+    assert "<svg" in engine.push(event("t", ":h1 :fire 2 .", 5))._repr_html_()
+    assert engine.advance(6) == engine.close() == scepter.Matches()
