@@ -77,7 +77,7 @@ def case_query(case: Case) -> tuple[Query, RunOptions, dict[str, list[TimelineEv
     """A case's query, its options, and its events by the stream's IRI."""
     query = parse(case.query, case.language, str(case.path))
     given: dict[str, Any] = {name.replace("-", "_"): value for name, value in case.options.items()}
-    options = run_options(query.language, **given)
+    options = run_options(query.lowered, **given)
     events, _ = assign_streams(query, [(name, list(events)) for name, events in case.streams.items()])
     return query, options, events
 

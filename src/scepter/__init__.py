@@ -23,6 +23,7 @@ from scepter.rdf.terms import IRI, BlankNode, Literal
 if TYPE_CHECKING:
     from scepter.api import run
     from scepter.runtime.matches import Match
+    from scepter.runtime.notebook import Matches
     from scepter.runtime.push import Engine, Event
     from scepter.runtime.queries import Query, parse
 
@@ -33,6 +34,7 @@ _LATER = {
     "Engine": "scepter.runtime.push",
     "Event": "scepter.runtime.push",
     "Match": "scepter.runtime.matches",
+    "Matches": "scepter.runtime.notebook",
     "Query": "scepter.runtime.queries",
     "parse": "scepter.runtime.queries",
     "run": "scepter.api",
@@ -47,6 +49,7 @@ __all__ = [
     "Event",
     "Literal",
     "Match",
+    "Matches",
     "OptionError",
     "Query",
     "QueryError",

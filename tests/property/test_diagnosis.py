@@ -77,7 +77,7 @@ def _inside(evaluation: _Evaluation, places: Sequence[_Place]) -> list[Run]:
 
 
 def _identity(run: Run) -> object:
-    return tuple(seen.number for seen in run.selected), frozenset(run.mapping.items())
+    return frozenset(seen.number for seen in run.selected), frozenset(run.mapping.items())
 
 
 def _diagnosed(query: QueryText, stream: Sequence[naive.Event]) -> tuple[Query, Sequence[Step], int]:

@@ -96,7 +96,7 @@ def page(language: str) -> str:
     lines = [writer.rule(name, tokens) for name, tokens in own.rules.items()]
     lines += [writer.rule(name, tokens, more=True) for name, tokens in own.extended.items()]
     lines += [writer.terminal(name, pattern) for name, pattern in own.terminals.items() if not keywords(pattern)]
-    return f'<pre class="ebnf"><code>{"".join(lines)}</code></pre>'
+    return f'<pre class="ebnf">{"".join(lines)}</pre>'
 
 
 class _Writer:

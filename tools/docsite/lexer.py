@@ -31,7 +31,7 @@ class QueryLexer(RegexLexer):  # type: ignore[misc]  # pygments has no types
             (r"<[^<>\"{}|^`\\\s]*>", Name.Label),
             (r"[?$]\w+", Name.Variable),
             (r'"""(?:[^"\\]|\\.|"{1,2}(?!"))*"""|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'', String),
-            (r"\w*:[\w.-]*\w|\w+:", Name.Namespace),
+            (r"\w*:[\w.-]*\w", Name.Namespace),
             (words(_words(), prefix=r"(?i:", suffix=r")(?![\w:-])"), Keyword),
             (r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?\b", Number),
             (r"[^\W\d]\w*", Name),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,7 +60,13 @@ def open_streams(query: Query, sources: Mapping[str, str], *, follow: bool = Fal
     return {} if follow else {iri: open_source(source) for iri, source in sources.items()}
 
 
-def matches(job: Job, dead_letter: DeadLetterTaker, progress: RunProgress, observer: Observer | None = None) -> Iterator[Match]:
+def matches(
+    job: Job,
+    dead_letter: DeadLetterTaker,
+    progress: RunProgress,
+    observer: Observer | None = None,
+    shown: Callable[[int, str | None], object] | None = None,
+) -> Iterator[Match]:
     """The matches of a job, sorted where its input is bounded; the observer hears what is read in this process."""
     if job.engine == "spark":
         from scepter.cli.spark import spark_matches  # a local run starts without pyspark
@@ -76,6 +82,7 @@ def matches(job: Job, dead_letter: DeadLetterTaker, progress: RunProgress, obser
         progress=lambda step: progress.update(step.done, step.total, step.triples),
         warn=job.warn,
         observer=observer,
+        shown=shown,
     )
 
 
@@ -101,7 +108,7 @@ def case_engines(names: Sequence[str], master: str | None = None) -> Iterator[Ma
 def _run_case_locally(case: Case) -> list[Answer]:
     query = parse(case.query, case.language, str(case.path))
     given: dict[str, Any] = {name.replace("-", "_"): value for name, value in case.options.items()}
-    options = run_options(query.language, **given)
+    options = run_options(query.lowered, **given)
     named = [(name, TimelineSource(name, events)) for name, events in case.streams.items()]
     streams, _ = assign_streams(query, named)
     found = run_local(

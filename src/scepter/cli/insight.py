@@ -2,49 +2,65 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
+from typing import TypedDict
 
-import numpy as np
 import typer
-from numpy.typing import NDArray
 
 from scepter.cli.execute import Job
 from scepter.cli.inputs import tell_warnings
 from scepter.errors import option_error
-from scepter.rdf.batch import EventBatch
-from scepter.rdf.source import Survey
+from scepter.io.report.log import EventName, RunLog
+from scepter.io.results import replacing
+from scepter.runtime.inputs import BackgroundGiven, OntologyGiven
+from scepter.runtime.matches import Match
+from scepter.runtime.options import RunOptions
+
+
+class _Given(TypedDict):
+    background: BackgroundGiven
+    ontology: OntologyGiven
+    options: RunOptions
 
 
 class Watch:
-    """Hears what a run reads, and speaks when it is over."""
+    """Hears what a run reads and finds, and speaks when it is over."""
 
-    def __init__(self, job: Job, *, diagnose: bool) -> None:
+    def __init__(self, job: Job, *, diagnose: bool, report: Path | None) -> None:
         self._job = job
         self._diagnose = diagnose
-        self._surveys: Mapping[str, Survey] = {}
+        self._report = report
+        self.log = RunLog(events=report is not None)
+        self.shown = None if report is None else EventName.of
 
-    def surveyed(self, surveys: Mapping[str, Survey]) -> None:
-        """What the look ahead told."""
-        self._surveys = surveys
+    def matched(self, match: Match) -> None:
+        """A match that is found."""
+        self.log.matched(match)
 
-    def taken(self, batch: EventBatch, wanted: NDArray[np.bool_], number: int) -> None:
-        """A batch that is taken."""
-
-    def tell(self, matches: int) -> None:
-        """The warnings and the diagnosis, on stderr."""
-        if not self._surveys:
+    def tell(self, unused: int) -> None:
+        """The warnings and the diagnosis, on stderr; the report, to its file."""
+        if self._job.engine != "local":
             return
-        from scepter.runtime.hints.run import run_warnings  # a run that is over has loaded most of this
+        from scepter.runtime.hints.run import run_warnings  # a run has no need of these until it is over
 
-        job = self._job
-        given = {"background": job.background, "ontology": job.ontology, "options": job.options}
-        tell_warnings(run_warnings(job.query, job.streams, self._surveys, matches, **given), job.query.lowered.source)  # type: ignore[arg-type]
+        job, log = self._job, self.log
+        given: _Given = {"background": job.background, "ontology": job.ontology, "options": job.options}
+        warnings = run_warnings(job.query, job.streams, log.surveys, log.found, **given)
+        tell_warnings(warnings, job.query.lowered.source)
+        findings = None
         if self._diagnose:
             from scepter.io.diagnosis import diagnosis_text
             from scepter.runtime.diagnosis.diagnose import diagnose
 
-            typer.echo(diagnosis_text(diagnose(job.query, job.streams, **given)), err=True)  # type: ignore[arg-type]
+            findings = diagnose(job.query, job.streams, **given)
+            typer.echo(diagnosis_text(findings), err=True)
+        if self._report is not None:
+            from scepter.io.report.page import Report, report_page
+
+            plan = job.query.explain("svg", job.ontology or None)
+            page = report_page(Report(job.query, log, job.sources, plan, unused, warnings, findings))
+            with replacing(self._report) as out:
+                out.write(page)
 
 
 def check_insight(engine: str, *, diagnose: bool, report: Path | None) -> None:

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from scepter.errors import nearest, option_error
-from scepter.runtime.options import POLICIES, RunOptions
+from scepter.lower import Lowered
+from scepter.runtime.options import RunOptions, check_taken
 from scepter.timeline import parse_duration
 
 ENGINES = ("spark", "local")
 
-_TITLES = {"ep-sparql": "EP-SPARQL", "spaseq": "SPAseq", "obep": "OBEP", "rsep-ql": "RSEP-QL", "sparkwave": "Sparkwave"}
-# spec/20 rule 10; spec/30 "Event pattern"; spec/40 rule 8. The others take none.
-_POLICIES = {"ep-sparql": ("unrestricted", "chronological", "recent"), "rsep-ql": POLICIES, "obep": ("unrestricted",)}
-_EVALUATED_AT_INSTANTS = frozenset({"rsep-ql"})
-
 
 def run_options(
-    language: str,
+    lowered: Lowered,
     *,
     policy: str | None = None,
     time_unit: str | None = None,
@@ -26,7 +22,7 @@ def run_options(
     why: bool = False,
     idle_streams: str | None = None,
 ) -> RunOptions:
-    """Check the options of a run for a query in a language."""
+    """Check the options of a run of a query."""
     found = RunOptions.of(
         policy=policy,
         time_unit="ms" if time_unit is None else time_unit,
@@ -37,24 +33,19 @@ def run_options(
         why=why,
         idle_streams=idle_streams,
     )
-    if why and language != "obep":
-        title = _TITLES.get(language, language)
+    if why and lowered.language != "obep":
         raise option_error(
             "option-not-for-language",
-            f"{title} takes no --why: its matches are shown by the events they selected",
+            f"{lowered.title} takes no --why: its matches are shown by the events they selected",
             help="take --events instead",
         )
-    if max_derivations is not None and language != "ep-sparql":
-        title = _TITLES.get(language, language)
+    if max_derivations is not None and lowered.language != "ep-sparql":
         raise option_error(
             "option-not-for-language",
-            f"{title} takes no --max-derivations: it has no rules that feed themselves",
+            f"{lowered.title} takes no --max-derivations: it has no rules that feed themselves",
             help="leave out --max-derivations",
         )
-    if found.policy is not None:
-        _check_policy(found.policy, language)
-    if found.evaluate_at is not None:
-        _check_evaluated(language)
+    check_taken(found, lowered)
     kinds = {instant.kind for instant in (*(found.evaluate_at or ()), *((found.start,) if found.start else ()))}
     if len(kinds) > 1:
         raise option_error(
@@ -72,27 +63,6 @@ def one_of(option: str, value: str, allowed: tuple[str, ...]) -> str:
         hint = f"did you mean {close}?" if close else f"one of {', '.join(allowed)}"
         raise option_error("bad-option", f"{option} cannot be {value!r}", help=hint)
     return value
-
-
-def _check_policy(policy: str, language: str) -> None:
-    taken = _POLICIES.get(language, ())
-    if policy in taken:
-        return
-    title = _TITLES.get(language, language)
-    if not taken:
-        reason = "its operators themselves say which events are selected" if language == "spaseq" else "it has no policies"
-        raise option_error("option-not-for-language", f"{title} takes no --policy: {reason}", help="leave out --policy")
-    raise option_error("option-not-for-language", f"{title} has no policy {policy!r}", help=f"{title} takes {', '.join(taken)}")
-
-
-def _check_evaluated(language: str) -> None:
-    if language not in _EVALUATED_AT_INSTANTS:
-        raise option_error(
-            "option-not-for-language",
-            f"{_TITLES.get(language, language)} takes no --evaluate-at: its matches come when they are complete; "
-            "RSEP-QL alone is evaluated at instants",
-            help="leave out --evaluate-at",
-        )
 
 
 def check_engine(

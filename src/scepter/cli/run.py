@@ -124,6 +124,14 @@ def run(
             help="OBEP: add to each result what it rests on: triples, axioms and occurrences. Example: --why",
         ),
     ] = False,
+    report: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="PATH",
+            help="Write a page about the run here: timeline, matches, plan, and the diagnosis if asked for. One HTML file, no "
+            "network. Needs --engine local. Example: --report run.html",
+        ),
+    ] = None,
     engine: Annotated[
         str,
         typer.Option(metavar="E", help="spark | local: bounded input in this process, no JVM. Example: --engine local"),
@@ -177,12 +185,12 @@ def run(
         max_events=max_events,
         idle_streams=idle_streams,
     )
-    check_insight(engine, diagnose=diagnose, report=None)
+    check_insight(engine, diagnose=diagnose, report=report)
     interval = trigger_interval(trigger)
     chosen = one_of("--format", format, FORMATS) if format is not None else _default_format(output)
     query = load_query(query_file, language)
     options = run_options(
-        query.language,
+        query.lowered,
         policy=policy,
         time_unit=time_unit,
         start=start,
@@ -198,7 +206,7 @@ def run(
     static = assign_background(background or [])
     schemas = existing_all("--ontology", ontology or [])
     inputs = [query_file, *map(Path, sources.values()), *schemas, *(file for files in static.values() for file in files)]
-    check_outputs({"--output": output, "--dead-letter": dead_letter}, inputs)
+    check_outputs({"--output": output, "--dead-letter": dead_letter, "--report": report}, inputs)
     job = Job(
         query=query,
         streams=open_streams(query, sources, follow=follow),
@@ -218,7 +226,7 @@ def run(
 
         _tell_counts(*run_following(job, chosen, output, dead_letter, events), dead_letter)
         return
-    _write(job, chosen, output, dead_letter, events, Watch(job, diagnose=diagnose))
+    _write(job, chosen, output, dead_letter, events, Watch(job, diagnose=diagnose, report=report))
 
 
 def _default_format(output: Path | None) -> str:
@@ -232,15 +240,16 @@ def _write(job: Job, format: str, output: Path | None, dead_letter: Path | None,
         writer = open_writer(
             format, out, shape(job.query, job.options), events=events, prefixes=dict(job.query.lowered.prefixes)
         )
-        for match in matches(job, letters, progress, watch):
+        for match in matches(job, letters, progress, watch.log, watch.shown):
             if to_terminal:
                 progress.hide()
             writer.write(match)
+            watch.matched(match)
             found += 1
             progress.matched(found)
         writer.close()
     _tell_counts(found, letters.count, dead_letter, letters.reasons.most_common(1))
-    watch.tell(found)
+    watch.tell(letters.count)
 
 
 @contextmanager

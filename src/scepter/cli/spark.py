@@ -169,7 +169,7 @@ def run_case(spark: SparkSession, case: Case) -> list[Match]:
     """The matches of a case's query, its streams written to files first."""
     query = parse(case.query, case.language, str(case.path))
     given: dict[str, Any] = {name.replace("-", "_"): value for name, value in case.options.items()}
-    options = run_options(query.language, **given)
+    options = run_options(query.lowered, **given)
     with tempfile.TemporaryDirectory(prefix="scepter-") as folder:
         named: list[tuple[str, str]] = []
         for number, (name, events) in enumerate(case.streams.items()):

@@ -55,6 +55,7 @@ def lower_obep(document: syntax.ObepDocument, source: Source) -> Lowered:
         prefixes=document.prefixes,
         every_stream=not query.streams,
         takes_ontology=True,
+        policies=("unrestricted",),  # spec/40 rule 8
         variables=(),
         constructs=True,
         occurrences=query.form is Form.EVENT_STREAM,

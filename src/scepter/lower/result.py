@@ -8,6 +8,8 @@ from scepter.algebra.query import Program, Stream
 from scepter.errors import Diagnostic, Source, Span, nearest, option_error
 from scepter.rdf.terms import IRI
 
+_TITLES = {"ep-sparql": "EP-SPARQL", "spaseq": "SPAseq", "obep": "OBEP", "rsep-ql": "RSEP-QL", "sparkwave": "Sparkwave"}
+
 
 @dataclass(frozen=True, slots=True)
 class NamedGraph:
@@ -42,6 +44,10 @@ class Lowered:
     every_stream: bool = False
     """Whether it reads every stream that is given."""
     takes_ontology: bool = False
+    policies: tuple[str, ...] = ()
+    """The policies that a run may choose from (`--policy`); none where the query alone says what is selected."""
+    takes_evaluate_at: bool = False
+    """Whether it is evaluated at instants, which a run may give (`--evaluate-at`)."""
     static: tuple[NamedGraph, ...] = ()
     """The graphs named by `FROM <iri>` of a language whose ontology may hold them: background graphs, unless one is given."""
     variables: tuple[str, ...] | None = None
@@ -54,6 +60,11 @@ class Lowered:
     """Whether a result is an ASK's, where the program's units do not tell."""
     words: tuple[Word, ...] = ()
     """The classes and properties that descriptions of events use."""
+
+    @property
+    def title(self) -> str:
+        """The name of its language as people write it."""
+        return _TITLES[self.language]
 
     @property
     def derived(self) -> frozenset[IRI]:

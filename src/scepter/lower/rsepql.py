@@ -8,7 +8,7 @@ from typing import TypeVar, assert_never
 from scepter.algebra.patterns import Pattern, Project
 from scepter.algebra.query import Ask, Construct, Program, Result, Select
 from scepter.algebra.scope import in_scope
-from scepter.algebra.windows import EventPattern, Landmark, RelationToStream, Report, TimeWindow, WindowedQuery
+from scepter.algebra.windows import EventPattern, Landmark, Policy, RelationToStream, Report, TimeWindow, WindowedQuery
 from scepter.errors import Diagnostic, Severity, Source, Span, nearest, query_error
 from scepter.lower.circles import refuse_circle
 from scepter.lower.result import Lowered, NamedGraph
@@ -39,6 +39,8 @@ def lower_rsepql(document: syntax.RsepqlDocument, source: Source) -> Lowered:
         tuple(sorted(graphs.values(), key=lambda graph: graph.span.start)),
         tuple(dict.fromkeys(stream for each in lowered for stream in each.windows.streams)),
         document.prefixes,
+        policies=tuple(policy.value for policy in Policy),
+        takes_evaluate_at=True,
         variables=tuple(dict.fromkeys(columns)),
         constructs=any(isinstance(q.result, Construct) for q in queries),
         asks=any(isinstance(q.result, Ask) for q in queries),

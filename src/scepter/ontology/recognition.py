@@ -6,7 +6,6 @@ data says `x a H`. Most events therefore stay within rules although their defini
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -22,10 +21,8 @@ from scepter.ontology.locality import connected, module, vocabulary
 from scepter.ontology.program import RuleProgram, compile_rules
 from scepter.ontology.reasoner import Inference, RuleReasoner, StaticInference
 from scepter.ontology.rules import BOTTOM, BeyondFragment, RuleBase
+from scepter.ontology.shapes import ShapeReasoner
 from scepter.rdf.terms import IRI, Triple
-
-_REMEMBERED = 50_000
-"""Items whose contents are remembered."""
 
 
 def beyond(axiom: Axiom) -> str | None:
@@ -108,7 +105,7 @@ class _Served:
         definitions = [axiom for event in events for axiom in definition(event)]
         self._every = (*routing.axioms, *definitions)
         self._goals = [event.event for event in events]
-        self.rules = None if routing.program is None else RuleReasoner(routing.program, assertions)
+        self.rules = None if routing.program is None else ShapeReasoner(RuleReasoner(routing.program, assertions))
         self._some: CompleteReasoner | None = None
         self._all: CompleteReasoner | None = None
         self._static_words = frozenset(assertions.vocabulary()) if routing.hard else frozenset()
@@ -163,17 +160,17 @@ class Recogniser:
 
     def __init__(self, events: Sequence[LogicalEvent], ontology: Ontology, static: Iterable[Triple]) -> None:
         self._events = tuple(events)
-        self._names = frozenset(event.event for event in events)
+        self.names = tuple(event.event for event in events)
+        """The events, in order."""
         self._ontology = ontology
         self._assertions = Assertions(static, ontology.assertions)
         self._asserted = self._stated((*self._assertions.of_predicate(RDF_TYPE),))
         self._served: dict[frozenset[IRI], _Served] = {}
-        self._remembered: OrderedDict[frozenset[Triple], Inference] = OrderedDict()
         self._check()
 
     def _stated(self, triples: Iterable[Triple]) -> frozenset[IRI]:
         return frozenset(
-            t.object for t in triples if t.predicate == RDF_TYPE and isinstance(t.object, IRI) and t.object in self._names
+            t.object for t in triples if t.predicate == RDF_TYPE and isinstance(t.object, IRI) and t.object in self.names
         )
 
     def _serve(self, asserted: frozenset[IRI]) -> _Served:
@@ -188,6 +185,13 @@ class Recogniser:
         """How events are served."""
         return self._serve(self._asserted).routing
 
+    def used_words(self) -> tuple[tuple[IRI, ...], tuple[IRI, ...]] | None:
+        """The predicates and classes that alone decide what an item holds, unless it states an event; None: all do."""
+        routing = self.routing
+        if routing.program is None or routing.hard or routing.completely:
+            return None
+        return tuple(routing.program.steps), tuple(routing.program.classes)
+
     def words(self) -> set[IRI]:
         """The predicates and classes of the static assertions and of those that the ontology makes."""
         return self._assertions.vocabulary()
@@ -201,8 +205,7 @@ class Recogniser:
     def _check(self) -> None:
         """Refuse an ontology, or static assertions, that contradict themselves: every item would."""
         served = self._serve(self._asserted)
-        if served.rules is not None:
-            program = served.rules.program
+        if (program := served.routing.program) is not None:
             conflict = NEEDS_NOTHING if program.inconsistent else StaticInference(program, self._assertions).conflict()
             if conflict is not None:
                 soft = [axiom for axiom in served.routing.axioms if beyond(axiom) is None]
@@ -213,13 +216,8 @@ class Recogniser:
     def infer(self, items: Sequence[Iterable[Triple]]) -> list[Inference]:
         """What each item is found to hold; items of the same content are looked at once."""
         contents = [item if isinstance(item, frozenset) else frozenset(item) for item in items]
-        fresh = [content for content in dict.fromkeys(contents) if content not in self._remembered]
-        known = {content: self._remembered[content] for content in contents if content in self._remembered}
-        known.update(zip(fresh, self._infer(fresh), strict=True))
-        for content in fresh:
-            self._remembered[content] = known[content]
-        while len(self._remembered) > _REMEMBERED:
-            self._remembered.popitem(last=False)
+        distinct = list(dict.fromkeys(contents))
+        known = dict(zip(distinct, self._infer(distinct), strict=True))
         return [known[content] for content in contents]
 
     def _infer(self, items: Sequence[frozenset[Triple]]) -> list[Inference]:

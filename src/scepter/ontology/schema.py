@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from scepter.algebra.expressions import Constant
 from scepter.algebra.patterns import (
@@ -34,6 +35,7 @@ from scepter.ontology.vocabulary import (
     EQUIVALENT_PROPERTY,
     INVERSE_OF,
     RANGE,
+    SCHEMA_PREDICATES,
     SUB_CLASS_OF,
     SUB_PROPERTY_OF,
     SYMMETRIC_PROPERTY,
@@ -57,6 +59,15 @@ class SchemaCounts:
     def __str__(self) -> str:
         """For `explain`."""
         return f"{self.classes} classes, {self.properties} properties, {self.links} links, {self.entries} flattened entailments"
+
+
+class SchemaLink(NamedTuple):
+    """A direct link of the network: what is said with `low` entails something with `high`."""
+
+    low: Term
+    rule: str
+    """subClassOf, subPropertyOf, domain, range or inverseOf."""
+    high: Term
 
 
 class Schema:
@@ -162,6 +173,12 @@ class Schema:
         """All that it entails, by predicate and by class; None where that is not enough to tell (rules for rdf:type itself)."""
         return self._entailment.flattened()
 
+    def links(self) -> tuple[SchemaLink, ...]:
+        """Its direct links, by what they lead to."""
+        words = ("subClassOf", "subPropertyOf", "domain", "range", "inverseOf")
+        found = [SchemaLink(low, w, high) for w, t in zip(words, _tables(self._rules), strict=True) for low, high in _pairs(t)]
+        return tuple(sorted(found, key=lambda link: (str(link.high), link.rule, str(link.low))))
+
     def describe(self) -> SchemaCounts:
         """Its size, for `explain`."""
         properties = self._rules.predicates() | {high for _, high in _pairs(self._rules.superproperties)}
@@ -223,7 +240,8 @@ def _rules(statements: Iterable[Triple]) -> Rules:
     links: dict[Term, defaultdict[Term, dict[Term, None]]] = {
         p: defaultdict(dict) for p in (SUB_CLASS_OF, SUB_PROPERTY_OF, DOMAIN, RANGE, INVERSE_OF)
     }
-    for subject, predicate, object in sorted(statements, key=str):
+    told = [t for t in statements if t[1] in SCHEMA_PREDICATES or t[2] == SYMMETRIC_PROPERTY]
+    for subject, predicate, object in sorted(told, key=str):  # few of what may be a million
         if isinstance(object, Literal) or isinstance(subject, Literal):
             continue
         match predicate:

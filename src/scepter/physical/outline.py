@@ -6,14 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import assert_never
 
-from scepter.algebra.continuous import ContinuousQuery, Extent, LastTriples, PeriodicQuery, Range
+from scepter.algebra.continuous import ContinuousQuery, PeriodicQuery
 from scepter.algebra.events import EventQuery
-from scepter.algebra.expressions import Constant
 from scepter.algebra.notation import Notation
-from scepter.algebra.patterns import PathPattern, Pattern, TriplePattern
-from scepter.algebra.query import Counting, Sliding, Stream, Unit
+from scepter.algebra.query import Counting, Sliding, Unit
 from scepter.algebra.timed import Rule, Sources, TimedProgram, TimedQuery, TimedWindow
-from scepter.algebra.walk import find
 from scepter.algebra.windows import (
     Earliest,
     EventPattern,
@@ -33,7 +30,8 @@ from scepter.optimizer.lift_sequences import lift_sequence
 from scepter.physical.event_outline import event_notes, event_tree
 from scepter.physical.facts import Node, StreamFacts, UnitFacts
 from scepter.physical.operators import Operators
-from scepter.rdf.terms import IRI, TYPE, Term, Triple
+from scepter.physical.triple_outline import continuous_notes, continuous_tree, periodic_notes, periodic_tree
+from scepter.rdf.terms import IRI, Term, Triple
 from scepter.timeline import Duration, TimeKind, format_instant
 
 
@@ -61,14 +59,18 @@ def _outlined(unit: Unit, notation: Notation, ontology: Sequence[Triple]) -> tup
         case WindowedQuery():
             return "windowed", windowed_tree(unit, notation), windowed_notes(unit)
         case ContinuousQuery():
-            return "continuous", continuous_tree(unit, notation), continuous_notes(unit, notation)
+            notes = continuous_notes(unit, notation, ontology)
+            return "continuous", continuous_tree(unit, notation, ontology), (*notes, _one_task(_TRIPLES))
         case PeriodicQuery():
-            return "periodic", periodic_tree(unit, notation), periodic_notes(unit, notation)
+            notes = periodic_notes(unit, notation, ontology)
+            return "periodic", periodic_tree(unit, notation, ontology), (*notes, _one_task(_WINDOWS))
         case _:  # a unit is anything that reads streams: one without an outline is shown as it is
             return type(unit).__name__, generic_tree(unit), (_one_task("it is no sequence over graph events"),)
 
 
 _EVENTS = "an occurrence may be made of items of all streams"
+_TRIPLES = "a match may join any triples that count at the same time"
+_WINDOWS = "an evaluation needs the whole content of its windows"
 
 
 def _one_task(why: str) -> str:
@@ -248,84 +250,6 @@ def _follows(event: EventPattern) -> bool:
             return policy is None or _follows(left) or _follows(right)
         case _:
             assert_never(event)
-
-
-# ---- Sparkwave
-
-
-def continuous_tree(query: ContinuousQuery, notation: Notation) -> Node:
-    """The query with the extents of its streams."""
-    details = [f"stream {_stream(s.stream, notation)}: {_counts(s.extent)}" for s in query.sources]
-    if not query.sources:
-        details.append(f"every stream given: {_counts(query.otherwise)}")
-    return Operators(notation, scan="Triples").tree(query.result, query.pattern, [*details, *_static(query.graphs, notation)])
-
-
-def _counts(extent: Extent) -> str:
-    match extent:
-        case Range(duration):
-            return f"a triple counts for {duration}"
-        case LastTriples(count):
-            return f"a triple counts while it is among the last {count}"
-        case None:
-            return "a triple counts for ever"
-        case _:
-            assert_never(extent)
-
-
-def continuous_notes(query: ContinuousQuery, notation: Notation) -> tuple[str, ...]:
-    """When matches are reported, what of the schema is used, and how it is divided."""
-    extents = [source.extent for source in query.sources] or [query.otherwise]
-    unbounded = "; a stream without a window is never forgotten" if None in extents else ""
-    return (
-        "evaluated: continuously; a match is reported once, when its last triple is known",
-        f"release: triples are dropped when they count no more{unbounded}",
-        _schema(query.pattern, notation),
-        _one_task("a match may join any triples that count at the same time"),
-    )
-
-
-def periodic_tree(query: PeriodicQuery, notation: Notation) -> Node:
-    """The query with its windows."""
-    details = [
-        f"stream {_stream(s.stream, notation)}: the triples of the last {s.range}, every {s.step}" for s in query.sources
-    ]
-    return Operators(notation, scan="Triples").tree(query.result, query.pattern, [*details, *_static(query.graphs, notation)])
-
-
-def periodic_notes(query: PeriodicQuery, notation: Notation) -> tuple[str, ...]:
-    """When it is evaluated, what of the schema is used, and how it is divided."""
-    steps = " and ".join(dict.fromkeys(str(source.step) for source in query.sources))
-    return (
-        f"evaluated: at every multiple of {steps} whose window holds an event, over all windows and static data at once",
-        _schema(query.pattern, notation),
-        _one_task("an evaluation needs the whole content of its windows"),
-    )
-
-
-def _stream(stream: Stream, notation: Notation) -> str:
-    return stream.alias or notation.term(stream.iri)
-
-
-def _static(graphs: Sequence[IRI], notation: Notation) -> list[str]:
-    return [f"static data and schema: {_named(graphs, notation)}"] if graphs else []
-
-
-def _schema(pattern: Pattern, notation: Notation) -> str:
-    """Which words of the patterns keep a part of the schema; a path or a variable as predicate can use all of it."""
-    triples = list(find(pattern, TriplePattern))
-    if next(find(pattern, PathPattern), None) is not None or not all(isinstance(t.predicate, Constant) for t in triples):
-        return "schema: all of it is used, as a pattern can match any predicate"
-    words: dict[str, None] = {}
-    for triple in triples:
-        assert isinstance(triple.predicate, Constant)
-        if triple.predicate.term != IRI(TYPE):
-            words[notation.term(triple.predicate.term)] = None
-        elif not isinstance(triple.object, Constant):
-            words["every class"] = None
-        else:
-            words[notation.term(triple.object.term)] = None
-    return f"schema: reduced before the run to what the patterns use: {', '.join(words) or 'nothing'}"
 
 
 def _named(terms: Iterable[IRI], notation: Notation) -> str:

@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from scepter.errors import Diagnostic, QueryError, option_error
+from scepter.errors import Diagnostic, QueryError
 from scepter.rdf.batch import DeadLetter, EventBatch
 from scepter.rdf.hashing import term_id
 from scepter.rdf.source import DeadLetterTaker, EventSource, Survey
@@ -17,7 +17,7 @@ from scepter.rdf.terms import IRI
 from scepter.runtime.engine import LocalEngine
 from scepter.runtime.inputs import BackgroundGiven, OntologyGiven, load_background, load_ontology
 from scepter.runtime.matches import Match
-from scepter.runtime.options import RunOptions
+from scepter.runtime.options import RunOptions, check_taken
 from scepter.runtime.queries import Query
 from scepter.timeline import MAX_INSTANT, MIN_INSTANT, TimeKind
 
@@ -31,8 +31,8 @@ class Observer(Protocol):
     def surveyed(self, surveys: Mapping[str, Survey]) -> None:
         """What the look ahead told of each stream."""
 
-    def taken(self, batch: EventBatch, wanted: NDArray[np.bool_], number: int) -> None:
-        """A batch is about to be taken; its first event has this number, and those not wanted are late."""
+    def taken(self, stream: str, batch: EventBatch, wanted: NDArray[np.bool_], number: int) -> None:
+        """A batch of a stream is about to be taken; its first event has this number, and those not wanted are late."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +63,7 @@ def run_local(
     The sources are surveyed first, so that input in any order needs memory for its disorder only. `shown` says what matches
     show for an event, by its number and name; `warn` takes what may be wrong with the query, given its ontology.
     """
+    check_taken(options, query.lowered)
     for iri in query.streams:
         if iri not in streams:
             raise missing_stream(query, iri)
@@ -178,7 +179,7 @@ def _run(
                 triples += read[0].triples
                 waiting += read[0].events
                 if observer is not None:
-                    observer.taken(*read, engine.next_number)
+                    observer.taken(behind.iri, *read, engine.next_number)
                 engine.take(*read)
             complete = min(i.complete for i in inputs)
             if waiting >= _STEP_EVENTS and reached < complete < MAX_INSTANT:
@@ -192,13 +193,3 @@ def _run(
         yield from engine.finish()
     except QueryError as error:
         raise QueryError(error.diagnostic, query.lowered.source) from None
-
-
-def check_options(query: Query, options: RunOptions) -> None:
-    """Refuse options that the query's language does not take."""
-    if options.policy not in (None, "unrestricted"):
-        raise option_error("policy", f"{query.language} queries take no policy", help="leave --policy out")
-    if options.evaluate_at is not None:
-        raise option_error(
-            "evaluate-at", f"{query.language} queries take no evaluation instants", help="leave --evaluate-at out"
-        )

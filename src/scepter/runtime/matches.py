@@ -196,6 +196,11 @@ class Match:
         shown = self.graph if self.graph is not None else self.boolean or {k: str(v) for k, v in self.bindings.items()}
         return f"Match({self.start}..{self.end}, {shown})"
 
+    def _repr_html_(self) -> str:
+        from scepter.runtime.notebook import matches_html  # only notebooks ask
+
+        return matches_html([self])
+
 
 class RankedMatch(Match):
     """A match of a query that orders the matches of one end itself."""

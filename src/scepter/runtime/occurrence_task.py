@@ -2,70 +2,63 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
-from itertools import groupby
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from scepter.algebra.events import EventQuery, Form
+from scepter.algebra.events import EventQuery, Occurs, Rest, patterns
 from scepter.errors import Diagnostic, QueryError
 from scepter.kernel.intake import Intake
+from scepter.kernel.occurrences.columns import OccurrenceColumns, distinct
 from scepter.kernel.occurrences.model import Item, Occurrence, Part
-from scepter.kernel.occurrences.network import Network, Occurred
-from scepter.ontology.reasoner import Inference
+from scepter.kernel.occurrences.network import Network, occurred_in
+from scepter.kernel.occurrences.sequences import ColumnarSequence, in_columns
 from scepter.rdf.batch import DeadLetter
-from scepter.rdf.terms import IRI, TYPE, Term, Triple
-from scepter.runtime.event_grounds import EventGrounds
+from scepter.rdf.terms import IRI
+from scepter.runtime.item_contents import Contents, Finds, Items
 from scepter.runtime.matches import Match
-from scepter.runtime.tasks import TermMatches
-from scepter.runtime.why import Why
+from scepter.runtime.occurrence_matches import OccurrenceMatches
 from scepter.timeline import MAX_INSTANT, MIN_INSTANT, Duration, format_instant
 
 if TYPE_CHECKING:
     from scepter.runtime.registry import TaskSetup
 
-_TYPE = IRI(TYPE)
-
-
-_GRAPHS = 50_000
-
-
-class _Waiting(NamedTuple):
-    """An event whose time has not come."""
-
-    end: int
-    start: int
-    graph: frozenset[Triple]
-    stream: IRI
-    name: str | None
-
 
 class OccurrenceTask:
-    """Recognises the logical events of each item and lets the composite ones follow, instant by instant."""
+    """Recognises the logical events of items and lets the composite ones follow.
+
+    Sequences of two logical events run in columns over all items of a release; other composite events, and all of them where
+    somebody asks why, go through the network of operators, instant by instant.
+    """
 
     feeds = None
 
-    def __init__(self, query: EventQuery, number: int, setup: TaskSetup) -> None:
+    def __init__(self, query: EventQuery, number: int, setup: TaskSetup, *, columnar: bool = True) -> None:
         self._query = query
         self._number = number
         self._setup = setup
         self._wanted = frozenset(stream.iri for stream in query.streams)
         assert setup.grounds is not None  # made with the engine
         self._grounds = setup.grounds
-        self._recogniser = setup.grounds.recogniser
         self._traced = setup.options.why
-        self._network = Network(query.composite, self._ticks, traced=self._traced)
+        logical = frozenset(event.event for event in query.logical)
+        quick = {e.event for e in query.composite if columnar and not self._traced and in_columns(e, logical)}
+        slow = [event for event in query.composite if event.event not in quick]
+        self._asks_items = any(isinstance(part, Rest) for event in slow for part in patterns(event.pattern))
+        self._contents = Contents(setup.grounds.recogniser, setup.key, whole=self._asks_items)
+        self._sequences = [
+            ColumnarSequence(event, self._ticks, self._contents.assertions) for event in query.composite if event.event in quick
+        ]
+        bounds = {sequence.event: sequence.bounds for sequence in self._sequences}
+        self._network = Network(slow, self._ticks, traced=self._traced, bounds=bounds) if slow else None
+        self._asked = {part.event for event in slow for part in patterns(event.pattern) if isinstance(part, Occurs)}
         self._returned = frozenset(query.returned)
-        self._can_conflict = self._recogniser.can_conflict
-        self._graphs: dict[bytes, frozenset[Triple]] = {}
-        """Contents by their ids: items that say the same are decoded and looked at once."""
-        self._buffer: list[_Waiting] = []
-        self._saved: list[_Waiting] = []
+        self._can_conflict = setup.grounds.recogniser.can_conflict
+        self._buffer: list[Items] = []
+        self._saved: list[Items] = []
         self._closed = MIN_INSTANT
         self._letters: list[DeadLetter] = []
 
@@ -80,100 +73,127 @@ class OccurrenceTask:
 
     def take(self, intake: Intake, wanted: NDArray[np.bool_]) -> None:
         """Keep the wanted events of the streams it reads until their time has come."""
-        batch, streams, names = intake.batch, self._setup.streams(), intake.names()
+        batch, streams = intake.batch, self._setup.streams()
         if self._wanted:
             wanted = wanted & np.array([stream in self._wanted for stream in streams], np.bool_)[batch.stream]
-        ids = np.stack((batch.subject, batch.predicate, batch.object), axis=1)
-        for event in np.flatnonzero(wanted).tolist():
-            first, last = int(batch.first[event]), int(batch.first[event + 1])
-            key = ids[first:last].tobytes()
-            graph = self._graphs.get(key)
-            if graph is None:
-                graph = self._decode(intake, first, last)
-                if len(self._graphs) >= _GRAPHS:
-                    self._graphs.clear()
-                self._graphs[key] = graph
-            self._buffer.append(
-                _Waiting(
-                    int(batch.end[event]),
-                    int(batch.start[event]),
-                    graph,
-                    streams[int(batch.stream[event])],
-                    self._name(int(names[event])),
-                )
-            )
+        rows = np.flatnonzero(wanted)
+        if len(rows):
+            contents = self._contents.numbers(intake, rows, self._setup.texts)
+            # an event's name is told with a dead letter, and needs its text until then
+            names = intake.names()[rows] if self._can_conflict else np.full(len(rows), -1, np.int64)
+            self._buffer.append(Items(batch.start[rows], batch.end[rows], batch.stream[rows], contents, names))
 
-    def _decode(self, intake: Intake, first: int, last: int) -> frozenset[Triple]:
-        columns = (intake.batch.subject_at, intake.batch.predicate_at, intake.batch.object_at)
-        terms = self._setup.texts.term
-        return frozenset(Triple(*(terms(int(at[row]) + intake.base) for at in columns)) for row in range(first, last))
-
-    def _name(self, ref: int) -> str | None:
-        """An event's name, for the dead letters; looked up now, since texts move."""
-        return None if ref < 0 or not self._can_conflict else str(self._setup.texts.term(ref))
-
-    def release(self, until: int, closed: int) -> list[Match]:
+    def release(self, until: int, closed: int) -> Sequence[Match]:
         """Step over all instants up to `until`; what those after `closed` do is for the time being."""
-        due = sorted((event for event in self._buffer if event.end <= until), key=lambda event: (event.end, event.start))
-        self._buffer = [event for event in self._buffer if event.end > until]
-        inferences = self._recogniser.infer([event.graph for event in due])
-        found = _Results(self._query, self._number, self._setup, self._grounds)
-        instants = [list(group) for _, group in groupby(zip(due, inferences, strict=True), key=lambda pair: pair[0].end)]
-        for instant in instants:
-            end = instant[0][0].end
-            if end > closed:
-                self._pass(closed, found)
-            self._step(instant, min(end, closed), found)
-            if end <= closed:
-                self._keep(end)
-        self._pass(closed, found)
+        found = self._results()
+        self._release(until, closed, found)
         return found.matches()
 
-    def _pass(self, closed: int, found: _Results) -> None:
+    def _results(self) -> OccurrenceMatches:
+        return OccurrenceMatches(self._number, self._setup.kind, self._query.form, self._grounds if self._traced else None)
+
+    def _release(self, until: int, closed: int, found: OccurrenceMatches) -> None:
+        items = Items.joined(self._buffer)
+        self._buffer = [rest] if len(rest := items.take(items.end > until)) else []
+        due = items.take(items.end <= until)
+        due = due.take(np.lexsort((due.start, due.end)))
+        self._contents.infer(due.content)
+        self._step(due.take(due.end <= closed), closed, found)
+        self._pass(closed, found)
+        self._step(due.take(due.end > closed), closed, found)
+
+    def _pass(self, closed: int, found: OccurrenceMatches) -> None:
         """Time goes on: what waited for certainty has it now, whatever else becomes of an instant that is still open."""
         if closed > self._closed:
-            found.composite(self._network.step((), {}, closed), self._returned)
+            if self._network is not None:
+                found.add_composite(self._network.step((), {}, closed), self._returned)
             self._keep(closed)
 
-    def _step(self, instant: Sequence[tuple[_Waiting, Inference]], certain: int, found: _Results) -> None:
-        occurrences: dict[IRI, dict[Occurrence, None]] = defaultdict(dict)
-        items: list[Item] = []
-        for event, inference in instant:
-            if inference.conflict is not None:
-                self._letters.append(self._letter(event, inference))
-                continue
-            items.append(Item(event.graph, event.start, event.end))
-            for each in inference.found:
-                occurrence = Occurrence(each.justification, event.start, event.end)
-                if each.event in self._returned:
-                    found.add(each.event, each.individual, occurrence)
-                if self._traced:
-                    part = Part(each.event, each.individual, each.justification, event.start, event.end)
-                    occurrence = occurrence._replace(parts=(part,))
-                occurrences[each.event][occurrence] = None
-        arrived = {event: list(each) for event, each in occurrences.items()}
-        found.composite(self._network.step(items, arrived, certain), self._returned)
+    def _step(self, items: Items, closed: int, found: OccurrenceMatches) -> None:
+        """Let items that are sorted by time do what they do; those up to `closed` do it for good."""
+        if not len(items):
+            return
+        conflicting = self._contents.conflicting(items.content)
+        self._letters += (self._letter(items, row) for row in conflicting)
+        items = items.take(np.delete(np.arange(len(items)), conflicting)) if conflicting else items
+        finds = self._contents.finds(items.content)
+        columns = {event: _columns(items, finds, number) for number, event in enumerate(self._contents.events)}
+        self._return_logical(items, finds, found)
+        made: dict[IRI, OccurrenceColumns] = {}
+        for sequence in self._sequences:
+            results = made[sequence.event] = sequence.step(columns[sequence.left], columns[sequence.right])
+            if sequence.event in self._returned:
+                found.add_columns(sequence.event, results, self._contents.assertions)
+        if self._network is not None:
+            self._step_network(items, finds, made, closed, found)
 
-    def _letter(self, event: _Waiting, inference: Inference) -> DeadLetter:
-        conflict = inference.conflict or frozenset()
+    def _return_logical(self, items: Items, finds: Finds, found: OccurrenceMatches) -> None:
+        numbers = [number for number, event in enumerate(self._contents.events) if event in self._returned]
+        rows = np.flatnonzero(np.isin(finds.event, numbers)) if numbers else np.empty(0, np.intp)
+        if len(rows):
+            finds = finds.take(rows)
+            start, end = items.start[finds.item], items.end[finds.item]
+            each = distinct((finds.event, finds.individual, finds.assertions, start, end))
+            found.add_logical(self._contents, finds.take(each), start[each], end[each])
+
+    def _step_network(
+        self, items: Items, finds: Finds, made: Mapping[IRI, OccurrenceColumns], closed: int, found: OccurrenceMatches
+    ) -> None:
+        """The operators, at each instant at which something is new to them."""
+        assert self._network is not None
+        arrived: dict[int, dict[IRI, dict[Occurrence, None]]] = defaultdict(lambda: defaultdict(dict))
+        present: dict[int, list[Item]] = defaultdict(list)
+        if self._asks_items:
+            for start, end, content in zip(items.start.tolist(), items.end.tolist(), items.content.tolist(), strict=True):
+                present[end].append(Item(self._contents.graphs[content], start, end))
+        for event, occurrence in self._logical(items, finds):
+            arrived[occurrence.end][event][occurrence] = None
+        for event, columns in made.items():
+            if event in self._asked:
+                for each in _occurrences(columns, self._contents):
+                    arrived[each.end][event][occurred_in(event, each).occurrence] = None
+        for end in sorted({*present, *arrived}):
+            certain = min(end, closed)
+            now = {event: list(each) for event, each in arrived[end].items()}
+            found.add_composite(self._network.step(present.get(end, ()), now, certain), self._returned)
+            if end <= closed:
+                self._network.merge(end)
+
+    def _logical(self, items: Items, finds: Finds) -> Iterator[tuple[IRI, Occurrence]]:
+        """The logical occurrences that the operators ask for."""
+        contents = self._contents
+        for item, number, individual, assertions in zip(
+            finds.item.tolist(), finds.event.tolist(), finds.individual.tolist(), finds.assertions.tolist(), strict=True
+        ):
+            if (event := contents.events[number]) in self._asked:
+                sets, start, end = contents.assertions(assertions), int(items.start[item]), int(items.end[item])
+                part = (Part(event, contents.individuals[individual], sets, start, end),) if self._traced else ()
+                yield event, Occurrence(sets, start, end, (), part)
+
+    def _letter(self, items: Items, row: int) -> DeadLetter:
+        inference = self._contents.inferences[int(items.content[row])]
+        conflict = (inference and inference.conflict) or frozenset()
         shown = " . ".join(sorted(" ".join(map(str, triple)) for triple in conflict))
-        when = format_instant(event.end, self._setup.kind)
-        name = f" {event.name}" if event.name else ""
-        return DeadLetter(event.stream.value, None, f"inconsistent: the item{name} at {when} contradicts the ontology", shown)
+        when = format_instant(int(items.end[row]), self._setup.kind)
+        ref = int(items.name[row])
+        name = "" if ref < 0 else f" {self._setup.texts.term(ref)}"
+        stream = self._setup.streams()[int(items.stream[row])]
+        return DeadLetter(stream.value, None, f"inconsistent: the item{name} at {when} contradicts the ontology", shown)
 
     def _keep(self, certain: int) -> None:
-        self._network.merge(certain)
+        for part in (*self._sequences, *((self._network,) if self._network else ())):
+            part.merge(certain)
         for letter in self._letters:
             self._setup.dead_letter(letter)
         self._letters.clear()
         self._closed = max(self._closed, certain)
 
-    def finish(self) -> list[Match]:
+    def finish(self) -> Sequence[Match]:
         """All that is left, and what only the end makes certain."""
-        matches = self.release(MAX_INSTANT - 1, MAX_INSTANT - 1)
-        found = _Results(self._query, self._number, self._setup, self._grounds)
+        found = self._results()
+        self._release(MAX_INSTANT - 1, MAX_INSTANT - 1, found)
         self._pass(MAX_INSTANT, found)
-        return matches + found.matches()
+        return found.matches()
 
     def save(self) -> None:
         """Start an instant that may be undone."""
@@ -182,73 +202,46 @@ class OccurrenceTask:
     def undo(self) -> None:
         """Back to `save`."""
         self._buffer = list(self._saved)
-        self._network.forget()
+        for part in (*self._sequences, *((self._network,) if self._network else ())):
+            part.forget()
         self._letters.clear()
 
     def commit(self) -> None:
         """Keep what was done since `save`."""
+        self._saved.clear()
         self._keep(self._closed)
+        if self._contents.is_full:
+            self._renew()
+
+    def _renew(self) -> None:
+        live = np.concatenate([np.empty(0, np.int64), *(sequence.live() for sequence in self._sequences)])
+        items = Items.joined(self._buffer)
+        contents, assertions = self._contents.renew(items.content, live)
+        self._buffer = [Items(items.start, items.end, items.stream, contents[items.content], items.name)]
+        for sequence in self._sequences:
+            sequence.renumber(assertions)
 
     def state_rows(self) -> Mapping[str, int]:
         """Occurrences and items kept, and events whose time has not come."""
-        return {"occurrences": self._network.rows(), "buffered": len(self._buffer)}
+        kept = sum(sequence.rows() for sequence in self._sequences) + (self._network.rows() if self._network else 0)
+        return {"occurrences": kept, "buffered": sum(map(len, self._buffer))}
 
     def live_events(self) -> NDArray[np.int64]:
         """Matches show assertions, not events."""
         return np.empty(0, np.int64)
 
     def swap_refs(self) -> Iterator[NDArray[np.int64]]:
-        """None: terms are decoded when they are taken."""
-        return iter(())
+        """The names of events whose time has not come."""
+        return (items.name for items in self._buffer)
 
 
-def _spelling(triple: Triple) -> tuple[str, ...]:
-    return tuple(map(str, triple))
+def _columns(items: Items, finds: Finds, event: int) -> OccurrenceColumns:
+    """The occurrences of an event, each once: several individuals may share one."""
+    rows = np.flatnonzero(finds.event == event)
+    item = finds.item[rows]
+    return OccurrenceColumns(finds.assertions[rows], items.start[item], items.end[item]).distinct()
 
 
-@lru_cache(maxsize=65_536)
-def _sorted(assertions: frozenset[Triple]) -> tuple[Triple, ...]:
-    """In the order of results; the same justifications come again and again."""
-    return tuple(sorted(assertions, key=_spelling))
-
-
-class _Results:
-    """The occurrences of returned events, as matches."""
-
-    def __init__(self, query: EventQuery, number: int, setup: TaskSetup, grounds: EventGrounds) -> None:
-        occurrences: list[tuple[IRI, Term]] | None = [] if query.form is Form.EVENT_STREAM else None
-        whys: list[Why] | None = [] if setup.options.why else None
-        self._batch = TermMatches(number, setup.kind, graphs=[], occurrences=occurrences, whys=whys)
-        self._grounds = grounds
-        self._seen: set[tuple[IRI, Term, Occurrence]] = set()
-
-    def add(self, event: IRI, individual: Term, occurrence: Occurrence, parts: tuple[Part, ...] = ()) -> None:
-        """An occurrence of an event with an individual; its assertions include what that is (rule 6)."""
-        key = (event, individual, occurrence)
-        if key in self._seen:
-            return
-        self._seen.add(key)
-        self._batch.start.append(occurrence.start)
-        self._batch.end.append(occurrence.end)
-        if self._batch.occurrences is not None:
-            self._batch.occurrences.append((event, individual))
-        if self._batch.whys is not None:
-            part = Part(event, individual, occurrence.assertions, occurrence.start, occurrence.end, parts)
-            self._batch.whys.append(self._grounds.why(part))
-        assert self._batch.graphs is not None
-        graph = _sorted(occurrence.assertions)
-        own = Triple(individual, _TYPE, event)
-        if own not in occurrence.assertions:
-            at = bisect_left(graph, _spelling(own), key=_spelling)
-            graph = (*graph[:at], own, *graph[at:])
-        self._batch.graphs.append(graph)
-
-    def composite(self, occurred: Sequence[Occurred], returned: frozenset[IRI]) -> None:
-        """The occurrences of composite events that are returned."""
-        for each in occurred:
-            if each.event in returned:
-                self.add(each.event, each.individual, each.pattern, each.parts)
-
-    def matches(self) -> list[Match]:
-        """All of them."""
-        return self._batch.matches()
+def _occurrences(columns: OccurrenceColumns, contents: Contents) -> Iterator[Occurrence]:
+    for number, start, end in zip(columns.assertions.tolist(), columns.start.tolist(), columns.end.tolist(), strict=True):
+        yield Occurrence(contents.assertions(number), start, end)

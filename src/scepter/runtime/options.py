@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scepter.errors import nearest, option_error
+from scepter.errors import OptionError, nearest, option_error
+from scepter.lower import Lowered
 from scepter.timeline import TIME_UNITS, Duration, TimeKind, format_instant, parse_duration, parse_instant
 
 MAX_DERIVATIONS = 10_000
@@ -114,6 +115,27 @@ def _idle(given: str) -> str:
     if given not in IDLE_STREAMS:
         raise option_error("idle-streams", f"idle streams cannot be {given!r}", help=f"one of {', '.join(IDLE_STREAMS)}")
     return given
+
+
+def check_taken(options: RunOptions, lowered: Lowered) -> None:
+    """Refuse what a query does not take: an option is never ignored."""
+    if options.policy is not None and options.policy not in lowered.policies:
+        raise _no_policy(options.policy, lowered)
+    if options.evaluate_at is not None and not lowered.takes_evaluate_at:
+        raise option_error(
+            "option-not-for-language",
+            f"{lowered.title} takes no --evaluate-at: its matches come when they are complete; "
+            "RSEP-QL alone is evaluated at instants",
+            help="leave out --evaluate-at",
+        )
+
+
+def _no_policy(policy: str, lowered: Lowered) -> OptionError:
+    code, title = "option-not-for-language", lowered.title
+    if lowered.policies:
+        return option_error(code, f"{title} has no policy {policy!r}", help=f"{title} takes {', '.join(lowered.policies)}")
+    reason = "the query itself says which events are selected"
+    return option_error(code, f"{title} takes no --policy: {reason}", help="leave out --policy")
 
 
 def _count(given: int | str) -> int:

@@ -15,7 +15,8 @@ from scepter.rdf.terms import IRI, BlankNode, Literal, Term
 from scepter.runtime.engine import LocalEngine
 from scepter.runtime.inputs import BackgroundGiven, OntologyGiven, load_background, load_ontology
 from scepter.runtime.matches import Match
-from scepter.runtime.options import RunOptions
+from scepter.runtime.notebook import Matches
+from scepter.runtime.options import RunOptions, check_taken
 from scepter.runtime.queries import Query
 from scepter.timeline import MIN_INSTANT, TimeKind, format_instant, parse_instant
 
@@ -115,6 +116,7 @@ class Engine:
         self._options = RunOptions.of(
             policy=policy, time_unit=time_unit, start=start, evaluate_at=evaluate_at, max_delay=max_delay, why=why
         )
+        check_taken(self._options, query.lowered)
         self._refused: list[DeadLetter] = []
         self._engine = LocalEngine(
             query.program,
@@ -138,14 +140,14 @@ class Engine:
         self._closed = False
         self.late: list[Late] = []
 
-    def push(self, event: Event) -> list[Match]:
+    def push(self, event: Event) -> Matches:
         """Give it one event."""
         return self.push_all([event])
 
-    def push_all(self, events: Iterable[Event]) -> list[Match]:
+    def push_all(self, events: Iterable[Event]) -> Matches:
         """Give it several events; the matches are those of pushing them one by one."""
         accepted = [event for event in events if self._accept(event)]
-        found: list[Match] = []
+        found = Matches()
         for instant in _instants(accepted, self._watermark, self._delay):
             found += self._step(instant)
         return found
@@ -245,35 +247,35 @@ class Engine:
             self._events = {n: e for n, e in self._events.items() if n in live}
             self._prune_at = max(_PRUNE_FROM, 2 * len(self._events))
 
-    def advance(self, time: int | str | datetime) -> list[Match]:
+    def advance(self, time: int | str | datetime) -> Matches:
         """Say that time has reached `time`: no event at or before it, beyond those of the allowed delay, will come."""
         value, kind = _instant(time)
         if self._kind is None:
-            return []
+            return Matches()
         if kind is not self._kind:
             raise option_error("time-kind", f"the events' timestamps are of kind {self._kind.value}")
         watermark = value - self._delay
         if watermark < self._watermark or (watermark == self._watermark and not self._open):
-            return []
+            return Matches()
         self._commit()  # also of an instant that events have reached: now it is closed
         self._watermark = watermark
         due: list[Event] = []
         while self._ahead and self._ahead[0][0] <= watermark:
             due.append(heapq.heappop(self._ahead)[3])
         self._take(due)
-        return list(self._engine.advance(watermark))
+        return Matches(self._engine.advance(watermark))
 
-    def close(self) -> list[Match]:
+    def close(self) -> Matches:
         """The end of the stream: every window closes."""
         if self._closed:
-            return []
+            return Matches()
         self._closed = True
         if self._kind is None:
-            return []
+            return Matches()
         self._commit()
         rest = [heapq.heappop(self._ahead)[3] for _ in range(len(self._ahead))]
         self._take(rest)
-        return list(self._engine.finish())
+        return Matches(self._engine.finish())
 
     def state_size(self) -> Mapping[str, int]:
         """Rows of state (runs, nodes, …) and bytes of texts, for tests and monitoring."""

@@ -100,6 +100,10 @@ class Query:
             schema = load_ontology(self, ontology)
         return explain(self.lowered.program, self.language, format, dict(self.lowered.prefixes), schema)
 
+    def _repr_svg_(self) -> str:
+        """Its plan, as notebooks show it."""
+        return self.explain("svg")
+
 
 def parse(text: str, language: str | None = None, name: str = "<query>") -> Query:
     """Parse and check a query; raises QueryError with line and column.

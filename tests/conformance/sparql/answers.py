@@ -129,7 +129,7 @@ def _of_results(results: object) -> Answer:
 def our_answer(test: QueryTest) -> Answer:
     """All triples of the default graph in one event, at one instant; named graphs are background."""
     query = scepter.parse(test.text, language="ep-sparql")
-    background: dict[str | None, str | Path | Iterable[str | Path]] = {**test.data.named}
+    background: dict[str | None, str | Path | Iterable[str | Path]] = dict(test.data.named.items())
     engine = scepter.Engine(query, background=background)
     matches = [*engine.push(scepter.Event(STREAM, test.data.default, NOW)), *engine.close()]
     assert all((m.start, m.end) == (NOW, NOW) for m in matches), "an answer at another time"

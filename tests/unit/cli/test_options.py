@@ -2,26 +2,44 @@
 
 from __future__ import annotations
 
+from functools import cache
+from typing import Any
+
 import pytest
 
 from scepter.cli.options import check_engine, run_options
 from scepter.errors import OptionError
+from scepter.lower import Lowered, lower
 from scepter.runtime.options import Instant, RunOptions
 from scepter.timeline import Duration, TimeKind
 
+_SAMPLES = {
+    "spaseq": "SELECT ?x WITHIN 5 FROM STREAM S <http://example/s> WHERE { SEQ (A) DEFINE GPM A ON S { ?x ?p ?o } }",
+    "ep-sparql": "SELECT ?x FROM STREAM <http://example/s> WHERE { { ?x ?p ?o } SEQ { ?o ?q ?y } }",
+    "obep": "PREFIX : <http://example/> EVENT A AS (Room) RETURN A AS RDF STREAM",
+    "rsep-ql": "SELECT ?x FROM NAMED <http://example/s> WIN [RANGE 5] AS <http://example/w> "
+    "WHERE { WINDOW <http://example/w> { ?x ?p ?o } }",
+    "sparkwave": "SELECT ?x FROM STREAM <http://example/s> [RANGE 5 STEP 1] WHERE { ?x ?p ?o }",
+}
 
-def refused(language: str, **options: str) -> str:
+
+@cache
+def _lowered(language: str) -> Lowered:
+    return lower(_SAMPLES[language], language)
+
+
+def refused(language: str, **options: Any) -> str:
     with pytest.raises(OptionError) as caught:
-        run_options(language, **options)
+        run_options(_lowered(language), **options)
     return str(caught.value)
 
 
 def test_nothing_said() -> None:
-    assert run_options("spaseq") == RunOptions()
+    assert run_options(_lowered("spaseq")) == RunOptions()
 
 
 def test_everything_rsep_ql_takes() -> None:
-    found = run_options("rsep-ql", policy="naive", time_unit="s", start="-5", evaluate_at="8, 10", max_delay="5s")
+    found = run_options(_lowered("rsep-ql"), policy="naive", time_unit="s", start="-5", evaluate_at="8, 10", max_delay="5s")
     assert found == RunOptions(
         policy="naive",
         time_unit="s",
@@ -40,7 +58,7 @@ def test_a_language_without_policies_refuses_every_one(language: str, policy: st
 def test_a_language_refuses_a_policy_it_lacks() -> None:
     assert "EP-SPARQL takes unrestricted, chronological, recent" in refused("ep-sparql", policy="naive")
     assert "OBEP takes unrestricted" in refused("obep", policy="recent")
-    assert run_options("obep", policy="unrestricted").policy == "unrestricted"
+    assert run_options(_lowered("obep"), policy="unrestricted").policy == "unrestricted"
 
 
 def test_a_misspelt_policy_is_told_first() -> None:

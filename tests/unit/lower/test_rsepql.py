@@ -125,3 +125,13 @@ def test_a_registered_construct_is_a_stream_of_the_file() -> None:
 
 def test_which_policies_consume() -> None:
     assert [policy.value for policy in Policy if policy.consumes] == ["chronological", "recent"]
+
+
+def test_the_lowering_says_which_options_a_run_may_give() -> None:
+    lowered = lower(
+        "SELECT ?x FROM NAMED <http://s> WIN [RANGE 5] AS <http://w> WHERE { WINDOW <http://w> { ?x ?p ?o } }", "rsep-ql"
+    )
+    assert lowered.policies == ("unrestricted", "chronological", "recent", "naive")
+    assert lowered.takes_evaluate_at
+    other = lower("SELECT ?x WITHIN 5 FROM STREAM S <http://s> WHERE { SEQ (A) DEFINE GPM A ON S { ?x ?p ?o } }", "spaseq")
+    assert other.policies == () and not other.takes_evaluate_at

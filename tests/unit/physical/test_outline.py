@@ -187,6 +187,45 @@ def test_sparkwave_says_what_its_patterns_use_of_the_schema() -> None:
     assert "schema: all of it is used, as a pattern can match any predicate" in notes
 
 
+@pytest.mark.parametrize(
+    ("window", "where", "road"),
+    [
+        ("[RANGE 5s]", "?x :p ?y . ?y :q ?z FILTER (?z > 1)", "columnar: a join of triple patterns, matched on ids"),
+        ("[RANGE 5s]", "?x :p ?y . GRAPH :g { ?y :q ?z }", "columnar: a join of triple patterns, matched on ids"),
+        ("[RANGE TRIPLES 5]", "?x :p ?y", "exact: which triples are the last n is decided one by one"),
+        ("[RANGE 5s]", "?x :p ?y OPTIONAL { ?y :q ?z }", "exact: OPTIONAL is joined solution by solution"),
+        ("[RANGE 5s]", "{ ?x :p ?y } UNION { ?x :q ?y }", "exact: UNION is joined solution by solution"),
+        ("[RANGE 5s]", "?x :p ?y FILTER EXISTS { ?y :q ?z }", "exact: EXISTS looks at the window itself"),
+        ("[RANGE 5s]", "?x :p ?y FILTER (timestamp(?x, :p, ?y) > 3)", "exact: timestamp() asks for the times of a match"),
+        ("[RANGE 5s]", "GRAPH :g { ?x :q ?z }", "exact: no triple pattern looks at a stream"),
+        ("[RANGE 5s]", "?x :p ?y . { SELECT ?y WHERE { ?y :q ?z } }", "exact: a sub-SELECT is joined solution by solution"),
+        ("[RANGE 5s]", " . ".join(f"?x :p ?y{i}" for i in range(65)), "exact: there are more than 64 triple patterns"),
+    ],
+)
+def test_sparkwave_says_which_road_its_joins_take(window: str, where: str, road: str) -> None:
+    _, notes = tree_of(f"SELECT ?x FROM STREAM <http://e/s> {window} WHERE {{ {where} }}", "sparkwave")
+    assert f"road: {road}" in notes
+
+
+def test_the_network_of_the_schema_is_drawn_as_given_and_reduced() -> None:
+    lowered = lower("PREFIX : <http://e/>\nSELECT ?x FROM STREAM <http://e/s> [RANGE 5s] WHERE { ?x a :Target }", "sparkwave")
+    many = "".join(f":K{i} rdfs:subClassOf :Other . " for i in range(20))
+    schema = parse_graph(
+        "PREFIX : <http://e/> PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>\n"
+        ":A rdfs:subClassOf :Target . :B rdfs:subClassOf :A . :p rdfs:domain :B . "
+        ":L rdfs:subClassOf :M . :M rdfs:subClassOf :L ."
+        + many
+    )
+    text = explain(lowered.program, "sparkwave", "text", dict(lowered.prefixes), schema)
+    given, reduced = text.split("Schema as given")[1].split("Schema reduced")
+    assert "26 classes, 1 properties, 25 links" in " ".join(given.split())
+    assert "… 12 more" in given and "◂ subClassOf :L" in given
+    assert "3 classes, 1 properties, 3 links" in reduced
+    assert [line.strip(" │├└─") for line in reduced.splitlines() if ":" in line and "classes" not in line] == [
+        ":Target", "◂ subClassOf :A", "◂ subClassOf :B", "◂ domain :p",
+    ]  # fmt: skip
+
+
 def test_text_that_is_no_xml_is_drawn_all_the_same() -> None:
     text = """SELECT ?x FROM STREAM <http://e/s> [RANGE 5s] WHERE { ?x <http://e/p> ?y
       FILTER (?y != "<b>&amp;\\"']]>\\u0001\\uFFFF株式会社") }"""

@@ -57,6 +57,14 @@ def _spelled(assertions: Assertions) -> list[str]:
     return sorted(" ".join(map(str, triple)) for triple in assertions)
 
 
+def occurred_in(event: IRI, each: Occurrence, parts: tuple[Part, ...] = (), traced: bool = False) -> Occurred:
+    """A composite event's occurrence, from what its pattern found (rule 2)."""
+    individual = individual_of(event, each)
+    assertions = each.assertions | {Triple(individual, _TYPE, event)}
+    as_part = (Part(event, individual, each.assertions, each.start, each.end, parts),) if traced else ()
+    return Occurred(event, individual, each, Occurrence(assertions, each.start, each.end, (), as_part), parts)
+
+
 def ask(guard: Pattern) -> Callable[[Occurrence], bool]:
     """Whether a guard holds: an ASK over one named graph per name (rule 5)."""
     plan = compile_pattern(guard)
@@ -94,13 +102,7 @@ class Composite:
                 continue
             if self._guard is None or self._guard(each):
                 found[bare] = each.parts
-        return [self._occurred(each, found[each]) for each in self._once(list(found))]
-
-    def _occurred(self, each: Occurrence, parts: tuple[Part, ...]) -> Occurred:
-        individual = individual_of(self.event, each)
-        assertions = each.assertions | {Triple(individual, _TYPE, self.event)}
-        as_part = (Part(self.event, individual, each.assertions, each.start, each.end, parts),) if self._traced else ()
-        return Occurred(self.event, individual, each, Occurrence(assertions, each.start, each.end, (), as_part), parts)
+        return [occurred_in(self.event, each, found[each], self._traced) for each in self._once(list(found))]
 
     def merge(self, certain: int) -> None:
         """Keep what was done."""
@@ -118,11 +120,18 @@ class Composite:
 
 
 class Network:
-    """All composite events of a query."""
+    """Composite events of a query. `bounds` are the lag and the greatest duration of those that come from elsewhere."""
 
-    def __init__(self, events: Sequence[CompositeEvent], ticks: Ticks, *, traced: bool = False) -> None:
+    def __init__(
+        self,
+        events: Sequence[CompositeEvent],
+        ticks: Ticks,
+        *,
+        traced: bool = False,
+        bounds: Mapping[IRI, tuple[int | None, int | None]] | None = None,
+    ) -> None:
         self._composites: list[Composite] = []
-        self._bounds: dict[IRI, tuple[int | None, int | None]] = {}
+        self._bounds = dict(bounds or {})
         for event in events:
             within = None if event.within is None else ticks(event.within)
             composite = Composite(event, self._operator(event.pattern, within), within, traced)

@@ -16,7 +16,7 @@ from scepter.rdf.hashing import TermKey
 from scepter.rdf.terms import IRI
 from scepter.runtime.inputs import BackgroundGiven, OntologyGiven, load_background, load_ontology
 from scepter.runtime.local import missing_stream
-from scepter.runtime.options import RunOptions
+from scepter.runtime.options import RunOptions, check_taken
 from scepter.runtime.queries import Query
 from scepter.runtime.registry import grounds_of
 from scepter.runtime.spark.batch import run_batch
@@ -82,6 +82,7 @@ def run_with_options(
     warn: Callable[[Diagnostic], None] = lambda diagnostic: None,
 ) -> DataFrame:
     """As `run`, with the columns `_query` (which query of the file) and, if `parts`, `_events` (part -> names of events)."""
+    check_taken(options, query.lowered)
     given = {query.resolve_stream(name) if not query.lowered.every_stream else name: what for name, what in streams.items()}
     for iri in query.streams:
         if iri not in given:

@@ -1,0 +1,202 @@
+"""`E1 SEQ E2` of two logical events in columns, whatever the guard: the exact twin is `joins.Join` under `network.Composite`.
+
+Logical occurrences are known when their time has come, so that all that can precede an occurrence is there when it comes:
+only left ones are kept. Both sides are matched by the values that a guard makes them share, then by time, in sorted columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scepter.algebra.events import CompositeEvent, EventPattern, Keep, Labelled, Occurs, Related
+from scepter.kernel.occurrences.columns import NO_OCCURRENCES, Int64, OccurrenceColumns, joined, spread
+from scepter.kernel.occurrences.guard_keys import SharedValues, is_lasting, shared_values
+from scepter.kernel.occurrences.model import Assertions, Occurrence
+from scepter.kernel.occurrences.network import Ticks, ask
+from scepter.rdf.terms import IRI, Term
+from scepter.timeline import Allen
+
+_VERDICTS = 100_000
+"""Pairs of assertions of which it is remembered whether they satisfy the guard."""
+
+AssertionsOf = Callable[[int], Assertions]
+"""The assertions of a number."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Operand:
+    event: IRI
+    labels: tuple[IRI, ...]
+
+
+def _operand(pattern: EventPattern) -> _Operand | None:
+    labels: list[IRI] = []
+    while isinstance(pattern, Labelled):
+        labels.append(pattern.label)
+        pattern = pattern.operand
+    return _Operand(pattern.event, tuple(labels)) if isinstance(pattern, Occurs) else None
+
+
+def in_columns(event: CompositeEvent, logical: frozenset[IRI]) -> bool:
+    """Whether an event is a sequence of two logical ones, with a guard that depends on nothing but their assertions."""
+    pattern = event.pattern
+    if not isinstance(pattern, Related) or pattern.relation is not Allen.BEFORE or pattern.assertions is not Keep.RIGHT:
+        return False
+    operands = _operand(pattern.left), _operand(pattern.right)
+    return all(each is not None and each.event in logical for each in operands) and (
+        event.guard is None or is_lasting(event.guard)
+    )
+
+
+class ColumnarSequence:
+    """One event of which `in_columns` holds, at work. What `step` does is for the time being, until `merge` or `forget`."""
+
+    def __init__(self, event: CompositeEvent, ticks: Ticks, assertions: AssertionsOf) -> None:
+        assert isinstance(event.pattern, Related)
+        left, right = _operand(event.pattern.left), _operand(event.pattern.right)
+        assert left is not None and right is not None
+        self.event = event.event
+        self.left, self.right = left.event, right.event
+        self._within = None if event.within is None else ticks(event.within)
+        self._keys = _Keys(None if event.guard is None else shared_values(
+            event.guard, frozenset(left.labels), frozenset(right.labels)), assertions)  # fmt: skip
+        decided = self._keys.shared is not None and self._keys.shared.decides
+        self._verdicts = None if event.guard is None or decided else _Verdicts(event, left, right, assertions)
+        self._kept = NO_OCCURRENCES
+        self._fresh: list[OccurrenceColumns] = []
+
+    @property
+    def bounds(self) -> tuple[int | None, int | None]:
+        """Its occurrences' lag and greatest duration."""
+        return 0, self._within
+
+    def step(self, left: OccurrenceColumns, right: OccurrenceColumns) -> OccurrenceColumns:
+        """The occurrences that new right ones complete."""
+        before = joined([self._kept, *self._fresh, left])
+        self._fresh.append(left)
+        if not len(before) or not len(right):
+            return NO_OCCURRENCES
+        lefts, rights = self._pairs(before, right)
+        first, second = before.take(lefts), right.take(rights)
+        if self._verdicts is not None:
+            satisfied = self._verdicts(first.assertions, second.assertions)
+            first, second = first.take(satisfied), second.take(satisfied)
+        return OccurrenceColumns(second.assertions, first.start, second.end).distinct()
+
+    def _pairs(self, left: OccurrenceColumns, right: OccurrenceColumns) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Rows of both sides that share a value and are in order of time, within the window."""
+        left_rows, left_keys = self._keys.of(True, left.assertions)
+        right_rows, right_keys = self._keys.of(False, right.assertions)
+        ends, places = np.unique(left.end, return_inverse=True)
+        width = len(ends) + 1
+        coded = left_keys * width + places[left_rows]
+        order = np.argsort(coded, kind="stable")
+        coded = coded[order]
+        start, end = right.start[right_rows], right.end[right_rows]
+        until = right_keys * width + np.searchsorted(ends, start, "left")
+        # what ended before the window starts has started before it, too
+        since = right_keys * width + (0 if self._within is None else np.searchsorted(ends, end - self._within, "left"))
+        low = np.searchsorted(coded, since, "left")
+        rows, numbers = spread(np.maximum(np.searchsorted(coded, until, "left") - low, 0))
+        lefts, rights = left_rows[order[low[rows] + numbers]], right_rows[rows]
+        if self._within is None:
+            return lefts, rights
+        inside = right.end[rights] - left.start[lefts] <= self._within
+        return lefts[inside], rights[inside]
+
+    def merge(self, certain: int) -> None:
+        """Keep the new left ones; release those whose window is over."""
+        kept = joined([self._kept, *self._fresh])
+        self._fresh.clear()
+        self._kept = kept if self._within is None else kept.take(kept.start > certain - self._within)
+
+    def forget(self) -> None:
+        """Back to the last `merge`."""
+        self._fresh.clear()
+
+    def live(self) -> Int64:
+        """The numbers of the assertions that are kept."""
+        return joined([self._kept, *self._fresh]).assertions
+
+    def renumber(self, new: Int64) -> None:
+        """Assertions have new numbers."""
+        self._kept, *self._fresh = (
+            OccurrenceColumns(new[each.assertions], each.start, each.end) for each in (self._kept, *self._fresh)
+        )
+        self._keys.clear()
+        if self._verdicts is not None:
+            self._verdicts.clear()
+
+    def rows(self) -> int:
+        """How many occurrences are kept."""
+        return len(self._kept)
+
+
+class _Keys:
+    """The values that assertions share with the other side, numbered; without a guard that asks for some, all share one."""
+
+    def __init__(self, shared: SharedValues | None, assertions: AssertionsOf) -> None:
+        self.shared = shared
+        self._assertions = assertions
+        self._numbers: dict[tuple[Term, ...], int] = {}
+        self._known: tuple[dict[int, list[int]], dict[int, list[int]]] = ({}, {})
+
+    def of(self, left: bool, assertions: Int64) -> tuple[Int64, Int64]:
+        """Rows and keys; a row without a key is left out, one with several comes several times."""
+        if self.shared is None:
+            return np.arange(len(assertions)), np.zeros(len(assertions), np.int64)
+        each, places = np.unique(assertions, return_inverse=True)
+        keys = [self._keys(left, number) for number in each.tolist()]
+        counts = np.fromiter(map(len, keys), np.int64, len(keys))
+        flat = np.fromiter((key for some in keys for key in some), np.int64, int(counts.sum()))
+        rows, numbers = spread(counts[places])
+        return rows, flat[(np.cumsum(counts) - counts)[places[rows]] + numbers]
+
+    def _keys(self, left: bool, number: int) -> list[int]:
+        known = self._known[left]
+        found = known.get(number)
+        if found is None:
+            assert self.shared is not None
+            values = self.shared.values(left, self._assertions(number))
+            found = known[number] = [self._numbers.setdefault(value, len(self._numbers)) for value in values]
+        return found
+
+    def clear(self) -> None:
+        """Forget all of them."""
+        self._numbers.clear()
+        for known in self._known:
+            known.clear()
+
+
+class _Verdicts:
+    """Whether pairs of assertions satisfy the guard, asked once for each."""
+
+    def __init__(self, event: CompositeEvent, left: _Operand, right: _Operand, assertions: AssertionsOf) -> None:
+        assert event.guard is not None
+        self._holds = ask(event.guard)
+        self._labels: Sequence[tuple[IRI, ...]] = (left.labels, right.labels)
+        self._assertions = assertions
+        self._known: dict[tuple[int, int], bool] = {}
+
+    def __call__(self, left: Int64, right: Int64) -> NDArray[np.bool_]:
+        """One verdict per pair."""
+        if len(self._known) > _VERDICTS:
+            self._known.clear()
+        pairs = list(zip(left.tolist(), right.tolist(), strict=True))
+        for pair in set(pairs) - self._known.keys():
+            self._known[pair] = self._holds(self._occurrence(pair))
+        return np.fromiter(map(self._known.__getitem__, pairs), np.bool_, len(pairs))
+
+    def _occurrence(self, pair: tuple[int, int]) -> Occurrence:
+        sides = [
+            (label, self._assertions(number)) for labels, number in zip(self._labels, pair, strict=True) for label in labels
+        ]
+        return Occurrence(sides[-1][1] if sides else frozenset(), 0, 0, tuple(sides))
+
+    def clear(self) -> None:
+        """Forget all of them."""
+        self._known.clear()

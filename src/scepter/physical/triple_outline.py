@@ -1,0 +1,169 @@
+"""The plans of queries over the triples of streams: operators, windows, and what of the schema they use."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import assert_never
+
+from scepter.algebra.continuous import ContinuousQuery, Extent, LastTriples, PeriodicQuery, Range
+from scepter.algebra.expressions import Constant
+from scepter.algebra.notation import Notation
+from scepter.algebra.patterns import PathPattern, Pattern, TriplePattern
+from scepter.algebra.query import Stream
+from scepter.algebra.walk import find
+from scepter.ontology.schema import Schema, SchemaLink
+from scepter.physical.continuous import columnar_core, continuous_pattern
+from scepter.physical.facts import Node
+from scepter.physical.operators import Operators
+from scepter.rdf.terms import IRI, TYPE, Term, Triple
+
+_MOST_BELOW = 8
+_DEEPEST = 4
+"""So much of a network is drawn; the counts are of all of it."""
+
+
+def continuous_tree(query: ContinuousQuery, notation: Notation, ontology: Sequence[Triple] = ()) -> Node:
+    """The query with the extents of its streams."""
+    details = [f"stream {_stream(s.stream, notation)}: {_counts(s.extent)}" for s in query.sources]
+    if not query.sources:
+        details.append(f"every stream given: {_counts(query.otherwise)}")
+    return _tree(query, notation, details, ontology)
+
+
+def periodic_tree(query: PeriodicQuery, notation: Notation, ontology: Sequence[Triple] = ()) -> Node:
+    """The query with its windows."""
+    details = [
+        f"stream {_stream(s.stream, notation)}: the triples of the last {s.range}, every {s.step}" for s in query.sources
+    ]
+    return _tree(query, notation, details, ontology)
+
+
+def _tree(query: ContinuousQuery | PeriodicQuery, notation: Notation, details: list[str], ontology: Sequence[Triple]) -> Node:
+    if query.graphs:
+        details.append(f"static data and schema: {', '.join(notation.term(name) for name in query.graphs)}")
+    tree = Operators(notation, scan="Triples").tree(query.result, query.pattern, details)
+    return Node(tree.label, tree.details, (*tree.children, *_networks(query.pattern, notation, ontology)))
+
+
+def _counts(extent: Extent) -> str:
+    match extent:
+        case Range(duration):
+            return f"a triple counts for {duration}"
+        case LastTriples(count):
+            return f"a triple counts while it is among the last {count}"
+        case None:
+            return "a triple counts for ever"
+        case _:
+            assert_never(extent)
+
+
+def continuous_notes(query: ContinuousQuery, notation: Notation, ontology: Sequence[Triple] = ()) -> tuple[str, ...]:
+    """When matches are reported, which road the joins take, and what of the schema is used."""
+    extents = [source.extent for source in query.sources] or [query.otherwise]
+    unbounded = "; a stream without a window is never forgotten" if None in extents else ""
+    return (
+        "evaluated: continuously; a match is reported once, when its last triple is known",
+        f"road: {_road(query, ontology)}",
+        f"release: triples are dropped when they count no more{unbounded}",
+        _schema(query.pattern, notation),
+    )
+
+
+def _road(query: ContinuousQuery, ontology: Sequence[Triple]) -> str:
+    pattern = continuous_pattern(query)
+    core = columnar_core(query, pattern)
+    if isinstance(core, str):
+        return f"exact: {core}"
+    if Schema.from_triples(ontology).reduced(find(pattern, TriplePattern)).flattened() is None:
+        return "exact: the schema has rules for rdf:type itself"
+    return "columnar: a join of triple patterns, matched on ids"
+
+
+def periodic_notes(query: PeriodicQuery, notation: Notation, ontology: Sequence[Triple] = ()) -> tuple[str, ...]:
+    """When it is evaluated, and what of the schema is used."""
+    steps = " and ".join(dict.fromkeys(str(source.step) for source in query.sources))
+    return (
+        f"evaluated: at every multiple of {steps} whose window holds an event, over all windows and static data at once",
+        _schema(query.pattern, notation),
+    )
+
+
+def _stream(stream: Stream, notation: Notation) -> str:
+    return stream.alias or notation.term(stream.iri)
+
+
+# ---- the schema
+
+
+def _schema(pattern: Pattern, notation: Notation) -> str:
+    """Which words of the patterns keep a part of the schema; a path or a variable as predicate can use all of it."""
+    triples = list(find(pattern, TriplePattern))
+    if next(find(pattern, PathPattern), None) is not None or not all(isinstance(t.predicate, Constant) for t in triples):
+        return "schema: all of it is used, as a pattern can match any predicate"
+    words: dict[str, None] = {}
+    for triple in triples:
+        assert isinstance(triple.predicate, Constant)
+        if triple.predicate.term != IRI(TYPE):
+            words[notation.term(triple.predicate.term)] = None
+        elif not isinstance(triple.object, Constant):
+            words["every class"] = None
+        else:
+            words[notation.term(triple.object.term)] = None
+    return f"schema: reduced before the run to what the patterns use: {', '.join(words) or 'nothing'}"
+
+
+def _networks(pattern: Pattern, notation: Notation, ontology: Sequence[Triple]) -> Iterator[Node]:
+    """The schema as it is given and as it is run (the paper's epsilon network before and after its pre-processing)."""
+    full = Schema.from_triples(ontology)
+    if not full:
+        return
+    uses: list[TriplePattern | PathPattern] = [*find(pattern, TriplePattern), *find(pattern, PathPattern)]
+    for name, schema in (("as given", full), ("reduced", full.reduced(uses))):
+        yield Node(f"Schema {name}", (str(schema.describe()),), tuple(_network(schema.links(), notation)))
+
+
+def _network(links: Sequence[SchemaLink], notation: Notation) -> Iterator[Node]:
+    """Each word below those that it leads to; a word that leads to several stands below each, its own links below the first."""
+    below: defaultdict[Term, list[SchemaLink]] = defaultdict(list)
+    for link in links:
+        below[link.high].append(link)
+    lows = {link.low for link in links if link.low != link.high}
+    seen: set[Term] = set()
+
+    def drawn(word: Term, how: str, depth: int) -> Node:
+        label = f"{how} {notation.term(word)}" if how else notation.term(word)
+        if word in seen:
+            return Node(label)
+        seen.add(word)
+        return Node(label, (), tuple(children(word, depth + 1)))
+
+    def children(word: Term, depth: int) -> Iterator[Node]:
+        own = below.get(word, [])
+        shown = own[:_MOST_BELOW] if depth < _DEEPEST else []
+        for link in shown:
+            yield drawn(link.low, f"◂ {link.rule}", depth)
+        if len(own) > len(shown):
+            yield Node(f"… {len(own) - len(shown)} more")
+
+    roots = [word for word in list(below) if word not in lows]
+    reached = _reached(roots, below)
+    for word in list(below):
+        if word not in reached:  # a circle has no root
+            roots.append(word)
+            reached |= _reached([word], below)
+    for word in roots[:_MOST_BELOW]:
+        yield drawn(word, "", 0)
+    if len(roots) > _MOST_BELOW:
+        yield Node(f"… {len(roots) - _MOST_BELOW} more")
+
+
+def _reached(roots: Sequence[Term], below: dict[Term, list[SchemaLink]]) -> set[Term]:
+    found = set(roots)
+    pending = list(roots)
+    while pending:
+        for link in below.get(pending.pop(), ()):
+            if link.low not in found:
+                found.add(link.low)
+                pending.append(link.low)
+    return found

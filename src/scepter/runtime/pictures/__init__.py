@@ -1,0 +1,1 @@
+"""Events and matches as pictures: what reports and notebooks show."""
