@@ -11,7 +11,7 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Container
+from collections.abc import Container, Iterator
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from io import StringIO
@@ -61,9 +61,31 @@ def commands(document: str, kinds: Container[str] = ("sh",)) -> list[tuple[Block
 
 def run(text: str) -> str:
     """Run the commands of a block in the current folder; what they print, on either channel. A failure fails the test."""
-    lines = [line.strip() for line in text.replace("\\\n", " ").splitlines() if line.strip()]
-    if all(line.startswith("scepter ") and not set(line) & set("<>|&;$") for line in lines):
-        return "".join(_scepter(shlex.split(line)[1:]) for line in lines)
+    return "".join(_scepter(shlex.split(piece)[1:]) if plain else _bash(piece) for plain, piece in pieces(text))
+
+
+def pieces(text: str) -> Iterator[tuple[bool, str]]:
+    r"""A block cut into plain calls of `scepter`, for which no process has to start, and what only a shell understands.
+
+    >>> list(pieces("scepter check a.spaseq\ncat > b <<'END'\nscepter run\nEND\nls\n"))
+    [(True, 'scepter check a.spaseq'), (False, "cat > b <<'END'\nscepter run\nEND\nls\n")]
+    """
+    shell, until = "", None
+    for line in text.replace("\\\n", " ").splitlines():
+        if until is None and line.startswith("scepter ") and not set(line) & set("<>|&;$"):
+            if shell:
+                yield False, shell
+            shell = ""
+            yield True, line
+            continue
+        here = re.search(r"<<'(\w+)'", line)
+        until = None if line == until else here[1] if here else until
+        shell += f"{line}\n"
+    if shell:
+        yield False, shell
+
+
+def _bash(text: str) -> str:
     found = subprocess.run(
         ["bash", "-euc", text],
         env={**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"},

@@ -38,8 +38,8 @@ class Background:
     """The static graphs of a run: as terms for the exact evaluator, as columns for the columnar road."""
 
     def __init__(self, default: Iterable[Triple] = (), named: Mapping[str, Iterable[Triple]] = MappingProxyType({})) -> None:
-        graphs = {IRI(name): Graph(triples) for name, triples in named.items()}
-        self.dataset = Dataset(Graph(default), graphs)
+        graphs = {IRI(name): _graph(triples) for name, triples in named.items()}
+        self.dataset = Dataset(_graph(default), graphs)
         self._indexes: dict[IRI, Index] = {}
         self._key = TermKey.fixed()
 
@@ -56,6 +56,10 @@ class Background:
         for triple in triples:
             table = _join_triple(index, triple, table, self._key)
         return table
+
+
+def _graph(triples: Iterable[Triple]) -> Graph:
+    return triples if isinstance(triples, Graph) else Graph(triples)
 
 
 def index_graph(graph: Graph, key: TermKey, arena: Texts) -> Index:

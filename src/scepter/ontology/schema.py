@@ -87,15 +87,16 @@ class Schema:
         statements = set(triples)
         while True:
             schema = cls(_rules(statements))
-            if not schema._extends_itself():
+            if not schema.extends_itself():
                 return schema
             entailed = {t for s in statements for t in schema._rules.closure(s) if is_schema(Triple(*t))}  # type: ignore[arg-type]
             if entailed <= statements:
                 return schema
             statements |= entailed  # type: ignore[arg-type]  # the closure of a real triple has no slots
 
-    def _extends_itself(self) -> bool:
-        """Whether any rule's conclusion can be a schema statement: rare, and costly to follow through large data."""
+    def extends_itself(self) -> bool:
+        """Whether any rule's conclusion can be a schema statement, so that data may become schema: rare, and costly to follow
+        through large data."""
         targets = {high for table in _tables(self._rules) for _, high in _pairs(table)}
         return any(speaks_of_schema(high, None) or speaks_of_schema(TYPE, high) for high in targets)
 

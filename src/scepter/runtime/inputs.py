@@ -8,8 +8,10 @@ from typing import TypeAlias
 
 from scepter.errors import Diagnostic, OptionError, QueryError, option_error
 from scepter.kernel.background import Background
+from scepter.kernel.sparql.stored import StoredGraph
 from scepter.lower import NamedGraph
 from scepter.rdf.formats import load_graph, parse_graph
+from scepter.rdf.store import Malformed, Progress, stored
 from scepter.rdf.terms import Triple
 from scepter.runtime.queries import Query
 
@@ -17,17 +19,21 @@ Static: TypeAlias = str | Path
 """A path, or Turtle text if it contains a newline."""
 BackgroundGiven: TypeAlias = Static | Mapping[str | None, Static | Iterable[Static]] | None
 OntologyGiven: TypeAlias = Static | Iterable[Static] | None
+_LARGE = 8 * 2**20
+"""Files from so many bytes on are indexed once and mapped into memory."""
 
 
-def load_background(query: Query, given: BackgroundGiven, ontology: OntologyGiven = None) -> Background:
+def load_background(
+    query: Query, given: BackgroundGiven, ontology: OntologyGiven = None, progress: Progress | None = None
+) -> Background:
     """The static graphs of a run; a graph the query names and nobody gave is an error. What `FROM <iri>` names may also be
-    the ontology that is given."""
+    the ontology that is given. `progress` hears how far the indexing of a large file is."""
     graphs = _by_name(given)
     for word, needed in (("GRAPH", query.lowered.graphs), ("FROM", query.lowered.static if not _as_list(ontology) else ())):
         for graph in needed:
             if graph.iri.value not in graphs:
                 raise _missing_graph(query, word, graph, list(graphs))
-    loaded = {name: _load(f"g{i}", parts) for i, (name, parts) in enumerate(graphs.items())}
+    loaded = {name: _graph(f"g{i}", parts, progress) for i, (name, parts) in enumerate(graphs.items())}
     return Background(loaded.pop(None, []), {name: triples for name, triples in loaded.items() if name is not None})
 
 
@@ -68,12 +74,28 @@ def _as_list(parts: Static | Iterable[Static] | None) -> list[Static]:
     return [parts] if isinstance(parts, (str, Path)) else list(parts)
 
 
+def _graph(label: str, parts: list[Static], progress: Progress | None) -> Iterable[Triple]:
+    """A large file stays in columns; what its fast reader does not know is read by the other, which says what is wrong."""
+    match parts:
+        case [part] if not _is_text(part) and (path := Path(part)).is_file() and path.stat().st_size >= _LARGE:
+            try:
+                return StoredGraph(stored(path, progress), f"{label}x0x")
+            except (Malformed, KeyError, OSError):
+                return _load(label, parts)
+        case _:
+            return _load(label, parts)
+
+
+def _is_text(part: Static) -> bool:
+    return isinstance(part, str) and "\n" in part
+
+
 def _load(label: str, parts: list[Static]) -> list[Triple]:
     triples: list[Triple] = []
     for number, part in enumerate(parts):
         # blank nodes are scoped to one file: a label of its own keeps two files apart, and both from the events
         scope = f"{label}x{number}x"
-        if isinstance(part, str) and "\n" in part:
+        if isinstance(part, str) and _is_text(part):
             triples += parse_text(part, scope)
         else:
             triples += load_graph(Path(part), scope)

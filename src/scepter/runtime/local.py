@@ -67,7 +67,8 @@ def run_local(
     for iri in query.streams:
         if iri not in streams:
             raise missing_stream(query, iri)
-    static = load_background(query, background, ontology)
+    loading = None if progress is None else lambda done, total: progress(Progress(done, total, 0, 0))
+    static = load_background(query, background, ontology, loading)
     engine = LocalEngine(
         query.program, options, static, ontology=load_ontology(query, ontology), shown=shown, dead_letter=dead_letter
     )

@@ -79,16 +79,14 @@ class MatchBatch:
         """Whether its rows are their columns and nothing else, with a term in each."""
         return self.computed is None and self.construct is None and not self.asks and bool(self.ids.all())
 
-    def text_ranks(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        """[row, column by name]: numbers that stand in the order of the terms' texts. Each term is decoded once."""
-        by_name = sorted(range(len(self.names)), key=self.names.__getitem__)
-        ids = self.ids[rows][:, by_name]
-        different, first, place = np.unique(ids, return_index=True, return_inverse=True)
-        refs = self.refs[rows][:, by_name].ravel()[first]
+    def text_ranks(self, rows: NDArray[np.int64], column: int) -> NDArray[np.int64]:
+        """Per row: numbers that stand in the order of a column's texts. Each term is decoded once."""
+        different, first, place = np.unique(self.ids[rows, column], return_index=True, return_inverse=True)
+        refs = self.refs[rows, column][first]
         texts = [str(self.texts.term(ref, id)) for ref, id in zip(refs.tolist(), different.tolist(), strict=True)]
         ranks = np.empty(len(texts), np.int64)
         ranks[sorted(range(len(texts)), key=texts.__getitem__)] = np.arange(len(texts))
-        return ranks[place].reshape(ids.shape)
+        return ranks[place]
 
     def graph(self, row: int) -> tuple[Triple, ...]:
         """A row's constructed graph, sorted."""
@@ -248,15 +246,24 @@ class MatchRows(Sequence[Match]):
         order, ties = _ordered(keys)
         placed = rows[order]
         if ties and isinstance(self._batch, MatchBatch) and self._batch.in_columns:
-            tied = np.concatenate([np.arange(low, high) for low, high in ties])
-            stretch = np.repeat(np.arange(len(ties)), [high - low for low, high in ties])
-            ranks = self._batch.text_ranks(placed[tied])
-            placed[tied] = placed[tied[np.lexsort((*ranks.T[::-1], stretch))]]
-            return MatchRows(self._batch, placed.tolist())
+            return MatchRows(self._batch, self._by_text(self._batch, placed, ties).tolist())
         found = placed.tolist()
         for low, high in ties:
             found[low:high] = sorted(found[low:high], key=lambda row: Match(self._batch, row).row()[3:5])
         return MatchRows(self._batch, found)
+
+    @staticmethod
+    def _by_text(batch: MatchBatch, placed: NDArray[np.int64], ties: list[tuple[int, int]]) -> NDArray[np.int64]:
+        """Ties column by column: most are over after the first, so that the other columns are decoded for few rows."""
+        for column in sorted(range(len(batch.names)), key=batch.names.__getitem__):
+            if not ties:
+                break
+            tied = np.concatenate([np.arange(low, high) for low, high in ties])
+            stretch = np.repeat(np.arange(len(ties)), [high - low for low, high in ties])
+            order, left = _ordered([stretch, batch.text_ranks(placed[tied], column)])
+            placed[tied] = placed[tied[order]]
+            ties = [(int(tied[low]), int(tied[high - 1]) + 1) for low, high in left]
+        return placed
 
 
 def sorted_matches(matches: Iterable[Match]) -> Sequence[Match]:

@@ -16,6 +16,7 @@ from functools import cache
 import pytest
 
 from scepter import Engine, Event, parse
+from scepter.runtime.inputs import BackgroundGiven
 
 S = "http://city.example/service#"
 PREFIXES = f"""PREFIX s: <{S}>
@@ -211,7 +212,7 @@ QUESTIONS = {
 @pytest.mark.parametrize("name", QUESTIONS)
 def test_a_city_is_asked(name: str) -> None:
     question = QUESTIONS[name]
-    given = {graph: text for graph, text in background().items() if graph in question.graphs}
+    given: BackgroundGiven = {graph: text for graph, text in background().items() if graph in question.graphs}
     engine = Engine(parse(str(question), "sparkwave"), background=given)
     events = streams(question.streams)
     found = [*engine.push_all(events[:1])]  # sets the run up, which reads the repository

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterable
+from pathlib import Path
 
 import pytest
 
@@ -247,3 +249,33 @@ def test_long_queries_need_no_deep_stack() -> None:
     branches = " UNION ".join(f"{{ ?x :p{n} ?v }}" for n in range(500))
     run = engine(f"SELECT ?v FROM STREAM :s [RANGE 10] WHERE {{ {branches} }}")
     assert rows(run.push(event(":a :p499 7 .", 1))) == [(1, 1, {"v": "7"})]
+
+
+def test_large_static_files_stay_in_columns_with_the_same_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SCEPTER_CACHE", str(tmp_path / "cache"))
+    data, graph = tmp_path / "data.ttl", tmp_path / "graph.nt"
+    data.write_text(
+        "PREFIX : <http://e/> PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>\n"
+        ":Vendor rdfs:subClassOf :Agent . :serves rdfs:domain :Vendor . :Old a rdfs:Class .\n"
+        ":v1 :serves :GB . :v2 a :Vendor . :v3 a :Other . :v1 :label _:b . _:b :text 'one' .\n"
+    )
+    graph.write_text('<http://e/v1> <http://e/rank> "1"^^<http://www.w3.org/2001/XMLSchema#integer> .\n')
+    queries = [
+        "?offer :vendor ?v . ?v a :Agent",
+        "?offer :vendor ?v . ?v :label ?l . ?l :text ?t",
+        "?offer :vendor ?v . ?v ?p ?o",
+        "?offer :vendor ?v GRAPH <http://e/g> { ?v :rank ?r }",
+        "?offer :vendor ?v OPTIONAL { ?v :serves ?where }",
+    ]
+    for window in ("[RANGE 5]", "[RANGE 5 STEP 1]"):
+        for where in queries:
+            text = f"PREFIX : <http://e/>\nSELECT * FROM STREAM :s {window} FROM :static FROM NAMED :g WHERE {{ {where} }}"
+            found = []
+            for large in (0, 2**30):
+                monkeypatch.setattr("scepter.runtime.inputs._LARGE", large)
+                engine = Engine(parse(text, "sparkwave"), background={"http://e/static": data, "http://e/g": graph})
+                events = [Event("http://e/s", f"<http://e/o{i}> <http://e/vendor> <http://e/v{i}> .", i) for i in (1, 2, 3)]
+                rows = [m.row() for m in [*engine.push_all(events), *engine.close()]]
+                found.append([re.sub("_:[A-Za-z0-9]+", "_:x", str(row)) for row in rows])
+            assert sorted(found[0]) == sorted(found[1])
+            assert found[0]
