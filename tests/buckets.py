@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from naive.comparison import comparable_graph, comparable_row
+from scepter.kernel.runs import Runs
 from scepter.kernel.shipping import unpack_solved
 from scepter.kernel.state import dump, restore
 from scepter.rdf.formats import GraphEvent, events_to_batch, parse_graph
@@ -79,13 +80,13 @@ class Buckets:
 
     def release(self, until: int) -> list[Match]:
         found: list[Match] = []
-        for work in self.works.values():
-            found += self._matcher(work)(work.kernel.release(until, until))
+        for bucket, work in self.works.items():
+            found += self._matches(bucket, work, work.kernel.release(until, until))
             work.kernel.commit()
         return found
 
     def finish(self) -> list[Match]:
-        return [match for work in self.works.values() for match in self._matcher(work)(work.kernel.finish())]
+        return [m for bucket, work in self.works.items() for m in self._matches(bucket, work, work.kernel.finish())]
 
     def written(self) -> dict[int, bytes]:
         return {bucket: dump(work.kernel, work.texts) for bucket, work in self.works.items()}
@@ -98,8 +99,9 @@ class Buckets:
     def cut(self) -> None:
         self.read(self.written())
 
-    def _matcher(self, work: QueryWork) -> Matcher:
-        return Matcher(0, work.kernel, work.texts, self.job.kind, lambda number, name: number)
+    def _matches(self, bucket: int, work: QueryWork, runs: Runs) -> Sequence[Match]:
+        mine = runs if work.slices is None else runs.take(work.slices.owns(bucket, runs.start))
+        return Matcher(0, work.kernel, work.texts, self.job.kind, lambda number, name: number)(mine)
 
 
 def comparable(match: Match) -> tuple[int, int, object]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,8 @@ from scepter.kernel.solutions import Int64, Solutions, UInt64
 from scepter.kernel.texts import FIXED, Texts
 from scepter.physical.plan import QueryPlan
 
+NOWHERE = np.uint64(2**64 - 1)
+"""The bucket of rows that no bucket gets."""
 _COLUMNS = ("time", "start", "branch", "events", "names", "ids", "refs", "number", "scale")
 
 
@@ -31,11 +34,40 @@ def buckets_by_window(solved: Solved, origin: int, length: int, buckets: int) ->
     return [((table.time - origin) // length % buckets).astype(np.uint64) for table in solved.tables]
 
 
+@dataclass(frozen=True, slots=True)
+class Slices:
+    """Overlapping stretches of history, given to buckets in turn. A match belongs to the slice of its start; it ends at most
+    one window later, and with `look_back` events of the window before its start concern it too."""
+
+    window: int
+    buckets: int
+    look_back: bool
+
+    @property
+    def length(self) -> int:
+        """Of a slice without its overlaps: slices of one bucket are further apart than a window, so that no match spans two."""
+        return 4 * self.window
+
+    def of(self, times: Int64) -> Iterator[UInt64]:
+        """The buckets of events with these times: each time several arrays, NOWHERE where there is no further one."""
+        first = (times - self.window) // self.length
+        last = (times + (self.window if self.look_back else 0)) // self.length
+        for more in range(3 if self.look_back else 2):
+            found = ((first + more) % self.buckets).astype(np.uint64)
+            found[first + more > last] = NOWHERE
+            yield found
+
+    def owns(self, bucket: int, starts: Int64) -> NDArray[np.bool_]:
+        """Whether matches with these starts belong to a bucket."""
+        mine: NDArray[np.bool_] = starts // self.length % self.buckets == bucket
+        return mine
+
+
 def split(solved: Solved, rows: list[UInt64], ticks: UInt64 | None, texts: Texts) -> Iterator[tuple[int, int, bytes]]:
     """(bucket, greatest time, packed part) for each bucket that gets anything. `ticks` are the ticks' buckets; None drops
     them where nothing looks at them."""
     present = np.unique(np.concatenate([np.empty(0, np.uint64), *rows, *([] if ticks is None else [ticks])]))
-    for bucket in present:
+    for bucket in present[present != NOWHERE]:
         tables = [table.take(of == bucket) for table, of in zip(solved.tables, rows, strict=True)]
         mask = np.zeros(len(solved.ticks.times), np.bool_) if ticks is None else ticks == bucket
         part = Solved(tuple(tables), Ticks(solved.ticks.groups[mask], solved.ticks.times[mask]))

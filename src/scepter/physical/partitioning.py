@@ -34,8 +34,6 @@ class Partitioning:
     """For KEY: the slots whose values make the key."""
     variables: tuple[str, ...] = ()
     """For KEY: their names."""
-    needs_predecessor: bool = False
-    """For KEY: strict contiguity is over the whole streamset, so each event has to carry the time of the one before it."""
     look_back: bool = False
     """For SLICES: a leading negation also reads the window before a slice. (A match belongs to the slice of its start.)"""
     merges: bool = False
@@ -56,22 +54,15 @@ def partitioning(plan: QueryPlan) -> Partitioning:
     return _by_time(plan, _no_key(plan, candidates, obstacles))
 
 
-def _by_key(plan: QueryPlan, slots: tuple[int, ...], why: str, needs_predecessor: bool = False) -> Partitioning:
+def _by_key(plan: QueryPlan, slots: tuple[int, ...], why: str) -> Partitioning:
     names = tuple(plan.variables[s] for s in slots)
-    return Partitioning(
-        PartitionKind.KEY, why, slots, names, needs_predecessor=needs_predecessor, merges=_merges(plan, frozenset(names))
-    )
+    return Partitioning(PartitionKind.KEY, why, slots, names, merges=_merges(plan, frozenset(names)))
 
 
 def _by_found_key(plan: QueryPlan, free: tuple[int, ...]) -> Partitioning:
-    strict = _is_strict(plan)
     names = _listed(plan, free)
-    why = (
-        f"every GPM binds {names} and every step joins on {'it' if len(free) == 1 else 'them'}, so no match crosses two values"
-    )
-    if strict:
-        why += "; ',' looks at the whole streamset, so each event carries the time of the event before it"
-    return _by_key(plan, free, why, strict)
+    joins = "it" if len(free) == 1 else "them"
+    return _by_key(plan, free, f"every GPM binds {names} and every step joins on {joins}, so no match crosses two values")
 
 
 def _by_time(plan: QueryPlan, no_key: str) -> Partitioning:
@@ -112,11 +103,8 @@ def _obstacles(plan: QueryPlan, candidates: tuple[int, ...]) -> Iterator[tuple[f
             if missing := wanted - frozenset(negation.key):
                 label = _label(plan, negation.atom)
                 yield missing, f"{label}! looks at events that do not bind {_listed(plan, sorted(missing))}"
-        for step in chain.steps:
-            if step.selection is Selection.STRICT and step.negations and wanted:
-                # Algorithm 9: y may be the event after the next of the whole streamset; its predecessor's time is not enough
-                label = _label(plan, step.negations[0].atom)
-                yield wanted, f"',' after {label}! looks at the next two events of the whole streamset"
+    if wanted and _is_strict(plan):
+        yield wanted, "',' looks at every event of the streamset"
 
 
 def _negations(chain: Chain) -> Iterator[NegationPlan]:

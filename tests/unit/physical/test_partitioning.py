@@ -36,7 +36,6 @@ def test_a_variable_that_every_step_joins_on_is_the_key(sequence: str, within: s
     found = divided(sequence, within)
     assert found.kind is PartitionKind.KEY
     assert found.variables == ("c",)
-    assert not found.needs_predecessor
     assert "every GPM binds ?c" in found.why
 
 
@@ -50,21 +49,11 @@ def test_the_slots_are_those_of_the_variables() -> None:
     assert len(found.slots) == len(found.variables) == 2
 
 
-@pytest.mark.parametrize("sequence", ["A, B", "A; B+", "A; B, C", "A; B?, C"])
-def test_strict_contiguity_alone_needs_the_predecessor(sequence: str) -> None:
-    found = divided(sequence)
-    if sequence == "A; B?, C":  # the absence of B looks at the next two events of the streamset
-        assert found.kind is PartitionKind.TUMBLING
-        return
-    assert found.kind is PartitionKind.KEY
-    assert found.needs_predecessor
-    assert "whole streamset" in found.why
-
-
-def test_strict_contiguity_across_a_negation_forbids_a_key() -> None:
-    found = divided("A; N!, B")
-    assert found.kind is PartitionKind.TUMBLING
-    assert "the next two events" in found.why
+@pytest.mark.parametrize("sequence", ["A, B", "A; B+", "A; B, C", "A; B?, C", "A; N!, B"])
+def test_strict_contiguity_over_the_streamset_forbids_a_key(sequence: str) -> None:
+    assert divided(sequence).kind is PartitionKind.TUMBLING
+    assert divided(sequence, "WITHIN 10 SLIDING").kind is PartitionKind.SLICES
+    assert "',' looks at every event of the streamset" in divided(sequence).why
 
 
 @pytest.mark.parametrize("sequence", ["A; M!; B", "M!; A; B", "A; B; M!"])
@@ -78,10 +67,6 @@ def test_a_first_iteration_that_binds_it_anew_forbids_a_key() -> None:
     found = divided("B+; C")
     assert found.kind is PartitionKind.TUMBLING
     assert "B+ binds ?c" in found.why
-
-
-def test_a_later_iteration_joins_on_it() -> None:
-    assert divided("A; B+; C").variables == ("c",)
 
 
 def test_a_variable_that_is_not_certain_is_no_key() -> None:
@@ -123,7 +108,6 @@ def test_partition_by_decides(sequence: str, within: str) -> None:
     found = divided(sequence, f"{within} PARTITION BY (?c)")
     assert found.kind is PartitionKind.KEY
     assert found.variables == ("c",)
-    assert not found.needs_predecessor
     assert "PARTITION BY" in found.why
 
 

@@ -153,7 +153,10 @@ def _run_bucket(shared: Broadcast[Job], schema: pa.Schema, packed: pa.Table) -> 
     for blob in packed.column("blob"):
         here.kernel.accept(unpack_solved(memoryview(blob.as_buffer()), here.texts))
     matcher = Matcher(query, here.kernel, here.texts, job.kind, shown, lasting=True)
-    matches = matcher(here.kernel.finish())
+    runs = here.kernel.finish()
+    if here.slices is not None:
+        runs = runs.take(here.slices.owns(packed.column("bucket")[0].as_py(), runs.start))
+    matches = matcher(runs)
     return pa.Table.from_batches(match_table(sorted_matches(matches), schema), schema)
 
 

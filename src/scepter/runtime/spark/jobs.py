@@ -9,13 +9,13 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
-from scepter.algebra.query import Program, Query, Tumbling
+from scepter.algebra.query import Program, Query
 from scepter.algebra.text import format_node
 from scepter.kernel.background import Background
 from scepter.kernel.container import pack, unpack
 from scepter.kernel.intake import Intake
 from scepter.kernel.query import QueryKernel, Solved
-from scepter.kernel.shipping import buckets_by_key, buckets_by_window, split
+from scepter.kernel.shipping import Slices, buckets_by_key, buckets_by_window, split
 from scepter.kernel.texts import Texts
 from scepter.kernel.windows import Bounds, resolve
 from scepter.physical.partitioning import PartitionKind, partitioning
@@ -103,6 +103,10 @@ class QueryWork:
         self.texts: Texts = Texts() if like is None else Texts(like.texts)
         self.kernel = QueryKernel(self.plan, self.bounds, job.key, self.background, self.texts)
         self.division = division(self.plan, live=job.live)
+        self.slices: Slices | None = None
+        if self.division is PartitionKind.SLICES and job.buckets > 1:
+            assert self.bounds.length is not None
+            self.slices = Slices(self.bounds.length, job.buckets, partitioning(self.plan).look_back)
         self._streams = np.full(len(job.streams), -1, np.int64)
         for i, stream in enumerate(query.streams):
             self._streams[job.streams.index(stream.iri)] = i
@@ -113,7 +117,12 @@ class QueryWork:
         wanted = np.ones(batch.events, np.bool_) if self.job.start is None else batch.end >= self.job.start
         self.kernel.take(intake, self._streams, wanted)
         for solved in self.kernel.drain():
-            yield from split(solved, *self._buckets(solved), self.texts)
+            if self.slices is None:
+                yield from split(solved, *self._buckets(solved), self.texts)
+            else:
+                tables = zip(*(self.slices.of(table.time) for table in solved.tables), strict=True)
+                for rows, ticks in zip(tables, self.slices.of(solved.ticks.times), strict=True):
+                    yield from split(solved, list(rows), ticks, self.texts)
         self.texts.forget()
 
     def _buckets(self, solved: Solved) -> tuple[list[NDArray[np.uint64]], NDArray[np.uint64] | None]:
@@ -134,19 +143,10 @@ class QueryWork:
 
 
 def division(plan: QueryPlan, *, live: bool = False) -> PartitionKind:
-    """How a query's work is divided over buckets.
-
-    Slices of history and keys under strict contiguity over the whole streamset are not taken: such a query goes by its
-    tumbling window if it has one, else undivided. So does live a query whose rows of several buckets may be one (ASK).
-    """
+    """How a query's work is divided over buckets: as planned; live, slices of history and a query whose rows of several
+    buckets may be one (ASK) are not divided."""
     found = partitioning(plan)
-    if live and found.merges:
-        return PartitionKind.ONE
-    if found.kind is PartitionKind.KEY and not found.needs_predecessor:
-        return PartitionKind.KEY
-    if found.kind is not PartitionKind.ONE and isinstance(plan.window, Tumbling):
-        return PartitionKind.TUMBLING
-    return PartitionKind.ONE
+    return PartitionKind.ONE if live and (found.merges or found.kind is PartitionKind.SLICES) else found.kind
 
 
 _KEPT: dict[tuple[str, int], QueryWork] = {}
