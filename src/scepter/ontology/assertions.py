@@ -21,12 +21,12 @@ class Assertions:
         self._to: dict[tuple[Term, Term], list[Triple]] = {}
         self._by_predicate: dict[Term, list[Triple]] = {}
         self._about: dict[Term, list[Triple]] = {}
-        self._nodes: set[Term] = set()
-        for triple in dict.fromkeys((*self.static, *self.free)):
-            self._nodes.update((triple.subject, triple.object))
-            self._from.setdefault((triple.subject, triple.predicate), []).append(triple)
-            self._to.setdefault((triple.object, triple.predicate), []).append(triple)
-            self._by_predicate.setdefault(triple.predicate, []).append(triple)
+        for triple in (*self.static, *(self.free - self.static)):
+            subject, predicate, object = triple
+            self._from.setdefault((subject, predicate), []).append(triple)
+            self._to.setdefault((object, predicate), []).append(triple)
+            self._by_predicate.setdefault(predicate, []).append(triple)
+        self._nodes = {node for node, _ in self._from} | {node for node, _ in self._to}
 
     def __len__(self) -> int:
         return len(self.static)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 from scepter.ontology.assertions import RDF_TYPE, Assertions, is_individual
+from scepter.ontology.consistency import contradicted
 from scepter.ontology.justifications import NEEDS_NOTHING, Antichain, Justification, unions
 from scepter.ontology.program import RuleProgram, Step
 from scepter.ontology.rules import BOTTOM, TOP, Concept
@@ -61,16 +62,11 @@ class StaticInference:
 
     def conflict(self) -> Justification | None:
         """A minimal set of static assertions that contradict each other, if there is one."""
-        nodes: dict[Term, None] = {}
-        if self._program.makers.get(BOTTOM) or self._program.inward.get(BOTTOM):
-            for triple in (*self._assertions.static, *self._assertions.free):
-                nodes[triple.subject] = None
-                nodes[triple.object] = None
-            nodes.update(dict.fromkeys(self._program.nominals))
-        for node in nodes:
-            if sets := self.sets((BOTTOM, node)):
-                return min(sets, key=lambda each: (len(each), sorted(map(str, each))))
-        return None
+        nodes = contradicted(self._program, self._assertions)
+        if not nodes:
+            return None
+        found = self.sets((BOTTOM, min(nodes, key=str)))
+        return min(found, key=lambda each: (len(each), sorted(map(str, each))))
 
     def _work_out(self, wanted: Fact) -> None:
         """Collect the facts that the wanted one may rest on, then let justifications flow until nothing new comes."""

@@ -28,6 +28,9 @@ _T = TypeVar("_T")
 _FOUND = 200_000
 """Contents and findings beyond which those that nothing refers to any more are let go."""
 
+_TERMS = 200_000
+"""Terms that are remembered by their ids."""
+
 
 @dataclass(frozen=True, slots=True)
 class Items:
@@ -94,6 +97,7 @@ class Contents:
         self._recogniser = recogniser
         self._key = key
         self._used = None if whole else recogniser.used_words()
+        self._terms: dict[int, Term] = {}
         self._ids: dict[str, NDArray[np.uint64]] = {}
         self.events = tuple(recogniser.names)
         self._begin()
@@ -140,9 +144,17 @@ class Contents:
             return found
         batch, base = intake.batch, intake.base
         rows = np.flatnonzero(used[batch.first[event] : batch.first[event + 1]]) + batch.first[event]
-        columns = (batch.subject_at, batch.predicate_at, batch.object_at)
-        graph = frozenset(Triple(*(texts.term(int(at[row]) + base) for at in columns)) for row in rows.tolist())
-        return self._add(key, graph)
+        columns = ((batch.subject, batch.subject_at), (batch.predicate, batch.predicate_at), (batch.object, batch.object_at))
+        terms = [[self._term(ids.item(row), at.item(row) + base, texts) for ids, at in columns] for row in rows.tolist()]
+        return self._add(key, frozenset([Triple(*triple) for triple in terms]))
+
+    def _term(self, id: int, ref: int, texts: Texts) -> Term:
+        found = self._terms.get(id)
+        if found is None:
+            if len(self._terms) >= _TERMS:
+                self._terms.clear()
+            found = self._terms[id] = texts.term(ref)
+        return found
 
     def _add(self, key: int, graph: Assertions) -> int:
         self._table = None

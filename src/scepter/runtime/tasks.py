@@ -168,10 +168,6 @@ class TermMatches:
     graphs: list[tuple[Triple, ...]] | None = None
     asks: bool = False
     shown: Sequence[dict[str, list[object]]] | None = None
-    occurrences: list[tuple[IRI, Term]] | None = None
-    """Per row, the event and the individual it is an occurrence of."""
-    whys: list[Why] | None = None
-    """Per row, what it rests on, if that was asked for."""
 
     @property
     def constructs(self) -> bool:
@@ -192,12 +188,12 @@ class TermMatches:
         return {} if self.shown is None else self.shown[row]
 
     def occurrence(self, row: int) -> tuple[IRI, Term] | None:
-        """The event and the individual that a row is an occurrence of."""
-        return None if self.occurrences is None else self.occurrences[row]
+        """Its rows are no events' occurrences."""
+        return None
 
     def why(self, row: int) -> Why | None:
-        """What a row rests on."""
-        return None if self.whys is None else self.whys[row]
+        """Its rows rest on their bindings."""
+        return None
 
     def matches(self) -> list[Match]:
         """All rows as matches."""

@@ -6,17 +6,42 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from scepter.algebra.expressions import Call, Constant
-from scepter.algebra.patterns import Filter, Graph, Join, LeftJoin, Pattern
+from scepter.algebra.patterns import BGP, Filter, Graph, Join, LeftJoin, Pattern
 from scepter.algebra.scope import certain, in_scope
 from scepter.algebra.walk import find
 from scepter.kernel.occurrences.model import Assertions
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.dataset import Dataset
 from scepter.kernel.sparql.dataset import Graph as GraphOf
-from scepter.kernel.sparql.patterns import Plan, compile_pattern
+from scepter.kernel.sparql.patterns import compile_pattern
 from scepter.rdf.terms import IRI, Term
 
+_REMEMBERED = 50_000
 _VOLATILE = frozenset({"NOW", "RAND", "UUID", "STRUUID", "BNODE"})
+
+
+class Block:
+    """`EVENT name { … }` of a guard, asked for the values of some variables."""
+
+    def __init__(self, block: Graph, variables: tuple[str, ...]) -> None:
+        self._label = _label(block)
+        self._plan = compile_pattern(block)
+        self._variables = variables
+        # most assertions of an event differ in triples that a block does not look at
+        self._predicates = _predicates(block.pattern)
+        self._known: dict[Assertions, frozenset[tuple[Term, ...]]] = {}
+
+    def values(self, assertions: Assertions) -> frozenset[tuple[Term, ...]]:
+        """The values that an occurrence with these assertions offers."""
+        if self._predicates is not None:
+            assertions = frozenset([triple for triple in assertions if triple.predicate in self._predicates])
+        found = self._known.get(assertions)
+        if found is None:
+            if len(self._known) >= _REMEMBERED:
+                self._known.clear()
+            rows = self._plan(Context(dataset=Dataset(named={self._label: GraphOf(assertions)})))
+            found = self._known[assertions] = frozenset(tuple(row[name] for name in self._variables) for row in rows)
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,16 +49,10 @@ class SharedValues:
     """Blocks of a guard, one of each side, that share variables: a pair satisfies the guard only if both bind them alike."""
 
     variables: tuple[str, ...]
-    left: tuple[IRI, Plan]
-    right: tuple[IRI, Plan]
+    left: Block
+    right: Block
     decides: bool
     """Whether the guard says nothing else: whoever shares values satisfies it."""
-
-    def values(self, left: bool, assertions: Assertions) -> set[tuple[Term, ...]]:
-        """The values that an occurrence with these assertions offers on its side."""
-        label, plan = self.left if left else self.right
-        solutions = plan(Context(dataset=Dataset(named={label: GraphOf(sorted(assertions, key=str))})))
-        return {tuple(row[name] for name in self.variables) for row in solutions}
 
 
 def shared_values(guard: Pattern, left: frozenset[IRI], right: frozenset[IRI]) -> SharedValues | None:
@@ -46,7 +65,7 @@ def shared_values(guard: Pattern, left: frozenset[IRI], right: frozenset[IRI]) -
             if labels[0] in left and labels[1] in right:
                 shared = tuple(sorted(certain(one) & certain(other)))
                 if shared and (best is None or len(shared) > len(best.variables)):
-                    sides = ((labels[0], compile_pattern(one)), (labels[1], compile_pattern(other)))
+                    sides = Block(one, shared), Block(other, shared)
                     nothing_else = guard in (Join(one, other), Join(other, one))
                     best = SharedValues(shared, *sides, nothing_else and in_scope(one) & in_scope(other) == set(shared))
     return best
@@ -69,6 +88,13 @@ def _required(pattern: Pattern) -> Iterator[Graph]:
             yield from _required(inner)
         case _:
             return
+
+
+def _predicates(pattern: Pattern) -> frozenset[Term] | None:
+    """The predicates that a pattern looks at; None if it may look at any."""
+    if not isinstance(pattern, BGP) or not all(isinstance(triple.predicate, Constant) for triple in pattern.triples):
+        return None
+    return frozenset(triple.predicate.term for triple in pattern.triples if isinstance(triple.predicate, Constant))
 
 
 def _label(block: Graph) -> IRI:

@@ -161,7 +161,7 @@ class _Keys:
         found = known.get(number)
         if found is None:
             assert self.shared is not None
-            values = self.shared.values(left, self._assertions(number))
+            values = (self.shared.left if left else self.shared.right).values(self._assertions(number))
             found = known[number] = [self._numbers.setdefault(value, len(self._numbers)) for value in values]
         return found
 
