@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import TypeAlias, assert_never
 
 from scepter.algebra.windows import Earliest, EventPattern, Followed, ItemScan, Latest, Policy
-from scepter.kernel.windowed.definition import Defined
+from scepter.kernel.windowed.definition import build_node
+from scepter.kernel.windowed.dependent import Dependent
 from scepter.kernel.windowed.operators import AllPairs, Extreme, Naive, Operator, Selective
 from scepter.kernel.windowed.scan import Scan
 
@@ -23,10 +24,11 @@ def build_operator(pattern: EventPattern, policy: Policy, scan_of: ScanOf, consu
             return Extreme(build_operator(operand, policy, scan_of, consuming), isinstance(pattern, Latest))
         case Followed(left, right, stated):
             own = stated or policy
+            under = consuming or own.consumes
             reduced, last = _reduction(left)
             if not _is_part_of_whole(reduced, policy):
-                return Defined(pattern, scan_of, policy, consuming)
-            under = consuming or own.consumes
+                node = build_node(left, policy, scan_of, under)
+                return Dependent(node, build_operator(right, policy, scan_of, under), own)
             first_side = build_operator(reduced, policy, scan_of, under)
             return _sequence(first_side, build_operator(right, policy, scan_of, under), own, last)
         case _:

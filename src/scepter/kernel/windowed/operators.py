@@ -3,7 +3,7 @@
 An operator is asked once per evaluation, after its windows have moved. A sequence is followed change by change when its
 left side, evaluated before a moment and with some bindings, is simply a part of what it is altogether: that is so for scans and
 unrestricted sequences of them, and FIRST and LAST of these can be found in their order. For any other left side the
-definition is followed afresh (`definition.py`).
+definition is followed (`dependent.py`).
 """
 
 from __future__ import annotations
