@@ -122,7 +122,8 @@ def pack_frame(reading: Reading, stream: int, rows: Iterable[pa.RecordBatch]) ->
     job = reading.job.value
     # drawn anew by each task: no other task of the run, nor of the run before a restart, numbers its events alike
     run = ReadState(job.kind, secrets.randbits(38) * SALT_ROOM)
-    yield from packed_rows(job, frame_batches(rows, stream, job.kind, job.key, run, reading.report), run.salt)
+    batches = frame_batches(rows, stream, job.kind, job.key, run, reading.report, predicates=job.predicates)
+    yield from packed_rows(job, batches, run.salt)
 
 
 def packed_rows(job: Job, batches: Iterable[EventBatch], number: int) -> Iterator[pa.RecordBatch]:
