@@ -3,7 +3,8 @@
     python benchmarks/obep.py            # the sizes of docs/benchmarks/obep.md
     python benchmarks/obep.py --quick    # a tenth of it
 
-CPU time of one process, the better of two where static assertions are few; every count is checked against a plain loop over what was drawn.
+CPU time of one process, the better of two where static assertions are few; every count is checked against a plain loop over
+what was drawn.
 """
 
 from __future__ import annotations

@@ -103,6 +103,12 @@ def test_every_pinned_code_is_in_the_source() -> None:
     assert not set(pinned) - set(known)
 
 
+def test_every_public_name_is_in_the_reference() -> None:
+    page = (codes.ROOT / "docs" / "reference" / "python.md").read_text("utf-8")
+    shown = set(re.findall(r"^::: scepter\.(\w+)", page, re.MULTILINE))
+    assert shown == set(scepter.__all__) - {"__version__"}
+
+
 # ---- colours -------------------------------------------------------------------------------------------------------------
 
 

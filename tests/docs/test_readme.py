@@ -1,4 +1,4 @@
-"""What the README shows is what happens: its commands, its five queries, its numbers and its links."""
+"""What the README shows is what happens: its commands, its five queries and its links."""
 
 from __future__ import annotations
 
@@ -68,19 +68,6 @@ def test_the_same_pattern_in_each_language(language: str, folder: Path) -> None:
         assert {name: term["value"] for name, term in match["bindings"].items()} == {
             "company": "http://example/ACME", "before": "100", "after": "65",
         }  # fmt: skip
-
-
-def test_numbers_of_cases(update_fixtures: bool) -> None:
-    document = README.read_text("utf-8")
-
-    def counted(found: re.Match[str]) -> str:
-        return f"[{len(list((ROOT / found[1]).glob('*.case.yaml')))} cases]({found[1]})"
-
-    told, links = re.subn(r"\[\d+ cases\]\((cases/[\w-]+)\)", counted, document)
-    if update_fixtures:
-        README.write_text(told, "utf-8")
-    assert links == len(LANGUAGES)
-    assert told == document or update_fixtures
 
 
 @pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"])

@@ -61,8 +61,8 @@ def test_an_example_that_is_wrong_fails(tmp_path: Path, engines: Mapping[str, Ca
 def test_an_example_is_shown_as_query_stream_and_table() -> None:
     shown = render(
         "```yaml case\nstreams:\n  http://example/s: |\n    1 { :a :p 2 }\nquery: |\n  ASK { ?x :p ?y }\n"
-        'expect:\n  - {start: 1, end: 1, x: ":a"}\n```\n'
+        'expect:      # two is too many\n  - {start: 1, end: 1, x: ":a"}\n```\n'
     )
     assert '```sparql title="Query"\nASK { ?x :p ?y }\n```' in shown
     assert '```turtle title="Stream :s"\n1 { :a :p 2 }\n```' in shown
-    assert "| start | end | ?x |\n| --- | --- | --- |\n| 1 | 1 | `:a` |" in shown
+    assert "| start | end | ?x |\n| --- | --- | --- |\n| 1 | 1 | `:a` |\n\n(two is too many)" in shown

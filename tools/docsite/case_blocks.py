@@ -14,6 +14,8 @@ import yaml
 
 FENCE = re.compile(r"^```yaml case\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 _HEADING = re.compile(r"^#{2,} (?P<title>.+)$", re.MULTILINE)
+_NOTE = re.compile(r"^expect[\w-]*: +# (.+)$", re.MULTILINE)
+"""Why the result is what it is: a comment behind `expect:`."""
 _PREFIX = "http://example/"
 
 
@@ -42,10 +44,10 @@ def case_blocks(document: str) -> Iterator[CaseBlock]:
 
 def render(document: str) -> str:
     """The document with its examples as a reader wants them."""
-    return FENCE.sub(lambda found: _render(yaml.safe_load(found["text"])), document)
+    return FENCE.sub(lambda found: _render(yaml.safe_load(found["text"]), _NOTE.search(found["text"])), document)
 
 
-def _render(case: Mapping[str, Any]) -> str:
+def _render(case: Mapping[str, Any], note: re.Match[str] | None) -> str:
     parts = [_fenced("sparql", case["query"], "Query")]
     parts += [_fenced("turtle", text, f"Stream {_short(iri)}") for iri, text in case.get("streams", {}).items()]
     for iri, text in case.get("background", {}).items():
@@ -54,7 +56,10 @@ def _render(case: Mapping[str, Any]) -> str:
         parts.append(_fenced("turtle", case["ontology"], "Ontology"))
     if "options" in case:
         parts.append("Options: " + ", ".join(f"`--{name} {_option(value)}`" for name, value in case["options"].items()))
-    return "\n\n".join([*parts, *_result(case)])
+    parts += _result(case)
+    if note is not None:
+        parts.append(f"({note[1]})")
+    return "\n\n".join(parts)
 
 
 def _result(case: Mapping[str, Any]) -> Iterator[str]:

@@ -159,7 +159,7 @@ class QueryKernel:
     def finish(self) -> Runs:
         """The end of the input."""
         rest = self.release(MAX_INSTANT - 1, MAX_INSTANT - 1) if self.buffer else None
-        done = concat_runs([chain.finish(self.last) for chain in self.chains])
+        done = concat_runs([chain.finish(self.last, self.counts) for chain in self.chains])
         return self._distinct(done if rest is None else concat_runs([rest, done]))
 
     def _pop(self, until: int) -> tuple[list[Solutions], Ticks]:

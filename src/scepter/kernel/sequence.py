@@ -19,7 +19,7 @@ from scepter.kernel.runs import Runs, Waiting, concat_runs, no_runs
 from scepter.kernel.search import NOTHING, instants_after, key_of, latest_before, sort_by_key
 from scepter.kernel.solutions import Int64, Solutions, UInt64, concat, empty
 from scepter.kernel.steps import Decide, Keyed, StepSearch
-from scepter.kernel.windows import Bounds, rank_of
+from scepter.kernel.windows import Bounds, Counts, rank_of
 from scepter.physical.plan import AtomPlan, Chain, NegationPlan, QueryPlan, StepPlan
 from scepter.rdf.hashing import TermKey
 from scepter.timeline import MAX_INSTANT
@@ -127,14 +127,14 @@ class ChainKernel:
             arrivals = self._close(arrivals, moment)
         return self._clear_of_leading(arrivals, moment)
 
-    def finish(self, last: int) -> Runs:
-        """The end of the input: every window closes."""
+    def finish(self, last: int, counts: Counts) -> Runs:
+        """The end of the input: every window closes; one that counts events with the last of its partition (rule 14)."""
         if not self._trailing:
             return no_runs(self._width)
         rows = self._closing.live()
         runs = self._closing.runs.take(rows)
         self._closing.kill(rows)
-        ends = self._bounds.close(runs.limit) if self._bounds.events is None else np.full(len(runs), last, np.int64)
+        ends = self._bounds.close(runs.limit) if self._bounds.events is None else counts.last(runs.group)
         moment = Moment([], np.empty(0, np.uint64), np.empty(0, np.int64), last, last)
         return self._clear_of_leading(runs.replace(time=ends), moment)
 

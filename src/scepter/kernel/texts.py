@@ -63,6 +63,15 @@ class Texts:
         """Take terms that stay for the whole run."""
         return self._fixed.append_terms(texts) + FIXED
 
+    def known(self, ref: int, id: int) -> Term:
+        """The term at a ref, which is decoded once however often its id comes."""
+        term = self._by_id.get(id)
+        if term is None:
+            if len(self._by_id) >= _CACHE:
+                self._by_id.clear()
+            term = self._by_id[id] = self.term(ref)
+        return term
+
     def term(self, ref: int) -> Term:
         """The term at a ref."""
         term = self._terms.get(ref)

@@ -91,6 +91,10 @@ class Counts:
         for i, (group, total) in enumerate(zip(groups.tolist(), totals.tolist(), strict=True)):
             self._groups[group] = (total, recent[recent[:, 0] == i, 1].copy())
 
+    def last(self, groups: UInt64) -> Int64:
+        """The time of the last event of each row's group."""
+        return np.array([self._groups[group][1][-1] for group in groups.tolist()], np.int64)
+
     def observe(self, groups: UInt64, times: Int64) -> tuple[Counts, dict[int, tuple[int, Int64]]]:
         """Count events (sorted by time within a group): the counts afterwards, and per group (events before, their times)."""
         after = Counts(self._keep)

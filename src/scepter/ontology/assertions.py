@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from scepter.ontology.justifications import NEEDS_NOTHING, Justification
-from scepter.rdf.terms import IRI, TYPE, Literal, Term, Triple
+from scepter.rdf.terms import IRI, OWL, TYPE, Literal, Term, Triple
 
 RDF_TYPE = IRI(TYPE)
+SAME, DIFFERENT = IRI(OWL + "sameAs"), IRI(OWL + "differentFrom")
+IDENTITY = (SAME, DIFFERENT)
+"""Assertions about who is who: rules take different names for different individuals, only a complete reasoner does not."""
 _NONE: tuple[Triple, ...] = ()
 
 

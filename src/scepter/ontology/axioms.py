@@ -130,7 +130,7 @@ _INSIDE = {
 """Parts of class expressions and lists: read from where they are used."""
 _UNKNOWN = {
     *(_owl(n) for n in ("hasKey", "NegativePropertyAssertion", "sourceIndividual", "assertionProperty", "targetIndividual")),
-    *(_owl(n) for n in ("targetValue", "sameAs", "differentFrom", "AllDifferent", "distinctMembers")),
+    *(_owl(n) for n in ("targetValue", "AllDifferent", "distinctMembers")),
 }
 
 

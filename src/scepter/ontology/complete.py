@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from scepter.algebra.classes import HasValue, Named, OneOf
 from scepter.algebra.classes import parts as parts_of
-from scepter.ontology.assertions import RDF_TYPE, Assertions, individuals, is_individual
+from scepter.ontology.assertions import IDENTITY, RDF_TYPE, SAME, Assertions, individuals, is_individual
 from scepter.ontology.axioms import Axiom, SubClassOf
 from scepter.ontology.functional import Individuals, write_axiom
 from scepter.ontology.hermit import Inconsistent, realise
@@ -40,7 +40,7 @@ class CompleteReasoner:
         self._goals = {iri.value: iri for iri in goals}
         self._declared = [f"Declaration(Class({iri}))" for iri in self._goals.values()]
         self._assertions = assertions
-        self._vocabulary = vocabulary
+        self._vocabulary = vocabulary.union(IDENTITY)
         # Copies must not share individuals, and an axiom that names one would be about all of them.
         self._named = frozenset(chain.from_iterable(named_individuals(axiom) for axiom in axioms))
         self._answers: dict[Question, Types | None] = {}
@@ -162,8 +162,12 @@ class CompleteReasoner:
                 subject = self._individuals.name(s, self._copy(s, copy))
                 if p == RDF_TYPE:
                     yield f"ClassAssertion({o} {subject})"
+                    continue
+                other = self._individuals.name(o, self._copy(o, copy))
+                if p in IDENTITY:
+                    yield f"{'SameIndividual' if p == SAME else 'DifferentIndividuals'}({subject} {other})"
                 else:
-                    yield f"ObjectPropertyAssertion({p} {subject} {self._individuals.name(o, self._copy(o, copy))})"
+                    yield f"ObjectPropertyAssertion({p} {subject} {other})"
             anybody = self._individuals.name(_ANYBODY, self._copy(_ANYBODY, copy))
             yield f"ClassAssertion(<http://www.w3.org/2002/07/owl#Thing> {anybody})"
             literals = [t for t in self._terms(question) if isinstance(t, Literal)]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from scepter.algebra.classes import Named, names
 from scepter.algebra.events import LogicalEvent
-from scepter.ontology.assertions import RDF_TYPE, Assertions
+from scepter.ontology.assertions import IDENTITY, RDF_TYPE, Assertions
 from scepter.ontology.axioms import Axiom, Ontology, SubClassOf
 from scepter.ontology.complete import CompleteReasoner
 from scepter.ontology.contradictions import Statement, conflict_by, conflict_by_rules, contradiction
@@ -108,12 +108,15 @@ class _Served:
         self.rules = None if routing.program is None else ShapeReasoner(RuleReasoner(routing.program, assertions))
         self._some: CompleteReasoner | None = None
         self._all: CompleteReasoner | None = None
-        self._static_words = frozenset(assertions.vocabulary()) if routing.hard else frozenset()
+        self._static_words = frozenset(assertions.vocabulary())
+        self._names_alike = not self._static_words.isdisjoint(IDENTITY)
         self._needs_all: dict[frozenset[IRI], bool] = {}
         self.completely = frozenset(event.event for event in routing.completely)
 
     def all_completely(self, words: frozenset[IRI]) -> bool:
-        """Whether an axiom beyond rules can matter for data in some words."""
+        """Whether an axiom beyond rules, or who is who, can matter for data in some words."""
+        if self._names_alike or not words.isdisjoint(IDENTITY):
+            return True
         if not self.routing.hard:
             return False
         found = self._needs_all.get(words)
@@ -134,7 +137,7 @@ class _Served:
         """The complete reasoner for all events."""
         if self._all is None:
             words = frozenset(word for axiom in self._every for word in vocabulary(axiom))
-            require(self.routing.hard[0][1])
+            require(self.routing.hard[0][1] if self.routing.hard else "who is the same (owl:sameAs, owl:differentFrom)")
             self._all = CompleteReasoner(self._every, self._goals, self._assertions, words)
         return self._all
 
@@ -186,9 +189,10 @@ class Recogniser:
         return self._serve(self._asserted).routing
 
     def used_words(self) -> tuple[tuple[IRI, ...], tuple[IRI, ...]] | None:
-        """The predicates and classes that alone decide what an item holds, unless it states an event; None: all do."""
+        """The predicates and classes that alone decide what an item holds, unless it states an event or who is who; None: all
+        do."""
         routing = self.routing
-        if routing.program is None or routing.hard or routing.completely:
+        if routing.program is None or routing.hard or routing.completely or not self.words().isdisjoint(IDENTITY):
             return None
         return tuple(routing.program.steps), tuple(routing.program.classes)
 
@@ -227,7 +231,7 @@ class Recogniser:
         for number, item in enumerate(items):
             stated = self._stated(item)
             served = self._serve(self._asserted | stated)
-            words = _words(item) if served.routing.hard else frozenset()
+            words = _words(item)
             if served.rules is None or served.all_completely(words):
                 all_.setdefault(served, []).append(number)
                 continue

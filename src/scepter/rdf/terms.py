@@ -36,6 +36,9 @@ class IRI:
 
     value: str
 
+    def __hash__(self) -> int:
+        return hash(self.value)  # which the string remembers; terms are hashed wherever solutions meet
+
     def __str__(self) -> str:
         return f"<{self.value}>"
 
@@ -57,6 +60,9 @@ class Literal:
     lexical: str
     datatype: str = STRING
     language: str | None = None
+
+    def __hash__(self) -> int:
+        return hash(self.lexical)
 
     def __str__(self) -> str:
         quoted = f'"{escape(self.lexical)}"'

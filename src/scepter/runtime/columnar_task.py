@@ -24,7 +24,7 @@ from scepter.kernel.sparql.context import Context
 from scepter.kernel.texts import Texts
 from scepter.ontology.entailment import Flattened
 from scepter.physical.continuous import Core, columnar_core, continuous_pattern
-from scepter.rdf.terms import IRI, Triple
+from scepter.rdf.terms import IRI, Term, Triple
 from scepter.runtime.continuous_answers import SchemaWarning, SolutionMatches, counted_events, plain, stream_bounds
 from scepter.runtime.continuous_task import ContinuousTask
 from scepter.runtime.matches import Match, MatchBatch, MatchRows
@@ -159,20 +159,19 @@ class _Columns:
         )
 
     def _events(
-        self, sightings: Sightings, names: NDArray[np.int64], term: Callable[[int, int | None], object]
+        self, sightings: Sightings, names: NDArray[np.int64], term: Callable[[int, int | None], Term]
     ) -> Callable[[int], dict[str, list[object]]]:
         shown, streams = self.setup.shown, self.setup.streams()
-        # who shows events without a name must do so now: it may let go of them before somebody looks at the match
-        nameless = {number: shown(number, None) for number in np.unique(sightings.event[names < 0]).tolist()}
+        at_once = sightings.event[names < 0] if not self.setup.lasting else sightings.event[:0]
+        nameless = {number: shown(number, None) for number in np.unique(at_once).tolist()}
 
         def events(row: int) -> dict[str, list[object]]:
             found: dict[str, dict[int, object]] = {}
             for at in range(int(sightings.first[row]), int(sightings.first[row + 1])):
                 number, stream = int(sightings.event[at]), streams[int(sightings.stream[at])].value
-                if names[at] < 0:
-                    found.setdefault(stream, {})[number] = nameless[number]
-                else:
-                    found.setdefault(stream, {})[number] = shown(number, plain(term(int(names[at]), None)))  # type: ignore[arg-type]
+                name = None if names[at] < 0 else plain(term(int(names[at]), None))
+                kept = nameless[number] if number in nameless and name is None else shown(number, name)
+                found.setdefault(stream, {})[number] = kept
             return {stream: list(selected.values()) for stream, selected in found.items()}
 
         return events

@@ -17,7 +17,7 @@ from scepter.kernel.intake import Intake
 from scepter.kernel.occurrences.columns import Int64, content_keys, spread
 from scepter.kernel.occurrences.model import Assertions
 from scepter.kernel.texts import Texts
-from scepter.ontology.assertions import RDF_TYPE
+from scepter.ontology.assertions import IDENTITY, RDF_TYPE
 from scepter.ontology.reasoner import Inference
 from scepter.ontology.recognition import Recogniser
 from scepter.rdf.batch import EventBatch
@@ -173,7 +173,8 @@ class Contents:
         used = np.isin(batch.predicate, self._id_column("predicates", predicates))
         used[types] = np.isin(batch.object[types], self._id_column("classes", classes))
         stated = types & np.isin(batch.object, self._id_column("events", self.events))
-        if stated.any():  # then the definitions of events count both ways, and other words may matter
+        stated |= np.isin(batch.predicate, self._id_column("identity", IDENTITY))
+        if stated.any():  # then definitions count both ways, or names do not tell individuals apart: all words may matter
             counts = np.diff(batch.first)
             rows = np.repeat(np.arange(batch.events), counts)
             used |= np.isin(rows, np.unique(rows[stated]))

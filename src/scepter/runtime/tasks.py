@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Protocol
 
 import numpy as np
@@ -138,21 +139,20 @@ class TermEvent:
 
 def term_events(intake: Intake, texts: Texts, streams: Sequence[IRI], wanted: NDArray[np.bool_]) -> list[TermEvent]:
     """The wanted events of a batch as terms; a graph is a set, so that repeated triples count once."""
-    batch = intake.batch
-    names = intake.names()
-    columns = (batch.subject_at, batch.predicate_at, batch.object_at)
+    batch, wholly = intake.batch, bool(wanted.all())
+    rows = slice(None) if wholly else np.flatnonzero(np.repeat(wanted, np.diff(batch.first)))
+    columns = ((batch.subject_at, batch.subject), (batch.predicate_at, batch.predicate), (batch.object_at, batch.object))
+    terms = ([*map(texts.known, (at[rows] + intake.base).tolist(), ids[rows].tolist())] for at, ids in columns)
+    triples = map(Triple, *terms)
+    events = np.arange(batch.events) if wholly else np.flatnonzero(wanted)
+    per_event = (batch.stream, batch.start, batch.end, np.diff(batch.first), intake.names())
     found = []
-    for event in np.flatnonzero(wanted).tolist():
-        rows = range(int(batch.first[event]), int(batch.first[event + 1]))
-        triples = dict.fromkeys(Triple(*(texts.term(int(at[row]) + intake.base) for at in columns)) for row in rows)
-        name = None if names[event] < 0 else texts.term(int(names[event]))
+    for event, *known in zip(events.tolist(), *(column[events].tolist() for column in per_event), strict=True):
+        stream, start, end, size, ref = known
+        name = None if ref < 0 else texts.term(ref)
         text = name.value if isinstance(name, IRI) else None if name is None else str(name)
-        found.append(
-            TermEvent(
-                intake.number + event, text, streams[int(batch.stream[event])], int(batch.start[event]), int(batch.end[event]),
-                tuple(triples),
-            )
-        )  # fmt: skip
+        graph = (next(triples),) if size == 1 else tuple(dict.fromkeys(islice(triples, size)))
+        found.append(TermEvent(intake.number + event, text, streams[stream], start, end, graph))
     return found
 
 

@@ -142,6 +142,8 @@ class TimedTask:
 
     def _matches(self, number: int, query: TimedQuery, time: int, solutions: Sequence[Timed]) -> list[Match]:
         """One match per solution; for ASK, the first one's only."""
+        if not solutions:
+            return []
         batch = TermMatches(number, self._setup.kind)
         match query.result:
             case Select(columns):
@@ -156,7 +158,7 @@ class TimedTask:
                 graphs = [tuple(sorted(graph, key=lambda t: tuple(map(str, t)))) for _, graph in filled]
                 starts = _starts([s for s, _ in filled])
                 batch = TermMatches(number, self._setup.kind, starts, [time] * len(filled), [{} for _ in filled], graphs)
-            case Ask() if solutions and number not in self._answered:
+            case Ask() if number not in self._answered:
                 self._answered.add(number)
                 batch = TermMatches(number, self._setup.kind, [min(_starts(solutions))], [time], [{}], asks=True)
         return batch.matches()

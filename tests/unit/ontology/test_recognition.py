@@ -175,6 +175,27 @@ class TestComplete:
         )
         assert inference.conflict is not None
 
+    def test_who_is_the_same_counts(self) -> None:
+        assert found("EVENT H AS A and B", ":x a :A ; owl:sameAs :y . :y a :B .") == [
+            "H(x): x <http://www.w3.org/2002/07/owl#sameAs y, x a A, y a B",
+            "H(y): x <http://www.w3.org/2002/07/owl#sameAs y, x a A, y a B",
+        ]
+
+    def test_who_is_the_same_may_be_static(self) -> None:
+        assert found("EVENT H AS A and B", ":x a :A .", "", ":y owl:sameAs :x ; a :B .") == [
+            "H(x): x a A, y <http://www.w3.org/2002/07/owl#sameAs x, y a B",
+            "H(y): x a A, y <http://www.w3.org/2002/07/owl#sameAs x, y a B",
+        ]
+
+    def test_nobody_is_the_same_and_different(self) -> None:
+        (inference,) = recogniser("EVENT H AS A").infer([parse_graph(PREFIXES + ":x owl:sameAs :y ; owl:differentFrom :y .")])
+        assert inference.conflict is not None
+
+    def test_who_is_different_counts(self) -> None:
+        item = ":x :p :a , :b . :a owl:differentFrom :b ."
+        assert len(found("EVENT H AS p min 2 Thing", item)) == 1
+        assert found("EVENT H AS p min 2 Thing", ":x :p :a , :b .") == []
+
     def test_several_justifications(self) -> None:
         ontology = ":A owl:disjointWith :B . :C rdfs:subClassOf :B ."
         assert found("EVENT H AS not A", ":x a :B , :C .", ontology) == ["H(x): x a B", "H(x): x a C"]

@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from scepter import Engine, Event, QueryError, parse
-from scepter.rdf.terms import RDFS
+from scepter.io.sources import open_source
+from scepter.rdf.terms import IRI, RDFS
+from scepter.runtime.local import Progress, run_local
 from scepter.runtime.matches import Match
 
 NS = "http://example/"
@@ -279,3 +281,22 @@ def test_large_static_files_stay_in_columns_with_the_same_answers(tmp_path: Path
                 found.append([re.sub("_:[A-Za-z0-9]+", "_:x", str(row)) for row in rows])
             assert sorted(found[0]) == sorted(found[1])
             assert found[0]
+
+
+def test_indexing_a_large_file_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SCEPTER_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr("scepter.runtime.inputs._LARGE", 100)
+    static, stream = tmp_path / "static.nt", tmp_path / "stream.nt"
+    static.write_text("".join(f"<http://e/v{i}> <http://e/in> <http://e/GB> .\n" for i in range(100)))
+    stream.write_text('<http://e/o> <http://e/by> <http://e/v7> "1"^^<http://www.w3.org/2001/XMLSchema#integer> .\n')
+    query = parse(
+        "SELECT * FROM STREAM <http://e/s> [RANGE 5] FROM <http://e/g> WHERE { ?o <http://e/by> ?v . ?v <http://e/in> ?c }",
+        "sparkwave",
+    )
+    heard: list[Progress] = []
+    for again in (False, True):
+        heard.clear()
+        found = run_local(query, {"http://e/s": open_source(stream)}, background={"http://e/g": static}, progress=heard.append)
+        assert [m.bindings["c"] for m in found] == [IRI("http://e/GB")]
+        told = [p for p in heard if p.triples == 0 and p.total == static.stat().st_size]
+        assert bool(told) is not again  # once it is indexed, there is nothing to wait for

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,7 +48,7 @@ class Admitted:
 
     def columns(self) -> list[NDArray[np.generic]]:
         """Its columns, in a fixed order."""
-        return [getattr(self, field.name) for field in fields(self)]
+        return [self.ids, self.refs, self.number, self.scale, self.when, self.source, self.feeds]
 
     def first(self, rows: int) -> Admitted:
         """A copy of the first rows."""

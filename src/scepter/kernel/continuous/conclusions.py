@@ -91,6 +91,8 @@ class Conclusions:
         self._otherwise = self._add(self._set(None, None))
         self._otherwise_class = self._add(self._set(TYPE, None))
         self._columns = self._compiled()
+        self._room = Admitted.room(0)
+        """Where rows are written before they are copied: memory that is used again costs less than new memory."""
 
     # ---- the tables
 
@@ -188,7 +190,9 @@ class Conclusions:
         holds a schema statement. `ticks` tells for each stream how long its triples count."""
         batch, columns = intake.batch, self._columns
         self._learn(intake)
-        found = Admitted.room(batch.triples * columns.most)
+        if len(self._room) < batch.triples * columns.most:
+            self._room = Admitted.room(batch.triples * columns.most)
+        found = self._room
         rows, schema = admit_rows(
             batch.buffer, batch.first, wanted, batch.stream, batch.start, batch.end, intake.names(),
             batch.subject, batch.predicate, batch.object, batch.subject_at, batch.predicate_at, batch.object_at,

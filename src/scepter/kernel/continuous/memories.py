@@ -97,7 +97,7 @@ class Memories:
 
     def release(self, instant: int) -> None:
         """What no match that ends at an instant or later can use may go."""
-        self._instant = instant
+        self._instant = max(self._instant, instant)
 
     def sweep(self) -> None:
         """Let go of all that may go."""

@@ -312,11 +312,11 @@ def ordered(
     return order
 
 
-def tie(solution: Solution) -> tuple[int, list[tuple[str, str]], list[tuple[int, int]]]:
-    """A fixed order of the solutions of one instant."""
+def tie(solution: Solution) -> tuple[int, list[tuple[str, str]], list[tuple[int, int, str]]]:
+    """A fixed order of the solutions of one instant: by what a match is, its mapping and its set of occurrences."""
     row = sorted((name, str(term)) for name, term in solution.row.items())
-    times = sorted((o.start, o.end) for o in solution.occurrences)
-    return (times[0][0] if times else 0), row, times
+    occurrences = sorted({(o.start, o.end, " ".join(map(str, o.triple))) for o in solution.occurrences})
+    return (occurrences[0][0] if occurrences else 0), row, occurrences
 
 
 def latest_time(solution: Solution, triple: Triple) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import reduce
 from typing import TypeAlias
 
 from scepter.algebra.expressions import Aggregate
@@ -10,7 +11,8 @@ from scepter.algebra.patterns import Group
 from scepter.kernel.sparql.context import Context, Row
 from scepter.kernel.sparql.expressions import Compiled, compile_expression
 from scepter.rdf.terms import IRI, BlankNode, Literal, Term
-from scepter.rdf.values import ExpressionError, arithmetic, number_of, order_key, to_literal
+from scepter.rdf.values import ExpressionError, Number, arithmetic, number_of, order_key, to_literal
+from scepter.rdf.values.numeric import add
 
 Column: TypeAlias = list[Term | None]
 """An operand's value for each row of a group; None is an error."""
@@ -100,17 +102,15 @@ def _combination(aggregate: Aggregate) -> Callable[[Column], Term]:
             raise ValueError(f"{unknown} is no aggregate")
 
 
-def total(terms: Iterable[Term]) -> Term:
+def total(numbers: Iterable[Number]) -> Literal:
     """The sum, by SPARQL's arithmetic; of nothing it is 0."""
-    result: Term = _ZERO
-    for term in terms:
-        result = arithmetic("+", result, term)
-    return result
+    nothing: Number = 0
+    return to_literal(reduce(add, numbers, nothing))
 
 
-def mean(terms: Sequence[Term]) -> Term:
+def mean(numbers: Sequence[Number]) -> Literal:
     """The average; of nothing it is 0 (§18.5.1.4)."""
-    return arithmetic("/", total(terms), to_literal(len(terms))) if terms else _ZERO
+    return arithmetic("/", total(numbers), to_literal(len(numbers))) if numbers else _ZERO
 
 
 def _all(column: Column) -> list[Term]:
@@ -121,13 +121,14 @@ def _all(column: Column) -> list[Term]:
     return terms
 
 
-def _numbers(column: Column) -> list[Term]:
-    terms = _all(column)
-    for term in terms:
-        if not isinstance(term, Literal):
-            raise ExpressionError(f"{term} is no number")
-        number_of(term)
-    return terms
+def _numbers(column: Column) -> list[Number]:
+    return [_number(term) for term in _all(column)]
+
+
+def _number(term: Term) -> Number:
+    if not isinstance(term, Literal):
+        raise ExpressionError(f"{term} is no number")
+    return number_of(term)
 
 
 def _some(column: Column) -> list[Term]:

@@ -82,7 +82,7 @@ class Joined(Operator):
         if left and right:
             batch = Batch(self._meeting, right)
             found += (a.merged(b) for a in left for b in batch.partners(a.row) if related(self._relation, a, b))
-        self._found = {s.key: s for s in within(found, self._bound)}
+        self._found = {s.key: s for s in within(found, self._bound)} if found else {}
         return list(self._found.values())
 
     def _with_memories(self, left: Sequence[Timed], right: Sequence[Timed]) -> list[Timed]:
@@ -113,9 +113,11 @@ class Joined(Operator):
     def commit(self) -> None:
         """Remember the sides that later instants may need."""
         super().commit()
-        for memory, keep, new in zip(self._memories, self._keep, self._new, strict=True):
-            if keep:
-                memory.add(new)
+        left, right = self._new
+        if left and self._keep[0]:
+            self._memories[0].add(left)
+        if right and self._keep[1]:
+            self._memories[1].add(right)
         self._new, self._batches, self._found = ((), ()), None, {}
 
     def release(self, now: int) -> None:

@@ -104,7 +104,10 @@ class Scan(Operator):
 
     def delta(self, instant: Instant) -> Sequence[Timed]:
         """The occurrences that match."""
-        found = list(within(self._matches(instant.of_predicate(self._predicate)), self._bound))
+        occurrences = instant.of_predicate(self._predicate)
+        if not occurrences:
+            return ()
+        found = list(within(self._matches(occurrences), self._bound))
         return found if self._tracked else distinct(found)
 
     def grow(self, more: Instant) -> Sequence[Timed]:

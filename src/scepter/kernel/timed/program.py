@@ -73,12 +73,13 @@ class Pipeline:
         self._root: Operator = compiler.compile(pattern, None, _window(window, settings), alone=True)
         self._streams = sources.streams
         self._growable = self._root.growable and self._history is None
+        self._grows = self._growable and isinstance(part, Rule)  # only rules are asked again with more
         self._seen: set[Occurrence] = set()
 
     def delta(self, instant: Instant) -> Sequence[Timed]:
         """The solutions that end at the instant."""
         seen = instant.seen_by(self._streams)
-        self._seen = set(seen.occurrences) if self._growable else set()
+        self._seen = set(seen.occurrences) if self._grows else set()
         if self._history is not None:
             self._history.see(seen)
         return self._root.delta(seen)
@@ -152,7 +153,7 @@ class TimedKernel:
     def evaluate(self, time: int, events: Iterable[TimedEvent]) -> list[Sequence[Timed]]:
         """What ends at an instant, for each query; from what is committed and these events alone."""
         schema = self._settings.schema
-        closed = [(e, tuple(dict.fromkeys(c for t in e.triples for c in schema.consequences(t)))) for e in events]
+        closed = [(e, _once(c for t in e.triples for c in schema.consequences(t))) for e in events]
         occurrences = [Occurrence(t, e.start, time, e.arrival, e.stream) for e, triples in closed for t in triples]
         graphs = [EventGraph(triples, e.start, e.stream) for e, triples in closed]
         instant = Instant(time, occurrences, graphs)
@@ -229,7 +230,14 @@ class TimedKernel:
 
 def _in_sight(solutions: Sequence[Timed]) -> Sequence[Timed]:
     """Each mapping and interval once, however many derivations a policy tells apart."""
+    if len(solutions) < 2:
+        return solutions
     return list({(frozenset(s.row.items()), s.start): s for s in solutions}.values())
+
+
+def _once(triples: Iterable[Triple]) -> tuple[Triple, ...]:
+    found = tuple(triples)
+    return found if len(found) < 2 else tuple(dict.fromkeys(found))
 
 
 def seed(number: int, solution: Timed) -> str:

@@ -79,7 +79,10 @@ class Timed:
 
 def distinct(solutions: Iterable[Timed]) -> list[Timed]:
     """Each solution once."""
-    return list({solution.key: solution for solution in solutions}.values())
+    given = solutions if isinstance(solutions, list) else list(solutions)
+    if len(given) < 2:
+        return given
+    return list({solution.key: solution for solution in given}.values())
 
 
 def within(solutions: Iterable[Timed], bound: int | None) -> Iterator[Timed]:
@@ -113,7 +116,11 @@ class Instant:
     def seen_by(self, streams: Iterable[IRI] | None) -> Instant:
         """The part that a query over some streams sees: their occurrences, and what rules derived."""
         if streams is None:
-            return Instant(self.time, list(dict.fromkeys(self.occurrences)), self.graphs)
+            return self if len(self.occurrences) < 2 else Instant(self.time, _once(self.occurrences), self.graphs)
         wanted = {*streams, None}
-        occurrences = list(dict.fromkeys(o for o in self.occurrences if o.stream in wanted))
+        occurrences = _once([o for o in self.occurrences if o.stream in wanted])
         return Instant(self.time, occurrences, [g for g in self.graphs if g.stream in wanted])
+
+
+def _once(occurrences: Sequence[Occurrence]) -> Sequence[Occurrence]:
+    return occurrences if len(occurrences) < 2 else list(dict.fromkeys(occurrences))

@@ -383,15 +383,11 @@ class _Sequence:
 
 def _distinct(partial: Sequence[tuple[Solution, Match]]) -> int:
     """How many there are by events and mapping, whatever aggregates over their iterations are looked at (SPAseq rule 11)."""
-    return len(
-        {
-            (
-                frozenset((name, term) for name, term in solution.mapping.items() if " " not in name),
-                tuple((label, tuple(events)) for label, events in match.events.items()),
-            )
-            for solution, match in partial
-        }
-    )
+    found: set[tuple[object, object]] = set()
+    for solution, match in partial:
+        mapping = frozenset((name, term) for name, term in solution.mapping.items() if " " not in name)
+        found.add((mapping, frozenset(event for events in match.events.values() for event in events)))
+    return len(found)
 
 
 def _events(candidates: Sequence[Solution]) -> int:
