@@ -20,13 +20,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from benchmarks.spaseq import COUNTS, NS, STREAM, V_SHAPE, Measured, Ticks, matches
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 
 from scepter import parse, run
 from scepter.runtime.spark.session import session
 from scepter.runtime.spark.source import register
-from spaseq import COUNTS, NS, STREAM, V_SHAPE, Measured, Ticks, matches
 
 SECONDS = 60
 V_SHAPE_QUERY = V_SHAPE % (NS, SECONDS, STREAM)
