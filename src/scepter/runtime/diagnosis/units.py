@@ -10,7 +10,7 @@ from scepter.algebra.continuous import ContinuousQuery, PeriodicQuery
 from scepter.algebra.events import CompositeEvent, EventQuery, Form
 from scepter.algebra.expressions import Variable
 from scepter.algebra.patterns import Match as MatchPattern
-from scepter.algebra.patterns import Pattern
+from scepter.algebra.patterns import Pattern, Project
 from scepter.algebra.query import Unit
 from scepter.algebra.scope import in_scope
 from scepter.algebra.timed import TimedProgram, TimedQuery
@@ -48,6 +48,11 @@ def diagnose_unit(unit: Unit, trials: Trials, sentences: Sentences, title: str) 
             return Diagnosis(title, len(trials.matches(unit)), ())
 
 
+def _selected(pattern: Pattern) -> Pattern:
+    """As lowering gives a query's pattern: with its projection."""
+    return Project(pattern, tuple(variable for variable, _ in all_columns(pattern).columns))
+
+
 def _solutions(matches: list[Match]) -> list[Solution]:
     return [Solution(match.bindings, match.start, match.end, ()) for match in matches]
 
@@ -82,12 +87,12 @@ def _timed(program: TimedProgram, trials: Trials, sentences: Sentences, title: s
 
 def _continuous(query: ContinuousQuery | PeriodicQuery, trials: Trials, sentences: Sentences, title: str) -> Diagnosis:
     def answers(pattern: Pattern) -> list[Solution]:
-        return _solutions(trials.matches(replace(query, result=all_columns(pattern), pattern=pattern)))
+        return _solutions(trials.matches(replace(query, result=all_columns(pattern), pattern=_selected(pattern))))
 
     def without_windows(pattern: Pattern) -> list[Solution]:
         assert isinstance(query, ContinuousQuery)
         sources = tuple(replace(source, extent=None) for source in query.sources)
-        forever = replace(query, sources=sources, otherwise=None, result=all_columns(pattern), pattern=pattern)
+        forever = replace(query, sources=sources, otherwise=None, result=all_columns(pattern), pattern=_selected(pattern))
         return _solutions(trials.matches(forever))
 
     bounded = isinstance(query, ContinuousQuery) and any(
