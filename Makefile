@@ -32,7 +32,7 @@ types: $(STAMP)
 	$(BIN)/mypy --strict $(TYPED)
 
 unit: $(STAMP)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup
 
 cases: $(STAMP)
 	$(BIN)/scepter test cases examples --engine $(ENGINE)
