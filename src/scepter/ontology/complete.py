@@ -15,6 +15,7 @@ from scepter.algebra.classes import HasValue, Named, OneOf
 from scepter.algebra.classes import parts as parts_of
 from scepter.ontology.assertions import IDENTITY, RDF_TYPE, SAME, Assertions, individuals, is_individual
 from scepter.ontology.axioms import Axiom, SubClassOf
+from scepter.ontology.datatypes import datatypes
 from scepter.ontology.functional import Individuals, write_axiom
 from scepter.ontology.hermit import Inconsistent, realise
 from scepter.ontology.justifications import Justification
@@ -171,6 +172,9 @@ class CompleteReasoner:
             anybody = self._individuals.name(_ANYBODY, self._copy(_ANYBODY, copy))
             yield f"ClassAssertion(<http://www.w3.org/2002/07/owl#Thing> {anybody})"
             literals = [t for t in self._terms(question) if isinstance(t, Literal)]
+            for literal in literals:
+                name = self._individuals.name(literal, self._copy(literal, copy))
+                yield from (f"ClassAssertion({iri} {name})" for iri in datatypes(literal) if iri in self._vocabulary)
             if len(literals) > 1:
                 yield f"DifferentIndividuals({' '.join(self._individuals.name(t, self._copy(t, copy)) for t in literals)})"
 

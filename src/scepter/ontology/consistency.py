@@ -62,6 +62,10 @@ class _Closure:
         for term, concepts in self._program.nominals.items():
             for concept in concepts:
                 self._add(concept, {term})
+        if self._program.names_datatypes:
+            for node in self._assertions.nodes():
+                for concept in self._program.of_literal(node):
+                    self._add(concept, {node})
         for step in self._program.onward.get(TOP, ()):
             if step.head in needed:
                 triples = self._assertions.of_predicate(step.predicate)

@@ -23,7 +23,7 @@ from scepter.ontology.reasoner import RuleReasoner
 from scepter.ontology.recognition import beyond, definition
 from scepter.ontology.rules import BeyondFragment
 from scepter.ontology.statements import statement
-from scepter.rdf.terms import IRI, Term, Triple
+from scepter.rdf.terms import IRI, Literal, Term, Triple
 
 _Shape: TypeAlias = tuple[object, ...]
 
@@ -78,7 +78,10 @@ class Explainer:
         numbers: dict[Term, int] = {}
 
         def place(term: Term) -> object:
-            return term if term in self._spoken else numbers.setdefault(term, len(numbers))
+            if term in self._spoken:
+                return term
+            number = numbers.setdefault(term, len(numbers))
+            return (number, term.datatype) if isinstance(term, Literal) else number
 
         def order(triple: Triple) -> tuple[str, ...]:
             return (str(triple.predicate), str(triple.object) if triple.predicate == RDF_TYPE else "", *map(str, triple))

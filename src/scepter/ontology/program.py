@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from scepter.algebra.classes import Property
 from scepter.ontology.axioms import Axiom
+from scepter.ontology.datatypes import datatypes, is_datatype
 from scepter.ontology.rules import BOTTOM, TOP, Concept, RuleBase
 from scepter.ontology.saturation import closure, saturate
 from scepter.rdf.terms import IRI, Term
@@ -44,6 +45,15 @@ class RuleProgram:
     """Per concept that a step makes."""
     inconsistent: bool = False
     """Whether the axioms alone contradict themselves."""
+
+    @property
+    def names_datatypes(self) -> bool:
+        """Whether the datatypes of literals matter."""
+        return any(map(is_datatype, self.classes))
+
+    def of_literal(self, term: Term) -> list[Concept]:
+        """What a literal is without any triple."""
+        return [self.classes[iri] for iri in datatypes(term) if iri in self.classes]
 
 
 def compile_rules(axioms: Iterable[Axiom], goals: Iterable[IRI]) -> RuleProgram:

@@ -108,7 +108,7 @@ class StaticInference:
 
     def _given(self, fact: Fact) -> Iterable[Justification]:
         concept, node = fact
-        if concept in self._program.nominals.get(node, ()):
+        if concept in self._program.nominals.get(node, ()) or concept in self._program.of_literal(node):
             yield NEEDS_NOTHING
         iri = self._names.get(concept)
         if iri is not None and self._assertions.holds(triple := Triple(node, RDF_TYPE, iri)):
@@ -132,6 +132,7 @@ class RuleReasoner:
         self.program = program
         self.assertions = assertions
         self.static = StaticInference(program, assertions)
+        self.typed = program.names_datatypes
 
     def relevant(self, triples: Iterable[Triple]) -> list[Triple]:
         """The triples that a rule can use."""
@@ -149,6 +150,7 @@ class _ItemInference:
         self._program = reasoner.program
         self._assertions = reasoner.assertions
         self._static = reasoner.static
+        self._typed = reasoner.typed
         self._triples = triples
         self._item = frozenset(triples)
         self._overlaps = not self._item.isdisjoint(self._assertions.static)
@@ -175,6 +177,10 @@ class _ItemInference:
         for step, start, end, triple in steps:
             for needs in self._apart((step.concept, start)):
                 self._add((step.head, end), needs | {triple})
+        if self._typed:
+            for triple in self._triples:
+                for concept in self._program.of_literal(triple.object):
+                    self._add((concept, triple.object), NEEDS_NOTHING)
         while self._queue and self._conflict is None:
             fact, needs = self._queue.popleft()
             if needs in self._sets[fact]:

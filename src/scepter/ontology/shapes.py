@@ -22,7 +22,7 @@ _NEAR = 12
 """Static assertions around a node beyond which it keeps its name."""
 _Place: TypeAlias = "Term | int"
 """A name that is kept, or the number of one that is not."""
-_Shape: TypeAlias = tuple[tuple[_Place, ...], ...]
+_Shape: TypeAlias = tuple[tuple[object, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +64,10 @@ class _Numbered:
             self.names.append(name)
 
     def shape(self, own: int) -> _Shape:
-        """Which of the triples are the item's, what they say, and which names are literals: those are nobody's individual."""
+        """How many triples are the item's, which names are literals (nobody's individuals) of which type, and what all say."""
         at = self.places
         said = tuple((at[s], p, o if p == RDF_TYPE else at[o]) for s, p, o in self.triples)
-        literals = tuple(number for number, name in enumerate(self.names) if isinstance(name, Literal))
+        literals = tuple((number, name.datatype) for number, name in enumerate(self.names) if isinstance(name, Literal))
         return (own, *literals), *said
 
 

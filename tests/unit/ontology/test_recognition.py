@@ -77,6 +77,26 @@ class TestRules:
             :Tail rdfs:subClassOf [ owl:onProperty [ owl:inverseOf :has ] ; owl:allValuesFrom :Wagger ] ."""
         assert found("EVENT H AS Wagger", ":rex a :Dog .", ontology) == ["H(rex): rex a Dog"]
 
+    @pytest.mark.parametrize(
+        ("datatype", "holds"),
+        [("integer", True), ("decimal", True), ("int", False), ("string", False), ("double", False)],
+    )
+    def test_a_literal_is_an_instance_of_its_datatype_and_those_above(self, datatype: str, holds: bool) -> None:
+        description = f"EVENT H AS r some <http://www.w3.org/2001/XMLSchema#{datatype}>"
+        assert bool(found(description, ":x :r 5 .")) is holds
+        assert bool(found(description, ":x :r 6 , :y .", "", ":y :r 5 .")) is holds
+        assert bool(found(f"{description.replace('H', 'G', 1)} EVENT H AS s some G", ":x :s :y .", "", ":y :r 5 .")) is holds
+
+    def test_items_that_differ_in_the_type_of_a_literal_only(self) -> None:
+        run = recogniser("EVENT H AS r some <http://www.w3.org/2001/XMLSchema#integer>")
+        items = [parse_graph(f"{PREFIXES} :x{n} :r {value} .") for n, value in enumerate(("1", "1.5", "2", "'a'"))]
+        assert [len(each.found) for each in run.infer(items)] == [1, 0, 1, 0]
+
+    def test_a_static_literal_may_contradict(self) -> None:
+        ontology = "<http://www.w3.org/2001/XMLSchema#string> owl:disjointWith :Number . :r rdfs:range :Number ."
+        with pytest.raises(OptionError, match="contradict each other"):
+            recogniser("EVENT H AS A", ontology, ":x :r 'a' .")
+
     def test_a_value_may_be_a_literal(self) -> None:
         assert found("EVENT H AS rank value 5", ":x :rank 5 . :y :rank 6 .") == [
             'H(x): x rank "5"^^<http://www.w3.org/2001/XMLSchema#integer'
@@ -174,6 +194,12 @@ class TestComplete:
             [parse_graph(PREFIXES + ":x :p 1 , 2 ; a :A .")]
         )
         assert inference.conflict is not None
+
+    def test_the_datatype_of_a_literal_counts(self) -> None:
+        description = "EVENT H AS r some <http://www.w3.org/2001/XMLSchema#decimal> and not A"
+        ontology = ":A owl:disjointWith :B ."
+        assert len(found(description, ":x :r 5 ; a :B .", ontology)) == 1
+        assert found(description, ":x :r 'a' ; a :B .", ontology) == []
 
     def test_who_is_the_same_counts(self) -> None:
         assert found("EVENT H AS A and B", ":x a :A ; owl:sameAs :y . :y a :B .") == [
