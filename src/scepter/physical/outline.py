@@ -30,6 +30,7 @@ from scepter.optimizer.lift_sequences import lift_sequence
 from scepter.physical.event_outline import event_notes, event_tree
 from scepter.physical.facts import Node, StreamFacts, UnitFacts
 from scepter.physical.operators import Operators
+from scepter.physical.pairs import plan_pairs
 from scepter.physical.triple_outline import continuous_notes, continuous_tree, periodic_notes, periodic_tree
 from scepter.rdf.terms import IRI, Term, Triple
 from scepter.timeline import Duration, TimeKind, format_instant
@@ -233,11 +234,20 @@ def windowed_notes(query: WindowedQuery) -> tuple[str, ...]:
     sequences = any(_follows(event) for event in query.events)
     policy = ["policy: of a SEQ without its own: --policy, else unrestricted"] if sequences else []
     return (
+        f"kernel: {_windowed_kernel(query)}",
         f"evaluated: {instants}; with --evaluate-at, at the instants given",
         f"output: {_OUTPUT[query.output]}",
         *policy,
         _one_task("an evaluation needs the whole content of its windows"),
     )
+
+
+def _windowed_kernel(query: WindowedQuery) -> str:
+    columnar = [policy.value for policy in Policy if plan_pairs(query, policy) is not None]
+    if not columnar:
+        return "operators; this is no plain MATCH of two events in sequence, which the columnar kernel would take"
+    under = "" if len(columnar) == len(Policy) else f", under the policies {', '.join(columnar)}; else operators"
+    return f"columnar, as two events in sequence{under}"
 
 
 def _follows(event: EventPattern) -> bool:

@@ -14,7 +14,7 @@ from scepter.kernel.texts import TextsView
 from scepter.kernel.windowed.content import LandmarkBounds, TimeBounds
 from scepter.kernel.windowed.pairs.instants import Changes, Given, Instants, Multiples
 from scepter.kernel.windowed.pairs.kernel import NewRows, PairKernel
-from scepter.kernel.windowed.pairs.plan import PairPlan
+from scepter.physical.pairs import PairPlan
 from scepter.rdf.terms import IRI
 from scepter.runtime.matches import Match, MatchBatch
 

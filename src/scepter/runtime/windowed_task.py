@@ -17,9 +17,9 @@ from scepter.kernel.intake import Intake
 from scepter.kernel.sparql.patterns import template
 from scepter.kernel.windowed.answers import AnswerRow
 from scepter.kernel.windowed.content import LandmarkBounds, TimeBounds
-from scepter.kernel.windowed.pairs.plan import plan_pairs
 from scepter.kernel.windowed.query import Bounds, WindowedKernel
 from scepter.kernel.windowed.schedule import AtChanges, AtInstants, AtMultiples, Schedule
+from scepter.physical.pairs import plan_pairs
 from scepter.rdf.terms import IRI, Triple
 from scepter.runtime.matches import Match
 from scepter.runtime.options import RunOptions

@@ -7,10 +7,6 @@ from typing import Any
 import pytest
 
 import scepter
-from scepter.algebra.windows import Policy, WindowedQuery
-from scepter.kernel.windowed.pairs.plan import plan_pairs
-from scepter.kernel.windowed.pairs.steps import ALL, COMPETE, EACH, GROUP
-from scepter.lower import lower
 
 NS = "http://example/"
 EVENTS = "EVENT ON :w { ?x :p ?y } AS E1 EVENT ON :w { ?y :q ?z } AS E2"
@@ -35,46 +31,6 @@ def rows(matches: list[scepter.Match]) -> list[tuple[int, int, str]]:
 def answers(query: str, *given: scepter.Event, **options: Any) -> list[tuple[int, int, str]]:
     engine = scepter.Engine(scepter.parse(query, "rsep-ql"), **options)
     return rows(engine.push_all(given) + engine.close())
-
-
-def plan(query: str) -> Any:
-    (unit,) = lower(query, "rsep-ql").program.others
-    assert isinstance(unit, WindowedQuery)
-    return plan_pairs(unit, Policy.UNRESTRICTED)
-
-
-@pytest.mark.parametrize(
-    ("match", "mode"),
-    [
-        ("E1 SEQ E2", ALL),
-        ("LAST E1 SEQ E2", EACH),
-        ("FIRST E1 SEQ E2", EACH),
-        ("E1 SEQ RECENT E2", COMPETE),
-        ("FIRST E1 SEQ CHRONOLOGICAL E2", COMPETE),
-        ("E1 SEQ NAIVE E2", GROUP),
-        ("LAST E1 SEQ FIRST E2", GROUP),
-        ("E1 SEQ RECENT LAST E2", GROUP),
-    ],
-)
-def test_pairs_go_in_columns(match: str, mode: int) -> None:
-    assert plan(text(match)).rule.mode == mode
-
-
-@pytest.mark.parametrize(
-    "query",
-    [
-        text("E1", head="SELECT ?x"),
-        text("E1 SEQ LAST E2"),
-        text("LAST (E1 SEQ E2)"),
-        text("E1 SEQ E2 SEQ E1"),
-        text("E1 SEQ E2", head="ASK"),
-        text("E1 SEQ E2", head="SELECT DISTINCT ?x"),
-        text("E1 SEQ E2", head="REGISTER DSTREAM :out AS SELECT ?x"),
-        text("E1 SEQ E2", head="SELECT ?x", events=EVENTS.replace("?x :p ?y", "?x :p ?y OPTIONAL { ?y :r ?z }")),
-    ],
-)
-def test_all_else_is_for_the_operators(query: str) -> None:
-    assert plan(query) is None
 
 
 def test_the_first_of_a_window_changes_when_it_goes_and_nothing_comes() -> None:

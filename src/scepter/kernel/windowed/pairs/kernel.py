@@ -14,7 +14,6 @@ from scepter.kernel.scans import Scans
 from scepter.kernel.texts import Texts
 from scepter.kernel.windowed.content import LandmarkBounds, TimeBounds
 from scepter.kernel.windowed.pairs.log import Identities, fresh
-from scepter.kernel.windowed.pairs.plan import PairPlan
 from scepter.kernel.windowed.pairs.rows import (
     COPIES,
     COUNT,
@@ -31,8 +30,9 @@ from scepter.kernel.windowed.pairs.rows import (
     mixed,
     needed,
 )
-from scepter.kernel.windowed.pairs.steps import ALL, EACH, run
+from scepter.kernel.windowed.pairs.steps import run
 from scepter.kernel.windowed.pairs.waiting import WaitingRows, arrivals
+from scepter.physical.pairs import ALL, EACH, PairPlan
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.terms import IRI
 from scepter.timeline import MIN_INSTANT

@@ -6,8 +6,6 @@ what cancels out. The operators of `operators.py` are the readable twin.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numba import njit
 
@@ -41,25 +39,7 @@ from scepter.kernel.windowed.pairs.rows import (
     TAIL,
     TWIN,
 )
-
-ALL, EACH, COMPETE, GROUP = range(4)
-"""Every pair; each right side with the first or last of its left sides; right sides of one key compete; and only the first or
-last right sides of the window take part."""
-
-
-class Rule(NamedTuple):
-    """Which pairs a sequence selects."""
-
-    mode: int
-    newest_left: bool
-    """Whether a right side takes the last of its left sides, or the first."""
-    newest_right: bool
-    """COMPETE and GROUP: whether the last right side wins, or the first."""
-    naive: bool
-    """Left sides are taken from the whole window, and kept if they are before (rule 7)."""
-    consumes: bool
-    one_window: bool
-    """Whether both sides read the same window: an item is consumed for both."""
+from scepter.physical.pairs import ALL, COMPETE, EACH, GROUP
 
 
 @njit(cache=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from scepter.algebra.expressions import Expression
 from scepter.algebra.patterns import Filter, Match, Pattern, Project
@@ -17,10 +18,28 @@ from scepter.algebra.windows import (
     RelationToStream,
     WindowedQuery,
 )
-from scepter.kernel.windowed.pairs.steps import ALL, COMPETE, EACH, GROUP, Rule
 from scepter.physical.plan import QueryPlan
 from scepter.physical.planner import plan_query
 from scepter.rdf.terms import IRI
+
+ALL, EACH, COMPETE, GROUP = range(4)
+"""Every pair; each right side with the first or last of its left sides; right sides of one key compete; and only the first or
+last right sides of the window take part."""
+
+
+class Rule(NamedTuple):
+    """Which pairs a sequence selects."""
+
+    mode: int
+    newest_left: bool
+    """Whether a right side takes the last of its left sides, or the first."""
+    newest_right: bool
+    """COMPETE and GROUP: whether the last right side wins, or the first."""
+    naive: bool
+    """Left sides are taken from the whole window, and kept if they are before (rule 7)."""
+    consumes: bool
+    one_window: bool
+    """Whether both sides read the same window: an item is consumed for both."""
 
 
 @dataclass(frozen=True, slots=True)
