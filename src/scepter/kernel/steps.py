@@ -30,7 +30,7 @@ from scepter.kernel.search import (
 )
 from scepter.kernel.solutions import Int64, Solutions, UInt64
 from scepter.physical.plan import AtomPlan
-from scepter.rdf.batch import INEXACT
+from scepter.rdf.batch import INEXACT, NOT_A_NUMBER
 from scepter.rdf.hashing import TermKey
 
 _MODE = {Selection.NEXT: NEXT, Selection.ANY: ANY, Selection.STRICT: STRICT, Selection.BEFORE: BEFORE}
@@ -114,8 +114,9 @@ class StepSearch:
         ranks = np.zeros(len(table), np.int64) if ranks is None else ranks[order]
         values = np.empty((len(self._threshold_columns), len(table)))
         for i, column in enumerate(self._threshold_columns.tolist()):
-            # what float64 does not hold exactly is judged by the filter itself, as what is no number is
-            values[i] = np.where(table.scale[order, column] == INEXACT, np.nan, table.number[order, column])
+            # what float64 does not hold exactly, or is no number at all, is judged by the filter itself
+            scale = table.scale[order, column]
+            values[i] = np.where((scale == INEXACT) | (scale == NOT_A_NUMBER), np.nan, table.number[order, column])
         blocks = (len(table) + BLOCK - 1) // BLOCK
         least, most = np.empty((len(values), blocks)), np.empty((len(values), blocks))
         for i, column_values in enumerate(values):
