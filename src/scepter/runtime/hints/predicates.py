@@ -22,6 +22,8 @@ from scepter.runtime.queries import Query
 
 LOOKED_AT = 10_000
 """So many events of each stream are looked at."""
+_BATCH = 1 << 20
+"""Bytes read at once: little more than those events need."""
 
 
 def absent_predicates(
@@ -86,7 +88,7 @@ def _predicates(source: EventSource) -> tuple[set[str], bool]:
     found: set[str] = set()
     ids: set[int] = set()
     events = 0
-    for batch in source.batches(TermKey.fixed(), 0, lambda letter: None, run=ReadState()):
+    for batch in source.batches(TermKey.fixed(), 0, lambda letter: None, run=ReadState(), batch_bytes=_BATCH):
         if events >= LOOKED_AT:
             return found, False
         rows = int(batch.first[min(batch.events, LOOKED_AT - events)])
