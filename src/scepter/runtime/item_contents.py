@@ -6,7 +6,7 @@ own) does not make it another one. Where more may matter (a complete reasoner, N
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -90,6 +90,25 @@ class _Numbered(Generic[_T]):
         return found
 
 
+class _Rows:
+    """Rows of numbers that are added to, in one array: to make it anew for each would cost more with every item."""
+
+    def __init__(self, width: int) -> None:
+        self._array = np.zeros((64, width), np.int64)
+        self.count = 0
+
+    def add(self, row: Sequence[int]) -> None:
+        if self.count == len(self._array):
+            self._array = np.concatenate([self._array, np.zeros_like(self._array)])
+        self._array[self.count] = row
+        self.count += 1
+
+    @property
+    def array(self) -> Int64:
+        """All rows, to be read and set."""
+        return self._array[: self.count]
+
+
 class Contents:
     """What items say and what follows from it, by number."""
 
@@ -108,12 +127,11 @@ class Contents:
         self.inferences: list[Inference | None] = [Inference()]
         self._assertions: _Numbered[Assertions] = _Numbered()
         self._individuals: _Numbered[Term] = _Numbered()
-        self._rows: list[tuple[int, int, int]] = []
+        self._rows = _Rows(3)
         """(event, individual, assertions) of each finding."""
-        self._table: tuple[Int64, Int64, Int64] | None = None
-        """Where the findings of a content begin, how many there are, and all findings, in columns; None when more have come."""
-        self._first: list[int] = [0]
-        self._counts: list[int] = [0]
+        self._places = _Rows(2)
+        """Per content: where its findings begin, and how many there are."""
+        self._places.add((0, 0))
 
     @property
     def individuals(self) -> list[Term]:
@@ -157,12 +175,10 @@ class Contents:
         return found
 
     def _add(self, key: int, graph: Assertions) -> int:
-        self._table = None
         number = self._by_key[key] = len(self.graphs)
         self.graphs.append(graph)
         self.inferences.append(None)
-        self._first.append(0)
-        self._counts.append(0)
+        self._places.add((0, 0))
         return number
 
     def _used_rows(self, batch: EventBatch) -> NDArray[np.bool_]:
@@ -192,14 +208,11 @@ class Contents:
         """Reason over the contents that have not been reasoned over, all at once."""
         fresh = [number for number in np.unique(contents).tolist() if self.inferences[number] is None]
         for number, inference in zip(fresh, self._recogniser.infer([self.graphs[n] for n in fresh]), strict=True):
-            self._table = None
             self.inferences[number] = inference
-            self._first[number], self._counts[number] = len(self._rows), len(inference.found)
-            self._rows += (
-                (self.events.index(each.event), self._individuals.number(each.individual),
-                 self._assertions.number(each.justification))
-                for each in inference.found
-            )  # fmt: skip
+            self._places.array[number] = self._rows.count, len(inference.found)
+            for event, individual, justification in inference.found:
+                numbers = self._individuals.number(individual), self._assertions.number(justification)
+                self._rows.add((self.events.index(event), *numbers))
 
     def conflicting(self, contents: Int64) -> list[int]:
         """The rows whose content contradicts the ontology."""
@@ -208,15 +221,9 @@ class Contents:
 
     def finds(self, contents: Int64) -> Finds:
         """The logical occurrences of items that have been reasoned over."""
-        if self._table is None:
-            self._table = (
-                np.array(self._first, np.int64),
-                np.array(self._counts, np.int64),
-                np.array(self._rows, np.int64).reshape(-1, 3),
-            )
-        first, counts, table = self._table
-        item, within = spread(counts[contents])
-        found = table[first[contents[item]] + within]
+        first, counts = self._places.array[contents].T
+        item, within = spread(counts)
+        found = self._rows.array[first[item] + within]
         return Finds(item, found[:, 0], found[:, 1], found[:, 2])
 
     # ---- letting go

@@ -66,8 +66,8 @@ class ColumnarSequence:
             event.guard, frozenset(left.labels), frozenset(right.labels)), assertions)  # fmt: skip
         decided = self._keys.shared is not None and self._keys.shared.decides
         self._verdicts = None if event.guard is None or decided else _Verdicts(event, left, right, assertions)
-        self._kept = NO_OCCURRENCES
-        self._fresh: list[OccurrenceColumns] = []
+        self._kept = _Keyed(NO_OCCURRENCES, NO_OCCURRENCES.assertions)
+        self._fresh: list[_Keyed] = []
 
     @property
     def bounds(self) -> tuple[int | None, int | None]:
@@ -76,33 +76,31 @@ class ColumnarSequence:
 
     def step(self, left: OccurrenceColumns, right: OccurrenceColumns) -> OccurrenceColumns:
         """The occurrences that new right ones complete."""
-        before = joined([self._kept, *self._fresh, left])
-        self._fresh.append(left)
-        if not len(before) or not len(right):
+        self._fresh.append(self._keys.keyed(True, left))
+        if not len(right):
             return NO_OCCURRENCES
-        lefts, rights = self._pairs(before, right)
-        first, second = before.take(lefts), right.take(rights)
+        before, after = _Keyed.joined([self._kept, *self._fresh]), self._keys.keyed(False, right)
+        lefts, rights = self._pairs(before, after)
+        first, second = before.occurrences.take(lefts), after.occurrences.take(rights)
         if self._verdicts is not None:
             satisfied = self._verdicts(first.assertions, second.assertions)
             first, second = first.take(satisfied), second.take(satisfied)
         return OccurrenceColumns(second.assertions, first.start, second.end).distinct()
 
-    def _pairs(self, left: OccurrenceColumns, right: OccurrenceColumns) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    def _pairs(self, before: _Keyed, after: _Keyed) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Rows of both sides that share a value and are in order of time, within the window."""
-        left_rows, left_keys = self._keys.of(True, left.assertions)
-        right_rows, right_keys = self._keys.of(False, right.assertions)
+        left, right = before.occurrences, after.occurrences
         ends, places = np.unique(left.end, return_inverse=True)
         width = len(ends) + 1
-        coded = left_keys * width + places[left_rows]
+        coded = before.keys * width + places
         order = np.argsort(coded, kind="stable")
         coded = coded[order]
-        start, end = right.start[right_rows], right.end[right_rows]
-        until = right_keys * width + np.searchsorted(ends, start, "left")
+        until = after.keys * width + np.searchsorted(ends, right.start, "left")
         # what ended before the window starts has started before it, too
-        since = right_keys * width + (0 if self._within is None else np.searchsorted(ends, end - self._within, "left"))
+        since = after.keys * width + (0 if self._within is None else np.searchsorted(ends, right.end - self._within, "left"))
         low = np.searchsorted(coded, since, "left")
-        rows, numbers = spread(np.maximum(np.searchsorted(coded, until, "left") - low, 0))
-        lefts, rights = left_rows[order[low[rows] + numbers]], right_rows[rows]
+        rights, numbers = spread(np.maximum(np.searchsorted(coded, until, "left") - low, 0))
+        lefts = order[low[rights] + numbers]
         if self._within is None:
             return lefts, rights
         inside = right.end[rights] - left.start[lefts] <= self._within
@@ -110,9 +108,9 @@ class ColumnarSequence:
 
     def merge(self, certain: int) -> None:
         """Keep the new left ones; release those whose window is over."""
-        kept = joined([self._kept, *self._fresh])
+        kept = _Keyed.joined([self._kept, *self._fresh])
         self._fresh.clear()
-        self._kept = kept if self._within is None else kept.take(kept.start > certain - self._within)
+        self._kept = kept if self._within is None else kept.take(kept.occurrences.start > certain - self._within)
 
     def forget(self) -> None:
         """Back to the last `merge`."""
@@ -120,20 +118,38 @@ class ColumnarSequence:
 
     def live(self) -> Int64:
         """The numbers of the assertions that are kept."""
-        return joined([self._kept, *self._fresh]).assertions
+        return _Keyed.joined([self._kept, *self._fresh]).occurrences.assertions
 
     def renumber(self, new: Int64) -> None:
         """Assertions have new numbers."""
-        self._kept, *self._fresh = (
-            OccurrenceColumns(new[each.assertions], each.start, each.end) for each in (self._kept, *self._fresh)
-        )
         self._keys.clear()
         if self._verdicts is not None:
             self._verdicts.clear()
+        self._kept, *self._fresh = (self._renumbered(each.occurrences, new) for each in (self._kept, *self._fresh))
+
+    def _renumbered(self, old: OccurrenceColumns, new: Int64) -> _Keyed:
+        return self._keys.keyed(True, OccurrenceColumns(new[old.assertions], old.start, old.end).distinct())
 
     def rows(self) -> int:
         """How many occurrences are kept."""
-        return len(self._kept)
+        return len(self._kept.keys)
+
+
+@dataclass(frozen=True, slots=True)
+class _Keyed:
+    """Occurrences with the numbers of values that they share; one with several stands several times."""
+
+    occurrences: OccurrenceColumns
+    keys: Int64
+
+    def take(self, rows: NDArray[np.bool_]) -> _Keyed:
+        return _Keyed(self.occurrences.take(rows), self.keys[rows])
+
+    @staticmethod
+    def joined(parts: Sequence[_Keyed]) -> _Keyed:
+        if len(parts) == 1:
+            return parts[0]
+        return _Keyed(joined([part.occurrences for part in parts]), np.concatenate([part.keys for part in parts]))
 
 
 class _Keys:
@@ -145,16 +161,16 @@ class _Keys:
         self._numbers: dict[tuple[Term, ...], int] = {}
         self._known: tuple[dict[int, list[int]], dict[int, list[int]]] = ({}, {})
 
-    def of(self, left: bool, assertions: Int64) -> tuple[Int64, Int64]:
-        """Rows and keys; a row without a key is left out, one with several comes several times."""
-        if self.shared is None:
-            return np.arange(len(assertions)), np.zeros(len(assertions), np.int64)
-        each, places = np.unique(assertions, return_inverse=True)
+    def keyed(self, left: bool, occurrences: OccurrenceColumns) -> _Keyed:
+        """Occurrences of one side with their keys; those without any are left out."""
+        if self.shared is None or not len(occurrences):
+            return _Keyed(occurrences, np.zeros(len(occurrences), np.int64))
+        each, places = np.unique(occurrences.assertions, return_inverse=True)
         keys = [self._keys(left, number) for number in each.tolist()]
         counts = np.fromiter(map(len, keys), np.int64, len(keys))
         flat = np.fromiter((key for some in keys for key in some), np.int64, int(counts.sum()))
         rows, numbers = spread(counts[places])
-        return rows, flat[(np.cumsum(counts) - counts)[places[rows]] + numbers]
+        return _Keyed(occurrences.take(rows), flat[(np.cumsum(counts) - counts)[places[rows]] + numbers])
 
     def _keys(self, left: bool, number: int) -> list[int]:
         known = self._known[left]
