@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, event, given, note, settings
 from hypothesis import strategies as st
 
 from naive import spaseq as naive
-from naive.runs import Run, Seen, compatible
+from naive.runs import Run, Seen, Solution, compatible
 from naive.spaseq import _Evaluation, _Place, _scoped, _variants
 from naive.windows import Window
 from property.spaseq_strategies import BACKGROUND, DB, EXAMPLES, QueryText, background, events, queries
@@ -43,7 +43,7 @@ class _Counted:
         self.seen = [Seen(n, e, _scoped(e, n)) for n, e in enumerate(stream) if e.stream in names]
         self.whole = self.over(self.seen, {})
 
-    def over(self, members: Sequence[Seen], partition: naive.Solution) -> _Evaluation:
+    def over(self, members: Sequence[Seen], partition: Solution) -> _Evaluation:
         window = self.query.window
         length = window.duration.ticks(TimeKind.INTEGER, "ms") if isinstance(window, Tumbling | Sliding) else 0
         return _Evaluation(self.query, members, self.dataset, Window(window, members, 0, length), partition)

@@ -218,7 +218,8 @@ class Tree:
         counts = self.visit(left), self.visit(right)
         count = len(self.answers(pattern)) or (self._static(pattern) if relation is None else 0)
         stages: list[Stage] = []
-        if all(counts) and isinstance(pattern, (Join, Related)):
+        needs_both = isinstance(pattern, Join) or (isinstance(pattern, Related) and pattern.optional is None)
+        if all(counts) and needs_both:
             stages += self._joined(left, right, word, relation)
         stages += self._windows(pattern, count, "solutions")
         title = f"{self._short(left)} {word} {self._short(right)}"
