@@ -96,6 +96,24 @@ def test_results_larger_than_the_driver_holds_at_once(folder: Path, monkeypatch:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("shared")
+@pytest.mark.parametrize("at_once", [5, 100_000])
+def test_the_order_that_a_query_gives_its_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at_once: int) -> None:
+    monkeypatch.setattr("scepter.runtime.spark.answers.AT_ONCE", at_once)
+    (tmp_path / "q.epsparql").write_text(
+        "PREFIX : <http://e/> SELECT ?x ?v WHERE { ?x a :A . ?x :v ?v } ORDER BY DESC(?v) ?x"
+    )  # fmt: skip
+    values = [f"<http://e/x{i}> <http://e/v> {integer(i * 7 % 5)} {integer(i // 10)} .\n" for i in range(30)]
+    kinds = [f"<http://e/x{i}> {A} <http://e/A> {integer(i // 20)} .\n" for i in range(30)]
+    (tmp_path / "s.nq").write_text("".join(kinds + values))
+    given = ("run", tmp_path / "q.epsparql", "--stream", f"http://e/s={tmp_path / 's.nq'}", "--engine")
+    local = scepter(*given, "local").stdout
+    assert scepter(*given, "spark").stdout == local
+    at_one = [json.loads(line)["bindings"]["v"]["value"] for line in local.splitlines() if json.loads(line)["end"] == 1]
+    assert at_one == sorted(at_one, reverse=True) and len(at_one) == 10
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("shared")
 def test_cases_run_on_both_engines(tmp_path: Path) -> None:
     (tmp_path / "good.case.yaml").write_text(CASE)
     (tmp_path / "bad.case.yaml").write_text(CASE.replace('v: "7"', 'v: "8"'))

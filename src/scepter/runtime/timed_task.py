@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from scepter.algebra.query import Ask, Construct, Select, Sliding
+from scepter.algebra.query import Ask, Construct, Program, Select, Sliding
 from scepter.algebra.timed import TimedProgram, TimedQuery
 from scepter.errors import Diagnostic, QueryError, option_error
 from scepter.kernel.intake import Intake
@@ -198,6 +198,18 @@ class TimedTask:
     def swap_refs(self) -> Iterator[NDArray[np.int64]]:
         """None: terms are held as terms."""
         return iter(())
+
+
+def ordering_queries(program: Program) -> frozenset[int]:
+    """The numbers of the queries that order the rows of one end themselves (ORDER BY).
+
+    >>> from scepter.runtime.queries import parse
+    >>> ordering_queries(parse("SELECT ?x WHERE { ?x ?p ?o } ORDER BY ?o", "ep-sparql").program)
+    frozenset({0})
+    """
+    units = enumerate(program.others, len(program.queries))
+    timed = [(number, unit) for number, unit in units if isinstance(unit, TimedProgram)]
+    return frozenset(n + i for n, unit in timed for i, query in enumerate(unit.queries) if is_ordered(query.pattern))
 
 
 def _starts(solutions: Sequence[Timed]) -> list[int]:

@@ -18,8 +18,9 @@ from pyspark.sql.types import LongType
 
 from scepter.errors import DataError, Diagnostic
 from scepter.rdf.terms import IRI, LANG_STRING, STRING, BlankNode, Literal, Term, Triple, parse_term
-from scepter.runtime.matches import Match, sorted_matches
+from scepter.runtime.matches import Match, RankedMatch, sorted_matches
 from scepter.runtime.queries import Query
+from scepter.runtime.timed_task import ordering_queries
 from scepter.runtime.why import Why
 from scepter.timeline import TimeKind
 
@@ -108,16 +109,19 @@ def term_of(cell: Sequence[str | None]) -> Term:
 
 
 def ordered_answers(found: DataFrame, query: Query) -> Iterator[Match]:
-    """The matches of a bounded run in order of end, start and bindings, never all of them in the driver's memory."""
+    """The matches of a bounded run in order of end, start and bindings, or as the query says, never all of them in the driver's
+    memory."""
+    ordering = ordering_queries(query.program)
+    keys = ["c2"] if ordering else ["c2", "c1"]  # a query that orders its rows does so whenever they start
     with faults_told():
-        kept = _plain(found).persist(StorageLevel.DISK_ONLY)
+        kept = _plain(found).withColumn("place", F.monotonically_increasing_id()).persist(StorageLevel.DISK_ONLY)
         try:
             count = kept.count()
             parts = count // AT_ONCE + 1
-            spread = kept.coalesce(1) if parts == 1 else kept.repartitionByRange(parts, "c2", "c1")
-            rows = spread.sortWithinPartitions("c2", "c1", "c0").toLocalIterator()
-            matches = (answer_of(row, query, kind_of(found)) for row in rows)
-            for _, tied in groupby(matches, key=lambda match: (match.end, match.start)):
+            spread = kept.coalesce(1) if parts == 1 else kept.repartitionByRange(parts, *keys)
+            rows = spread.sortWithinPartitions(*keys, "c0").toLocalIterator()
+            matches = (_placed(row, query, kind_of(found), ordering) for row in rows)
+            for _, tied in groupby(matches, key=lambda match: (match.end, None if ordering else match.start)):
                 yield from sorted_matches(tied)
         finally:
             kept.unpersist()
@@ -125,7 +129,15 @@ def ordered_answers(found: DataFrame, query: Query) -> Iterator[Match]:
 
 def batch_answers(found: DataFrame, query: Query) -> Sequence[Match]:
     """The matches of one micro-batch, in order. The table is evaluated once: what it reads is state."""
-    return sorted_matches(answer_of(row, query, kind_of(found)) for row in _plain(found).collect())
+    ordering = ordering_queries(query.program)
+    rows = _plain(found).collect()
+    return sorted_matches(_placed([*row, place], query, kind_of(found), ordering) for place, row in enumerate(rows))
+
+
+def _placed(row: Sequence[Any], query: Query, kind: TimeKind, ordering: frozenset[int]) -> Match:
+    """A row with its place in the table. The task that wrote it has put the rows of an end in order."""
+    *cells, place = row
+    return answer_of(cells, query, kind, place if cells[0] in ordering else None)
 
 
 def _plain(found: DataFrame) -> DataFrame:
@@ -141,8 +153,8 @@ def kind_of(found: DataFrame) -> TimeKind:
     return TimeKind.INTEGER if isinstance(found.schema.fields[1].dataType, LongType) else TimeKind.DATETIME
 
 
-def answer_of(row: Sequence[Any], query: Query, kind: TimeKind) -> Match:
-    """A row of a result table as the match it was."""
+def answer_of(row: Sequence[Any], query: Query, kind: TimeKind, place: int | None = None) -> Match:
+    """A row of a result table as the match it was, at its place where the query has given it one."""
     number, start, end, *cells, events = row
     variables = query.variables
     rest = cells[len(variables) :]
@@ -154,7 +166,7 @@ def answer_of(row: Sequence[Any], query: Query, kind: TimeKind) -> Match:
         number, kind, (start, end), variables, cells[: len(variables)], triples, boolean, events, occurred,
         rest[0] if rest else None,
     )  # fmt: skip
-    return Match(answer, 0)
+    return Match(answer, 0) if place is None else RankedMatch(answer, 0, place)
 
 
 @contextmanager
