@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TypeAlias
@@ -80,7 +81,7 @@ def _graph(label: str, parts: list[Static], progress: Progress | None) -> Iterab
         case [part] if not _is_text(part) and (path := Path(part)).is_file() and path.stat().st_size >= _LARGE:
             try:
                 return StoredGraph(stored(path, progress), f"{label}x0x")
-            except (Malformed, KeyError, OSError):
+            except (Malformed, KeyError, OSError, EOFError, zlib.error):
                 return _load(label, parts)
         case _:
             return _load(label, parts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import logging
 import re
 from collections.abc import Iterable
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from scepter import Engine, Event, QueryError, parse
+from scepter.errors import ScepterError
 from scepter.io.sources import open_source
 from scepter.rdf.terms import IRI, RDFS
 from scepter.runtime.local import Progress, run_local
@@ -300,3 +302,38 @@ def test_indexing_a_large_file_is_told(tmp_path: Path, monkeypatch: pytest.Monke
         assert [m.bindings["c"] for m in found] == [IRI("http://e/GB")]
         told = [p for p in heard if p.triples == 0 and p.total == static.stat().st_size]
         assert bool(told) is not again  # once it is indexed, there is nothing to wait for
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("cut.nt.gz", gzip.compress(b"<http://e/v> <http://e/in> <http://e/GB> .\n" * 1_000)[:-20], "cannot be read"),
+        ("bad.nt", b"<http://e/v> <http://e/in> <http://e/GB> .\n<http://e/v> <http://e/in .\n", "bad.nt:2"),
+        ("bad.ttl", b"<http://e/v> <http://e/in> .", "bad.ttl:1"),
+        ("what.bin", b"<http://e/v> <http://e/in> <http://e/GB> .", "no RDF format"),
+    ],
+)
+def test_a_large_file_that_cannot_be_indexed_is_told_as_a_small_one_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, content: bytes, message: str
+) -> None:
+    monkeypatch.setenv("SCEPTER_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr("scepter.runtime.inputs._LARGE", 0)
+    path = tmp_path / name
+    path.write_bytes(content)
+    query = parse("SELECT * FROM STREAM <http://e/s> [RANGE 5] FROM <http://e/g> WHERE { ?v <http://e/in> ?c }", "sparkwave")
+    with pytest.raises(ScepterError, match=message):
+        Engine(query, background={"http://e/g": path})
+
+
+def test_a_cache_that_cannot_be_written_is_no_obstacle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "cache").write_text("a file in its place")
+    monkeypatch.setenv("SCEPTER_CACHE", str(tmp_path / "cache" / "graphs"))
+    monkeypatch.setattr("scepter.runtime.inputs._LARGE", 0)
+    path = tmp_path / "some.nt"
+    path.write_text("<http://e/v> <http://e/in> <http://e/GB> .\n")
+    query = parse(
+        "SELECT * FROM STREAM <http://e/s> [RANGE 5] FROM <http://e/g> WHERE { ?o <http://e/by> ?v . ?v <http://e/in> ?c }",
+        "sparkwave",
+    )
+    engine = Engine(query, background={"http://e/g": path})
+    assert len(engine.push(Event("http://e/s", "<http://e/o> <http://e/by> <http://e/v> .", 1))) == 1

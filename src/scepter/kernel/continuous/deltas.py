@@ -99,11 +99,52 @@ def _known(row: Any, begin: Any, seen: Any, ids: Any, when: Any) -> Any:
 
 
 @njit(cache=True)
+def _enters(row: Any, begin: Any, seen: Any, ids: Any, when: Any, more: Any, carrier: Any) -> Any:
+    """Note an occurrence; whether it is new and in its window. One more sighting of what is there may prolong its time."""
+    now = when[row, END]
+    at = _known(row, begin, seen, ids, when)
+    other = seen[at] if seen[at] >= begin else NOBODY
+    if other != NOBODY and (when[other, EXPIRES] >= now or when[row, EXPIRES] < now):
+        more[row] = more[other]
+        more[other] = row
+        carrier[row] = other
+        before = when[other, EXPIRES]
+        when[other, EXPIRES] = max(before, when[row, EXPIRES])
+        when[row, EXPIRES] = before  # to be given back
+        return False
+    seen[at] = row
+    if other != NOBODY:  # it is there only now, as other streams do not count it for so long
+        more[row] = other
+        while other != NOBODY:
+            carrier[other] = row
+            other = more[other]
+    return when[row, EXPIRES] >= now
+
+
+@njit(cache=True)
 def note_rows(first: Any, last: Any, seen: Any, ids: Any, when: Any, carrier: Any) -> Any:
     """Note the occurrences of an instant that is not over."""
     for row in range(first, last):
         if carrier[row] == NOBODY:
             seen[_known(row, first, seen, ids, when)] = row
+
+
+@njit(cache=True)
+def _agrees(row: Any, ids: Any, bits: Any, key: Any) -> Any:
+    """Whether a row has the terms asked for at the positions that are known."""
+    for position in range(3):  # noqa: SIM110 - numba compiles no generators
+        if (bits >> position) & 1 and ids[row, position] != key[position]:
+            return False
+    return True
+
+
+@njit(cache=True)
+def _bind(row: Any, ids: Any, bits: Any, pattern: Any, variables: Any, value: Any) -> Any:
+    """Give the variables of a pattern that are not known the terms of a row."""
+    for position in range(3):
+        v = variables[pattern, position]
+        if v >= 0 and not (bits >> position) & 1:
+            value[v] = ids[row, position]
 
 
 @njit(cache=True)
@@ -115,11 +156,14 @@ def join_rows(
     width: Any,
 ) -> Any:  # fmt: skip
     """The matches that rows complete, [match, pattern]: a row, or -1 - a static row. `begin` is the first row of the first
-    row's instant; `longest` is how long any triple counts; the first `streamed` patterns are matched by streams."""
+    row's instant; `longest` is how long any triple counts; the first `streamed` patterns are matched by streams.
+
+    One function, as the state of the search (a place per depth in the chain and in the static bucket) stays in registers and
+    on the stack this way.
+    """
     patterns = len(variables)
     depth_max = patterns - 1
-    capacity = 256
-    out = np.empty((capacity, patterns), np.int64)
+    out = np.empty((256, patterns), np.int64)
     found = 0
     mask = np.uint64(heads.shape[0] - 1)
     value = np.zeros(max(1, width), np.uint64)
@@ -132,24 +176,7 @@ def join_rows(
         now = when[row, END]
         if row > 0 and when[row - 1, END] != now:
             begin = row
-        at = _known(row, begin, seen, ids, when)
-        other = seen[at] if seen[at] >= begin else NOBODY
-        seen[at] = row
-        if other != NOBODY and (when[other, EXPIRES] >= now or when[row, EXPIRES] < now):
-            seen[at] = other  # nothing new, but one more sighting
-            more[row] = more[other]
-            more[other] = row
-            carrier[row] = other
-            before = when[other, EXPIRES]
-            when[other, EXPIRES] = max(before, when[row, EXPIRES])
-            when[row, EXPIRES] = before  # to be given back
-            continue
-        if other != NOBODY:  # it is there only now, as other streams do not count it for so long
-            more[row] = other
-            while other != NOBODY:
-                carrier[other] = row
-                other = more[other]
-        if when[row, EXPIRES] < now:
+        if not _enters(row, begin, seen, ids, when, more, carrier):
             continue
         left = feeds[row]
         pivot = -1
@@ -159,20 +186,14 @@ def join_rows(
             left >>= _ONE
             if take == _ZERO:
                 continue
-            for position in range(3):
-                v = variables[pivot, position]
-                if v >= 0:
-                    value[v] = ids[row, position]
+            _bind(row, ids, 0, pivot, variables, value)
             chosen[pivot] = row
             depth = 0
             entering = True
             while depth >= 0:
                 if depth == depth_max:
-                    if found == capacity:
-                        capacity *= 2
-                        grown = np.empty((capacity, patterns), np.int64)
-                        grown[:found] = out
-                        out = grown
+                    if found == len(out):
+                        out = np.concatenate((out, np.empty_like(out)))
                     out[found] = chosen
                     found += 1
                     depth -= 1
@@ -194,37 +215,23 @@ def join_rows(
                 taken = False
                 while cursor[depth] != NOBODY and not taken:
                     candidate = cursor[depth]
-                    if (
-                        np.uint64(now - when[candidate, END]) > longest
-                    ):  # the difference of any two instants, as no sign is needed
+                    if np.uint64(now - when[candidate, END]) > longest:  # unsigned: any two instants have a difference
                         cursor[depth] = NOBODY
                         break
                     cursor[depth] = nexts[candidate, k]
                     if when[candidate, EXPIRES] < now:
                         continue
-                    taken = True
-                    for position in range(3):
-                        if (bits >> position) & 1 and ids[candidate, position] != key[position]:
-                            taken = False
-                    if taken:
+                    if _agrees(candidate, ids, bits, key):
+                        taken = True
                         chosen[j] = candidate
-                        for position in range(3):
-                            v = variables[j, position]
-                            if v >= 0 and not (bits >> position) & 1:
-                                value[v] = ids[candidate, position]
+                        _bind(candidate, ids, bits, j, variables, value)
                 while not taken and static_at[depth] < static_end[depth]:
                     candidate = static_rows[static_at[depth]]
                     static_at[depth] += 1
-                    taken = True
-                    for position in range(3):
-                        if (bits >> position) & 1 and static_ids[candidate, position] != key[position]:
-                            taken = False
-                    if taken:
+                    if _agrees(candidate, static_ids, bits, key):
+                        taken = True
                         chosen[j] = -1 - candidate
-                        for position in range(3):
-                            v = variables[j, position]
-                            if v >= 0 and not (bits >> position) & 1:
-                                value[v] = static_ids[candidate, position]
+                        _bind(candidate, static_ids, bits, j, variables, value)
                 depth += 1 if taken else -1
                 entering = taken
             _insert(row, pivot, ids, index_first, index_bits, heads, nexts)
