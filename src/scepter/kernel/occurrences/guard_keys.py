@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from scepter.algebra.expressions import Call, Constant
+from scepter.algebra.expressions import Call, Constant, Variable
 from scepter.algebra.patterns import BGP, Filter, Graph, Join, LeftJoin, Pattern
 from scepter.algebra.scope import certain, in_scope
 from scepter.algebra.walk import find
@@ -29,6 +29,7 @@ class Block:
         self._variables = variables
         # most assertions of an event differ in triples that a block does not look at
         self._predicates = _predicates(block.pattern)
+        self._triple = None if self._predicates is None else _places(block.pattern, variables)
         self._known: dict[Assertions, frozenset[tuple[Term, ...]]] = {}
 
     def values(self, assertions: Assertions) -> frozenset[tuple[Term, ...]]:
@@ -39,9 +40,14 @@ class Block:
         if found is None:
             if len(self._known) >= _REMEMBERED:
                 self._known.clear()
-            rows = self._plan(Context(dataset=Dataset(named={self._label: GraphOf(assertions)})))
-            found = self._known[assertions] = frozenset(tuple(row[name] for name in self._variables) for row in rows)
+            found = self._known[assertions] = self._asked(assertions)
         return found
+
+    def _asked(self, assertions: Assertions) -> frozenset[tuple[Term, ...]]:
+        if self._triple is not None:  # the usual block: one triple with different variables at both ends
+            return frozenset(tuple(triple[place] for place in self._triple) for triple in assertions)
+        rows = self._plan(Context(dataset=Dataset(named={self._label: GraphOf(assertions)})))
+        return frozenset(tuple(row[name] for name in self._variables) for row in rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +101,16 @@ def _predicates(pattern: Pattern) -> frozenset[Term] | None:
     if not isinstance(pattern, BGP) or not all(isinstance(triple.predicate, Constant) for triple in pattern.triples):
         return None
     return frozenset(triple.predicate.term for triple in pattern.triples if isinstance(triple.predicate, Constant))
+
+
+def _places(pattern: Pattern, variables: tuple[str, ...]) -> tuple[int, ...] | None:
+    """Where the variables stand in a pattern of one triple that matches any triple of its predicate; None for others."""
+    if not isinstance(pattern, BGP) or len(pattern.triples) != 1:
+        return None
+    subject, object = pattern.triples[0].subject, pattern.triples[0].object
+    if not isinstance(subject, Variable) or not isinstance(object, Variable) or subject == object:
+        return None
+    return tuple(0 if name == subject.name else 2 for name in variables)
 
 
 def _label(block: Graph) -> IRI:
