@@ -140,11 +140,11 @@ class Engine:
         self._closed = False
         self.late: list[Late] = []
 
-    def push(self, event: Event) -> Matches:
+    def push(self, event: Event) -> list[Match]:
         """Give it one event."""
         return self.push_all([event])
 
-    def push_all(self, events: Iterable[Event]) -> Matches:
+    def push_all(self, events: Iterable[Event]) -> list[Match]:
         """Give it several events; the matches are those of pushing them one by one."""
         accepted = [event for event in events if self._accept(event)]
         found = Matches()
@@ -247,7 +247,7 @@ class Engine:
             self._events = {n: e for n, e in self._events.items() if n in live}
             self._prune_at = max(_PRUNE_FROM, 2 * len(self._events))
 
-    def advance(self, time: int | str | datetime) -> Matches:
+    def advance(self, time: int | str | datetime) -> list[Match]:
         """Say that time has reached `time`: no event at or before it, beyond those of the allowed delay, will come."""
         value, kind = _instant(time)
         if self._kind is None:
@@ -265,7 +265,7 @@ class Engine:
         self._take(due)
         return Matches(self._engine.advance(watermark))
 
-    def close(self) -> Matches:
+    def close(self) -> list[Match]:
         """The end of the stream: every window closes."""
         if self._closed:
             return Matches()

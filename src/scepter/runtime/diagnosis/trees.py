@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from scepter.algebra.expressions import And, Exists, Expression, Variable
+from scepter.algebra.expressions import And, Call, Exists, Expression, Variable
 from scepter.algebra.patterns import (
     BGP,
     Distinct,
@@ -27,6 +27,7 @@ from scepter.algebra.patterns import (
 )
 from scepter.algebra.query import Select
 from scepter.algebra.scope import in_scope
+from scepter.algebra.timed import TIME_FUNCTIONS
 from scepter.algebra.walk import find
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.dataset import Graph as RDFGraph
@@ -160,7 +161,8 @@ class Tree:
 
     def _static(self, pattern: Pattern) -> int:
         """The solutions that static data alone gives: they have no time, so that no stream is needed for them."""
-        if not self.static or next(find(pattern, Related), None) is not None:
+        speaks_of_time = any(call.function in TIME_FUNCTIONS for call in find(pattern, Call))
+        if not self.static or speaks_of_time or next(find(pattern, Related), None) is not None:
             return 0
         given, ontology = self.trials.background.dataset, self.trials.ontology
         schema = Schema.from_triples(ontology)
