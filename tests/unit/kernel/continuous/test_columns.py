@@ -78,3 +78,51 @@ def test_memory_follows_the_window(window: int, monkeypatch: pytest.MonkeyPatch)
     assert max(rooms) <= 8 * (window + 16)
     engine.advance(10 * window)
     assert engine.state_size()["occurrences"] == 0
+
+
+TWO = f"""PREFIX : <{NS}> SELECT * FROM STREAM :short [RANGE 2] FROM STREAM :long [RANGE 10]
+WHERE {{ ?a :p ?b . ?b :q ?c }}"""
+
+
+def link(stream: str, subject: str, predicate: str, object: str, start: int, end: int | None = None) -> Event:
+    return Event(NS + stream, f"<{NS}{subject}> <{NS}{predicate}> <{NS}{object}> .", start, end)
+
+
+@pytest.mark.parametrize("order", [("short", "long"), ("long", "short")])
+def test_a_triple_counts_as_long_as_the_stream_that_counts_it_longest(order: tuple[str, str]) -> None:
+    # 1: the same triple on both streams   8: its partner, behind the short window and within the long one
+    engine = Engine(parse(TWO, "sparkwave"))
+    for stream in order:
+        engine.push(link(stream, "a", "p", "b", 1))
+    (match,) = engine.push(link("short", "b", "q", "c", 8))
+    assert (match.start, match.end) == (1, 8)
+    assert {stream: len(events) for stream, events in match.events.items()} == {NS + "short": 2, NS + "long": 1}
+    assert engine.push(link("short", "b", "q", "d", 12)) == []
+
+
+@pytest.mark.parametrize("order", [("short", "long"), ("long", "short"), ("short", "short", "long")])
+def test_an_interval_too_long_for_one_stream_counts_on_the_other(
+    order: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # 0..5: longer than the short window, over there when it ends   6, 7: so much that dead rows go   8: its partner
+    monkeypatch.setattr("scepter.kernel.continuous.memories._LEAST", 2)
+    engine = Engine(parse(TWO, "sparkwave"))
+    for stream in order:
+        engine.push(link(stream, "a", "p", "b", 0, 5))
+    engine.push_all(link("short", f"f{i}", "p", "g", 6 + i // 50) for i in range(100))
+    (match,) = engine.push(link("short", "b", "q", "c", 8))
+    assert (match.start, match.end) == (0, 8)
+    shown = {stream: len(events) for stream, events in match.events.items()}
+    assert shown == {NS + "short": order.count("short") + 1, NS + "long": 1}
+
+
+def test_an_instant_that_is_done_again_leaves_no_trace() -> None:
+    engine = Engine(parse(TWO, "sparkwave"))
+    engine.push(link("long", "z", "p", "b", 0))
+    for object in ("b", "b", "x", "b"):  # each push takes the instant back and does it again
+        assert engine.push(link("long", "a", "p", object, 1)) == []
+    assert engine.state_size()["occurrences"] == 3
+    assert [str(m.bindings["a"]) for m in engine.push(link("long", "b", "q", "c", 2))] == [f"<{NS}z>", f"<{NS}a>"]
+    assert len(engine.push(link("long", "x", "q", "c", 2))) == 1
+    assert engine.push(link("long", "y", "q", "c", 2)) == []
+    assert engine.state_size()["occurrences"] == 6
