@@ -41,7 +41,14 @@ def windowed_task(query: WindowedQuery, number: int, setup: TaskSetup) -> Task:
     bounds = {window.name: _bounds(window, setup.kind, setup.options) for window in query.windows}
     policy = Policy(setup.options.policy or Policy.UNRESTRICTED.value)
     pair = plan_pairs(query, policy)
-    return WindowedTask(query, bounds, policy, number, setup) if pair is None else PairTask(query, pair, bounds, number, setup)
+    if pair is None or not all(_is_moderate(each) for each in bounds.values()):
+        return WindowedTask(query, bounds, policy, number, setup)
+    return PairTask(query, pair, bounds, number, setup)
+
+
+def _is_moderate(bounds: Bounds) -> bool:
+    """Whether columns of 64 bits can count in it: a window of 36,000 years goes to the operators."""
+    return isinstance(bounds, LandmarkBounds) or max(bounds.width, bounds.step) < 2**60
 
 
 class WindowedTask:

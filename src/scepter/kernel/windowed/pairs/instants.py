@@ -10,6 +10,13 @@ from typing import Protocol
 import numpy as np
 
 from scepter.kernel.windowed.pairs.rows import Int64
+from scepter.timeline import MAX_INSTANT
+
+
+def rounded_up(times: Int64, step: int) -> Int64:
+    """The multiples of a step at or after some times; those after the end of all time never come."""
+    times = times[times <= MAX_INSTANT - step]
+    return -(-times // step) * step
 
 
 class Ahead(Protocol):
@@ -131,8 +138,7 @@ class Multiples:
         if end is not None:
             taken = self._changes.due(closed, ahead)
             self._last = int(taken[-1]) if len(taken) else self._last
-        changes = ahead.changes_ahead(closed)
-        self._ahead = np.union1d(self._ahead, -(-changes // self.follow) * self.follow)
+        self._ahead = np.union1d(self._ahead, rounded_up(ahead.changes_ahead(closed), self.follow))
         until = int(np.searchsorted(self._ahead, closed, side="right"))
         due, self._ahead = self._ahead[:until], self._ahead[until:]
         return due
@@ -141,4 +147,4 @@ class Multiples:
     def end(self) -> int | None:
         """The first multiple at or after the last item."""
         last = self._changes.end if self._changes.end is not None else self._last
-        return None if last is None else -(-last // self.follow) * self.follow
+        return None if last is None else min(-(-last // self.follow) * self.follow, MAX_INSTANT)

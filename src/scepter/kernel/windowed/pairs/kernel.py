@@ -13,6 +13,7 @@ from scepter.kernel.intake import Intake
 from scepter.kernel.scans import Scans
 from scepter.kernel.texts import Texts
 from scepter.kernel.windowed.content import LandmarkBounds, TimeBounds
+from scepter.kernel.windowed.pairs.instants import rounded_up
 from scepter.kernel.windowed.pairs.log import Identities, fresh
 from scepter.kernel.windowed.pairs.rows import (
     COPIES,
@@ -35,7 +36,7 @@ from scepter.kernel.windowed.pairs.waiting import WaitingRows, arrivals
 from scepter.physical.pairs import ALL, EACH, PairPlan
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.terms import IRI
-from scepter.timeline import MIN_INSTANT
+from scepter.timeline import MAX_INSTANT, MIN_INSTANT
 
 Bounds = LandmarkBounds | TimeBounds
 
@@ -93,15 +94,15 @@ class PairKernel:
             waiting.forget(number)
 
     def changes_ahead(self, closed: int) -> Int64:
-        """The instants, rounded up to none, at which a window's content changes by what has its time up to `closed`."""
+        """The instants at which a window's content changes by what has its time up to `closed`."""
         found = []
         for which, side in enumerate(self._rows.sides):
             ends = self._waiting[which].rows.end
             ends = ends[ends <= closed]
             landmark, width, step = side.bounds.tolist()
-            found.append(ends if landmark else -(-ends // step) * step)
+            found.append(ends if landmark else rounded_up(ends, step))
             if not landmark:
-                found.append(-(-(ends + width) // step) * step)
+                found.append(rounded_up(ends[ends <= MAX_INSTANT - width] + width, step))
         return np.unique(np.concatenate(found))
 
     def evaluate(self, instants: Int64, closed: int, follow: int = 0) -> NewRows | None:

@@ -40,6 +40,7 @@ from scepter.kernel.windowed.pairs.rows import (
     TWIN,
 )
 from scepter.physical.pairs import ALL, COMPETE, EACH, GROUP
+from scepter.timeline import MAX_INSTANT, MIN_INSTANT
 
 
 @njit(cache=True)
@@ -56,7 +57,7 @@ def run(instants, closed, follow, last_instant, left, right, rule, selected, doo
     at = 0
     while True:
         t = instants[at] if at < len(instants) else closed + 1
-        if follow > 0 and len(dying) > 0:
+        if follow > 0 and len(dying) > 0 and last_instant <= MAX_INSTANT - follow:
             t = min(t, last_instant + follow)
         if t > closed:
             break
@@ -92,12 +93,17 @@ def _array2(rows):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _last_inside(bounds, t):  # type: ignore[no-untyped-def]
-    return t if bounds[0] else t // bounds[2] * bounds[2]
+    if bounds[0]:
+        return t
+    return t // bounds[2] * bounds[2] if t >= MIN_INSTANT + bounds[2] else MIN_INSTANT - 1
 
 
 @njit(cache=True)
 def _first_inside(bounds, t):  # type: ignore[no-untyped-def]
-    return bounds[1] if bounds[0] else _last_inside(bounds, t) - bounds[1] + 1
+    if bounds[0]:
+        return bounds[1]
+    last = _last_inside(bounds, t)
+    return last - bounds[1] + 1 if last >= MIN_INSTANT + bounds[1] else MIN_INSTANT
 
 
 @njit(cache=True)
