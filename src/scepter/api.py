@@ -34,8 +34,9 @@ def run(
     """The matches of a query as a DataFrame: batch in, batch out; streaming in, streaming out (append mode).
 
     Columns: `start` and `end` (bigint or timestamp, as the input), then one column per projected variable,
-    `struct<type, value, datatype, lang>`, null where unbound; for CONSTRUCT a column `graph array<struct<s, p, o>>`, for ASK
-    a column `boolean`. `why` adds a column `why`: what each occurrence of an OBEP event rests on, as JSON. A stream is given
+    `struct<type, value, datatype, lang>`, null where unbound (`?start` and its like keep their question mark); for CONSTRUCT a
+    column `graph array<struct<s, p, o>>`, for ASK a column `boolean`. `why` adds a column `why`: what each occurrence of an
+    OBEP event rests on, as JSON. A stream is given
     as a DataFrame with columns `start, end, graph`, or as a file, glob or folder. Of several live streams, `idle_streams` says
     whether time waits for the one that is behind ("wait", the default) or goes with the one ahead ("ignore").
     """

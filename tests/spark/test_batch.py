@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+import scepter
 from scepter.cases.compare import difference
 from scepter.cases.loader import load_case
 from scepter.cases.model import Case, Refusal
@@ -59,6 +60,19 @@ def test_every_case(spark: SparkSession, partitions: int, tables: bool, tmp_path
     wrong = {case.path.name: difference(case, got.get(case.path.name, [])) for case in ANSWERED}
     assert not {name: text for name, text in wrong.items() if text is not None}
     assert len(got) > 40, "most cases have answers"
+
+
+@pytest.mark.slow
+def test_variables_with_the_names_of_other_columns(spark: SparkSession, tmp_path: Path) -> None:
+    path = tmp_path / "s.nq"
+    path.write_text('<http://e/a> <http://e/p> <http://e/b> "7"^^<http://www.w3.org/2001/XMLSchema#integer> .\n')
+    query = scepter.parse("SELECT ?start ?graph ?end WHERE { ?start ?graph ?end }", "ep-sparql")
+    (row,) = (
+        scepter.run(query, spark, {"http://e/s": path})
+        .selectExpr("start", "`?start`.value", "`?graph`.value", "`?end`.value")
+        .collect()
+    )
+    assert tuple(row) == (7, "http://e/a", "http://e/p", "http://e/b")
 
 
 def test_what_is_refused_is_refused_before_any_job_runs(spark: SparkSession, tmp_path: Path) -> None:

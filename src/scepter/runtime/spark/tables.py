@@ -31,6 +31,7 @@ EVENTS = MapType(StringType(), ArrayType(StringType()))
 QUERY, PARTS = "_query", "_events"
 """Columns that only the command line looks at."""
 WHY = "why"
+_OWN = frozenset({QUERY, PARTS, WHY, "start", "end", "graph", "boolean", "event", "individual"})
 _ROWS = 10_000
 
 _ARROW_TERM = pa.struct([(name, pa.string()) for name in ("type", "value", "datatype", "lang")])
@@ -42,7 +43,7 @@ def result_schema(query: Query, kind: TimeKind, *, parts: bool = True, why: bool
     an occurrence rests on, as JSON; `parts`: the events that each part selected."""
     time: DataType = LongType() if kind is TimeKind.INTEGER else TimestampType()
     fields = [StructField(QUERY, IntegerType()), StructField("start", time), StructField("end", time)]
-    fields += [StructField(name, TERM) for name in query.variables]
+    fields += [StructField(column_of(name), TERM) for name in query.variables]
     if query.constructs:
         fields.append(StructField("graph", TRIPLES))
     if query.asks:
@@ -52,6 +53,15 @@ def result_schema(query: Query, kind: TimeKind, *, parts: bool = True, why: bool
     if why:
         fields.append(StructField(WHY, StringType()))
     return StructType([*fields, StructField(PARTS, EVENTS)] if parts else fields)
+
+
+def column_of(variable: str) -> str:
+    """The column of a variable. One that has the name of another column keeps its question mark, as in CSV.
+
+    >>> column_of("x"), column_of("end")
+    ('x', '?end')
+    """
+    return f"?{variable}" if variable in _OWN else variable
 
 
 def arrow_schema(
@@ -66,7 +76,7 @@ def arrow_schema(
 ) -> pa.Schema:
     """The same for Arrow."""
     time = pa.int64() if kind is TimeKind.INTEGER else pa.timestamp("us", "UTC")
-    fields = [(QUERY, pa.int32()), ("start", time), ("end", time), *((name, _ARROW_TERM) for name in variables)]
+    fields = [(QUERY, pa.int32()), ("start", time), ("end", time), *((column_of(name), _ARROW_TERM) for name in variables)]
     if graphs:
         fields.append(("graph", _ARROW_TRIPLES))
     if booleans:
@@ -101,7 +111,7 @@ def _record_batch(matches: list[Match], schema: pa.Schema) -> pa.RecordBatch:
             case "graph" if field.type == _ARROW_TRIPLES:
                 column = pa.array([_graph(match) for match in matches], field.type)
             case name if field.type == _ARROW_TERM:
-                column = _terms([row.get(name) for row in bindings])
+                column = _terms([row.get(name.removeprefix("?")) for row in bindings])
             case "event" | "individual" as name:
                 place = ("event", "individual").index(name)
                 found = [match.occurrence for match in matches]
