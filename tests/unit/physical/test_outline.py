@@ -213,8 +213,7 @@ def test_the_network_of_the_schema_is_drawn_as_given_and_reduced() -> None:
     schema = parse_graph(
         "PREFIX : <http://e/> PREFIX rdfs: <http://www.w3.org/2000/01/rdf-schema#>\n"
         ":A rdfs:subClassOf :Target . :B rdfs:subClassOf :A . :p rdfs:domain :B . "
-        ":L rdfs:subClassOf :M . :M rdfs:subClassOf :L ."
-        + many
+        ":L rdfs:subClassOf :M . :M rdfs:subClassOf :L ." + many
     )
     text = explain(lowered.program, "sparkwave", "text", dict(lowered.prefixes), schema)
     given, reduced = text.split("Schema as given")[1].split("Schema reduced")

@@ -68,7 +68,7 @@ class Admitted:
         if len(parts) == 1:
             return parts[0]
         columns = zip(*(part.columns() for part in (cls.room(0), *parts)), strict=True)
-        return cls(*(np.concatenate(column) for column in columns))  # type: ignore[arg-type]
+        return cls(*(np.concatenate(column) for column in columns))
 
     def in_order(self) -> Admitted:
         """By end, then start, then arrival."""
