@@ -53,7 +53,16 @@ class Solved:
 class QueryKernel:
     """Takes events in any order, releases them in order of time, and returns complete runs."""
 
-    def __init__(self, plan: QueryPlan, bounds: Bounds, key: TermKey, background: Background, texts: Texts) -> None:
+    def __init__(
+        self,
+        plan: QueryPlan,
+        bounds: Bounds,
+        key: TermKey,
+        background: Background,
+        texts: Texts,
+        scans: Scans | None = None,
+    ) -> None:
+        """`scans` take the place of those of the plan where events stand for more than they say."""
         self.plan = plan
         self.labels = labels(plan)
         self._bounds = bounds
@@ -61,7 +70,7 @@ class QueryKernel:
         self._background = background
         # in the order of the query, so that refs into the background are the same in every process
         background.attach(key, texts, dict.fromkeys(name for scan in plan.scans for name, _ in scan.graphs))
-        self._scans = Scans(plan, key, background)
+        self._scans = scans or Scans(plan, key, background)
         self.nodes = Nodes(len(plan.aggregated))
         self.exact = Exact(plan, self.nodes, background.dataset, texts)
         self.chains = [ChainKernel(c, plan, bounds, self.nodes, self.exact.decide, key) for c in plan.chains]

@@ -21,6 +21,7 @@ from scepter.kernel.sparql.patterns import solutions
 from scepter.kernel.texts import Texts
 from scepter.physical.plan import QueryPlan, ScanPlan
 from scepter.rdf.batch import NOT_A_NUMBER
+from scepter.rdf.distinct import distinct
 from scepter.rdf.hashing import TermKey, term_id
 from scepter.rdf.terms import Term, Triple
 
@@ -96,7 +97,7 @@ class Scans:
         assert scan.shape is not None
         table = matched.columns(scan.shape_columns)
         if len(set(scan.shape_columns)) < max(width, matched.width):
-            table = _distinct(table)
+            table = each_once(table)
         return table
 
     def _filter(self, number: int, scan: ScanPlan, table: Solutions, texts: Texts) -> Solutions:
@@ -142,8 +143,8 @@ class Scans:
         if not rows:
             return empty(len(names))
         fresh = [t for _, mapping, _ in rows for t in mapping.values() if t not in known]
-        distinct = list(dict.fromkeys(fresh))
-        for term, ref in zip(distinct, texts.append([str(t) for t in distinct]).tolist(), strict=True):
+        new = list(dict.fromkeys(fresh))
+        for term, ref in zip(new, texts.append([str(t) for t in new]).tolist(), strict=True):
             known[term] = (term_id(self._key, str(term)), ref)
         n, width = len(rows), len(names)
         ids = np.zeros((n, width), np.uint64)
@@ -192,13 +193,12 @@ def _distinct_mappings(pattern: Pattern, graph: Graph, context: Context, names: 
     return list(seen.values())
 
 
-def _distinct(table: Solutions) -> Solutions:
+def each_once(table: Solutions) -> Solutions:
     """Each mapping of an event once."""
     if len(table) < 2:
         return table
-    rows = np.concatenate([table.events[:, :1].astype(np.uint64), table.ids], axis=1)
-    _, first = np.unique(rows, axis=0, return_index=True)
-    return table if len(first) == len(table) else table.take(np.sort(first))
+    first, _ = distinct(np.concatenate([table.events[:, :1].astype(np.uint64), table.ids], axis=1))
+    return table if len(first) == len(table) else table.take(first)
 
 
 def _locate(scan: ScanPlan, variables: tuple[str, ...]) -> Callable[[str, bool], Place | None]:

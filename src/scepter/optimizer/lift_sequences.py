@@ -1,4 +1,4 @@
-"""A chain of SEQ over single triple patterns is a sequence: it can take the columnar kernel.
+"""A triple pattern, or a chain of SEQ over such, is a sequence: it can take the columnar kernel.
 
 `{ ?c :price ?p1 } SEQ { ?c :price ?p2 } FILTER (?p2 < ?p1 && getDURATION() < 10)` has the solutions of a sequence of scans in
 which every later event counts whose interval starts after the last one's end, within a sliding window, each mapping and
@@ -35,7 +35,7 @@ def lift_sequence(program: TimedProgram, kind: TimeKind) -> Query | None:
     inner = query.pattern.pattern if isinstance(query.pattern, Project) else query.pattern
     conditions, chain = _peeled(inner)
     leaves = list(_leaves(chain))
-    if len(leaves) < 2 or any(leaf is None for leaf in leaves):
+    if any(leaf is None for leaf in leaves):
         return None
     bounds, others = _split(conditions, kind)
     if others is None:

@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 
 from scepter.algebra.query import Query
 from scepter.errors import Diagnostic, QueryError
+from scepter.kernel.entailed import EntailedScans
 from scepter.kernel.query import QueryKernel
 from scepter.kernel.windows import Bounds, resolve
+from scepter.ontology.entailment import Flattened
 from scepter.physical.planner import plan_query
 from scepter.rdf.terms import IRI, Term
 from scepter.runtime.matches import Matcher
@@ -20,9 +22,12 @@ if TYPE_CHECKING:
     from scepter.runtime.registry import TaskSetup
 
 
-def sequence_task(query: Query, number: int, setup: TaskSetup) -> SequenceTask:
-    """The task of a query; a window that does not fit the streams' timestamps is an error here."""
-    kernel = QueryKernel(plan_query(query), _bounds(query, setup), setup.key, setup.background, setup.texts)
+def sequence_task(query: Query, number: int, setup: TaskSetup, flattened: Flattened | None = None) -> SequenceTask:
+    """The task of a query; a window that does not fit the streams' timestamps is an error here. With `flattened`, events stand
+    for what their triples entail."""
+    plan = plan_query(query)
+    scans = None if flattened is None else EntailedScans(plan, setup.key, setup.background, setup.texts, flattened)
+    kernel = QueryKernel(plan, _bounds(query, setup), setup.key, setup.background, setup.texts, scans)
 
     def shown(event: int, name: Term | None) -> object:
         text = name.value if isinstance(name, IRI) else None if name is None else str(name)

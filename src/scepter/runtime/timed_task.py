@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scepter.algebra.query import Ask, Construct, Program, Select, Sliding
 from scepter.algebra.timed import TimedProgram, TimedQuery
 from scepter.errors import Diagnostic, QueryError, option_error
+from scepter.kernel.entailed import entailment_of
 from scepter.kernel.intake import Intake
 from scepter.kernel.sparql.dataset import Dataset, Graph
 from scepter.kernel.sparql.patterns import template
@@ -21,6 +22,7 @@ from scepter.kernel.timed.program import Settings, TimedEvent, TimedKernel, seed
 from scepter.kernel.timed.solutions import Timed
 from scepter.ontology.schema import Schema
 from scepter.optimizer.lift_sequences import lift_sequence
+from scepter.physical.planner import plan_query
 from scepter.rdf.terms import IRI
 from scepter.runtime.matches import Match, RankedMatch
 from scepter.runtime.sequence_task import sequence_task
@@ -44,11 +46,8 @@ def timed_task(program: TimedProgram, number: int, setup: TaskSetup) -> Task:
             f"this query takes no policy {setup.options.policy}",
             help="the policies are unrestricted, chronological, recent",
         )
-    given = setup.background.dataset
-    if not (len(given.default) or given.named or setup.ontology or _POLICIES[setup.options.policy]):
-        sequence = lift_sequence(program, setup.kind)
-        if sequence is not None:
-            return sequence_task(sequence, number, setup)
+    if (sequence := _sequence_task(program, number, setup)) is not None:
+        return sequence
     schema = Schema.from_triples(setup.ontology)
     given = setup.background.dataset
     static = (*given.default, *setup.ontology, *sorted(schema.statements(), key=str))
@@ -62,6 +61,18 @@ def timed_task(program: TimedProgram, number: int, setup: TaskSetup) -> Task:
         setup.options.max_derivations,
     )
     return TimedTask(program, TimedKernel(program, settings), number, setup)
+
+
+def _sequence_task(program: TimedProgram, number: int, setup: TaskSetup) -> Task | None:
+    """The program as a sequence in columns, where it is one and nothing but schema is static."""
+    given = setup.background.dataset
+    if len(given.default) or given.named or _POLICIES[setup.options.policy]:
+        return None
+    sequence = lift_sequence(program, setup.kind)
+    if sequence is None or not setup.ontology:
+        return None if sequence is None else sequence_task(sequence, number, setup)
+    flattened = entailment_of(plan_query(sequence), setup.ontology)
+    return None if flattened is None else sequence_task(sequence, number, setup, flattened)
 
 
 def _check_window(window: Sliding, setup: TaskSetup) -> None:
