@@ -9,7 +9,7 @@ STAMP := $(VENV)/set-up.stamp
 TYPED := $(wildcard src tests benchmarks tools)
 ENGINE ?= local
 
-.PHONY: help demo test lint types unit cases docs constraints clean
+.PHONY: help demo test lint types unit in-process on-spark cases docs constraints clean
 .DEFAULT_GOAL := help
 
 help:
@@ -32,7 +32,14 @@ types: $(STAMP)
 	$(BIN)/mypy --strict $(TYPED)
 
 unit: $(STAMP)
-	$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target in-process on-spark
+
+# Starting JVMs and waiting for micro-batches leaves a core to the rest.
+in-process:
+	$(BIN)/python -m pytest -m "not spark"
+
+on-spark:
+	$(BIN)/python -m pytest -m spark
 
 cases: $(STAMP)
 	$(BIN)/scepter test cases examples --engine $(ENGINE)
