@@ -55,7 +55,7 @@ def test_columns_and_terms_agree(text: str, stream: list[Event], schema: list[Tr
 
 def test_the_one_road_is_taken_and_the_other_is_not() -> None:
     (program,) = scepter.parse(f"PREFIX : <{NS}> SELECT * WHERE {{ ?x a :C }}", "ep-sparql").program.others
-    query = lift_sequence(program, TimeKind.INTEGER)  # type: ignore[arg-type]
+    query = lift_sequence(program, TimeKind.INTEGER, shortest=1)  # type: ignore[arg-type]
     assert query is not None
     plan = plan_query(query)
     below = parse_graph(f"<{NS}D> <http://www.w3.org/2000/01/rdf-schema#subClassOf> <{NS}C> .")

@@ -22,8 +22,9 @@ _DURATIONS = frozenset((XSD + "duration", XSD + "dayTimeDuration"))
 _EVERY_STREAM = IRI("urn:scepter:every-stream")
 
 
-def lift_sequence(program: TimedProgram, kind: TimeKind) -> Query | None:
-    """The sequence that has a program's solutions where nothing static takes part, or None."""
+def lift_sequence(program: TimedProgram, kind: TimeKind, shortest: int = 2) -> Query | None:
+    """The sequence that has a program's solutions where nothing static takes part, or None. One triple pattern alone has as
+    many solutions as SPARQL gives it (spec/20 rule 8), unless entailment is at work: then it is a sequence of one."""
     if program.rules or len(program.queries) != 1:
         return None
     query = program.queries[0]
@@ -35,7 +36,9 @@ def lift_sequence(program: TimedProgram, kind: TimeKind) -> Query | None:
     inner = query.pattern.pattern if isinstance(query.pattern, Project) else query.pattern
     conditions, chain = _peeled(inner)
     leaves = list(_leaves(chain))
-    if any(leaf is None for leaf in leaves):
+    if len(leaves) < shortest or any(leaf is None for leaf in leaves):
+        return None
+    if not {variable.name for variable, expression in query.result.columns if expression is None} <= in_scope(chain):
         return None
     bounds, others = _split(conditions, kind)
     if others is None:

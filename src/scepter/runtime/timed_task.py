@@ -68,7 +68,7 @@ def _sequence_task(program: TimedProgram, number: int, setup: TaskSetup) -> Task
     given = setup.background.dataset
     if len(given.default) or given.named or _POLICIES[setup.options.policy]:
         return None
-    sequence = lift_sequence(program, setup.kind)
+    sequence = lift_sequence(program, setup.kind, shortest=1 if setup.ontology else 2)
     if sequence is None or not setup.ontology:
         return None if sequence is None else sequence_task(sequence, number, setup)
     flattened = entailment_of(plan_query(sequence), setup.ontology)

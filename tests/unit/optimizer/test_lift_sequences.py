@@ -51,6 +51,7 @@ def test_a_named_stream() -> None:
     "text",
     [
         "SELECT ?c WHERE { ?c :price ?p }",
+        "SELECT ?c ?unbound WHERE { { ?c :price ?p } SEQ { ?c :price ?q } }",
         "SELECT ?c WHERE { { ?c :price ?p1 . ?c :volume ?v } SEQ { ?c :price ?p2 } }",
         "SELECT ?c WHERE { { ?c :price ?p1 } EQUALS { ?c :price ?p2 } }",
         "SELECT ?c WHERE { { ?c :price ?p1 } OPTIONALSEQ { ?c :price ?p2 } }",
