@@ -14,7 +14,8 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-from benchmarks.spaseq import XSD, Measured, cpu
+from benchmarks.measured import Measured, cpu, report
+from benchmarks.spaseq import XSD
 from numba import njit
 from numpy.typing import NDArray
 
@@ -74,8 +75,10 @@ def sequences(folder: Path, events: int) -> list[Measured]:
     detail = f"{events / taken[0] / 1e3:.0f} k events/s, {counts[0]} matches"
     growth = (taken[1] / taken[0]) / (counts[1] / counts[0])
     return [
-        Measured("two steps within 1,000 s, microseconds per event", taken[0] / events * 1e6, 1e6 / 300_000, detail),
-        Measured("window of 4,000 s: growth of CPU over growth of output", growth, 1.0, f"{counts[1]} in {taken[1]:.2f} s"),
+        Measured("two steps within 1,000 s, microseconds per event", taken[0] / events * 1e6, detail, most=1e6 / 300_000),
+        Measured(
+            "window of 4,000 s: growth of CPU over growth of output", growth, f"{counts[1]} in {taken[1]:.2f} s", most=1.0
+        ),
     ]
 
 
@@ -100,7 +103,9 @@ def membership(folder: Path, triples: int) -> list[Measured]:
                 )
         taken.append(cpu(lambda path=path: matches(path, MEMBER, schema), count // 2))  # type: ignore[misc]
     each = (taken[1] - taken[0]) / (triples - 1_000) * 1e6
-    return [Measured(f"member of a class above {CLASSES} others, microseconds", each, 2.0, f"schema read in {taken[0]:.2f} s")]
+    return [
+        Measured(f"member of a class above {CLASSES} others, microseconds", each, f"schema read in {taken[0]:.2f} s", most=2.0)
+    ]
 
 
 def main() -> int:
@@ -114,9 +119,7 @@ def main() -> int:
         prices(warm, 200)
         matches(warm, DROP % (NS, 1_000))
         results = sequences(folder, 20_000 if quick else 200_000) + membership(folder, 20_000 if quick else 200_000)
-    for result in results:
-        print(result)
-    return 0 if all(result.met for result in results) else 1
+    return report(results)
 
 
 if __name__ == "__main__":

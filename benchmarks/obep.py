@@ -1,7 +1,7 @@
 """How fast OBEP queries are answered: from N-Quads to occurrences, over static assertions of any size.
 
-    python benchmarks/obep.py            # the sizes of docs/benchmarks/obep.md
-    python benchmarks/obep.py --quick    # a tenth of it
+    python -m benchmarks.obep            # the sizes of docs/benchmarks/obep.md
+    python -m benchmarks.obep --quick    # a tenth of it
 
 CPU time of one process, the better of two where static assertions are few; every count is checked against a plain loop over
 what was drawn.
@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from benchmarks.measured import Measured, report
 from numpy.typing import NDArray
 
 from scepter import Engine, Event, parse
@@ -112,26 +113,6 @@ def assertions(path: Path, rooms: int) -> Path:
     return path
 
 
-@dataclass(frozen=True)
-class Measured:
-    """What was measured, and a goal if there is one: `least` for rates, `most` for times and ratios."""
-
-    what: str
-    value: float
-    detail: str
-    least: float | None = None
-    most: float | None = None
-
-    @property
-    def met(self) -> bool:
-        """Whether the value is within its goal."""
-        return (self.least is None or self.value >= self.least) and (self.most is None or self.value <= self.most)
-
-    def __str__(self) -> str:
-        goal = f"at least {self.least:,.0f}" if self.least else f"at most {self.most:g}" if self.most else "no goal"
-        return f"{'ok  ' if self.met else 'MISS'} {self.what:62} {self.value:12,.2f} ({goal})  {self.detail}"
-
-
 class Rooms:
     """Static assertions about so many rooms."""
 
@@ -223,9 +204,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         results = files(Path(folder), 50_000 if quick else 500_000, 33_334 if quick else 333_334)
     results += pushes(1_000 if quick else 5_000)
-    for result in results:
-        print(result)
-    return 0 if all(result.met for result in results) else 1
+    return report(results)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """How fast N-Quads become event batches, against iterating `pyoxigraph.parse` over the same file.
 
-    python benchmarks/scan.py --size 300
+    python -m benchmarks.scan --size 300
 
 CPU time of one process, both on the same file in the same run; counts and sums are checked, not only timed.
 """

@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from benchmarks.spaseq import COUNTS, NS, STREAM, V_SHAPE, Measured, Ticks, matches
+from benchmarks.measured import Measured, report
+from benchmarks.spaseq import COUNTS, NS, STREAM, V_SHAPE, Ticks, matches
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 
@@ -45,16 +46,6 @@ def wall(work: Callable[[], int], wanted: int | None, times: int = 2) -> float:
         if wanted is not None and found != wanted:
             raise AssertionError(f"{found} instead of {wanted}")
     return best
-
-
-def at_most(what: str, value: float, goal: float, detail: str) -> Measured:
-    """A ratio that must not be larger."""
-    return Measured(what, value, goal, detail)
-
-
-def at_least(what: str, value: float, goal: float, detail: str) -> Measured:
-    """A ratio that must not be smaller, told as its inverse."""
-    return Measured(f"1 / ({what})", 1 / value, 1 / goal, f"{what} {value:.2f}; {detail}")
 
 
 def written(folder: Path, ticks: Ticks, parts: int) -> Path:
@@ -114,13 +105,13 @@ def throughput(spark: SparkSession, folder: Path, events: int) -> Iterator[Measu
     alone = wall(lambda: _alone(stocks), wanted, 1)
     history = wall(lambda: batch(spark, V_SHAPE_QUERY, stocks), wanted)
     detail = f"{events / alone / 1e6:.2f} M events/s alone, {events / history / 1e6:.2f} on local[2], {wanted} matches"
-    yield at_least("V-shape, local[2] against one process", alone / history, 1.5, detail)
+    yield Measured("V-shape, local[2] against one process", alone / history, detail, least=1.5)
     began = time.perf_counter()
     found, progress = live(spark, V_SHAPE_QUERY, followed(spark, stocks, max(1, parts // 4)), folder / "live")
     took = time.perf_counter() - began
     if not 0.99 * wanted <= found <= wanted:  # what ends within the last window's open end is not certain yet
         raise AssertionError(f"{found} live instead of {wanted}")
-    yield at_least("V-shape, live against history", history / took, 0.5, f"{events / took / 1e6:.2f} M events/s live")
+    yield Measured("V-shape, live against history", history / took, f"{events / took / 1e6:.2f} M events/s live", least=0.5)
     yield from flat(progress)
 
 
@@ -133,7 +124,7 @@ def flat(progress: list[dict[str, Any]]) -> Iterator[Measured]:
     sizes = [sum(each["memoryUsedBytes"] for each in p["stateOperators"]) for p in progress if p["numInputRows"]]
     if len(sizes) >= 4:
         early, late = max(sizes[1:-1]), sizes[-1]
-        yield at_most("state of the last micro-batch against those before", late / early, 1.5, f"{late / 1e6:.1f} MB")
+        yield Measured("state of the last micro-batch against those before", late / early, f"{late / 1e6:.1f} MB", most=1.5)
 
 
 class Nothing(StatefulProcessor):
@@ -166,9 +157,8 @@ def latency(spark: SparkSession, folder: Path, batches: int) -> Iterator[Measure
         float(np.median([p["durationMs"]["triggerExecution"] for p in progress[2:] if p["numInputRows"]]))
         for progress in (ours, [dict(each) for each in running.recentProgress])
     ]
-    yield at_most(
-        "a micro-batch of 20 events against an empty one", middle[0] / middle[1], 2, f"{middle[0]:.0f}, {middle[1]:.0f} ms"
-    )
+    detail = f"{middle[0]:.0f}, {middle[1]:.0f} ms"
+    yield Measured("a micro-batch of 20 events against an empty one", middle[0] / middle[1], detail, most=2)
 
 
 def keys(spark: SparkSession, folder: Path, events: int, many: int) -> Iterator[Measured]:
@@ -182,7 +172,7 @@ def keys(spark: SparkSession, folder: Path, events: int, many: int) -> Iterator[
         batch(spark, KEYED, stocks)
         took.append(wall(lambda stocks=stocks: batch(spark, KEYED, stocks), None))  # type: ignore[misc]
     detail = f"{took[0]:.1f} s, {took[1]:.1f} s for {events} events"
-    yield at_most(f"{many} keys against 100", took[1] / took[0], 2, detail)
+    yield Measured(f"{many} keys against 100", took[1] / took[0], detail, most=2)
 
 
 def first_result(folder: Path) -> Iterator[Measured]:
@@ -196,7 +186,7 @@ def first_result(folder: Path) -> Iterator[Measured]:
         return done.stdout.count("\n")
 
     seconds = wall(finished, None)
-    yield at_most("scepter run over 1 MB, seconds", seconds, 15, "the better of two")
+    yield Measured("scepter run over 1 MB, seconds", seconds, "the better of two", most=15)
 
 
 def main() -> int:
@@ -214,9 +204,7 @@ def main() -> int:
         results += latency(spark, folder, 8 if quick else 20)
         results += keys(spark, folder, 100_000 if quick else 1_000_000, 10_000 if quick else 100_000)
         spark.stop()
-    for result in results:
-        print(result)
-    return 0 if all(result.met for result in results) else 1
+    return report(results)
 
 
 if __name__ == "__main__":

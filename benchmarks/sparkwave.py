@@ -1,7 +1,7 @@
 """How fast continuous queries with entailment are answered: from N-Quads to matches.
 
-    python benchmarks/sparkwave.py            # the sizes of docs/benchmarks/sparkwave.md
-    python benchmarks/sparkwave.py --quick    # a fifth of it
+    python -m benchmarks.sparkwave            # the sizes of docs/benchmarks/sparkwave.md
+    python -m benchmarks.sparkwave --quick    # a fifth of it
 
 Offers after the Berlin SPARQL Benchmark: eleven triples each, one offer per millisecond, products of 329 types, 40 of which are
 subclasses of the one that is asked for. CPU time of one process, ratios taken within one run, and every count checked against a
@@ -21,6 +21,7 @@ from itertools import chain
 from pathlib import Path
 
 import numpy as np
+from benchmarks.measured import Measured, report
 from numba import njit
 from numpy.typing import NDArray
 
@@ -181,24 +182,6 @@ def cpu(runs: Sequence[Run], rounds: int) -> list[float]:
     return [1e6 * spent / run.triples for spent, run in zip(best, runs, strict=True)]
 
 
-@dataclass(frozen=True)
-class Measured:
-    """A goal and what was measured."""
-
-    what: str
-    value: float
-    goal: float
-    detail: str
-
-    @property
-    def met(self) -> bool:
-        """Whether the value is within the goal."""
-        return self.value <= self.goal
-
-    def __str__(self) -> str:
-        return f"{'ok  ' if self.met else 'MISS'} {self.what:62} {self.value:7.2f} (goal {self.goal:g})  {self.detail}"
-
-
 class Bench:
     """Files of offers, and queries over them."""
 
@@ -229,10 +212,10 @@ def throughput(bench: Bench) -> Iterator[Measured]:
         for seconds in (1, 5, 25):
             (value,) = bench.measure(bench.run(text, seconds))
             detail = f"{rate(value)}, {bench.offers.count(text, seconds)} matches"
-            yield Measured(f"{name}, window {seconds} s, µs per triple", value, 1.0, detail)
+            yield Measured(f"{name}, window {seconds} s, µs per triple", value, detail, most=1.0)
     stamped = bench.offers.write(bench.folder / "stamped.nt", timestamped=True)
     (value,) = bench.measure(replace(bench.run(SECOND, 5), path=stamped))
-    yield Measured("pattern 2, window 5 s, a time on every triple, µs per triple", value, 1.0, rate(value))
+    yield Measured("pattern 2, window 5 s, a time on every triple, µs per triple", value, rate(value), most=1.0)
 
 
 def entailment(bench: Bench) -> Iterator[Measured]:
@@ -240,7 +223,7 @@ def entailment(bench: Bench) -> Iterator[Measured]:
     asserted = bench.offers.write(bench.folder / "asserted.nq", asserted=True)
     run = bench.run(SECOND, 5)
     entailed, plain = bench.measure(run, replace(run, path=asserted, ontology=None))
-    yield Measured("entailment against the same types asserted", entailed / plain, 1.2, f"{rate(entailed)}, {rate(plain)}")
+    yield Measured("entailment against the same types asserted", entailed / plain, f"{rate(entailed)}, {rate(plain)}", most=1.2)
     sizes = (4, 40, 400, 1608)
     runs = []
     for below in sizes:
@@ -249,7 +232,7 @@ def entailment(bench: Bench) -> Iterator[Measured]:
         runs.append(replace(run, path=path, offers=offers, ontology=schema(below)))
     times = bench.measure(*runs)
     detail = ", ".join(f"{below}: {rate(value)}" for below, value in zip(sizes, times, strict=True))
-    yield Measured("slowest against fastest of 4 to 1,608 subclasses", max(times) / min(times), 1.1, detail)
+    yield Measured("slowest against fastest of 4 to 1,608 subclasses", max(times) / min(times), detail, most=1.1)
 
 
 def memory(bench: Bench) -> Iterator[Measured]:
@@ -263,16 +246,15 @@ def memory(bench: Bench) -> Iterator[Measured]:
     for _ in run_local(query, streams, background={STATIC: bench.static}, ontology=schema(40), progress=look):
         pass
     early, all_of_it = max(pages for done, pages in seen if done <= 0.34), max(pages for _, pages in seen)
-    yield Measured(
-        "resident memory at the end against that after a third", all_of_it / early, 1.1, f"{all_of_it * 4 // 1024} MiB"
-    )
+    detail = f"{all_of_it * 4 // 1024} MiB"
+    yield Measured("resident memory at the end against that after a third", all_of_it / early, detail, most=1.1)
 
 
 def static(bench: Bench, most: int) -> Iterator[Measured]:
     """Static data of different sizes."""
     run = bench.run(THIRD, 5)
     few, many = bench.measure(run, replace(run, static=write_static(bench.folder / "large.nt", most)))
-    yield Measured(f"{most:,} static triples against {VENDORS:,}", many / few, 1.1, f"{rate(few)}, {rate(many)}")
+    yield Measured(f"{most:,} static triples against {VENDORS:,}", many / few, f"{rate(few)}, {rate(many)}", most=1.1)
 
 
 def main() -> int:
@@ -284,12 +266,8 @@ def main() -> int:
         os.environ["SCEPTER_CACHE"] = str(Path(folder) / "cache")
         bench = Bench(Path(folder), 20_000 if quick else 100_000, 2 if quick else 5)
         bench.measure(*(bench.run(text, 1) for text in PATTERNS.values()))  # what is compiled is compiled now
-        results = []
         parts = memory(bench), throughput(bench), entailment(bench), static(bench, 100_000 if quick else 1_000_000)
-        for result in chain.from_iterable(parts):
-            print(result, flush=True)
-            results.append(result)
-    return 0 if all(result.met for result in results) else 1
+        return report(chain.from_iterable(parts))
 
 
 if __name__ == "__main__":
