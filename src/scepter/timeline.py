@@ -7,9 +7,11 @@ the integer literal itself, a count of time units (spec/00-model §1).
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import Enum
+from typing import Protocol, TypeAlias
 
 MICROSECONDS = {"us": 1, "ms": 1_000, "s": 1_000_000, "min": 60_000_000, "h": 3_600_000_000, "d": 86_400_000_000}
 TIME_UNITS = tuple(MICROSECONDS)
@@ -216,6 +218,19 @@ class Interval:
         return Interval(min(self.start, other.start), max(self.end, other.end))
 
 
+class Spanned(Protocol):
+    """What has an interval."""
+
+    @property
+    def start(self) -> int: ...  # noqa: D102
+    @property
+    def end(self) -> int: ...  # noqa: D102
+
+
+OnEnds: TypeAlias = Callable[[int, int, int, int], bool]
+"""(start, end, other start, other end) -> whether a relation holds."""
+
+
 class Allen(Enum):
     """Allen's thirteen relations, on endpoints as they stand (an instant has equal endpoints)."""
 
@@ -233,36 +248,46 @@ class Allen(Enum):
     FINISHEDBY = "FINISHEDBY"
     EQUALS = "EQUALS"
 
-    def holds(self, a: Interval, b: Interval) -> bool:
+    def holds(self, a: Spanned, b: Spanned) -> bool:
         """Whether `a RELATION b`.
 
         >>> Allen.DURING.holds(Interval(3, 5), Interval(1, 9))
         True
         """
-        match self:
-            case Allen.BEFORE:
-                return a.end < b.start
-            case Allen.MEETS:
-                return a.end == b.start
-            case Allen.OVERLAPS:
-                return a.start < b.start < a.end < b.end
-            case Allen.STARTS:
-                return a.start == b.start and a.end < b.end
-            case Allen.DURING:
-                return b.start < a.start and a.end < b.end
-            case Allen.FINISHES:
-                return b.start < a.start and a.end == b.end
-            case Allen.EQUALS:
-                return a == b
-            case _:
-                return _INVERSE[self].holds(b, a)
+        return _ON_ENDS[self](a.start, a.end, b.start, b.end)
+
+    @property
+    def on_ends(self) -> OnEnds:
+        """The relation of (start, end) to (start, end), for loops that ask often."""
+        return _ON_ENDS[self]
+
+    @property
+    def inverse(self) -> Allen:
+        """`a RELATION b` is `b INVERSE a`.
+
+        >>> Allen.DURING.inverse.value
+        'CONTAINS'
+        """
+        return _INVERSE[self]
 
 
-_INVERSE = {
-    Allen.AFTER: Allen.BEFORE,
-    Allen.METBY: Allen.MEETS,
-    Allen.OVERLAPPEDBY: Allen.OVERLAPS,
-    Allen.STARTEDBY: Allen.STARTS,
-    Allen.CONTAINS: Allen.DURING,
-    Allen.FINISHEDBY: Allen.FINISHES,
+_ON_ENDS: dict[Allen, OnEnds] = {
+    Allen.BEFORE: lambda a, b, c, d: b < c,
+    Allen.AFTER: lambda a, b, c, d: d < a,
+    Allen.MEETS: lambda a, b, c, d: b == c,
+    Allen.METBY: lambda a, b, c, d: d == a,
+    Allen.OVERLAPS: lambda a, b, c, d: a < c < b < d,
+    Allen.OVERLAPPEDBY: lambda a, b, c, d: c < a < d < b,
+    Allen.STARTS: lambda a, b, c, d: a == c and b < d,
+    Allen.STARTEDBY: lambda a, b, c, d: a == c and d < b,
+    Allen.DURING: lambda a, b, c, d: c < a and b < d,
+    Allen.CONTAINS: lambda a, b, c, d: a < c and d < b,
+    Allen.FINISHES: lambda a, b, c, d: c < a and b == d,
+    Allen.FINISHEDBY: lambda a, b, c, d: a < c and b == d,
+    Allen.EQUALS: lambda a, b, c, d: a == c and b == d,
 }
+_PAIRS = (
+    (Allen.BEFORE, Allen.AFTER), (Allen.MEETS, Allen.METBY), (Allen.OVERLAPS, Allen.OVERLAPPEDBY), (Allen.EQUALS, Allen.EQUALS),
+    (Allen.STARTS, Allen.STARTEDBY), (Allen.DURING, Allen.CONTAINS), (Allen.FINISHES, Allen.FINISHEDBY),
+)  # fmt: skip
+_INVERSE = dict(_PAIRS) | {other: relation for relation, other in _PAIRS}

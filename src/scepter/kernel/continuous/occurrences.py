@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import combinations
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 from scepter.algebra.expressions import Constant, Variable
 from scepter.algebra.patterns import TriplePattern
@@ -44,12 +44,12 @@ class Occurrence:
         """The stored solutions it is part of, each with who stores it."""
 
 
-class Stored:
+class Stored(Protocol):
     """Who keeps solutions: asked to let go of those that lost an occurrence."""
 
     def discard(self, entry: object) -> None:
         """Let go of a solution."""
-        raise NotImplementedError
+        ...
 
 
 class Solution(NamedTuple):

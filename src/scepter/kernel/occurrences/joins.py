@@ -10,13 +10,6 @@ from scepter.algebra.events import Keep
 from scepter.kernel.occurrences.model import Arrivals, Occurrence, Once, Operator, greatest, least, total
 from scepter.timeline import MAX_INSTANT, MIN_INSTANT, Allen
 
-_INVERSE = {
-    Allen.BEFORE: Allen.AFTER, Allen.MEETS: Allen.METBY, Allen.OVERLAPS: Allen.OVERLAPPEDBY, Allen.STARTS: Allen.STARTEDBY,
-    Allen.DURING: Allen.CONTAINS, Allen.FINISHES: Allen.FINISHEDBY, Allen.EQUALS: Allen.EQUALS,
-}  # fmt: skip
-INVERSE = _INVERSE | {other: relation for relation, other in _INVERSE.items()}
-"""`a R b` is `b INVERSE[R] a`."""
-
 
 def partners_until(relation: Allen, start: int, end: int) -> tuple[int, int]:
     """The greatest end and the greatest start that an `other` can have for `(start, end) relation other` to hold."""
@@ -49,27 +42,6 @@ def partners_until(relation: Allen, start: int, end: int) -> tuple[int, int]:
             return end, start
 
 
-def related(relation: Allen, a: Occurrence, b: Occurrence) -> bool:
-    """Whether `a relation b`, on endpoints as they stand."""
-    match relation:
-        case Allen.BEFORE:
-            return a.end < b.start
-        case Allen.MEETS:
-            return a.end == b.start
-        case Allen.OVERLAPS:
-            return a.start < b.start < a.end < b.end
-        case Allen.STARTS:
-            return a.start == b.start and a.end < b.end
-        case Allen.DURING:
-            return b.start < a.start and a.end < b.end
-        case Allen.FINISHES:
-            return b.start < a.start and a.end == b.end
-        case Allen.EQUALS:
-            return a.start == b.start and a.end == b.end
-        case _:
-            return related(INVERSE[relation], b, a)
-
-
 class _Side:
     """The occurrences of one operand that may still find partners on the other."""
 
@@ -97,8 +69,8 @@ class _Side:
         elif self._relation is Allen.AFTER:
             yield from kept[bisect_right(kept, other.end, key=self._key) :]
         else:
-            yield from (each for each in kept if related(self._relation, each, other))
-        yield from (each for each in self._fresh if related(self._relation, each, other))
+            yield from (each for each in kept if self._relation.holds(each, other))
+        yield from (each for each in self._fresh if self._relation.holds(each, other))
 
     def merge(self, certain: int) -> None:
         """Keep the new ones that may find partners still to come, and now and then look through all."""
@@ -140,7 +112,7 @@ class Join:
         self._bound = bound
         hull = bound if interval is Keep.BOTH else None
         self._lefts = _Side(relation, right, hull)
-        self._rights = _Side(INVERSE[relation], left, hull)
+        self._rights = _Side(relation.inverse, left, hull)
         self._lag = greatest(left.lag, right.lag)
         if interval is Keep.LEFT:  # known when the right side is, which ends later by less than it lasts
             self._lag = greatest(left.lag, total(right.lag, right.longest))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeAlias
 
 from scepter.kernel.sparql.context import Row
@@ -10,28 +10,11 @@ from scepter.kernel.timed.memory import Batch, Meeting, Memory
 from scepter.kernel.timed.operators import Operator
 from scepter.kernel.timed.solutions import Instant, Key, Timed, distinct, within
 from scepter.rdf.values import to_literal
-from scepter.timeline import Allen
+from scepter.timeline import Allen, OnEnds
 
-Relation: TypeAlias = Callable[[int, int, int, int], bool]
-"""(start and end of the left side, start and end of the right)"""
 Condition: TypeAlias = Callable[[Timed, Timed], bool]
 """(the mandatory solution, the optional one) -> whether the two may join."""
 
-RELATIONS: Mapping[Allen, Relation] = {
-    Allen.BEFORE: lambda a, b, c, d: b < c,
-    Allen.AFTER: lambda a, b, c, d: d < a,
-    Allen.MEETS: lambda a, b, c, d: b == c,
-    Allen.METBY: lambda a, b, c, d: d == a,
-    Allen.OVERLAPS: lambda a, b, c, d: a < c < b < d,
-    Allen.OVERLAPPEDBY: lambda a, b, c, d: c < a < d < b,
-    Allen.STARTS: lambda a, b, c, d: a == c and b < d,
-    Allen.STARTEDBY: lambda a, b, c, d: a == c and d < b,
-    Allen.DURING: lambda a, b, c, d: c < a and b < d,
-    Allen.CONTAINS: lambda a, b, c, d: a < c and d < b,
-    Allen.FINISHES: lambda a, b, c, d: c < a and b == d,
-    Allen.FINISHEDBY: lambda a, b, c, d: a < c and b == d,
-    Allen.EQUALS: lambda a, b, c, d: a == c and b == d,
-}
 # Which side may have ended before the other: only that one has to be remembered.
 _LEFT_FIRST = frozenset((Allen.BEFORE, Allen.MEETS, Allen.OVERLAPS, Allen.STARTS, Allen.DURING))
 _RIGHT_FIRST = frozenset((Allen.AFTER, Allen.METBY, Allen.OVERLAPPEDBY, Allen.STARTEDBY, Allen.CONTAINS))
@@ -42,7 +25,7 @@ def remembered(relation: Allen | None) -> tuple[bool, bool]:
     return (True, True) if relation is None else (relation in _LEFT_FIRST, relation in _RIGHT_FIRST)
 
 
-def related(relation: Relation | None, left: Timed, right: Timed) -> bool:
+def related(relation: OnEnds | None, left: Timed, right: Timed) -> bool:
     """Whether two solutions stand in a relation; without an interval they stand in any (rule 1)."""
     if relation is None or left.start is None or left.end is None or right.start is None or right.end is None:
         return True
@@ -58,7 +41,7 @@ class Joined(Operator):
         self.fleeting = (left.fleeting or not left.timed) and (right.fleeting or not right.timed) and self.timed
         self.growable = left.growable and right.growable
         self._meeting = meeting
-        self._relation = None if relation is None else RELATIONS[relation]
+        self._relation = None if relation is None else relation.on_ends
         self._bound = bound
         self._new: tuple[Sequence[Timed], Sequence[Timed]] = ((), ())
         self._batches: tuple[Batch, Batch] | None = None
@@ -154,7 +137,7 @@ class Optional(Operator):
         self.timed = mandatory.timed
         self.fleeting = mandatory.fleeting
         self._meeting = meeting
-        self._relation = None if relation is None else RELATIONS[relation]
+        self._relation = None if relation is None else relation.on_ends
         self._flipped = flipped
         self._condition = condition
         self._bound = bound

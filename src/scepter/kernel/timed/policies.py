@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from enum import Enum
 from itertools import count
 
-from scepter.kernel.timed.joins import RELATIONS, related, remembered
+from scepter.kernel.timed.joins import related, remembered
 from scepter.kernel.timed.memory import Batch, Meeting, Memory
 from scepter.kernel.timed.operators import Operator
 from scepter.kernel.timed.solutions import Instant, Occurrence, Timed, distinct, within
@@ -35,7 +35,7 @@ class Paired(Operator):
         super().__init__(left, right)
         self.timed = left.timed or right.timed
         self._meeting = meeting
-        self._relation = RELATIONS[relation]
+        self._relation = relation.on_ends
         self._keeps_left = remembered(relation)[0]
         self._bound = bound
         self._policy = policy

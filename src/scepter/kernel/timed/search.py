@@ -41,7 +41,7 @@ from scepter.kernel.sparql.patterns import compile_pattern
 from scepter.kernel.timed.expressions import Expressions
 from scepter.kernel.timed.grouping import Grouped
 from scepter.kernel.timed.history import History
-from scepter.kernel.timed.joins import RELATIONS, related
+from scepter.kernel.timed.joins import related
 from scepter.kernel.timed.operators import Operator
 from scepter.kernel.timed.shaping import Ordered, Sliced
 from scepter.kernel.timed.solutions import Instant, Timed, distinct
@@ -168,7 +168,7 @@ class _Compiler:
         return plan
 
     def _related(self, pattern: Related) -> _Plan:
-        relation = RELATIONS[pattern.relation]
+        relation = pattern.relation.on_ends
         if pattern.optional is None:
             return self._joined(pattern.left, pattern.right, lambda a, b: related(relation, a, b))
         test = None if pattern.condition is None else self.expressions.optional_condition(pattern.condition)

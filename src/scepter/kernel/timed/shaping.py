@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 
 from scepter.kernel.sparql.context import Row
@@ -19,9 +20,9 @@ class Shaped(Operator):
         self.timed = source.timed
         self.fleeting = source.fleeting
 
+    @abstractmethod
     def shape(self, solutions: Sequence[Timed]) -> Sequence[Timed]:
         """What becomes of the solutions that end together (or have no time)."""
-        raise NotImplementedError
 
     def delta(self, instant: Instant) -> Sequence[Timed]:
         """The new solutions, shaped."""

@@ -8,6 +8,7 @@ definition is followed (`dependent.py`).
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from typing import Protocol
 
@@ -83,7 +84,7 @@ class Extreme:
         return self._operand.state()
 
 
-class _Sequence:
+class _Sequence(ABC):
     """What all sequences share: two operands, their joining, and the mappings made of pairs."""
 
     def __init__(self, left: Operator, right: Operator) -> None:
@@ -99,9 +100,9 @@ class _Sequence:
         """Mappings of the sequence and of its operands."""
         return self._left.state() + self._right.state() + sum(1 for _ in self.mappings())
 
+    @abstractmethod
     def mappings(self) -> Iterable[EventMapping]:
         """All there are."""
-        raise NotImplementedError
 
 
 def _put(side: dict[Key, Ordered], key: Key, mapping: EventMapping) -> None:

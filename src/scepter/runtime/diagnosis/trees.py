@@ -39,7 +39,7 @@ from scepter.runtime.diagnosis.model import Diagnosis, Stage, Step, Stopped
 from scepter.runtime.diagnosis.pairs import Condition, Solution, Tried, try_pairs
 from scepter.runtime.diagnosis.sentences import Sentences
 from scepter.runtime.diagnosis.trials import TooMany, Trials
-from scepter.timeline import Allen, Interval
+from scepter.timeline import Allen
 
 _SHOWN = 3
 _LONGEST_SIDE = 40
@@ -284,7 +284,7 @@ def _related(relation: Allen, word: str, sentences: Sentences) -> Condition:
     def refusal(a: Solution, b: Solution) -> str:
         return f"it joins one {interval(b, sentences)}, and {word} does not hold between the two"
 
-    return Condition(word, lambda a, b: relation.holds(Interval(a.start, a.end), Interval(b.start, b.end)), refusal)
+    return Condition(word, lambda a, b: relation.holds(a, b), refusal)
 
 
 def _conjuncts(condition: Expression) -> list[Expression]:
