@@ -37,7 +37,7 @@ FILTER (getDURATION() < 12 && ?w > ?v)
 
 def main(language: str, master: str, events: str, checkpoint: str, output: str) -> None:
     small = {"spark.sql.shuffle.partitions": "1", "spark.executor.memory": "512m"}
-    spark = session(master, "live run", **small)
+    spark = session(master, "live run", small)
     schema = "start bigint, `end` bigint, graph array<struct<s: string, p: string, o: string>>"
     table = spark.readStream.schema(schema).option("maxFilesPerTrigger", 1).parquet(events)
     query = parse(QUERIES[language], language)

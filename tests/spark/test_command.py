@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -62,10 +62,10 @@ def shared(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     """Commands use the session of the tests instead of starting a JVM each."""
 
     @contextmanager
-    def running(master: str | None) -> Iterator[SparkSession]:
-        yield spark
+    def running(master: str | None) -> Iterator[Callable[[], SparkSession]]:
+        yield lambda: spark
 
-    monkeypatch.setattr("scepter.cli.spark.running", running)
+    monkeypatch.setattr("scepter.cli.session.running", running)
 
 
 def scepter(*arguments: object) -> Result:

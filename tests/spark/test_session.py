@@ -4,8 +4,10 @@ import importlib.util
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
@@ -88,6 +90,19 @@ def test_workers_run_this_python(spark: SparkSession) -> None:
     assert spark.sparkContext.parallelize([1], 1).mapPartitions(interpreter).collect() == [sys.executable]
 
 
+def test_every_kind_of_task_is_forked_from_one_process(spark: SparkSession) -> None:
+    def mapped(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            yield pa.RecordBatch.from_pydict({"parent": [os.getppid()] * len(batch)})
+
+    def grouped(table: pa.Table) -> pa.Table:
+        return pa.table({"parent": [os.getppid(), *table.column("parent").to_pylist()]})
+
+    both = spark.range(2).mapInArrow(mapped, "parent long").groupBy("parent").applyInArrow(grouped, "parent long")
+    plain = spark.sparkContext.parallelize([1], 1).map(lambda _: os.getppid()).collect()
+    assert len({row["parent"] for row in both.collect()} | set(plain)) == 1
+
+
 def test_workers_are_forked_with_their_kernels_loaded(spark: SparkSession) -> None:
     def loaded(numbers: object) -> list[bool]:
         import sys
@@ -97,16 +112,16 @@ def test_workers_are_forked_with_their_kernels_loaded(spark: SparkSession) -> No
     assert spark.sparkContext.parallelize([1], 1).mapPartitions(loaded).collect() == [True, True]
 
 
-def test_nothing_that_starts_threads_is_loaded_before_workers_are_forked() -> None:
+def test_workers_are_forked_from_a_process_of_one_thread_that_has_loaded_all_they_need() -> None:
     script = (
-        "import sys; from scepter.runtime.spark.daemon import load;"
-        "threads = next(line.split()[1] for line in open('/proc/self/status') if line.startswith('Threads:'));"
-        "print(load(), {'pyarrow', 'pandas'} & set(sys.modules), threads)"
+        "import gc, sys; from scepter.runtime.spark.daemon import load, settle; print(load()); settle();"
+        "print(*sorted({'pyarrow', 'pandas', 'pyspark.worker', 'numba'} & set(sys.modules)), len(gc.get_objects()) < 1000);"
+        "print(next(line.split()[1] for line in open('/proc/self/status') if line.startswith('Threads:')))"
     )
     found = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True, env={**os.environ, "OMP_NUM_THREADS": "1"}
     )
-    assert found.stdout.strip() == "1 set() 1"
+    assert found.stdout.splitlines() == ["1", "numba pandas pyarrow pyspark.worker True", "1"]
 
 
 def test_nothing_is_left_in_the_working_folder(spark: SparkSession) -> None:

@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from scepter.algebra.query import Ask
 from scepter.cases.compare import Answer
 from scepter.cases.model import Case
 from scepter.cases.runner import CaseEngine
 from scepter.cases.source import TimelineSource
+from scepter.cli import session
 from scepter.cli.inputs import assign_streams, tell_warnings
 from scepter.cli.options import run_options
 from scepter.cli.progress import RunProgress
@@ -25,6 +26,11 @@ from scepter.runtime.matches import Match
 from scepter.runtime.options import RunOptions
 from scepter.runtime.queries import Query, parse
 from scepter.timeline import format_instant
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from scepter.cli.session import Session
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +45,17 @@ class Job:
     engine: str
     sources: Mapping[str, str]
     """SOURCE as given, by stream: what Spark reads."""
-    master: str | None = None
+    spark: Session | None = None
     follow: bool = False
     checkpoint: Path | None = None
     trigger: str | None = None
     """The least time between two micro-batches, as Spark writes it."""
     max_events: int | None = None
+
+    def session(self) -> SparkSession:
+        """The session of a run on Spark."""
+        assert self.spark is not None
+        return self.spark()
 
     def warn(self, warning: Diagnostic) -> None:
         """Tell what may be wrong with the query, now that its ontology is known."""
@@ -99,10 +110,10 @@ def case_engines(names: Sequence[str], master: str | None = None) -> Iterator[Ma
     if "spark" not in names:
         yield engines
         return
-    from scepter.cli.spark import run_case, running
+    with session.running(master) as spark:
+        from scepter.cli.spark import run_case
 
-    with running(master) as spark:
-        yield {"spark": lambda case: [_answer(match) for match in run_case(spark, case)], **engines}
+        yield {"spark": lambda case: [_answer(match) for match in run_case(spark(), case)], **engines}
 
 
 def _run_case_locally(case: Case) -> list[Answer]:

@@ -16,8 +16,11 @@ from pathlib import Path
 from types import FrameType
 from typing import TextIO
 
+import typer
+
 from scepter.cli.execute import Job, shape
-from scepter.cli.spark import check_followed, live_table, running, say
+from scepter.cli.progress import tell_counts
+from scepter.cli.spark import check_followed, live_table
 from scepter.errors import option_error
 from scepter.io.dead_letters import DeadLetterSink
 from scepter.io.results import ResultWriter, open_writer
@@ -133,17 +136,16 @@ def check_follow(job: Job, format: str, output: Path | None) -> None:
         )
 
 
-def run_following(job: Job, format: str, output: Path | None, dead_letter: Path | None, events: bool) -> tuple[int, int]:
-    """Follow the sources of a job until it is told to stop; how many matches were written and how much input was not used."""
+def run_following(job: Job, format: str, output: Path | None, dead_letter: Path | None, events: bool) -> None:
+    """Follow the sources of a job until it is told to stop, and write the matches."""
     check_follow(job, format, output)
     prefixes = dict(job.query.lowered.prefixes)
     with (
         _stopping() as stop,
         _places(job.checkpoint) as (checkpoint, letters),
         DeadLetterSink(dead_letter, append=job.checkpoint is not None) as sink,
-        running(job.master) as spark,
     ):
-        found = live_table(job, spark, letters, stop, say)
+        found = live_table(job, letters, stop, say)
         out = FollowedOutput(
             output,
             job.checkpoint,
@@ -168,7 +170,7 @@ def run_following(job: Job, format: str, output: Path | None, dead_letter: Path 
                 tell=lambda at: say(standing_line(at, count, watermark(at, kind_of(found), job.options.time_unit))),
             )
         out.close()
-    return count, sink.count
+    tell_counts(count, sink.count, dead_letter)
 
 
 def standing_line(at: Standing, matches: int, watermark: int | str | None) -> str:
@@ -197,6 +199,11 @@ def watermark(at: Standing, kind: TimeKind, time_unit: str) -> int | str | None:
     if kind is TimeKind.DATETIME:
         return format_instant(instant, kind)
     return instant if time_unit == "us" else instant // 1000  # as `streaming.ticks_per_millisecond` tells Spark
+
+
+def say(text: str) -> None:
+    """A line for the person, on stderr."""
+    typer.echo(text, err=True)
 
 
 @contextmanager

@@ -9,7 +9,6 @@ import typer
 
 from scepter.cli.execute import Job
 from scepter.cli.inputs import tell_warnings
-from scepter.errors import option_error
 from scepter.io.report.log import EventName, RunLog
 from scepter.io.results import replacing
 from scepter.runtime.inputs import BackgroundGiven, OntologyGiven
@@ -61,14 +60,3 @@ class Watch:
             page = report_page(Report(job.query, log, job.sources, plan, unused, warnings, findings))
             with replacing(self._report) as out:
                 out.write(page)
-
-
-def check_insight(engine: str, *, diagnose: bool, report: Path | None) -> None:
-    """Refuse a diagnosis or a report of a run elsewhere."""
-    for option in [name for name, given in (("--diagnose", diagnose), ("--report", report is not None)) if given]:
-        if engine != "local":
-            raise option_error(
-                "option-not-for-engine",
-                f"{option} looks at a run over bounded input in this process",
-                help=f"add --engine local, or leave out {option}",
-            )

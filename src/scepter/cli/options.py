@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from scepter.errors import nearest, option_error
 from scepter.lower import Lowered
 from scepter.runtime.options import RunOptions, check_taken
@@ -113,3 +115,14 @@ def trigger_interval(text: str | None) -> str | None:
             "duration", f"--trigger {text} is no time of a millisecond or more", help="write for example 5s or 200ms"
         )
     return f"{duration.amount // 1000} milliseconds"
+
+
+def check_insight(engine: str, *, diagnose: bool, report: Path | None) -> None:
+    """Refuse a diagnosis or a report of a run elsewhere."""
+    for option in [name for name, given in (("--diagnose", diagnose), ("--report", report is not None)) if given]:
+        if engine != "local":
+            raise option_error(
+                "option-not-for-engine",
+                f"{option} looks at a run over bounded input in this process",
+                help=f"add --engine local, or leave out {option}",
+            )

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from types import TracebackType
 
+import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskProgressColumn, TimeRemainingColumn
 from rich.text import Text
@@ -51,3 +54,14 @@ class RunProgress:
         if self._bar is not None:
             self._bar.stop()
             self._bar = None
+
+
+def tell_counts(found: int, unused: int, dead_letter: Path | None, most: Sequence[tuple[str, int]] = ()) -> None:
+    """How many matches there were, and how much input could not be used, with the reason that was given most often."""
+    typer.echo("1 match" if found == 1 else f"{found} matches", err=True)
+    if unused:
+        what = "1 line or event could" if unused == 1 else f"{unused} lines or events could"
+        where = f"see {dead_letter}" if dead_letter else "--dead-letter PATH shows which and why"
+        typer.echo(f"{what} not be used: {where}", err=True)
+        for reason, times in most:
+            typer.echo(f"most often ({times} times): {reason}" if times > 1 else f"because: {reason}", err=True)

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated, TextIO
+from typing import Annotated
 
 import typer
 
+from scepter.cli import session
 from scepter.cli.arguments import Language, QueryFile
-from scepter.cli.execute import Job, matches, open_streams, shape
 from scepter.cli.inputs import assign_background, assign_streams, check_outputs, existing_all, split_streams
-from scepter.cli.insight import Watch, check_insight
-from scepter.cli.options import check_engine, one_of, run_options, trigger_interval
-from scepter.cli.progress import RunProgress
+from scepter.cli.options import check_engine, check_insight, one_of, run_options, trigger_interval
 from scepter.cli.query import load_query
-from scepter.io.dead_letters import DeadLetterSink
-from scepter.io.results import FORMATS, open_writer, replacing
+from scepter.io.results import FORMATS
 
 
 def run(
@@ -207,65 +203,33 @@ def run(
     schemas = existing_all("--ontology", ontology or [])
     inputs = [query_file, *map(Path, sources.values()), *schemas, *(file for files in static.values() for file in files)]
     check_outputs({"--output": output, "--dead-letter": dead_letter, "--report": report}, inputs)
-    job = Job(
-        query=query,
-        streams=open_streams(query, sources, follow=follow),
-        background=static,
-        ontology=schemas,
-        options=options,
-        engine=engine,
-        sources=sources,
-        master=master,
-        follow=follow,
-        checkpoint=checkpoint,
-        trigger=interval,
-        max_events=max_events,
-    )
-    if follow:
-        from scepter.cli.follow import run_following  # other runs start without pyspark
+    with session.running(master) if engine == "spark" else nullcontext() as spark:
+        # the engine's imports take as long as the start of a JVM, which goes on meanwhile
+        from scepter.cli.execute import Job, open_streams
 
-        _tell_counts(*run_following(job, chosen, output, dead_letter, events), dead_letter)
-        return
-    _write(job, chosen, output, dead_letter, events, Watch(job, diagnose=diagnose, report=report))
+        job = Job(
+            query=query,
+            streams=open_streams(query, sources, follow=follow),
+            background=static,
+            ontology=schemas,
+            options=options,
+            engine=engine,
+            sources=sources,
+            spark=spark,
+            follow=follow,
+            checkpoint=checkpoint,
+            trigger=interval,
+            max_events=max_events,
+        )
+        if follow:
+            from scepter.cli.follow import run_following
+
+            run_following(job, chosen, output, dead_letter, events)
+        else:
+            from scepter.cli.bounded import run_bounded
+
+            run_bounded(job, chosen, output, dead_letter, events, diagnose=diagnose, report=report)
 
 
 def _default_format(output: Path | None) -> str:
     return "table" if output is None and sys.stdout.isatty() else "jsonl"
-
-
-def _write(job: Job, format: str, output: Path | None, dead_letter: Path | None, events: bool, watch: Watch) -> None:
-    found = 0
-    to_terminal = output is None and sys.stdout.isatty()
-    with DeadLetterSink(dead_letter) as letters, RunProgress() as progress, _opened(output) as out:
-        writer = open_writer(
-            format, out, shape(job.query, job.options), events=events, prefixes=dict(job.query.lowered.prefixes)
-        )
-        for match in matches(job, letters, progress, watch.log, watch.shown):
-            if to_terminal:
-                progress.hide()
-            writer.write(match)
-            watch.matched(match)
-            found += 1
-            progress.matched(found)
-        writer.close()
-    _tell_counts(found, letters.count, dead_letter, letters.reasons.most_common(1))
-    watch.tell(letters.count)
-
-
-@contextmanager
-def _opened(output: Path | None) -> Iterator[TextIO]:
-    if output is None:
-        yield sys.stdout
-        return
-    with replacing(output) as out:
-        yield out
-
-
-def _tell_counts(found: int, unused: int, dead_letter: Path | None, most: Sequence[tuple[str, int]] = ()) -> None:
-    typer.echo("1 match" if found == 1 else f"{found} matches", err=True)
-    if unused:
-        what = "1 line or event could" if unused == 1 else f"{unused} lines or events could"
-        where = f"see {dead_letter}" if dead_letter else "--dead-letter PATH shows which and why"
-        typer.echo(f"{what} not be used: {where}", err=True)
-        for reason, times in most:
-            typer.echo(f"most often ({times} times): {reason}" if times > 1 else f"because: {reason}", err=True)

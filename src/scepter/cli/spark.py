@@ -1,24 +1,20 @@
-"""A run on Spark, from the command line's side: the session, the streams as Spark reads them, the cases of `scepter test`."""
+"""A run on Spark, from the command line's side: the streams as Spark reads them, the cases of `scepter test`."""
 
 from __future__ import annotations
 
-import os
 import shutil
 import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
-
-import typer
 
 from scepter.cases.model import Case
 from scepter.cases.nquads import case_nquads
 from scepter.cli.inputs import assign_streams
 from scepter.cli.options import run_options
-from scepter.errors import ScepterError, option_error
+from scepter.errors import option_error
 from scepter.rdf.files import stream_files
 from scepter.rdf.source import DeadLetterTaker
 from scepter.runtime.matches import Match
@@ -28,7 +24,6 @@ from scepter.runtime.spark.folder import list_files
 from scepter.runtime.spark.letters import FolderLetters, drained
 from scepter.runtime.spark.ranges import first_kind
 from scepter.runtime.spark.run import run_with_options
-from scepter.runtime.spark.session import session
 from scepter.runtime.spark.source import register
 from scepter.timeline import TimeKind
 
@@ -37,44 +32,7 @@ if TYPE_CHECKING:
 
     from scepter.cli.execute import Job
 
-APP: Final = "scepter"
 _WAIT: Final = 0.5
-
-
-@contextmanager
-def running(master: str | None) -> Iterator[SparkSession]:
-    """A session that knows the format rdf, for as long as the command runs. What the JVM and the workers say on their own goes
-    to a file, which is named when the run fails."""
-    messages = Path(tempfile.mkstemp(prefix="scepter-spark-", suffix=".log")[1])
-    try:
-        with _stderr_to(messages):
-            spark = session(master, APP)
-        try:
-            register(spark)
-            yield spark
-        finally:
-            spark.stop()
-    except ScepterError:
-        messages.unlink()
-        raise
-    except Exception:
-        say(f"what Spark itself said is in {messages}")
-        raise
-    messages.unlink()
-
-
-@contextmanager
-def _stderr_to(path: Path) -> Iterator[None]:
-    """Processes that are started meanwhile write their errors to a file."""
-    sys.stderr.flush()
-    ours = os.dup(2)
-    try:
-        with path.open("ab") as file:
-            os.dup2(file.fileno(), 2)
-        yield
-    finally:
-        os.dup2(ours, 2)
-        os.close(ours)
 
 
 def spark_matches(job: Job, dead_letter: DeadLetterTaker) -> Iterator[Match]:
@@ -82,10 +40,10 @@ def spark_matches(job: Job, dead_letter: DeadLetterTaker) -> Iterator[Match]:
     with tempfile.TemporaryDirectory(prefix="scepter-") as folder:
         sources = {iri: spooled(source, Path(folder)) for iri, source in job.sources.items()}
         letters = Path(folder) / "dead-letters"
-        with running(job.master) as spark, faults_told():
+        with faults_told():
             found = run_with_options(
                 job.query,
-                spark,
+                job.session(),
                 sources,
                 job.options,
                 find_files=stream_files,
@@ -109,13 +67,13 @@ def spooled(source: str, folder: Path) -> str:
     return str(path)
 
 
-def live_table(
-    job: Job, spark: SparkSession, letters: Path, stop: threading.Event, tell: Callable[[str], None]
-) -> DataFrame | None:
+def live_table(job: Job, letters: Path, stop: threading.Event, tell: Callable[[str], None]) -> DataFrame | None:
     """The matches of a job over folders that are followed; None if it was stopped before the first event came."""
     kind = _awaited_kind(job.sources, stop, tell)
     if kind is None:
         return None
+    spark = job.session()
+    register(spark)
     timestamps = "integer" if kind is TimeKind.INTEGER else "dateTime"
     tables = {}
     for iri, source in job.sources.items():
@@ -188,8 +146,3 @@ def run_case(spark: SparkSession, case: Case) -> list[Match]:
                 ontology=case.ontology,
             )
             return list(ordered_answers(found, query))
-
-
-def say(text: str) -> None:
-    """A line for the person, on stderr."""
-    typer.echo(text, err=True)

@@ -251,7 +251,7 @@ class TestFailures:
             raise error
             yield
 
-        monkeypatch.setattr("scepter.cli.run.matches", breaking)
+        monkeypatch.setattr("scepter.cli.bounded.matches", breaking)
         out = folder / "out.jsonl"
         out.write_text("old")
         result = scepter(folder, "--output", str(out))

@@ -1,14 +1,18 @@
 """The process that Python workers are forked from, with everything a task needs imported and its kernels loaded.
 
-Spark starts it as `spark.python.daemon.module`. Without it each new worker imports numba and loads kernels for itself, which
-takes longer than many a task.
+Spark starts it as `spark.python.daemon.module`. Without it each new worker imports numba and pandas and loads kernels for
+itself, which takes longer than many a task.
 
-Nothing here may start a thread, since workers are forked: no pyarrow, no pandas.
+Nothing here may start a thread, since workers are forked.
 """
 
 from __future__ import annotations
 
+import gc
+import os
 import sys
+from importlib import import_module
+from typing import Final
 
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.nquads import NQuadsReader
@@ -16,13 +20,25 @@ from scepter.rdf.terms import PROV, XSD
 from scepter.runtime.push import Engine, Event
 from scepter.runtime.queries import parse
 
-QUERY = """SELECT ?s WITHIN 5 FROM STREAM S <a:s> WHERE { SEQ (A; B)
+QUERY: Final = """SELECT ?s WITHIN 5 FROM STREAM S <a:s> WHERE { SEQ (A; B)
 DEFINE GPM A ON S { ?s <a:p> ?x } DEFINE GPM B ON S { ?s <a:p> ?y FILTER(?y > ?x) } }"""
-TEXT = f'_:e <{PROV}generatedAtTime> "1"^^<{XSD}integer> .\n<a:s> <a:p> _:o _:e .\n'.encode()
+TEXT: Final = f'_:e <{PROV}generatedAtTime> "1"^^<{XSD}integer> .\n<a:s> <a:p> _:o _:e .\n'.encode()
+NEEDED: Final = (
+    "pandas",
+    "pyarrow.compute",
+    "pyspark.sql.pandas.serializers",
+    "pyspark.worker",
+    "scepter.runtime.spark.batch",
+    "scepter.runtime.spark.bucket",
+)
+"""What tasks import."""
 
 
 def load() -> int:
-    """Run a small query, so that what tasks call is in memory; how many matches it had."""
+    """Import what tasks import and run a small query, so that what they call is in memory; how many matches it had."""
+    os.environ["JE_ARROW_MALLOC_CONF"] = "background_thread:false"  # pyarrow would start a thread, which is lost in a fork
+    for module in NEEDED:
+        import_module(module)
     reader = NQuadsReader(TermKey.fixed(), 0, "warm-up", lambda letter: None)
     reader.feed(TEXT)
     reader.finish()
@@ -31,9 +47,17 @@ def load() -> int:
     return len(found) + len(engine.close())
 
 
+def settle() -> None:
+    """Take what is loaded out of the garbage collector's sight: a worker collects behind each task, and would go through all of
+    it (70 ms), touching pages that it shares with the others."""
+    gc.collect()
+    gc.freeze()
+
+
 if __name__ == "__main__":
     from pyspark.daemon import manager
 
     if load() != 1:
         sys.stderr.write("the warm-up of Python workers gave a wrong answer\n")
+    settle()
     manager()

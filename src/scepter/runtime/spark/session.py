@@ -11,9 +11,14 @@ import re
 import shutil
 import sys
 import tempfile
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final
 
+import pyspark
+from pyspark import SparkConf, SparkContext
+from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from scepter.errors import option_error
@@ -25,6 +30,8 @@ SETTINGS: Final[dict[str, str]] = {
     "spark.python.daemon.module": "scepter.runtime.spark.daemon",  # workers start with what tasks import
     "spark.sql.adaptive.enabled": "false",  # would merge small partitions, and a kernel's work is not seen in its bytes
     "spark.sql.execution.arrow.maxRecordsPerBatch": "10000",
+    # else tasks of mapInArrow and of applyInArrow differ in their environment, and each kind has a process to be forked from
+    "spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled": "false",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.streaming.minBatchesToRetain": "10",
     "spark.sql.streaming.stateStore.providerClass": "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider",
@@ -43,34 +50,58 @@ LOCAL_SETTINGS: Final[dict[str, str]] = {
 }
 """Where every part of a run is in one process and its workers."""
 
+JVM_OPTIONS: Final = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+"""For a JVM that plans, and hands packed bytes from worker to worker: to compile it to the utmost takes half of a short run
+(docs/benchmarks/start-up.md)."""
+
 _LOCAL: Final = re.compile(r"local(?:\[(?P<cores>\*|\d+)(?:,\s*(?P<retries>\d+))?\])?")
 _LOOPBACK: Final = re.compile(r"spark://(?:127\.0\.0\.1|localhost)(?::|,|$)")
 _LOG_SETTINGS: Final = Path(__file__).with_name("data") / "log4j2.properties"
 
 
-def session(master: str | None = None, app: str = "scepter", **conf: str) -> SparkSession:
+def session(
+    master: str | None = None,
+    app: str = "scepter",
+    conf: Mapping[str, str] = MappingProxyType({}),
+    *,
+    messages: Path | None = None,
+) -> SparkSession:
     """A Spark session on `master`, by default every core of this machine, or the master that spark-submit chose.
 
-    `conf` are Spark settings by their names, which rule over those of this module. Raises OptionError without a JVM.
+    `conf` are Spark settings by their names, which rule over those of this module. What the JVM and the workers say on their
+    own goes to the file `messages`, if given. Raises OptionError without a JVM.
     """
     submitted = "PYSPARK_GATEWAY_PORT" in os.environ
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    builder = SparkSession.builder.appName(app)
-    settings = dict(SETTINGS)
+    settings = {"spark.app.name": app, **SETTINGS}
     if not submitted:
         os.environ["JAVA_HOME"] = str(java_home())
+        os.environ.setdefault("SPARK_HOME", str(Path(pyspark.__file__).parent))  # its scripts would start Python to find it
+        os.environ.setdefault("SPARK_LAUNCHER_OPTS", " ".join(JVM_OPTIONS))
         master = with_retries(master or "local[*]")
         settings |= machine_settings(master)
     if master is not None:
-        builder = builder.master(master)
-    for name, value in (settings | conf).items():
-        builder = builder.config(name, value)
-    spark = builder.getOrCreate()
+        settings["spark.master"] = master
+    chosen = SparkConf().setAll(list((settings | dict(conf)).items()))
+    if messages is not None and not submitted and SparkContext._gateway is None:
+        with messages.open("ab") as file:
+            gateway = launch_gateway(chosen, {"stdout": file, "stderr": file})  # type: ignore[no-untyped-call]
+            SparkContext._ensure_initialized(gateway=gateway)
+    spark = SparkSession.builder.config(conf=chosen).getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
     if "spark.sql.shuffle.partitions" not in conf:
         # One task per core: the kernel's work is in the tasks, and every partition more costs a micro-batch time.
         spark.conf.set("spark.sql.shuffle.partitions", str(spark.sparkContext.defaultParallelism))
     return spark
+
+
+def start_workers(spark: SparkSession) -> None:
+    """Have the process started that Python workers are forked from, and wait for it; tasks of other jobs go on meanwhile."""
+    spark.sparkContext.parallelize([0], 1).foreachPartition(_nothing)
+
+
+def _nothing(numbers: Iterable[int]) -> None:
+    """The task of a worker that is to be there, no more."""
 
 
 def with_retries(master: str) -> str:
@@ -92,7 +123,7 @@ def machine_settings(master: str) -> dict[str, str]:
     folder = Path(tempfile.gettempdir()) / "scepter-warehouse"
     return {
         **LOCAL_SETTINGS,
-        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={_LOG_SETTINGS.as_uri()}",
+        "spark.driver.extraJavaOptions": " ".join((*JVM_OPTIONS, f"-Dlog4j2.configurationFile={_LOG_SETTINGS.as_uri()}")),
         "spark.sql.warehouse.dir": str(folder),
     }
 
