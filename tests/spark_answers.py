@@ -1,10 +1,9 @@
-"""Many runs on Spark in one job: starting a job costs more than a case does."""
+"""Runs on Spark as the cases' comparison takes them, and events as tables."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from functools import reduce
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +27,7 @@ TABLE = "start {time}, `end` {time}, graph array<struct<s: string, p: string, o:
 
 
 def labelled(label: str, found: DataFrame) -> DataFrame:
-    """A run's rows as (label, JSON), so that runs with different columns can be one table."""
+    """A run's rows as (label, JSON), whatever its columns are."""
     times = [
         (F.unix_micros(name) if isinstance(found.schema[name].dataType, TimestampType) else F.col(name)).alias(name)
         for name in ("start", "end")
@@ -37,10 +36,6 @@ def labelled(label: str, found: DataFrame) -> DataFrame:
     others = [c for c in found.columns if c not in ("start", "end") and not c.startswith("_")]
     row = F.to_json(F.struct(*times, *others))
     return found.select(F.lit(label).alias("label"), F.lit(kind.value).alias("kind"), row.alias("row"))
-
-
-def together(runs: Iterable[DataFrame]) -> DataFrame:
-    return reduce(DataFrame.unionAll, runs)
 
 
 def answers(rows: Iterable[Row]) -> dict[str, list[Answer]]:
@@ -55,10 +50,12 @@ def _answer(row: dict[str, Any], kind: TimeKind) -> Answer:
     start, end = (format_instant(row.pop(name), kind) for name in ("start", "end"))
     if row.pop("boolean", None):
         return Answer(start, end, boolean=True)
+    event, _ = (row.pop(name, None) for name in ("event", "individual"))
     graph = row.pop("graph", None)
     if graph is not None:
-        return Answer(start, end, graph=frozenset(Triple(*(parse_term(t[part]) for part in "spo")) for t in graph))
-    return Answer(start, end, {name: term(value) for name, value in row.items()})
+        found = frozenset(Triple(*(parse_term(t[part]) for part in "spo")) for t in graph)
+        return Answer(start, end, graph=found, event=None if event is None else IRI(event[1:-1]))
+    return Answer(start, end, {name.removeprefix("?"): term(value) for name, value in row.items()})
 
 
 def term(struct: Mapping[str, str]) -> Term:
@@ -82,10 +79,10 @@ def case_query(case: Case) -> tuple[Query, RunOptions, dict[str, list[TimelineEv
     return query, options, events
 
 
-def write_events(path: Path, events: Iterable[TimelineEvent]) -> None:
-    """A Parquet file with the columns of a table of events."""
+def write_events(path: Path, events: Iterable[TimelineEvent], kind: TimeKind | None = None) -> None:
+    """A Parquet file with the columns of a table of events, which may be none if their kind is given."""
     rows = list(events)
-    time = pa.int64() if rows[0].kind is TimeKind.INTEGER else pa.timestamp("us", "UTC")
+    time = pa.int64() if (kind or rows[0].kind) is TimeKind.INTEGER else pa.timestamp("us", "UTC")
     graph = [[{"s": str(t.subject), "p": str(t.predicate), "o": str(t.object)} for t in e.triples] for e in rows]
     triples = pa.list_(pa.struct([(name, pa.string()) for name in "spo"]))
     table = pa.table(

@@ -21,8 +21,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def spark() -> Iterator[SparkSession]:
-    found = session("local[2]", "scepter tests")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    found = session("local[2]", "scepter tests", messages=tmp_path_factory.mktemp("spark") / "messages.log")
     register(found)
     yield found
     found.stop()

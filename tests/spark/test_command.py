@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
+import re
 import signal
 import subprocess
 import sys
@@ -167,8 +167,11 @@ def test_a_followed_folder_stopped_and_started_again_gives_every_match_once(fold
     move_in(watched / "2.nq", opened("d", 40, "y") + valued("e", 45, "y") + valued("f", 90, "none"))
     second = command(folder, *arguments, "--dead-letter", "dead.jsonl")
     awaited(folder / "out.jsonl", 2, second)
-    os.kill(second.pid, signal.SIGKILL)
-    second.communicate(timeout=300)
+    second.send_signal(signal.SIGINT)
+    _, said = second.communicate(timeout=300)
+    assert second.returncode == 0, said
+    assert "stopping behind the current micro-batch" in said
+    assert re.search(r"3 events  [\d,]+/s  watermark 90  state [\d.]+ MB  1 matches", said), said
     found = [json.loads(line) for line in (folder / "out.jsonl").read_text().splitlines()]
     assert [(row["start"], row["end"]) for row in found] == [(1, 2), (40, 45)]
     assert len((folder / "dead.jsonl").read_text().splitlines()) == 1

@@ -1,9 +1,8 @@
-"""Live input on Spark: the same answers in many small micro-batches, and what comes too late."""
+"""Live input on Spark, beside the golden cases: what comes too late, and streams that are silent."""
 
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -12,28 +11,17 @@ from pyspark.sql import DataFrame, SparkSession
 
 from buckets import triples
 from scepter.api import run
-from scepter.cases.compare import Answer
-from scepter.cases.loader import load_case
-from scepter.cases.model import Case
 from scepter.errors import OptionError
 from scepter.rdf.files import stream_files
 from scepter.rdf.timeline_notation import TimelineEvent
 from scepter.runtime.options import RunOptions
-from scepter.runtime.push import Engine, Event
 from scepter.runtime.queries import parse
 from scepter.runtime.spark.letters import FolderLetters, collected
 from scepter.runtime.spark.run import run_with_options
 from scepter.runtime.spark.streaming import observed
-from scepter.timeline import TimeKind, format_instant
-from spark_answers import answers, case_query, labelled, table_schema, together, write_events
+from scepter.timeline import TimeKind
+from spark_answers import answers, labelled, table_schema, write_events
 
-CASES = Path(__file__).parents[2] / "cases" / "spaseq"
-GROUPS = [
-    ("figure1-strict", "rule08-negation-leading-sliding", "rule14-partition-contiguity"),
-    ("figure1-skip-till-next", "rule07-kleene-aggregates", "rule08-negation-trailing"),
-    ("figure1-skip-till-any", "rule10-events", "rule12-construct", "rule03-contiguity-sees-every-stream"),
-]
-"""Cases that share a query: starting one costs more than they do."""
 FAR = 1_000_000
 PAIR = """PREFIX : <http://example/>
 SELECT ?v ?w
@@ -62,29 +50,6 @@ def live_table(spark: SparkSession, folder: Path, events: Sequence[Sequence[Time
     return spark.readStream.schema(table_schema(TimeKind.INTEGER)).option("maxFilesPerTrigger", 1).parquet(str(folder))
 
 
-def engine_answers(case: Case) -> list[Answer]:
-    """What the engine in this process gives up to the event far away."""
-    query, options, streams = case_query(case)
-    start = None if options.start is None else options.start.value
-    engine = Engine(query, background=case.background, time_unit=options.time_unit, start=start)
-    pushed = [Event(iri, e.triples, e.start, e.end) for iri, events in streams.items() for e in [*events, far_away(0)]]
-    found = engine.push_all(sorted(pushed, key=lambda e: (e.end, e.start)))
-    return [
-        Answer(
-            format_instant(m.start, m.kind),
-            format_instant(m.end, m.kind),
-            m.bindings,
-            None if m.graph is None else frozenset(m.graph),
-            m.boolean,
-        )
-        for m in found
-    ]
-
-
-def comparable(found: Sequence[Answer]) -> Counter[object]:
-    return Counter((a.start, a.end, frozenset(a.bindings.items()), a.graph, a.boolean) for a in found)
-
-
 @pytest.fixture
 def one_partition(spark: SparkSession) -> Iterator[None]:
     """Several runs in one query are tasks enough."""
@@ -92,32 +57,6 @@ def one_partition(spark: SparkSession) -> Iterator[None]:
     spark.conf.set("spark.sql.shuffle.partitions", "1")
     yield
     spark.conf.set("spark.sql.shuffle.partitions", str(before))
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("one_partition")
-@pytest.mark.parametrize("names", GROUPS, ids=lambda names: names[0])
-def test_one_event_at_a_time_gives_what_the_engine_gives(spark: SparkSession, names: tuple[str, ...], tmp_path: Path) -> None:
-    cases = [load_case(CASES / f"{name}.case.yaml") for name in names]
-    runs = []
-    for case in cases:
-        query, options, streams = case_query(case)
-        tables = {}
-        for number, (iri, events) in enumerate(streams.items()):
-            batches = [[event] for event in (*sorted(events, key=lambda e: e.end), far_away(0), far_away(1))]
-            tables[iri] = live_table(spark, tmp_path / case.path.name / str(number), batches)
-        found = run_with_options(query, spark, tables, options, find_files=stream_files, background=case.background)
-        runs.append(labelled(case.path.name, found))
-    name = f"cases_{GROUPS.index(names)}"
-    sink = together(runs).writeStream.format("memory").queryName(name).outputMode("append")
-    live = sink.option("checkpointLocation", str(tmp_path / "checkpoint")).trigger(availableNow=True).start()
-    assert live.awaitTermination(600)
-    assert len(live.recentProgress) > 5
-    got = answers(spark.table(name).collect())
-    for case in cases:
-        wanted = engine_answers(case)
-        assert wanted, "a case without answers shows nothing"
-        assert comparable(got.get(case.path.name, [])) == comparable(wanted), case.path.name
 
 
 def event(time: int, text: str) -> TimelineEvent:

@@ -113,7 +113,7 @@ def case_engines(names: Sequence[str], master: str | None = None) -> Iterator[Ma
     with session.running(master) as spark:
         from scepter.cli.spark import run_case
 
-        yield {"spark": lambda case: [_answer(match) for match in run_case(spark(), case)], **engines}
+        yield {"spark": lambda case: [answer(match) for match in run_case(spark(), case)], **engines}
 
 
 def _run_case_locally(case: Case) -> list[Answer]:
@@ -129,10 +129,11 @@ def _run_case_locally(case: Case) -> list[Answer]:
         ontology=case.ontology,
         options=options,
     )
-    return [_answer(match) for match in found]
+    return [answer(match) for match in found]
 
 
-def _answer(match: Match) -> Answer:
+def answer(match: Match) -> Answer:
+    """A match as the comparison of cases takes it."""
     start, end = (format_instant(instant, match.kind) for instant in (match.start, match.end))
     graph = None if match.graph is None else frozenset(match.graph)
     event = None if match.occurrence is None else match.occurrence[0]

@@ -73,6 +73,7 @@ def live_table(job: Job, letters: Path, stop: threading.Event, tell: Callable[[s
     if kind is None:
         return None
     spark = job.session()
+    spark.conf.set("spark.sql.codegen.wholeStage", "false")  # a micro-batch has few rows, and is planned anew
     register(spark)
     timestamps = "integer" if kind is TimeKind.INTEGER else "dateTime"
     tables = {}
