@@ -153,7 +153,7 @@ def same_bytes(buffer: Any, a: Any, b: Any, size: Any) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def _literal(buffer: Any, at: Any, scratch: Any) -> Any:
+def literal_end(buffer: Any, at: Any, scratch: Any) -> Any:
     """(end or error, closing quote, datatype code, whether it must be canonicalised) of the literal at `at`."""
     quote, slow = quoted_end(buffer, at)
     if quote < 0:
@@ -246,7 +246,7 @@ def _object(buffer: Any, at: Any, terms: Any, scratch: Any) -> Any:
     terms[O_TYPE] = OTHER
     terms[O_QUOTE] = 0
     if first == QUOTE:
-        end, quote, code, slow = _literal(buffer, at, scratch)
+        end, quote, code, slow = literal_end(buffer, at, scratch)
         terms[O_QUOTE] = quote
         terms[O_TYPE] = code
         terms[SLOW] |= slow * SLOW_O
@@ -277,7 +277,7 @@ def _graph(buffer: Any, at: Any, terms: Any, scratch: Any, state: Any) -> Any:
             end, slow = iri_end(buffer, at)
             terms[SLOW] |= slow * SLOW_G
     elif first == QUOTE:
-        end, quote, code, slow = _literal(buffer, at, scratch)
+        end, quote, code, slow = literal_end(buffer, at, scratch)
         terms[G_QUOTE] = quote
         terms[G_TYPE] = code
         terms[SLOW] |= slow * SLOW_G
@@ -359,12 +359,12 @@ def emit(
     scale[row] = NOT_A_NUMBER
     number[row] = 0.0
     if quote and code > STRING_TYPE:
-        _number(buffer, at, quote, code, slow & SLOW_O, scratch, row, number, scale)
+        read_number(buffer, at, quote, code, slow & SLOW_O, scratch, row, number, scale)
     state[ROWS] = row + 1
 
 
 @njit(cache=True, nogil=True)
-def _number(buffer: Any, at: Any, quote: Any, code: Any, slow: Any, scratch: Any, row: Any, number: Any, scale: Any) -> Any:
+def read_number(buffer: Any, at: Any, quote: Any, code: Any, slow: Any, scratch: Any, row: Any, number: Any, scale: Any) -> Any:
     if slow:
         value, exactness = number_of(scratch, 0, decode(buffer, at + 1, quote, scratch, 0), code)
     else:

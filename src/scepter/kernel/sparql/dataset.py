@@ -55,6 +55,10 @@ class Graph:
             return [t for t in self._triples if all(t[i] == wanted[i] for i in positions)]
         return self._index(positions).get(tuple(t for t in wanted if t is not None), _NOTHING)
 
+    def count(self, subject: Term | None, predicate: Term | None, object: Term | None) -> int:
+        """How many triples have these terms."""
+        return len(self.match(subject, predicate, object))
+
     def _index(self, positions: tuple[int, ...]) -> dict[tuple[Term, ...], list[Triple]]:
         index = self._indexes.get(positions)
         if index is None:
