@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from scepter.rdf.batch import NOT_A_NUMBER
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.lexing import BACKSLASH, QUOTE, UNDERSCORE, term_end
-from scepter.rdf.numerals import STRING_TYPE
-from scepter.rdf.scanner import literal_end, read_number
+from scepter.rdf.numerals import STRING_TYPE, UNDECIDED, exact_number
+from scepter.rdf.scanner import decode_term, literal_end, read_number
 from scepter.rdf.spelling import hash_term
+from scepter.rdf.terms import Literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,12 @@ def read_terms(buffer: NDArray[np.uint8], places: NDArray[np.int64], key: TermKe
     """Fill the columns with the terms at some places of a padded buffer."""
     scratch = np.empty(_longest(buffer, places) + 8, np.uint8)
     _read(buffer, places, key.words(), scratch, found.ids, found.number, found.scale, found.blank, found.literal)
+    for row in np.flatnonzero(found.scale == UNDECIDED).tolist():
+        term = decode_term(buffer, int(places[row]))
+        if not isinstance(term, Literal):
+            raise AssertionError("only literals are numbers")
+        found.number[row], found.scale[row] = exact_number(term)
+    found.number[found.scale == NOT_A_NUMBER] = np.nan
 
 
 @njit(cache=True, nogil=True)
@@ -72,8 +79,6 @@ def _read(buffer: Any, places: Any, key: Any, scratch: Any, ids: Any, number: An
             ids[i] = hash_term(buffer, at, end, quote, code, slow, scratch, key)
             if code > STRING_TYPE:
                 read_number(buffer, at, quote, code, slow, scratch, i, number, scale)
-                if scale[i] == NOT_A_NUMBER:
-                    number[i] = np.nan
         else:
             end = term_end(buffer, at)
             slow = 0
