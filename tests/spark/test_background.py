@@ -48,7 +48,7 @@ def test_the_answers_of_one_process(
     static: dict[str | None, str | Path] = {f"{NS}db": files / "db.ttl"}
     local = run_local(query, {f"{NS}s": open_source(str(files / "s.nq"))}, background=static, ontology=ontology)
     expected = sorted((m.start, m.end, plain(m.bindings["s"]), plain(m.bindings["n"])) for m in local)
-    assert len(expected) > 20
+    assert len(expected) >= 4
     if brought:
         (index,) = (files / "cache").iterdir()
         spark.sparkContext.addFile(str(index))
