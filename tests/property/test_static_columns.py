@@ -14,11 +14,13 @@ from hypothesis import strategies as st
 from property.schema_strategies import CLASSES, PROPERTIES, data, statements
 from scepter.algebra.expressions import Constant, Variable
 from scepter.algebra.patterns import BGP, TriplePattern
+from scepter.kernel.closure import entailed, union
 from scepter.kernel.continuous.knowledge import Knowledge
 from scepter.kernel.graph_columns import GraphColumns, graph_columns
 from scepter.kernel.sparql.dataset import Dataset, Graph
 from scepter.kernel.sparql.stored import StoredGraph
 from scepter.kernel.texts import Texts
+from scepter.ontology.schema import Schema
 from scepter.ontology.vocabulary import SUB_CLASS_OF, TYPE
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.indexing import stored
@@ -123,3 +125,13 @@ def scoped(triples: list[Triple], number: int) -> list[Triple]:
     return [
         Triple(*(BlankNode(f"g{number}{t.label}") if isinstance(t, BlankNode) else t for t in triple)) for triple in triples
     ]
+
+
+@settings(deadline=None)
+@given(st.lists(statements(PROPERTIES), max_size=4), st.lists(DATA, max_size=3), st.sets(st.integers(0, 2)))
+def test_unions_and_what_they_entail(rules: list[Triple], parts: list[list[Triple]], in_files: set[int]) -> None:
+    plain = [Graph(scoped(part, i)) for i, part in enumerate(parts)]
+    graphs = [mapped(part, f"g{i}") if i in in_files else plain[i] for i, part in enumerate(parts)]
+    schema = Schema.from_triples(rules)
+    assert set(union(graphs)) == {t for graph in plain for t in graph}
+    assert set(entailed(graphs, schema)) == {t for graph in plain for triple in graph for t in schema.consequences(triple)}

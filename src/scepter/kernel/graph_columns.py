@@ -62,7 +62,7 @@ class GraphColumns:
 def graph_columns(graph: Graph, key: TermKey, texts: Texts, patterns: Iterable[TriplePattern] | None = None) -> GraphColumns:
     """The triples of a graph; with `patterns`, those alone that have the constants of one of them."""
     if isinstance(graph, StoredGraph):
-        rows = np.arange(len(graph)) if patterns is None else _rows(graph, patterns)
+        rows = np.arange(len(graph)) if patterns is None else graph.rows_of(map(constants, patterns))
         return stored_columns(graph, rows, key, texts)
     triples = graph if patterns is None else {t: None for pattern in patterns for t in graph.match(*constants(pattern))}
     return term_columns(triples, key, texts)
@@ -73,11 +73,6 @@ def constants(pattern: TriplePattern) -> Constants:
     nodes = (pattern.subject, pattern.predicate, pattern.object)
     subject, predicate, object = (node.term if isinstance(node, Constant) else None for node in nodes)
     return subject, predicate, object
-
-
-def _rows(graph: StoredGraph, patterns: Iterable[TriplePattern]) -> Int64:
-    found = [graph.rows(*wanted) for wanted in dict.fromkeys(map(constants, patterns))]
-    return found[0] if len(found) == 1 else np.unique(np.concatenate([np.empty(0, np.int64), *found]))
 
 
 def stored_columns(graph: StoredGraph, rows: Int64, key: TermKey, texts: Texts) -> GraphColumns:

@@ -53,16 +53,15 @@ class TripleStore:
     @classmethod
     def of(cls, key: TermKey, rows: NDArray[np.uint64], refs: NDArray[np.int64], texts: TextArena) -> TripleStore:
         """From the ids and the refs of triples in any order, some of them perhaps twice."""
-        ids, first = np.unique(rows, return_index=True)
-        return cls(key, ids, refs.ravel()[first], texts, *sorted_columns(rows))
+        ids, first, places = np.unique(rows, return_index=True, return_inverse=True)
+        return cls(key, ids, refs.ravel()[first], texts, *sorted_columns(places))
 
 
 def sorted_columns(
-    rows: NDArray[np.uint64],
+    places: NDArray[np.int64],
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint32], NDArray[np.uint64], NDArray[np.uint32]]:
-    """Triples, each once, as places in order: `subjects`, `objects`, `by_object`, `order`."""
-    _, places = np.unique(rows, return_inverse=True)
-    subject, predicate, object = places.reshape(-1, 3).astype(np.uint64).T
+    """The places of triples, each triple once, in order: `subjects`, `objects`, `by_object`, `order`."""
+    subject, predicate, object = places.astype(np.uint64).T
     first = (predicate << _HIGH) | subject
     order = np.lexsort((object, first))
     first, object = first[order], object[order]

@@ -8,17 +8,14 @@ from itertools import chain
 
 import numpy as np
 
+from scepter.kernel.closure import mapped_closure
 from scepter.kernel.continuous.relevance import Relevance
-from scepter.kernel.graph_columns import Constants, GraphColumns, stored_columns, term_columns
-from scepter.kernel.solutions import Int64, UInt64
+from scepter.kernel.graph_columns import Constants
+from scepter.kernel.solutions import Int64
 from scepter.kernel.sparql.dataset import Graph
 from scepter.kernel.sparql.stored import StoredGraph
-from scepter.kernel.texts import FIXED, Texts
-from scepter.ontology.entailment import Filler, Flattened, Slot, Template
 from scepter.ontology.schema import Schema
 from scepter.ontology.vocabulary import TYPE, speaks_of_schema
-from scepter.rdf.hashing import TermKey, term_id
-from scepter.rdf.store import TripleStore
 from scepter.rdf.terms import Triple
 
 
@@ -45,9 +42,7 @@ def static_graph(sources: Sequence[Graph], relevant: Relevance, schema: Schema) 
     terms = [t for source in sources if not isinstance(source, StoredGraph) for t in source if not Schema.is_schema(t)]
     if len(stored) == 1 and not terms and not schema and next(_schema_constants(stored[0]), None) is None:
         return stored[0]
-    key, texts = stored[0].store.key, Texts()
-    parts = [stored_columns(source, _useful_rows(source, relevant, schema), key, texts) for source in stored]
-    return _closure(GraphColumns.joined([*parts, term_columns(terms, key, texts)]), flattened, key, texts)
+    return mapped_closure([(source, _useful_rows(source, relevant, schema)) for source in stored], terms, flattened)
 
 
 def _useful(source: Graph, relevant: Relevance, schema: Schema) -> Iterable[Triple]:
@@ -59,12 +54,8 @@ def _useful(source: Graph, relevant: Relevance, schema: Schema) -> Iterable[Trip
 
 def _useful_rows(source: StoredGraph, relevant: Relevance, schema: Schema) -> Int64:
     """Of these triples, those that are no schema."""
-    useful = np.zeros(len(source), np.bool_)
-    for wanted in _useful_constants(relevant, schema):
-        useful[source.rows(*wanted)] = True
-    for statement in _schema_constants(source):
-        useful[source.rows(*statement)] = False
-    return np.flatnonzero(useful)
+    useful = source.rows_of(_useful_constants(relevant, schema))
+    return np.setdiff1d(useful, source.rows_of(_schema_constants(source)), assume_unique=True)
 
 
 def _useful_constants(relevant: Relevance, schema: Schema) -> Iterator[Constants]:
@@ -80,39 +71,3 @@ def _useful_constants(relevant: Relevance, schema: Schema) -> Iterator[Constants
             yield None, predicate, None
         else:
             yield from ((subject, predicate, object) for subject, object in relevant.constants(predicate))
-
-
-def _closure(given: GraphColumns, flattened: Flattened, key: TermKey, texts: Texts) -> StoredGraph:
-    """Triples and what they entail: a template is filled for all triples of its predicate, or class, at once."""
-    given = given.take(np.lexsort((given.ids[:, 2], given.ids[:, 1])))
-    predicates = given.ids[:, 1]
-    found = [(given.ids, given.refs)]
-    for (predicate, literal), templates in flattened.by_predicate.items():
-        low, high = _stretch(predicates, term_id(key, str(predicate)))
-        rows = low + np.flatnonzero(given.literal[low:high] == literal)
-        found += (_filled(given.take(rows), template, key, texts) for template in templates if len(rows))
-    first, last = _stretch(predicates, term_id(key, str(TYPE)))
-    for kind, templates in flattened.by_class.items():
-        low, high = _stretch(given.ids[first:last, 2], term_id(key, str(kind)))
-        rows = np.arange(first + low, first + high)
-        found += (_filled(given.take(rows), template, key, texts) for template in templates if len(rows))
-    ids, refs = (np.concatenate(columns) for columns in zip(*found, strict=True))
-    return StoredGraph(TripleStore.of(key, ids, refs - FIXED, texts.fixed), salt="")
-
-
-def _stretch(ids: UInt64, id: int) -> tuple[int, int]:
-    """Where an id stands among ids in order."""
-    return int(np.searchsorted(ids, np.uint64(id), "left")), int(np.searchsorted(ids, np.uint64(id), "right"))
-
-
-def _filled(given: GraphColumns, template: Template, key: TermKey, texts: Texts) -> tuple[UInt64, Int64]:
-    columns = [_column(filler, given, key, texts) for filler in template]
-    return np.stack([ids for ids, _ in columns], axis=1), np.stack([refs for _, refs in columns], axis=1)
-
-
-def _column(filler: Filler, given: GraphColumns, key: TermKey, texts: Texts) -> tuple[UInt64, Int64]:
-    if isinstance(filler, Slot):
-        position = 0 if filler is Slot.SUBJECT else 2
-        return given.ids[:, position], given.refs[:, position]
-    (ref,) = texts.append_fixed([str(filler)]).tolist()
-    return np.full(len(given), term_id(key, str(filler)), np.uint64), np.full(len(given), ref, np.int64)

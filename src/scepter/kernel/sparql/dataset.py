@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -41,6 +41,10 @@ class Graph:
         if self._nodes is None:
             self._nodes = dict.fromkeys(term for triple in self._triples for term in (triple.subject, triple.object))
         return self._nodes
+
+    def predicates(self) -> Collection[Term]:
+        """The different predicates."""
+        return {triple.predicate for triple in self._triples}
 
     def match(self, subject: Term | None, predicate: Term | None, object: Term | None) -> Sequence[Triple]:
         """The triples with these terms; None stands for any."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -81,6 +81,13 @@ class StoredGraph(Graph):
         if any(term is not None and place is None for term, place in zip(wanted, places, strict=True)):
             return _NO_ROWS
         return self._rows(*places)
+
+    def rows_of(self, several: Iterable[tuple[Term | None, Term | None, Term | None]]) -> NDArray[np.int64]:
+        """Which triples have the terms of any of several."""
+        found = np.zeros(len(self.store), np.bool_)
+        for wanted in several:
+            found[self.rows(*wanted)] = True
+        return np.flatnonzero(found)
 
     def places(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """[triple, position]: the places of the terms of some triples."""

@@ -6,6 +6,7 @@ elsewhere, to whom that path says nothing, map the copy that Spark brings to eac
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
@@ -37,7 +38,8 @@ class MappedGraph:
 
     def _store(self) -> TripleStore:
         for path in (Path(self.path), Path(SparkFiles.get(Path(self.path).name))):
-            if path.is_file() and (store := open_store(path)).key == self.key:
+            # an index is readable by its owner alone, whom a worker may not run as
+            if os.access(path, os.R_OK) and (store := open_store(path)).key == self.key:
                 return store
         raise option_error(
             "background",
