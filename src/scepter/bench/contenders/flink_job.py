@@ -1,6 +1,6 @@
 """Flink on its own, in an environment that need not have Scepter.
 
-Each line of standard input is SQL as a JSON string, whose last statement gives one number; the answer is a line `answers NUMBER`.
+Each line of standard input is SQL as a JSON string, whose last statement gives one number; the answer is `answers NUMBER`.
 """
 
 from __future__ import annotations
