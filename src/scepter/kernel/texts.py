@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from scepter.kernel.solutions import Int64
-from scepter.rdf.arena import TextArena
+import numpy as np
+from numpy.typing import NDArray
+
+from scepter.kernel.solutions import Int64, UInt64
+from scepter.rdf.arena import NO_REF, TextArena
 from scepter.rdf.batch import EventBatch
+from scepter.rdf.distinct import distinct
 from scepter.rdf.terms import Term
 
 FIXED = 1 << 62
@@ -34,6 +38,16 @@ class TextsView:
                     self._by_id.clear()
                 self._by_id[id] = term
         return term
+
+    def texts(self, refs: Int64) -> tuple[NDArray[np.uint8], Int64]:
+        """A buffer that holds the texts at some refs, and where each stands in it."""
+        live, fixed = self._live.buffer(), refs >= FIXED
+        if not fixed.any():
+            return live, refs
+        background, places = self._fixed.compact(refs[fixed] - FIXED)
+        moved = refs.copy()
+        moved[fixed] = places + len(live)
+        return np.concatenate([live, background.buffer()]), moved
 
 
 class Texts:
@@ -99,6 +113,12 @@ class Texts:
         renewed[moving] = moved
         return TextsView(copy, self._fixed, self._by_id), renewed
 
+    def table_view(self, ids: UInt64, refs: Int64, names: Int64) -> tuple[TextsView, Int64, Int64]:
+        """A view of a table's terms and of events' names, with the refs of both into it. Equal terms have one text there."""
+        each, where = one_ref_each(ids, refs)
+        view, moved = self.view(np.concatenate([each, names]))
+        return view, moved[: len(each)][where], moved[len(each) :]
+
     def forget(self) -> None:
         """Let go of all live texts: nothing refers to them any more."""
         self._live = TextArena()
@@ -135,3 +155,10 @@ class Texts:
         renewed = refs.copy()
         renewed[moving] = moved
         return renewed
+
+
+def one_ref_each(ids: UInt64, refs: Int64) -> tuple[Int64, Int64]:
+    """Of a table's terms: the ref of each different one (NO_REF where it is unbound), and the table of places in these."""
+    first, where = distinct(ids.reshape(-1, 1))
+    each = np.where(ids.ravel()[first] != 0, refs.ravel()[first], NO_REF)
+    return each, where.reshape(ids.shape)

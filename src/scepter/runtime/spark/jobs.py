@@ -113,7 +113,7 @@ class QueryWork:
 
     def solve(self, batch: EventBatch, number: int) -> Iterator[tuple[int, int, bytes]]:
         """(bucket, greatest time, packed solutions) of a batch whose events are numbered from `number` on."""
-        intake = Intake(batch, self.texts.add(batch), number)
+        intake = Intake(batch, self.texts.add(batch), number, named=self.job.parts)
         wanted = np.ones(batch.events, np.bool_) if self.job.start is None else batch.end >= self.job.start
         self.kernel.take(intake, self._streams, wanted)
         for solved in self.kernel.drain():
