@@ -61,7 +61,7 @@ STATEMENT: Final = 1
 # The state of a scan, shared by its kernels. What starts with OPEN is how things stood when the open event began.
 (KIND, SALT, LINE, ROWS, EVENTS, ERRORS, SPARE, BEGIN, LIMIT, FINAL, CONSUMED, OPEN, NAME, NAME_END, NAME_SLOW, TRIPLES, LINES,
  HAVE, AT_TIME, FROM_TIME, TO_TIME, FAULT, FAULT_LINE, FAULT_AT, OPEN_AT, OPEN_LINE, OPEN_ROWS, OPEN_ERRORS, OPEN_SPARE,
- LAST_S, LAST_S_SIZE, LAST_S_HASHED, CAPACITY, STREAM) = range(34)  # fmt: skip
+ LAST_S, LAST_S_SIZE, LAST_S_HASHED, CAPACITY, STREAM, STAMP, STAMP_SIZE, STAMP_TIME) = range(37)  # fmt: skip
 SLOTS: Final = 32
 """Lines of an event whose predicates are remembered; a power of two."""
 TERMS_AT: Final = 40
@@ -182,8 +182,8 @@ def literal_end(buffer: Any, at: Any, scratch: Any) -> Any:
 def scan_line(buffer: Any, at: Any, terms: Any, scratch: Any, state: Any, predicates: Any) -> Any:
     """STATEMENT, BLANK_LINE or an error for the line at `at`; its terms go to `terms`.
 
-    A subject that repeats the last line's, a graph that repeats the event's and a predicate that stood at this place of the
-    last event are known by their bytes and need no second look.
+    A subject or a time that repeats the last line's, a graph that repeats the event's and a predicate that stood at this place
+    of the last event, or came after the same one, are known by their bytes and need no second look.
     """
     i = _skip(buffer, at)
     first = buffer[i]
@@ -277,10 +277,16 @@ def _graph(buffer: Any, at: Any, terms: Any, scratch: Any, state: Any) -> Any:
             end, slow = iri_end(buffer, at)
             terms[SLOW] |= slow * SLOW_G
     elif first == QUOTE:
-        end, quote, code, slow = literal_end(buffer, at, scratch)
-        terms[G_QUOTE] = quote
-        terms[G_TYPE] = code
-        terms[SLOW] |= slow * SLOW_G
+        size = state[STAMP_SIZE]
+        terms[G_KNOWN] = size > 0 and same_bytes(buffer, at, state[STAMP], size)
+        if terms[G_KNOWN]:
+            end = at + size
+            terms[G_QUOTE] = end
+        else:
+            end, quote, code, slow = literal_end(buffer, at, scratch)
+            terms[G_QUOTE] = quote
+            terms[G_TYPE] = code
+            terms[SLOW] |= slow * SLOW_G
     else:
         end = label_end(buffer, at) if first == UNDERSCORE else BAD_GRAPH
     terms[G_END] = end
