@@ -140,22 +140,22 @@ class _Columns:
 
     def _batch(self, found: Found) -> MatchBatch:
         columns = [found.names.index(name) for name in self.shown if name in found.names]
-        refs = found.refs[:, columns]
-        view, moved = self.setup.texts.view(np.concatenate([refs.ravel(), found.sightings.name]))
+        ids = found.ids[:, columns]
+        view, refs, names = self.setup.texts.table_view(ids, found.refs[:, columns], found.sightings.name)
         return MatchBatch(
             query=self.number,
             kind=self.setup.kind,
             start=found.start.tolist(),
             end=found.end.tolist(),
             names=tuple(found.names[column] for column in columns),
-            ids=found.ids[:, columns],
-            refs=moved[: refs.size].reshape(refs.shape),
+            ids=ids,
+            refs=refs,
             texts=view,
             computed=None,
             order=(),
             construct=None,
             asks=False,
-            selected=self._events(found.sightings, moved[refs.size :], view.term),
+            selected=self._events(found.sightings, names, view.term),
         )
 
     def _events(
