@@ -11,12 +11,16 @@ from pathlib import Path
 from typing import Any, Final
 
 from scepter.bench.contenders import missing
-from scepter.bench.model import ON_SPARK, Measurement, Point, Room, Sample, Workload
+from scepter.bench.model import ON_SPARK, SCEPTER, Measurement, Point, Room, Sample, Workload
 from scepter.errors import DataError, Diagnostic, option_error
 
 ENGINES: Final = ("local", "spark", "both")
 CERTAIN: Final = 0.99
 """A live run gives so much of the answer at least: what ends within the last window's open end is not certain yet."""
+
+
+PATIENCE: Final = 300
+"""Seconds that a yardstick may take for all runs of a point; then it is left out there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +47,16 @@ class Choice:
 def measurements(
     workload: Workload, room: Room, choice: Choice, left_out: Callable[[str, str], object]
 ) -> Iterator[Measurement]:
-    """What each contender does at each point. `left_out` hears which yardstick cannot run here, and why."""
+    """What each contender does at each point. `left_out` hears which yardstick cannot run, and why."""
     for point in workload.points(room):
         for name in choice.contenders(point):
             if reason := missing(name):
                 left_out(name, reason)
-            else:
+                continue
+            try:
                 yield _measured(workload.name, point, name, choice.repeats)
+            except subprocess.TimeoutExpired:
+                left_out(f"{name} in {workload.name} at {point.at}", f"it took more than {PATIENCE} s")
 
 
 def _measured(workload: str, point: Point, contender: str, repeats: int) -> Measurement:
@@ -73,11 +80,17 @@ def check(where: str, contender: str, found: int, wanted: int) -> None:
 
 def _in_a_process(point: Point, contender: str, repeats: int, where: str) -> dict[str, Any]:
     command = [sys.executable, "-m", "scepter.bench.measure", contender, str(repeats)]
-    done = subprocess.run(command, input=json.dumps(asdict(point)), capture_output=True, text=True, check=False)
+    patience = None if contender in SCEPTER else PATIENCE
+    given = json.dumps(asdict(point))
+    done = subprocess.run(command, input=given, capture_output=True, text=True, check=False, timeout=patience)
     if done.returncode:
-        raise DataError(Diagnostic("measurement", f"{where} failed:\n{done.stderr.strip()}"))
+        raise DataError(Diagnostic("measurement", f"{where} failed:\n{_end(done.stderr)}"))
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return found
+
+
+def _end(text: str) -> str:
+    return "\n".join(text.strip().splitlines()[-12:])
 
 
 def rooms(folder: Path, chosen: Sequence[Workload], quick: bool) -> Iterator[tuple[Workload, Room]]:
