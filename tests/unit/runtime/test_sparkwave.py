@@ -170,6 +170,18 @@ def test_schema_in_the_stream_is_ignored_with_one_warning(caplog: pytest.LogCapt
     ]
 
 
+def test_one_warning_whichever_queries_of_a_file_find_it(caplog: pytest.LogCaptureFixture) -> None:
+    """On columns, term by term, and at steps."""
+    run = engine(
+        "SELECT ?x FROM STREAM :s [RANGE 5] WHERE { ?x :p ?y } "
+        "SELECT ?x FROM STREAM :s [RANGE 5] WHERE { ?x :p ?y OPTIONAL { ?x :q ?z } } "
+        "SELECT ?x FROM STREAM :s [RANGE 5 STEP 1] WHERE { ?x :p ?y }"
+    )
+    with caplog.at_level(logging.WARNING):
+        run.push_all([event(f"@prefix rdfs: <{RDFS}> . :C rdfs:subClassOf :D . :x :p :y .", 1)])
+    assert len(caplog.records) == 1
+
+
 def test_blank_nodes_of_two_events_never_meet() -> None:
     run = engine("SELECT ?v ?w FROM STREAM :s [RANGE 5] WHERE { ?x :p ?v . ?x :q ?w }")
     assert rows(run.push_all([event("_:b :p 1 .", 1), event("_:b :q 2 .", 2), event("[] :p 3 ; :q 4 .", 3)])) == [
