@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -81,11 +83,18 @@ def check(where: str, contender: str, found: int, wanted: int) -> None:
 def _in_a_process(point: Point, contender: str, repeats: int, where: str) -> dict[str, Any]:
     command = [sys.executable, "-m", "scepter.bench.measure", contender, str(repeats)]
     patience = None if contender in SCEPTER else PATIENCE
-    given = json.dumps(asdict(point))
-    done = subprocess.run(command, input=given, capture_output=True, text=True, check=False, timeout=patience)
-    if done.returncode:
-        raise DataError(Diagnostic("measurement", f"{where} failed:\n{_end(done.stderr)}"))
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    # a session of its own, so that what it starts (JVMs) ends with it
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as running:
+        try:
+            out, err = running.communicate(json.dumps(asdict(point)), timeout=patience)
+        except BaseException:
+            os.killpg(running.pid, signal.SIGKILL)
+            raise
+    if running.returncode:
+        raise DataError(Diagnostic("measurement", f"{where} failed:\n{_end(err)}"))
+    found: dict[str, Any] = json.loads(out.splitlines()[-1])
     return found
 
 

@@ -25,7 +25,8 @@ WHERE (a.p, b.p) IN (('observesOpenDoor', 'observesPerson'), ('observesPerson', 
 """For DuckDB, which is spared all reasoning: each sensor is taken to stand in a room."""
 
 
-def _point(room: Room, at: float | str, items: Observations, rooms: int) -> Point:
+def observed(room: Room, at: float | str, items: Observations, rooms: int) -> Point:
+    """Items, and static assertions about so many rooms."""
     return Point(
         at=at,
         query=QUERY,
@@ -43,16 +44,16 @@ def _point(room: Room, at: float | str, items: Observations, rooms: int) -> Poin
 def people(room: Room) -> Iterator[Point]:
     """More people make more different contents; with "own" each item has a person of its own."""
     items = room.size(500_000, 20_000)
-    yield _point(room, "2", Observations.drawn(items, HOT, 2), HOT)
-    yield _point(room, "20", Observations.drawn(items, HOT, 20), HOT)
-    yield _point(room, "own", Observations.drawn(items // 5, HOT, 0), HOT)
+    yield observed(room, "2", Observations.drawn(items, HOT, 2), HOT)
+    yield observed(room, "20", Observations.drawn(items, HOT, 20), HOT)
+    yield observed(room, "own", Observations.drawn(items // 5, HOT, 0), HOT)
 
 
 def assertions(room: Room) -> Iterator[Point]:
     """More static assertions about rooms that no item is about."""
     items = Observations.drawn(room.size(300_000, 20_000), HOT, 2)
     for rooms in (HOT, room.size(100_000, 10_000)):
-        yield _point(room, 3 * rooms, items, rooms)
+        yield observed(room, 3 * rooms, items, rooms)
 
 
 WORKLOADS: Final = (

@@ -40,7 +40,7 @@ def write(path: Path, events: int) -> None:
 
 def points(room: Room) -> Iterator[Point]:
     """With every predicate, and with two of seven."""
-    events = room.size(300_000, 20_000)
+    events = room.size(200_000, 20_000)
     for at, kept, predicates in ((ALL, 7, ""), (TWO, 2, f"{SENSOR}power {SENSOR}location")):
         yield Point(
             at=at,

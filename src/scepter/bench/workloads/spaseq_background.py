@@ -18,7 +18,7 @@ SECONDS: Final = 600
 
 def points(room: Room) -> Iterator[Point]:
     """A point per size."""
-    ticks = Ticks.drawn(room.size(300_000, 20_000))
+    ticks = Ticks.drawn(room.size(200_000, 20_000))
     for triples in (10_000, 100_000, room.size(1_000_000, 200_000)):
         known = f"GRAPH <{GRAPH}> {{ ?c :name ?name ; :address ?address }} }}\nDEFINE GPM B"
         yield Point(

@@ -17,7 +17,7 @@ MINUTES: Final = 40
 
 def points(room: Room, strict: bool) -> Iterator[Point]:
     """A point per number of clauses: up, down, up, …; by skip-till-next by half a percent each time."""
-    ticks = Ticks.drawn(room.size(500_000, 25_000))
+    ticks = Ticks.drawn(room.size(200_000, 25_000))
     path = room.file("ticks.nq", partial(ticks.write, triples=7))
     count = zigzags if strict else swings
     for clauses in CLAUSES:

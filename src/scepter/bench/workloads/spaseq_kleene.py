@@ -19,7 +19,7 @@ DEFINE GPM B ON S {{ ?c :price ?p2 FILTER (?p2 %s) }} }}"""
 
 def points(room: Room, sequence: str, condition: str, windows: tuple[int, ...], count: Callable[..., int]) -> Iterator[Point]:
     """A point per window."""
-    ticks = Ticks.drawn(room.size(300_000, 25_000))
+    ticks = Ticks.drawn(room.size(200_000, 25_000))
     for seconds in windows:
         any_pairs = sequence == "A: B"
         yield Point(

@@ -38,7 +38,7 @@ WHERE {{ SEQ ({f"{operator} ".join(letters)})\n{clauses} }}"""
 
 def points(room: Room, conditions: Sequence[str]) -> Iterator[Point]:
     """A point per window."""
-    ticks = Ticks.drawn(room.size(500_000, 25_000))
+    ticks = Ticks.drawn(room.size(200_000, 25_000))
     path = room.file("ticks.nq", partial(ticks.write, triples=7))
     wanted = [condition for condition in conditions if condition]
     sql = " AND ".join(wanted).replace("?", "").replace("&&", "AND")

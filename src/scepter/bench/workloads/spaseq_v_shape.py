@@ -21,7 +21,7 @@ DEFINE GPM C ON S {{ ?c :price ?p3 FILTER (?p3 <= ?p2 * 0.98) }} }}"""
 
 def points(room: Room, triples: int) -> Iterator[Point]:
     """A point per window."""
-    ticks = Ticks.drawn(room.size(500_000, 25_000))
+    ticks = Ticks.drawn(room.size(200_000, 25_000))
     for seconds in WINDOWS:
         yield point(room, ticks, triples, seconds)
 

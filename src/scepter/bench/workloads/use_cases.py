@@ -37,13 +37,13 @@ def point(room: Room, case: str, minutes: int, events: int, at: float | str) -> 
 def cases(room: Room) -> Iterator[Point]:
     """A point per use case."""
     for case, minutes in MINUTES.items():
-        yield point(room, case, minutes, room.size(200_000, 12_000), case)
+        yield point(room, case, minutes, room.size(100_000, 12_000), case)
 
 
 def windows(room: Room, case: str) -> Iterator[Point]:
     """A point per window."""
     for minutes in (1, 10, 60):
-        yield point(room, case, minutes, room.size(200_000, 12_000), minutes)
+        yield point(room, case, minutes, room.size(100_000, 12_000), minutes)
 
 
 GOALS: Final = (goals.rate(1e6),)
