@@ -6,7 +6,7 @@
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/set-up.stamp
-TYPED := $(wildcard src tests benchmarks tools)
+TYPED := $(wildcard src tests tools)
 ENGINE ?= local
 
 .PHONY: help demo test lint types unit in-process on-spark cases docs constraints clean

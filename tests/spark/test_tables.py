@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
-from scepter.runtime.matches import Match
+from batches import PROV, integer
+from scepter.kernel.background import Background
+from scepter.rdf.nquads import NQuadsReader
+from scepter.rdf.terms import IRI
+from scepter.runtime.engine import LocalEngine
+from scepter.runtime.matches import Match, MatchRows
+from scepter.runtime.options import RunOptions
 from scepter.runtime.push import Engine, Event
 from scepter.runtime.queries import Query, parse
 from scepter.runtime.spark.answers import answer_of
-from scepter.runtime.spark.tables import arrow_schema, match_table, result_schema, term_struct
-from scepter.timeline import TimeKind
+from scepter.runtime.spark.tables import arrow_schema, match_table, result_schema
+from scepter.runtime.spark.terms import term_struct
+from scepter.timeline import MAX_INSTANT, TimeKind
 
 HEAD = "PREFIX : <http://example/>\n"
 BODY = """
@@ -28,6 +37,20 @@ GRAPHS = [
     ':y :a "text" .',
     ":y :b true .",
 ]
+
+
+NQUADS = "".join(
+    f"{triple} <http://e/{time}> .\n<http://e/{time}> <{PROV}generatedAtTime> {integer(time)} .\n"
+    for time, triple in enumerate(
+        [
+            '<http://example/x> <http://example/a> "1"^^<http://www.w3.org/2001/XMLSchema#integer>',
+            '<http://example/x> <http://example/label> "one"@en <http://e/1> .\n'
+            '<http://example/x> <http://example/a> "\\u0041\\"" ',
+            "<http://example/x> <http://example/b> _:n",
+            "<http://example/x> <http://example/b> <http://other/>",
+        ]
+    )
+)
 
 
 def matches(select: str) -> tuple[Query, list[Match]]:
@@ -68,6 +91,41 @@ def test_many_matches_come_in_several_batches_and_none_in_none() -> None:
     sizes = [batch.num_rows for batch in match_table(many, schema)]
     assert sum(sizes) == len(many) and len(sizes) == 3
     assert list(match_table([], schema)) == []
+
+
+def rows_of(text: str) -> tuple[Query, Sequence[Match]]:
+    """The matches of a step as the engine gives them: rows of one batch, none of them made."""
+    query = parse(HEAD + text, "spaseq")
+    engine = LocalEngine(query.program, RunOptions(), Background())
+    stream = engine.stream_number(IRI("http://example/s"))
+    reader = NQuadsReader(engine.key, stream, "t", lambda letter: pytest.fail(letter.reason))
+    for batch in (reader.feed(NQUADS.encode()), reader.finish()):
+        if batch is not None:
+            engine.take(batch)
+    return query, engine.advance(MAX_INSTANT - 1)
+
+
+def test_rows_of_one_batch_become_columns_without_a_match_being_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    query, found = rows_of("SELECT ?s ?v ?w ?l" + BODY)
+    assert isinstance(found, MatchRows) and len(found) == 6
+    schema = arrow_schema(query.variables, query.constructs, query.asks, TimeKind.INTEGER, parts=False)
+    wanted = [row(match, schema.names) for match in found]
+    assert {each["l"] is None for each in wanted} == {True, False}
+    monkeypatch.setattr(MatchRows, "__iter__", None)
+    (batch,) = match_table(found, schema)
+    batch.validate(full=True)
+    assert batch.to_pylist() == wanted
+    (some,) = match_table(found[1:3], schema)
+    assert some.to_pylist() == wanted[1:3]
+
+
+def test_variables_of_other_queries_are_null_in_columns() -> None:
+    _, found = rows_of("SELECT ?s" + BODY)
+    schema = arrow_schema(["other", "s"], False, False, TimeKind.DATETIME, parts=False)
+    (batch,) = match_table(found, schema)
+    assert set(batch.column("other").to_pylist()) == {None}
+    assert batch.to_pylist()[0]["s"] == term_struct(IRI("http://example/x"))
+    assert batch.to_pylist()[0]["start"].isoformat().startswith("1970-01-01T00:00:00")
 
 
 def test_datetimes_are_timestamps() -> None:

@@ -22,6 +22,7 @@ COMMANDS = {
     "explain": "Show the plan of a query.",
     "test": "Run case files.",
     "generate": "Write one of the papers' workloads.",
+    "bench": "Measure the papers' experiments.",
 }
 
 FAILED = 1
@@ -43,7 +44,7 @@ class Commands(TyperGroup):
             return None
         module = importlib.import_module(f"scepter.cli.{cmd_name}")
         single = typer.Typer(add_completion=False, rich_markup_mode=None)
-        single.command(cmd_name, no_args_is_help=cmd_name != "generate")(getattr(module, cmd_name))
+        single.command(cmd_name, no_args_is_help=cmd_name not in ("generate", "bench"))(getattr(module, cmd_name))
         command = typer.main.get_command(single)
         assert isinstance(command, TyperCommand)
         return command

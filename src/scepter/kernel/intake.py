@@ -17,8 +17,12 @@ class Intake:
     batch: EventBatch
     base: int
     number: int
+    named: bool = True
+    """Whether somebody will be shown the events' names."""
 
     def names(self) -> NDArray[np.int64]:
         """Per event: the ref of its name, -1 without one."""
         at = self.batch.name_at
+        if not self.named:
+            return np.full(len(at), -1)
         return np.where(at < 0, -1, at + self.base)

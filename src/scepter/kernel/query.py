@@ -69,7 +69,7 @@ class QueryKernel:
         self._texts = texts
         self._background = background
         # in the order of the query, so that refs into the background are the same in every process
-        background.attach(key, texts, dict.fromkeys(name for scan in plan.scans for name, _ in scan.graphs))
+        background.attach(key, texts, [graph for scan in plan.scans for graph in scan.graphs])
         self._scans = scans or Scans(plan, key, background)
         self.nodes = Nodes(len(plan.aggregated))
         self.exact = Exact(plan, self.nodes, background.dataset, texts)
@@ -178,23 +178,22 @@ class QueryKernel:
         for part in self.buffer:
             now, later = part.ticks.until(until)
             ticks.append(now)
-            rest = []
+            cut = {id(table): _until(table, until) for table in part.tables}
             for number, table in enumerate(part.tables):
-                at = int(np.searchsorted(table.time, until, side="right"))
-                if at == len(table):
-                    taken[number].append(table)
-                    rest.append(empty(table.width))
-                else:
-                    taken[number].append(table.take(np.arange(at)))
-                    rest.append(table.take(np.arange(at, len(table))))
+                taken[number].append(cut[id(table)][0])
+            rest = tuple(cut[id(table)][1] for table in part.tables)
             if len(later.times) or any(len(t) for t in rest):
-                kept.append(Solved(tuple(rest), later))
+                kept.append(Solved(rest, later))
         self.buffer = tuple(kept)
-        tables = [
-            concat(parts).by_time() if parts else empty(len(scan.slots))
+        tables: dict[tuple[int, ...], Solutions] = {}
+        for parts in taken:
+            if (alike := tuple(map(id, parts))) not in tables and parts:
+                tables[alike] = concat(parts).by_time()
+        found = [
+            tables[tuple(map(id, parts))] if parts else empty(len(scan.slots))
             for parts, scan in zip(taken, self.plan.scans, strict=True)
         ]
-        return tables, _merged(ticks)
+        return found, _merged(ticks)
 
     def _moment(
         self, scans: list[Solutions], ticks: Ticks, until: int, closed: int, seen: dict[int, tuple[int, Int64]] | None
@@ -325,6 +324,14 @@ class QueryKernel:
             for table in part.tables:
                 yield table.refs
                 yield table.names
+
+
+def _until(table: Solutions, time: int) -> tuple[Solutions, Solutions]:
+    """The rows up to a time, and those after it."""
+    at = int(np.searchsorted(table.time, time, side="right"))
+    if at == len(table):
+        return table, empty(table.width)
+    return table.between(0, at), table.between(at, len(table))
 
 
 def _each_solution(runs: Runs) -> Runs:

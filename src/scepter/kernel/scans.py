@@ -39,6 +39,11 @@ class Scans:
         shapes = list(dict.fromkeys(scan.shape for scan in plan.scans if scan.shape is not None))
         # by number: hashing a whole pattern per scan and batch costs more than matching one event
         self._shape_of = [None if scan.shape is None else shapes.index(scan.shape) for scan in plan.scans]
+        told = [
+            (shape, scan.stream, scan.graphs, scan.shape_columns)
+            for shape, scan in zip(self._shape_of, plan.scans, strict=True)
+        ]
+        self._alike = [told.index(each) for each in told]
         self._compiled: list[CompiledPattern] = [compile_pattern(s.triples, s.width, key) for s in shapes]
         self._filters: list[Programs] = []
         for scan in plan.scans:
@@ -52,13 +57,17 @@ class Scans:
         Where filters of the match so far look at events' graphs, `graphs` collects those by event number.
         """
         matched: dict[int, Solutions] = {}
+        tables: dict[int, Solutions] = {}
         results = []
         for number, scan in enumerate(self._plan.scans):
             shape = self._shape_of[number]
             if shape is not None:
                 if shape not in matched:
                     matched[shape] = self._match(self._compiled[shape], intake, wanted[scan.stream])
-                everything = self._columnar(scan, matched[shape])
+                alike = self._alike[number]  # what scans have in common is one table, also for whoever packs it
+                if alike not in tables:
+                    tables[alike] = self._columnar(scan, matched[shape])
+                everything = tables[alike]
                 kept = self._filter(number, scan, everything, texts)
             else:
                 kept, everything = self._general(scan, intake, texts, wanted[scan.stream], graphs)

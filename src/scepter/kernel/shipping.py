@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,7 @@ from scepter.kernel.container import Arrays, pack, unpack
 from scepter.kernel.query import Solved, Ticks
 from scepter.kernel.search import key_of
 from scepter.kernel.solutions import Int64, Solutions, UInt64
-from scepter.kernel.texts import FIXED, Texts
+from scepter.kernel.texts import FIXED, Texts, one_ref_each
 from scepter.physical.plan import QueryPlan
 
 NOWHERE = np.uint64(2**64 - 1)
@@ -22,11 +23,12 @@ _COLUMNS = ("time", "start", "branch", "events", "names", "ids", "refs", "number
 
 def buckets_by_key(plan: QueryPlan, slots: tuple[int, ...], solved: Solved, buckets: int) -> list[UInt64]:
     """Per scan, the bucket of each row: rows with equal values of the slots meet."""
-    found = []
-    for scan, table in zip(plan.scans, solved.tables, strict=True):
-        key = key_of(table.ids, tuple(scan.slots.index(s) for s in slots))
-        found.append(key % np.uint64(buckets))
-    return found
+    found: dict[tuple[int, tuple[int, ...]], UInt64] = {}
+    places = [tuple(scan.slots.index(s) for s in slots) for scan in plan.scans]
+    for table, at in zip(solved.tables, places, strict=True):
+        if (id(table), at) not in found:
+            found[id(table), at] = key_of(table.ids, at) % np.uint64(buckets)
+    return [found[id(table), at] for table, at in zip(solved.tables, places, strict=True)]
 
 
 def buckets_by_window(solved: Solved, origin: int, length: int, buckets: int) -> list[UInt64]:
@@ -66,34 +68,56 @@ class Slices:
 def split(solved: Solved, rows: list[UInt64], ticks: UInt64 | None, texts: Texts) -> Iterator[tuple[int, int, bytes]]:
     """(bucket, greatest time, packed part) for each bucket that gets anything. `ticks` are the ticks' buckets; None drops
     them where nothing looks at them."""
-    present = np.unique(np.concatenate([np.empty(0, np.uint64), *rows, *([] if ticks is None else [ticks])]))
-    for bucket in present[present != NOWHERE]:
-        tables = [table.take(of == bucket) for table, of in zip(solved.tables, rows, strict=True)]
+    places = [(id(table), id(of)) for table, of in zip(solved.tables, rows, strict=True)]
+    first = {place: number for number, place in reversed(list(enumerate(places)))}
+    divided = {place: _Divided(solved.tables[number], rows[number]) for place, number in first.items()}
+    present = set().union(*(each.parts for each in divided.values()), [] if ticks is None else np.unique(ticks).tolist())
+    for bucket in sorted(present - {int(NOWHERE)}):
         mask = np.zeros(len(solved.ticks.times), np.bool_) if ticks is None else ticks == bucket
-        part = Solved(tuple(tables), Ticks(solved.ticks.groups[mask], solved.ticks.times[mask]))
-        times = [t.time for t in tables] + [part.ticks.times]
+        part = {place: each.part(bucket) for place, each in divided.items()}
+        of = Solved(tuple(part[place] for place in places), Ticks(solved.ticks.groups[mask], solved.ticks.times[mask]))
+        times = [table.time for table in part.values()] + [of.ticks.times]
         greatest = max((int(t.max()) for t in times if len(t)), default=0)
-        yield int(bucket), greatest, pack_solved(part, texts)
+        yield bucket, greatest, pack_solved(of, texts)
+
+
+class _Divided:
+    """A table bucket after bucket."""
+
+    def __init__(self, table: Solutions, of: UInt64) -> None:
+        order = np.argsort(_small(of), kind="stable")
+        buckets, edges = np.unique(of[order], return_index=True)
+        self.table = table.take(order)
+        self.parts = dict(zip(buckets.tolist(), pairwise([*edges.tolist(), len(of)]), strict=True))
+
+    def part(self, bucket: int) -> Solutions:
+        """The rows of a bucket."""
+        return self.table.between(*self.parts.get(bucket, (0, 0)))
+
+
+def _small(of: UInt64) -> NDArray[np.uint16] | UInt64:
+    """Buckets as numbers that are sorted in one pass, where there are so few; NOWHERE stays the greatest."""
+    return of.astype(np.uint16) if not len(of) or of[of != NOWHERE].max(initial=0) < 2**16 - 1 else of
 
 
 def pack_solved(solved: Solved, texts: Texts) -> bytes:
-    """A part with the texts its refs point at; texts of the background travel by themselves and keep their refs."""
-    refs = [np.where(t.ids != 0, t.refs, -1) for t in solved.tables]
-    names = [t.names for t in solved.tables]
-    flat = np.concatenate([np.empty(0, np.int64), *(r.ravel() for r in refs), *(n.ravel() for n in names)])
+    """A part with the texts its refs point at, a table that several scans share once; texts of the background travel by
+    themselves and keep their refs."""
+    tables = list({id(table): table for table in solved.tables}.values())
+    each = [one_ref_each(table.ids, table.refs) for table in tables]
+    names = [table.names for table in tables]
+    flat = np.concatenate([np.empty(0, np.int64), *(refs for refs, _ in each), *(n.ravel() for n in names)])
     data, moved = texts.extract(flat)
     arrays: Arrays = {"texts": np.frombuffer(data, np.uint8), "groups": solved.ticks.groups, "times": solved.ticks.times}
-    at = 0
-    renewed: list[NDArray[np.int64]] = []
-    for part in (*refs, *names):
-        renewed.append(moved[at : at + part.size].reshape(part.shape))
-        at += part.size
-    for i, table in enumerate(solved.tables):
+    sizes = [len(refs) for refs, _ in each] + [n.size for n in names]
+    renewed = np.split(moved, np.cumsum(sizes)[:-1])
+    for i, table in enumerate(tables):
         for name in _COLUMNS:
             arrays[f"{i}.{name}"] = getattr(table, name)
-        arrays[f"{i}.refs"] = renewed[i]
-        arrays[f"{i}.names"] = renewed[len(refs) + i]
-    return pack(arrays, {"scans": len(solved.tables)})
+        arrays[f"{i}.refs"] = renewed[i][each[i][1]]
+        arrays[f"{i}.names"] = renewed[len(tables) + i].reshape(table.names.shape)
+    places = [id(table) for table in tables]
+    return pack(arrays, {"scans": [places.index(id(table)) for table in solved.tables]})
 
 
 def unpack_solved(data: bytes | memoryview, texts: Texts) -> Solved:
@@ -101,16 +125,11 @@ def unpack_solved(data: bytes | memoryview, texts: Texts) -> Solved:
     arrays, meta = unpack(data)
     base = texts.insert(arrays["texts"].tobytes())
     tables = []
-    for i in range(meta["scans"]):
-        columns = [arrays[f"{i}.{name}"] for name in _COLUMNS]
-        table = Solutions(*columns)
-        tables.append(
-            Solutions(
-                table.time, table.start, table.branch, table.events, _moved(table.names, base), table.ids,
-                _moved(table.refs, base), table.number, table.scale,
-            )
-        )  # fmt: skip
-    return Solved(tuple(tables), Ticks(arrays["groups"], arrays["times"]))
+    for i in range(1 + max(meta["scans"], default=-1)):
+        for name in ("names", "refs"):
+            arrays[f"{i}.{name}"] = _moved(arrays[f"{i}.{name}"], base)
+        tables.append(Solutions(*(arrays[f"{i}.{name}"] for name in _COLUMNS)))
+    return Solved(tuple(tables[i] for i in meta["scans"]), Ticks(arrays["groups"], arrays["times"]))
 
 
 def _moved(refs: Int64, base: int) -> Int64:

@@ -57,6 +57,14 @@ class Solutions:
             self.scale[rows],
         )
 
+    def between(self, low: int, high: int) -> Solutions:
+        """The rows from `low` to before `high`, not copied."""
+        at = slice(low, high)
+        return Solutions(
+            self.time[at], self.start[at], self.branch[at], self.events[at], self.names[at], self.ids[at], self.refs[at],
+            self.number[at], self.scale[at],
+        )  # fmt: skip
+
     def columns(self, order: Sequence[int]) -> Solutions:
         """The same rows with the mapping's columns chosen and ordered."""
         at = np.asarray(order, dtype=np.int64)

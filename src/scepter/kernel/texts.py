@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from scepter.kernel.solutions import Int64
-from scepter.rdf.arena import TextArena
+import numpy as np
+from numpy.typing import NDArray
+
+from scepter.kernel.solutions import Int64, UInt64
+from scepter.rdf.arena import NO_REF, TextArena
 from scepter.rdf.batch import EventBatch
+from scepter.rdf.distinct import distinct
 from scepter.rdf.terms import Term
 
 FIXED = 1 << 62
@@ -35,6 +39,16 @@ class TextsView:
                 self._by_id[id] = term
         return term
 
+    def texts(self, refs: Int64) -> tuple[NDArray[np.uint8], Int64]:
+        """A buffer that holds the texts at some refs, and where each stands in it."""
+        live, fixed = self._live.buffer(), refs >= FIXED
+        if not fixed.any():
+            return live, refs
+        background, places = self._fixed.compact(refs[fixed] - FIXED)
+        moved = refs.copy()
+        moved[fixed] = places + len(live)
+        return np.concatenate([live, background.buffer()]), moved
+
 
 class Texts:
     """Both arenas behind one kind of ref, with the terms decoded last."""
@@ -51,6 +65,11 @@ class Texts:
         """Bytes of the live arena."""
         return self._live.size
 
+    @property
+    def fixed(self) -> TextArena:
+        """The texts that stay; a ref less FIXED is a ref into it."""
+        return self._fixed
+
     def add(self, batch: EventBatch) -> int:
         """Take over a batch's buffer; its offsets plus the returned base are refs."""
         return self._live.add_buffer(batch.buffer)
@@ -62,6 +81,10 @@ class Texts:
     def append_fixed(self, texts: Sequence[str]) -> Int64:
         """Take terms that stay for the whole run."""
         return self._fixed.append_terms(texts) + FIXED
+
+    def add_fixed(self, texts: TextArena) -> int:
+        """Take texts that stay for the whole run as they stand (no copy); their refs plus the returned base are refs."""
+        return self._fixed.add_buffers(texts) + FIXED
 
     def known(self, ref: int, id: int) -> Term:
         """The term at a ref, which is decoded once however often its id comes."""
@@ -89,6 +112,12 @@ class Texts:
         renewed = refs.copy()
         renewed[moving] = moved
         return TextsView(copy, self._fixed, self._by_id), renewed
+
+    def table_view(self, ids: UInt64, refs: Int64, names: Int64) -> tuple[TextsView, Int64, Int64]:
+        """A view of a table's terms and of events' names, with the refs of both into it. Equal terms have one text there."""
+        each, where = one_ref_each(ids, refs)
+        view, moved = self.view(np.concatenate([each, names]))
+        return view, moved[: len(each)][where], moved[len(each) :]
 
     def forget(self) -> None:
         """Let go of all live texts: nothing refers to them any more."""
@@ -126,3 +155,10 @@ class Texts:
         renewed = refs.copy()
         renewed[moving] = moved
         return renewed
+
+
+def one_ref_each(ids: UInt64, refs: Int64) -> tuple[Int64, Int64]:
+    """Of a table's terms: the ref of each different one (NO_REF where it is unbound), and the table of places in these."""
+    first, where = distinct(ids.reshape(-1, 1))
+    each = np.where(ids.ravel()[first] != 0, refs.ravel()[first], NO_REF)
+    return each, where.reshape(ids.shape)

@@ -43,6 +43,8 @@ class Progress:
     total: int
     triples: int
     matches: int
+    state: Callable[[], Mapping[str, int]] = dict
+    """Counts the rows of state, for whoever asks."""
 
 
 def run_local(
@@ -190,7 +192,7 @@ def _run(
                     yield match
                 engine.commit()
             if progress is not None:
-                progress(Progress(sum(i.done for i in inputs), total, triples, matches))
+                progress(Progress(sum(i.done for i in inputs), total, triples, matches, engine.state_size))
         yield from engine.finish()
     except QueryError as error:
         raise QueryError(error.diagnostic, query.lowered.source) from None

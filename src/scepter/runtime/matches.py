@@ -224,6 +224,16 @@ class MatchRows(Sequence[Match]):
         self._batch = batch
         self._rows = rows
 
+    @property
+    def batch(self) -> Batch:
+        """Where they are."""
+        return self._batch
+
+    @property
+    def rows(self) -> Sequence[int]:
+        """Which rows of it, in order."""
+        return self._rows
+
     def __len__(self) -> int:
         return len(self._rows)
 
@@ -354,22 +364,22 @@ class Matcher:
         result, plan = self.kernel.plan.result, self.kernel.plan
         at = np.array(self._columns, np.int64)
         branch = self.kernel.nodes.branch(runs.node)
-        refs = np.where(runs.ids[:, at] != 0, runs.refs[:, at], -1)
-        view, moved = self.texts.view(np.concatenate([refs.ravel(), branch.names]))
+        ids = runs.ids[:, at]
+        view, refs, names = self.texts.table_view(ids, runs.refs[:, at], branch.names)
         return MatchBatch(
             query=self.number,
             kind=self.kind,
             start=runs.start.tolist(),
             end=runs.time.tolist(),
             names=tuple(plan.variables[s] for s in self._columns),
-            ids=runs.ids[:, at],
-            refs=moved[: refs.size].reshape(refs.shape),
+            ids=ids,
+            refs=refs,
             texts=view,
             computed=list(self._compute(runs)) if self._computed else None,
             order=self._order,
             construct=result if isinstance(result, Construct) else None,
             asks=isinstance(result, Ask),
-            selected=self._events(branch, moved[refs.size :], view),
+            selected=self._events(branch, names, view),
         )
 
     def _compute(self, runs: Runs) -> Iterator[dict[str, Term]]:

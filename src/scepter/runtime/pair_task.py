@@ -74,7 +74,7 @@ class PairTask:
     def _matches(self, found: NewRows | None) -> list[Match]:
         if found is None:
             return []
-        view, moved = self._setup.texts.view(np.concatenate([found.refs.ravel(), found.sources.name]))
+        view, refs, names = self._setup.texts.table_view(found.ids, found.refs, found.sources.name)
         batch = MatchBatch(
             query=self._number,
             kind=self._setup.kind,
@@ -82,13 +82,13 @@ class PairTask:
             end=found.end.tolist(),
             names=self._plan.projected,
             ids=found.ids,
-            refs=moved[: found.refs.size].reshape(found.refs.shape),
+            refs=refs,
             texts=view,
             computed=None,
             order=(),
             construct=None,
             asks=False,
-            selected=self._selected(found, view, moved[found.refs.size :]),
+            selected=self._selected(found, view, names),
         )
         return [Match(batch, row) for row in range(len(found.start))]
 

@@ -25,6 +25,7 @@ from scepter.rdf.batch import EventBatch
 from scepter.rdf.hashing import TermKey, term_id
 from scepter.rdf.terms import IRI, Triple
 from scepter.runtime.options import RunOptions
+from scepter.runtime.spark.background import ShippedBackground
 from scepter.timeline import TimeKind
 
 SALT_ROOM = 1 << 24
@@ -42,8 +43,7 @@ class Job:
     kind: TimeKind
     key: TermKey
     streams: tuple[IRI, ...]
-    default: tuple[Triple, ...]
-    named: tuple[tuple[str, tuple[Triple, ...]], ...]
+    static: ShippedBackground
     ontology: tuple[Triple, ...]
     buckets: int
     live: bool = False
@@ -86,7 +86,7 @@ class Job:
 
     def background(self) -> Background:
         """The static graphs."""
-        return Background(self.default, dict(self.named))
+        return self.static.opened()
 
 
 class QueryWork:
@@ -113,7 +113,7 @@ class QueryWork:
 
     def solve(self, batch: EventBatch, number: int) -> Iterator[tuple[int, int, bytes]]:
         """(bucket, greatest time, packed solutions) of a batch whose events are numbered from `number` on."""
-        intake = Intake(batch, self.texts.add(batch), number)
+        intake = Intake(batch, self.texts.add(batch), number, named=self.job.parts)
         wanted = np.ones(batch.events, np.bool_) if self.job.start is None else batch.end >= self.job.start
         self.kernel.take(intake, self._streams, wanted)
         for solved in self.kernel.drain():

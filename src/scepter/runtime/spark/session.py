@@ -84,9 +84,7 @@ def session(
         os.environ.setdefault("SPARK_LAUNCHER_OPTS", " ".join(JVM_OPTIONS))
         master = with_retries(master or "local[*]")
         settings |= machine_settings(master)
-        settings["spark.driver.extraJavaOptions"] = " ".join(
-            (*JVM_OPTIONS, f"-Dlog4j2.configurationFile={_LOGGING.as_uri()}")
-        )
+        settings["spark.driver.extraJavaOptions"] = " ".join((*JVM_OPTIONS, f"-Dlog4j2.configurationFile={_LOGGING.as_uri()}"))
     if master is not None:
         settings["spark.master"] = master
     chosen = SparkConf().setAll(list((settings | dict(conf)).items()))

@@ -6,7 +6,9 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 from pyspark.sql.types import (
     ArrayType,
     BooleanType,
@@ -20,9 +22,11 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from scepter.rdf.terms import IRI, BlankNode, Literal, Term
-from scepter.runtime.matches import Match
+from scepter.rdf.terms import Term
+from scepter.runtime.matches import Match, MatchBatch, MatchRows
 from scepter.runtime.queries import Query
+from scepter.runtime.spark.terms import TERM as _ARROW_TERM
+from scepter.runtime.spark.terms import term_struct, term_structs
 from scepter.timeline import TimeKind
 
 TERM = StructType([StructField(name, StringType()) for name in ("type", "value", "datatype", "lang")])
@@ -32,9 +36,8 @@ QUERY, PARTS = "_query", "_events"
 """Columns that only the command line looks at."""
 WHY = "why"
 _OWN = frozenset({QUERY, PARTS, WHY, "start", "end", "graph", "boolean", "event", "individual"})
-_ROWS = 10_000
+_ROWS, _COLUMNAR_ROWS = 10_000, 65_536
 
-_ARROW_TERM = pa.struct([(name, pa.string()) for name in ("type", "value", "datatype", "lang")])
 _ARROW_TRIPLES = pa.list_(pa.struct([(name, pa.string()) for name in ("s", "p", "o")]))
 
 
@@ -92,9 +95,40 @@ def arrow_schema(
 
 def match_table(matches: Iterable[Match], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     """Matches in record batches."""
+    if isinstance(matches, MatchRows) and isinstance(matches.batch, MatchBatch) and _in_columns(matches.batch, schema):
+        rows = np.array(matches.rows, np.int64)
+        for at in range(0, len(rows), _COLUMNAR_ROWS):
+            yield _columns(matches.batch, rows[at : at + _COLUMNAR_ROWS], schema)
+        return
     rest = iter(matches)
     while some := list(islice(rest, _ROWS)):
         yield _record_batch(some, schema)
+
+
+def _in_columns(batch: MatchBatch, schema: pa.Schema) -> bool:
+    """Whether a row is its times and the terms in its columns, so that no match need be made."""
+    own = {QUERY, "start", "end", *map(column_of, batch.names)}
+    others = (field for field in schema if field.name not in own)
+    return batch.computed is None and not batch.constructs and not batch.asks and all(f.type == _ARROW_TERM for f in others)
+
+
+def _columns(batch: MatchBatch, rows: NDArray[np.int64], schema: pa.Schema) -> pa.RecordBatch:
+    terms = {column_of(name): column for column, name in enumerate(batch.names)}
+    columns: list[pa.Array] = []
+    for field in schema:
+        match field.name:
+            case "_query":
+                column = pa.repeat(pa.scalar(batch.query, field.type), len(rows))
+            case "start":
+                column = pa.array(np.array(batch.start, np.int64)[rows]).cast(field.type)
+            case "end":
+                column = pa.array(np.array(batch.end, np.int64)[rows]).cast(field.type)
+            case name if name in terms:
+                column = term_structs(batch.ids[rows, terms[name]], batch.refs[rows, terms[name]], batch.texts)
+            case _:  # a variable of another query of the file
+                column = pa.nulls(len(rows), field.type)
+        columns.append(column)
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
 def _record_batch(matches: list[Match], schema: pa.Schema) -> pa.RecordBatch:
@@ -164,14 +198,3 @@ def _graph(match: Match) -> list[dict[str, str]] | None:
     if match.graph is None:
         return None
     return [{"s": str(t.subject), "p": str(t.predicate), "o": str(t.object)} for t in match.graph]
-
-
-def term_struct(term: Term) -> dict[str, str | None]:
-    """A term as the struct<type, value, datatype, lang> of result columns."""
-    match term:
-        case IRI(value):
-            return {"type": "uri", "value": value, "datatype": None, "lang": None}
-        case BlankNode(label):
-            return {"type": "bnode", "value": label, "datatype": None, "lang": None}
-        case Literal(lexical, datatype, language):
-            return {"type": "literal", "value": lexical, "datatype": None if language else datatype, "lang": language}
