@@ -146,5 +146,6 @@ def _lasting_key(query: Query) -> TermKey:
 
 
 def _buckets(spark: SparkSession) -> int:
+    """Some for each core, so that cores that are done early find more to do, and not more than the session wants."""
     partitions = int(spark.conf.get("spark.sql.shuffle.partitions") or 200)
-    return max(1, 4 * partitions)
+    return max(1, 4 * min(partitions, spark.sparkContext.defaultParallelism))
