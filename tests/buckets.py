@@ -17,6 +17,7 @@ from scepter.runtime.inputs import OntologyGiven, load_background, load_ontology
 from scepter.runtime.matches import Match, Matcher
 from scepter.runtime.options import RunOptions
 from scepter.runtime.queries import Query
+from scepter.runtime.spark.background import ShippedBackground
 from scepter.runtime.spark.jobs import Job, QueryWork
 from scepter.timeline import TimeKind
 
@@ -40,8 +41,7 @@ def job_of(
         kind=kind,
         key=TermKey.fixed(),
         streams=tuple(IRI(iri) for iri in dict.fromkeys([*query.streams, *given])),
-        default=tuple(static.dataset.default),
-        named=tuple((iri.value, tuple(graph)) for iri, graph in static.dataset.named.items()),
+        static=ShippedBackground.of(static),
         ontology=load_ontology(query, ontology),
         buckets=buckets,
         live=live,

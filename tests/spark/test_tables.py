@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from tests.batches import PROV, integer
 
+from batches import PROV, integer
 from scepter.kernel.background import Background
 from scepter.rdf.nquads import NQuadsReader
 from scepter.rdf.terms import IRI

@@ -71,7 +71,7 @@ def matches(
     if job.engine == "spark":
         from scepter.cli.spark import spark_matches  # a local run starts without pyspark
 
-        return spark_matches(job, dead_letter)
+        return spark_matches(job, dead_letter, lambda done, total: progress.update(done, total, 0))
     return run_local(
         job.query,
         job.streams,

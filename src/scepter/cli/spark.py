@@ -20,6 +20,7 @@ from scepter.cli.inputs import assign_streams
 from scepter.cli.options import run_options
 from scepter.errors import ScepterError, option_error
 from scepter.rdf.files import stream_files
+from scepter.rdf.indexing import Progress
 from scepter.rdf.source import DeadLetterTaker
 from scepter.runtime.matches import Match
 from scepter.runtime.queries import parse
@@ -77,8 +78,8 @@ def _stderr_to(path: Path) -> Iterator[None]:
         os.close(ours)
 
 
-def spark_matches(job: Job, dead_letter: DeadLetterTaker) -> Iterator[Match]:
-    """The matches of a job over bounded input, in order."""
+def spark_matches(job: Job, dead_letter: DeadLetterTaker, progress: Progress | None = None) -> Iterator[Match]:
+    """The matches of a job over bounded input, in order. `progress` hears how far the indexing of large static files is."""
     with tempfile.TemporaryDirectory(prefix="scepter-") as folder:
         sources = {iri: spooled(source, Path(folder)) for iri, source in job.sources.items()}
         letters = Path(folder) / "dead-letters"
@@ -93,6 +94,7 @@ def spark_matches(job: Job, dead_letter: DeadLetterTaker) -> Iterator[Match]:
                 ontology=job.ontology,
                 report=FolderLetters(letters),
                 warn=job.warn,
+                progress=progress,
             )
             yield from ordered_answers(found, job.query)
             for letter in drained(letters):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import TypeAlias
 
 import numpy as np
 from numba import njit
@@ -12,13 +13,17 @@ from numpy.typing import NDArray
 
 from scepter.algebra.expressions import Constant, Variable
 from scepter.algebra.patterns import Node, TriplePattern
-from scepter.kernel.programs import number_of
+from scepter.kernel.graph_columns import Constants, GraphColumns, constants, graph_columns
 from scepter.kernel.solutions import Float64, Int8, Int64, Solutions, UInt64
 from scepter.kernel.sparql.dataset import Dataset, Graph
+from scepter.kernel.sparql.stored import StoredGraph
 from scepter.kernel.texts import Texts
 from scepter.rdf.batch import NOT_A_NUMBER
 from scepter.rdf.hashing import TermKey, term_id
-from scepter.rdf.terms import IRI, Term, Triple
+from scepter.rdf.terms import IRI, Triple
+
+_Extent: TypeAlias = tuple[IRI, frozenset[Constants] | None]
+"""A graph, and the constants of what is indexed of it; None for all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,19 +45,25 @@ class Background:
     def __init__(self, default: Iterable[Triple] = (), named: Mapping[str, Iterable[Triple]] = MappingProxyType({})) -> None:
         graphs = {IRI(name): _graph(triples) for name, triples in named.items()}
         self.dataset = Dataset(_graph(default), graphs)
-        self._indexes: dict[IRI, Index] = {}
+        self._indexes: dict[_Extent, Index] = {}
         self._key = TermKey.fixed()
 
-    def attach(self, key: TermKey, texts: Texts, names: Iterable[IRI]) -> None:
-        """Build the columns of the named graphs under the run's key."""
+    def attach(self, key: TermKey, texts: Texts, patterns: Iterable[tuple[IRI, tuple[TriplePattern, ...]]]) -> None:
+        """Build the columns of what patterns ask of named graphs under the run's key."""
         self._key = key
-        for name in names:
-            if name not in self._indexes:
-                self._indexes[name] = index_graph(self.dataset.named[name], key, texts)
+        for name, triples in patterns:
+            extent = self._extent(name, triples)
+            if extent not in self._indexes:
+                graph = self.dataset.named[name]
+                self._indexes[extent] = _indexed(graph_columns(graph, key, texts, None if extent[1] is None else triples))
+
+    def _extent(self, name: IRI, triples: tuple[TriplePattern, ...]) -> _Extent:
+        """A graph in memory is indexed as a whole, once for all patterns; of one in a file, only what they can use."""
+        return name, frozenset(map(constants, triples)) if isinstance(self.dataset.named[name], StoredGraph) else None
 
     def join(self, name: IRI, triples: tuple[TriplePattern, ...], table: Solutions) -> Solutions:
         """Solutions joined with a basic graph pattern over a background graph; variables are named by their columns."""
-        index = self._indexes[name]
+        index = self._indexes[self._extent(name, triples)]
         for triple in triples:
             table = _join_triple(index, triple, table, self._key)
         return table
@@ -62,22 +73,9 @@ def _graph(triples: Iterable[Triple]) -> Graph:
     return triples if isinstance(triples, Graph) else Graph(triples)
 
 
-def index_graph(graph: Graph, key: TermKey, arena: Texts) -> Index:
-    """A graph in columns."""
-    distinct: dict[Term, int] = {}
-    rows = [[distinct.setdefault(t, len(distinct)) for t in triple] for triple in graph]
-    table = np.array(rows, np.int64).reshape(len(rows), 3)
-    texts = [str(t) for t in distinct]
-    ids = np.array([term_id(key, text) for text in texts], np.uint64)
-    refs = arena.append_fixed(texts)
-    numbers = [number_of(t) for t in distinct]
-    number = np.array([n for n, _ in numbers], np.float64)
-    scale = np.array([s for _, s in numbers], np.int8)
-    terms = ids[table]
-    order = np.lexsort((terms[:, 0], terms[:, 1]))
-    terms, table = terms[order], table[order]
-    by_object = np.lexsort((terms[:, 2], terms[:, 1]))
-    return Index(terms, refs[table], number[table[:, 2]], scale[table[:, 2]], by_object)
+def _indexed(found: GraphColumns) -> Index:
+    found = found.take(np.lexsort((found.ids[:, 0], found.ids[:, 1])))
+    return Index(found.ids, found.refs, found.number, found.scale, np.lexsort((found.ids[:, 2], found.ids[:, 1])))
 
 
 @njit(cache=True)

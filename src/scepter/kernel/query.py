@@ -69,7 +69,7 @@ class QueryKernel:
         self._texts = texts
         self._background = background
         # in the order of the query, so that refs into the background are the same in every process
-        background.attach(key, texts, dict.fromkeys(name for scan in plan.scans for name, _ in scan.graphs))
+        background.attach(key, texts, [graph for scan in plan.scans for graph in scan.graphs])
         self._scans = scans or Scans(plan, key, background)
         self.nodes = Nodes(len(plan.aggregated))
         self.exact = Exact(plan, self.nodes, background.dataset, texts)

@@ -65,6 +65,11 @@ class Texts:
         """Bytes of the live arena."""
         return self._live.size
 
+    @property
+    def fixed(self) -> TextArena:
+        """The texts that stay; a ref less FIXED is a ref into it."""
+        return self._fixed
+
     def add(self, batch: EventBatch) -> int:
         """Take over a batch's buffer; its offsets plus the returned base are refs."""
         return self._live.add_buffer(batch.buffer)
@@ -76,6 +81,10 @@ class Texts:
     def append_fixed(self, texts: Sequence[str]) -> Int64:
         """Take terms that stay for the whole run."""
         return self._fixed.append_terms(texts) + FIXED
+
+    def add_fixed(self, texts: TextArena) -> int:
+        """Take texts that stay for the whole run as they stand (no copy); their refs plus the returned base are refs."""
+        return self._fixed.add_buffers(texts) + FIXED
 
     def known(self, ref: int, id: int) -> Term:
         """The term at a ref, which is decoded once however often its id comes."""

@@ -11,12 +11,16 @@ from numba import njit
 from numpy.typing import NDArray
 
 from scepter.rdf.distinct import distinct
+from scepter.rdf.hashing import TermKey
 from scepter.rdf.lexing import LF, term_end
+from scepter.rdf.rekeying import TermColumns, read_terms
 from scepter.rdf.scanner import term_text
 from scepter.rdf.terms import Term, parse_term
 
 NO_REF: Final = -1
 """The ref of no text: an unbound variable, an event without a name."""
+_PADDING: Final = b"\n" * 8
+"""Behind texts that are read by words: the last word may reach beyond the last text."""
 _MAGIC: Final = b"SCA1"
 _CACHED: Final = 1 << 16
 
@@ -88,12 +92,19 @@ class TextArena:
         self._end += len(buffer)
         return base
 
+    def add_buffers(self, other: TextArena) -> int:
+        """Takes in another arena's buffers (no copy); gives the base of its refs."""
+        base = self._end
+        for buffer in other._buffers:
+            self.add_buffer(buffer)
+        return base
+
     def append_terms(self, texts: Sequence[str]) -> NDArray[np.int64]:
         """Takes in the N-Triples texts of terms; gives their refs."""
         encoded = [text.encode() for text in texts]
         lengths = np.array([len(text) + 1 for text in encoded], dtype=np.int64)
-        data = b"\n".join([*encoded, b""])
-        base = self.add_buffer(np.frombuffer(data, dtype=np.uint8))
+        data = b"\n".join([*encoded, _PADDING])
+        base = self.add_buffer(np.frombuffer(data, dtype=np.uint8)[: -len(_PADDING)])
         return base + np.cumsum(lengths) - lengths
 
     def text(self, ref: int) -> str:
@@ -138,6 +149,16 @@ class TextArena:
         new_refs = np.full(refs.shape, NO_REF, dtype=np.int64)
         new_refs[refs >= 0] = placed[inverse]
         return arena, new_refs
+
+    def read(self, refs: NDArray[np.int64], key: TermKey) -> TermColumns:
+        """What terms are told by in columns, under a key; for texts that were appended, or mapped from a store."""
+        order = np.argsort(refs, kind="stable")
+        kept, found = refs[order], TermColumns.room(len(refs))
+        for i, low, high in self._stretches(kept):
+            read_terms(self._buffers[i], kept[low:high] - self._bases[i], key, found.part(low, high))
+        back = np.empty(len(order), np.int64)
+        back[order] = np.arange(len(order))
+        return found.take(back)
 
     def _stretches(self, kept: NDArray[np.int64]) -> list[tuple[int, int, int]]:
         """(buffer, from, to) of the refs in order that point into each buffer, without a look at the buffers between."""

@@ -121,7 +121,7 @@ def grouped_batch(
     lines = line_bound(np.frombuffer(text, dtype=np.uint8)) + len(given)
     rows = row_bound(size, lines)
     columns = scanner.allot(max(rows, len(given)), lines)
-    buffer = padded(text, spare_for(size, rows))
+    buffer = padded(text, spare=spare_for(size, rows))
     state = columns.state
     state[scanner.SALT] = run.salt
     state[scanner.SPARE] = size + _PAD

@@ -55,11 +55,15 @@ from scepter.rdf.scanner import (
     ROWS,
     S_END,
     SALT,
+    SLOTS,
     SLOW,
     SLOW_G,
     SLOW_O,
     SLOW_S,
     SPARE,
+    STAMP,
+    STAMP_SIZE,
+    STAMP_TIME,
     STATEMENT,
     STREAM,
     TERMS_AT,
@@ -318,6 +322,8 @@ def _scan_events(
             else:
                 if terms[G_QUOTE]:
                     fault, instant = _stamp(buffer, at, terms, scratch, state, ids, places, number, scale, events, errors)
+                    # triples that stand alone have no place in an event: what predicate comes next, the last one tells
+                    state[LINES] = np.int64(found & np.uint64(SLOTS - 1))
                 else:
                     fault, instant = 0, np.int64(0)
                     if not terms[G_KNOWN]:
@@ -351,7 +357,13 @@ def _stamp(
 ) -> Any:  # fmt: skip
     """(0 or a fault, the instant) of a timestamped triple; ends the open event and prepares one of a single row."""
     _close(state, ids, places, number, scale, events, errors)
-    fault, instant = _instant(buffer, terms[G], terms[G_QUOTE], terms[G_TYPE], terms[SLOW] & SLOW_G, scratch, state)
+    fault, instant = 0, state[STAMP_TIME]
+    if not terms[G_KNOWN]:
+        slow = terms[SLOW] & SLOW_G
+        fault, instant = _instant(buffer, terms[G], terms[G_QUOTE], terms[G_TYPE], slow, scratch, state)
+        state[STAMP] = terms[G]
+        state[STAMP_SIZE] = 0 if fault or slow else terms[G_END] - terms[G]
+        state[STAMP_TIME] = instant
     if fault:
         _error(fault, state[LINE], at, errors, state)
     else:

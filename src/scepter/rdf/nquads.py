@@ -5,7 +5,7 @@ A batch ends where an event ends; the rest waits for more. A name that comes bac
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -78,11 +78,14 @@ def time_ids(key: TermKey) -> NDArray[np.uint64]:
     return np.array([term_id(key, f"<{iri}>") for iri in TIME_PREDICATES], dtype=np.uint64)
 
 
-def padded(parts: bytes | bytearray | memoryview, spare: int = 0) -> NDArray[np.uint8]:
+def padded(*parts: bytes | bytearray | memoryview, spare: int = 0) -> NDArray[np.uint8]:
     """A buffer as the kernels want it: the text, a sentinel, and room for salted labels."""
-    size = len(parts)
+    size = sum(map(len, parts))
     buffer = np.empty(size + _PAD + spare, dtype=np.uint8)
-    buffer[:size] = np.frombuffer(parts, dtype=np.uint8)
+    at = 0
+    for part in parts:
+        buffer[at : at + len(part)] = np.frombuffer(part, dtype=np.uint8)
+        at += len(part)
     buffer[size : size + _PAD] = lexing.LF
     return buffer
 
@@ -164,9 +167,11 @@ class NQuadsReader:
         self._run = run if run is not None else ReadState()
         self._batch_bytes = max(1, batch_bytes)
         self._numbered = numbered
-        self._parts: list[bytes] = []
-        self._size = 0
-        self._whole = 0  # pending bytes up to the last line end
+        self._parts: list[bytes | memoryview] = []
+        """Whole lines that wait."""
+        self._rest: list[bytes] = []
+        """The line that is not whole yet."""
+        self._whole = 0  # the size of the parts
         self._needed = self._batch_bytes - self._batch_bytes // 8  # a chunk of this size ends within a line
         self._line = 1
         self._at_start = True
@@ -174,26 +179,29 @@ class NQuadsReader:
 
     def feed(self, chunk: bytes) -> EventBatch | None:
         """Takes more text; a batch if it completes enough events."""
-        end = chunk.rfind(b"\n")
-        if end >= 0:
-            self._whole = self._size + end + 1
-        self._parts.append(chunk)
-        self._size += len(chunk)
+        end = chunk.rfind(b"\n") + 1
+        if end:
+            self._take([*self._rest, memoryview(chunk)[:end]])
+            self._rest = [chunk[end:]]
+        else:
+            self._rest.append(chunk)
         return self._scan(final=False) if self._whole >= self._needed else None
 
     def finish(self) -> EventBatch | None:
         """Ends the source: what waited is read as it stands."""
-        self._whole = self._size
+        self._take(self._rest)
+        self._rest = []
         return self._scan(final=True)
 
+    def _take(self, parts: Sequence[bytes | memoryview]) -> None:
+        self._parts += parts
+        self._whole += sum(map(len, parts))
+
     def _scan(self, *, final: bool) -> EventBatch | None:
-        pending = b"".join(self._parts)
-        begin = len(_BOM) if self._at_start and pending.startswith(_BOM) else 0
-        text = memoryview(pending)[: self._whole]
-        lines = line_bound(np.frombuffer(text, dtype=np.uint8))
+        lines = sum(line_bound(np.frombuffer(part, dtype=np.uint8)) for part in self._parts) + 1
         rows = row_bound(self._whole, lines)
         columns = scanner.allot(rows, lines)
-        buffer = padded(text, spare_for(self._whole, rows))
+        buffer = padded(*self._parts, spare=spare_for(self._whole, rows))
         if len(self._scratch) < self._whole + 64:
             self._scratch = scratch_for(self._whole)
         state = columns.state
@@ -201,7 +209,7 @@ class NQuadsReader:
         state[scanner.SALT] = self._run.salt
         state[scanner.LINE] = self._line
         state[scanner.STREAM] = self._stream_index
-        state[scanner.BEGIN] = begin
+        state[scanner.BEGIN] = len(_BOM) if self._at_start and buffer[: len(_BOM)].tobytes() == _BOM else 0
         state[scanner.LIMIT] = self._whole
         state[scanner.FINAL] = final
         state[scanner.SPARE] = self._whole + _PAD
@@ -211,7 +219,7 @@ class NQuadsReader:
             columns.known_ids, state,
         )  # fmt: skip
         self._settle(columns, buffer)
-        self._keep(pending, int(state[scanner.CONSUMED]))
+        self._keep(buffer, int(state[scanner.CONSUMED]))
         kind = self._run.kind
         return batch_of(columns, buffer, kind) if kind and state[scanner.EVENTS] else None
 
@@ -227,11 +235,10 @@ class NQuadsReader:
             self._dead_letter(letter(self._source, line if self._numbered else None, code, text))
         self._line = int(state[scanner.LINE])
 
-    def _keep(self, pending: bytes, consumed: int) -> None:
-        """Keeps the text of the open event, and of the line that is not whole yet."""
+    def _keep(self, buffer: NDArray[np.uint8], consumed: int) -> None:
+        """Keeps the text of the open event."""
         self._at_start = self._at_start and consumed == 0
-        self._parts = [pending[consumed:]]
-        self._size -= consumed
+        self._parts = [buffer[consumed : self._whole].tobytes()]
         self._whole -= consumed
         # A long open event is scanned again only once it has grown by half: linear work for any chunk size
         growth = self._whole // 2 if self._whole > _PATIENCE else 0

@@ -61,7 +61,7 @@ STATEMENT: Final = 1
 # The state of a scan, shared by its kernels. What starts with OPEN is how things stood when the open event began.
 (KIND, SALT, LINE, ROWS, EVENTS, ERRORS, SPARE, BEGIN, LIMIT, FINAL, CONSUMED, OPEN, NAME, NAME_END, NAME_SLOW, TRIPLES, LINES,
  HAVE, AT_TIME, FROM_TIME, TO_TIME, FAULT, FAULT_LINE, FAULT_AT, OPEN_AT, OPEN_LINE, OPEN_ROWS, OPEN_ERRORS, OPEN_SPARE,
- LAST_S, LAST_S_SIZE, LAST_S_HASHED, CAPACITY, STREAM) = range(34)  # fmt: skip
+ LAST_S, LAST_S_SIZE, LAST_S_HASHED, CAPACITY, STREAM, STAMP, STAMP_SIZE, STAMP_TIME) = range(37)  # fmt: skip
 SLOTS: Final = 32
 """Lines of an event whose predicates are remembered; a power of two."""
 TERMS_AT: Final = 40
@@ -153,7 +153,7 @@ def same_bytes(buffer: Any, a: Any, b: Any, size: Any) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def _literal(buffer: Any, at: Any, scratch: Any) -> Any:
+def literal_end(buffer: Any, at: Any, scratch: Any) -> Any:
     """(end or error, closing quote, datatype code, whether it must be canonicalised) of the literal at `at`."""
     quote, slow = quoted_end(buffer, at)
     if quote < 0:
@@ -182,8 +182,8 @@ def _literal(buffer: Any, at: Any, scratch: Any) -> Any:
 def scan_line(buffer: Any, at: Any, terms: Any, scratch: Any, state: Any, predicates: Any) -> Any:
     """STATEMENT, BLANK_LINE or an error for the line at `at`; its terms go to `terms`.
 
-    A subject that repeats the last line's, a graph that repeats the event's and a predicate that stood at this place of the
-    last event are known by their bytes and need no second look.
+    A subject or a time that repeats the last line's, a graph that repeats the event's and a predicate that stood at this place
+    of the last event, or came after the same one, are known by their bytes and need no second look.
     """
     i = _skip(buffer, at)
     first = buffer[i]
@@ -246,7 +246,7 @@ def _object(buffer: Any, at: Any, terms: Any, scratch: Any) -> Any:
     terms[O_TYPE] = OTHER
     terms[O_QUOTE] = 0
     if first == QUOTE:
-        end, quote, code, slow = _literal(buffer, at, scratch)
+        end, quote, code, slow = literal_end(buffer, at, scratch)
         terms[O_QUOTE] = quote
         terms[O_TYPE] = code
         terms[SLOW] |= slow * SLOW_O
@@ -277,10 +277,16 @@ def _graph(buffer: Any, at: Any, terms: Any, scratch: Any, state: Any) -> Any:
             end, slow = iri_end(buffer, at)
             terms[SLOW] |= slow * SLOW_G
     elif first == QUOTE:
-        end, quote, code, slow = _literal(buffer, at, scratch)
-        terms[G_QUOTE] = quote
-        terms[G_TYPE] = code
-        terms[SLOW] |= slow * SLOW_G
+        size = state[STAMP_SIZE]
+        terms[G_KNOWN] = size > 0 and same_bytes(buffer, at, state[STAMP], size)
+        if terms[G_KNOWN]:
+            end = at + size
+            terms[G_QUOTE] = end
+        else:
+            end, quote, code, slow = literal_end(buffer, at, scratch)
+            terms[G_QUOTE] = quote
+            terms[G_TYPE] = code
+            terms[SLOW] |= slow * SLOW_G
     else:
         end = label_end(buffer, at) if first == UNDERSCORE else BAD_GRAPH
     terms[G_END] = end
@@ -359,12 +365,12 @@ def emit(
     scale[row] = NOT_A_NUMBER
     number[row] = 0.0
     if quote and code > STRING_TYPE:
-        _number(buffer, at, quote, code, slow & SLOW_O, scratch, row, number, scale)
+        read_number(buffer, at, quote, code, slow & SLOW_O, scratch, row, number, scale)
     state[ROWS] = row + 1
 
 
 @njit(cache=True, nogil=True)
-def _number(buffer: Any, at: Any, quote: Any, code: Any, slow: Any, scratch: Any, row: Any, number: Any, scale: Any) -> Any:
+def read_number(buffer: Any, at: Any, quote: Any, code: Any, slow: Any, scratch: Any, row: Any, number: Any, scale: Any) -> Any:
     if slow:
         value, exactness = number_of(scratch, 0, decode(buffer, at + 1, quote, scratch, 0), code)
     else:

@@ -12,7 +12,7 @@ from scepter.kernel.background import Background
 from scepter.kernel.sparql.stored import StoredGraph
 from scepter.lower import NamedGraph
 from scepter.rdf.formats import load_graph, parse_graph
-from scepter.rdf.store import Malformed, Progress, stored
+from scepter.rdf.indexing import Malformed, Progress, stored
 from scepter.rdf.terms import Triple
 from scepter.runtime.queries import Query
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scepter.algebra.query import Ask, Construct, Program, Select, Sliding
 from scepter.algebra.timed import TimedProgram, TimedQuery
 from scepter.errors import Diagnostic, QueryError, option_error
+from scepter.kernel.closure import entailed
 from scepter.kernel.entailed import entailment_of
 from scepter.kernel.intake import Intake
 from scepter.kernel.sparql.dataset import Dataset, Graph
@@ -50,8 +51,7 @@ def timed_task(program: TimedProgram, number: int, setup: TaskSetup) -> Task:
         return sequence
     schema = Schema.from_triples(setup.ontology)
     given = setup.background.dataset
-    static = (*given.default, *setup.ontology, *sorted(schema.statements(), key=str))
-    default = Graph(entailed for triple in static for entailed in schema.consequences(triple))
+    default = entailed([given.default, Graph((*setup.ontology, *sorted(schema.statements(), key=str)))], schema)
     settings = Settings(
         setup.kind,
         setup.options.time_unit,

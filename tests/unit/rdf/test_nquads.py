@@ -47,6 +47,28 @@ def test_timestamped_triples_are_events_of_one_triple() -> None:
     assert not letters
 
 
+STAMPS = [
+    integer(10), integer(10), integer(1), integer(100), integer(101), f'"10"^^<{XSD}int>', f'"1\\u0030"^^<{XSD}integer>',
+    f'"10"^^<{XSD}string>', f'"10"^^<{XSD}inte\\u0067er>', '"10"', '"10"@en', integer("9" * 20), "<http://e/g>",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_is_remembered_of_timestamped_triples_changes_nothing(seed: int) -> None:
+    """Each line as it is read alone, whatever stood before it."""
+    draw = random.Random(seed)
+    kinds = [f"<http://e/{name}>" for name in ("p", "q", "p1", "\\u0070")]
+    lines = [f"<http://e/{draw.choice('st')}> {draw.choice(kinds)} <http://e/o> {draw.choice(STAMPS)} .\n" for _ in range(60)]
+    alone = [read(line) for line in lines]
+    events, letters = read("".join(lines))
+    stamped = [event for found, _ in alone for event in found]
+    assert [event for event in events if event[2] is None] == stamped
+    told = [letter.reason for letter in letters]
+    refused = [letter.reason for _, found in alone for letter in found]
+    # lines of a named graph that stand together are one event, which has no time
+    assert [reason for reason in told if "without" not in reason] == [r for r in refused if "without" not in r]
+
+
 @pytest.mark.parametrize(
     ("text", "line", "reason"),
     [

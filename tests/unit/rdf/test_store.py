@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from scepter.kernel.sparql.dataset import Graph
 from scepter.kernel.sparql.stored import StoredGraph
-from scepter.rdf import store
+from scepter.rdf import indexing
 from scepter.rdf.formats import load_graph
 from scepter.rdf.terms import IRI, LANG_STRING, XSD, BlankNode, Literal, Term, Triple
 
@@ -38,7 +38,7 @@ def shape(triples: Graph) -> set[tuple[str, ...]]:
 def test_turtle_and_what_is_packed(tmp_path: Path, packed: bool) -> None:
     path = tmp_path / ("some.ttl.gz" if packed else "some.ttl")
     path.write_bytes(gzip.compress(TURTLE.encode()) if packed else TURTLE.encode())
-    graph = StoredGraph(store.stored(path), "s")
+    graph = StoredGraph(indexing.stored(path), "s")
     assert len(graph) == 9
     assert shape(graph) == shape(Graph(load_graph(path)))
     (typed,) = graph.match(None, None, IRI("http://e/C"))
@@ -67,8 +67,8 @@ OBJECTS: list[Term] = [
 def test_it_answers_as_a_graph_in_memory_does(tmp_path: Path, triples: list[Triple], chunk: int) -> None:
     path = tmp_path / "some.nt"
     path.write_text("".join(f"{s} {p} {o} .\n" for s, p, o in triples))
-    with patch.object(store, "_CHUNK", chunk):
-        graph = StoredGraph(store.stored(path))
+    with patch.object(indexing, "_CHUNK", chunk):
+        graph = StoredGraph(indexing.stored(path))
     plain = Graph(triples)
     assert len(graph) == len(plain)
     assert set(graph) == set(plain)
@@ -86,11 +86,11 @@ def test_it_answers_as_a_graph_in_memory_does(tmp_path: Path, triples: list[Trip
 def test_a_file_is_indexed_once_and_again_when_it_changes(tmp_path: Path, cache: Path) -> None:
     path = tmp_path / "some.nt"
     path.write_text("<a:a> <a:p> <a:b> .\n")
-    assert len(store.stored(path)) == 1
-    with patch.object(store, "_build", side_effect=AssertionError("made again")):
-        assert len(store.stored(path)) == 1
+    assert len(indexing.stored(path)) == 1
+    with patch.object(indexing, "_build", side_effect=AssertionError("made again")):
+        assert len(indexing.stored(path)) == 1
     path.write_text("<a:a> <a:p> <a:b> .\n<a:a> <a:p> <a:c> .\n")
-    assert len(store.stored(path)) == 2
+    assert len(indexing.stored(path)) == 2
     assert len(list(cache.iterdir())) == 2
 
 
@@ -98,8 +98,8 @@ def test_what_is_malformed_is_refused_and_leaves_nothing(tmp_path: Path, cache: 
     for name, text in (("some.nt", "<a:a> <a:p> <a:b> .\n<a:a> <a:p .\n"), ("some.ttl", "<a:a> <a:p> .")):
         path = tmp_path / name
         path.write_text(text)
-        with pytest.raises(store.Malformed):
-            store.stored(path)
+        with pytest.raises(indexing.Malformed):
+            indexing.stored(path)
     assert list(cache.iterdir()) == []
 
 
@@ -107,8 +107,8 @@ def test_progress_is_heard(tmp_path: Path) -> None:
     path = tmp_path / "some.nt"
     path.write_text("".join(f"<a:{i}> <a:p> <a:b> .\n" for i in range(1_000)))
     heard: list[tuple[int, int]] = []
-    with patch.object(store, "_CHUNK", 1_000):
-        store.stored(path, lambda done, total: heard.append((done, total)))
+    with patch.object(indexing, "_CHUNK", 1_000):
+        indexing.stored(path, lambda done, total: heard.append((done, total)))
     assert len(heard) > 5
     assert heard == sorted(heard)
     assert heard[-1] == (path.stat().st_size, path.stat().st_size)
@@ -117,7 +117,7 @@ def test_progress_is_heard(tmp_path: Path) -> None:
 def test_nothing_is_a_graph_too(tmp_path: Path) -> None:
     path = tmp_path / "some.nt"
     path.write_text("# nothing\n")
-    graph = StoredGraph(store.stored(path))
+    graph = StoredGraph(indexing.stored(path))
     assert len(graph) == 0
     assert list(graph.match(None, None, None)) == []
     assert graph.match(IRI("a:a"), None, None) == ()

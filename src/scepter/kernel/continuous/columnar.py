@@ -11,8 +11,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
-from scepter.algebra.expressions import Constant, Expression, Variable
-from scepter.algebra.patterns import TriplePattern
+from scepter.algebra.expressions import Expression, Variable
 from scepter.algebra.scope import mentioned_variables
 from scepter.kernel.continuous.admitted import END, EVENT, FOR_EVER, NAME, START, STREAM, Admitted
 from scepter.kernel.continuous.conclusions import Conclusions
@@ -110,7 +109,7 @@ class ColumnarMatching:
         triples = (*core.triples, *(triple for _, triple in core.graphs))
         named = knowledge.dataset.named
         graphs = [knowledge.static] * len(core.triples)
-        graphs += [_matching(named.get(name, _NO_GRAPH), triple) for name, triple in core.graphs]
+        graphs += [named.get(name, _NO_GRAPH) for name, _ in core.graphs]
         self._static = StaticTriples.of(list(zip(triples, graphs, strict=True)), key, texts)
         self._plan = plan_joins(triples, [len(rows) for rows in self._static.matching])
         self._memories = Memories(self._plan, self._static, len(core.triples))
@@ -185,7 +184,7 @@ class ColumnarMatching:
     def _found(self, matches: Int64) -> Found | None:
         if not len(matches):
             return None
-        rows, static = self._memories.rows, self._static
+        rows, static = self._memories.rows, self._static.columns
         ids = np.empty((len(matches), len(self._plan.names)), np.uint64)
         refs = np.empty(ids.shape, np.int64)
         number, scale = np.full(ids.shape, np.nan), np.full(ids.shape, NOT_A_NUMBER, np.int8)
@@ -251,12 +250,6 @@ class ColumnarMatching:
         yield self._memories.rows.refs[: self._memories.size]
         for part in self._waiting:
             yield part.refs
-
-
-def _matching(graph: Graph, triple: TriplePattern) -> Graph:
-    """The triples of a graph that have a pattern's constants."""
-    nodes = (triple.subject, triple.predicate, triple.object)
-    return Graph(graph.match(*(node.term if isinstance(node, Constant) else None for node in nodes)))
 
 
 def _at(column: int | None) -> Place | None:

@@ -157,7 +157,7 @@ class Leaf:
 
     def _static_count(self, number: int) -> int:
         pattern = self.memories[number].pattern
-        return len(self._static.match(_term(pattern.subject, {}), _term(pattern.predicate, {}), _term(pattern.object, {})))
+        return self._static.count(_term(pattern.subject, {}), _term(pattern.predicate, {}), _term(pattern.object, {}))
 
     def sizes(self) -> int:
         """How many entries the memories hold."""

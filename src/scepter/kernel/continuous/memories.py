@@ -62,7 +62,7 @@ class Memories:
             first, last, begin, np.uint64(self._longest), self._streamed, seen,
             rows.ids, rows.when, rows.feeds, self.more, self._carrier,
             plan.variables, plan.steps, plan.index_first, plan.index_bits, self._heads, self._nexts,
-            self._static.ids, static.mask, static.first, static.starts, static.rows, len(plan.names),
+            self._static.columns.ids, static.mask, static.first, static.starts, static.rows, len(plan.names),
         )  # fmt: skip
         return found
 

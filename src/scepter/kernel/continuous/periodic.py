@@ -126,7 +126,7 @@ def _rarest_first(pattern: Pattern, static: Graph) -> Pattern:
 
     def count(triple: TriplePattern) -> int:
         nodes = (triple.subject, triple.predicate, triple.object)
-        return len(static.match(*(getattr(node, "term", None) for node in nodes)))
+        return static.count(*(getattr(node, "term", None) for node in nodes))
 
     def sort(node: Algebra) -> Algebra:
         if not isinstance(node, BGP) or len(node.triples) < 2:

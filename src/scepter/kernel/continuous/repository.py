@@ -11,10 +11,10 @@ from numba import njit
 
 from scepter.algebra.expressions import Constant
 from scepter.algebra.patterns import TriplePattern
-from scepter.kernel.background import index_graph
 from scepter.kernel.continuous.deltas import bucket
 from scepter.kernel.continuous.joins import JoinPlan
-from scepter.kernel.solutions import Float64, Int8, Int64, UInt64
+from scepter.kernel.graph_columns import GraphColumns, graph_columns
+from scepter.kernel.solutions import Int64, UInt64
 from scepter.kernel.sparql.dataset import Graph
 from scepter.kernel.texts import Texts
 from scepter.rdf.hashing import TermKey, term_id
@@ -24,29 +24,20 @@ from scepter.rdf.hashing import TermKey, term_id
 class StaticTriples:
     """The triples of one or several graphs, and for each pattern those that match it."""
 
-    ids: UInt64
-    refs: Int64
-    number: Float64
-    scale: Int8
+    columns: GraphColumns
     matching: tuple[Int64, ...]
 
     @classmethod
     def of(cls, parts: Sequence[tuple[TriplePattern, Graph]], key: TermKey, texts: Texts) -> StaticTriples:
         """For triple patterns, each with the graph that it is matched in."""
         graphs = list({id(graph): graph for _, graph in parts}.values())
-        indexes = [index_graph(graph, key, texts) for graph in graphs]
-        firsts = np.cumsum([0, *(len(index.terms) for index in indexes)]).tolist()
+        columns = [graph_columns(g, key, texts, [pattern for pattern, of in parts if of is g]) for g in graphs]
+        firsts = np.cumsum([0, *map(len, columns)]).tolist()
         matching = []
         for pattern, graph in parts:
             place = next(i for i, each in enumerate(graphs) if each is graph)
-            matching.append(firsts[place] + _matching(indexes[place].terms, pattern, key))
-        return cls(
-            np.concatenate([np.empty((0, 3), np.uint64), *(index.terms for index in indexes)]),
-            np.concatenate([np.empty((0, 3), np.int64), *(index.refs for index in indexes)]),
-            np.concatenate([np.empty(0), *(index.number for index in indexes)]),
-            np.concatenate([np.empty(0, np.int8), *(index.scale for index in indexes)]),
-            tuple(matching),
-        )
+            matching.append(firsts[place] + _matching(columns[place].ids, pattern, key))
+        return cls(GraphColumns.joined(columns), tuple(matching))
 
 
 def _matching(terms: UInt64, pattern: TriplePattern, key: TermKey) -> Int64:
@@ -82,7 +73,7 @@ class StaticIndexes:
             first.append(buckets)
             mask.append(size - 1 if len(matching) else -1)
             if len(matching):
-                begin, order = _buckets(static.ids, matching, bits, size)
+                begin, order = _buckets(static.columns.ids, matching, bits, size)
                 starts.append(begin + placed)
                 rows.append(order)
                 buckets += size + 1

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from scepter.kernel.continuous.knowledge import Interest
+from scepter.kernel.continuous.relevance import Interest
 from scepter.kernel.intake import Intake
 from scepter.kernel.texts import Texts
 from scepter.ontology.vocabulary import SCHEMA_CLASSES, SCHEMA_PREDICATES, TYPE, is_schema

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -42,6 +42,10 @@ class Graph:
             self._nodes = dict.fromkeys(term for triple in self._triples for term in (triple.subject, triple.object))
         return self._nodes
 
+    def predicates(self) -> Collection[Term]:
+        """The different predicates."""
+        return {triple.predicate for triple in self._triples}
+
     def match(self, subject: Term | None, predicate: Term | None, object: Term | None) -> Sequence[Triple]:
         """The triples with these terms; None stands for any."""
         wanted = (subject, predicate, object)
@@ -54,6 +58,10 @@ class Graph:
         if len(self._triples) <= _SCAN_AT_MOST:
             return [t for t in self._triples if all(t[i] == wanted[i] for i in positions)]
         return self._index(positions).get(tuple(t for t in wanted if t is not None), _NOTHING)
+
+    def count(self, subject: Term | None, predicate: Term | None, object: Term | None) -> int:
+        """How many triples have these terms."""
+        return len(self.match(subject, predicate, object))
 
     def _index(self, positions: tuple[int, ...]) -> dict[tuple[Term, ...], list[Triple]]:
         index = self._indexes.get(positions)

@@ -12,8 +12,9 @@ from scepter.algebra.query import Ask, Counting, Select
 from scepter.algebra.timed import Rule, Sources, TimedProgram, TimedQuery, TimedWindow
 from scepter.algebra.walk import find
 from scepter.errors import DataError, Diagnostic
+from scepter.kernel.closure import union
 from scepter.kernel.sparql.context import Context
-from scepter.kernel.sparql.dataset import Dataset, Graph
+from scepter.kernel.sparql.dataset import Dataset
 from scepter.kernel.sparql.patterns import template
 from scepter.kernel.timed.closure import feeds_pattern, is_recursive, strata
 from scepter.kernel.timed.compile import Compiler, Window
@@ -113,7 +114,7 @@ def _dataset(sources: Sources, given: Dataset) -> Dataset:
     """The dataset of FROM and FROM NAMED, or the one given."""
     if sources.default is None or sources.named is None:
         return given
-    default = Graph(triple for iri in sources.default for triple in given.named[iri])
+    default = union(given.named[iri] for iri in sources.default)
     return Dataset(default, {iri: given.named[iri] for iri in sources.named})
 
 

@@ -10,6 +10,7 @@ from scepter.algebra.expressions import Constant
 from scepter.algebra.patterns import Graph, Pattern
 from scepter.algebra.walk import find
 from scepter.algebra.windows import ItemScan, Policy, RelationToStream, WindowedQuery, scans, window_graph
+from scepter.kernel.closure import union
 from scepter.kernel.sparql.context import Context, system_clock
 from scepter.kernel.sparql.dataset import Dataset
 from scepter.kernel.sparql.dataset import Graph as RDFGraph
@@ -161,8 +162,7 @@ def _dataset(query: WindowedQuery, background: Dataset, windows: Mapping[IRI, RD
     """The background as the query's FROM and FROM NAMED clauses see it, and the windows."""
     default = background.default
     if query.default_graphs:
-        graphs = [background.default, *(background.named[name] for name in query.default_graphs)]
-        default = RDFGraph(triple for graph in graphs for triple in graph)
+        default = union([background.default, *(background.named[name] for name in query.default_graphs)])
     named = background.named
     if query.named_graphs:
         wanted = {*query.named_graphs, *_constant_graphs(query)}

@@ -15,7 +15,7 @@ from scepter.kernel.texts import Texts
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.nquads import ReadState
 from scepter.rdf.source import EventSource
-from scepter.rdf.terms import IRI, OWL, RDFS, Triple
+from scepter.rdf.terms import IRI, OWL, RDFS, Term, Triple
 from scepter.runtime.hints.patterns import needed_patterns
 from scepter.runtime.hints.times import stream_name
 from scepter.runtime.queries import Query
@@ -72,15 +72,20 @@ def _wanted(query: Query, known: frozenset[IRI]) -> list[tuple[Constant, str | N
 def _known(query: Query, background: Background, ontology: Iterable[Triple]) -> frozenset[IRI]:
     """Predicates that need not be in a stream: of static data, of rules, and all that the schema speaks of."""
     dataset = background.dataset
-    static = [triple for graph in (dataset.default, *dataset.named.values()) for triple in graph]
-    terms = {triple.predicate for triple in static}
-    for triple in (*static, *ontology):
-        if isinstance(triple.predicate, IRI) and triple.predicate.value.startswith((RDFS, OWL)):
-            terms |= {triple.subject, triple.object}
+    graphs = (dataset.default, *dataset.named.values())
+    terms = {predicate for graph in graphs for predicate in graph.predicates()}
+    words = [predicate for predicate in terms if _of_schema(predicate)]
+    stated = (triple for graph in graphs for word in words for triple in graph.match(None, word, None))
+    for triple in (*stated, *(triple for triple in ontology if _of_schema(triple.predicate))):
+        terms |= {triple.subject, triple.object}
     for unit in query.lowered.program.others:
         if isinstance(unit, TimedProgram):
             terms |= {t.predicate.term for rule in unit.rules for t in rule.template if isinstance(t.predicate, Constant)}
     return frozenset(term for term in terms if isinstance(term, IRI))
+
+
+def _of_schema(predicate: Term) -> bool:
+    return isinstance(predicate, IRI) and predicate.value.startswith((RDFS, OWL))
 
 
 def _predicates(source: EventSource) -> tuple[set[str], bool]:

@@ -25,6 +25,7 @@ from scepter.rdf.batch import EventBatch
 from scepter.rdf.hashing import TermKey, term_id
 from scepter.rdf.terms import IRI, Triple
 from scepter.runtime.options import RunOptions
+from scepter.runtime.spark.background import ShippedBackground
 from scepter.timeline import TimeKind
 
 SALT_ROOM = 1 << 24
@@ -42,8 +43,7 @@ class Job:
     kind: TimeKind
     key: TermKey
     streams: tuple[IRI, ...]
-    default: tuple[Triple, ...]
-    named: tuple[tuple[str, tuple[Triple, ...]], ...]
+    static: ShippedBackground
     ontology: tuple[Triple, ...]
     buckets: int
     live: bool = False
@@ -86,7 +86,7 @@ class Job:
 
     def background(self) -> Background:
         """The static graphs."""
-        return Background(self.default, dict(self.named))
+        return self.static.opened()
 
 
 class QueryWork:

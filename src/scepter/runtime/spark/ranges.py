@@ -248,7 +248,7 @@ def _begun(text: bytes, *, at_start: bool = False) -> tuple[int, int | None]:
     state[scanner.SPARE] = size
     state[scanner.LINE] = 1
     grouping.scan_events(
-        padded(text, spare_for(size, rows)), scanner.id_table(()), True, scratch_for(size), _KEY.words(), time_ids(_KEY),
+        padded(text, spare=spare_for(size, rows)), scanner.id_table(()), True, scratch_for(size), _KEY.words(), time_ids(_KEY),
         columns.ids, columns.places, columns.number, columns.scale, columns.events, columns.errors, columns.known_ids, state,
     )  # fmt: skip
     consumed = int(state[scanner.CONSUMED])

@@ -13,12 +13,14 @@ from pyspark.sql import DataFrame, SparkSession
 from scepter.errors import Diagnostic, option_error
 from scepter.rdf.batch import DeadLetter
 from scepter.rdf.hashing import TermKey
+from scepter.rdf.indexing import Progress
 from scepter.rdf.terms import IRI
 from scepter.runtime.inputs import BackgroundGiven, OntologyGiven, load_background, load_ontology
 from scepter.runtime.local import missing_stream
 from scepter.runtime.options import RunOptions, check_taken
 from scepter.runtime.queries import Query
 from scepter.runtime.registry import grounds_of
+from scepter.runtime.spark.background import ShippedBackground
 from scepter.runtime.spark.batch import run_batch
 from scepter.runtime.spark.frames import frame_kind
 from scepter.runtime.spark.jobs import Job
@@ -80,6 +82,7 @@ def run_with_options(
     report: Callable[[DeadLetter], None] = lambda letter: None,
     parts: bool = True,
     warn: Callable[[Diagnostic], None] = lambda diagnostic: None,
+    progress: Progress | None = None,
 ) -> DataFrame:
     """As `run`, with the columns `_query` (which query of the file) and, if `parts`, `_events` (part -> names of events)."""
     check_taken(options, query.lowered)
@@ -90,12 +93,14 @@ def run_with_options(
     named = [iri.value for iri in dict.fromkeys(s.iri for unit in query.program.units for s in unit.streams)]
     numbers = {iri: i for i, iri in enumerate(dict.fromkeys([*named, *given]))}
     files = {iri: find_files(str(what)) for iri, what in given.items() if not isinstance(what, DataFrame)}
-    static = load_background(query, background, ontology)
+    static = load_background(query, background, ontology, progress)
     schema = load_ontology(query, ontology)
     for unit in query.program.others:  # what is wrong with them is told here, before any worker reads data
         if (grounds := grounds_of(unit, static, schema)) is not None:
             for warning in grounds.unknown(query.lowered.words, query.lowered.source):
                 warn(warning)
+    shipped = ShippedBackground.of(static)
+    shipped.give(spark.sparkContext)
     live = any(isinstance(what, DataFrame) and what.isStreaming for what in given.values())
     kind = _kind(given, files)
     job = Job(
@@ -105,8 +110,7 @@ def run_with_options(
         kind=kind,
         key=_lasting_key(query) if live else TermKey.random(),
         streams=tuple(IRI(iri) for iri in numbers),
-        default=tuple(static.dataset.default),
-        named=tuple((iri.value, tuple(graph)) for iri, graph in static.dataset.named.items()),
+        static=shipped,
         ontology=schema,
         buckets=_LIVE_BUCKETS if live else _buckets(spark),
         live=live,

@@ -1,0 +1,142 @@
+"""Files of static RDF, indexed once: read in pieces, sorted, and kept in the user's cache."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO, Final, cast
+
+import numpy as np
+import pyoxigraph as ox
+from numpy.typing import NDArray
+
+from scepter.rdf.arena import TextArena
+from scepter.rdf.formats import GRAPH_FORMATS, grouped_batch
+from scepter.rdf.grouping import NO_TRIPLES
+from scepter.rdf.hashing import TermKey
+from scepter.rdf.nquads import ReadState
+from scepter.rdf.store import TripleStore, open_store, sorted_columns, write_store
+from scepter.timeline import TimeKind
+
+Progress = Callable[[int, int], None]
+"""Hears how many bytes of how many are done."""
+_VERSION: Final = 2
+_CHUNK: Final = 16 * 2**20
+_QUADS: Final = 100_000
+SALTED: Final = "b1x"
+"""What stands before the labels of blank nodes in the texts."""
+
+
+class Malformed(ValueError):
+    """The file is no RDF that the fast reader knows; who wants to know why reads it with another."""
+
+
+def stored(path: Path, progress: Progress | None = None) -> TripleStore:
+    """The store of a file of static RDF: the one made before, if the file has not changed since; else it is made now."""
+    status = path.stat()
+    identity = f"{path.resolve()} {status.st_size} {status.st_mtime_ns} {_VERSION}"
+    index = _cache() / f"{hashlib.blake2b(identity.encode(), digest_size=16).hexdigest()}.graph"
+    if not index.exists():
+        index.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, name = tempfile.mkstemp(dir=index.parent)
+        os.close(descriptor)
+        try:
+            _build(path, Path(name), progress)
+            Path(name).replace(index)  # where somebody else was first: it is the same graph
+        finally:
+            Path(name).unlink(missing_ok=True)
+    return open_store(index)
+
+
+def _cache() -> Path:
+    given = os.environ.get("SCEPTER_CACHE")
+    return Path(given) if given else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "scepter" / "graphs"
+
+
+def _build(path: Path, made: Path, progress: Progress | None) -> None:
+    key = TermKey.random()
+    rows: list[NDArray[np.int32]] = []
+    ids: list[NDArray[np.uint64]] = []
+    refs: list[NDArray[np.int64]] = [np.empty(0, np.int64)]
+    texts: list[NDArray[np.uint8]] = [np.empty(0, np.uint8)]
+    base = 0
+    for chunk in _chunks(path, progress):
+        found, places, buffer = _scanned(chunk, key)
+        different, first, where = np.unique(found, return_index=True, return_inverse=True)
+        arena = TextArena()
+        arena.add_buffer(buffer)
+        kept, moved = arena.compact(places.ravel()[first])
+        rows.append(where.astype(np.int32))
+        ids.append(different)
+        refs.append(moved + base)
+        texts.append(kept.buffer())
+        base += kept.size
+    every, first = np.unique(np.concatenate([np.empty(0, np.uint64), *ids]), return_index=True)
+    # each chunk has numbered its terms in order: to look them up once per chunk is much less than once per triple
+    numbered = (np.searchsorted(every, of)[part] for of, part in zip(ids, rows, strict=True))
+    subjects, objects, by_object, order = sorted_columns(np.concatenate([np.empty((0, 3), np.int64), *numbered]))
+    columns: dict[str, NDArray[np.generic]] = {
+        "ids": every,
+        "refs": np.concatenate(refs)[first],
+        "texts": np.concatenate(texts),
+        "subjects": subjects,
+        "objects": objects,
+        "by_object": by_object,
+        "order": order,
+    }
+    write_store(made, key, columns)
+
+
+def _scanned(chunk: bytes, key: TermKey) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.uint8]]:
+    """The ids and the places of the terms of some N-Triples lines. All chunks are read as the same event, so that a label is
+    the same blank node in all of them."""
+
+    def refuse(code: int, event: int, line: bytes) -> None:
+        if code != NO_TRIPLES:  # nothing but comments
+            raise Malformed(line.decode("utf-8", errors="replace"))
+
+    bounds, given = np.array([0, len(chunk)], np.int64), np.array([[0, 0, -1, 0]], np.int64)
+    batch = grouped_batch(chunk, bounds, given, key, TimeKind.INTEGER, refuse, run=ReadState())
+    ids = np.stack([batch.subject, batch.predicate, batch.object], axis=1)
+    return ids, np.stack([batch.subject_at, batch.predicate_at, batch.object_at], axis=1), batch.buffer
+
+
+def _chunks(path: Path, progress: Progress | None) -> Iterator[bytes]:
+    """A file as N-Triples, in pieces of whole lines."""
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    packed = suffixes[-1:] == [".gz"]
+    format = GRAPH_FORMATS["".join((suffixes[:-1] if packed else suffixes)[-1:])]
+    total = path.stat().st_size
+    with path.open("rb") as raw:
+        file = cast(IO[bytes], gzip.GzipFile(fileobj=raw)) if packed else raw
+        parts = _lines(file) if format == ox.RdfFormat.N_TRIPLES else _transcoded(file, format, path)
+        for part in parts:
+            yield part
+            if progress is not None:
+                progress(raw.tell(), total)
+
+
+def _lines(file: IO[bytes]) -> Iterator[bytes]:
+    rest = file.read(3).removeprefix(b"\xef\xbb\xbf")
+    while block := file.read(_CHUNK):
+        cut = block.rfind(b"\n") + 1
+        if cut:
+            yield rest + block[:cut]
+            rest = block[cut:]
+        else:
+            rest += block
+    if rest:
+        yield rest
+
+
+def _transcoded(file: IO[bytes], format: ox.RdfFormat, path: Path) -> Iterator[bytes]:
+    try:
+        quads = ox.parse(file, format=format, base_iri=path.absolute().as_uri())
+        while part := [ox.Triple(q.subject, q.predicate, q.object) for q, _ in zip(quads, range(_QUADS), strict=False)]:
+            yield ox.serialize(part, format=ox.RdfFormat.N_TRIPLES) or b""
+    except SyntaxError as error:
+        raise Malformed(str(error)) from None
