@@ -29,14 +29,16 @@ from scepter.runtime.spark.ranges import Range, read_range
 from scepter.runtime.spark.tables import QUERY, arrow_schema, match_table, result_schema
 from scepter.timeline import MAX_INSTANT
 
-PACKED = "query int, bucket int, time bigint, blob binary"
-_PACKED = pa.schema([("query", pa.int32()), ("bucket", pa.int32()), ("time", pa.int64()), ("blob", pa.binary())])
+PACKED = "query int, bucket int, time bigint, events bigint, blob binary"
+_PACKED = pa.schema(
+    [("query", pa.int32()), ("bucket", pa.int32()), ("time", pa.int64()), ("events", pa.int64()), ("blob", pa.binary())]
+)
 _TIME = -2
-"""The `query` of rows that tell how far time is; of live input, their blobs hold the times of all events."""
+"""The `query` of rows that tell how far time is and of how many events; of live input, their blobs hold the times of all."""
 _WHOLE = 0
 """The `query` of blobs that hold events rather than solutions, where the program runs undivided."""
 
-_BATCH_BYTES = 16 * 2**20
+BATCH_BYTES = 16 * 2**20
 
 Report = Callable[[DeadLetter], None]
 
@@ -107,7 +109,7 @@ def _pack_ranges(reading: Reading, rows: Iterable[pa.RecordBatch]) -> Iterator[p
                 reading.report,
                 predicates=job.predicates,
                 kind=job.kind,
-                batch_bytes=_BATCH_BYTES,
+                batch_bytes=BATCH_BYTES,
             )
             # events are numbered as their blank nodes are salted: apart from those of every other range
             yield from packed_rows(job, batches, row["salt"])
@@ -125,17 +127,17 @@ def pack_frame(reading: Reading, stream: int, rows: Iterable[pa.RecordBatch]) ->
 def packed_rows(job: Job, batches: Iterable[EventBatch], number: int) -> Iterator[pa.RecordBatch]:
     """Solutions per query and bucket, or the events as they are where the program cannot be divided."""
     for batch in batches:
-        rows: list[tuple[int, int, int, bytes | None]] = []
+        rows: list[tuple[int, int, int, int, bytes | None]] = []
         if job.divided:
             for query in range(len(job.program.queries)):
-                rows += [(query, *part) for part in work(job, query).solve(batch, number)]
+                rows += [(query, bucket, time, 0, blob) for bucket, time, blob in work(job, query).solve(batch, number)]
         elif batch.events:
-            rows.append((_WHOLE, 0, int(batch.end.max()), pack_batch(batch)))
+            rows.append((_WHOLE, 0, int(batch.end.max()), 0, pack_batch(batch)))
         number += batch.events
         if batch.events:
             # time moves on with every event, also with those that no pattern looks at; and any of them may be late
             times = pack({"stream": batch.stream, "time": batch.end}) if job.live else None
-            rows.append((_TIME, -1, int(batch.end.max()), times))
+            rows.append((_TIME, -1, int(batch.end.max()), batch.events, times))
         if rows:
             yield pa.RecordBatch.from_arrays(
                 [pa.array(c, t) for c, t in zip(zip(*rows, strict=True), _PACKED.types, strict=True)], schema=_PACKED
@@ -160,7 +162,7 @@ def _run_bucket(job: Job, query: int, bucket: int, blobs: Iterable[memoryview]) 
         return _run_whole(job, blobs)
     here = QueryWork(job, query)
     for blob in blobs:
-        here.kernel.accept(unpack_solved(blob, here.texts))
+        here.kernel.accept(unpack_solved(blob, here.texts)[0])
     matcher = Matcher(query, here.kernel, here.texts, job.kind, shown, lasting=True)
     runs = here.kernel.finish()
     if here.slices is not None:
