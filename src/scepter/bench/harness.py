@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -11,12 +13,16 @@ from pathlib import Path
 from typing import Any, Final
 
 from scepter.bench.contenders import missing
-from scepter.bench.model import ON_SPARK, Measurement, Point, Room, Sample, Workload
+from scepter.bench.model import ON_SPARK, SCEPTER, Measurement, Point, Room, Sample, Workload
 from scepter.errors import DataError, Diagnostic, option_error
 
 ENGINES: Final = ("local", "spark", "both")
 CERTAIN: Final = 0.99
 """A live run gives so much of the answer at least: what ends within the last window's open end is not certain yet."""
+
+
+PATIENCE: Final = 300
+"""Seconds that a yardstick may take for all runs of a point; then it is left out there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +49,16 @@ class Choice:
 def measurements(
     workload: Workload, room: Room, choice: Choice, left_out: Callable[[str, str], object]
 ) -> Iterator[Measurement]:
-    """What each contender does at each point. `left_out` hears which yardstick cannot run here, and why."""
+    """What each contender does at each point. `left_out` hears which yardstick cannot run, and why."""
     for point in workload.points(room):
         for name in choice.contenders(point):
             if reason := missing(name):
                 left_out(name, reason)
-            else:
+                continue
+            try:
                 yield _measured(workload.name, point, name, choice.repeats)
+            except subprocess.TimeoutExpired:
+                left_out(f"{name} in {workload.name} at {point.at}", f"it took more than {PATIENCE} s")
 
 
 def _measured(workload: str, point: Point, contender: str, repeats: int) -> Measurement:
@@ -73,11 +82,24 @@ def check(where: str, contender: str, found: int, wanted: int) -> None:
 
 def _in_a_process(point: Point, contender: str, repeats: int, where: str) -> dict[str, Any]:
     command = [sys.executable, "-m", "scepter.bench.measure", contender, str(repeats)]
-    done = subprocess.run(command, input=json.dumps(asdict(point)), capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise DataError(Diagnostic("measurement", f"{where} failed:\n{done.stderr.strip()}"))
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    patience = None if contender in SCEPTER else PATIENCE
+    # a session of its own, so that what it starts (JVMs) ends with it
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as running:
+        try:
+            out, err = running.communicate(json.dumps(asdict(point)), timeout=patience)
+        except BaseException:
+            os.killpg(running.pid, signal.SIGKILL)
+            raise
+    if running.returncode:
+        raise DataError(Diagnostic("measurement", f"{where} failed:\n{_end(err)}"))
+    found: dict[str, Any] = json.loads(out.splitlines()[-1])
     return found
+
+
+def _end(text: str) -> str:
+    return "\n".join(text.strip().splitlines()[-12:])
 
 
 def rooms(folder: Path, chosen: Sequence[Workload], quick: bool) -> Iterator[tuple[Workload, Room]]:

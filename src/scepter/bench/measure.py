@@ -12,6 +12,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from statistics import median
 from typing import Any, Final
 
 from scepter.bench.contenders import Outcome, Work, contender
@@ -40,7 +41,7 @@ def measured(work: Work, point: Point, repeats: int) -> dict[str, Any]:
         "begun": begun,
         "peak": peak_bytes(),
         "state": max(states, default=None),
-        "extra": dict(outcomes[-1].extra),
+        "extra": {name: median(outcome.extra[name] for outcome in outcomes) for name in outcomes[-1].extra},
     }
 
 

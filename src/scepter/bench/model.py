@@ -13,6 +13,12 @@ SCEPTER = ("local", "push", "scan", "spark", "live", "command", "micro-batches",
 ON_SPARK = ("spark", "live", "command", "micro-batches", "empty-micro-batches")
 """What of it needs a JVM."""
 
+LOAD, SURVEY, SCAN = "load, CPU s", "survey, CPU s", "scan, CPU s"
+"""What the engine in this process tells: what is done up to the first batch (static data, set-up), the look ahead, and
+reading."""
+BATCH, STATE_BEFORE, STATE_LAST = "micro-batch, ms", "state before, bytes", "state at last, bytes"
+"""What live runs tell."""
+
 Place: TypeAlias = float | str
 """Where on a workload's axis a point is."""
 
@@ -80,6 +86,11 @@ class Measurement:
     def wall(self) -> float:
         """Median seconds on the wall."""
         return median(sample.wall for sample in self.samples)
+
+    @property
+    def streaming(self) -> float:
+        """CPU seconds without what is done up to the first batch."""
+        return self.cpu - self.extra.get(LOAD, 0.0)
 
     @property
     def events_per_cpu_second(self) -> float:

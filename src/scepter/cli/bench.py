@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -12,10 +13,11 @@ from rich.console import Console
 
 from scepter.bench import plots, tables
 from scepter.bench.harness import ENGINES, Choice, measurements, rooms
-from scepter.bench.model import Measurement, Results, Verdict
+from scepter.bench.model import Measurement, Results, Verdict, Workload
 from scepter.bench.record import record
 from scepter.bench.workloads import selected
 from scepter.cli.options import one_of
+from scepter.errors import DataError
 from scepter.io.results import replacing
 
 _LEAST_WIDTH: Final = 120
@@ -53,26 +55,47 @@ def bench(
         for workload in chosen:
             typer.echo(f"{workload.name:24} over {workload.axis}. {workload.follows}")
         return
-    every: list[Measurement] = []
-    verdicts: list[Verdict] = []
-    left_out: dict[str, str] = {}
+    report = _Report(console, pictures)
     with tempfile.TemporaryDirectory(prefix="scepter-bench-") as folder:
         for workload, room in rooms(Path(folder), chosen, quick):
-            found: list[Measurement] = []
-            for measurement in measurements(workload, room, choice, left_out.__setitem__):
-                found.append(measurement)
-                typer.echo(f"{workload.name} {tables.place(measurement)} {measurement.contender}", err=True)
-            every += found
-            verdicts += workload.verdicts(Results(found))
-            console.print(tables.measured(workload, found))
-            for line in tables.extras(found):
-                console.print(line)
-            if pictures is not None:
-                plots.plot(workload, found, pictures)
-    for name, reason in left_out.items():
-        typer.echo(f"left out: {name}, {reason}", err=True)
-    if verdicts:
-        console.print(tables.judged(verdicts))
+            report.take(workload, measurements(workload, room, choice, report.left_out.__setitem__))
+    report.close()
     if results is not None:
         with replacing(results) as out:
-            out.write(json.dumps(record(every, verdicts, quick=quick, repeats=repeat), indent=1) + "\n")
+            out.write(json.dumps(record(report.found, report.verdicts, quick=quick, repeats=repeat), indent=1) + "\n")
+    if report.failed:
+        raise typer.Exit(1)
+
+
+class _Report:
+    """Tells what is measured as it comes. A workload that fails is told, and the others go on."""
+
+    def __init__(self, console: Console, pictures: Path | None) -> None:
+        self._console, self._pictures = console, pictures
+        self.found: list[Measurement] = []
+        self.verdicts: list[Verdict] = []
+        self.left_out: dict[str, str] = {}
+        self.failed = False
+
+    def take(self, workload: Workload, measurements: Iterator[Measurement]) -> None:
+        found: list[Measurement] = []
+        try:
+            for measurement in measurements:
+                found.append(measurement)
+                typer.echo(f"{workload.name} {tables.place(measurement)} {measurement.contender}", err=True)
+        except DataError as error:
+            self.failed = True
+            typer.echo(str(error), err=True)
+        self.found += found
+        self.verdicts += workload.verdicts(Results(found))
+        self._console.print(tables.measured(workload, found))
+        for line in tables.extras(found):
+            self._console.print(line)
+        if self._pictures is not None:
+            plots.plot(workload, found, self._pictures)
+
+    def close(self) -> None:
+        for name, reason in self.left_out.items():
+            typer.echo(f"left out: {name}, {reason}", err=True)
+        if self.verdicts:
+            self._console.print(tables.judged(self.verdicts))

@@ -75,6 +75,16 @@ def test_a_process_that_fails_is_told(tmp_path: Path) -> None:
         list(measurements(Workload("broken", "", "", broken), Room(tmp_path), Choice(yardsticks=False), lambda name, why: None))
 
 
+def test_a_yardstick_that_takes_too_long_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def only(room: Room) -> Iterator[Point]:
+        yield replace(small(room.folder), contenders=(), yardsticks={"pyoxigraph": ""})
+
+    monkeypatch.setattr("scepter.bench.harness.PATIENCE", 0.01)
+    left_out: dict[str, str] = {}
+    assert list(measurements(Workload("slow", "", "", only), Room(tmp_path), Choice(), left_out.__setitem__)) == []
+    assert left_out == {"pyoxigraph in slow at 600": "it took more than 0.01 s"}
+
+
 @pytest.mark.parametrize(
     ("engine", "yardsticks", "wanted"),
     [

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+
 from scepter.bench.contenders import Outcome, Work
-from scepter.bench.model import Point
+from scepter.bench.model import LOAD, SCAN, SURVEY, Point
 from scepter.io.sources import open_source
+from scepter.rdf.batch import EventBatch
+from scepter.rdf.source import EventSource, Survey
 from scepter.runtime.local import Progress, run_local
 from scepter.runtime.options import RunOptions
 from scepter.runtime.queries import parse
+from scepter.timeline import TimeKind
+
+_LOOKS: Final = 16
+"""How often the engine counts its state in a run: counting takes time."""
 
 
 def prepared(name: str) -> Work:
@@ -15,23 +26,66 @@ def prepared(name: str) -> Work:
     return run
 
 
+@dataclass(slots=True)
+class Timed:
+    """A source that takes the CPU seconds of looking ahead and of reading."""
+
+    source: EventSource
+    surveyed: float = 0.0
+    scanned: float = 0.0
+    name: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.name = self.source.name
+
+    def survey(self, kind: TimeKind | None = None) -> Survey:
+        """The look ahead."""
+        began = time.process_time()
+        found = self.source.survey(kind)
+        self.surveyed += time.process_time() - began
+        return found
+
+    def batches(self, *given: Any, **named: Any) -> Iterator[EventBatch]:
+        """The events."""
+        batches = self.source.batches(*given, **named)
+        while True:
+            began = time.process_time()
+            batch = next(batches, None)
+            self.scanned += time.process_time() - began
+            if batch is None:
+                return
+            yield batch
+
+
 def run(point: Point) -> Outcome:
-    """From text to matches. State is looked at after each batch read; bytes of texts are none of its rows."""
-    state = 0
+    """From text to matches. State is looked at now and then; bytes of texts are none of its rows."""
+    state = looks = 0
+    load: float | None = None
 
     def look(progress: Progress) -> None:
-        nonlocal state
-        state = max(state, sum(rows for kind, rows in progress.state().items() if kind != "texts"))
+        nonlocal state, looks, load
+        if progress.triples and load is None:
+            load = time.process_time() - began - spent()
+        if progress.triples and _LOOKS * progress.done >= looks * progress.total:
+            looks += 1
+            state = max(state, sum(rows for kind, rows in progress.state().items() if kind != "texts"))
 
+    def spent() -> float:
+        return sum(stream.surveyed + stream.scanned for stream in streams.values())
+
+    began = time.process_time()
+    streams = {iri: Timed(open_source(path)) for iri, path in point.streams.items()}
     matches = run_local(
         parse(point.query, point.language),
-        {iri: open_source(path) for iri, path in point.streams.items()},
+        streams,
         background={graph or None: path for graph, path in point.background.items()} or None,
         ontology=None if point.ontology is None else [point.ontology],
         options=RunOptions.of(policy=_text(point, "policy"), time_unit=_text(point, "time_unit") or "ms"),
         progress=look,
     )
-    return Outcome(sum(1 for _ in matches), state)
+    found = sum(1 for _ in matches)
+    survey, scan = (sum(times) for times in zip(*((s.surveyed, s.scanned) for s in streams.values()), strict=True))
+    return Outcome(found, state, {LOAD: load or 0.0, SURVEY: survey, SCAN: scan})
 
 
 def _text(point: Point, option: str) -> str | None:

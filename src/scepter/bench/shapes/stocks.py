@@ -145,3 +145,22 @@ def rises(starts, times, cents, window):  # type: ignore[no-untyped-def]
                 found += 1
                 j += 1
     return found
+
+
+@njit(cache=True)
+def heads_and_shoulders(starts, times, cents, window):  # type: ignore[no-untyped-def]
+    """Strict contiguity: seven ticks of a company, the fourth the highest, the second and sixth on its sides."""
+    found = 0
+    for c in range(len(starts) - 1):
+        for i in range(starts[c], starts[c + 1] - 6):
+            p = cents[i : i + 7]
+            found += (
+                times[i + 6] - times[i] <= window
+                and p[1] > p[0]
+                and p[0] < p[2] < p[1]
+                and p[3] > p[1]
+                and p[2] < p[4] < p[3]
+                and p[4] < p[5] < p[3]
+                and p[4] < p[6] < p[5]
+            )
+    return found

@@ -59,6 +59,7 @@ def v_shape(window: int) -> str:
     return TICKS + _V_SHAPE.replace("{block}", str(_BLOCK)).replace("{window}", str(window))
 
 
+# Flink leaves out what is exactly as long as the interval, hence a millisecond more below.
 _FLINK_TICKS: Final = """
 CREATE TEMPORARY TABLE lines (line STRING) WITH ('connector' = 'filesystem', 'path' = '{0}', 'format' = 'raw');
 CREATE TEMPORARY VIEW prices AS SELECT SPLIT_INDEX(line, ' ', 0) AS company,
@@ -69,12 +70,58 @@ CREATE TEMPORARY VIEW prices AS SELECT SPLIT_INDEX(line, ' ', 0) AS company,
 
 
 def flink_v_shape(seconds: int) -> str:
-    """The same as MATCH_RECOGNIZE: reluctant quantifiers skip till the next."""
+    """The same as MATCH_RECOGNIZE: what is skipped is what would not have been taken, else it tries later ticks too."""
     return (
         _FLINK_TICKS
         + f"""SELECT COUNT(*) FROM prices MATCH_RECOGNIZE (
 PARTITION BY company ORDER BY ts MEASURES A.cents AS p1, B.cents AS p2, C.cents AS p3
 ONE ROW PER MATCH AFTER MATCH SKIP TO NEXT ROW
-PATTERN (A X*? B Y*? C) WITHIN INTERVAL '{seconds}' SECOND(4)
-DEFINE B AS 100 * B.cents >= 102 * A.cents, C AS 100 * C.cents <= 98 * B.cents)"""
+PATTERN (A X* B Y* C) WITHIN INTERVAL '{seconds}.001' SECOND(4, 3)
+DEFINE X AS 100 * X.cents < 102 * A.cents, B AS 100 * B.cents >= 102 * A.cents,
+ Y AS 100 * Y.cents > 98 * B.cents, C AS 100 * C.cents <= 98 * B.cents)"""
     )
+
+
+def strict(window: int, conditions: str, clauses: int) -> str:
+    """Ticks of a company that follow each other at once: p1, p2, … are their prices, t1 and the last t their times."""
+    leads = ", ".join(f"lead(cents, {n}) OVER w AS p{n + 1}, lead(t, {n}) OVER w AS t{n + 1}" for n in range(1, clauses))
+    return (
+        TICKS
+        + f"SELECT count(*) FROM (SELECT cents AS p1, t AS t1, {leads} FROM ticks "
+        + f"WINDOW w AS (PARTITION BY company ORDER BY t)) WHERE {conditions} AND t{clauses} - t1 <= {window}"
+    )
+
+
+def flink_strict(seconds: int, define: str, clauses: int) -> str:
+    """The same as MATCH_RECOGNIZE over the letters A, B, …"""
+    letters = "ABCDEFGHI"[:clauses]
+    return (
+        _FLINK_TICKS
+        + f"""SELECT COUNT(*) FROM prices MATCH_RECOGNIZE (
+PARTITION BY company ORDER BY ts MEASURES A.cents AS p1
+ONE ROW PER MATCH AFTER MATCH SKIP TO NEXT ROW
+PATTERN ({" ".join(letters)}) WITHIN INTERVAL '{seconds}.001' SECOND(4, 3) DEFINE {define})"""
+    )
+
+
+def any_pairs(window: int) -> str:
+    """Skip-till-any is a join: buckets of time as wide as the window make it an equality."""
+    return (
+        TICKS
+        + f""", later AS (SELECT *, t // {window} AS bucket FROM ticks UNION ALL SELECT *, t // {window} - 1 FROM ticks)
+SELECT count(*) FROM ticks a JOIN later b ON a.company = b.company AND a.t // {window} = b.bucket
+ AND b.t > a.t AND b.t - a.t <= {window} AND 100 * b.cents < 97 * a.cents"""
+    )
+
+
+def spark_pairs(seconds: int) -> str:
+    """The same as a join of the stream with itself."""
+    parts = """regexp_extract(value, '^(\\\\S+)', 1) AS {0}_company,
+  cast(regexp_extract(value, '"([0-9.]+)"', 1) AS decimal(18, 2)) AS {0}_price,
+  timestamp_millis(cast(regexp_extract(value, '/tick/([0-9]+)', 1) AS bigint)) AS {0}_time
+  FROM lines WHERE value LIKE '%stock#price>%'"""
+    return f"""CREATE OR REPLACE TEMPORARY VIEW a AS SELECT {parts.format("a")};
+CREATE OR REPLACE TEMPORARY VIEW b AS SELECT {parts.format("b")};
+SELECT a_company, a_price, b_price FROM a WATERMARK a_time DELAY OF INTERVAL 0 SECONDS AS x
+JOIN b WATERMARK b_time DELAY OF INTERVAL 0 SECONDS AS y ON a_company = b_company AND b_time > a_time
+ AND b_time <= a_time + INTERVAL {seconds} SECONDS AND b_price < a_price * 0.97"""

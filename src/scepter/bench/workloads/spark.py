@@ -1,0 +1,138 @@
+"""How Spark carries the V-shape: over input, cores and keys; live; the cost of a micro-batch and of the start."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+from scepter.bench.model import BATCH, STATE_BEFORE, STATE_LAST, Goal, Point, Results, Room, Workload
+from scepter.bench.shapes.stocks import STREAM, Ticks, v_shapes
+from scepter.bench.workloads.spaseq_v_shape import QUERY
+
+SECONDS: Final = 60
+
+
+def _point(
+    room: Room, at: float | str, ticks: Ticks, parts: int, contenders: tuple[str, ...], master: str = "local[2]"
+) -> Point:
+    events = len(ticks.company)
+    return Point(
+        at=at,
+        query=QUERY % SECONDS,
+        language="spaseq",
+        streams={STREAM: room.file(f"ticks-{at}", partial(write, ticks=ticks, parts=parts))},
+        events=events,
+        triples=7 * events,
+        answers=int(v_shapes(*ticks.by_company(), SECONDS * 1000)),
+        contenders=contenders,
+        master=master,
+        options={"files": max(1, parts // 4) if parts < 20 else 1},
+    )
+
+
+def write(folder: Path, ticks: Ticks, parts: int) -> None:
+    """The ticks as so many files of N-Quads, one after the other."""
+    folder.mkdir()
+    whole = folder.with_suffix(".nq")
+    ticks.write(whole, triples=7)
+    lines = 8 * -(-len(ticks.company) // parts)
+    with whole.open("rb") as text:
+        for number in range(parts):
+            path = folder / f"{number:04}.nq"
+            with path.open("wb") as out:
+                out.writelines(islice(text, lines))
+            os.utime(path, (1_000_000 + number, 1_000_000 + number))
+    whole.unlink()
+
+
+def sizes(room: Room) -> Iterator[Point]:
+    """More and more of the stream."""
+    for events in (100_000, 500_000, 2_000_000) if not room.quick else (10_000, 40_000):
+        contenders = ("local", "spark", "live") if events <= 500_000 or room.quick else ("local", "spark")
+        yield _point(room, events, Ticks.drawn(events), max(4, events // 250_000), contenders)
+
+
+def cores(room: Room) -> Iterator[Point]:
+    """One core and two."""
+    ticks = Ticks.drawn(room.size(1_000_000, 20_000))
+    for count in range(1, min(os.cpu_count() or 1, 4) + 1):
+        yield _point(room, count, ticks, 8, ("spark",), f"local[{count}]")
+
+
+def keys(room: Room) -> Iterator[Point]:
+    """Few companies and many."""
+    for companies in (100, room.size(100_000, 10_000)):
+        yield _point(room, companies, Ticks.drawn(room.size(1_000_000, 20_000), companies=companies), 4, ("local", "spark"))
+
+
+def micro_batches(room: Room) -> Iterator[Point]:
+    """Files of twenty events, one in each micro-batch."""
+    batches = room.size(20, 6)
+    yield _point(room, "20 events", Ticks.drawn(20 * batches), batches, ("micro-batches", "empty-micro-batches"))
+
+
+def start(room: Room) -> Iterator[Point]:
+    """A megabyte."""
+    yield _point(room, "1 MB", Ticks.drawn(1_200), 1, ("command",))
+
+
+def _against_one(results: Results) -> float:
+    last = max((m for m in results.of("spark")), key=lambda m: m.events)
+    return results[last.at, "local"].wall / last.wall
+
+
+WORKLOADS: Final = (
+    Workload(
+        "spark-size",
+        "V-shape on local[2] over the size of the input; memory does not follow it",
+        "events",
+        sizes,
+        (
+            Goal(
+                "resident memory of one process, longest stream against 500,000 events",
+                lambda r: max(m.peak for m in r.of("local")) / r[500_000, "local"].peak,
+                most=1.1,
+            ),
+            Goal("local[2] against one process, on the wall, longest stream", _against_one, least=1.5),
+            Goal("triples/s on local[2], on the wall", lambda r: max(m.triples_per_second for m in r.of("spark")), least=1.2e6),
+            Goal("live against history, on the wall", lambda r: r[500_000, "spark"].wall / r[500_000, "live"].wall, least=0.5),
+            Goal(
+                "state of the last micro-batch against the largest before",
+                lambda r: r[500_000, "live"].extra[STATE_LAST] / r[500_000, "live"].extra[STATE_BEFORE],
+                most=1.5,
+            ),
+        ),
+    ),
+    Workload("spark-cores", "V-shape over history", "cores", cores),
+    Workload(
+        "spark-keys",
+        "V-shape with more and more companies",
+        "companies",
+        keys,
+        (Goal("many against 100, on the wall", lambda r: r.of("spark")[-1].wall / r[100, "spark"].wall, most=2.0),),
+    ),
+    Workload(
+        "spark-micro-batches",
+        "a micro-batch of 20 events beside one of an operator that does nothing",
+        "input",
+        micro_batches,
+        (
+            Goal(
+                "milliseconds against those of the empty one",
+                lambda r: r["20 events", "micro-batches"].extra[BATCH] / r["20 events", "empty-micro-batches"].extra[BATCH],
+                most=2.0,
+            ),
+        ),
+    ),
+    Workload(
+        "spark-start",
+        "`scepter run` from the command to its end",
+        "input",
+        start,
+        (Goal("seconds on the wall", lambda r: r["1 MB", "command"].wall, most=15.0),),
+    ),
+)

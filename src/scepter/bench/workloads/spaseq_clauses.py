@@ -1,0 +1,64 @@
+"""More and more sequence clauses over stock ticks, in windows of forty minutes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Final
+
+from scepter.bench import goals
+from scepter.bench.model import Goal, Point, Room, Workload
+from scepter.bench.shapes.stocks import STREAM, Ticks, swings, zigzags
+from scepter.bench.workloads.spaseq_strict import query
+
+CLAUSES: Final = (3, 5, 7, 9)
+MINUTES: Final = 40
+
+
+def points(room: Room, strict: bool) -> Iterator[Point]:
+    """A point per number of clauses: up, down, up, …; by skip-till-next by half a percent each time."""
+    ticks = Ticks.drawn(room.size(200_000, 25_000))
+    path = room.file("ticks.nq", partial(ticks.write, triples=7))
+    count = zigzags if strict else swings
+    for clauses in CLAUSES:
+        yield Point(
+            at=clauses,
+            query=query(60 * MINUTES, _conditions(clauses, strict), "," if strict else ";"),
+            language="spaseq",
+            streams={STREAM: path},
+            events=len(ticks.company),
+            triples=7 * len(ticks.company),
+            answers=int(count(*ticks.by_company(), 60_000 * MINUTES, clauses)),
+        )
+
+
+def _conditions(clauses: int, strict: bool) -> list[str]:
+    found = [""]
+    for n in range(2, clauses + 1):
+        up, down = (f"?p{n} > ?p{n - 1}", f"?p{n} < ?p{n - 1}")
+        if not strict:
+            up, down = f"?p{n} >= ?p{n - 1} * 1.005", f"?p{n} <= ?p{n - 1} * 0.995"
+        found.append(down if n % 2 else up)
+    return found
+
+
+GOALS: Final = (
+    goals.rate(2e6),
+    Goal("CPU, nine clauses against three", lambda r: r[9, "local"].cpu / r[3, "local"].cpu, most=2.0),
+)
+WORKLOADS: Final = (
+    Workload(
+        "spaseq-clauses",
+        "SPAseq, figure 17, skip-till-next, window of 40 minutes",
+        "sequence clauses",
+        partial(points, strict=False),
+        GOALS,
+    ),
+    Workload(
+        "spaseq-clauses-strict",
+        "SPAseq, figure 17, strict contiguity, window of 40 minutes",
+        "sequence clauses",
+        partial(points, strict=True),
+        GOALS,
+    ),
+)
