@@ -156,8 +156,8 @@ def ended(spark: SparkSession, found: DataFrame, folder: Path, name: str) -> tup
             assert live.awaitTermination(600)
             break
         except StreamingQueryException as error:
-            # At its start a query asks a new process which state it has, and Spark gives that process ten seconds to come up: not
-            # enough on a machine with much else to do. Nothing has been read yet.
+            # At its start a query asks a new process which state it has, and Spark gives that process ten seconds to come up:
+            # not enough on a machine with much else to do. Nothing has been read yet.
             if attempt == 2 or "Python worker failed to connect back" not in str(error):
                 raise
     return answers(spark.table(f"{name}_{attempt}").collect()).get("", []), len(live.recentProgress)
