@@ -87,6 +87,22 @@ def find(node: Algebra, kind: type[T]) -> Iterator[T]:
     return (n for n in walk(node) if isinstance(n, kind))
 
 
+def find_outside(node: Algebra, kind: type[T], closed: tuple[type[Any], ...]) -> Iterator[T]:
+    """The nodes of a type that stand below none of the closed ones.
+
+    >>> from scepter.algebra.expressions import And, Not, Variable
+    >>> [v.name for v in find_outside(And(Variable("a"), Not(Variable("b"))), Variable, (Not,))]
+    ['a']
+    """
+    pending = [node]
+    while pending:
+        current = pending.pop()
+        if isinstance(current, kind):
+            yield current
+        if not isinstance(current, closed):
+            pending.extend(reversed(children(current)))
+
+
 def rewrite(node: A, function: Callable[[Algebra], Algebra]) -> A:
     """The tree with `function` applied to every node, children first; what does not change stays the same object.
 

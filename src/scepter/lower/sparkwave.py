@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from typing import assert_never
 
 from scepter.algebra.continuous import ContinuousQuery, PeriodicQuery
-from scepter.algebra.expressions import Aggregate, Call, Constant, Expression, Variable
-from scepter.algebra.patterns import Distinct, Group, Node, PathPattern, Pattern, Project, Slice, TriplePattern
+from scepter.algebra.expressions import Aggregate, Call, Constant, Exists, Expression, Variable
+from scepter.algebra.patterns import Distinct, Graph, Group, Node, PathPattern, Pattern, Project, Slice, TriplePattern
 from scepter.algebra.query import Ask, Construct, Program, Result, Select
 from scepter.algebra.scope import in_scope
-from scepter.algebra.walk import find
+from scepter.algebra.walk import find_outside
 from scepter.errors import Diagnostic, Severity, Source, Span, nearest, query_error
 from scepter.lower.circles import refuse_circle
 from scepter.lower.expressions import Clause, Place
@@ -110,19 +110,21 @@ class _QueryLowering:
         return found
 
     def _check_continuous(self, pattern: Pattern) -> None:
-        for group in find(pattern, Group):
+        """What stands in GRAPH reads static data, what stands in EXISTS the window as it is: neither is part of a match."""
+        for group in find_outside(pattern, Group, (Graph, Exists)):
             raise query_error(
                 "aggregate-window",
                 "aggregates need a periodic window: a match that is reported once has nothing to aggregate over",
                 self._place_of(group),
                 help="write [RANGE … STEP …] or [RANGE … TUMBLING] after each FROM STREAM",
             )
-        for path in find(pattern, PathPattern):
+        for path in find_outside(pattern, PathPattern, (Graph, Exists)):
             raise query_error(
                 "path-window",
                 "a path with *, +, ? or ! needs a periodic window: a match is one triple for each triple pattern",
                 path.subject.span,
-                help="write [RANGE … STEP …] or [RANGE … TUMBLING] after each FROM STREAM",
+                help="write [RANGE … STEP …] or [RANGE … TUMBLING] after each FROM STREAM; over static data alone, "
+                "write GRAPH <iri> { … } around the path",
             )
 
     def _place_of(self, group: Group) -> Span | None:

@@ -25,9 +25,10 @@ from scepter.kernel.texts import Texts
 from scepter.ontology.entailment import Flattened
 from scepter.physical.continuous import Core, columnar_core, continuous_pattern
 from scepter.rdf.terms import IRI, Term, Triple
-from scepter.runtime.continuous_answers import SchemaWarning, SolutionMatches, counted_events, plain, stream_bounds
+from scepter.runtime.continuous_answers import SolutionMatches, counted_events, plain, stream_bounds
 from scepter.runtime.continuous_task import ContinuousTask
 from scepter.runtime.matches import Match, MatchBatch, MatchRows
+from scepter.runtime.notices import SCHEMA_IGNORED
 from scepter.runtime.tasks import Task
 
 if TYPE_CHECKING:
@@ -69,7 +70,6 @@ class ColumnarTask:
             return np.array([FOR_EVER if t is None else min(t, FOR_EVER) for t in every], np.int64)
 
         self._matching = ColumnarMatching(core, knowledge, flattened, ticks, setup.key, setup.texts)
-        self._warning = SchemaWarning()
         plainly = isinstance(pattern, Project) and pattern.pattern is core.node and not can_repeat(core.node)
         self._answers: _Columns | _Solutions
         if isinstance(pattern, Project) and plainly and isinstance(query.result, Select):
@@ -86,7 +86,7 @@ class ColumnarTask:
     def take(self, intake: Intake, wanted: NDArray[np.bool_]) -> None:
         """Keep what it can use of the events until they are due."""
         if self._matching.take(intake, counted_events(intake, wanted, self._streams, self._setup)):
-            self._warning.tell()
+            self._setup.notices.tell(SCHEMA_IGNORED)
 
     def release(self, until: int, closed: int) -> Sequence[Match]:
         """Step over the instants."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import logging
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -27,23 +26,6 @@ from scepter.timeline import Duration, TimeKind, format_instant
 
 if TYPE_CHECKING:
     from scepter.runtime.registry import TaskSetup
-
-_log = logging.getLogger("scepter")
-
-
-class SchemaWarning:
-    """Said once: the schema of a run is fixed."""
-
-    __slots__ = ("told",)
-
-    def __init__(self) -> None:
-        self.told = False
-
-    def tell(self) -> None:
-        """Say it, if it has not been said."""
-        if not self.told:
-            self.told = True
-            _log.warning("a stream carries schema statements, which are ignored: the schema of a run is fixed")
 
 
 def counted_events(intake: Intake, wanted: NDArray[np.bool_], streams: frozenset[IRI], setup: TaskSetup) -> NDArray[np.bool_]:

@@ -24,7 +24,6 @@ from scepter.kernel.intake import Intake
 from scepter.optimizer.patterns import optimize_pattern
 from scepter.rdf.terms import IRI, Triple
 from scepter.runtime.continuous_answers import (
-    SchemaWarning,
     SolutionMatches,
     constructed,
     counted_events,
@@ -35,6 +34,7 @@ from scepter.runtime.continuous_answers import (
     ticks_of,
 )
 from scepter.runtime.matches import Match
+from scepter.runtime.notices import SCHEMA_IGNORED
 from scepter.runtime.tasks import TermMatches
 
 if TYPE_CHECKING:
@@ -64,13 +64,13 @@ class _Buffer:
         self._waiting: list[_Waiting] = []
         self._arrived = 0
         self._mark = 0
-        self._warning = SchemaWarning()
 
     def take(self, intake: Intake, wanted: NDArray[np.bool_]) -> None:
         """The wanted events of the streams that count, with the triples that count."""
         wanted = counted_events(intake, wanted, self._streams, self._setup)
-        if not self._warning.told and self._selection.has_schema(intake, wanted):
-            self._warning.tell()
+        notices = self._setup.notices
+        if SCHEMA_IGNORED not in notices and self._selection.has_schema(intake, wanted):
+            notices.tell(SCHEMA_IGNORED)
         batch, names = intake.batch, intake.names()
         for event, triples in self._selection.triples(intake, wanted):
             if not triples and not self._every:

@@ -27,6 +27,7 @@ from scepter.rdf.nquads import ReadState
 from scepter.rdf.source import DeadLetterTaker
 from scepter.rdf.terms import IRI, Triple
 from scepter.runtime.matches import Match, sorted_matches
+from scepter.runtime.notices import Notices
 from scepter.runtime.options import RunOptions
 from scepter.runtime.registry import TASKS, TaskSetup, grounds_of
 from scepter.runtime.sequence_task import sequence_task
@@ -49,6 +50,7 @@ class LocalEngine:
         key: TermKey | None = None,
         shown: Callable[[int, str | None], object] | None = None,
         dead_letter: DeadLetterTaker = lambda letter: None,
+        notices: Notices | None = None,
         numbered_from: int = 0,
     ) -> None:
         self._program = program
@@ -59,6 +61,7 @@ class LocalEngine:
         self._texts = Texts()
         self._shown = shown
         self._dead_letter = dead_letter
+        self._notices = notices or Notices()
         self._grounds = [grounds_of(unit, background, ontology) for unit in program.others]
         self._order = evaluation_order(program)
         self.streams: list[IRI] = list(dict.fromkeys(s.iri for unit in program.units for s in unit.streams))
@@ -165,7 +168,7 @@ class LocalEngine:
             self._start = None if self._options.start is None else self._options.start.on(kind, "--start")
             setup = TaskSetup(
                 kind, self._options, self._background, self._ontology, self._texts, lambda: self.streams, self._show,
-                self._shown is None, self._dead_letter, self._key,
+                self._shown is None, self._dead_letter, self._key, self._notices,
             )  # fmt: skip
             self._tasks = [sequence_task(query, i, setup) for i, query in enumerate(self._program.queries)]
             for unit, grounds in zip(self._program.others, self._grounds, strict=True):

@@ -19,6 +19,7 @@ from scepter.rdf.terms import IRI, Triple
 from scepter.runtime.columnar_task import continuous_task
 from scepter.runtime.continuous_task import PeriodicTask
 from scepter.runtime.event_grounds import EventGrounds
+from scepter.runtime.notices import Notices
 from scepter.runtime.occurrence_task import OccurrenceTask
 from scepter.runtime.options import RunOptions
 from scepter.runtime.tasks import Task
@@ -46,6 +47,8 @@ class TaskSetup:
     """Takes the items that cannot be used."""
     key: TermKey = field(default_factory=TermKey.random)
     """The key of the run's term ids."""
+    notices: Notices = field(default_factory=Notices)
+    """What is said about the data, once for all units."""
     grounds: EventGrounds | None = None
     """What the unit rests on before any event comes."""
 

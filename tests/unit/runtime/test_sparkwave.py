@@ -170,6 +170,18 @@ def test_schema_in_the_stream_is_ignored_with_one_warning(caplog: pytest.LogCapt
     ]
 
 
+def test_one_warning_whichever_queries_of_a_file_find_it(caplog: pytest.LogCaptureFixture) -> None:
+    """On columns, term by term, and at steps."""
+    run = engine(
+        "SELECT ?x FROM STREAM :s [RANGE 5] WHERE { ?x :p ?y } "
+        "SELECT ?x FROM STREAM :s [RANGE 5] WHERE { ?x :p ?y OPTIONAL { ?x :q ?z } } "
+        "SELECT ?x FROM STREAM :s [RANGE 5 STEP 1] WHERE { ?x :p ?y }"
+    )
+    with caplog.at_level(logging.WARNING):
+        run.push_all([event(f"@prefix rdfs: <{RDFS}> . :C rdfs:subClassOf :D . :x :p :y .", 1)])
+    assert len(caplog.records) == 1
+
+
 def test_blank_nodes_of_two_events_never_meet() -> None:
     run = engine("SELECT ?v ?w FROM STREAM :s [RANGE 5] WHERE { ?x :p ?v . ?x :q ?w }")
     assert rows(run.push_all([event("_:b :p 1 .", 1), event("_:b :q 2 .", 2), event("[] :p 3 ; :q 4 .", 3)])) == [
@@ -337,3 +349,22 @@ def test_a_cache_that_cannot_be_written_is_no_obstacle(tmp_path: Path, monkeypat
     )
     engine = Engine(query, background={"http://e/g": path})
     assert len(engine.push(Event("http://e/s", "<http://e/o> <http://e/by> <http://e/v> .", 1))) == 1
+
+
+def test_paths_and_aggregates_over_static_data() -> None:
+    near = engine(
+        "SELECT ?x ?n FROM STREAM :s [RANGE 5] FROM NAMED :db WHERE { ?x :at ?p . "
+        "GRAPH :db { SELECT ?p (COUNT(*) AS ?n) WHERE { ?p :in* ?q } GROUP BY ?p } }",
+        background={NS + "db": f"@prefix : <{NS}> .\n:a :in :b . :b :in :c ."},
+    )
+    found = [m for t, p in ((1, "a"), (2, "b"), (3, "x")) for m in near.push(event(f":x{t} :at :{p} .", t))]
+    assert [(m.end, m.bindings["n"].lexical) for m in found] == [(1, "3"), (2, "2")]  # type: ignore[union-attr]
+
+
+def test_a_path_over_static_data_keeps_nothing_more_of_the_stream() -> None:
+    near = engine(
+        "SELECT ?x FROM STREAM :s [RANGE 5] FROM NAMED :db WHERE { ?x :at ?p . GRAPH :db { ?p :in+ :c } }",
+        background={NS + "db": f"@prefix : <{NS}> .\n:a :in :b . :b :in :c ."},
+    )
+    near.push(event(":x :noise 1 ; :at :a .", 1))
+    assert near.state_size()["occurrences"] == 1

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from scepter.algebra.expressions import Constant
-from scepter.algebra.patterns import PathPattern, Pattern, TriplePattern
-from scepter.algebra.walk import find
+from scepter.algebra.patterns import Graph, PathPattern, Pattern, TriplePattern
+from scepter.algebra.walk import find, find_outside
 from scepter.ontology.schema import Schema
 from scepter.ontology.vocabulary import TYPE
 from scepter.rdf.terms import Term, Triple
@@ -32,7 +32,7 @@ class Relevance:
 
     def __init__(self, pattern: Pattern) -> None:
         self._by_predicate: dict[Term, list[tuple[Term | None, Term | None]]] = {}
-        self._any = next(find(pattern, PathPattern), None) is not None
+        self._any = next(find_outside(pattern, PathPattern, (Graph,)), None) is not None
         for triple in triple_patterns(pattern):
             subject, object = (n.term if isinstance(n, Constant) else None for n in (triple.subject, triple.object))
             if isinstance(triple.predicate, Constant):

@@ -1,0 +1,37 @@
+"""What a run says about its data while it goes on."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Final
+
+_log = logging.getLogger("scepter")
+
+SCHEMA_IGNORED: Final = "a stream carries schema statements, which are ignored: the schema of a run is fixed"
+
+
+class Notices:
+    """Each thing is said once, whichever of the run's queries finds it.
+
+    >>> heard = []
+    >>> notices = Notices(heard.append)
+    >>> notices.tell("so"); notices.tell("so")
+    >>> heard, "so" in notices
+    (['so'], True)
+    """
+
+    __slots__ = ("_said", "_say")
+
+    def __init__(self, say: Callable[[str], None] = _log.warning) -> None:
+        self._say = say
+        self._said: set[str] = set()
+
+    def __contains__(self, text: object) -> bool:
+        return text in self._said
+
+    def tell(self, text: str) -> None:
+        """Say it, if it has not been said."""
+        if text not in self._said:
+            self._said.add(text)
+            self._say(text)
