@@ -28,8 +28,9 @@ def lower_sparkwave(document: syntax.SparkwaveDocument, source: Source) -> Lower
     lowered = [_QueryLowering(query) for query in document.queries]
     units = tuple(each.lower() for each in lowered)
     _refuse_circles(document, units)
+    notes = [_setting_note(setting) for setting in document.settings if setting.path != "null"]
     ignored = "HANDLERS says where the prototype's results go, and is ignored"
-    notes = [
+    notes += [
         _warning("handlers", ignored, handlers.span, "choose with --output and --format") for handlers in document.handlers
     ]
     streams = dict.fromkeys(stream for unit in units for stream in unit.streams)
@@ -52,6 +53,15 @@ def lower_sparkwave(document: syntax.SparkwaveDocument, source: Source) -> Lower
         constructs=any(isinstance(result, Construct) for result in results),
         asks=any(isinstance(result, Ask) for result in results),
     )
+
+
+def _setting_note(setting: syntax.Setting) -> Diagnostic:
+    what, option = {
+        "EPSILON_ONTOLOGY": ("schema", "--ontology"),
+        "STATIC_INSTANCES": ("static data", "--background"),
+    }[setting.name]
+    message = f"{setting.name} names the file of the prototype's {what}, and is ignored"
+    return _warning("pattern-file", message, setting.span, f"give it with {option} {setting.path}")
 
 
 def _refuse_circles(document: syntax.SparkwaveDocument, units: tuple[ContinuousQuery | PeriodicQuery, ...]) -> None:

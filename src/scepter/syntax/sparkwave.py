@@ -14,7 +14,7 @@ from scepter.rdf.terms import IRI
 from scepter.syntax import sparkwave_tree as nodes
 from scepter.syntax import tree
 from scepter.syntax.build import SparqlBuilder, only, span_of
-from scepter.syntax.terms import token_span
+from scepter.syntax.terms import string, token_span
 
 
 @v_args(meta=True)
@@ -38,7 +38,10 @@ class SparkwaveBuilder(SparqlBuilder):
         if register is not None or not queries:
             raise query_error("syntax", "there is no query here: expected SELECT, CONSTRUCT or ASK", Span(end, end + 1))
         return nodes.SparkwaveDocument(
-            tuple(queries), tuple(only(children, nodes.Handlers)), tuple(self.names.prefixes.items())
+            tuple(queries),
+            tuple(only(children, nodes.Setting)),
+            tuple(only(children, nodes.Handlers)),
+            tuple(self.names.prefixes.items()),
         )
 
     def register(self, meta: Meta, children: list[Any]) -> nodes.Register:
@@ -46,6 +49,11 @@ class SparkwaveBuilder(SparqlBuilder):
         kind, name = children
         text = str(name) if isinstance(name, Token) else _name(name).iri
         return nodes.Register(kind.lower() == "stream", text, span_of(meta))
+
+    def setting(self, meta: Meta, children: list[Token]) -> nodes.Setting:
+        """EPSILON_ONTOLOGY and STATIC_INSTANCES."""
+        name, path = children
+        return nodes.Setting(name.upper(), string(path), token_span(name))
 
     def handlers(self, meta: Meta, children: list[Token]) -> nodes.Handlers:
         """HANDLERS { … }."""

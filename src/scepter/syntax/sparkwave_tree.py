@@ -117,9 +117,19 @@ class Handlers:
 
 
 @dataclass(frozen=True, slots=True)
+class Setting:
+    """Where a pattern file of the prototype finds a file: EPSILON_ONTOLOGY or STATIC_INSTANCES."""
+
+    name: str
+    path: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class SparkwaveDocument:
-    """The queries of one file, its HANDLERS blocks, and the prefixes in force at its end."""
+    """The queries of one file, the prototype's settings and HANDLERS blocks, and the prefixes in force at its end."""
 
     queries: tuple[SparkwaveQuery, ...]
+    settings: tuple[Setting, ...]
     handlers: tuple[Handlers, ...]
     prefixes: tuple[tuple[str, str], ...]

@@ -73,6 +73,12 @@ def test_the_prototypes_window_is_for_every_stream_and_counts_milliseconds() -> 
     assert [warning.code for warning in result.warnings] == ["handlers"]
 
 
+def test_files_that_a_pattern_file_names_are_given_as_options() -> None:
+    text = 'EPSILON_ONTOLOGY = "null"\nSTATIC_INSTANCES = "a b.nt"\nSELECT * WHERE { ?a :p ?b . TIMEWINDOW (100) }'
+    (warning,) = lowered(text).warnings
+    assert (warning.code, warning.help) == ("pattern-file", "give it with --background a b.nt")
+
+
 def test_time_window_is_for_streams_without_one() -> None:
     unit = continuous("ASK FROM STREAM :s FROM STREAM :t [RANGE 1s] { ?a :p ?b TIMEWINDOW (5) }")
     assert [source.extent for source in unit.sources] == [Range(Duration(5_000)), Range(Duration(1_000_000))]
