@@ -76,7 +76,7 @@ class Buckets:
     def take(self, stream: str, start: int, end: int, triples: Iterable[tuple[object, object, object]]) -> None:
         for bucket, _, blob in self.solved(stream, start, end, triples):
             work = self.works.setdefault(bucket, QueryWork(self.job, 0))
-            work.kernel.accept(unpack_solved(blob, work.texts))
+            work.kernel.accept(unpack_solved(blob, work.texts)[0])
 
     def release(self, until: int) -> list[Match]:
         found: list[Match] = []

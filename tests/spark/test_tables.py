@@ -88,7 +88,7 @@ def test_many_matches_come_in_several_batches_and_none_in_none() -> None:
     query, found = matches("SELECT ?s ?v ?w")
     schema = arrow_schema(query.variables, query.constructs, query.asks, TimeKind.INTEGER)
     many = found * (25_000 // len(found))
-    sizes = [batch.num_rows for batch in match_table(many, schema)]
+    sizes = [batch.num_rows for batch in match_table(many, schema, 10_000)]
     assert sum(sizes) == len(many) and len(sizes) == 3
     assert list(match_table([], schema)) == []
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
+from types import MappingProxyType
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +20,8 @@ from scepter.physical.plan import QueryPlan
 
 NOWHERE = np.uint64(2**64 - 1)
 """The bucket of rows that no bucket gets."""
+Reached: TypeAlias = Mapping[int, int]
+"""Stream -> the greatest time of its events."""
 _COLUMNS = ("time", "start", "branch", "events", "names", "ids", "refs", "number", "scale")
 
 
@@ -65,9 +69,11 @@ class Slices:
         return mine
 
 
-def split(solved: Solved, rows: list[UInt64], ticks: UInt64 | None, texts: Texts) -> Iterator[tuple[int, int, bytes]]:
+def split(
+    solved: Solved, rows: list[UInt64], ticks: UInt64 | None, texts: Texts, reached: Reached = MappingProxyType({})
+) -> Iterator[tuple[int, int, bytes]]:
     """(bucket, greatest time, packed part) for each bucket that gets anything. `ticks` are the ticks' buckets; None drops
-    them where nothing looks at them."""
+    them where nothing looks at them. Each part tells how far the events it was made from have `reached`."""
     places = [(id(table), id(of)) for table, of in zip(solved.tables, rows, strict=True)]
     first = {place: number for number, place in reversed(list(enumerate(places)))}
     divided = {place: _Divided(solved.tables[number], rows[number]) for place, number in first.items()}
@@ -78,7 +84,7 @@ def split(solved: Solved, rows: list[UInt64], ticks: UInt64 | None, texts: Texts
         of = Solved(tuple(part[place] for place in places), Ticks(solved.ticks.groups[mask], solved.ticks.times[mask]))
         times = [table.time for table in part.values()] + [of.ticks.times]
         greatest = max((int(t.max()) for t in times if len(t)), default=0)
-        yield bucket, greatest, pack_solved(of, texts)
+        yield bucket, greatest, pack_solved(of, texts, reached)
 
 
 class _Divided:
@@ -100,7 +106,7 @@ def _small(of: UInt64) -> NDArray[np.uint16] | UInt64:
     return of.astype(np.uint16) if not len(of) or of[of != NOWHERE].max(initial=0) < 2**16 - 1 else of
 
 
-def pack_solved(solved: Solved, texts: Texts) -> bytes:
+def pack_solved(solved: Solved, texts: Texts, reached: Reached) -> bytes:
     """A part with the texts its refs point at, a table that several scans share once; texts of the background travel by
     themselves and keep their refs."""
     tables = list({id(table): table for table in solved.tables}.values())
@@ -117,11 +123,12 @@ def pack_solved(solved: Solved, texts: Texts) -> bytes:
         arrays[f"{i}.refs"] = renewed[i][each[i][1]]
         arrays[f"{i}.names"] = renewed[len(tables) + i].reshape(table.names.shape)
     places = [id(table) for table in tables]
-    return pack(arrays, {"scans": [places.index(id(table)) for table in solved.tables]})
+    scans = [places.index(id(table)) for table in solved.tables]
+    return pack(arrays, {"scans": scans, "reached": list(reached.items())})
 
 
-def unpack_solved(data: bytes | memoryview, texts: Texts) -> Solved:
-    """A packed part, its texts taken over."""
+def unpack_solved(data: bytes | memoryview, texts: Texts) -> tuple[Solved, dict[int, int]]:
+    """A packed part, its texts taken over; and how far its streams have reached."""
     arrays, meta = unpack(data)
     base = texts.insert(arrays["texts"].tobytes())
     tables = []
@@ -129,7 +136,8 @@ def unpack_solved(data: bytes | memoryview, texts: Texts) -> Solved:
         for name in ("names", "refs"):
             arrays[f"{i}.{name}"] = _moved(arrays[f"{i}.{name}"], base)
         tables.append(Solutions(*(arrays[f"{i}.{name}"] for name in _COLUMNS)))
-    return Solved(tuple(tables[i] for i in meta["scans"]), Ticks(arrays["groups"], arrays["times"]))
+    solved = Solved(tuple(tables[i] for i in meta["scans"]), Ticks(arrays["groups"], arrays["times"]))
+    return solved, dict(meta["reached"])
 
 
 def _moved(refs: Int64, base: int) -> Int64:

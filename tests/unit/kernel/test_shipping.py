@@ -34,7 +34,7 @@ def test_rows_with_equal_keys_meet_and_no_row_is_lost_or_doubled() -> None:
     for i, subject in enumerate(subjects):
         for bucket, time, blob in run.solved(STREAM, i, i, triples(f"{subject} :p {i} .")):
             assert 0 <= bucket < 5 and time == i
-            (table, none) = unpack_solved(blob, Texts()).tables
+            (table, none) = unpack_solved(blob, Texts())[0].tables
             assert not len(none)
             rows += len(table)
             places.setdefault(subject, set()).add(bucket)
@@ -50,7 +50,7 @@ def test_texts_travel_with_the_solutions_and_only_those_needed() -> None:
     assert b"kept" in blob and long.encode() not in blob
     texts = Texts()
     texts.append(['"something else that is there already"'])
-    table = unpack_solved(blob, texts).tables[0]
+    table = unpack_solved(blob, texts)[0].tables[0]
     assert table.start.tolist() == [1, 1] and table.time.tolist() == [2, 2]
     found = {str(texts.term(int(ref))) for ref in table.refs[:, 1]}
     assert found == {'"kept"', '"5"^^<http://www.w3.org/2001/XMLSchema#integer>'}
@@ -60,7 +60,7 @@ def test_texts_travel_with_the_solutions_and_only_those_needed() -> None:
 def test_refs_into_the_background_stay() -> None:
     run = Buckets(job_of(BY_KEY, 1, background=BACKGROUND))
     ((_, _, blob),) = run.solved(STREAM, 1, 1, triples(":b :q 2 ."))
-    solved = unpack_solved(blob, run.reader.texts)
+    solved, _ = unpack_solved(blob, run.reader.texts)
     refs = solved.tables[1].refs
     assert (refs >= FIXED).any()
     assert "<http://example/bob>" in {str(run.reader.texts.term(int(ref))) for ref in refs.ravel()}
@@ -69,7 +69,7 @@ def test_refs_into_the_background_stay() -> None:
 def test_windows_before_the_origin_have_buckets_too() -> None:
     run = Buckets(job_of(BY_KEY, 1, background=BACKGROUND))
     ((_, _, blob),) = run.solved(STREAM, -25, -25, triples(":a :p 1 ."))
-    solved = unpack_solved(blob, Texts())
+    solved, _ = unpack_solved(blob, Texts())
     (rows, none) = buckets_by_window(solved, 0, 10, 4)
     assert rows.tolist() == [(-3) % 4] and not len(none)
 
@@ -83,7 +83,7 @@ def test_ticks_go_where_they_are_wanted() -> None:
     run = Buckets(job_of(BY_KEY, 1, background=BACKGROUND))
     ((_, _, blob),) = run.solved(STREAM, 4, 4, triples(":a :p 1, 2 ."))
     texts = Texts()
-    solved = unpack_solved(blob, texts)
+    solved, _ = unpack_solved(blob, texts)
     rows = [np.zeros(len(table), np.uint64) for table in solved.tables]
     ((bucket, time, _),) = split(solved, rows, np.zeros(len(solved.ticks.times), np.uint64), texts)
     assert (bucket, time) == (0, 4)

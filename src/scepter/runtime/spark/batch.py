@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -21,7 +21,7 @@ from scepter.rdf.batch import DeadLetter, EventBatch
 from scepter.rdf.nquads import ReadState
 from scepter.rdf.terms import IRI
 from scepter.runtime.engine import LocalEngine
-from scepter.runtime.matches import Matcher, sorted_matches
+from scepter.runtime.matches import Match, Matcher, sorted_matches
 from scepter.runtime.queries import Query
 from scepter.runtime.spark.frames import frame_batches
 from scepter.runtime.spark.jobs import SALT_ROOM, Job, QueryWork, pack_batch, unpack_batch, work
@@ -29,14 +29,16 @@ from scepter.runtime.spark.ranges import Range, read_range
 from scepter.runtime.spark.tables import QUERY, arrow_schema, match_table, result_schema
 from scepter.timeline import MAX_INSTANT
 
-PACKED = "query int, bucket int, time bigint, blob binary"
-_PACKED = pa.schema([("query", pa.int32()), ("bucket", pa.int32()), ("time", pa.int64()), ("blob", pa.binary())])
+PACKED = "query int, bucket int, time bigint, events bigint, blob binary"
+_PACKED = pa.schema(
+    [("query", pa.int32()), ("bucket", pa.int32()), ("time", pa.int64()), ("events", pa.int64()), ("blob", pa.binary())]
+)
 _TIME = -2
-"""The `query` of rows that tell how far time is; of live input, their blobs hold the times of all events."""
+"""The `query` of rows that tell how far time is and of how many events; of live input, their blobs hold the times of all."""
 _WHOLE = 0
 """The `query` of blobs that hold events rather than solutions, where the program runs undivided."""
 
-_BATCH_BYTES = 4 * 2**20
+BATCH_BYTES = 16 * 2**20
 
 Report = Callable[[DeadLetter], None]
 
@@ -64,13 +66,9 @@ def run_batch(
         query.variables, query.constructs, query.asks, job.kind, query.occurrences, parts=job.parts, why=job.options.why
     )
     spark_schema = result_schema(query, job.kind, parts=job.parts, why=job.options.why)
-    step = _run_bucket if job.divided else _run_whole
-
-    def reduce(packed: pa.Table) -> pa.Table:  # Spark reads the annotations, so that this cannot be a partial
-        return step(shared, schema, packed)
-
-    filled = packed.where(F.col("blob").isNotNull())
-    return _merged(filled.groupBy("query", "bucket").applyInArrow(reduce, spark_schema), job)
+    # straight to the task of its bucket: a grouping would sort the blobs first, and hash eight buckets to two tasks unevenly
+    spread = packed.where(F.col("blob").isNotNull()).repartitionById(job.buckets, F.col("query") + F.col("bucket"))
+    return _merged(spread.mapInArrow(partial(_run_buckets, shared, schema), spark_schema), job)
 
 
 def _packed(spark: SparkSession, reading: Reading, inputs: Mapping[int, DataFrame | list[Range]]) -> DataFrame:
@@ -111,7 +109,7 @@ def _pack_ranges(reading: Reading, rows: Iterable[pa.RecordBatch]) -> Iterator[p
                 reading.report,
                 predicates=job.predicates,
                 kind=job.kind,
-                batch_bytes=_BATCH_BYTES,
+                batch_bytes=BATCH_BYTES,
             )
             # events are numbered as their blank nodes are salted: apart from those of every other range
             yield from packed_rows(job, batches, row["salt"])
@@ -129,50 +127,59 @@ def pack_frame(reading: Reading, stream: int, rows: Iterable[pa.RecordBatch]) ->
 def packed_rows(job: Job, batches: Iterable[EventBatch], number: int) -> Iterator[pa.RecordBatch]:
     """Solutions per query and bucket, or the events as they are where the program cannot be divided."""
     for batch in batches:
-        rows: list[tuple[int, int, int, bytes | None]] = []
+        rows: list[tuple[int, int, int, int, bytes | None]] = []
         if job.divided:
             for query in range(len(job.program.queries)):
-                rows += [(query, *part) for part in work(job, query).solve(batch, number)]
+                rows += [(query, bucket, time, 0, blob) for bucket, time, blob in work(job, query).solve(batch, number)]
         elif batch.events:
-            rows.append((_WHOLE, 0, int(batch.end.max()), pack_batch(batch)))
+            rows.append((_WHOLE, 0, int(batch.end.max()), 0, pack_batch(batch)))
         number += batch.events
         if batch.events:
             # time moves on with every event, also with those that no pattern looks at; and any of them may be late
             times = pack({"stream": batch.stream, "time": batch.end}) if job.live else None
-            rows.append((_TIME, -1, int(batch.end.max()), times))
+            rows.append((_TIME, -1, int(batch.end.max()), batch.events, times))
         if rows:
             yield pa.RecordBatch.from_arrays(
                 [pa.array(c, t) for c, t in zip(zip(*rows, strict=True), _PACKED.types, strict=True)], schema=_PACKED
             )
 
 
-def _run_bucket(shared: Broadcast[Job], schema: pa.Schema, packed: pa.Table) -> pa.Table:
-    """The stateful part of one query in one bucket."""
-    job = shared.value
-    query = packed.column("query")[0].as_py()
+def _run_buckets(shared: Broadcast[Job], schema: pa.Schema, packed: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The stateful part of the buckets of a task."""
+    blobs: dict[tuple[int, int], list[pa.Buffer]] = {}
+    for rows in packed:
+        places = zip(rows.column("query").to_pylist(), rows.column("bucket").to_pylist(), strict=True)
+        for place, blob in zip(places, rows.column("blob"), strict=True):
+            blobs.setdefault(place, []).append(blob.as_buffer())
+    for query, bucket in sorted(blobs):
+        mine = (memoryview(blob) for blob in blobs.pop((query, bucket)))
+        yield from match_table(_run_bucket(shared.value, query, bucket, mine), schema)
+
+
+def _run_bucket(job: Job, query: int, bucket: int, blobs: Iterable[memoryview]) -> Sequence[Match]:
+    """The matches of a query in one bucket, or of the whole program in the only one."""
+    if not job.divided:
+        return _run_whole(job, blobs)
     here = QueryWork(job, query)
-    for blob in packed.column("blob"):
-        here.kernel.accept(unpack_solved(memoryview(blob.as_buffer()), here.texts))
+    for blob in blobs:
+        here.kernel.accept(unpack_solved(blob, here.texts)[0])
     matcher = Matcher(query, here.kernel, here.texts, job.kind, shown, lasting=True)
     runs = here.kernel.finish()
     if here.slices is not None:
-        runs = runs.take(here.slices.owns(packed.column("bucket")[0].as_py(), runs.start))
-    matches = matcher(runs)
-    return pa.Table.from_batches(match_table(sorted_matches(matches), schema), schema)
+        runs = runs.take(here.slices.owns(bucket, runs.start))
+    return matcher(runs)
 
 
-def _run_whole(shared: Broadcast[Job], schema: pa.Schema, packed: pa.Table) -> pa.Table:
-    """The whole program in one task."""
-    job = shared.value
+def _run_whole(job: Job, blobs: Iterable[memoryview]) -> Sequence[Match]:
     engine = LocalEngine(job.program, job.options, job.background(), ontology=job.ontology, key=job.key)
     for stream in job.streams:
         engine.stream_number(stream)
     engine.reading.salt = secrets.randbits(38) * SALT_ROOM
-    for blob in packed.column("blob"):
-        engine.take(unpack_batch(memoryview(blob.as_buffer())))
+    for blob in blobs:
+        engine.take(unpack_batch(blob))
     matches = list(engine.advance(MAX_INSTANT - 1)) if job.program.others else []
     matches += engine.finish()
-    return pa.Table.from_batches(match_table(sorted_matches(matches), schema), schema)
+    return sorted_matches(matches)
 
 
 def shown(number: int, name: object) -> object:

@@ -1,12 +1,15 @@
 """A bucket of a live run: a kernel restored from Spark's state store, stepped, and put back.
 
-A bucket's state is one versioned blob (`kernel.state`). Solutions wait in it until the watermark has passed them; a timer wakes
-the bucket when it does, also when no event comes. What is behind the watermark on arrival is late.
+A bucket's state is one versioned blob (`kernel.state`). Solutions wait in it until they are certain; a timer wakes the bucket
+when the watermark has passed them, also when no event comes. What is behind the watermark on arrival is late.
+
+Spark moves its watermark when a micro-batch is done. All events of the micro-batch are here before, and where it will move to
+is seen from their times: so far answers are given at once, instead of all events going to the state store and back.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -20,13 +23,14 @@ from scepter.kernel.container import pack, unpack
 from scepter.kernel.query import QueryKernel, Solved, Ticks
 from scepter.kernel.shipping import unpack_solved
 from scepter.kernel.state import dump, restore
-from scepter.runtime.matches import Matcher
+from scepter.runtime.matches import Match, Matcher
 from scepter.runtime.spark.batch import shown
 from scepter.runtime.spark.jobs import Job, QueryWork, new_work
 from scepter.runtime.spark.tables import match_table
 from scepter.runtime.spark.whole import WholeProgram
 from scepter.timeline import MIN_INSTANT, TimeKind
 
+_ROWS: Final = 8192
 FOUND: Final = "rows binary, matches bigint, late bigint, letters binary"
 """What a bucket gives: rows of the result as an Arrow stream, how many, how many late events, and their times."""
 
@@ -35,6 +39,11 @@ def ticks_per_millisecond(job: Job) -> int:
     """How Spark, which tells time in milliseconds, is told a run's times: a tick of an integer timeline counts as one unless
     it is a microsecond, so that small numbers move the watermark."""
     return 1000 if job.kind is TimeKind.DATETIME or job.options.time_unit == "us" else 1
+
+
+def patience(job: Job) -> int:
+    """How many of Spark's milliseconds events may be late."""
+    return -(-(job.options.delay_on(job.kind) or 0) // ticks_per_millisecond(job))
 
 
 class Bucket:
@@ -55,7 +64,7 @@ class Bucket:
         self._state = state
         self._answered = answered
         self._scale = ticks_per_millisecond(job)
-        self._whole = None if log is None else WholeProgram(job, state, log)
+        self._whole = None if log is None else WholeProgram(job, state, log, self.certain)
         self._identities = [job.identity(number) for number in range(len(job.program.queries))]
 
     def take(self, place: int, blobs: Iterable[bytes], milliseconds: int) -> Iterator[pd.DataFrame]:
@@ -67,9 +76,12 @@ class Bucket:
             yield from self._step_whole(self._whole, blobs, watermark)
         elif not self._is_answered(place):
             work = self._restored(place)
+            reached: dict[int, int] = {}
             for blob in blobs:
-                work.kernel.accept(punctual(unpack_solved(blob, work.texts), watermark))
-            yield from self._step(work, watermark)
+                solved, far = unpack_solved(blob, work.texts)
+                work.kernel.accept(punctual(solved, watermark))
+                reached |= {stream: max(time, reached.get(stream, time)) for stream, time in far.items()}
+            yield from self._step(work, self.certain(reached, watermark))
 
     def wake(self, place: int, milliseconds: int) -> Iterator[pd.DataFrame]:
         """The watermark has moved: release what it has passed."""
@@ -80,11 +92,25 @@ class Bucket:
             yield from self._step(self._restored(place), watermark)
 
     def _step_whole(self, whole: WholeProgram, blobs: Iterable[bytes], watermark: int) -> Iterator[pd.DataFrame]:
-        matches = whole.step(blobs, watermark)
-        if matches:
-            yield _found(rows=_ipc(match_table(matches, self._schema), self._schema), matches=len(matches))
+        yield from self._rows(whole.step(blobs, watermark))
         self._sleep()
-        self._handle.registerTimer(max(watermark, 0) // self._scale + 1)  # as soon as time moves on
+        self._handle.registerTimer(max(whole.reached + 1, watermark, 0) // self._scale + 1)  # as soon as time moves on
+
+    def certain(self, reached: Mapping[int, int], watermark: int) -> int:
+        """Where Spark's watermark will stand behind a micro-batch with events up to these times, or a time before that."""
+        wait = self._job.options.idle_streams == "wait"
+        if not reached or (wait and len(reached) < len(self._job.streams)):
+            return watermark
+        furthest = min(reached.values()) if wait else max(reached.values())
+        return max(watermark, self._ticks(furthest // self._scale - patience(self._job)))
+
+    def _rows(self, matches: Sequence[Match]) -> Iterator[pd.DataFrame]:
+        """Rows as values of some megabytes: nested columns would go through pandas, which knows none."""
+        for batch in match_table(matches, self._schema, _ROWS):
+            sink = pa.BufferOutputStream()
+            with pa.ipc.new_stream(sink, self._schema) as writer:
+                writer.write_batch(batch)
+            yield _found(rows=sink.getvalue().to_pybytes(), matches=batch.num_rows)
 
     def _asks(self, query: int) -> bool:
         return isinstance(self._job.program.queries[query].result, Ask)
@@ -102,13 +128,12 @@ class Bucket:
         if watermark > MIN_INSTANT:
             matcher = Matcher(work.number, work.kernel, work.texts, self._job.kind, shown, lasting=True)
             matches = matcher(work.kernel.release(watermark - 1, watermark - 1))
-            if matches:
-                yield _found(rows=_ipc(match_table(matches, self._schema), self._schema), matches=len(matches))
-                if self._asks(work.number):
-                    self._answered.update((True,))
-                    self._state.clear()
-                    self._sleep()
-                    return
+            yield from self._rows(matches)
+            if matches and self._asks(work.number):
+                self._answered.update((True,))
+                self._state.clear()
+                self._sleep()
+                return
         work.kernel.commit()
         self._sleep()
         if work.kernel.idle:
@@ -148,16 +173,6 @@ def _late(blobs: Iterable[bytes], watermark: int) -> Iterator[pd.DataFrame]:
     stream, time = np.concatenate(streams), np.concatenate(times)
     if len(time):
         yield _found(late=len(time), letters=pack({"stream": stream, "time": time}, {"watermark": watermark}))
-
-
-def _ipc(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> bytes:
-    """Rows as one value: nested columns would go through pandas, which knows none."""
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, schema) as writer:
-        for batch in batches:
-            writer.write_batch(batch)
-    data: bytes = sink.getvalue().to_pybytes()
-    return data
 
 
 def punctual(solved: Solved, watermark: int) -> Solved:

@@ -41,6 +41,7 @@ class Standing:
 class _Tally:
     batch: int = -1
     events: int = 0
+    per_second: float = 0.0
     late: int = 0
 
 
@@ -96,15 +97,17 @@ def _standing(running: StreamingQuery, tally: _Tally) -> Standing | None:
     for progress in running.recentProgress:
         if progress["batchId"] > tally.batch:
             tally.batch = progress["batchId"]
-            tally.events += max(0, progress["numInputRows"])
-            tally.late += observed(progress).late
+            seen = observed(progress)
+            tally.events += seen.events
+            tally.late += seen.late
+            tally.per_second = 1000 * seen.events / max(1, progress["durationMs"].get("triggerExecution", 0))
     last: Any = running.lastProgress
     if last is None:
         return None
     operators = last["stateOperators"]
     return Standing(
         events=tally.events,
-        per_second=float(last["processedRowsPerSecond"] or 0.0),
+        per_second=tally.per_second,
         watermark=last["eventTime"].get("watermark"),
         state_rows=sum(each["numRowsTotal"] for each in operators),
         state_bytes=sum(each["memoryUsedBytes"] for each in operators),

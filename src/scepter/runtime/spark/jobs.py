@@ -116,9 +116,10 @@ class QueryWork:
         intake = Intake(batch, self.texts.add(batch), number, named=self.job.parts)
         wanted = np.ones(batch.events, np.bool_) if self.job.start is None else batch.end >= self.job.start
         self.kernel.take(intake, self._streams, wanted)
+        reached = reached_by(batch) if self.job.live else {}
         for solved in self.kernel.drain():
             if self.slices is None:
-                yield from split(solved, *self._buckets(solved), self.texts)
+                yield from split(solved, *self._buckets(solved), self.texts, reached)
             else:
                 tables = zip(*(self.slices.of(table.time) for table in solved.tables), strict=True)
                 for rows, ticks in zip(tables, self.slices.of(solved.ticks.times), strict=True):
@@ -147,6 +148,11 @@ def division(plan: QueryPlan, *, live: bool = False) -> PartitionKind:
     buckets may be one (ASK) are not divided."""
     found = partitioning(plan)
     return PartitionKind.ONE if live and (found.merges or found.kind is PartitionKind.SLICES) else found.kind
+
+
+def reached_by(batch: EventBatch) -> dict[int, int]:
+    """How far each stream of a batch has reached."""
+    return {int(stream): int(batch.end[batch.stream == stream].max()) for stream in np.unique(batch.stream)}
 
 
 _KEPT: dict[tuple[str, int], QueryWork] = {}

@@ -24,7 +24,9 @@ from scepter.runtime.spark.background import ShippedBackground
 from scepter.runtime.spark.batch import run_batch
 from scepter.runtime.spark.frames import frame_kind
 from scepter.runtime.spark.jobs import Job
+from scepter.runtime.spark.pushdown import source_options
 from scepter.runtime.spark.ranges import Range, first_kind, next_salt, plan_ranges
+from scepter.runtime.spark.source import Settings
 from scepter.runtime.spark.streaming import run_streaming
 from scepter.runtime.spark.tables import QUERY
 from scepter.timeline import TimeKind
@@ -92,7 +94,7 @@ def run_with_options(
             raise missing_stream(query, iri)
     named = [iri.value for iri in dict.fromkeys(s.iri for unit in query.program.units for s in unit.streams)]
     numbers = {iri: i for i, iri in enumerate(dict.fromkeys([*named, *given]))}
-    files = {iri: find_files(str(what)) for iri, what in given.items() if not isinstance(what, DataFrame)}
+    files = {iri: _files(what, find_files) for iri, what in given.items()}
     static = load_background(query, background, ontology, progress)
     schema = load_ontology(query, ontology)
     for unit in query.program.others:  # what is wrong with them is told here, before any worker reads data
@@ -119,10 +121,12 @@ def run_with_options(
     inputs: dict[int, DataFrame | list[Range]] = {}
     salt = 0
     for iri, what in given.items():
-        if isinstance(what, DataFrame):
+        there = files[iri]
+        if isinstance(what, DataFrame) and there is None:
             inputs[numbers[iri]] = what
-        else:
-            ranges = plan_ranges(files[iri], parts=2 * spark.sparkContext.defaultParallelism, salt=salt)
+        elif there is not None:
+            paths, format = there
+            ranges = plan_ranges(paths, parts=2 * spark.sparkContext.defaultParallelism, salt=salt, format=format)
             salt = next_salt(ranges, salt)
             inputs[numbers[iri]] = ranges
     if not live:
@@ -135,9 +139,27 @@ def run_with_options(
     return run_streaming(query, spark, job, tables, report)
 
 
-def _kind(given: Mapping[str, Given], files: Mapping[str, Sequence[Path]]) -> TimeKind:
+def _files(what: Given, find_files: FindFiles) -> tuple[Sequence[Path], str] | None:
+    """The files of a bounded stream and the format they are to be read in; None of a table that is more than its files."""
+    if not isinstance(what, DataFrame):
+        return find_files(str(what)), ""
+    options = None if what.isStreaming else source_options(what)
+    if options is None:
+        return None
+    settings = Settings.of(options)
+    if settings.dead_letters is not None:  # its own, which its own reader writes
+        return None
+    return [path for source in settings.sources for path in find_files(source)], settings.format
+
+
+def _kind(given: Mapping[str, Given], files: Mapping[str, tuple[Sequence[Path], str] | None]) -> TimeKind:
     for iri, what in given.items():
-        kind = frame_kind(what, iri) if isinstance(what, DataFrame) else first_kind(files[iri])
+        there = files[iri]
+        if isinstance(what, DataFrame):
+            kind: TimeKind | None = frame_kind(what, iri)
+        else:
+            assert there is not None
+            kind = first_kind(there[0])
         if kind is not None:
             return kind
     return TimeKind.INTEGER
@@ -150,5 +172,6 @@ def _lasting_key(query: Query) -> TermKey:
 
 
 def _buckets(spark: SparkSession) -> int:
+    """Some for each core, so that cores that are done early find more to do, and not more than the session wants."""
     partitions = int(spark.conf.get("spark.sql.shuffle.partitions") or 200)
-    return max(1, 4 * partitions)
+    return max(1, 4 * min(partitions, spark.sparkContext.defaultParallelism))

@@ -18,9 +18,10 @@ from __future__ import annotations
 import json
 import logging
 import os
+import secrets
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import pyarrow as pa
@@ -40,13 +41,17 @@ from scepter.rdf.batch import DeadLetter
 from scepter.rdf.files import stream_files
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.readers import READERS
+from scepter.rdf.source import DeadLetterTaker
+from scepter.runtime.spark.batch import BATCH_BYTES, PACKED, packed_rows
 from scepter.runtime.spark.folder import NOTHING, Folder, Found, Limits, Offset, list_files
+from scepter.runtime.spark.jobs import SALT_ROOM
 from scepter.runtime.spark.letters import FolderLetters
+from scepter.runtime.spark.pushdown import FORMAT as NAME
+from scepter.runtime.spark.pushdown import PACKING, Packing
 from scepter.runtime.spark.ranges import AT_LEAST, Range, first_kind, plan_ranges, read_range
 from scepter.runtime.spark.rows import arrow_of, event_rows, event_schema
 from scepter.timeline import TimeKind, parse_duration
 
-NAME: Final = "rdf"
 OPTIONS: Final = (
     "path", "paths", "stream", "timestamps", "format", "names", "partitions", "maxFilesPerTrigger", "maxEventsPerTrigger",
     "maxFileAge", "deadLetterPath",
@@ -75,11 +80,14 @@ class Settings:
     limits: Limits
     max_age: int
     dead_letters: str | None
+    packing: Packing | None = None
+    """What is wanted instead of rows of terms."""
 
     @classmethod
     def of(cls, options: Mapping[str, str]) -> Settings:
         """Options as a user writes them, in any case; raises OptionError."""
         given = {name.lower(): value for name, value in options.items()}
+        packing = given.pop(PACKING.lower(), None)
         known = {name.lower(): name for name in OPTIONS}
         for name in given.keys() - known.keys():
             close = nearest(name, known)
@@ -99,6 +107,7 @@ class Settings:
             limits=limits,
             max_age=_age(given.get("maxfileage", "7d")),
             dead_letters=given.get("deadletterpath"),
+            packing=None if packing is None else Packing.read(packing),
         )
 
     def decided_kind(self) -> TimeKind:
@@ -159,9 +168,11 @@ class EventSource(DataSource):
         """What stands in `format(…)`."""
         return NAME
 
-    def schema(self) -> StructType:
-        """The columns of spec/00 §2, with the type that the times have."""
+    def schema(self) -> StructType | str:
+        """The columns of spec/00 §2, with the type that the times have; or those of packed solutions."""
         settings = Settings.of(self.options)
+        if settings.packing is not None:
+            return PACKED
         return event_schema(settings.decided_kind(), names=settings.names)
 
     def reader(self, schema: StructType) -> DataSourceReader:
@@ -190,9 +201,8 @@ class _Rows:
         self.letters = None if settings.dead_letters is None else FolderLetters(settings.dead_letters)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """The events of a range."""
+        """The events of a range, or what is wanted of them."""
         part: Range = partition.value
-        schema = arrow_of(self.table)
         unused: Counter[str] = Counter()
 
         def take(letter: DeadLetter) -> None:
@@ -200,13 +210,27 @@ class _Rows:
             if self.letters is not None:
                 self.letters(letter)
 
-        for batch in read_range(part, TermKey.fixed(), 0, take, kind=self.kind):
-            yield event_rows(batch, self.settings.stream, schema)
+        if self.settings.packing is not None:
+            yield from _packed(self.settings.packing, part, take)
+        else:
+            schema = arrow_of(self.table)
+            for batch in read_range(part, TermKey.fixed(), 0, take, kind=self.kind):
+                yield event_rows(batch, self.settings.stream, schema)
         for reason, count in unused.most_common():
             _LOG.warning("%s: %d not used: %s", part.path, count, reason)
 
 
+def _packed(packing: Packing, part: Range, take: DeadLetterTaker) -> Iterator[pa.RecordBatch]:
+    job = packing.job
+    # drawn anew by each task: the salts of a source are its own, and a run may have several sources
+    part = replace(part, salt=secrets.randbits(38) * SALT_ROOM)
+    batches = read_range(part, job.key, packing.stream, take, predicates=job.predicates, kind=job.kind, batch_bytes=BATCH_BYTES)
+    yield from packed_rows(job, batches, part.salt)
+
+
 def _kind_of(settings: Settings, schema: StructType) -> TimeKind:
+    if settings.packing is not None:
+        return settings.packing.job.kind
     kind = TimeKind.INTEGER if schema["start"].dataType.typeName() == "long" else TimeKind.DATETIME
     if schema != event_schema(kind, names=settings.names):
         raise option_error(

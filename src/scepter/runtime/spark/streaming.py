@@ -20,30 +20,35 @@ from scepter.rdf.batch import DeadLetter
 from scepter.rdf.terms import IRI
 from scepter.runtime.queries import Query, check_endless
 from scepter.runtime.spark.batch import PACKED, Reading, Report, pack_frame
-from scepter.runtime.spark.bucket import FOUND, ticks_per_millisecond
+from scepter.runtime.spark.bucket import FOUND, patience, ticks_per_millisecond
 from scepter.runtime.spark.jobs import Job
 from scepter.runtime.spark.processor import BucketProcessor
+from scepter.runtime.spark.pushdown import packed_table
 from scepter.runtime.spark.tables import arrow_schema, result_schema
 
-_METRICS: Final = "scepter "
+_READ: Final = "scepter read "
+_FOUND: Final = "scepter found "
 
 
 def run_streaming(query: Query, spark: SparkSession, job: Job, inputs: Mapping[int, DataFrame], report: Report) -> DataFrame:
     """The matches of a job over streaming tables, as a streaming table in append mode."""
     check_endless(query)
     reading = Reading(spark.sparkContext.broadcast(job), report)
-    delay = job.options.delay_on(job.kind) or 0
-    patience = f"{-(-delay // ticks_per_millisecond(job))} milliseconds"
+    delay = f"{patience(job)} milliseconds"
     wait = job.options.idle_streams == "wait"
     frames = []
     for stream, frame in inputs.items():
-        packed = frame.mapInArrow(partial(pack_frame, reading, stream), PACKED).withColumn("event_time", _event_time(job))
+        packed = packed_table(frame, job, stream)
+        if packed is None:
+            packed = frame.mapInArrow(partial(pack_frame, reading, stream), PACKED)
+        packed = packed.withColumn("event_time", _event_time(job))
         # Spark's time is the least of all watermarks: one for each stream waits for all of them, one for all for none
-        timed = packed.withWatermark("event_time", patience) if wait else packed
-        frames.append(timed.select((F.col("query") * job.buckets + F.col("bucket")).alias("place"), "blob", "event_time"))
-    every = reduce(DataFrame.unionAll, frames)
+        timed = packed.withWatermark("event_time", delay) if wait else packed
+        place = (F.col("query") * job.buckets + F.col("bucket")).alias("place")
+        frames.append(timed.select(place, "blob", "event_time", "events"))
+    every = reduce(DataFrame.unionAll, frames).observe(_READ + job.name, _sum("events"))
     if not wait:
-        every = every.withWatermark("event_time", patience)
+        every = every.withWatermark("event_time", delay)
     processor = BucketProcessor(
         job,
         arrow_schema(
@@ -52,7 +57,7 @@ def run_streaming(query: Query, spark: SparkSession, job: Job, inputs: Mapping[i
     )
     buckets = every.select("place", "blob").groupBy("place")
     found = buckets.transformWithStateInPandas(processor, FOUND, "Append", "EventTime")
-    counted = found.observe(_METRICS + job.name, *(F.coalesce(F.sum(c), F.lit(0)).alias(c) for c in ("matches", "late")))
+    counted = found.observe(_FOUND + job.name, _sum("matches"), _sum("late"))
     return counted.mapInArrow(
         partial(_unpacked, job.streams, report), result_schema(query, job.kind, parts=job.parts, why=job.options.why)
     )
@@ -62,6 +67,8 @@ def run_streaming(query: Query, spark: SparkSession, job: Job, inputs: Mapping[i
 class Observed:
     """What a micro-batch of a live run did."""
 
+    events: int
+    """Read, late ones too."""
     matches: int
     late: int
     """Events behind the watermark."""
@@ -70,8 +77,13 @@ class Observed:
 def observed(progress: Any) -> Observed:
     """The counts that a StreamingQueryProgress, or its JSON as a dict, holds of the runs in its query."""
     metrics = progress["observedMetrics"] if isinstance(progress, Mapping) else progress.observedMetrics
-    ours = [row for name, row in metrics.items() if name.startswith(_METRICS)]
-    return Observed(sum(row["matches"] for row in ours), sum(row["late"] for row in ours))
+    read = [row for name, row in metrics.items() if name.startswith(_READ)]
+    found = [row for name, row in metrics.items() if name.startswith(_FOUND)]
+    return Observed(sum(row["events"] for row in read), sum(row["matches"] for row in found), sum(row["late"] for row in found))
+
+
+def _sum(column: str) -> Column:
+    return F.coalesce(F.sum(column), F.lit(0)).alias(column)
 
 
 def _unpacked(streams: tuple[IRI, ...], report: Report, packed: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -36,7 +36,7 @@ QUERY, PARTS = "_query", "_events"
 """Columns that only the command line looks at."""
 WHY = "why"
 _OWN = frozenset({QUERY, PARTS, WHY, "start", "end", "graph", "boolean", "event", "individual"})
-_ROWS, _COLUMNAR_ROWS = 10_000, 65_536
+_ROWS = 65_536
 
 _ARROW_TRIPLES = pa.list_(pa.struct([(name, pa.string()) for name in ("s", "p", "o")]))
 
@@ -93,15 +93,15 @@ def arrow_schema(
     return pa.schema(fields)
 
 
-def match_table(matches: Iterable[Match], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    """Matches in record batches."""
+def match_table(matches: Iterable[Match], schema: pa.Schema, most: int = _ROWS) -> Iterator[pa.RecordBatch]:
+    """Matches in record batches of at most so many rows."""
     if isinstance(matches, MatchRows) and isinstance(matches.batch, MatchBatch) and _in_columns(matches.batch, schema):
         rows = np.array(matches.rows, np.int64)
-        for at in range(0, len(rows), _COLUMNAR_ROWS):
-            yield _columns(matches.batch, rows[at : at + _COLUMNAR_ROWS], schema)
+        for at in range(0, len(rows), most):
+            yield _columns(matches.batch, rows[at : at + most], schema)
         return
     rest = iter(matches)
-    while some := list(islice(rest, _ROWS)):
+    while some := list(islice(rest, most)):
         yield _record_batch(some, schema)
 
 

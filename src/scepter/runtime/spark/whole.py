@@ -8,7 +8,7 @@ a new one is given them, and its answers up to the time reached are dropped: the
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import compress
@@ -18,7 +18,7 @@ from scepter.kernel.container import pack, unpack
 from scepter.physical.horizon import horizon
 from scepter.runtime.engine import LocalEngine
 from scepter.runtime.matches import Match
-from scepter.runtime.spark.jobs import SALT_ROOM, Job, unpack_batch
+from scepter.runtime.spark.jobs import SALT_ROOM, Job, reached_by, unpack_batch
 from scepter.timeline import MIN_INSTANT
 
 if TYPE_CHECKING:
@@ -66,8 +66,14 @@ _AT_HAND: dict[str, tuple[int, LocalEngine]] = {}
 class WholeProgram:
     """A program in its one place."""
 
-    def __init__(self, job: Job, progress: ValueState, log: ListState) -> None:
-        """`log` holds the events as they came, and the watermark when they did: those behind it took no part."""
+    def __init__(
+        self, job: Job, progress: ValueState, log: ListState, certain: Callable[[Mapping[int, int], int], int]
+    ) -> None:
+        """`log` holds the events as they came, and the watermark when they did: those behind it took no part. `certain`
+        tells up to where answers are, given how far each stream's events reach and the watermark."""
+        self.reached = MIN_INSTANT
+        """The last time up to which answers have been given."""
+        self._certain = certain
         self._job = job
         self._progress = progress
         self._log = log
@@ -75,23 +81,27 @@ class WholeProgram:
         self._horizon = horizon(job.program, job.kind, job.options.time_unit, job.options.policy)
 
     def step(self, blobs: Iterable[bytes], watermark: int) -> list[Match]:
-        """Take packed events; the matches that the watermark makes certain."""
+        """Take packed events; the matches that are certain now."""
         kept = self._progress.get()
         progress = Progress() if kept is None else Progress.read(bytes(kept[0]), self._identity)
         engine = self._engine(progress)
+        reached: dict[int, int] = {}
         for blob in blobs:
             batch = unpack_batch(blob)
+            reached |= {stream: max(time, reached.get(stream, time)) for stream, time in reached_by(batch).items()}
             wanted = batch.end >= watermark
             if wanted.any():
                 engine.take(batch, wanted)
                 self._log.appendValue((watermark, blob))
                 progress.log.append((int(batch.end.max()), batch.events))
         found: list[Match] = []
-        if watermark - 1 > progress.reached:
-            found = self._fresh(engine.advance(watermark - 1), progress)
+        until = self._certain(reached, watermark) - 1
+        if until > progress.reached:
+            found = self._fresh(engine.advance(until), progress)
             engine.commit()
-            progress.reached = watermark - 1
+            progress.reached = until
             self._forget(progress)
+        self.reached = progress.reached
         progress.step += 1
         self._progress.update((progress.written(self._identity),))
         _AT_HAND[self._job.name] = (progress.step, engine)

@@ -1,0 +1,71 @@
+"""A table that is `format("rdf")` and nothing else is read as the query needs it: only blobs of solutions leave the source.
+
+Otherwise each term of each triple crosses to the JVM and back as text before a pattern looks at it. What stands between the
+source and the query (a filter, a column more) is not looked through: such a table is taken as it is.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import pickle
+import zlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from pyspark.sql import DataFrame
+
+if TYPE_CHECKING:
+    from scepter.runtime.spark.jobs import Job
+
+FORMAT: Final = "rdf"
+PACKING: Final = "packedFor"
+"""The option that tells the source what to pack."""
+
+
+@dataclass(frozen=True, slots=True)
+class Packing:
+    """A job and the number that it gives to the source's stream."""
+
+    job: Job
+    stream: int
+
+    def written(self) -> str:
+        """As the value of an option. Only the driver that made the job writes it."""
+        return base64.b64encode(zlib.compress(pickle.dumps(self))).decode()
+
+    @classmethod
+    def read(cls, text: str) -> Packing:
+        """What `written` gave."""
+        found: Packing = pickle.loads(zlib.decompress(base64.b64decode(text)))
+        return found
+
+
+def source_options(frame: DataFrame) -> dict[str, str] | None:
+    """The options of a table that is this format and nothing else; None of any other table."""
+    java = getattr(frame, "_jdf", None)  # a table of Spark Connect has none
+    if java is None:
+        return None
+    plan = java.queryExecution().logical()
+    if _kind(plan) == "NamedStreamingRelation":
+        plan = plan.child()
+    if _kind(plan) != "UnresolvedDataSource" or plan.format() != FORMAT:
+        return None
+    plain = frame.sparkSession._jvm.scala.jdk.javaapi.CollectionConverters  # type: ignore[union-attr]
+    options: dict[str, str] = dict(plain.asJava(plan.options()))
+    if paths := list(plain.asJava(plan.paths())):
+        options["paths"] = json.dumps(paths)
+    return options
+
+
+def packed_table(frame: DataFrame, job: Job, stream: int) -> DataFrame | None:
+    """The packed solutions of a live table of this format; None of any other table."""
+    options = source_options(frame)
+    if options is None:
+        return None
+    reading = frame.sparkSession.readStream.format(FORMAT).options(**options)
+    return reading.option(PACKING, Packing(job, stream).written()).load()
+
+
+def _kind(plan: object) -> str:
+    return str(plan.getClass().getSimpleName())  # type: ignore[attr-defined]
