@@ -26,8 +26,12 @@ def measured(workload: Workload, measurements: Sequence[Measurement]) -> Table:
 
 
 def extras(measurements: Sequence[Measurement]) -> list[str]:
-    """What contenders tell besides."""
-    return [f"{place(m)} {m.contender}: {name} {value:,.3g}" for m in measurements for name, value in m.extra.items()]
+    """What contenders tell besides, a line for each."""
+    return [
+        f"{place(m)} {m.contender}: {'; '.join(f'{name} {value:,.3g}' for name, value in m.extra.items())}"
+        for m in measurements
+        if m.extra
+    ]
 
 
 def judged(verdicts: Sequence[Verdict]) -> Table:

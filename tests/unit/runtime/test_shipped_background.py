@@ -32,7 +32,6 @@ OWNERS = 2_000
 def static(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str | None, str]:
     monkeypatch.setenv("SCEPTER_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr("scepter.runtime.inputs._LARGE", 10_000)
-    monkeypatch.setattr(SparkFiles, "get", lambda name: str(tmp_path / "elsewhere" / name))
     lines = [f"<{NS}s{i}> <{NS}owner> _:o{i} . _:o{i} <{NS}name> {i} ." for i in range(OWNERS)]
     (tmp_path / "large.ttl").write_text("\n".join([*lines, f"<{NS}s1> <{NS}note> 'not asked for' ."]))
     (tmp_path / "small.ttl").write_text(f"<{NS}a> <{NS}b> <{NS}c> .")
@@ -77,7 +76,10 @@ def test_only_other_machines_are_sent_the_index(static: dict[str | None, str]) -
         assert context.addFile.call_count == files
 
 
-def test_a_worker_elsewhere_takes_the_copy_and_no_other_index(static: dict[str | None, str], tmp_path: Path) -> None:
+def test_a_worker_elsewhere_takes_the_copy_and_no_other_index(
+    static: dict[str | None, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(SparkFiles, "get", lambda name: str(tmp_path / "elsewhere" / name))
     job = job_of(QUERY, background=static)
     (here,) = (tmp_path / "cache").iterdir()
     copy = tmp_path / "elsewhere" / here.name

@@ -45,9 +45,6 @@ def points(room: Room, conditions: Sequence[str]) -> Iterator[Point]:
     for seconds in WINDOWS:
         arguments = (*ticks.by_company(), seconds * 1000)
         found = zigzags(*arguments, 3) if conditions is V_SHAPE else heads_and_shoulders(*arguments)
-        yardsticks = {"pyoxigraph": "", "duckdb": ticks_sql.strict(seconds * 1000, sql, len(conditions))}
-        if seconds == 60:
-            yardsticks["flink"] = ticks_sql.flink_strict(seconds, _defined(conditions), len(conditions))
         yield Point(
             at=seconds,
             query=query(seconds, conditions),
@@ -56,23 +53,11 @@ def points(room: Room, conditions: Sequence[str]) -> Iterator[Point]:
             events=len(ticks.company),
             triples=7 * len(ticks.company),
             answers=int(found),
-            yardsticks=yardsticks,
+            yardsticks={"pyoxigraph": "", "duckdb": ticks_sql.strict(seconds * 1000, sql, len(conditions))},
         )
 
 
-def _defined(conditions: Sequence[str]) -> str:
-    """The conditions as MATCH_RECOGNIZE has them."""
-    parts = []
-    for letter, condition in zip("ABCDEFGHI", conditions, strict=False):
-        if condition:
-            text = condition.replace("&&", "AND")
-            for n, name in enumerate("ABCDEFGHI", 1):
-                text = text.replace(f"?p{n}", f"{name}.cents")
-            parts.append(f"{letter} AS {text}")
-    return ", ".join(parts)
-
-
-GOALS: Final = (goals.rate(2e6), goals.flat(1.2), goals.beats("duckdb", 2.0), goals.beats("flink", 10.0))
+GOALS: Final = (goals.rate(2e6), goals.flat(1.2), goals.beats("duckdb", 2.0))
 WORKLOADS: Final = (
     Workload(
         "spaseq-strict",

@@ -37,15 +37,8 @@ def point(room: Room, ticks: Ticks, triples: int, seconds: int) -> Point:
         events=events,
         triples=triples * events,
         answers=int(v_shapes(*ticks.by_company(), seconds * 1000)),
-        yardsticks=_yardsticks(seconds),
+        yardsticks={"pyoxigraph": "", "duckdb": ticks_sql.v_shape(seconds * 1000)},
     )
-
-
-def _yardsticks(seconds: int) -> dict[str, str]:
-    given = {"pyoxigraph": "", "duckdb": ticks_sql.v_shape(seconds * 1000)}
-    if seconds <= 60:  # in wider windows Flink needs minutes for some ten thousand ticks
-        given["flink"] = ticks_sql.flink_v_shape(seconds)
-    return given
 
 
 def _goals(rate: float) -> tuple[Goal, ...]:
@@ -53,7 +46,6 @@ def _goals(rate: float) -> tuple[Goal, ...]:
         goals.rate(rate),
         goals.flat(2.0),
         goals.beats("duckdb", 2.0),
-        goals.beats("flink", 10.0),
         Goal("CPU against pyoxigraph's iteration, 60 s", lambda r: r[60, "local"].cpu / r[60, "pyoxigraph"].cpu, most=1.0),
         Goal("slowest, triples/s on local[2]", lambda r: min(m.triples_per_second for m in r.of("spark")), least=1.2e6),
     )

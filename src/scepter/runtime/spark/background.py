@@ -7,6 +7,7 @@ elsewhere, to whom that path says nothing, map the copy that Spark brings to eac
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
@@ -37,7 +38,7 @@ class MappedGraph:
         return StoredGraph(self._store(), self.scope, salt=self.salt)
 
     def _store(self) -> TripleStore:
-        for path in (Path(self.path), Path(SparkFiles.get(Path(self.path).name))):
+        for path in self._places():
             # an index is readable by its owner alone, whom a worker may not run as
             if os.access(path, os.R_OK) and (store := open_store(path)).key == self.key:
                 return store
@@ -46,6 +47,10 @@ class MappedGraph:
             f"the index {self.path} of static data is gone or has been made anew while the query runs",
             help="start the query again, and leave the folder of indexes (SCEPTER_CACHE) alone meanwhile",
         )
+
+    def _places(self) -> Iterator[Path]:
+        yield Path(self.path)
+        yield Path(SparkFiles.get(Path(self.path).name))
 
 
 Shipped: TypeAlias = tuple[Triple, ...] | MappedGraph
