@@ -20,11 +20,11 @@ MANY = settings(deadline=None, max_examples=EXAMPLES, suppress_health_check=SLOW
 
 
 def merged(query: QueryText, matches: Iterable[Match]) -> Counter[object]:
+    if "DISTINCT" in query.text:  # each bucket's rows are distinct; equal rows of different buckets are one
+        matches = {match.row(): match for match in matches}.values()
     rows = [comparable(match) for match in matches]
     if "\nASK\n" in query.text:  # each bucket answers; the first answer counts
         rows = sorted(rows, key=lambda row: (row[1], row[0]))[:1]
-    if "DISTINCT" in query.text:  # each bucket's rows are distinct; equal rows of different buckets are one
-        rows = list(dict.fromkeys(rows))
     return Counter(rows)
 
 

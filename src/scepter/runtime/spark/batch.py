@@ -45,7 +45,7 @@ Report = Callable[[DeadLetter], None]
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What reading tasks are given besides their splits."""
+    """What tasks are given besides their splits."""
 
     job: Broadcast[Job]
     report: Report
@@ -59,16 +59,16 @@ def run_batch(
     report: Report,
 ) -> DataFrame:
     """The matches of a job over bounded inputs (stream number -> ranges of files, or a table of events)."""
-    shared = spark.sparkContext.broadcast(job)
-    reading = Reading(shared, report)
+    reading = Reading(spark.sparkContext.broadcast(job), report)
     packed = _packed(spark, reading, inputs)
     schema = arrow_schema(
         query.variables, query.constructs, query.asks, job.kind, query.occurrences, parts=job.parts, why=job.options.why
     )
     spark_schema = result_schema(query, job.kind, parts=job.parts, why=job.options.why)
     # straight to the task of its bucket: a grouping would sort the blobs first, and hash eight buckets to two tasks unevenly
-    spread = packed.where(F.col("blob").isNotNull()).repartitionById(job.buckets, F.col("query") + F.col("bucket"))
-    return _merged(spread.mapInArrow(partial(_run_buckets, shared, schema), spark_schema), job)
+    tasks = job.buckets if job.divided else 1
+    spread = packed.where(F.col("blob").isNotNull()).repartitionById(tasks, F.col("query") + F.col("bucket"))
+    return _merged(spread.mapInArrow(partial(_run_buckets, reading, schema), spark_schema), job)
 
 
 def _packed(spark: SparkSession, reading: Reading, inputs: Mapping[int, DataFrame | list[Range]]) -> DataFrame:
@@ -144,7 +144,7 @@ def packed_rows(job: Job, batches: Iterable[EventBatch], number: int) -> Iterato
             )
 
 
-def _run_buckets(shared: Broadcast[Job], schema: pa.Schema, packed: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _run_buckets(reading: Reading, schema: pa.Schema, packed: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """The stateful part of the buckets of a task."""
     blobs: dict[tuple[int, int], list[pa.Buffer]] = {}
     for rows in packed:
@@ -153,13 +153,14 @@ def _run_buckets(shared: Broadcast[Job], schema: pa.Schema, packed: Iterable[pa.
             blobs.setdefault(place, []).append(blob.as_buffer())
     for query, bucket in sorted(blobs):
         mine = (memoryview(blob) for blob in blobs.pop((query, bucket)))
-        yield from match_table(_run_bucket(shared.value, query, bucket, mine), schema)
+        yield from match_table(_run_bucket(reading, query, bucket, mine), schema)
 
 
-def _run_bucket(job: Job, query: int, bucket: int, blobs: Iterable[memoryview]) -> Sequence[Match]:
+def _run_bucket(reading: Reading, query: int, bucket: int, blobs: Iterable[memoryview]) -> Sequence[Match]:
     """The matches of a query in one bucket, or of the whole program in the only one."""
+    job = reading.job.value
     if not job.divided:
-        return _run_whole(job, blobs)
+        return _run_whole(job, blobs, reading.report)
     here = QueryWork(job, query)
     for blob in blobs:
         here.kernel.accept(unpack_solved(blob, here.texts)[0])
@@ -170,8 +171,8 @@ def _run_bucket(job: Job, query: int, bucket: int, blobs: Iterable[memoryview]) 
     return matcher(runs)
 
 
-def _run_whole(job: Job, blobs: Iterable[memoryview]) -> Sequence[Match]:
-    engine = LocalEngine(job.program, job.options, job.background(), ontology=job.ontology, key=job.key)
+def _run_whole(job: Job, blobs: Iterable[memoryview], report: Report) -> Sequence[Match]:
+    engine = LocalEngine(job.program, job.options, job.background(), ontology=job.ontology, key=job.key, dead_letter=report)
     for stream in job.streams:
         engine.stream_number(stream)
     engine.reading.salt = secrets.randbits(38) * SALT_ROOM
