@@ -313,12 +313,15 @@ class TestProcess:
     def test_an_interrupt_leaves_no_file_and_exit_code_130(self, folder: Path) -> None:
         pipe = folder / "pipe.nq"
         os.mkfifo(pipe)
+        # what a shell starts in the background ignores SIGINT, and so would what the tests start
+        ignored = signal.signal(signal.SIGINT, signal.default_int_handler)
         run = subprocess.Popen(
             program(folder, "--stream", f"S={pipe}", "--output", str(folder / "out.jsonl")),
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
         )
+        signal.signal(signal.SIGINT, ignored)
         deadline = time.monotonic() + 60
         while not list(folder.glob("*.part")) and time.monotonic() < deadline and run.poll() is None:
             time.sleep(0.05)
