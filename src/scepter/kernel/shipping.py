@@ -140,5 +140,14 @@ def unpack_solved(data: bytes | memoryview, texts: Texts) -> tuple[Solved, dict[
     return solved, dict(meta["reached"])
 
 
+def furthest(reached: Reached, more: Reached) -> dict[int, int]:
+    """How far streams have reached in two parts together.
+
+    >>> furthest({0: 5, 1: 7}, {0: 6, 2: 1})
+    {0: 6, 1: 7, 2: 1}
+    """
+    return {**reached, **{stream: max(time, reached.get(stream, time)) for stream, time in more.items()}}
+
+
 def _moved(refs: Int64, base: int) -> Int64:
     return np.where((refs >= 0) & (refs < FIXED), refs + base, refs)

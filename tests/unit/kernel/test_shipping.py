@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from buckets import Buckets, job_of, triples
-from scepter.kernel.shipping import buckets_by_window, split, unpack_solved
+from scepter.kernel.query import Solved, Ticks
+from scepter.kernel.shipping import NOWHERE, buckets_by_window, split, unpack_solved
+from scepter.kernel.solutions import Solutions
 from scepter.kernel.texts import FIXED, Texts
 from scepter.runtime.queries import parse
 
@@ -87,3 +89,35 @@ def test_ticks_go_where_they_are_wanted() -> None:
     rows = [np.zeros(len(table), np.uint64) for table in solved.tables]
     ((bucket, time, _),) = split(solved, rows, np.zeros(len(solved.ticks.times), np.uint64), texts)
     assert (bucket, time) == (0, 4)
+
+
+def table_of(values: list[int]) -> Solutions:
+    """A row for each value: its time, and the id of its only column."""
+    times = np.array(values, np.int64)
+    column = np.full((len(values), 1), -1, np.int64)
+    return Solutions(
+        times, times, np.zeros(len(values), np.int8), times[:, None], column, times[:, None].astype(np.uint64), column,
+        np.full((len(values), 1), np.nan), np.zeros((len(values), 1), np.int8),
+    )  # fmt: skip
+
+
+def test_rows_of_many_buckets_in_one_table_part_in_their_order() -> None:
+    places = np.array([3, 0, 3, NOWHERE, 70_000, 0, 3], np.uint64)
+    for buckets in (places, np.where(places == 70_000, np.uint64(2), places)):  # more than fit sixteen bits, and fewer
+        solved = Solved((table_of(list(range(1, 8))),), Ticks(np.empty(0, np.uint64), np.empty(0, np.int64)))
+        found = {
+            bucket: (time, unpack_solved(blob, Texts())[0].tables[0].time.tolist())
+            for bucket, time, blob in split(solved, [buckets], None, Texts())
+        }
+        assert found == {0: (6, [2, 6]), 3: (7, [1, 3, 7]), int(buckets[4]): (5, [5])}
+
+
+def test_a_table_that_scans_share_travels_once_and_others_apart() -> None:
+    shared, other = table_of([1, 2]), table_of([5])
+    zeros, one = np.zeros(2, np.uint64), np.zeros(1, np.uint64)
+    solved = Solved((shared, other, shared), Ticks(np.empty(0, np.uint64), np.empty(0, np.int64)))
+    ((_, _, blob),) = split(solved, [zeros, one, zeros], None, Texts(), {4: 9})
+    arrived, reached = unpack_solved(blob, Texts())
+    assert [table.time.tolist() for table in arrived.tables] == [[1, 2], [5], [1, 2]]
+    assert arrived.tables[0] is arrived.tables[2]
+    assert reached == {4: 9}

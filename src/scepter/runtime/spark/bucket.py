@@ -21,7 +21,7 @@ from pyspark.sql.streaming.stateful_processor import ListState, StatefulProcesso
 from scepter.algebra.query import Ask
 from scepter.kernel.container import pack, unpack
 from scepter.kernel.query import QueryKernel, Solved, Ticks
-from scepter.kernel.shipping import unpack_solved
+from scepter.kernel.shipping import furthest, unpack_solved
 from scepter.kernel.state import dump, restore
 from scepter.runtime.matches import Match, Matcher
 from scepter.runtime.spark.batch import shown
@@ -80,7 +80,7 @@ class Bucket:
             for blob in blobs:
                 solved, far = unpack_solved(blob, work.texts)
                 work.kernel.accept(punctual(solved, watermark))
-                reached |= {stream: max(time, reached.get(stream, time)) for stream, time in far.items()}
+                reached = furthest(reached, far)
             yield from self._step(work, self.certain(reached, watermark))
 
     def wake(self, place: int, milliseconds: int) -> Iterator[pd.DataFrame]:

@@ -15,6 +15,7 @@ from itertools import compress
 from typing import TYPE_CHECKING
 
 from scepter.kernel.container import pack, unpack
+from scepter.kernel.shipping import furthest
 from scepter.physical.horizon import horizon
 from scepter.runtime.engine import LocalEngine
 from scepter.runtime.matches import Match
@@ -88,7 +89,7 @@ class WholeProgram:
         reached: dict[int, int] = {}
         for blob in blobs:
             batch = unpack_batch(blob)
-            reached |= {stream: max(time, reached.get(stream, time)) for stream, time in reached_by(batch).items()}
+            reached = furthest(reached, reached_by(batch))
             wanted = batch.end >= watermark
             if wanted.any():
                 engine.take(batch, wanted)
