@@ -184,9 +184,9 @@ def _run(
             complete = min(i.complete for i in inputs)
             if waiting >= _STEP_EVENTS and reached < complete < MAX_INSTANT:
                 reached, waiting = complete, 0
-                for match in engine.advance(complete):
-                    matches += 1
-                    yield match
+                found = engine.advance(complete)
+                matches += len(found)
+                yield from found
                 engine.commit()
             if progress is not None:
                 progress(Progress(sum(i.done for i in inputs), total, triples, matches, engine.state_size))
