@@ -71,7 +71,7 @@ class Buckets:
         event = GraphEvent(self.job.streams.index(IRI(stream)), f"<http://e/{self.number}>", start, end, texts)
         batch = events_to_batch([event], self.job.key, self.job.kind, run=self.run)
         self.number += 1
-        return list(self.reader.solve(batch, self.number - 1))
+        return list(self.reader.solve([batch], self.number - 1))
 
     def take(self, stream: str, start: int, end: int, triples: Iterable[tuple[object, object, object]]) -> None:
         for bucket, _, blob in self.solved(stream, start, end, triples):

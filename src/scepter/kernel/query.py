@@ -108,10 +108,10 @@ class QueryKernel:
         """Take what the stateless part made elsewhere, its refs pointing into this kernel's texts."""
         self.buffer = (*self.buffer, solved)
 
-    def drain(self) -> tuple[Solved, ...]:
+    def drain(self) -> Solved:
         """Hand over what has been taken and not released: the stateless part's work, for a kernel elsewhere."""
-        taken, self.buffer = self.buffer, ()
-        return taken
+        tables, ticks = self._pop(MAX_INSTANT)
+        return Solved(tuple(tables), ticks)
 
     def _ticks(self, intake: Intake, seen: NDArray[np.bool_], solved: list[tuple[Solutions, Solutions]]) -> Ticks:
         if not self.plan.partition or not self.needs_ticks:

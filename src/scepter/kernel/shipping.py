@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from types import MappingProxyType
 from typing import TypeAlias
@@ -17,12 +17,16 @@ from scepter.kernel.search import key_of
 from scepter.kernel.solutions import Int64, Solutions, UInt64
 from scepter.kernel.texts import FIXED, Texts, one_ref_each
 from scepter.physical.plan import QueryPlan
+from scepter.rdf.arena import NO_REF
+from scepter.rdf.batch import NOT_A_NUMBER
 
 NOWHERE = np.uint64(2**64 - 1)
 """The bucket of rows that no bucket gets."""
 Reached: TypeAlias = Mapping[int, int]
 """Stream -> the greatest time of its events."""
 _COLUMNS = ("time", "start", "branch", "events", "names", "ids", "refs", "number", "scale")
+_SENT = (*_COLUMNS, "numbers")
+"""The columns, and which of them hold numbers."""
 
 
 def buckets_by_key(plan: QueryPlan, slots: tuple[int, ...], solved: Solved, buckets: int) -> list[UInt64]:
@@ -118,10 +122,8 @@ def pack_solved(solved: Solved, texts: Texts, reached: Reached) -> bytes:
     sizes = [len(refs) for refs, _ in each] + [n.size for n in names]
     renewed = np.split(moved, np.cumsum(sizes)[:-1])
     for i, table in enumerate(tables):
-        for name in _COLUMNS:
-            arrays[f"{i}.{name}"] = getattr(table, name)
-        arrays[f"{i}.refs"] = renewed[i][each[i][1]]
-        arrays[f"{i}.names"] = renewed[len(tables) + i].reshape(table.names.shape)
+        refs, names_of = renewed[i][each[i][1]], renewed[len(tables) + i].reshape(table.names.shape)
+        arrays |= {f"{i}.{name}": array for name, array in _told(replace(table, refs=refs, names=names_of)).items()}
     places = [id(table) for table in tables]
     scans = [places.index(id(table)) for table in solved.tables]
     return pack(arrays, {"scans": scans, "reached": list(reached.items())})
@@ -133,11 +135,42 @@ def unpack_solved(data: bytes | memoryview, texts: Texts) -> tuple[Solved, dict[
     base = texts.insert(arrays["texts"].tobytes())
     tables = []
     for i in range(1 + max(meta["scans"], default=-1)):
-        for name in ("names", "refs"):
-            arrays[f"{i}.{name}"] = _moved(arrays[f"{i}.{name}"], base)
-        tables.append(Solutions(*(arrays[f"{i}.{name}"] for name in _COLUMNS)))
+        table = _untold({name: arrays[f"{i}.{name}"] for name in _SENT if f"{i}.{name}" in arrays})
+        tables.append(replace(table, names=_moved(table.names, base), refs=_moved(table.refs, base)))
     solved = Solved(tuple(tables[i] for i in meta["scans"]), Ticks(arrays["groups"], arrays["times"]))
     return solved, dict(meta["reached"])
+
+
+def _told(table: Solutions) -> Arrays:
+    """A table's columns without what they say twice or do not say: most events are instants, most terms no numbers, most
+    tables of one branch, and names are left out where nobody is shown them."""
+    arrays: Arrays = {name: getattr(table, name) for name in _COLUMNS}
+    if np.array_equal(table.start, table.time):
+        del arrays["start"]
+    if not table.branch.any():
+        del arrays["branch"]
+    arrays["names"] = table.names[:, :0] if (table.names == NO_REF).all() else _narrow(table.names)
+    arrays["refs"] = _narrow(table.refs)
+    numbers = np.flatnonzero((table.scale != NOT_A_NUMBER).any(axis=0))
+    arrays["number"], arrays["scale"] = table.number[:, numbers], table.scale[:, numbers]
+    return {**arrays, "numbers": numbers}
+
+
+def _untold(arrays: Arrays) -> Solutions:
+    """The table that `_told` told."""
+    rows, ids, events, at = len(arrays["time"]), arrays["ids"], arrays["events"], arrays.pop("numbers")
+    number, scale = np.zeros(ids.shape), np.full(ids.shape, NOT_A_NUMBER, np.int8)
+    number[:, at], scale[:, at] = arrays["number"], arrays["scale"]
+    names = arrays["names"].astype(np.int64) if arrays["names"].size else np.full(events.shape, NO_REF, np.int64)
+    return Solutions(
+        arrays["time"], arrays.get("start", arrays["time"]), arrays.get("branch", np.zeros(rows, np.int8)), events, names,
+        ids, arrays["refs"].astype(np.int64), number, scale,
+    )  # fmt: skip
+
+
+def _narrow(refs: Int64) -> Int64 | NDArray[np.int32]:
+    """Refs in half the room, if they all fit."""
+    return refs.astype(np.int32) if refs.max(initial=0) < 2**31 else refs
 
 
 def furthest(reached: Reached, more: Reached) -> dict[int, int]:

@@ -131,12 +131,16 @@ def batch_of(columns: scanner.Columns, buffer: NDArray[np.uint8], kind: TimeKind
     )  # fmt: skip
 
 
-def gathered_batch(columns: scanner.Columns, buffer: NDArray[np.uint8], kind: TimeKind, gather: Gatherer) -> EventBatch:
+def gathered_batch(
+    columns: scanner.Columns, buffer: NDArray[np.uint8], kind: TimeKind, gather: Gatherer, *, named: bool
+) -> EventBatch:
     """The batch that a scan filled, apart from its columns and its buffer: they may be filled again."""
     rows = int(columns.state[scanner.ROWS])
     number, scale = _exact_numbers(columns, buffer)
     start, end, name_at, first, stream = _events(columns)
     text = buffer[: int(columns.state[scanner.SPARE])]
+    if not named:
+        name_at[:] = -1
     kept, places, names = gather(text, columns.ids[:, :rows], columns.places[:, :rows], name_at)
     return EventBatch(
         kept, kind, stream.astype(np.int32), start, end, names, first,
@@ -174,7 +178,8 @@ class NQuadsReader:
     `finish` gives the rest. A batch holds the texts of its terms, and nothing else of what was read.
 
     `predicates` are the ids of the predicates that are kept (None: all): other triples are checked and left out, their events
-    stay. `numbered=False` leaves the line out of dead letters, for text that no person wrote.
+    stay. `numbered=False` leaves the line out of dead letters, for text that no person wrote; `named=False` the names out of
+    events, for runs that never show them.
     """
 
     def __init__(
@@ -188,6 +193,7 @@ class NQuadsReader:
         run: ReadState | None = None,
         batch_bytes: int = BATCH_BYTES,
         numbered: bool = True,
+        named: bool = True,
     ) -> None:
         self._key = key.words()
         self._time_ids = time_ids(key)
@@ -199,6 +205,7 @@ class NQuadsReader:
         self._run = run if run is not None else ReadState()
         self._batch_bytes = max(1, batch_bytes)
         self._numbered = numbered
+        self._named = named
         self._buffer = np.empty(0, np.uint8)
         """Whole lines that wait, with room behind them; the same memory for one batch after the other."""
         self._whole = 0  # the size of these lines
@@ -258,7 +265,9 @@ class NQuadsReader:
         )  # fmt: skip
         self._settle(columns, buffer)
         kind = self._run.kind
-        batch = gathered_batch(columns, buffer, kind, self._gather) if kind and state[scanner.EVENTS] else None
+        batch = (
+            gathered_batch(columns, buffer, kind, self._gather, named=self._named) if kind and state[scanner.EVENTS] else None
+        )
         self._keep(int(state[scanner.CONSUMED]))
         return batch
 

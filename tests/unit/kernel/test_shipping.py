@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from buckets import Buckets, job_of, triples
 from scepter.kernel.query import Solved, Ticks
 from scepter.kernel.shipping import NOWHERE, buckets_by_window, split, unpack_solved
 from scepter.kernel.solutions import Solutions
 from scepter.kernel.texts import FIXED, Texts
+from scepter.rdf.batch import EventBatch
+from scepter.rdf.formats import GraphEvent, events_to_batch
 from scepter.runtime.queries import parse
+from scepter.runtime.spark import batch as spark_batch
 
 STREAM = "http://example/s"
 BY_KEY = parse(
@@ -121,3 +125,31 @@ def test_a_table_that_scans_share_travels_once_and_others_apart() -> None:
     assert [table.time.tolist() for table in arrived.tables] == [[1, 2], [5], [1, 2]]
     assert arrived.tables[0] is arrived.tables[2]
     assert reached == {4: 9}
+
+
+def test_batches_are_packed_together_and_their_events_numbered_on() -> None:
+    run = Buckets(job_of(BY_KEY, 1, background=BACKGROUND))
+    events = [
+        GraphEvent(0, f"<http://e/{i}>", i, i, [("<http://example/a>", "<http://example/p>", f'"{i}"')]) for i in (5, 6, 7)
+    ]
+    batches = [events_to_batch([e], run.job.key, run.job.kind, run=run.run) for e in events]
+    ((bucket, time, blob),) = run.reader.solve(batches, 40)
+    assert (bucket, time) == (0, 7)
+    table = unpack_solved(blob, texts := Texts())[0].tables[0]
+    assert table.time.tolist() == [5, 6, 7]
+    assert table.events.ravel().tolist() == [40, 41, 42]
+    assert [str(texts.term(int(ref))) for ref in table.refs[:, 1]] == ['"5"', '"6"', '"7"']
+    assert not list(run.reader.solve([], 43))
+
+
+def test_groups_hold_every_batch_with_events_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = Buckets(job_of(BY_KEY, 1, background=BACKGROUND))
+
+    def batch(*times: int) -> EventBatch:
+        events = [GraphEvent(0, None, t, t, [("<http://e/s>", "<http://e/p>", "<http://e/o>")]) for t in times]
+        return events_to_batch(events, run.job.key, run.job.kind, run=run.run)
+
+    given = [batch(1), batch(), batch(2, 3), batch(4), batch()]
+    monkeypatch.setattr(spark_batch, "GROUP_BYTES", given[0].bytes + 1)
+    groups = [[int(t) for part in group for t in part.end] for group in spark_batch._groups(given)]
+    assert groups == [[1, 2, 3], [4]]

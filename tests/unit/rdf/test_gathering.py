@@ -55,3 +55,12 @@ def test_terms_beyond_what_is_remembered_are_right_though_they_stand_twice() -> 
     text = at_time("e", 1) + "".join(quad("e", f"<http://e/s{i}>", object=name) for i, name in enumerate(names))
     [(_, _, _, triples)] = events_of(read(text))
     assert [triple[2] for triple in triples] == names
+
+
+def test_names_are_left_out_where_nobody_is_shown_them() -> None:
+    reader = NQuadsReader(KEY, 0, "s", lambda letter: None, named=False)
+    assert reader.feed("".join(map(event, range(3))).encode()) is None
+    batch = reader.finish()
+    assert batch is not None and batch.events == 3
+    assert batch.name_at.tolist() == [-1, -1, -1]
+    assert b"<http://e/e" not in batch.buffer.tobytes()

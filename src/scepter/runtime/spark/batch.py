@@ -6,7 +6,9 @@ import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Final
 
+import numpy as np
 import pyarrow as pa
 from pyspark import Broadcast
 from pyspark.sql import DataFrame, SparkSession
@@ -38,7 +40,8 @@ _TIME = -2
 _WHOLE = 0
 """The `query` of blobs that hold events rather than solutions, where the program runs undivided."""
 
-BATCH_BYTES = 16 * 2**20
+GROUP_BYTES: Final = 16 << 20
+"""Batches of so much memory are packed together: fewer cost more blobs, more wait longer and cost memory."""
 
 Report = Callable[[DeadLetter], None]
 
@@ -109,7 +112,7 @@ def _pack_ranges(reading: Reading, rows: Iterable[pa.RecordBatch]) -> Iterator[p
                 reading.report,
                 predicates=job.predicates,
                 kind=job.kind,
-                batch_bytes=BATCH_BYTES,
+                named=job.named,
             )
             # events are numbered as their blank nodes are salted: apart from those of every other range
             yield from packed_rows(job, batches, row["salt"])
@@ -126,22 +129,33 @@ def pack_frame(reading: Reading, stream: int, rows: Iterable[pa.RecordBatch]) ->
 
 def packed_rows(job: Job, batches: Iterable[EventBatch], number: int) -> Iterator[pa.RecordBatch]:
     """Solutions per query and bucket, or the events as they are where the program cannot be divided."""
-    for batch in batches:
+    for group in _groups(batches):
         rows: list[tuple[int, int, int, int, bytes | None]] = []
         if job.divided:
             for query in range(len(job.program.queries)):
-                rows += [(query, bucket, time, 0, blob) for bucket, time, blob in work(job, query).solve(batch, number)]
-        elif batch.events:
-            rows.append((_WHOLE, 0, int(batch.end.max()), 0, pack_batch(batch)))
-        number += batch.events
-        if batch.events:
-            # time moves on with every event, also with those that no pattern looks at; and any of them may be late
-            times = pack({"stream": batch.stream, "time": batch.end}) if job.live else None
-            rows.append((_TIME, -1, int(batch.end.max()), batch.events, times))
-        if rows:
-            yield pa.RecordBatch.from_arrays(
-                [pa.array(c, t) for c, t in zip(zip(*rows, strict=True), _PACKED.types, strict=True)], schema=_PACKED
-            )
+                rows += [(query, bucket, time, 0, blob) for bucket, time, blob in work(job, query).solve(group, number)]
+        else:
+            rows += [(_WHOLE, 0, int(batch.end.max()), 0, pack_batch(batch)) for batch in group]
+        stream, time = (np.concatenate([getattr(batch, name) for batch in group]) for name in ("stream", "end"))
+        number += len(time)
+        # time moves on with every event, also with those that no pattern looks at; and any of them may be late
+        rows.append((_TIME, -1, int(time.max()), len(time), pack({"stream": stream, "time": time}) if job.live else None))
+        columns = [pa.array(c, t) for c, t in zip(zip(*rows, strict=True), _PACKED.types, strict=True)]
+        yield pa.RecordBatch.from_arrays(columns, schema=_PACKED)
+
+
+def _groups(batches: Iterable[EventBatch]) -> Iterator[list[EventBatch]]:
+    """Batches with events, as many together as are packed together."""
+    group: list[EventBatch] = []
+    size = 0
+    for batch in filter(lambda batch: batch.events, batches):
+        group.append(batch)
+        size += batch.bytes
+        if size >= GROUP_BYTES:
+            yield group
+            group, size = [], 0
+    if group:
+        yield group
 
 
 def _run_buckets(reading: Reading, schema: pa.Schema, packed: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

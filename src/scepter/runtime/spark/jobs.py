@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
 
@@ -15,7 +15,7 @@ from scepter.kernel.background import Background
 from scepter.kernel.container import pack, unpack
 from scepter.kernel.intake import Intake
 from scepter.kernel.query import QueryKernel, Solved
-from scepter.kernel.shipping import Slices, buckets_by_key, buckets_by_window, split
+from scepter.kernel.shipping import Slices, buckets_by_key, buckets_by_window, furthest, split
 from scepter.kernel.texts import Texts
 from scepter.kernel.windows import Bounds, resolve
 from scepter.physical.partitioning import PartitionKind, partitioning
@@ -61,6 +61,11 @@ class Job:
         """Whether its queries can be run apart from each other, each in many buckets."""
         queries = self.program.queries
         return not self.program.others and not any(q.into in self.streams for q in queries if q.into is not None)
+
+    @property
+    def named(self) -> bool:
+        """Whether the names of events are of use to anybody."""
+        return self.parts or not self.divided
 
     @property
     def predicates(self) -> frozenset[int] | None:
@@ -111,19 +116,23 @@ class QueryWork:
         for i, stream in enumerate(query.streams):
             self._streams[job.streams.index(stream.iri)] = i
 
-    def solve(self, batch: EventBatch, number: int) -> Iterator[tuple[int, int, bytes]]:
-        """(bucket, greatest time, packed solutions) of a batch whose events are numbered from `number` on."""
-        intake = Intake(batch, self.texts.add(batch), number, named=self.job.parts)
-        wanted = np.ones(batch.events, np.bool_) if self.job.start is None else batch.end >= self.job.start
-        self.kernel.take(intake, self._streams, wanted)
-        reached = reached_by(batch) if self.job.live else {}
-        for solved in self.kernel.drain():
-            if self.slices is None:
-                yield from split(solved, *self._buckets(solved), self.texts, reached)
-            else:
-                tables = zip(*(self.slices.of(table.time) for table in solved.tables), strict=True)
-                for rows, ticks in zip(tables, self.slices.of(solved.ticks.times), strict=True):
-                    yield from split(solved, list(rows), ticks, self.texts)
+    def solve(self, batches: Iterable[EventBatch], number: int) -> Iterator[tuple[int, int, bytes]]:
+        """(bucket, greatest time, packed solutions) of batches whose events are numbered from `number` on."""
+        reached: dict[int, int] = {}
+        for batch in batches:
+            intake = Intake(batch, self.texts.add(batch), number, named=self.job.parts)
+            wanted = np.ones(batch.events, np.bool_) if self.job.start is None else batch.end >= self.job.start
+            self.kernel.take(intake, self._streams, wanted)
+            number += batch.events
+            if self.job.live:
+                reached = furthest(reached, reached_by(batch))
+        solved = self.kernel.drain()
+        if self.slices is None:
+            yield from split(solved, *self._buckets(solved), self.texts, reached)
+        else:
+            tables = zip(*(self.slices.of(table.time) for table in solved.tables), strict=True)
+            for rows, ticks in zip(tables, self.slices.of(solved.ticks.times), strict=True):
+                yield from split(solved, list(rows), ticks, self.texts)
         self.texts.forget()
 
     def _buckets(self, solved: Solved) -> tuple[list[NDArray[np.uint64]], NDArray[np.uint64] | None]:

@@ -136,8 +136,10 @@ def read_range(
     predicates: frozenset[int] | None = None,
     kind: TimeKind | None = None,
     batch_bytes: int = BATCH_BYTES,
+    named: bool = True,
 ) -> Iterator[EventBatch]:
-    """The events of a range. `kind` is the run's kind of time (`first_kind`): ranges must not decide it each for itself."""
+    """The events of a range, with their names or, where nobody is shown them, without. `kind` is the run's kind of time
+    (`first_kind`): ranges must not decide it each for itself."""
     path = Path(part.path)
     if not divisible(part):
         run = ReadState(kind, part.salt)
@@ -152,7 +154,7 @@ def read_range(
         name = f"{part.path} from byte {begin}" if begin else part.path
         run = ReadState(kind, part.salt)
         reader = NQuadsReader(
-            key, stream_index, name, dead_letter, predicates=predicates, run=run, batch_bytes=batch_bytes
+            key, stream_index, name, dead_letter, predicates=predicates, run=run, batch_bytes=batch_bytes, named=named
         )  # fmt: skip
         for chunk in _chunks(file, begin, end, batch_bytes):
             if (batch := reader.feed(chunk)) is not None:

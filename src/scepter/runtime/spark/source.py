@@ -42,7 +42,7 @@ from scepter.rdf.files import stream_files
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.readers import READERS
 from scepter.rdf.source import DeadLetterTaker
-from scepter.runtime.spark.batch import BATCH_BYTES, PACKED, packed_rows
+from scepter.runtime.spark.batch import PACKED, packed_rows
 from scepter.runtime.spark.folder import NOTHING, Folder, Found, Limits, Offset, list_files
 from scepter.runtime.spark.jobs import SALT_ROOM
 from scepter.runtime.spark.letters import FolderLetters
@@ -224,7 +224,7 @@ def _packed(packing: Packing, part: Range, take: DeadLetterTaker) -> Iterator[pa
     job = packing.job
     # drawn anew by each task: the salts of a source are its own, and a run may have several sources
     part = replace(part, salt=secrets.randbits(38) * SALT_ROOM)
-    batches = read_range(part, job.key, packing.stream, take, predicates=job.predicates, kind=job.kind, batch_bytes=BATCH_BYTES)
+    batches = read_range(part, job.key, packing.stream, take, predicates=job.predicates, kind=job.kind, named=job.named)
     yield from packed_rows(job, batches, part.salt)
 
 
