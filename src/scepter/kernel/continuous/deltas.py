@@ -2,8 +2,10 @@
 
 Each occurrence is joined with all that came before it and then remembered: so every match is found once, when the last of its
 occurrences comes. Most complete nothing: before the search, each pattern that can be asked by the occurrence's own terms is,
-first the one that was last found to have nothing. So of a star of n triples all but the last cost one look. Occurrences of one pattern that agree in some positions are chained, the newest first; those of static
-triples stand together. What has left its window is passed over, and a chain ends where everything is too old.
+first the one that had nothing the last time. So of a star of n triples all but the last cost one look.
+
+Occurrences of one pattern that agree in some positions are chained, the newest first; those of static triples stand together.
+What has left its window is passed over, and a chain ends where everything is too old.
 """
 
 from __future__ import annotations
@@ -13,18 +15,18 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from scepter.kernel.continuous.admitted import END, EXPIRES, START
+from scepter.kernel.continuous.admitted import END, EVENT, EXPIRES, START
 
 NOBODY = -1
 _ZERO = np.uint64(0)
 _ONE = np.uint64(1)
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(29)
-_bare = njit(cache=True, _nrt=False)
-"""For what makes no arrays: counting references to those given would cost more than the work itself."""
+_near = njit(cache=True, forceinline=True)
+"""For what joins do for each row: a call that hands arrays on counts references to them, which costs more than the work."""
 
 
-@_bare
+@_near
 def bucket(s: Any, p: Any, o: Any, bits: Any, mask: Any) -> Any:
     """Where terms at some positions are found."""
     h = s if bits & 1 else _ZERO
@@ -35,7 +37,7 @@ def bucket(s: Any, p: Any, o: Any, bits: Any, mask: Any) -> Any:
     return np.int64((h ^ (h >> _SHIFT)) & mask)
 
 
-@_bare
+@_near
 def _insert(row: Any, pattern: Any, ids: Any,
             index_first: Any, index_bits: Any, links: Any, heads: Any, nexts: Any) -> Any:  # fmt: skip
     """Into the indexes of a pattern. Buckets of different indexes that are asked for the same term stand side by side."""
@@ -97,7 +99,7 @@ def count_feeds(feeds: Any, patterns: Any) -> Any:
     return found
 
 
-@_bare
+@_near
 def _known(row: Any, begin: Any, seen: Any, ids: Any, when: Any) -> Any:
     """Where an occurrence that is equal stands in `seen`, or would stand; rows before `begin` are of earlier instants."""
     mask = np.uint64(len(seen) - 1)
@@ -116,7 +118,7 @@ def _known(row: Any, begin: Any, seen: Any, ids: Any, when: Any) -> Any:
     return at
 
 
-@_bare
+@_near
 def _enters(row: Any, begin: Any, seen: Any, ids: Any, when: Any, more: Any, carrier: Any) -> Any:
     """Note an occurrence; whether it is new and in its window. One more sighting of what is there may prolong its time."""
     now = when[row, END]
@@ -147,7 +149,7 @@ def note_rows(first: Any, last: Any, seen: Any, ids: Any, when: Any, carrier: An
             seen[_known(row, first, seen, ids, when)] = row
 
 
-@_bare
+@_near
 def _agrees(row: Any, ids: Any, bits: Any, key: Any) -> Any:
     """Whether a row has the terms asked for at the positions that are known."""
     for position in range(3):  # noqa: SIM110 - numba compiles no generators
@@ -156,7 +158,7 @@ def _agrees(row: Any, ids: Any, bits: Any, key: Any) -> Any:
     return True
 
 
-@_bare
+@_near
 def _bind(row: Any, ids: Any, bits: Any, pattern: Any, variables: Any, value: Any) -> Any:
     """Give the variables of a pattern that are not known the terms of a row."""
     for position in range(3):
@@ -165,7 +167,7 @@ def _bind(row: Any, ids: Any, bits: Any, pattern: Any, variables: Any, value: An
             value[v] = ids[row, position]
 
 
-@_bare
+@_near
 def _ask(j: Any, bits: Any, variables: Any, value: Any, key: Any) -> Any:
     """Set the terms that a pattern is asked by."""
     for position in range(3):
@@ -173,7 +175,7 @@ def _ask(j: Any, bits: Any, variables: Any, value: Any, key: Any) -> Any:
             key[position] = value[variables[j, position]]
 
 
-@_bare
+@_near
 def _next(candidate: Any, link: Any, bits: Any, key: Any, now: Any, longest: Any, ids: Any, when: Any, nexts: Any) -> Any:
     """From a row on, the first of its chain that agrees and counts now."""
     while candidate != NOBODY:
@@ -185,7 +187,7 @@ def _next(candidate: Any, link: Any, bits: Any, key: Any, now: Any, longest: Any
     return NOBODY
 
 
-@_bare
+@njit(cache=True)
 def _join(
     row: Any, pivot: Any, last: Any, begin: Any, longest: Any, streamed: Any, seen: Any,
     ids: Any, when: Any, feeds: Any, more: Any, carrier: Any,
@@ -193,11 +195,12 @@ def _join(
     static_ids: Any, static_mask: Any, static_first: Any, static_starts: Any, static_rows: Any,
     value: Any, key: Any, chosen: Any, cursor: Any, static_at: Any, static_end: Any, suspect: Any, out: Any, found: Any,
 ) -> Any:  # fmt: skip
-    """Join rows up to `last`, from one that is new (pivot NOBODY) or has been joined before a pivot, and write the matches behind
-    those found: the row, its pivot and its instant's first row where there is no more room for them, and how many were found.
+    """Join rows up to `last`: the first is new (pivot NOBODY), or has been joined up to a pivot. Matches are written behind
+    those found. Where there is no room for those of a pivot, the row, the pivot and the first row of its instant, and how many
+    were found before.
 
-    One function, as a call with so many arrays costs more than a step of the search, whose state (a place per depth in the
-    chain and in the static bucket) stays near this way.
+    One function that makes no arrays, as the state of the search (a place per depth in the chain and in the static bucket)
+    stays in registers and on the stack this way.
     """
     patterns = len(variables)
     depth_max = patterns - 1
@@ -221,18 +224,17 @@ def _join(
                 entering = True
                 step = suspect[pivot]
                 for _ in range(depth_max):
-                    step = step + 1 if step + 1 < depth_max else 0
-                    k = steps[pivot, step, 1]
-                    if not at_once[pivot, step] or static_mask[k] >= 0:
-                        continue
                     j = steps[pivot, step, 0]
+                    k = steps[pivot, step, 1]
                     bits = index_bits[k]
-                    _ask(j, bits, variables, value, key)
-                    head = np.int64(heads[bucket(key[0], key[1], key[2], bits, mask), k]) if j < streamed else NOBODY
-                    if _next(head, links[k], bits, key, now, longest, ids, when, nexts) == NOBODY:
-                        suspect[pivot] = step - 1
-                        depth = -1
-                        break
+                    if at_once[pivot, step] and static_mask[k] < 0:
+                        _ask(j, bits, variables, value, key)
+                        head = np.int64(heads[bucket(key[0], key[1], key[2], bits, mask), k]) if j < streamed else NOBODY
+                        if _next(head, links[k], bits, key, now, longest, ids, when, nexts) == NOBODY:
+                            suspect[pivot] = step
+                            depth = -1
+                            break
+                    step = step + 1 if step + 1 < depth_max else 0
                 before = found
                 while depth >= 0:
                     if depth == depth_max:
@@ -294,7 +296,7 @@ def join_rows(
     key = np.zeros(3, np.uint64)
     chosen, cursor = np.empty(patterns, np.int64), np.empty(patterns, np.int64)
     static_at, static_end = np.empty(patterns, np.int64), np.empty(patterns, np.int64)
-    suspect = np.full(patterns, -1)
+    suspect = np.zeros(patterns, np.int64)
     out = np.empty((256, patterns), np.int64)
     row, pivot, found = first, NOBODY, 0
     while True:
@@ -309,9 +311,20 @@ def join_rows(
         out = np.concatenate((out, np.empty_like(out)))
 
 
+@_near
+def _later(one: Any, other: Any, when: Any, source: Any) -> Any:
+    """Whether a row stands behind another by time and number."""
+    if when[one, END] != when[other, END]:
+        return when[one, END] > when[other, END]
+    if when[one, START] != when[other, START]:
+        return when[one, START] > when[other, START]
+    return source[one, EVENT] > source[other, EVENT]
+
+
 @njit(cache=True)
-def sightings_of(matches: Any, more: Any) -> Any:
-    """All rows that matches are made of, with those of the same occurrences: the match, the occurrence's row, the row."""
+def sightings_of(matches: Any, more: Any, when: Any, source: Any, once: Any) -> Any:
+    """The rows that matches are made of, with those of the same occurrences, by time and number: where those of each match
+    begin, with the end of the last, and for each the occurrence's row and the row. With `once`, one row for each event."""
     count = 0
     for m in range(matches.shape[0]):
         for i in range(matches.shape[1]):
@@ -319,15 +332,23 @@ def sightings_of(matches: Any, more: Any) -> Any:
             while row >= 0:
                 count += 1
                 row = more[row]
-    found = np.empty((3, count), np.int64)
-    at = 0
+    first = np.zeros(len(matches) + 1, np.int64)
+    found = np.empty((2, count), np.int64)
+    last = 0
     for m in range(matches.shape[0]):
         for i in range(matches.shape[1]):
             row = matches[m, i]
             while row >= 0:
-                found[0, at] = m
-                found[1, at] = matches[m, i]
-                found[2, at] = row
-                at += 1
+                at = last
+                while at > first[m] and _later(found[1, at - 1], row, when, source):
+                    at -= 1
+                if not (once and at > first[m] and source[found[1, at - 1], EVENT] == source[row, EVENT]):
+                    for place in range(last, at, -1):
+                        found[0, place] = found[0, place - 1]
+                        found[1, place] = found[1, place - 1]
+                    found[0, at] = matches[m, i]
+                    found[1, at] = row
+                    last += 1
                 row = more[row]
-    return found
+        first[m + 1] = last
+    return first, found[0, :last].copy(), found[1, :last].copy()

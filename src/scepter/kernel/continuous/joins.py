@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from scepter.algebra.expressions import Constant, Variable
 from scepter.algebra.patterns import Node, TriplePattern
@@ -36,6 +37,13 @@ class JoinPlan:
     """Per pattern: its first index; those of a pattern follow one another."""
     origins: tuple[tuple[int, int], ...]
     """Per variable: a pattern and position where it stands, as object if possible: only objects carry numbers."""
+
+    def shown(self) -> NDArray[np.bool_]:
+        """[pattern, position]: whether a variable's term is taken from there."""
+        found = np.zeros(self.variables.shape, np.bool_)
+        for pattern, position in self.origins:
+            found[pattern, position] = True
+        return found
 
 
 def plan_joins(triples: Sequence[TriplePattern], static: Sequence[int]) -> JoinPlan:
