@@ -17,7 +17,7 @@ from scepter.kernel.runs import Runs
 from scepter.kernel.solutions import Int64, Solutions
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.expressions import holds
-from scepter.kernel.steps import StepSearch
+from scepter.kernel.steps import Order, StepSearch
 from scepter.physical.plan import AtomPlan, Branch, StatefulFilter
 from scepter.rdf.hashing import TermKey, term_id
 from scepter.rdf.terms import IRI, XSD, Literal, Term
@@ -137,7 +137,7 @@ def test_the_search_finds_what_its_twin_finds(
     atom = AtomPlan(branches, ROW_SLOTS, frozenset((0, 3, 4)))
     step = StepSearch(0, atom, (0,), (0, 2), frozenset(RUN_SLOTS), VARIABLES, KEY)
     table, state = solutions_of(candidates), runs_of(begun)
-    keyed = step.keyed(table, np.array([row.rank for row in candidates], np.int64))
+    keyed = step.keyed(table, Order.of(table, step.columns), np.array([row.rank for row in candidates], np.int64))
     only = np.array([run.only for run in begun], np.int64)
     # the kernel looks for the next instant first: no row lies between `after` and `only`
     after = only - 1 if selection is Selection.STRICT else state.time

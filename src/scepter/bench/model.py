@@ -13,7 +13,7 @@ SCEPTER = ("local", "push", "scan", "spark", "live", "command", "micro-batches",
 ON_SPARK = ("spark", "live", "command", "micro-batches", "empty-micro-batches")
 """What of it needs a JVM."""
 
-LOAD, SURVEY, SCAN = "load, CPU s", "survey, CPU s", "scan, CPU s"
+LOAD, SCAN = "load, CPU s", "scan, CPU s"
 """What the engine in this process tells: what is done up to the first batch (static data, set-up), the look ahead, and
 reading."""
 BATCH, STATE_BEFORE, STATE_LAST = "micro-batch, ms", "state before, bytes", "state at last, bytes"

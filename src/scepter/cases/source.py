@@ -9,9 +9,8 @@ from scepter.rdf.batch import EventBatch
 from scepter.rdf.formats import events_to_batch
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.nquads import BATCH_BYTES, ReadState
-from scepter.rdf.source import DeadLetterTaker, Progress, Survey
+from scepter.rdf.source import DeadLetterTaker, Progress
 from scepter.rdf.timeline_notation import TimelineEvent
-from scepter.timeline import TimeKind
 
 
 @dataclass(slots=True)
@@ -39,13 +38,6 @@ class TimelineSource:
                 events, key, self.events[0].kind, run=run, predicates=predicates, source_name=self.name, dead_letter=dead_letter
             )
 
-    def survey(self, kind: TimeKind | None = None) -> Survey:
-        """What the events' times tell."""
-        if not self.events:
-            return Survey(None, 0, 0, 0, 0, 0)
-        disorder, greatest = 0, self.events[0].end
-        for event in self.events:
-            greatest = max(greatest, event.end)
-            disorder = max(disorder, greatest - event.end)
-        first = min(event.start for event in self.events)
-        return Survey(self.events[0].kind, disorder, first, greatest, len(self.events), 0)
+    def lasting(self) -> TimelineSource:
+        """Events at hand stay."""
+        return self

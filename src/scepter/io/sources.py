@@ -16,16 +16,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Final
 
-import numpy as np
-
 from scepter.errors import nearest, option_error
 from scepter.rdf.batch import EventBatch
 from scepter.rdf.files import GZIP_MAGIC, HEAD, KNOWN, format_of, read_file, size_of, stream_files
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.nquads import BATCH_BYTES, ReadState
 from scepter.rdf.readers import READERS, Reading, sniff
-from scepter.rdf.source import DeadLetterTaker, EventSource, Progress, Survey
-from scepter.timeline import TimeKind
+from scepter.rdf.source import DeadLetterTaker, EventSource, Progress
 
 
 @dataclass(slots=True)
@@ -62,25 +59,9 @@ class FileSource:
             reading = Reading(key, stream_index, str(path), dead_letter, predicates, run, batch_bytes, self.prefixes)
             yield from read_file(path, reading, tell)
 
-    def survey(self, kind: TimeKind | None = None) -> Survey:
-        """A pre-pass over the times."""
-        return survey_batches(self, sum(size_of(path) for path in self.paths), kind)
-
-
-def survey_batches(source: EventSource, size: int, kind: TimeKind | None) -> Survey:
-    """The survey of a source by reading it with every triple pruned."""
-    run = ReadState(kind)
-    events = disorder = first = last = 0
-    nothing: frozenset[int] = frozenset()
-    for batch in source.batches(TermKey.fixed(), 0, lambda letter: None, predicates=nothing, run=run):
-        least, greatest = int(batch.start.min()), int(batch.end.max())
-        before = int(batch.end[0]) if events == 0 else last
-        peaks = np.maximum.accumulate(np.maximum(batch.end, before))
-        disorder = max(disorder, int((peaks - batch.end).max()))
-        first = least if events == 0 else min(first, least)
-        last = max(before, greatest)
-        events += batch.events
-    return Survey(run.kind, disorder, first, last, events, size)
+    def lasting(self) -> FileSource:
+        """Files stay."""
+        return self
 
 
 class PipeSource:
@@ -104,7 +85,7 @@ class PipeSource:
         batch_bytes: int = BATCH_BYTES,
         progress: Progress | None = None,
     ) -> Iterator[EventBatch]:
-        """The events as they come; a second time only after a survey."""
+        """The events as they come; a second time only once they are spooled."""
         if self._spooled is not None:
             yield from self._spooled.batches(
                 key, stream_index, dead_letter,
@@ -122,8 +103,8 @@ class PipeSource:
             head = file.peek(HEAD)
         yield from READERS[sniff(head) or ".nq"](file, reading)
 
-    def survey(self, kind: TimeKind | None = None) -> Survey:
-        """Spools the pipe, then looks at the times."""
+    def lasting(self) -> FileSource:
+        """The pipe, spooled to a temporary file."""
         if self._spooled is None:
             if self._started:
                 raise option_error("pipe-read", "standard input can be read only once", help="name a file instead of -")
@@ -135,7 +116,7 @@ class PipeSource:
             if format_of(path) is None:
                 path = path.rename(path.with_suffix(".nq"))
             self._spooled = FileSource(self.name, [path])
-        return self._spooled.survey(kind)
+        return self._spooled
 
     def close(self) -> None:
         """Drops the spooled file."""

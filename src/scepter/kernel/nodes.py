@@ -111,13 +111,7 @@ class Nodes:
 
     def live(self, roots: Int64) -> NDArray[np.bool_]:
         """Which nodes the given ones can reach."""
-        mark = np.zeros(self._size, np.bool_)
-        front = np.unique(roots[roots != ROOT])
-        while len(front):
-            front = front[~mark[front]]
-            mark[front] = True
-            front = np.unique(self._parent[front])
-            front = front[front != ROOT]
+        mark: NDArray[np.bool_] = _marked(self._parent, self._size, roots)
         return mark
 
     def keep(self, mark: NDArray[np.bool_]) -> Int64:
@@ -145,6 +139,17 @@ class Nodes:
     def events(self) -> Int64:
         """The event numbers of all nodes."""
         return self._event[: self._size]
+
+
+@njit(cache=True)
+def _marked(parent, size, ends):  # type: ignore[no-untyped-def]
+    mark = np.zeros(size, np.bool_)
+    for end in ends:
+        node = end
+        while node != ROOT and not mark[node]:
+            mark[node] = True
+            node = parent[node]
+    return mark
 
 
 @njit(cache=True)

@@ -118,15 +118,13 @@ class QueryKernel:
             seen_at = np.sort(intake.batch.end[seen])
             return Ticks(np.zeros(len(seen_at), np.uint64), seen_at)
         # rule 14: an event is in the partition of a value if some GPM, its filters left aside, binds the variables to it
-        groups: list[UInt64] = []
-        times: list[Int64] = []
-        events: list[Int64] = []
+        alike: dict[tuple[int, tuple[int, ...]], Solutions] = {}
         for scan, (_, everything) in zip(self.plan.scans, solved, strict=True):
             columns = tuple(scan.slots.index(s) for s in self.plan.partition)
-            groups.append(key_of(everything.ids, columns))
-            times.append(everything.time)
-            events.append(everything.events[:, 0])
-        group, time, event = np.concatenate(groups), np.concatenate(times), np.concatenate(events)
+            alike[id(everything), columns] = everything
+        group = np.concatenate([key_of(table.ids, columns) for (_, columns), table in alike.items()])
+        time = np.concatenate([table.time for table in alike.values()])
+        event = np.concatenate([table.events[:, 0] for table in alike.values()])
         order = np.lexsort((group, event, time))
         group, time, event = group[order], time[order], event[order]
         new = np.ones(len(time), np.bool_)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
-from scepter.kernel.solutions import Float64, Int8, Int64, UInt64
+from scepter.kernel.solutions import Float64, Int8, Int64, UInt64, places
 from scepter.timeline import MAX_INSTANT
 
 
@@ -46,7 +46,8 @@ class Runs:
 
     def take(self, rows: NDArray[np.int64] | NDArray[np.bool_]) -> Runs:
         """The runs at the given places, or where a mask is true."""
-        return Runs(*(getattr(self, name)[rows] for name in _NAMES))
+        at = places(rows)
+        return Runs(*(getattr(self, name).take(at, axis=0) for name in _NAMES))
 
     def replace(self, **columns: NDArray[np.int64]) -> Runs:
         """The same runs with some columns exchanged."""
@@ -190,7 +191,7 @@ class Waiting:
         """Drop the dead rows for good."""
         rows = self.live()
         for name in _NAMES:
-            self._columns[name] = self._columns[name][rows]
+            self._columns[name] = self._columns[name].take(rows, axis=0)
         self._key = self._key[rows]
         self._alive = np.ones(len(rows), np.bool_)
         self._size, self._dead = len(rows), 0

@@ -18,7 +18,7 @@ from scepter.kernel.nodes import ROOT, Nodes
 from scepter.kernel.runs import Runs, Waiting, concat_runs, no_runs
 from scepter.kernel.search import NOTHING, instants_after, key_of, latest_before, sort_by_key
 from scepter.kernel.solutions import Int64, Solutions, UInt64, concat, empty
-from scepter.kernel.steps import Decide, Keyed, StepSearch
+from scepter.kernel.steps import Decide, Keyed, Order, StepSearch
 from scepter.kernel.windows import Bounds, Counts, rank_of
 from scepter.physical.plan import AtomPlan, Chain, NegationPlan, QueryPlan, StepPlan
 from scepter.rdf.hashing import TermKey
@@ -40,6 +40,7 @@ class Moment:
     seen: dict[int, tuple[int, Int64]] | None = None
     """For windows that count events: per group the events before, and the times of the last ones."""
     _keyed: dict[int, Keyed] = field(default_factory=dict)
+    _orders: dict[tuple[int, tuple[int, ...]], Order] = field(default_factory=dict)
 
     def keyed(self, search: StepSearch, partition: tuple[int, ...]) -> Keyed:
         """An atom's table, sorted for a search."""
@@ -48,8 +49,14 @@ class Moment:
             ranks = None
             if self.seen is not None:
                 ranks = rank_of(self.seen, key_of(table.ids, partition), table.time, "right")
-            self._keyed[id(search)] = search.keyed(table, ranks)
+            self._keyed[id(search)] = search.keyed(table, self._ordered(table, search.columns), ranks)
         return self._keyed[id(search)]
+
+    def _ordered(self, table: Solutions, columns: tuple[int, ...]) -> Order:
+        """Steps that ask for the same pattern look at one table, and mostly in one order."""
+        if (id(table), columns) not in self._orders:
+            self._orders[id(table), columns] = Order.of(table, columns)
+        return self._orders[id(table), columns]
 
 
 @dataclass(slots=True)
@@ -160,7 +167,7 @@ class ChainKernel:
             rank_limit=self._bounds.rank_limit(before),
             group=group,
         )
-        runs = self._extend(runs, np.arange(n, dtype=np.int64), table, np.arange(n, dtype=np.int64), stage.atom, moment)
+        runs = self._extend(runs, table, np.arange(n, dtype=np.int64), stage.atom, moment)
         return self._look_back(runs, moment) if self._chain.leading else runs
 
     def _blank(self, n: int) -> Runs:
@@ -174,14 +181,12 @@ class ChainKernel:
         )  # fmt: skip
 
     def _extend(
-        self, runs: Runs, places: Int64, table: Solutions, rows: Int64, atom: AtomPlan, moment: Moment,
-        local: frozenset[int] = frozenset(),
-    ) -> Runs:  # fmt: skip
-        """The runs at `places`, each with the event(s) and mapping of its row."""
-        if not len(places):
+        self, old: Runs, table: Solutions, rows: Int64, atom: AtomPlan, moment: Moment, local: frozenset[int] = frozenset()
+    ) -> Runs:
+        """The runs, each with the event(s) and mapping of its row, written into their columns."""
+        if not len(old):
             return self._none
-        old = runs.take(places)
-        ids, refs, number, scale = old.ids, old.refs, old.number, old.scale  # taken by places: copies
+        ids, refs, number, scale = old.ids, old.refs, old.number, old.scale
         for column, slot in enumerate(atom.slots):
             new = table.ids[rows, column]
             bound = slice(None) if slot in local or slot in atom.certain else new != 0
@@ -239,7 +244,7 @@ class ChainKernel:
         todo = self._relevant(waiting, stage, selection, table, moment)
         found_old = go(stage, selection, waiting.runs, waiting.key, todo, table, moment) if len(todo) else _NOTHING_FOUND
         self._release(waiting, found_old, moment)
-        new_old = self._extend(waiting.runs, found_old.runs, table.rows, found_old.rows, stage.atom, moment)
+        new_old = self._extend(waiting.runs.take(found_old.runs), table.rows, found_old.rows, stage.atom, moment)
         if not len(arrivals):
             return new_old
         key = stage.search.key_of_runs(arrivals)
@@ -249,7 +254,7 @@ class ChainKernel:
         kept = arrivals.take(stay)
         if passed is not None:
             kept = kept.replace(passed=passed[stay])
-        new_new = self._extend(arrivals, found_new.runs, table.rows, found_new.rows, stage.atom, moment)
+        new_new = self._extend(arrivals.take(found_new.runs), table.rows, found_new.rows, stage.atom, moment)
         waiting.append(kept, key[stay])
         return concat_runs([new_old, new_new])
 
@@ -263,7 +268,7 @@ class ChainKernel:
             return _NO
         if len(table.rows) <= 16 and len(waiting) > 64:
             mask = np.zeros(len(waiting.key), np.bool_)
-            for key in np.unique(table.keys):
+            for key in np.unique(table.order.keys):
                 mask |= waiting.key == key
             return waiting.live(mask)
         return waiting.live()
@@ -376,7 +381,7 @@ class ChainKernel:
         todo = self._relevant(waiting, more, selection, table, moment)
         found = self._search(more, selection, waiting.runs, waiting.key, todo, table, moment)
         self._release(waiting, found, moment)
-        more_runs = self._extend(waiting.runs, found.runs, table.rows, found.rows, stage.atom, moment, local)
+        more_runs = self._extend(waiting.runs.take(found.runs), table.rows, found.rows, stage.atom, moment, local)
         front = concat_runs([arrivals, _merged(more_runs)])
         every = [front]
         while len(front):
@@ -384,7 +389,7 @@ class ChainKernel:
             found = self._search(more, selection, front, key, np.arange(len(front), dtype=np.int64), table, moment)
             stay = self._can_wait(front, moment) & ~found.done
             waiting.append(front.take(stay), key[stay])
-            front = _merged(self._extend(front, found.runs, table.rows, found.rows, stage.atom, moment, local))
+            front = _merged(self._extend(front.take(found.runs), table.rows, found.rows, stage.atom, moment, local))
             every.append(front)
         return concat_runs(every)
 

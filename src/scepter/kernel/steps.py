@@ -40,15 +40,30 @@ Decide = Callable[[Runs, Int64, Solutions, Int64, int, bool], NDArray[np.bool_]]
 
 
 @dataclass(frozen=True, slots=True)
-class Keyed:
-    """A table with the order that sorts it by the join key of one search; keys, times, … are in that order."""
+class Order:
+    """The order that sorts a table by a join key, and then by time; keys and times are in that order."""
 
-    rows: Solutions
-    order: Int64
+    rows: Int64
     keys: UInt64
     times: Int64
     ends: Int64
     """Where the stretch of each row's key ends."""
+
+    @classmethod
+    def of(cls, table: Solutions, columns: tuple[int, ...]) -> Order:
+        """The order by the key of some columns."""
+        keys = key_of(table.ids, columns)
+        rows = sort_by_key(keys)
+        keys = keys[rows]
+        return cls(rows, keys, table.time[rows], stretch_ends(keys))
+
+
+@dataclass(frozen=True, slots=True)
+class Keyed:
+    """A table as one search looks at it: ranks, values and their extremes stand in the order of the join key."""
+
+    rows: Solutions
+    order: Order
     ranks: Int64
     values: NDArray[np.float64]
     least: NDArray[np.float64]
@@ -75,7 +90,8 @@ class StepSearch:
         self.key = key
         self.continuing = continuing
         column = {slot: i for i, slot in enumerate(plan.slots)}
-        self._key_columns = tuple(column[s] for s in key)
+        self.columns = tuple(column[s] for s in key)
+        """The columns of the atom's table that the join key is made of."""
         self._shared_run = np.array(shared, np.int64)
         self._shared_row = np.array([column[s] for s in shared], np.int64)
         slot_of = {name: i for i, name in enumerate(variables)}
@@ -107,22 +123,20 @@ class StepSearch:
         """The join keys of runs."""
         return key_of(runs.ids, self.key)
 
-    def keyed(self, table: Solutions, ranks: Int64 | None) -> Keyed:
-        """Sort a table for this search."""
-        keys = key_of(table.ids, self._key_columns)
-        order = sort_by_key(keys)
-        ranks = np.zeros(len(table), np.int64) if ranks is None else ranks[order]
+    def keyed(self, table: Solutions, order: Order, ranks: Int64 | None) -> Keyed:
+        """A table, in the order of this search's `columns`, with what the search looks at."""
+        rows = order.rows
+        ranks = np.zeros(len(table), np.int64) if ranks is None else ranks[rows]
         values = np.empty((len(self._threshold_columns), len(table)))
         for i, column in enumerate(self._threshold_columns.tolist()):
             # what float64 does not hold exactly, or is no number at all, is judged by the filter itself
-            scale = table.scale[order, column]
-            values[i] = np.where((scale == INEXACT) | (scale == NOT_A_NUMBER), np.nan, table.number[order, column])
+            scale = table.scale[rows, column]
+            values[i] = np.where((scale == INEXACT) | (scale == NOT_A_NUMBER), np.nan, table.number[rows, column])
         blocks = (len(table) + BLOCK - 1) // BLOCK
         least, most = np.empty((len(values), blocks)), np.empty((len(values), blocks))
         for i, column_values in enumerate(values):
             least[i], most[i] = block_extremes(column_values)
-        keys = keys[order]
-        return Keyed(table, order, keys, table.time[order], stretch_ends(keys), ranks, values, least, most)
+        return Keyed(table, order, ranks, values, least, most)
 
     def __call__(
         self, selection: Selection, runs: Runs, keys: UInt64, todo: Int64, table: Keyed, after: Int64, limit: Int64,
@@ -147,14 +161,14 @@ class StepSearch:
             all_rows.append(got_rows)
             if not len(stalled):
                 break
-            verdict = decide(runs, todo[stalled], table.rows, table.order[stalled_rows], self.atom, self.continuing)
+            verdict = decide(runs, todo[stalled], table.rows, table.order.rows[stalled_rows], self.atom, self.continuing)
             if mode != NEXT:
                 all_runs.append(todo[stalled][verdict])
                 all_rows.append(stalled_rows[verdict])
                 break
             todo, resume, found = todo[stalled], stalled_rows, found[stalled]
             forced = np.where(verdict, TRUE, FALSE).astype(np.int64)
-        return np.concatenate(all_runs), table.order[np.concatenate(all_rows)]
+        return np.concatenate(all_runs), table.order.rows[np.concatenate(all_rows)]
 
     def _search(
         self, mode: int, todo: Int64, resume: Int64, forced: Int64, found: Int64, runs: Runs, keys: UInt64, table: Keyed,
@@ -164,7 +178,7 @@ class StepSearch:
         result: tuple[Int64, Int64, Int64, Int64] = search_forward(
             mode, todo, resume, forced, found,
             after, keys, limit, runs.rank_limit, only, runs.ids, runs.number, runs.scale,
-            table.keys, table.times, table.ends, table.ranks, table.order,
+            table.order.keys, table.order.times, table.order.ends, table.ranks, table.order.rows,
             table.rows.start, table.rows.branch, table.rows.ids, table.rows.number, table.rows.scale,
             self._shared_run, self._shared_row,
             self._branch_first, code.code, code.offsets, code.constants, code.scales, code.ids,

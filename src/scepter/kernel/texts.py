@@ -16,6 +16,8 @@ from scepter.rdf.terms import Term
 FIXED = 1 << 62
 """Refs from here on point into the fixed arena."""
 _CACHE = 50_000
+_SHARED = 160
+"""Four times what a text takes: with a ref for each so many bytes, most of them are used."""
 
 
 class TextsView:
@@ -41,13 +43,14 @@ class TextsView:
 
     def texts(self, refs: Int64) -> tuple[NDArray[np.uint8], Int64]:
         """A buffer that holds the texts at some refs, and where each stands in it."""
-        live, fixed = self._live.buffer(), refs >= FIXED
+        fixed = refs >= FIXED
+        live, places = self._live.compact(refs[~fixed])
         if not fixed.any():
-            return live, refs
-        background, places = self._fixed.compact(refs[fixed] - FIXED)
-        moved = refs.copy()
-        moved[fixed] = places + len(live)
-        return np.concatenate([live, background.buffer()]), moved
+            return live.buffer(), places
+        background, behind = self._fixed.compact(refs[fixed] - FIXED)
+        moved = np.empty(len(refs), np.int64)
+        moved[~fixed], moved[fixed] = places, behind + live.size
+        return np.concatenate([live.buffer(), background.buffer()]), moved
 
 
 class Texts:
@@ -114,7 +117,11 @@ class Texts:
         return TextsView(copy, self._fixed, self._by_id), renewed
 
     def table_view(self, ids: UInt64, refs: Int64, names: Int64) -> tuple[TextsView, Int64, Int64]:
-        """A view of a table's terms and of events' names, with the refs of both into it. Equal terms have one text there."""
+        """A view of a table's terms and of events' names, with the refs of both into it.
+
+        It shares the texts where it uses a good part of them; else it has its own, so that few matches keep little alive."""
+        if (refs.size + len(names)) * _SHARED > self._live.size:
+            return TextsView(self._live.snapshot(), self._fixed, self._by_id), refs.copy(), names.copy()
         each, where = one_ref_each(ids, refs)
         view, moved = self.view(np.concatenate([each, names]))
         return view, moved[: len(each)][where], moved[len(each) :]

@@ -92,6 +92,12 @@ class TextArena:
         self._end += len(buffer)
         return base
 
+    def snapshot(self) -> TextArena:
+        """The same texts (no copy), whatever is added here later."""
+        arena = TextArena()
+        arena._buffers, arena._bases, arena._end = [*self._buffers], [*self._bases], self._end
+        return arena
+
     def add_buffers(self, other: TextArena) -> int:
         """Takes in another arena's buffers (no copy); gives the base of its refs."""
         base = self._end

@@ -6,7 +6,7 @@ exact they are; the text of a term stays in `buffer` and is decoded only for wha
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,6 +65,11 @@ class EventBatch:
     def triples(self) -> int:
         """How many triples the batch holds."""
         return len(self.subject)
+
+    @property
+    def bytes(self) -> int:
+        """The memory that its columns and texts take."""
+        return sum(getattr(self, column.name).nbytes for column in fields(self) if column.name != "kind")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from scepter.rdf import grouping, lexing, scanner
 from scepter.rdf.batch import DeadLetter, EventBatch
+from scepter.rdf.gathering import Gatherer
 from scepter.rdf.hashing import TermKey, term_id
 from scepter.rdf.numerals import UNDECIDED, exact_number
 from scepter.rdf.spelling import LABEL_ROOM
@@ -26,12 +27,14 @@ BATCH_BYTES: Final = 1 << 20
 stay in the cache and in memory that the allocator gives out again (8 MB cost three times as much, in page faults)."""
 
 TIME_PREDICATES: Final = (PROV + "generatedAtTime", PROV + "startedAtTime", PROV + "endedAtTime")
+Column = TypeVar("Column", bound=np.generic)
 _KINDS: Final = (None, TimeKind.DATETIME, TimeKind.INTEGER)
 _PATIENCE: Final = 64 << 10
 SHOWN: Final = 1000
 """How much of a text a dead letter shows."""
 _PAD: Final = len(lexing.SENTINEL)
 _SHORTEST_STATEMENT: Final = 10  # _:a<b:>_:c.
+_UNCOUNTED: Final = 4 << 20
 _BOM: Final = b"\xef\xbb\xbf"
 
 REASONS: Final[dict[int, str]] = {
@@ -118,28 +121,57 @@ def letter(source: str, line: int | None, code: int, text: bytes) -> DeadLetter:
 
 
 def batch_of(columns: scanner.Columns, buffer: NDArray[np.uint8], kind: TimeKind) -> EventBatch:
-    """The batch that a scan filled, with the numbers that only exact reading decides."""
-    state = columns.state
-    rows, events = int(state[scanner.ROWS]), int(state[scanner.EVENTS])
+    """The batch that a scan filled, which takes over its columns and its buffer."""
+    rows = int(columns.state[scanner.ROWS])
+    number, scale = _exact_numbers(columns, buffer)
+    start, end, name_at, first, stream = _events(columns)
+    return EventBatch(
+        buffer[: int(columns.state[scanner.SPARE])], kind, stream.astype(np.int32), start, end, name_at, first,
+        *_three(columns.ids[:, :rows]), *_three(columns.places[:, :rows]), number, scale,
+    )  # fmt: skip
+
+
+def gathered_batch(columns: scanner.Columns, buffer: NDArray[np.uint8], kind: TimeKind, gather: Gatherer) -> EventBatch:
+    """The batch that a scan filled, apart from its columns and its buffer: they may be filled again."""
+    rows = int(columns.state[scanner.ROWS])
+    number, scale = _exact_numbers(columns, buffer)
+    start, end, name_at, first, stream = _events(columns)
+    text = buffer[: int(columns.state[scanner.SPARE])]
+    kept, places, names = gather(text, columns.ids[:, :rows], columns.places[:, :rows], name_at)
+    return EventBatch(
+        kept, kind, stream.astype(np.int32), start, end, names, first,
+        *_three(columns.ids[:, :rows].copy()), *_three(places), number.copy(), scale.copy(),
+    )  # fmt: skip
+
+
+def _three(rows: NDArray[Column]) -> tuple[NDArray[Column], NDArray[Column], NDArray[Column]]:
+    """Of subjects, predicates and objects."""
+    return rows[0], rows[1], rows[2]
+
+
+def _exact_numbers(columns: scanner.Columns, buffer: NDArray[np.uint8]) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
+    """The objects' numbers, with those that only exact reading decides."""
+    rows = int(columns.state[scanner.ROWS])
     number, scale = columns.number[:rows], columns.scale[:rows]
     for row in np.flatnonzero(scale == UNDECIDED):
         term = scanner.decode_term(buffer, int(columns.places[2, row]))
         if not isinstance(term, Literal):
             raise AssertionError("only literals are numbers")
         number[row], scale[row] = exact_number(term)
+    return number, scale
+
+
+def _events(columns: scanner.Columns) -> tuple[NDArray[np.int64], ...]:
+    """Start, end, name's offset, first row (and one more) and stream of the events."""
+    events = int(columns.state[scanner.EVENTS])
     start, end, name_at, first, stream = np.ascontiguousarray(columns.events[: events + 1].T)
-    first[events] = rows
-    return EventBatch(
-        buffer[: int(state[scanner.SPARE])], kind, stream[:events].astype(np.int32),
-        start[:events], end[:events], name_at[:events], first,
-        columns.ids[0, :rows], columns.ids[1, :rows], columns.ids[2, :rows],
-        columns.places[0, :rows], columns.places[1, :rows], columns.places[2, :rows], number, scale,
-    )  # fmt: skip
+    first[events] = columns.state[scanner.ROWS]
+    return start[:events], end[:events], name_at[:events], first, stream[:events]
 
 
 class NQuadsReader:
     """Reads one N-Quads source. `feed` takes chunks of any size and gives a batch whenever enough events are complete;
-    `finish` gives the rest.
+    `finish` gives the rest. A batch holds the texts of its terms, and nothing else of what was read.
 
     `predicates` are the ids of the predicates that are kept (None: all): other triples are checked and left out, their events
     stay. `numbered=False` leaves the line out of dead letters, for text that no person wrote.
@@ -167,15 +199,17 @@ class NQuadsReader:
         self._run = run if run is not None else ReadState()
         self._batch_bytes = max(1, batch_bytes)
         self._numbered = numbered
-        self._parts: list[bytes | memoryview] = []
-        """Whole lines that wait."""
+        self._buffer = np.empty(0, np.uint8)
+        """Whole lines that wait, with room behind them; the same memory for one batch after the other."""
+        self._whole = 0  # the size of these lines
         self._rest: list[bytes] = []
         """The line that is not whole yet."""
-        self._whole = 0  # the size of the parts
+        self._columns = scanner.allot(0, 0)
         self._needed = self._batch_bytes - self._batch_bytes // 8  # a chunk of this size ends within a line
         self._line = 1
         self._at_start = True
         self._scratch = scratch_for(0)
+        self._gather = Gatherer()
 
     def feed(self, chunk: bytes) -> EventBatch | None:
         """Takes more text; a batch if it completes enough events."""
@@ -194,16 +228,20 @@ class NQuadsReader:
         return self._scan(final=True)
 
     def _take(self, parts: Sequence[bytes | memoryview]) -> None:
-        self._parts += parts
-        self._whole += sum(map(len, parts))
+        whole = self._whole + sum(map(len, parts))
+        if len(self._buffer) < whole + _PAD:
+            self._grow(2 * whole + _PAD)
+        for part in parts:
+            self._buffer[self._whole : self._whole + len(part)] = np.frombuffer(part, dtype=np.uint8)
+            self._whole += len(part)
+
+    def _grow(self, size: int) -> None:
+        grown = np.empty(size, np.uint8)
+        grown[: self._whole] = self._buffer[: self._whole]
+        self._buffer = grown
 
     def _scan(self, *, final: bool) -> EventBatch | None:
-        lines = sum(line_bound(np.frombuffer(part, dtype=np.uint8)) for part in self._parts) + 1
-        rows = row_bound(self._whole, lines)
-        columns = scanner.allot(rows, lines)
-        buffer = padded(*self._parts, spare=spare_for(self._whole, rows))
-        if len(self._scratch) < self._whole + 64:
-            self._scratch = scratch_for(self._whole)
+        buffer, columns = self._prepared()
         state = columns.state
         state[scanner.KIND] = _KINDS.index(self._run.kind)
         state[scanner.SALT] = self._run.salt
@@ -219,9 +257,28 @@ class NQuadsReader:
             columns.known_ids, state,
         )  # fmt: skip
         self._settle(columns, buffer)
-        self._keep(buffer, int(state[scanner.CONSUMED]))
         kind = self._run.kind
-        return batch_of(columns, buffer, kind) if kind and state[scanner.EVENTS] else None
+        batch = gathered_batch(columns, buffer, kind, self._gather) if kind and state[scanner.EVENTS] else None
+        self._keep(int(state[scanner.CONSUMED]))
+        return batch
+
+    def _prepared(self) -> tuple[NDArray[np.uint8], scanner.Columns]:
+        """The buffer and the columns with room enough for the lines that wait, the columns' state fresh."""
+        whole = self._whole
+        # to count the lines takes a tenth of a scan: for a text of usual size rather more memory that nobody touches
+        lines = whole // 2 + 1 if whole <= _UNCOUNTED else line_bound(self._buffer[:whole])
+        rows = row_bound(whole, lines)
+        room = whole + _PAD + spare_for(whole, rows)
+        if len(self._buffer) < room:
+            self._grow(room + room // 4)
+        if len(self._columns.number) < rows or len(self._columns.errors) < 2 * lines:
+            self._columns = scanner.allot(rows + rows // 4, lines + lines // 4)
+        if len(self._scratch) < whole + 64:
+            self._scratch = scratch_for(len(self._buffer))
+        self._buffer[whole : whole + _PAD] = lexing.LF
+        self._columns.state[:] = 0
+        self._columns.state[scanner.CAPACITY] = len(self._columns.number)
+        return self._buffer, self._columns
 
     def _settle(self, columns: scanner.Columns, buffer: NDArray[np.uint8]) -> None:
         """Takes over what the scan learnt."""
@@ -235,11 +292,12 @@ class NQuadsReader:
             self._dead_letter(letter(self._source, line if self._numbered else None, code, text))
         self._line = int(state[scanner.LINE])
 
-    def _keep(self, buffer: NDArray[np.uint8], consumed: int) -> None:
+    def _keep(self, consumed: int) -> None:
         """Keeps the text of the open event."""
         self._at_start = self._at_start and consumed == 0
-        self._parts = [buffer[consumed : self._whole].tobytes()]
+        rest = self._buffer[consumed : self._whole].copy()
         self._whole -= consumed
+        self._buffer[: self._whole] = rest
         # A long open event is scanned again only once it has grown by half: linear work for any chunk size
         growth = self._whole // 2 if self._whole > _PATIENCE else 0
         self._needed = self._whole + max(self._batch_bytes - self._batch_bytes // 8, growth)

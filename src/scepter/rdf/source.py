@@ -32,7 +32,7 @@ class Survey:
 
 
 class EventSource(Protocol):
-    """A source of events. `batches` may be asked for once if the source is a pipe that nobody surveyed, else many times."""
+    """A source of events. A pipe can be read once, its `lasting` copy and all other sources many times."""
 
     name: str
 
@@ -50,6 +50,6 @@ class EventSource(Protocol):
         """The events in the order they stand."""
         ...
 
-    def survey(self, kind: TimeKind | None = None) -> Survey:
-        """A pre-pass over the times; `kind` rules if the run knows it already."""
+    def lasting(self) -> EventSource:
+        """The same events from a place that can be read many times."""
         ...

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scepter.errors import Diagnostic, QueryError
 from scepter.rdf.batch import DeadLetter, EventBatch
 from scepter.rdf.hashing import term_id
+from scepter.rdf.looking_ahead import Asked, LookedAhead, Room
 from scepter.rdf.source import DeadLetterTaker, EventSource, Survey
 from scepter.rdf.terms import IRI
 from scepter.runtime.engine import LocalEngine
@@ -19,10 +20,13 @@ from scepter.runtime.inputs import BackgroundGiven, OntologyGiven, load_backgrou
 from scepter.runtime.matches import Match
 from scepter.runtime.options import RunOptions, check_taken
 from scepter.runtime.queries import Query
-from scepter.timeline import MAX_INSTANT, MIN_INSTANT, TimeKind
+from scepter.timeline import MAX_INSTANT, MIN_INSTANT
 
 _STEP_EVENTS = 1 << 16
 """So many events are taken before time moves on: fewer cost more calls, more cost memory."""
+
+KEPT_BYTES = 256 << 20
+"""What is kept of streams that were read to look ahead: longer ones are read twice."""
 
 
 class Observer(Protocol):
@@ -87,12 +91,17 @@ def open_inputs(
 ) -> list[Input]:
     """The sources that a query reads, surveyed, ready to be read for an engine."""
     used = {iri: source for iri, source in streams.items() if query.lowered.every_stream or iri in query.streams}
-    surveys = _survey(used)
-    kind = next((s.kind for s in surveys.values() if s.kind is not None), None)
-    engine.reading.kind = kind
+    predicates = engine.predicates
+    wanted = None if predicates is None else frozenset(term_id(engine.key, str(p)) for p in predicates)
+    room = Room(KEPT_BYTES)
+    read = {}
+    for iri, source in used.items():
+        number = engine.stream_number(IRI(iri))
+        read[iri] = LookedAhead(source, Asked(engine.key, number, wanted, engine.reading), room)
+    kind = engine.reading.kind
     # without a usable event the sources are read all the same: their dead letters are still to be told
     delay = None if kind is None else options.delay_on(kind)
-    return [Input(engine, iri, used[iri], surveys[iri], delay, dead_letter) for iri in used]
+    return [Input(iri, source, delay, dead_letter) for iri, source in read.items()]
 
 
 def missing_stream(query: Query, iri: str) -> QueryError:
@@ -110,23 +119,12 @@ def missing_stream(query: Query, iri: str) -> QueryError:
     )
 
 
-def _survey(sources: Mapping[str, EventSource]) -> dict[str, Survey]:
-    surveys: dict[str, Survey] = {}
-    kind: TimeKind | None = None
-    for iri, source in sources.items():
-        surveys[iri] = source.survey(kind)
-        kind = kind or surveys[iri].kind
-    return surveys
-
-
 @dataclass(slots=True)
 class Input:
     """One source, read batch by batch; `complete` is the time up to which all its events have been read."""
 
-    engine: LocalEngine
     iri: str
-    source: EventSource
-    survey: Survey
+    source: LookedAhead
     delay: int | None
     dead_letter: DeadLetterTaker
     greatest: int = MIN_INSTANT
@@ -135,13 +133,12 @@ class Input:
     batches: Iterator[EventBatch] = field(init=False)
 
     def __post_init__(self) -> None:
-        engine = self.engine
-        predicates = engine.predicates
-        wanted = None if predicates is None else frozenset(term_id(engine.key, str(p)) for p in predicates)
-        number = engine.stream_number(IRI(self.iri))
-        self.batches = self.source.batches(
-            engine.key, number, self.dead_letter, predicates=wanted, run=engine.reading, progress=self._tell,
-        )  # fmt: skip
+        self.batches = self.source.batches(self.dead_letter, self._tell)
+
+    @property
+    def survey(self) -> Survey:
+        """What the look ahead told."""
+        return self.source.survey
 
     def _tell(self, done: int, total: int) -> None:
         self.done = done
@@ -187,9 +184,9 @@ def _run(
             complete = min(i.complete for i in inputs)
             if waiting >= _STEP_EVENTS and reached < complete < MAX_INSTANT:
                 reached, waiting = complete, 0
-                for match in engine.advance(complete):
-                    matches += 1
-                    yield match
+                found = engine.advance(complete)
+                matches += len(found)
+                yield from found
                 engine.commit()
             if progress is not None:
                 progress(Progress(sum(i.done for i in inputs), total, triples, matches, engine.state_size))

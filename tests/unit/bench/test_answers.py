@@ -11,7 +11,7 @@ import pytest
 
 from scepter.bench.contenders import contender
 from scepter.bench.contenders.push import LATE, MEDIAN
-from scepter.bench.model import LOAD, SCAN, SURVEY, Point, Room
+from scepter.bench.model import LOAD, SCAN, Point, Room
 from scepter.bench.shapes.offers import Offers, write_producers
 from scepter.bench.shapes.parcels import PATTERNS, Items
 from scepter.bench.shapes.rooms import Observations
@@ -98,7 +98,7 @@ def test_ep_sparql(room: Room) -> None:
 def test_what_the_engine_tells(room: Room) -> None:
     [point, *_] = clauses(room, strict=True)
     outcome = contender("local")(point)
-    assert set(outcome.extra) == {LOAD, SURVEY, SCAN}
+    assert set(outcome.extra) == {LOAD, SCAN}
     assert all(seconds > 0 for seconds in outcome.extra.values())
 
 

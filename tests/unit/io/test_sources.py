@@ -14,6 +14,7 @@ from scepter.errors import OptionError
 from scepter.io.sources import FileSource, PipeSource, open_source
 from scepter.rdf.batch import DeadLetter
 from scepter.rdf.hashing import term_id
+from scepter.rdf.looking_ahead import survey
 from scepter.rdf.nquads import ReadState
 from scepter.rdf.readers import sniff
 from scepter.rdf.source import EventSource, Survey
@@ -59,7 +60,7 @@ def test_formats_by_name_and_by_content(tmp_path: Path, extension: str, named: b
     events, letters = read(source)
     assert plain(events) == EXPECTED
     assert not letters
-    assert source.survey() == Survey(TimeKind.INTEGER, 0, 10, 11, 2, path.stat().st_size)
+    assert survey(source) == Survey(TimeKind.INTEGER, 0, 10, 11, 2, path.stat().st_size)
 
 
 def test_folders_and_globs(tmp_path: Path) -> None:
@@ -131,15 +132,15 @@ def test_disorder_is_surveyed(tmp_path: Path) -> None:
     ends = [5, 3, 9, 2, 9, 8, -4, 20]
     path = tmp_path / "a.nq"
     path.write_text("".join(at_time(f"e{i}", t) + quad(f"e{i}") for i, t in enumerate(ends)))
-    assert open_source(path).survey() == Survey(TimeKind.INTEGER, 13, -4, 20, 8, path.stat().st_size)
+    assert survey(open_source(path)) == Survey(TimeKind.INTEGER, 13, -4, 20, 8, path.stat().st_size)
     (tmp_path / "none.nq").write_text("")
-    assert open_source(tmp_path / "none.nq").survey() == Survey(None, 0, 0, 0, 0, 0)
+    assert survey(open_source(tmp_path / "none.nq")) == Survey(None, 0, 0, 0, 0, 0)
 
 
 def test_disorder_across_files_and_batches(tmp_path: Path) -> None:
     for name, times in (("a.nq", range(100, 200)), ("b.nq", range(50, 60))):
         (tmp_path / name).write_text("".join(at_time(f"e{t}", t) + quad(f"e{t}") for t in times))
-    assert open_source(tmp_path).survey().disorder == 149
+    assert survey(open_source(tmp_path)).disorder == 149
 
 
 def test_a_run_shares_kind_and_salts(tmp_path: Path) -> None:
@@ -171,9 +172,9 @@ def test_pipes_are_read_as_they_come_or_spooled() -> None:
         with pytest.raises(OptionError, match="only once"):
             read(pipe)
         with pytest.raises(OptionError, match="only once"):
-            pipe.survey()
+            survey(pipe)
         spooled = PipeSource(io.BytesIO(data))
-        assert spooled.survey().events == 2
+        assert survey(spooled).events == 2
         for _ in range(2):
             assert plain(read(spooled)[0]) == EXPECTED
         spooled.close()
@@ -185,7 +186,7 @@ def test_pipes_of_nothing_and_of_junk() -> None:
     assert not events
     assert len(letters) == 1
     junk = PipeSource(io.BytesIO(b"\x00\xff junk\n"))
-    assert junk.survey().events == 0
+    assert survey(junk).events == 0
     junk.close()
 
 
@@ -215,7 +216,7 @@ def test_tables(tmp_path: Path) -> None:
     events, letters = read(source)
     assert plain(events) == [(1, 1, [TRIPLE, (*TRIPLE[:2], '"é"@en')]), (2, 5, [(*TRIPLE[:2], integer(3))])]
     assert not letters
-    assert source.survey().disorder == 0
+    assert survey(source).disorder == 0
     events, _ = read(source, predicates=frozenset({term_id(KEY, "<a:other>")}))
     assert [event[3] for event in events] == [[], []]
 
@@ -226,7 +227,7 @@ def test_tables_of_timestamps(tmp_path: Path, unit: str) -> None:
     column = pa.array([moment], pa.timestamp(unit, tz="UTC"))
     source = table(tmp_path / "t.parquet", column, column, [[struct()]])
     assert [event[0] for event in read(source)[0]] == [int(moment.timestamp()) * 1_000_000]
-    assert source.survey().kind is TimeKind.DATETIME
+    assert survey(source).kind is TimeKind.DATETIME
 
 
 def test_faulty_rows_of_tables(tmp_path: Path) -> None:
@@ -284,5 +285,5 @@ def test_sniffing(head: bytes, extension: str | None) -> None:
 def test_date_time_events(tmp_path: Path) -> None:
     path = tmp_path / "a.nq"
     path.write_text(at_time("e", f'"2026-01-01T00:00:00Z"^^<{XSD}dateTime>') + quad("e"))
-    assert open_source(path).survey().kind is TimeKind.DATETIME
-    assert open_source(path).survey(TimeKind.INTEGER).events == 0
+    assert survey(open_source(path)).kind is TimeKind.DATETIME
+    assert survey(open_source(path), TimeKind.INTEGER).events == 0

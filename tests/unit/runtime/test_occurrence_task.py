@@ -147,7 +147,7 @@ def test_without_a_window_first_not_and_and_keep_nothing() -> None:
 class _Unread:
     """A source that nobody may read."""
 
-    def survey(self, kind: object) -> object:
+    def lasting(self) -> object:
         raise AssertionError("data was read")
 
 

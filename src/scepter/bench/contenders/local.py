@@ -8,14 +8,13 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from scepter.bench.contenders import Outcome, Work
-from scepter.bench.model import LOAD, SCAN, SURVEY, Point
+from scepter.bench.model import LOAD, SCAN, Point
 from scepter.io.sources import open_source
 from scepter.rdf.batch import EventBatch
-from scepter.rdf.source import EventSource, Survey
+from scepter.rdf.source import EventSource
 from scepter.runtime.local import Progress, run_local
 from scepter.runtime.options import RunOptions
 from scepter.runtime.queries import parse
-from scepter.timeline import TimeKind
 
 _LOOKS: Final = 16
 """How often the engine counts its state in a run: counting takes time."""
@@ -28,22 +27,18 @@ def prepared(name: str) -> Work:
 
 @dataclass(slots=True)
 class Timed:
-    """A source that takes the CPU seconds of looking ahead and of reading."""
+    """A source that takes the CPU seconds of reading."""
 
     source: EventSource
-    surveyed: float = 0.0
     scanned: float = 0.0
     name: str = field(init=False)
 
     def __post_init__(self) -> None:
         self.name = self.source.name
 
-    def survey(self, kind: TimeKind | None = None) -> Survey:
-        """The look ahead."""
-        began = time.process_time()
-        found = self.source.survey(kind)
-        self.surveyed += time.process_time() - began
-        return found
+    def lasting(self) -> Timed:
+        """Itself: no workload reads a pipe."""
+        return self
 
     def batches(self, *given: Any, **named: Any) -> Iterator[EventBatch]:
         """The events."""
@@ -71,7 +66,7 @@ def run(point: Point) -> Outcome:
             state = max(state, sum(rows for kind, rows in progress.state().items() if kind != "texts"))
 
     def spent() -> float:
-        return sum(stream.surveyed + stream.scanned for stream in streams.values())
+        return sum(stream.scanned for stream in streams.values())
 
     began = time.process_time()
     streams = {iri: Timed(open_source(path)) for iri, path in point.streams.items()}
@@ -84,8 +79,7 @@ def run(point: Point) -> Outcome:
         progress=look,
     )
     found = sum(1 for _ in matches)
-    survey, scan = (sum(times) for times in zip(*((s.surveyed, s.scanned) for s in streams.values()), strict=True))
-    return Outcome(found, state, {LOAD: load or 0.0, SURVEY: survey, SCAN: scan})
+    return Outcome(found, state, {LOAD: load or 0.0, SCAN: spent()})
 
 
 def _text(point: Point, option: str) -> str | None:

@@ -6,6 +6,7 @@ import pytest
 
 from scepter.cases.source import TimelineSource
 from scepter.errors import render
+from scepter.rdf.looking_ahead import survey
 from scepter.rdf.timeline_notation import parse_timeline
 from scepter.runtime.hints.run import run_warnings
 from scepter.runtime.options import RunOptions
@@ -36,7 +37,7 @@ def warned(
 ) -> list[str]:
     query = parse(text, language, "q")
     sources = {f"http://example/{n}": TimelineSource(n, parse_timeline(events, PREFIXES)) for n, events in streams.items()}
-    surveys = {iri: source.survey() for iri, source in sources.items()}
+    surveys = {iri: survey(source) for iri, source in sources.items()}
     found = run_warnings(query, sources, surveys, matches, background=background, options=options)
     return [render(warning, query.lowered.source) for warning in found]
 
