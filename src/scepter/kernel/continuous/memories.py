@@ -38,16 +38,16 @@ class Memories:
     def _allot(self, capacity: int) -> None:
         self.capacity = capacity
         self.rows = Admitted.room(capacity)
-        self.more = np.full(capacity, NOBODY, np.int64)
-        self._carrier = np.full(capacity, NOBODY, np.int64)
+        self.more = np.full(capacity, NOBODY, np.int32)
+        self._carrier = np.full(capacity, NOBODY, np.int32)
         self._nexts = np.empty((capacity, int(self._plan.links.max(initial=-1)) + 1), np.int32)
 
     def _index(self, counted: int) -> None:
-        """Put all rows into new indexes, with a bucket for each row that an index will hold when the room is used up, if rows
-        go on to feed the patterns as those do that are counted."""
+        """Put all rows into new indexes, with two buckets or more for each row that one will hold when the room is used up, if
+        rows go on to feed the patterns as those do that are counted."""
         plan, rows = self._plan, self.rows
         most = int(self._fed.max()) * self.capacity // max(1, counted)
-        self._heads = np.full((1 << max(4, (4 * most).bit_length()), len(plan.index_bits)), NOBODY, np.int32)
+        self._heads = np.full((1 << max(4, (2 * most).bit_length()), len(plan.index_bits)), NOBODY, np.int32)
         rebuild(
             self.size, rows.ids, rows.feeds, rows.when, self._carrier,
             plan.index_first, plan.index_bits, plan.links, self._heads, self._nexts,
@@ -169,7 +169,7 @@ def _seen_size(ends: Int64) -> int:
     return 1 << (2 * largest).bit_length()
 
 
-def _moved(refs: Int64, moved: Int64, alive: NDArray[np.bool_]) -> Int64:
+def _moved(refs: NDArray[np.int32], moved: Int64, alive: NDArray[np.bool_]) -> Int64:
     """Row numbers after some rows are gone; what points at those points at nobody."""
     known = (refs != NOBODY) & alive[refs]
     return np.where(known, moved[refs], NOBODY)
