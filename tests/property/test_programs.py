@@ -152,7 +152,7 @@ def verdict(conjuncts: tuple[Expression, ...], given_sides: Sides) -> int:
     stacks = (np.empty(STACK), np.empty(STACK, np.int64), np.empty(STACK), np.empty(STACK, np.uint64))
     return int(
         decide(
-            programs.code, 0, len(programs), programs.offsets, programs.constants, programs.scales, programs.ids,
+            programs.code.ravel(), 0, len(programs), programs.offsets, programs.constants, programs.scales, programs.ids,
             *columns(given_sides.run), *columns(given_sides.row), *stacks,
         )
     )  # fmt: skip

@@ -211,6 +211,11 @@ def _is_of_run(expression: Expression, locate: Callable[[str, bool], Place | Non
             return False
 
 
+def stack() -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.float64], NDArray[np.uint64]]:
+    """The stack of a program: values, scales, errors, ids. A kernel that points at it has it from outside, where it stays."""
+    return np.empty(_STACK), np.empty(_STACK, np.int64), np.empty(_STACK), np.empty(_STACK, np.uint64)
+
+
 @njit(cache=True)
 def compare_numbers(a, sa, ea, b, sb, eb):  # type: ignore[no-untyped-def]
     """Order of two numbers, each known up to its error: -1, 0, 1; 2 for "not comparable" (NaN); 3 when float64 cannot tell."""
@@ -237,22 +242,23 @@ def compare_numbers(a, sa, ea, b, sb, eb):  # type: ignore[no-untyped-def]
 @njit(cache=True)
 def run_program(code, lo, hi, constants, scales, const_ids, run_ids, run_number, run_scale,  # type: ignore[no-untyped-def]
                 row_ids, row_number, row_scale, val, sca, err, ids):  # fmt: skip
-    """Run one conjunct; its result is on the bottom of the stack (`val[0]`, `sca[0]`)."""
+    """Run one conjunct; its result is on the bottom of the stack (`val[0]`, `sca[0]`). Everything is a pointer: to the code, to
+    the values of the run and of the row, to the stack."""
     top = -1
-    for at in range(lo, hi):
-        op = code[at, 0]
+    for at in range(3 * lo, 3 * hi, 3):
+        op = code[at]
         if op == _PUSH_CONST:
             top += 1
-            k = code[at, 1]
+            k = code[at + 1]
             val[top], sca[top], ids[top] = constants[k], scales[k], const_ids[k]
             _settle_leaf(top, val, sca, err)
         elif op <= _PUSH_EITHER:
             top += 1
-            column = code[at, 2]
+            column = code[at + 2]
             if op == _PUSH_ROW or (op == _PUSH_EITHER and row_ids[column] != 0):
                 val[top], sca[top], ids[top] = row_number[column], row_scale[column], row_ids[column]
             else:
-                slot = code[at, 1]
+                slot = code[at + 1]
                 val[top], sca[top], ids[top] = run_number[slot], run_scale[slot], run_ids[slot]
             _settle_leaf(top, val, sca, err)
             if ids[top] == 0:
@@ -278,8 +284,8 @@ def run_program(code, lo, hi, constants, scales, const_ids, run_ids, run_number,
                 sca[top] = _OPEN
         elif op <= _BOUND_EITHER:
             top += 1
-            in_row = op != _BOUND_RUN and row_ids[code[at, 2]] != 0
-            in_run = op != _BOUND_ROW and run_ids[code[at, 1]] != 0
+            in_row = op != _BOUND_RUN and row_ids[code[at + 2]] != 0
+            in_run = op != _BOUND_ROW and run_ids[code[at + 1]] != 0
             val[top] = 1.0 if in_row or in_run else 0.0
             sca[top] = _BOOLEAN
             ids[top] = 0

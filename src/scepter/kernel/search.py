@@ -13,14 +13,14 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from scepter.kernel.programs import _BOOLEAN, _FAILED, _OPEN, FALSE, TRUE, UNDECIDED, decide, run_program
-from scepter.kernel.solutions import UInt64
+from scepter.kernel.programs import _BOOLEAN, _FAILED, _OPEN, FALSE, TRUE, UNDECIDED, decide, run_program, stack
+from scepter.kernel.solutions import Float64, Int8, Int64, UInt64
+from scepter.rdf.hashing import pointer
 
 BLOCK = 32
 NEXT, ANY, STRICT, BEFORE = 0, 1, 2, 3
 NOTHING = -(2**63)
 """No time at all: before every instant."""
-_STACK = 32
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -67,9 +67,8 @@ def stretch_ends(keys):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _first_after(keys, times, key, time, lo=0):  # type: ignore[no-untyped-def]
-    """The first row, from `lo` on, of the key's stretch with a time beyond the given one."""
-    hi = len(keys)
+def _first_after(keys, times, key, time, lo, hi):  # type: ignore[no-untyped-def]
+    """The first row, from `lo` on and before `hi`, of the key's stretch with a time beyond the given one."""
     while lo < hi:
         mid = (lo + hi) >> 1
         if keys[mid] < key or (keys[mid] == key and times[mid] <= time):
@@ -80,16 +79,16 @@ def _first_after(keys, times, key, time, lo=0):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _next_within(position, stop, lower, upper, values, least, most):  # type: ignore[no-untyped-def]
+def _next_within(position, stop, bounds, lower, upper, values, rows, least, most, blocks):  # type: ignore[no-untyped-def]
     """The first row from `position` on whose values all lie within their bounds, or `stop`; blocks that cannot hold one are
-    passed over. A value that is no number lies within every bound: the filter itself judges it."""
-    bounds = len(values)
+    passed over. A value that is no number lies within every bound: the filter itself judges it. All are pointers: `values` has
+    a stretch of so many `rows` for each bound, `least` and `most` of so many `blocks`."""
     while position < stop:
         if position % BLOCK == 0:
             block = position // BLOCK
             skip = False
             for t in range(bounds):
-                if most[t, block] < lower[t] or least[t, block] > upper[t]:
+                if most[t * blocks + block] < lower[t] or least[t * blocks + block] > upper[t]:
                     skip = True
             if skip:
                 position += BLOCK
@@ -97,11 +96,11 @@ def _next_within(position, stop, lower, upper, values, least, most):  # type: ig
         end = min(stop, position - position % BLOCK + BLOCK)
         low, high = lower[0], upper[0]
         while position < end:
-            x = values[0, position]
+            x = values[position]
             if not (x < low or x > high):
                 within = True
                 for t in range(1, bounds):
-                    y = values[t, position]
+                    y = values[t * rows + position]
                     if y < lower[t] or y > upper[t]:
                         within = False
                 if within:
@@ -118,17 +117,17 @@ def search_forward(  # type: ignore[no-untyped-def]
     shared_run, shared_row,
     branch_first, code, offsets, constants, scales, const_ids,
     th_column, th_upper, th_code, th_offsets, th_constants, th_scales, th_ids, th_values, th_least, th_most,
+    stack_val, stack_sca, stack_err, stack_ids, limits,
 ):  # fmt: skip
     """Search for the runs in `todo`, in rows whose keys, times and ranks are sorted and whose other columns stand at `order`.
     Returns (pairs' runs, pairs' rows, stalled places in todo, stalled rows, verdict pending).
 
     `run_only` (STRICT) is the one time at which a run may take rows. `resume` is a row to go on from, or -1. `forced` is
     the exact evaluator's decision about that row. `found_time[i]` is where todo[i] accepted its first row so far, or NOTHING.
+    What is given to other kernels from in here goes as a pointer (`rdf.hashing.pointer`), so that columns must be contiguous.
     """
-    val = np.empty(_STACK)
-    sca = np.empty(_STACK, np.int64)
-    err = np.empty(_STACK)
-    ids = np.empty(_STACK, np.uint64)
+    val, sca, err, ids = pointer(stack_val, 0), pointer(stack_sca, 0), pointer(stack_err, 0), pointer(stack_ids, 0)
+    rows, blocks, run_width, row_width = len(keys), th_least.shape[1], run_ids.shape[1], row_ids.shape[1]
     capacity = max(64, len(todo))
     out_run = np.empty(capacity, np.int64)
     out_row = np.empty(capacity, np.int64)
@@ -137,22 +136,23 @@ def search_forward(  # type: ignore[no-untyped-def]
     stalled_row = np.empty(16, np.int64)
     stall = 0
     bounds = len(th_column)
-    lower = np.empty(max(bounds, 1))
-    upper = np.empty(max(bounds, 1))
-    surely_above = np.empty(max(bounds, 1))
-    surely_below = np.empty(max(bounds, 1))
+    lower, upper = pointer(limits, 0), pointer(limits, bounds)
+    surely_above, surely_below = pointer(limits, 2 * bounds), pointer(limits, 3 * bounds)
     for i in range(len(todo)):
         r = todo[i]
         key = run_key[r]
         limit = run_limit[r]
         rank_limit = run_rank_limit[r]
+        at = r * run_width
+        run_values = pointer(run_ids, at), pointer(run_number, at), pointer(run_scale, at)
         for t in range(bounds):
             lower[t] = -math.inf
             upper[t] = math.inf
             surely_above[t] = math.inf
             surely_below[t] = math.inf
-            run_program(th_code, th_offsets[t], th_offsets[t + 1], th_constants, th_scales, th_ids,
-                        run_ids[r], run_number[r], run_scale[r], run_ids[r], run_number[r], run_scale[r],
+            run_program(pointer(th_code, 0), th_offsets[t], th_offsets[t + 1],
+                        pointer(th_constants, 0), pointer(th_scales, 0), pointer(th_ids, 0),
+                        run_values[0], run_values[1], run_values[2], run_values[0], run_values[1], run_values[2],
                         val, sca, err, ids)  # fmt: skip
             if sca[0] != _OPEN and sca[0] != _FAILED and sca[0] != _BOOLEAN and not math.isnan(val[0]):
                 slack = err[0] * 4.0 + abs(val[0]) * 1e-15
@@ -163,16 +163,21 @@ def search_forward(  # type: ignore[no-untyped-def]
                 else:
                     lower[t] = val[0] - slack
                     surely_above[t] = val[0] + slack
-        position = resume[i] if resume[i] >= 0 else _first_after(keys, times, key, run_time[r])
+        position = resume[i]
+        if position < 0:
+            position = _first_after(pointer(keys, 0), pointer(times, 0), key, run_time[r], 0, rows)
         stop = position
-        if position < len(keys) and keys[position] == key:
+        if position < rows and keys[position] == key:
             stop = ends[position]
             if times[stop - 1] > limit:
-                stop = _first_after(keys, times, key, limit, position)
+                stop = _first_after(pointer(keys, 0), pointer(times, 0), key, limit, position, rows)
         first = resume[i] >= 0
         while position < stop:
             if bounds > 0 and not first:
-                position = _next_within(position, stop, lower, upper, th_values, th_least, th_most)
+                position = _next_within(
+                    position, stop, bounds, lower, upper,
+                    pointer(th_values, 0), rows, pointer(th_least, 0), pointer(th_most, 0), blocks,
+                )  # fmt: skip
                 if position >= stop:
                     break
             time = times[position]
@@ -204,9 +209,12 @@ def search_forward(  # type: ignore[no-untyped-def]
                     if sure:
                         verdict = TRUE
                     else:
-                        verdict = decide(code, conjuncts, behind, offsets, constants, scales, const_ids,
-                                         run_ids[r], run_number[r], run_scale[r],
-                                         row_ids[row], row_number[row], row_scale[row], val, sca, err, ids)  # fmt: skip
+                        at = row * row_width
+                        verdict = decide(pointer(code, 0), conjuncts, behind, pointer(offsets, 0),
+                                         pointer(constants, 0), pointer(scales, 0), pointer(const_ids, 0),
+                                         run_values[0], run_values[1], run_values[2],
+                                         pointer(row_ids, at), pointer(row_number, at), pointer(row_scale, at),
+                                         val, sca, err, ids)  # fmt: skip
             if verdict == UNDECIDED:
                 if stall == len(stalled):
                     stalled = np.append(stalled, np.empty(stall, np.int64))
@@ -234,18 +242,29 @@ def search_forward(  # type: ignore[no-untyped-def]
     return out_run[:out].copy(), out_row[:out].copy(), stalled[:stall].copy(), stalled_row[:stall].copy()
 
 
-@njit(cache=True)
-def search_local(code, offsets, constants, scales, const_ids, row_ids, row_number, row_scale):  # type: ignore[no-untyped-def]
+def search_local(
+    code: Int64, offsets: Int64, constants: Float64, scales: Int64, const_ids: UInt64,
+    row_ids: UInt64, row_number: Float64, row_scale: Int8,
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:  # fmt: skip
     """Filters on rows alone: which are kept, and which only the exact evaluator can decide."""
-    val = np.empty(_STACK)
-    sca = np.empty(_STACK, np.int64)
-    err = np.empty(_STACK)
-    ids = np.empty(_STACK, np.uint64)
+    rows = np.ascontiguousarray(row_ids), np.ascontiguousarray(row_number), np.ascontiguousarray(row_scale)
+    kept, undecided = _search_local(code, offsets, constants, scales, const_ids, *rows, *stack())
+    return kept, undecided
+
+
+@njit(cache=True)
+def _search_local(  # type: ignore[no-untyped-def]
+    code, offsets, constants, scales, const_ids, row_ids, row_number, row_scale, stack_val, stack_sca, stack_err, stack_ids
+):
+    val, sca, err, ids = pointer(stack_val, 0), pointer(stack_sca, 0), pointer(stack_err, 0), pointer(stack_ids, 0)
+    width = row_ids.shape[1]
     kept = np.zeros(len(row_ids), np.bool_)
     undecided = np.zeros(len(row_ids), np.bool_)
     for r in range(len(row_ids)):
-        verdict = decide(code, 0, len(offsets) - 1, offsets, constants, scales, const_ids, row_ids[r], row_number[r],
-                         row_scale[r], row_ids[r], row_number[r], row_scale[r], val, sca, err, ids)  # fmt: skip
+        row = pointer(row_ids, r * width), pointer(row_number, r * width), pointer(row_scale, r * width)
+        verdict = decide(pointer(code, 0), 0, len(offsets) - 1, pointer(offsets, 0),
+                         pointer(constants, 0), pointer(scales, 0), pointer(const_ids, 0),
+                         row[0], row[1], row[2], row[0], row[1], row[2], val, sca, err, ids)  # fmt: skip
         kept[r] = verdict == TRUE
         undecided[r] = verdict == UNDECIDED
     return kept, undecided
@@ -256,7 +275,7 @@ def latest_before(run_time, run_key, run_ids, keys, times, row_ids, shared_run, 
     """Per run: the time of the latest compatible row strictly before the run, or NOTHING."""
     found = np.full(len(run_time), NOTHING, np.int64)
     for r in range(len(run_time)):
-        position = _first_after(keys, times, run_key[r], run_time[r] - 1) - 1
+        position = _first_after(pointer(keys, 0), pointer(times, 0), run_key[r], run_time[r] - 1, 0, len(keys)) - 1
         while position >= 0 and keys[position] == run_key[r]:
             compatible = True
             for j in range(len(shared_run)):
@@ -277,7 +296,7 @@ def instants_after(groups, times, run_group, run_time):  # type: ignore[no-untyp
     """Per run: the first instant of its group strictly after its time, or NOTHING."""
     found = np.full(len(run_time), NOTHING, np.int64)
     for r in range(len(run_time)):
-        at = _first_after(groups, times, run_group[r], run_time[r])
+        at = _first_after(pointer(groups, 0), pointer(times, 0), run_group[r], run_time[r], 0, len(groups))
         if at < len(groups) and groups[at] == run_group[r]:
             found[r] = times[at]
     return found

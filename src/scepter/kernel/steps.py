@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from scepter.algebra.expressions import Expression
 from scepter.algebra.query import Selection
-from scepter.kernel.programs import EITHER, FALSE, ROW, RUN, TRUE, Place, Programs, compile_conjuncts, thresholds
+from scepter.kernel.programs import EITHER, FALSE, ROW, RUN, TRUE, Place, Programs, compile_conjuncts, stack, thresholds
 from scepter.kernel.runs import Runs
 from scepter.kernel.search import (
     ANY,
@@ -28,7 +28,7 @@ from scepter.kernel.search import (
     sort_by_key,
     stretch_ends,
 )
-from scepter.kernel.solutions import Int64, Solutions, UInt64
+from scepter.kernel.solutions import Float64, Int8, Int64, Solutions, UInt64
 from scepter.physical.plan import AtomPlan
 from scepter.rdf.batch import INEXACT, NOT_A_NUMBER
 from scepter.rdf.hashing import TermKey
@@ -175,20 +175,28 @@ class StepSearch:
         after: Int64, limit: Int64, only: Int64,
     ) -> tuple[Int64, Int64, Int64, Int64]:  # fmt: skip
         code, bounds = self._programs, self._thresholds
+        run_values = _contiguous(runs.ids, runs.number, runs.scale)
+        row_values = _contiguous(table.rows.ids, table.rows.number, table.rows.scale)
         result: tuple[Int64, Int64, Int64, Int64] = search_forward(
             mode, todo, resume, forced, found,
-            after, keys, limit, runs.rank_limit, only, runs.ids, runs.number, runs.scale,
+            after, keys, limit, runs.rank_limit, only, *run_values,
             table.order.keys, table.order.times, table.order.ends, table.ranks, table.order.rows,
-            table.rows.start, table.rows.branch, table.rows.ids, table.rows.number, table.rows.scale,
+            table.rows.start, table.rows.branch, *row_values,
             self._shared_run, self._shared_row,
             self._branch_first, code.code, code.offsets, code.constants, code.scales, code.ids,
             self._threshold_columns, self._threshold_upper,
             bounds.code, bounds.offsets, bounds.constants, bounds.scales, bounds.ids, table.values, table.least, table.most,
+            *stack(), np.empty(4 * max(1, len(self._threshold_columns))),
         )  # fmt: skip
         return result
 
 
 _NO = np.empty(0, np.int64)
+
+
+def _contiguous(ids: UInt64, number: Float64, scale: Int8) -> tuple[UInt64, Float64, Int8]:
+    """Columns that kernels may point into."""
+    return np.ascontiguousarray(ids), np.ascontiguousarray(number), np.ascontiguousarray(scale)
 
 
 def _stack(programs: list[Programs]) -> Programs:

@@ -50,7 +50,7 @@ def verdict(
     stacks = (np.empty(32), np.empty(32, np.int64), np.empty(32), np.empty(32, np.uint64))
     return int(
         decide(
-            programs.code, 0, len(programs), programs.offsets, programs.constants, programs.scales, programs.ids,
+            programs.code.ravel(), 0, len(programs), programs.offsets, programs.constants, programs.scales, programs.ids,
             *columns(run), *columns(row), *stacks,
         )
     )  # fmt: skip
