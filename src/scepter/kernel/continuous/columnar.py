@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 
 from scepter.algebra.expressions import Expression, Variable
 from scepter.algebra.scope import mentioned_variables
-from scepter.kernel.continuous.admitted import END, EVENT, FOR_EVER, NAME, START, STREAM, Admitted, in_parts
+from scepter.kernel.continuous.admitted import END, EVENT, NAME, START, STREAM, Admitted, in_parts
 from scepter.kernel.continuous.conclusions import Conclusions
-from scepter.kernel.continuous.deltas import sightings_of
 from scepter.kernel.continuous.joins import plan_joins
 from scepter.kernel.continuous.knowledge import Knowledge
 from scepter.kernel.continuous.memories import CHUNK, Memories
 from scepter.kernel.continuous.repository import StaticTriples
+from scepter.kernel.continuous.shown import sightings_of, spans_of, terms_of
 from scepter.kernel.exact import holds_all
 from scepter.kernel.intake import Intake
 from scepter.kernel.programs import ROW, Place, Programs, compile_conjuncts
@@ -122,6 +122,7 @@ class ColumnarMatching:
         graphs += [named.get(name, _NO_GRAPH) for name, _ in core.graphs]
         self._static = StaticTriples.of(list(zip(triples, graphs, strict=True)), key, texts)
         self._plan = plan_joins(triples, [len(rows) for rows in self._static.matching])
+        self._origins = np.array(self._plan.origins, np.int64).reshape(-1, 2)
         self._memories = Memories(self._plan, self._static, len(core.triples))
         shown = np.ones((len(triples), 3), np.bool_) if whole else self._plan.shown()
         self._conclusions = Conclusions(core.triples, flattened, key, texts, shown[: len(core.triples)])
@@ -201,21 +202,13 @@ class ColumnarMatching:
         if not len(matches):
             return None
         rows, static = self._memories.rows, self._static.columns
-        ids = np.empty((len(matches), len(self._plan.names)), np.uint64)
-        refs = np.empty(ids.shape, np.int64)
-        for column, (pattern, position) in enumerate(self._plan.origins):
-            place = matches[:, pattern]
-            ids[:, column] = _gather(rows.ids[:, position], static.ids[:, position], place)
-            refs[:, column] = _gather(rows.refs[:, position], static.refs[:, position], place)
+        ids, refs = terms_of(matches, self._origins, rows.ids, rows.refs, static.ids, static.refs)
         if self._filters:
             passing = self._passing(matches, ids, refs)
             if not len(passing):
                 return None
             matches, ids, refs = matches[passing], ids[passing], refs[passing]
-        streamed = matches >= 0
-        at = np.where(streamed, matches, 0)
-        start = np.where(streamed, rows.when[at, START], FOR_EVER).min(axis=1)
-        end = np.where(streamed, rows.when[at, END], -FOR_EVER).max(axis=1)
+        start, end = spans_of(matches, rows.when)
         return Found(self._plan.names, ids, refs, start, end, self._sightings(matches))
 
     def _passing(self, matches: Int64, ids: UInt64, refs: Int64) -> Int64:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from scepter.kernel.continuous.admitted import END, EVENT, EXPIRES, START
+from scepter.kernel.continuous.admitted import END, EXPIRES, START
 
 NOBODY = -1
 _ZERO = np.uint64(0)
@@ -309,46 +309,3 @@ def join_rows(
         if row == last:
             return out[:found].copy()
         out = np.concatenate((out, np.empty_like(out)))
-
-
-@_near
-def _later(one: Any, other: Any, when: Any, source: Any) -> Any:
-    """Whether a row stands behind another by time and number."""
-    if when[one, END] != when[other, END]:
-        return when[one, END] > when[other, END]
-    if when[one, START] != when[other, START]:
-        return when[one, START] > when[other, START]
-    return source[one, EVENT] > source[other, EVENT]
-
-
-@njit(cache=True)
-def sightings_of(matches: Any, more: Any, when: Any, source: Any, once: Any) -> Any:
-    """The rows that matches are made of, with those of the same occurrences, by time and number: where those of each match
-    begin, with the end of the last, and for each the occurrence's row and the row. With `once`, one row for each event."""
-    count = 0
-    for m in range(matches.shape[0]):
-        for i in range(matches.shape[1]):
-            row = matches[m, i]
-            while row >= 0:
-                count += 1
-                row = more[row]
-    first = np.zeros(len(matches) + 1, np.int64)
-    found = np.empty((2, count), np.int64)
-    last = 0
-    for m in range(matches.shape[0]):
-        for i in range(matches.shape[1]):
-            row = matches[m, i]
-            while row >= 0:
-                at = last
-                while at > first[m] and _later(found[1, at - 1], row, when, source):
-                    at -= 1
-                if not (once and at > first[m] and source[found[1, at - 1], EVENT] == source[row, EVENT]):
-                    for place in range(last, at, -1):
-                        found[0, place] = found[0, place - 1]
-                        found[1, place] = found[1, place - 1]
-                    found[0, at] = matches[m, i]
-                    found[1, at] = row
-                    last += 1
-                row = more[row]
-        first[m + 1] = last
-    return first, found[0, :last].copy(), found[1, :last].copy()
