@@ -69,13 +69,14 @@ class ColumnarTask:
             every = (bounds(stream).ticks for stream in range(len(setup.streams())))
             return np.array([FOR_EVER if t is None else min(t, FOR_EVER) for t in every], np.int64)
 
-        self._matching = ColumnarMatching(core, knowledge, flattened, ticks, setup.key, setup.texts)
-        plainly = isinstance(pattern, Project) and pattern.pattern is core.node and not can_repeat(core.node)
         self._answers: _Columns | _Solutions
-        if isinstance(pattern, Project) and plainly and isinstance(query.result, Select):
+        plainly = isinstance(query.result, Select) and not can_repeat(core.node)
+        if isinstance(pattern, Project) and pattern.pattern is core.node and plainly:
             self._answers = _Columns(number, setup, tuple(variable.name for variable in pattern.variables))
         else:
             self._answers = _Solutions(query, number, setup, pattern, knowledge, core)
+        whole = isinstance(self._answers, _Solutions)
+        self._matching = ColumnarMatching(core, knowledge, flattened, ticks, setup.key, setup.texts, whole=whole)
         self._at_once = is_monotone(pattern) and not isinstance(query.result, Ask)
 
     @property

@@ -9,6 +9,7 @@ from numba import njit
 
 from scepter.kernel.continuous.admitted import END, EVENT, EXPIRES, FOR_EVER, NAME, START, STREAM
 from scepter.kernel.continuous.idtable import look_up
+from scepter.rdf.arena import NO_REF
 from scepter.rdf.batch import NOT_A_NUMBER
 
 SUBJECT, PREDICATE, OBJECT, CONSTANT = range(4)
@@ -50,6 +51,7 @@ def admit_rows(
     type_id: Any, predicate_keys: Any, predicate_values: Any, class_keys: Any, class_values: Any,
     otherwise: Any, otherwise_class: Any, constants: Any, equal: Any,
     sets: Any, sources: Any, const_ids: Any, const_refs: Any, const_number: Any, const_scale: Any, sure: Any, perhaps: Any,
+    shown: Any,
     out_ids: Any, out_refs: Any, out_number: Any, out_scale: Any, out_when: Any, out_source: Any, out_feeds: Any,
 ) -> Any:  # fmt: skip
     """Fill the columns; how many rows there are, and how many schema statements were seen."""
@@ -85,6 +87,8 @@ def admit_rows(
                     else:
                         out_ids[rows, position] = const_ids[c, position]
                         out_refs[rows, position] = const_refs[c, position]
+                    if not shown[c, position]:
+                        out_refs[rows, position] = NO_REF
                 feeds = sure[c]
                 if perhaps[c] != _ZERO:
                     feeds |= _matched(perhaps[c], out_ids[rows, 0], out_ids[rows, 1], out_ids[rows, 2], constants, equal)

@@ -75,3 +75,18 @@ class Admitted:
         start, end = self.when[:, START], self.when[:, END]
         later = (end[1:] > end[:-1]) | ((end[1:] == end[:-1]) & (start[1:] >= start[:-1]))
         return self if bool(later.all()) else self.take(np.lexsort((start, end)))
+
+
+def in_parts(parts: Sequence[Admitted], least: int) -> list[Admitted]:
+    """All rows by end, start and arrival, in parts that hold whole instants, and at least so many rows if there are. Where
+    parts come in order already, nothing is moved."""
+    found: list[tuple[list[Admitted], int, int, int]] = []
+    for part in parts:
+        end = part.when[:, END]
+        group, rows, low, high = [part], len(part), int(end.min()), int(end.max())
+        while found and (found[-1][3] >= low or found[-1][1] < least):
+            before, more, first, last = found.pop()
+            before += group
+            group, rows, low, high = before, rows + more, min(low, first), max(high, last)
+        found.append((group, rows, low, high))
+    return [Admitted.joined(group).in_order() for group, _, _, _ in found]

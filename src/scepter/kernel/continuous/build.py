@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 from typing import assert_never
 
-from scepter.algebra.expressions import Constant, Exists, Expression, Variable
+from scepter.algebra.expressions import Exists, Expression, Variable
 from scepter.algebra.patterns import (
     BGP,
     EMPTY,
@@ -29,6 +29,7 @@ from scepter.algebra.patterns import (
     Values,
 )
 from scepter.algebra.walk import find
+from scepter.kernel.continuous.joins import overlap
 from scepter.kernel.continuous.leaf import Clock, Leaf
 from scepter.kernel.continuous.operators import (
     JoinOperator,
@@ -166,12 +167,7 @@ def can_repeat(pattern: Pattern) -> bool:
     """Whether two choices of occurrences can make the same match: two triple patterns that one triple matches, or a UNION."""
     if next(find(pattern, Union), None) is not None or next(find(pattern, Values), None) is not None:
         return True
-    return any(_overlap(a, b) for a, b in combinations(find(pattern, TriplePattern), 2))
-
-
-def _overlap(one: TriplePattern, other: TriplePattern) -> bool:
-    pairs = ((one.subject, other.subject), (one.predicate, other.predicate), (one.object, other.object))
-    return not any(isinstance(a, Constant) and isinstance(b, Constant) and a.term != b.term for a, b in pairs)
+    return any(overlap(a, b) for a, b in combinations(find(pattern, TriplePattern), 2))
 
 
 def is_monotone(pattern: Pattern) -> bool:

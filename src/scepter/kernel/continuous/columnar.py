@@ -13,18 +13,18 @@ from numpy.typing import NDArray
 
 from scepter.algebra.expressions import Expression, Variable
 from scepter.algebra.scope import mentioned_variables
-from scepter.kernel.continuous.admitted import END, EVENT, FOR_EVER, NAME, START, STREAM, Admitted
+from scepter.kernel.continuous.admitted import END, EVENT, NAME, START, STREAM, Admitted, in_parts
 from scepter.kernel.continuous.conclusions import Conclusions
-from scepter.kernel.continuous.deltas import sightings_of
 from scepter.kernel.continuous.joins import plan_joins
 from scepter.kernel.continuous.knowledge import Knowledge
 from scepter.kernel.continuous.memories import CHUNK, Memories
 from scepter.kernel.continuous.repository import StaticTriples
+from scepter.kernel.continuous.shown import sightings_of, spans_of, terms_of
 from scepter.kernel.exact import holds_all
 from scepter.kernel.intake import Intake
 from scepter.kernel.programs import ROW, Place, Programs, compile_conjuncts
 from scepter.kernel.search import search_local
-from scepter.kernel.solutions import Float64, Int8, Int64, UInt64
+from scepter.kernel.solutions import Int64, UInt64
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.dataset import Graph
 from scepter.kernel.texts import Texts
@@ -39,7 +39,8 @@ _NO_GRAPH = Graph()
 
 @dataclass(frozen=True, slots=True)
 class Sightings:
-    """The events that matches are made of: those of match m from `first[m]` to `first[m + 1]`, by time and number."""
+    """The events that matches are made of: those of match m from `first[m]` to `first[m + 1]`, by time and number. Where nobody
+    asks for a match's triples, each event once, with one of its triples."""
 
     first: Int64
     event: Int64
@@ -104,16 +105,28 @@ class ColumnarMatching:
     """The state of one continuous query whose pattern is a join of triple patterns."""
 
     def __init__(
-        self, core: Core, knowledge: Knowledge, flattened: Flattened, ticks: Callable[[], Int64], key: TermKey, texts: Texts
+        self,
+        core: Core,
+        knowledge: Knowledge,
+        flattened: Flattened,
+        ticks: Callable[[], Int64],
+        key: TermKey,
+        texts: Texts,
+        *,
+        whole: bool,
     ) -> None:
+        """`whole` where somebody asks for the triples of matches, and not for their variables and events alone."""
         triples = (*core.triples, *(triple for _, triple in core.graphs))
         named = knowledge.dataset.named
         graphs = [knowledge.static] * len(core.triples)
         graphs += [named.get(name, _NO_GRAPH) for name, _ in core.graphs]
         self._static = StaticTriples.of(list(zip(triples, graphs, strict=True)), key, texts)
         self._plan = plan_joins(triples, [len(rows) for rows in self._static.matching])
+        self._origins = np.array(self._plan.origins, np.int64).reshape(-1, 2)
         self._memories = Memories(self._plan, self._static, len(core.triples))
-        self._conclusions = Conclusions(core.triples, flattened, key, texts)
+        shown = np.ones((len(triples), 3), np.bool_) if whole else self._plan.shown()
+        self._conclusions = Conclusions(core.triples, flattened, key, texts, shown[: len(core.triples)])
+        self._whole = whole
         self._ticks = ticks
         self._texts = texts
         self._filters = core.filters
@@ -154,29 +167,33 @@ class ColumnarMatching:
     def steps(self, until: int | None, *, keep: bool) -> Iterator[Found]:
         """The matches of all that ends by an instant (None: of all), in order; `keep` where the last instant is still open.
         Their refs hold until the next is asked for."""
-        due = self._due(until)
+        due = in_parts(self._due(until), CHUNK // 2)
         if keep:
             self._memories.open()
-        end = due.when[:, END]
-        first = 0
-        while first < len(due):
-            last = min(first + CHUNK, len(due))
-            last = int(np.searchsorted(end, end[last - 1], side="right"))  # an instant is joined as a whole
-            found = self._found(self._memories.add(due.part(first, last), self._longest()))
-            if found is not None:
-                yield found
-            self.release(int(end[last - 1]))
-            first = last
+        for part in due:
+            end = part.when[:, END]
+            first = 0
+            while first < len(part):
+                last = min(first + CHUNK, len(part))
+                last = int(np.searchsorted(end, end[last - 1], side="right"))  # an instant is joined as a whole
+                found = self._found(self._memories.add(part.part(first, last), self._longest()))
+                if found is not None:
+                    yield found
+                self.release(int(end[last - 1]))
+                first = last
 
-    def _due(self, until: int | None) -> Admitted:
-        if not self._waiting:
-            return Admitted.room(0)
-        every = Admitted.joined(self._waiting)
-        self._waiting = []
-        if until is not None and not bool((now := every.when[:, END] <= until).all()):
-            self._waiting = [every.take(~now)]
-            every = every.take(now)
-        return every.in_order()
+    def _due(self, until: int | None) -> list[Admitted]:
+        every, self._waiting = self._waiting, []
+        due: list[Admitted] = []
+        for part in every:
+            now = np.ones(len(part), np.bool_) if until is None else part.when[:, END] <= until
+            if bool(now.all()):
+                due.append(part)
+                continue
+            self._waiting.append(part.take(~now))
+            if bool(now.any()):
+                due.append(part.take(now))
+        return due
 
     def _longest(self) -> int:
         return int(self._ticks().max(initial=0))
@@ -185,29 +202,22 @@ class ColumnarMatching:
         if not len(matches):
             return None
         rows, static = self._memories.rows, self._static.columns
-        ids = np.empty((len(matches), len(self._plan.names)), np.uint64)
-        refs = np.empty(ids.shape, np.int64)
-        number, scale = np.full(ids.shape, np.nan), np.full(ids.shape, NOT_A_NUMBER, np.int8)
-        for column, (pattern, position) in enumerate(self._plan.origins):
-            place = matches[:, pattern]
-            ids[:, column] = _gather(rows.ids[:, position], static.ids[:, position], place)
-            refs[:, column] = _gather(rows.refs[:, position], static.refs[:, position], place)
-            if position == 2 and self._filters:
-                number[:, column] = _gather(rows.number, static.number, place)
-                scale[:, column] = _gather(rows.scale, static.scale, place)
+        ids, refs = terms_of(matches, self._origins, rows.ids, rows.refs, static.ids, static.refs)
         if self._filters:
-            passing = self._passing(ids, refs, number, scale)
+            passing = self._passing(matches, ids, refs)
             if not len(passing):
                 return None
             matches, ids, refs = matches[passing], ids[passing], refs[passing]
-        streamed = matches >= 0
-        at = np.where(streamed, matches, 0)
-        start = np.where(streamed, rows.when[at, START], FOR_EVER).min(axis=1)
-        end = np.where(streamed, rows.when[at, END], -FOR_EVER).max(axis=1)
+        start, end = spans_of(matches, rows.when)
         return Found(self._plan.names, ids, refs, start, end, self._sightings(matches))
 
-    def _passing(self, ids: UInt64, refs: Int64, number: Float64, scale: Int8) -> Int64:
-        code = self._programs
+    def _passing(self, matches: Int64, ids: UInt64, refs: Int64) -> Int64:
+        rows, static, code = self._memories.rows, self._static.columns, self._programs
+        number, scale = np.full(ids.shape, np.nan), np.full(ids.shape, NOT_A_NUMBER, np.int8)
+        for column, (pattern, position) in enumerate(self._plan.origins):
+            if position == 2:
+                number[:, column] = _gather(rows.number, static.number, matches[:, pattern])
+                scale[:, column] = _gather(rows.scale, static.scale, matches[:, pattern])
         kept, undecided = search_local(code.code, code.offsets, code.constants, code.scales, code.ids, ids, number, scale)
         for row in np.flatnonzero(undecided).tolist():
             kept[row] = holds_all(self._filters, self._terms(refs[row]), self._context)
@@ -217,13 +227,9 @@ class ColumnarMatching:
         return {name: self._texts.term(ref) for name, ref in zip(self._plan.names, refs.tolist(), strict=True)}
 
     def _sightings(self, matches: Int64) -> Sightings:
-        match, occurrence, row = sightings_of(matches, self._memories.more)
         rows = self._memories.rows
-        when, source = rows.when[row], rows.source[row]
-        order = np.lexsort((source[:, EVENT], when[:, START], when[:, END], match))
-        match, occurrence, row, when, source = match[order], occurrence[order], row[order], when[order], source[order]
-        first = np.searchsorted(match, np.arange(len(matches) + 1))
-        refs = rows.refs[row]
+        first, occurrence, row = sightings_of(matches, self._memories.more, rows.when, rows.source, not self._whole)
+        when, source, refs = rows.when[row], rows.source[row], rows.refs[row]
         return Sightings(
             first, source[:, EVENT], refs[:, NAME], source[:, STREAM], when[:, START], when[:, END], occurrence, refs[:, :3]
         )

@@ -7,7 +7,7 @@ look-ups, whatever the size of the schema (spec/50-sparkwave rule 3; the paper's
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -64,6 +64,8 @@ class _Columns:
     scale: Int8
     sure: UInt64
     perhaps: UInt64
+    shown: NDArray[np.bool_]
+    """[conclusion, position]: whether somebody may ask for the term's text."""
     most: int
     """The size of the largest set."""
 
@@ -71,7 +73,16 @@ class _Columns:
 class Conclusions:
     """What the triples of batches stand for, as far as the patterns can match it."""
 
-    def __init__(self, triples: tuple[TriplePattern, ...], flattened: Flattened, key: TermKey, texts: Texts) -> None:
+    def __init__(
+        self,
+        triples: tuple[TriplePattern, ...],
+        flattened: Flattened,
+        key: TermKey,
+        texts: Texts,
+        shown: NDArray[np.bool_] | None = None,
+    ) -> None:
+        """`shown` tells for each pattern and position whether somebody may ask for the text there, None that everywhere."""
+        self._shown = np.ones((len(triples), 3), np.bool_) if shown is None else shown
         self._triples = triples
         self._flattened = flattened
         self._key = key
@@ -180,8 +191,15 @@ class Conclusions:
             np.array([s for _, s in numbers], np.int8),
             np.array([c.sure for c in every], np.uint64),
             np.array([c.perhaps for c in every], np.uint64),
+            np.array([self._asked(c) for c in every], np.bool_).reshape(-1, 3),
             max(len(found) for pair in self._sets for found in pair),
         )
+
+    def _asked(self, conclusion: _Conclusion) -> Sequence[bool]:
+        fed = conclusion.sure | conclusion.perhaps
+        return [
+            any(column) for column in zip(*(row for i, row in enumerate(self._shown.tolist()) if fed >> i & 1), strict=True)
+        ]
 
     # ---- a batch
 
@@ -200,7 +218,7 @@ class Conclusions:
             self._type, self._predicates.keys, self._predicates.values, self._classes.keys, self._classes.values,
             self._otherwise, self._otherwise_class, self._constants, self._equal,
             columns.sets, columns.sources, columns.ids, columns.refs, columns.number, columns.scale,
-            columns.sure, columns.perhaps,
+            columns.sure, columns.perhaps, columns.shown,
             found.ids, found.refs, found.number, found.scale, found.when, found.source, found.feeds,
         )  # fmt: skip
         return found.first(rows), bool(schema)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scepter.kernel.continuous.admitted import END, EVENT, EXPIRES, Admitted
-from scepter.kernel.continuous.deltas import NOBODY, join_rows, note_rows, rebuild, remove_rows
+from scepter.kernel.continuous.deltas import NOBODY, count_feeds, join_rows, note_rows, rebuild, remove_rows
 from scepter.kernel.continuous.joins import JoinPlan
 from scepter.kernel.continuous.repository import StaticIndexes, StaticTriples
 from scepter.kernel.solutions import Int64
@@ -30,15 +30,28 @@ class Memories:
         self._saved: int | None = None
         self._instant = MIN_INSTANT
         self.size = 0
+        self._fed = np.zeros(len(plan.variables), np.int64)
+        """How many rows feed each pattern."""
         self._allot(_LEAST)
+        self._index(0)
 
     def _allot(self, capacity: int) -> None:
         self.capacity = capacity
         self.rows = Admitted.room(capacity)
-        self.more = np.full(capacity, NOBODY, np.int64)
-        self._carrier = np.full(capacity, NOBODY, np.int64)
-        self._heads = np.full((capacity, len(self._plan.index_bits)), NOBODY, np.int32)
-        self._nexts = np.empty_like(self._heads)
+        self.more = np.full(capacity, NOBODY, np.int32)
+        self._carrier = np.full(capacity, NOBODY, np.int32)
+        self._nexts = np.empty((capacity, int(self._plan.links.max(initial=-1)) + 1), np.int32)
+
+    def _index(self, counted: int) -> None:
+        """Put all rows into new indexes, with two buckets or more for each row that one will hold when the room is used up, if
+        rows go on to feed the patterns as those do that are counted."""
+        plan, rows = self._plan, self.rows
+        most = int(self._fed.max()) * self.capacity // max(1, counted)
+        self._heads = np.full((1 << max(4, (2 * most).bit_length()), len(plan.index_bits)), NOBODY, np.int32)
+        rebuild(
+            self.size, rows.ids, rows.feeds, rows.when, self._carrier,
+            plan.index_first, plan.index_bits, plan.links, self._heads, self._nexts,
+        )  # fmt: skip
 
     # ---- joins
 
@@ -46,7 +59,7 @@ class Memories:
         """Take occurrences that end at or after all that are here: the matches that they complete, [match, pattern], as row
         numbers that hold until the next call; -1 - n is the static row n. `longest` is how long any stream's triples count."""
         self._longest = max(self._longest, longest)
-        self._make_room(len(new))
+        self._make_room(new)
         first, last = self.size, self.size + len(new)
         for column, added in zip(self.rows.columns(), new.columns(), strict=True):
             column[first:last] = added
@@ -61,7 +74,7 @@ class Memories:
         found: Int64 = join_rows(
             first, last, begin, np.uint64(self._longest), self._streamed, seen,
             rows.ids, rows.when, rows.feeds, self.more, self._carrier,
-            plan.variables, plan.steps, plan.index_first, plan.index_bits, self._heads, self._nexts,
+            plan.variables, plan.steps, plan.at_once, plan.index_first, plan.index_bits, plan.links, self._heads, self._nexts,
             self._static.columns.ids, static.mask, static.first, static.starts, static.rows, len(plan.names),
         )  # fmt: skip
         return found
@@ -84,16 +97,20 @@ class Memories:
         rows, plan = self.rows, self._plan
         remove_rows(
             self._saved, self.size, rows.ids, rows.feeds, rows.when, self.more, self._carrier,
-            plan.index_first, plan.index_bits, self._heads, self._nexts,
+            plan.index_first, plan.index_bits, plan.links, self._heads, self._nexts,
         )  # fmt: skip
+        self._fed -= count_feeds(rows.feeds[self._saved : self.size], len(self._fed))
         self.size, self._saved = self._saved, None
 
     # ---- what has left its window
 
-    def _make_room(self, more: int) -> None:
+    def _make_room(self, new: Admitted) -> None:
         """When the room is used up, what is dead goes; half of the room is free then, so that each row is moved about once."""
-        if self.size + more > self.capacity:
-            self._keep(self._alive(), more)
+        if self.size + len(new) > self.capacity:
+            self._keep(self._alive(), len(new))
+        self._fed += count_feeds(new.feeds, len(self._fed))
+        if int(self._fed.max()) > len(self._heads):
+            self._index(self.size + len(new))
 
     def release(self, instant: int) -> None:
         """What no match that ends at an instant or later can use may go."""
@@ -119,17 +136,18 @@ class Memories:
         if self._saved is not None:
             self._saved = int(alive[: self._saved].sum())
         kept = np.flatnonzero(alive)
-        self._allot(max(_LEAST, 1 << (2 * (len(kept) + coming)).bit_length()))
+        size = len(kept)
+        capacity = max(_LEAST, 1 << (2 * (size + coming)).bit_length())
+        if capacity != self.capacity:
+            self._allot(capacity)
+        stretch = slice(int(kept[0]), int(kept[-1]) + 1) if size and int(kept[-1] - kept[0]) == size - 1 else kept
         for column, old in zip(self.rows.columns(), rows.columns(), strict=True):
-            column[: len(kept)] = old[kept]
-        self.more[: len(kept)] = _moved(more[kept], moved, alive)
-        self._carrier[: len(kept)] = _moved(carrier[kept], moved, alive)
-        self.size = len(kept)
-        plan = self._plan
-        rebuild(
-            self.size, self.rows.ids, self.rows.feeds, self.rows.when, self._carrier,
-            plan.index_first, plan.index_bits, self._heads, self._nexts,
-        )  # fmt: skip
+            column[:size] = old[stretch]
+        self.more[:size] = _moved(more[stretch], moved, alive)
+        self._carrier[:size] = _moved(carrier[stretch], moved, alive)
+        self.size = size
+        self._fed = count_feeds(self.rows.feeds[:size], len(self._fed))
+        self._index(size)
 
     # ---- how much there is
 
@@ -151,7 +169,7 @@ def _seen_size(ends: Int64) -> int:
     return 1 << (2 * largest).bit_length()
 
 
-def _moved(refs: Int64, moved: Int64, alive: NDArray[np.bool_]) -> Int64:
+def _moved(refs: NDArray[np.int32], moved: Int64, alive: NDArray[np.bool_]) -> Int64:
     """Row numbers after some rows are gone; what points at those points at nobody."""
     known = (refs != NOBODY) & alive[refs]
     return np.where(known, moved[refs], NOBODY)

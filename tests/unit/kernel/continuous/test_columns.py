@@ -64,7 +64,7 @@ def test_memory_follows_the_window(window: int, monkeypatch: pytest.MonkeyPatch)
 
     def watched(self: Memories, *given: object) -> object:
         found = add(self, *given)  # type: ignore[arg-type]
-        rooms.append(self.capacity)
+        rooms.append(max(self.capacity, len(self._heads) // 2))
         return found
 
     monkeypatch.setattr(Memories, "add", watched)
@@ -78,6 +78,44 @@ def test_memory_follows_the_window(window: int, monkeypatch: pytest.MonkeyPatch)
     assert max(rooms) <= 8 * (window + 16)
     engine.advance(10 * window)
     assert engine.state_size()["occurrences"] == 0
+
+
+def test_an_instant_that_is_done_again_and_again_needs_no_more_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("scepter.kernel.continuous.memories._LEAST", 16)
+    monkeypatch.setattr("scepter.kernel.continuous.memories.CHUNK", 8)
+    buckets: list[int] = []
+    undo = Memories.undo
+
+    def watched(self: Memories) -> None:
+        undo(self)
+        buckets.append(len(self._heads))
+
+    monkeypatch.setattr(Memories, "undo", watched)
+    engine = Engine(parse(f"SELECT * FROM STREAM <{NS}s> [RANGE 9] WHERE {{ ?a <{NS}p> ?b . ?b <{NS}q> ?c }}", "sparkwave"))
+    for i in range(60):  # the n-th takes n - 1 rows back
+        engine.push(Event(f"{NS}s", f"<{NS}a{i}> <{NS}p> <{NS}b{i}> .", 1))
+    assert len(buckets) > 50
+    assert max(buckets) <= 16 * 60
+
+
+def test_texts_that_no_match_shows_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("scepter.runtime.engine._COMPACT_FROM", 1)
+    long = f"{NS}{'p' * 1_000}"
+    sizes = {}
+    for head in ("SELECT *", "SELECT DISTINCT *"):  # the second shows nothing else, but works on whole triples
+        engine = Engine(
+            parse(f"{head} FROM STREAM <{NS}s> [RANGE 500] WHERE {{ ?a <{long}> ?b . ?b <{NS}q> ?c }}", "sparkwave")
+        )
+        for i in range(200):
+            engine.push(Event(f"{NS}s", f"<{NS}a{i}> <{long}> <{NS}b{i}> .", i))
+        sizes[head] = engine.state_size()["texts"]
+        (match,) = engine.push(Event(f"{NS}s", f"<{NS}b7> <{NS}q> <{NS}c> .", 300))
+        assert {name: str(term) for name, term in match.bindings.items()} == {
+            "a": f"<{NS}a7>",
+            "b": f"<{NS}b7>",
+            "c": f"<{NS}c>",
+        }
+    assert sizes["SELECT *"] < 200 * 200 < 200 * 1_000 < sizes["SELECT DISTINCT *"]
 
 
 TWO = f"""PREFIX : <{NS}> SELECT * FROM STREAM :short [RANGE 2] FROM STREAM :long [RANGE 10]
