@@ -18,7 +18,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from batches import at_time, integer, quad
-from scepter.runtime.spark.session import JVM_OPTIONS, java_home
+from scepter.runtime.spark.session import BRIEF_JVM, java_home
 from spark.disturbed import PATIENCE, Disturbed
 
 HOME = Path(pyspark.__file__).parent
@@ -42,7 +42,7 @@ def free_port() -> int:
 def environment(**more: str) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("SPARK_", "PYSPARK_"))}
     # a dozen JVMs, none of which lives long
-    quick = {"JDK_JAVA_OPTIONS": " ".join((*JVM_OPTIONS, "-XX:-UsePerfData"))}
+    quick = {"JDK_JAVA_OPTIONS": " ".join((*BRIEF_JVM, "-XX:-UsePerfData"))}
     return {**kept, **quick, "SPARK_HOME": str(HOME), "SPARK_LOCAL_IP": "127.0.0.1", "JAVA_HOME": str(java_home()), **more}
 
 

@@ -203,7 +203,7 @@ def run(
     schemas = existing_all("--ontology", ontology or [])
     inputs = [query_file, *map(Path, sources.values()), *schemas, *(file for files in static.values() for file in files)]
     check_outputs({"--output": output, "--dead-letter": dead_letter, "--report": report}, inputs)
-    with session.running(master) if engine == "spark" else nullcontext() as spark:
+    with session.running(master, None if follow else sources.values()) if engine == "spark" else nullcontext() as spark:
         # the engine's imports take as long as the start of a JVM, which goes on meanwhile
         from scepter.cli.execute import Job, open_streams
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
+from glob import glob
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Final
@@ -21,15 +22,17 @@ if TYPE_CHECKING:
     """Gives the session once it is there."""
 
 APP: Final = "scepter"
+_BRIEF: Final = 64 << 20
+"""Bytes of input: what takes Spark a few seconds."""
 
 
 @contextmanager
-def running(master: str | None) -> Iterator[Session]:
-    """A session for as long as the command runs. What the JVM and the workers say on their own goes to a file, which is named
-    when the run fails."""
+def running(master: str | None, sources: Collection[str] | None = ()) -> Iterator[Session]:
+    """A session for as long as the command runs, over `sources` to their end, or (None) without an end. What the JVM and the
+    workers say on their own goes to a file, which is named when the run fails."""
     messages = Path(tempfile.mkstemp(prefix="scepter-spark-", suffix=".log")[1])
     started: Future[SparkSession] = Future()
-    Thread(target=_start, args=(started, master, messages), daemon=True).start()
+    Thread(target=_start, args=(started, master, messages, brief(sources)), daemon=True).start()
     try:
         try:
             yield started.result
@@ -45,11 +48,20 @@ def running(master: str | None) -> Iterator[Session]:
     messages.unlink()
 
 
-def _start(started: Future[SparkSession], master: str | None, messages: Path) -> None:
+def brief(sources: Collection[str] | None) -> bool:
+    """Whether a run over all of the sources has little to do."""
+    if sources is None or any(source == "-" or "://" in source for source in sources):
+        return False
+    places = [Path(place) for source in sources for place in glob(source) or [source]]  # noqa: PTH207 - absolute ones too
+    files = [file for place in places for file in (place.iterdir() if place.is_dir() else [place])]
+    return sum(file.stat().st_size for file in files if file.is_file()) < _BRIEF
+
+
+def _start(started: Future[SparkSession], master: str | None, messages: Path, brief: bool) -> None:
     from scepter.runtime.spark.session import session, start_workers  # a local run starts without pyspark
 
     try:
-        spark = session(master, APP, messages=messages)
+        spark = session(master, APP, messages=messages, brief=brief)
     except BaseException as error:
         started.set_exception(error)
         return
