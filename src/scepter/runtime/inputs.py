@@ -20,7 +20,7 @@ Static: TypeAlias = str | Path
 """A path, or Turtle text if it contains a newline."""
 BackgroundGiven: TypeAlias = Static | Mapping[str | None, Static | Iterable[Static]] | None
 OntologyGiven: TypeAlias = Static | Iterable[Static] | None
-_LARGE = 8 * 2**20
+_LARGE = 2**20
 """Files from so many bytes on are indexed once and mapped into memory."""
 
 
