@@ -23,6 +23,28 @@ def test_filters_of_one_side_see_the_other() -> None:
     assert feed(query("(A & B)", B="?b :b ?vb FILTER (?vb > ?va)"), "1a=1 1b=2 2a=2 2b=1") == ["1: A1 B1"]
 
 
+def test_filters_between_sides_are_exact_where_float64_is_not() -> None:
+    # time  1                  1                  2                  2
+    #       a=9007199254740992 b=9007199254740993 a=9007199254740993 b=9007199254740993
+    timeline = "1a=9007199254740992 1b=9007199254740993 2a=9007199254740993 2b=9007199254740993"
+    assert feed(query("(A & B)", B="?b :b ?vb FILTER (?vb > ?va)"), timeline) == ["1: A1 B1"]
+    assert feed(query("(A & B)", B="?b :b ?vb FILTER (?vb = ?va)"), timeline) == ["2: A2 B2"]
+
+
+def test_filters_between_sides_look_at_the_event_that_wrote_them() -> None:
+    # time  1      1    2    2         c must be said by the event of b, of the value of a
+    #       a=1|c  b    a=1  b|c=1
+    body = "?b :b ?vb FILTER EXISTS { ?x :c ?va }"
+    assert feed(query("(A & B)", B=body), "1a=0|c 1b 2a=1 2b|c=1 3a=1 3b|c=2") == ["2: A2 B2"]
+
+
+def test_each_filter_between_sides_counts() -> None:
+    # time  1    1    2    2    3    3
+    #       a=1  b=2  a=1  b=9  a=1  b=0
+    body = "?b :b ?vb FILTER (?vb > ?va) FILTER (STRLEN(CONCAT(STR(?va), STR(?vb))) = 2 && ?vb + ?va < 9)"
+    assert feed(query("(A & B)", B=body), "1a=1 1b=2 2a=1 2b=9 3a=1 3b=0") == ["1: A1 B1"]
+
+
 def test_a_disjunction_takes_either() -> None:
     # time  1  2  3
     #       a  c  b

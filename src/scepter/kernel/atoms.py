@@ -2,28 +2,62 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+
 import numpy as np
 
-from scepter.kernel.exact import holds_all
+from scepter.kernel.conditions import Conditions, Surroundings
 from scepter.kernel.solutions import Int64, Solutions, concat, empty, spread
 from scepter.kernel.sparql.context import Context
-from scepter.kernel.sparql.dataset import Dataset, Graph
+from scepter.kernel.sparql.dataset import EMPTY_GRAPH, Dataset, Graph
 from scepter.kernel.texts import Texts
 from scepter.physical.plan import AtomPlan, Branch, QueryPlan
+from scepter.rdf.hashing import TermKey
 
 
-def atom_table(
-    atom: AtomPlan, plan: QueryPlan, scans: list[Solutions], texts: Texts, dataset: Dataset, graphs: dict[int, Graph]
-) -> Solutions:
-    """All solutions of an atom in order of time, with the branch each comes from."""
-    room = max(len(branch.scans) for branch in atom.branches)
-    parts = []
-    for number, branch in enumerate(atom.branches):
-        table, slots = _conjoin(branch, plan, scans)
-        table = _joint_filter(branch, table, slots, plan, texts, dataset, graphs)
-        places = [atom.slots.index(s) for s in slots]
-        parts.append(spread(table, places, len(atom.slots), room, number))
-    return concat(parts).by_time() if parts else empty(len(atom.slots), room)
+class Atoms:
+    """The atoms of one query, their filters compiled."""
+
+    def __init__(self, plan: QueryPlan, key: TermKey, texts: Texts, dataset: Dataset, graphs: Mapping[int, Graph]) -> None:
+        """`graphs` are the events' own by their number, where a filter with EXISTS looks at them."""
+        self._plan = plan
+        self._texts = texts
+        self._dataset = dataset
+        self._graphs = graphs
+        self._joint = [[_joint(branch, plan, key) for branch in atom.branches] for atom in plan.atoms]
+
+    def __call__(self, scans: Sequence[Solutions]) -> list[Solutions]:
+        """Per atom: all solutions in order of time, with the branch each comes from."""
+        return [self._table(atom, joint, scans) for atom, joint in zip(self._plan.atoms, self._joint, strict=True)]
+
+    def _table(self, atom: AtomPlan, joint: Sequence[Conditions], scans: Sequence[Solutions]) -> Solutions:
+        room = max(len(branch.scans) for branch in atom.branches)
+        parts = []
+        for number, (branch, conditions) in enumerate(zip(atom.branches, joint, strict=True)):
+            table, slots = _conjoin(branch, self._plan, scans)
+            table = conditions.keep(table, self._texts, self._surroundings(branch, table))
+            places = [atom.slots.index(s) for s in slots]
+            parts.append(spread(table, places, len(atom.slots), room, number))
+        return concat(parts).by_time() if parts else empty(len(atom.slots), room)
+
+    def _surroundings(self, branch: Branch, table: Solutions) -> Surroundings:
+        """A filter sees the graph of the event whose scan wrote it."""
+
+        def of(row: int) -> Iterator[Context]:
+            for scan in branch.joint_scans:
+                yield Context(graph=self._graphs.get(int(table.events[row, scan]), EMPTY_GRAPH), dataset=self._dataset)
+
+        return of
+
+
+def _joint(branch: Branch, plan: QueryPlan, key: TermKey) -> Conditions:
+    """Filters of one side that look at the other."""
+    return Conditions(branch.joint, [plan.variables[slot] for slot in _slots(branch, plan)], key)
+
+
+def _slots(branch: Branch, plan: QueryPlan) -> tuple[int, ...]:
+    """What a conjunction binds, in the order of its table's columns."""
+    return tuple(dict.fromkeys(slot for scan in branch.scans for slot in plan.scans[scan].slots))
 
 
 def _conjoin(branch: Branch, plan: QueryPlan, scans: list[Solutions]) -> tuple[Solutions, tuple[int, ...]]:
@@ -66,22 +100,3 @@ def _same_time(a: Solutions, b: Solutions) -> tuple[Int64, Int64]:
     left = np.repeat(np.arange(len(a)), count)
     offset = np.arange(len(left)) - np.repeat(np.cumsum(count) - count, count)
     return left, np.repeat(lo, count) + offset
-
-
-def _joint_filter(
-    branch: Branch, table: Solutions, slots: tuple[int, ...], plan: QueryPlan, texts: Texts, dataset: Dataset,
-    graphs: dict[int, Graph],
-) -> Solutions:  # fmt: skip
-    """Filters of one side that look at the other."""
-    if not branch.joint or not len(table):
-        return table
-    keep = np.ones(len(table), np.bool_)
-    for row in range(len(table)):
-        bindings = {plan.variables[s]: texts.term(int(table.refs[row, i])) for i, s in enumerate(slots) if table.ids[row, i]}
-        for condition, scan in zip(branch.joint, branch.joint_scans, strict=True):
-            graph = graphs.get(int(table.events[row, scan]))
-            context = Context(dataset=dataset) if graph is None else Context(graph=graph, dataset=dataset)
-            if not holds_all((condition,), bindings, context):
-                keep[row] = False
-                break
-    return table.take(keep)

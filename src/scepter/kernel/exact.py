@@ -15,7 +15,7 @@ from scepter.kernel.runs import Runs
 from scepter.kernel.solutions import Int64, Solutions
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.dataset import Dataset, Graph
-from scepter.kernel.sparql.expressions import compile_condition
+from scepter.kernel.sparql.expressions import holds
 from scepter.kernel.texts import Texts
 from scepter.physical.plan import QueryPlan, StatefulFilter
 from scepter.rdf.terms import Term
@@ -27,14 +27,7 @@ _UNSTEADY = frozenset(("RAND", "UUID", "STRUUID", "BNODE", "NOW"))
 
 def holds_all(conditions: tuple[Expression, ...], bindings: Mapping[str, Term], context: Context) -> bool:
     """Whether every condition is true; an error counts as false."""
-    return all(_true(condition, bindings, context) for condition in conditions)
-
-
-def _true(condition: Expression, bindings: Mapping[str, Term], context: Context) -> bool:
-    try:
-        return compile_condition(condition)(bindings, context)
-    except ExpressionError:
-        return False
+    return all(holds(condition, bindings, context) for condition in conditions)
 
 
 class Exact:
@@ -90,7 +83,7 @@ class Exact:
                 previous=before if continuing else None,
                 iterations=lambda aggregate: self.aggregate(aggregate, node),
             )
-            if not _true(condition.expression, bindings, context):
+            if not holds(condition.expression, bindings, context):
                 return False
         return True
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scepter.algebra.expressions import Exists
 from scepter.algebra.query import Selection
 from scepter.algebra.walk import find
-from scepter.kernel.atoms import atom_table
+from scepter.kernel.atoms import Atoms
 from scepter.kernel.background import Background
 from scepter.kernel.exact import Exact
 from scepter.kernel.intake import Intake
@@ -67,12 +67,12 @@ class QueryKernel:
         self.labels = labels(plan)
         self._bounds = bounds
         self._texts = texts
-        self._background = background
         # in the order of the query, so that refs into the background are the same in every process
         background.attach(key, texts, [graph for scan in plan.scans for graph in scan.graphs])
         self._scans = scans or Scans(plan, key, background)
         self.nodes = Nodes(len(plan.aggregated))
         self.exact = Exact(plan, self.nodes, background.dataset, texts)
+        self._atoms = Atoms(plan, key, texts, background.dataset, self.exact.graphs)
         self.chains = [ChainKernel(c, plan, bounds, self.nodes, self.exact.decide, key) for c in plan.chains]
         self.needs_graphs = any(
             True for a in plan.atoms for b in a.branches for f in b.stateful for _ in find(f.expression, Exists)
@@ -198,10 +198,6 @@ class QueryKernel:
     def _moment(
         self, scans: list[Solutions], ticks: Ticks, until: int, closed: int, seen: dict[int, tuple[int, Int64]] | None
     ) -> Moment:
-        tables = [
-            atom_table(atom, self.plan, scans, self._texts, self._background.dataset, self.exact.graphs)
-            for atom in self.plan.atoms
-        ]
         groups, times = ticks.groups, ticks.times
         if self.plan.partition and self.needs_ticks:
             order = np.lexsort((times, groups))
@@ -209,7 +205,7 @@ class QueryKernel:
         if len(times) > 1:
             new = np.concatenate([[True], (times[1:] != times[:-1]) | (groups[1:] != groups[:-1])])
             groups, times = groups[new], times[new]
-        return Moment(tables, groups, times, until, closed, seen)
+        return Moment(self._atoms(scans), groups, times, until, closed, seen)
 
     def _distinct(self, runs: Runs) -> Runs:
         """A match is its events and its mapping; it is reported once (rule 11).
