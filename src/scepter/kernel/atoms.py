@@ -60,7 +60,7 @@ def _slots(branch: Branch, plan: QueryPlan) -> tuple[int, ...]:
     return tuple(dict.fromkeys(slot for scan in branch.scans for slot in plan.scans[scan].slots))
 
 
-def _conjoin(branch: Branch, plan: QueryPlan, scans: list[Solutions]) -> tuple[Solutions, tuple[int, ...]]:
+def _conjoin(branch: Branch, plan: QueryPlan, scans: Sequence[Solutions]) -> tuple[Solutions, tuple[int, ...]]:
     table, slots = scans[branch.scans[0]], plan.scans[branch.scans[0]].slots
     for scan in branch.scans[1:]:
         table, slots = _join(table, slots, scans[scan], plan.scans[scan].slots)

@@ -47,7 +47,7 @@ class Conditions:
         verdicts = np.empty(len(rows), np.bool_)
         for i, row in enumerate(rows.tolist()):
             bound = zip(self._names, table.ids[row].tolist(), table.refs[row].tolist(), strict=True)
-            bindings = {name: texts.term(ref) for name, id_, ref in bound if id_}
+            bindings = {name: texts.known(ref, id_) for name, id_, ref in bound if id_}
             judged = zip(self._conditions, surroundings(row), strict=False)
             verdicts[i] = all(holds(condition, bindings, context) for condition, context in judged)
         return verdicts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,8 +71,8 @@ class Exact:
             for slot in self._local(atom):
                 bindings.pop(self._plan.variables[slot], None)
         for column, slot in enumerate(plan.slots):
-            if rows.ids[row, column]:
-                bindings[self._plan.variables[slot]] = self._texts.term(int(rows.refs[row, column]))
+            if id_ := int(rows.ids[row, column]):
+                bindings[self._plan.variables[slot]] = self._texts.known(int(rows.refs[row, column]), id_)
         node = int(runs.node[place])
         for condition in plan.branches[branch].stateful:
             if condition.previous and not continuing:
@@ -94,17 +94,18 @@ class Exact:
                     return step.iteration.local
         return frozenset()
 
-    def bindings(self, runs: Runs, place: int) -> dict[str, Term]:
-        """A run's mapping as terms."""
-        ids, refs = runs.ids[place], runs.refs[place]
-        return {name: self._texts.term(int(refs[s])) for s, name in enumerate(self._plan.variables) if ids[s]}
+    def bindings(self, runs: Runs, place: int, slots: Sequence[int] | None = None) -> dict[str, Term]:
+        """A run's mapping as terms, or what it binds of some slots."""
+        names, ids, refs = self._plan.variables, runs.ids[place].tolist(), runs.refs[place].tolist()
+        return {names[s]: self._texts.known(refs[s], ids[s]) for s in (range(len(ids)) if slots is None else slots) if ids[s]}
 
     def aggregate(self, aggregate: IterationAggregate, node: int) -> Term:
         """COUNT, SUM, … over the iterations of a part up to a node (SPAseq rule 7)."""
         which = self._plan.aggregated.index((aggregate.part, self._plan.variables.index(aggregate.variable.name)))
-        part = self._parts[aggregate.part]
-        refs = [self._nodes.value(n, which) for n in self._nodes.path(node) if self._nodes.part(n) == part]
-        return fold(aggregate.function, [self._texts.term(ref) for ref in refs if ref >= 0])
+        refs = self._nodes.values(node, self._parts[aggregate.part], which)
+        if aggregate.function == "COUNT":
+            return to_literal(len(refs))
+        return fold(aggregate.function, [self._texts.term(ref) for ref in refs.tolist()])
 
 
 _EMPTY = Graph()
@@ -133,8 +134,6 @@ class _Uses:
 
 def fold(function: str, values: list[Term]) -> Term:
     """An aggregate over the iterations' values, in order; raises ExpressionError where there is none."""
-    if function == "COUNT":
-        return to_literal(len(values))
     if function in ("SUM", "AVG"):
         total: Term = to_literal(0)
         for value in values:

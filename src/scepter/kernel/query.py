@@ -14,6 +14,7 @@ from scepter.algebra.walk import find
 from scepter.kernel.atoms import Atoms
 from scepter.kernel.background import Background
 from scepter.kernel.exact import Exact
+from scepter.kernel.identity import identity, one_of_each
 from scepter.kernel.intake import Intake
 from scepter.kernel.nodes import Nodes
 from scepter.kernel.runs import Runs, concat_runs
@@ -158,12 +159,9 @@ class QueryKernel:
 
     def _retract(self, found: Runs) -> None:
         """A match that an optional atom lets be read in two ways is one, at the earlier of its ends (rules 9 and 11)."""
-        reported = {self._identity(found, row) for row in range(len(found))}
+        reported = {identity(self.nodes, found, row) for row in range(len(found))}
         for chain in self.chains:
-            chain.retract(lambda runs, row: self._identity(runs, row) in reported)
-
-    def _identity(self, runs: Runs, row: int) -> tuple[frozenset[int], bytes]:
-        return self.events_of(int(runs.node[row])), runs.ids[row].tobytes()
+            chain.retract(lambda runs, row: identity(self.nodes, runs, row) in reported)
 
     def finish(self) -> Runs:
         """The end of the input."""
@@ -218,14 +216,8 @@ class QueryKernel:
             return _each_solution(runs)
         if not self.can_repeat or self.plan.aggregated:
             return runs
-        first: dict[tuple[object, ...], int] = {}
-        for row in np.argsort(runs.time, kind="stable").tolist():
-            first.setdefault(self._identity(runs, row), row)
-        return runs if len(first) == len(runs) else runs.take(np.array(list(first.values()), np.int64))
-
-    def events_of(self, node: int) -> frozenset[int]:
-        """The numbers of the events selected up to a node."""
-        return frozenset(self.nodes.event(n) for n in self.nodes.path(node))
+        rows = one_of_each(self.nodes, runs)
+        return runs if len(rows) == len(runs) else runs.take(rows)
 
     @property
     def can_repeat(self) -> bool:
