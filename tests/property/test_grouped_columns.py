@@ -87,11 +87,14 @@ def rows(matches: Sequence[scepter.Match]) -> list[object]:
     return sorted((match.row() for match in matches), key=repr)
 
 
-def run(query: scepter.Query, stream: list[scepter.Event], size: int, in_columns: bool) -> list[object]:
+ONTOLOGY = "<http://example/q> <http://www.w3.org/2000/01/rdf-schema#subPropertyOf> <http://example/p> .\n"
+
+
+def run(query: scepter.Query, stream: list[scepter.Event], size: int, entails: bool, in_columns: bool) -> list[object]:
     with pytest.MonkeyPatch.context() as patch:
         if not in_columns:
             patch.setattr(timed_task, "lift_groups", lambda program, kind: None)
-        engine = scepter.Engine(query)
+        engine = scepter.Engine(query, ontology=ONTOLOGY if entails else None)
         found = []
         for first in range(0, len(stream), size):
             batch = stream[first : first + size]
@@ -100,13 +103,13 @@ def run(query: scepter.Query, stream: list[scepter.Event], size: int, in_columns
 
 
 @settings(deadline=None, max_examples=EXAMPLES, suppress_health_check=[HealthCheck.too_slow])
-@given(queries(), streams(), st.sampled_from([1, 3, 100]))
-def test_columns_and_terms_give_the_same_rows(text: str, stream: list[scepter.Event], size: int) -> None:
+@given(queries(), streams(), st.sampled_from([1, 3, 100]), st.sampled_from([False, False, True]))
+def test_columns_and_terms_give_the_same_rows(text: str, stream: list[scepter.Event], size: int, entails: bool) -> None:
     query = scepter.parse(text, "ep-sparql")
     (program,) = query.lowered.program.others
     assert isinstance(program, TimedProgram)
     assert lift_groups(program, TimeKind.INTEGER) is not None, "the strategy is about what is lifted"
     note(text)
-    expected = run(query, stream, size, in_columns=False)
+    expected = run(query, stream, size, entails, in_columns=False)
     event("rows" if expected else "no rows")
-    assert run(query, stream, size, in_columns=True) == expected
+    assert run(query, stream, size, entails, in_columns=True) == expected

@@ -47,7 +47,7 @@ def lift_groups(program: TimedProgram, kind: TimeKind) -> GroupedSequence | None
     if not isinstance(group, Group) or not all(_is_plain(expression) for _, expression in above):
         return None
     scope = in_scope(group.pattern)
-    if any(variable.name not in scope for variable in find(group.pattern, Variable)):
+    if any(name.startswith("_:") for name in scope):
         return None  # solutions that differ in a blank node's place count each, though nobody sees what stands there
     keys = [(v.name, e.name) for v, e in group.keys if isinstance(e, Variable) and e.name in scope]
     aggregates = [(v.name, e) for v, e in group.aggregates if isinstance(e, Aggregate) and _is_columnar(e, scope)]

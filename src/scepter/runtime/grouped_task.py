@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -151,6 +151,8 @@ class GroupedBatch:
     above: tuple[tuple[str | None, Expression], ...]
     shown: tuple[str, ...]
     context: Context
+    known: dict[int, Row | None] = field(default_factory=dict)
+    """Rows that somebody has looked at; None does not meet the conditions."""
 
     @property
     def constructs(self) -> bool:
@@ -178,6 +180,11 @@ class GroupedBatch:
         return {name: made[name] for name in self.shown if name in made}
 
     def _made(self, row: int) -> Row | None:
+        if row not in self.known:
+            self.known[row] = self._make(row)
+        return self.known[row]
+
+    def _make(self, row: int) -> Row | None:
         found = self.keys(row)
         for name, value in self.aggregates:
             if (term := value(row)) is not None:

@@ -206,8 +206,12 @@ class Groups:
 def _least(low, high, values):  # type: ignore[no-untyped-def]
     found = np.empty(len(low), np.int64)
     for i in range(len(low)):
-        found[i] = values[low[i]]
-        for row in range(low[i] + 1, high[i]):
+        at = low[i]
+        found[i] = values[at]
+        if i > 0 and low[i] == low[i - 1]:  # a window that has only grown: results come in order of group and time
+            at = high[i - 1]
+            found[i] = found[i - 1]
+        for row in range(at, high[i]):
             found[i] = min(found[i], values[row])
     return found
 

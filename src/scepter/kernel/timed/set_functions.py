@@ -113,7 +113,11 @@ def _sums(low, high, number, scale):  # type: ignore[no-untyped-def]
             kind[i] = _OPEN
         elif floating > 0:
             kind[i] = _FLOATING
-            for row in range(a, b):
+            at = a
+            if i > 0 and a == low[i - 1] and high[i - 1] <= b:
+                at = high[i - 1]
+                doubles[i] = doubles[i - 1]
+            for row in range(at, b):
                 doubles[i] += number[row]
         elif (size[b] - size[a] + 1e-9 * size[b]) * 10.0**most < _MOST:
             kind[i] = _DECIMAL if decimals > 0 else _INTEGER
@@ -131,9 +135,11 @@ def _sums(low, high, number, scale):  # type: ignore[no-untyped-def]
 def _extremes(low, high, number, scale, greatest):  # type: ignore[no-untyped-def]
     found = np.empty(len(low), np.int64)
     for i in range(len(low)):
-        best = low[i]
+        best, at = low[i], low[i]
         exact = _digits(scale[best]) >= 0
-        for row in range(low[i], high[i]):
+        if i > 0 and low[i] == low[i - 1] and high[i - 1] <= high[i]:  # a stretch that has only grown
+            best, at = found[i - 1], high[i - 1]
+        for row in range(at, high[i] if best >= 0 else at):
             digits = _digits(scale[row])
             x = number[row]
             if digits == -2 or (digits >= 0) != exact or np.isnan(x):
