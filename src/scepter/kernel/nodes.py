@@ -199,9 +199,14 @@ def _selection_marks(parent, event, ends):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _values(parent, part, values, node, wanted, which):  # type: ignore[no-untyped-def]
-    found = [np.int64(0) for _ in range(0)]
+    count, at = 0, node
+    while at != ROOT:
+        count += part[at] == wanted and values[at, which] >= 0
+        at = parent[at]
+    found = np.empty(count, np.int64)
     while node != ROOT:
         if part[node] == wanted and values[node, which] >= 0:
-            found.append(values[node, which])
+            count -= 1
+            found[count] = values[node, which]
         node = parent[node]
-    return np.array(found[::-1], np.int64)
+    return found
