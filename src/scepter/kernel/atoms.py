@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from scepter.kernel.conditions import Conditions, Surroundings
-from scepter.kernel.solutions import Int64, Solutions, concat, empty, spread
+from scepter.kernel.search import key_of, sort_by_key
+from scepter.kernel.solutions import Int64, Solutions, UInt64, concat, empty, spread
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.dataset import EMPTY_GRAPH, Dataset, Graph
 from scepter.kernel.texts import Texts
@@ -70,8 +71,11 @@ def _conjoin(branch: Branch, plan: QueryPlan, scans: Sequence[Solutions]) -> tup
 def _join(a: Solutions, a_slots: tuple[int, ...], b: Solutions, b_slots: tuple[int, ...]) -> tuple[Solutions, tuple[int, ...]]:
     """Compatible rows at the same time; the events may be one and the same."""
     slots = (*a_slots, *(s for s in b_slots if s not in a_slots))
-    left, right = _same_time(a, b)
     shared = [(a_slots.index(s), b_slots.index(s)) for s in a_slots if s in b_slots]
+    sure = [(i, j) for i, j in shared if a.ids[:, i].all() and b.ids[:, j].all()]
+    left, right = _pairs(_key(a, [i for i, _ in sure]), _key(b, [j for _, j in sure]))
+    same = a.time[left] == b.time[right]
+    left, right = left[same], right[same]
     for i, j in shared:
         x, y = a.ids[left, i], b.ids[right, j]
         keep = (x == y) | (x == 0) | (y == 0)
@@ -92,11 +96,17 @@ def _join(a: Solutions, a_slots: tuple[int, ...], b: Solutions, b_slots: tuple[i
     ), slots
 
 
-def _same_time(a: Solutions, b: Solutions) -> tuple[Int64, Int64]:
-    """All pairs of rows with equal times, of two tables in order of time."""
-    lo = np.searchsorted(b.time, a.time, side="left")
-    hi = np.searchsorted(b.time, a.time, side="right")
-    count = hi - lo
+def _key(table: Solutions, columns: list[int]) -> UInt64:
+    """Per row: its time and the terms of some columns, hashed."""
+    return key_of(np.column_stack([table.time.view(np.uint64), table.ids[:, columns]]), tuple(range(1 + len(columns))))
+
+
+def _pairs(a: UInt64, b: UInt64) -> tuple[Int64, Int64]:
+    """All pairs of places with equal keys, in order of the places in `a`, then in `b`."""
+    order = sort_by_key(b)
+    ordered = b[order]
+    lo = np.searchsorted(ordered, a, side="left")
+    count = np.searchsorted(ordered, a, side="right") - lo
     left = np.repeat(np.arange(len(a)), count)
     offset = np.arange(len(left)) - np.repeat(np.cumsum(count) - count, count)
-    return left, np.repeat(lo, count) + offset
+    return left, order[np.repeat(lo, count) + offset]
