@@ -17,12 +17,13 @@ from scepter.algebra.patterns import BGP, TriplePattern
 from scepter.kernel.closure import entailed, union
 from scepter.kernel.continuous.knowledge import Knowledge
 from scepter.kernel.graph_columns import GraphColumns, graph_columns
+from scepter.kernel.programs import number_of
 from scepter.kernel.sparql.dataset import Dataset, Graph
 from scepter.kernel.sparql.stored import StoredGraph
 from scepter.kernel.texts import Texts
 from scepter.ontology.schema import Schema
 from scepter.ontology.vocabulary import SUB_CLASS_OF, TYPE
-from scepter.rdf.hashing import TermKey
+from scepter.rdf.hashing import TermKey, term_id
 from scepter.rdf.indexing import stored
 from scepter.rdf.terms import IRI, LANG_STRING, XSD, BlankNode, Literal, Term, Triple
 
@@ -72,6 +73,14 @@ def test_columns_of_a_file_are_those_of_its_terms(triples: list[Triple], predica
     scoped = [Triple(*(BlankNode(f"s{t.label}") if isinstance(t, BlankNode) else t for t in triple)) for triple in triples]
     found = told(graph_columns(mapped(triples, "s"), key, fast, patterns), fast)
     assert found == told(graph_columns(Graph(scoped), key, slow, patterns), slow)
+    kept = [t for t in scoped if predicate is None or t.predicate == predicate]
+    assert found == {tuple(term_id(key, str(term)) for term in t): (*t, *by_term(t.object)) for t in kept}
+
+
+def by_term(term: Term) -> tuple[object, ...]:
+    """Number, scale, and whether it is a literal: the twin of what is read from bytes."""
+    number, scale = number_of(term)
+    return str(np.float64(number)), scale, isinstance(term, Literal)
 
 
 def test_another_key_gives_the_ids_of_a_scan() -> None:

@@ -2,31 +2,66 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+
 import numpy as np
 
-from scepter.kernel.exact import holds_all
-from scepter.kernel.solutions import Int64, Solutions, concat, empty, spread
+from scepter.kernel.conditions import Conditions, Surroundings
+from scepter.kernel.search import key_of, sort_by_key
+from scepter.kernel.solutions import Int64, Solutions, UInt64, concat, empty, spread
 from scepter.kernel.sparql.context import Context
-from scepter.kernel.sparql.dataset import Dataset, Graph
+from scepter.kernel.sparql.dataset import EMPTY_GRAPH, Dataset, Graph
 from scepter.kernel.texts import Texts
 from scepter.physical.plan import AtomPlan, Branch, QueryPlan
+from scepter.rdf.hashing import TermKey
 
 
-def atom_table(
-    atom: AtomPlan, plan: QueryPlan, scans: list[Solutions], texts: Texts, dataset: Dataset, graphs: dict[int, Graph]
-) -> Solutions:
-    """All solutions of an atom in order of time, with the branch each comes from."""
-    room = max(len(branch.scans) for branch in atom.branches)
-    parts = []
-    for number, branch in enumerate(atom.branches):
-        table, slots = _conjoin(branch, plan, scans)
-        table = _joint_filter(branch, table, slots, plan, texts, dataset, graphs)
-        places = [atom.slots.index(s) for s in slots]
-        parts.append(spread(table, places, len(atom.slots), room, number))
-    return concat(parts).by_time() if parts else empty(len(atom.slots), room)
+class Atoms:
+    """The atoms of one query, their filters compiled."""
+
+    def __init__(self, plan: QueryPlan, key: TermKey, texts: Texts, dataset: Dataset, graphs: Mapping[int, Graph]) -> None:
+        """`graphs` are the events' own by their number, where a filter with EXISTS looks at them."""
+        self._plan = plan
+        self._texts = texts
+        self._dataset = dataset
+        self._graphs = graphs
+        self._joint = [[_joint(branch, plan, key) for branch in atom.branches] for atom in plan.atoms]
+
+    def __call__(self, scans: Sequence[Solutions]) -> list[Solutions]:
+        """Per atom: all solutions in order of time, with the branch each comes from."""
+        return [self._table(atom, joint, scans) for atom, joint in zip(self._plan.atoms, self._joint, strict=True)]
+
+    def _table(self, atom: AtomPlan, joint: Sequence[Conditions], scans: Sequence[Solutions]) -> Solutions:
+        room = max(len(branch.scans) for branch in atom.branches)
+        parts = []
+        for number, (branch, conditions) in enumerate(zip(atom.branches, joint, strict=True)):
+            table, slots = _conjoin(branch, self._plan, scans)
+            table = conditions.keep(table, self._texts, self._surroundings(branch, table))
+            places = [atom.slots.index(s) for s in slots]
+            parts.append(spread(table, places, len(atom.slots), room, number))
+        return concat(parts).by_time() if parts else empty(len(atom.slots), room)
+
+    def _surroundings(self, branch: Branch, table: Solutions) -> Surroundings:
+        """A filter sees the graph of the event whose scan wrote it."""
+
+        def of(row: int) -> Iterator[Context]:
+            for scan in branch.joint_scans:
+                yield Context(graph=self._graphs.get(int(table.events[row, scan]), EMPTY_GRAPH), dataset=self._dataset)
+
+        return of
 
 
-def _conjoin(branch: Branch, plan: QueryPlan, scans: list[Solutions]) -> tuple[Solutions, tuple[int, ...]]:
+def _joint(branch: Branch, plan: QueryPlan, key: TermKey) -> Conditions:
+    """Filters of one side that look at the other."""
+    return Conditions(branch.joint, [plan.variables[slot] for slot in _slots(branch, plan)], key)
+
+
+def _slots(branch: Branch, plan: QueryPlan) -> tuple[int, ...]:
+    """What a conjunction binds, in the order of its table's columns."""
+    return tuple(dict.fromkeys(slot for scan in branch.scans for slot in plan.scans[scan].slots))
+
+
+def _conjoin(branch: Branch, plan: QueryPlan, scans: Sequence[Solutions]) -> tuple[Solutions, tuple[int, ...]]:
     table, slots = scans[branch.scans[0]], plan.scans[branch.scans[0]].slots
     for scan in branch.scans[1:]:
         table, slots = _join(table, slots, scans[scan], plan.scans[scan].slots)
@@ -36,8 +71,11 @@ def _conjoin(branch: Branch, plan: QueryPlan, scans: list[Solutions]) -> tuple[S
 def _join(a: Solutions, a_slots: tuple[int, ...], b: Solutions, b_slots: tuple[int, ...]) -> tuple[Solutions, tuple[int, ...]]:
     """Compatible rows at the same time; the events may be one and the same."""
     slots = (*a_slots, *(s for s in b_slots if s not in a_slots))
-    left, right = _same_time(a, b)
     shared = [(a_slots.index(s), b_slots.index(s)) for s in a_slots if s in b_slots]
+    sure = [(i, j) for i, j in shared if a.ids[:, i].all() and b.ids[:, j].all()]
+    left, right = _pairs(_key(a, [i for i, _ in sure]), _key(b, [j for _, j in sure]))
+    same = a.time[left] == b.time[right]
+    left, right = left[same], right[same]
     for i, j in shared:
         x, y = a.ids[left, i], b.ids[right, j]
         keep = (x == y) | (x == 0) | (y == 0)
@@ -58,30 +96,17 @@ def _join(a: Solutions, a_slots: tuple[int, ...], b: Solutions, b_slots: tuple[i
     ), slots
 
 
-def _same_time(a: Solutions, b: Solutions) -> tuple[Int64, Int64]:
-    """All pairs of rows with equal times, of two tables in order of time."""
-    lo = np.searchsorted(b.time, a.time, side="left")
-    hi = np.searchsorted(b.time, a.time, side="right")
-    count = hi - lo
+def _key(table: Solutions, columns: list[int]) -> UInt64:
+    """Per row: its time and the terms of some columns, hashed."""
+    return key_of(np.column_stack([table.time.view(np.uint64), table.ids[:, columns]]), tuple(range(1 + len(columns))))
+
+
+def _pairs(a: UInt64, b: UInt64) -> tuple[Int64, Int64]:
+    """All pairs of places with equal keys, in order of the places in `a`, then in `b`."""
+    order = sort_by_key(b)
+    ordered = b[order]
+    lo = np.searchsorted(ordered, a, side="left")
+    count = np.searchsorted(ordered, a, side="right") - lo
     left = np.repeat(np.arange(len(a)), count)
     offset = np.arange(len(left)) - np.repeat(np.cumsum(count) - count, count)
-    return left, np.repeat(lo, count) + offset
-
-
-def _joint_filter(
-    branch: Branch, table: Solutions, slots: tuple[int, ...], plan: QueryPlan, texts: Texts, dataset: Dataset,
-    graphs: dict[int, Graph],
-) -> Solutions:  # fmt: skip
-    """Filters of one side that look at the other."""
-    if not branch.joint or not len(table):
-        return table
-    keep = np.ones(len(table), np.bool_)
-    for row in range(len(table)):
-        bindings = {plan.variables[s]: texts.term(int(table.refs[row, i])) for i, s in enumerate(slots) if table.ids[row, i]}
-        for condition, scan in zip(branch.joint, branch.joint_scans, strict=True):
-            graph = graphs.get(int(table.events[row, scan]))
-            context = Context(dataset=dataset) if graph is None else Context(graph=graph, dataset=dataset)
-            if not holds_all((condition,), bindings, context):
-                keep[row] = False
-                break
-    return table.take(keep)
+    return left, order[np.repeat(lo, count) + offset]

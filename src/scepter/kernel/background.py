@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -14,7 +13,8 @@ from numpy.typing import NDArray
 from scepter.algebra.expressions import Constant, Variable
 from scepter.algebra.patterns import Node, TriplePattern
 from scepter.kernel.graph_columns import Constants, GraphColumns, constants, graph_columns
-from scepter.kernel.solutions import Float64, Int8, Int64, Solutions, UInt64
+from scepter.kernel.search import key_of
+from scepter.kernel.solutions import Int64, Solutions, UInt64
 from scepter.kernel.sparql.dataset import Dataset, Graph
 from scepter.kernel.sparql.stored import StoredGraph
 from scepter.kernel.texts import Texts
@@ -26,17 +26,47 @@ _Extent: TypeAlias = tuple[IRI, frozenset[Constants] | None]
 """A graph, and the constants of what is indexed of it; None for all."""
 
 
-@dataclass(frozen=True, slots=True)
-class Index:
-    """A graph's triples as columns, sorted by predicate and subject, and by predicate and object."""
+class Lookup:
+    """The rows of a graph by the ids at some positions, hashed to one key.
 
-    terms: UInt64
-    """[triple, position] in the order predicate, subject."""
-    refs: Int64
-    number: Float64
-    scale: Int8
-    by_object: Int64
-    """The order predicate, object."""
+    Keys are spread evenly, so that the first bits of one tell where in their order to look, however many there are.
+    """
+
+    def __init__(self, ids: UInt64, positions: tuple[int, ...]) -> None:
+        keys = key_of(ids, positions)
+        self._rows = np.argsort(keys, kind="stable")
+        self._keys = keys[self._rows]
+        self._shift = np.uint64(64 - min(max(1, len(keys).bit_length()), 32))
+        buckets = np.arange((1 << (64 - int(self._shift))), dtype=np.uint64) << self._shift
+        self._starts = np.append(np.searchsorted(self._keys, buckets), len(keys))
+
+    def pairs(self, wanted: UInt64) -> tuple[Int64, Int64]:
+        """For each row of wanted ids, all rows of the graph that have its key: (place in `wanted`, row)."""
+        keys = key_of(wanted, tuple(range(wanted.shape[1])))
+        who, row = _pairs(self._keys, self._rows, self._starts, self._shift, keys)
+        return who, row
+
+
+class Index:
+    """A graph's triples as columns; a look-up by some positions is made when a pattern first needs it."""
+
+    def __init__(self, columns: GraphColumns) -> None:
+        self.columns = columns
+        self._lookups: dict[tuple[int, ...], Lookup] = {}
+
+    def pairs(self, wanted: Sequence[UInt64 | None], solutions: int) -> tuple[Int64, Int64]:
+        """Solutions and rows that agree in the positions whose ids are given, by solution."""
+        bound = tuple(position for position, ids in enumerate(wanted) if ids is not None)
+        if not bound:
+            return np.repeat(np.arange(solutions), len(self.columns)), np.tile(np.arange(len(self.columns)), solutions)
+        if bound not in self._lookups:
+            self._lookups[bound] = Lookup(self.columns.ids, bound)
+        who, row = self._lookups[bound].pairs(np.column_stack([ids for ids in wanted if ids is not None]))
+        agree = np.ones(len(who), np.bool_)
+        for position, ids in enumerate(wanted):
+            if ids is not None:
+                agree &= self.columns.ids[row, position] == ids[who]
+        return (who, row) if bool(agree.all()) else (who[agree], row[agree])
 
 
 class Background:
@@ -55,7 +85,7 @@ class Background:
             extent = self._extent(name, triples)
             if extent not in self._indexes:
                 graph = self.dataset.named[name]
-                self._indexes[extent] = _indexed(graph_columns(graph, key, texts, None if extent[1] is None else triples))
+                self._indexes[extent] = Index(graph_columns(graph, key, texts, None if extent[1] is None else triples))
 
     def _extent(self, name: IRI, triples: tuple[TriplePattern, ...]) -> _Extent:
         """A graph in memory is indexed as a whole, once for all patterns; of one in a file, only what they can use."""
@@ -73,50 +103,25 @@ def _graph(triples: Iterable[Triple]) -> Graph:
     return triples if isinstance(triples, Graph) else Graph(triples)
 
 
-def _indexed(found: GraphColumns) -> Index:
-    found = found.take(np.lexsort((found.ids[:, 0], found.ids[:, 1])))
-    return Index(found.ids, found.refs, found.number, found.scale, np.lexsort((found.ids[:, 2], found.ids[:, 1])))
-
-
 @njit(cache=True)
-def _range(first, second, order, a, b):  # type: ignore[no-untyped-def]
-    """[lo, hi) of the rows whose first column is a and second is b, in a table sorted through `order`."""
-    lo, hi = 0, len(order)
-    while lo < hi:
-        mid = (lo + hi) >> 1
-        r = order[mid]
-        if first[r] < a or (first[r] == a and second[r] < b):
-            lo = mid + 1
-        else:
-            hi = mid
-    start = lo
-    hi = len(order)
-    while lo < hi:
-        mid = (lo + hi) >> 1
-        r = order[mid]
-        if first[r] < a or (first[r] == a and second[r] <= b):
-            lo = mid + 1
-        else:
-            hi = mid
-    return start, lo
-
-
-@njit(cache=True)
-def _pairs(first, second, order, wanted_first, wanted_second, least):  # type: ignore[no-untyped-def]
-    """For each solution the rows of its range: `least` 2 looks up both columns, 1 the first only, 0 takes all."""
-    counts = np.empty(len(wanted_first), np.int64)
-    starts = np.empty(len(wanted_first), np.int64)
-    greatest = np.uint64(0xFFFFFFFFFFFFFFFF)
-    for i in range(len(wanted_first)):
-        if least == 0:
-            lo, hi = 0, len(order)
-        elif least == 1:
-            lo, _ = _range(first, second, order, wanted_first[i], np.uint64(0))
-            _, hi = _range(first, second, order, wanted_first[i], greatest)
-        else:
-            lo, hi = _range(first, second, order, wanted_first[i], wanted_second[i])
-        starts[i] = lo
-        counts[i] = hi - lo
+def _pairs(keys, rows, starts, shift, wanted):  # type: ignore[no-untyped-def]
+    """For each wanted key the rows that have it, in order; `starts` tells where the keys of each bucket begin."""
+    counts = np.empty(len(wanted), np.int64)
+    firsts = np.empty(len(wanted), np.int64)
+    for i in range(len(wanted)):
+        key = wanted[i]
+        bucket = np.int64(key >> shift)
+        lo, hi, end = starts[bucket], starts[bucket + 1], starts[bucket + 1]
+        while lo < hi:  # a bucket has few keys, but one of them may stand there a million times
+            mid = (lo + hi) >> 1
+            if keys[mid] < key:
+                lo = mid + 1
+            else:
+                hi = mid
+        firsts[i] = lo
+        while lo < end and keys[lo] == key:
+            lo += 1
+        counts[i] = lo - firsts[i]
     total = counts.sum()
     who = np.empty(total, np.int64)
     row = np.empty(total, np.int64)
@@ -124,7 +129,7 @@ def _pairs(first, second, order, wanted_first, wanted_second, least):  # type: i
     for i in range(len(counts)):
         for k in range(counts[i]):
             who[at] = i
-            row[at] = order[starts[i] + k]
+            row[at] = rows[firsts[i] + k]
             at += 1
     return who, row
 
@@ -132,27 +137,11 @@ def _pairs(first, second, order, wanted_first, wanted_second, least):  # type: i
 def _join_triple(index: Index, triple: TriplePattern, table: Solutions, key: TermKey) -> Solutions:
     nodes = (triple.subject, triple.predicate, triple.object)
     wanted = [_wanted(node, table, key) for node in nodes]
-    subject, predicate, object_ = wanted
-    zeros = np.zeros(len(table), np.uint64)
-    natural = np.arange(len(index.terms), dtype=np.int64)
-    if predicate is None:
-        order, second, level = natural, index.terms[:, 0], 0
-    elif subject is not None or object_ is None:
-        order, second, level = natural, index.terms[:, 0], 1 if subject is None else 2
-    else:
-        order, second, level = index.by_object, index.terms[:, 2], 2
-    middle = subject if order is natural else object_
-    who, row = _pairs(
-        np.ascontiguousarray(index.terms[:, 1]), np.ascontiguousarray(second), order,
-        zeros if predicate is None else predicate, zeros if middle is None else middle, level,
-    )  # fmt: skip
-    keep = np.ones(len(who), np.bool_)
-    for position, want in enumerate(wanted):
-        if want is not None:
-            keep &= index.terms[row, position] == want[who]
-    keep &= _repeated_agree(nodes, index, row, wanted)
-    who, row = who[keep], row[keep]
-    return _with_columns(table.take(who), nodes, wanted, index, row)
+    who, row = index.pairs(wanted, len(table))
+    keep = _repeated_agree(nodes, index.columns.ids, row, wanted)
+    if not bool(keep.all()):
+        who, row = who[keep], row[keep]
+    return _with_columns(table.take(who), nodes, wanted, index.columns, row)
 
 
 def _wanted(node: Node, table: Solutions, key: TermKey) -> UInt64 | None:
@@ -163,30 +152,30 @@ def _wanted(node: Node, table: Solutions, key: TermKey) -> UInt64 | None:
     return np.ascontiguousarray(table.ids[:, column]) if column < table.width else None
 
 
-def _repeated_agree(nodes: tuple[Node, ...], index: Index, row: Int64, wanted: list[UInt64 | None]) -> NDArray[np.bool_]:
+def _repeated_agree(nodes: tuple[Node, ...], ids: UInt64, row: Int64, wanted: list[UInt64 | None]) -> NDArray[np.bool_]:
     """Where one free variable stands twice in a triple, both places must be equal."""
     keep = np.ones(len(row), np.bool_)
     for i in range(3):
         for j in range(i + 1, 3):
             if nodes[i] == nodes[j] and wanted[i] is None:
-                keep &= index.terms[row, i] == index.terms[row, j]
+                keep &= ids[row, i] == ids[row, j]
     return keep
 
 
 def _with_columns(
-    table: Solutions, nodes: tuple[Node, ...], wanted: list[UInt64 | None], index: Index, row: Int64
+    table: Solutions, nodes: tuple[Node, ...], wanted: list[UInt64 | None], graph: GraphColumns, row: Int64
 ) -> Solutions:
     free = {int(n.name): p for p, n in enumerate(nodes) if isinstance(n, Variable) and wanted[p] is None}
     for column in sorted(free):
         assert column == table.width, "background variables are numbered in the order they are joined"
         position = free[column]
         blank = np.full((len(table), 1), np.nan)
-        number = index.number[row][:, None] if position == 2 else blank
-        scale = index.scale[row][:, None] if position == 2 else np.full((len(table), 1), NOT_A_NUMBER, np.int8)
+        number = graph.number[row][:, None] if position == 2 else blank
+        scale = graph.scale[row][:, None] if position == 2 else np.full((len(table), 1), NOT_A_NUMBER, np.int8)
         table = Solutions(
             table.time, table.start, table.branch, table.events, table.names,
-            np.concatenate([table.ids, index.terms[row, position][:, None]], axis=1),
-            np.concatenate([table.refs, index.refs[row, position][:, None]], axis=1),
+            np.concatenate([table.ids, graph.ids[row, position][:, None]], axis=1),
+            np.concatenate([table.refs, graph.refs[row, position][:, None]], axis=1),
             np.concatenate([table.number, number], axis=1),
             np.concatenate([table.scale, scale], axis=1),
         )  # fmt: skip

@@ -85,9 +85,9 @@ class EntailedScans(Scans):
         lasting = np.full(int(intake.batch.stream.max(initial=0)) + 1, FOR_EVER)
         found, _ = self._conclusions.admit(intake, wanted[stream], lasting)
         results = []
-        for number, scan in enumerate(self._plan.scans):
+        for number in range(len(self._plan.scans)):
             table = self._solutions(found, number)
-            results.append((self._filter(number, scan, table, texts), table))
+            results.append((self._filter(number, table, texts), table))
         return results
 
     def _solutions(self, found: Admitted, number: int) -> Solutions:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from scepter.kernel.runs import Runs
 from scepter.kernel.solutions import Int64, Solutions
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.dataset import Dataset, Graph
-from scepter.kernel.sparql.expressions import compile_condition
+from scepter.kernel.sparql.expressions import holds
 from scepter.kernel.texts import Texts
 from scepter.physical.plan import QueryPlan, StatefulFilter
 from scepter.rdf.terms import Term
@@ -27,14 +27,7 @@ _UNSTEADY = frozenset(("RAND", "UUID", "STRUUID", "BNODE", "NOW"))
 
 def holds_all(conditions: tuple[Expression, ...], bindings: Mapping[str, Term], context: Context) -> bool:
     """Whether every condition is true; an error counts as false."""
-    return all(_true(condition, bindings, context) for condition in conditions)
-
-
-def _true(condition: Expression, bindings: Mapping[str, Term], context: Context) -> bool:
-    try:
-        return compile_condition(condition)(bindings, context)
-    except ExpressionError:
-        return False
+    return all(holds(condition, bindings, context) for condition in conditions)
 
 
 class Exact:
@@ -78,8 +71,8 @@ class Exact:
             for slot in self._local(atom):
                 bindings.pop(self._plan.variables[slot], None)
         for column, slot in enumerate(plan.slots):
-            if rows.ids[row, column]:
-                bindings[self._plan.variables[slot]] = self._texts.term(int(rows.refs[row, column]))
+            if id_ := int(rows.ids[row, column]):
+                bindings[self._plan.variables[slot]] = self._texts.known(int(rows.refs[row, column]), id_)
         node = int(runs.node[place])
         for condition in plan.branches[branch].stateful:
             if condition.previous and not continuing:
@@ -90,7 +83,7 @@ class Exact:
                 previous=before if continuing else None,
                 iterations=lambda aggregate: self.aggregate(aggregate, node),
             )
-            if not _true(condition.expression, bindings, context):
+            if not holds(condition.expression, bindings, context):
                 return False
         return True
 
@@ -101,17 +94,18 @@ class Exact:
                     return step.iteration.local
         return frozenset()
 
-    def bindings(self, runs: Runs, place: int) -> dict[str, Term]:
-        """A run's mapping as terms."""
-        ids, refs = runs.ids[place], runs.refs[place]
-        return {name: self._texts.term(int(refs[s])) for s, name in enumerate(self._plan.variables) if ids[s]}
+    def bindings(self, runs: Runs, place: int, slots: Sequence[int] | None = None) -> dict[str, Term]:
+        """A run's mapping as terms, or what it binds of some slots."""
+        names, ids, refs = self._plan.variables, runs.ids[place].tolist(), runs.refs[place].tolist()
+        return {names[s]: self._texts.known(refs[s], ids[s]) for s in (range(len(ids)) if slots is None else slots) if ids[s]}
 
     def aggregate(self, aggregate: IterationAggregate, node: int) -> Term:
         """COUNT, SUM, … over the iterations of a part up to a node (SPAseq rule 7)."""
         which = self._plan.aggregated.index((aggregate.part, self._plan.variables.index(aggregate.variable.name)))
-        part = self._parts[aggregate.part]
-        refs = [self._nodes.value(n, which) for n in self._nodes.path(node) if self._nodes.part(n) == part]
-        return fold(aggregate.function, [self._texts.term(ref) for ref in refs if ref >= 0])
+        refs = self._nodes.values(node, self._parts[aggregate.part], which)
+        if aggregate.function == "COUNT":
+            return to_literal(len(refs))
+        return fold(aggregate.function, [self._texts.term(ref) for ref in refs.tolist()])
 
 
 _EMPTY = Graph()
@@ -140,8 +134,6 @@ class _Uses:
 
 def fold(function: str, values: list[Term]) -> Term:
     """An aggregate over the iterations' values, in order; raises ExpressionError where there is none."""
-    if function == "COUNT":
-        return to_literal(len(values))
     if function in ("SUM", "AVG"):
         total: Term = to_literal(0)
         for value in values:

@@ -1,7 +1,7 @@
 """Static triples in columns under a run's key: ids to join by, refs to show, the numbers of objects to compare.
 
 Of a graph that is mapped from a file nothing is decoded: ids come from the bytes of the texts, refs point at them where they
-are. The slow twin, over terms, serves graphs in memory.
+are. The terms of a graph in memory are written first.
 """
 
 from __future__ import annotations
@@ -15,14 +15,13 @@ from numpy.typing import NDArray
 
 from scepter.algebra.expressions import Constant
 from scepter.algebra.patterns import TriplePattern
-from scepter.kernel.programs import number_of
 from scepter.kernel.solutions import Float64, Int8, Int64, UInt64
 from scepter.kernel.sparql.dataset import Graph
 from scepter.kernel.sparql.stored import StoredGraph
-from scepter.kernel.texts import Texts
+from scepter.kernel.texts import FIXED, Texts
 from scepter.rdf.hashing import TermKey, term_id
 from scepter.rdf.rekeying import TermColumns
-from scepter.rdf.terms import Literal, Term, Triple
+from scepter.rdf.terms import Term, Triple
 
 Constants: TypeAlias = tuple[Term | None, Term | None, Term | None]
 
@@ -103,12 +102,7 @@ def term_columns(triples: Iterable[Triple], key: TermKey, texts: Texts) -> Graph
     distinct: dict[Term, int] = {}
     rows = [[distinct.setdefault(t, len(distinct)) for t in triple] for triple in triples]
     table = np.array(rows, np.int64).reshape(len(rows), 3)
-    spelt = [str(t) for t in distinct]
-    ids = np.array([term_id(key, text) for text in spelt], np.uint64)
-    refs = texts.append_fixed(spelt)
-    numbers = [number_of(t) for t in distinct]
-    number = np.array([n for n, _ in numbers], np.float64)
-    scale = np.array([s for _, s in numbers], np.int8)
-    literal = np.array([isinstance(t, Literal) for t in distinct], np.bool_)
-    object = table[:, 2]
-    return GraphColumns(ids[table], refs[table], number[object], scale[object], literal[object])
+    refs = texts.append_fixed([str(t) for t in distinct])
+    terms = texts.fixed.read(refs - FIXED, key)
+    object = terms.take(table[:, 2])
+    return GraphColumns(terms.ids[table], refs[table], object.number, object.scale, object.literal)

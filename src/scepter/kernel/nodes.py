@@ -12,10 +12,11 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from scepter.kernel.solutions import Int64
+from scepter.kernel.solutions import Int64, UInt64
 from scepter.rdf.distinct import distinct
 
 ROOT = -1
+_MIX = np.uint64(0x9E3779B97F4A7C15)
 _COLUMNS = ("_parent", "_part", "_event", "_name", "_values")
 
 
@@ -93,17 +94,19 @@ class Nodes:
         parent, kept, leaves = _reached(self._parent, self._size, ends)
         return NodeBranch(parent, self._part[kept], self._event[kept], self._name[kept], leaves)
 
-    def part(self, node: int) -> int:
-        """Which label selected the event."""
-        return int(self._part[node])
+    def selection(self, node: int) -> frozenset[int]:
+        """The numbers of the events from the first to the given one."""
+        return frozenset(self._event[self.path(node)].tolist())
 
-    def event(self, node: int) -> int:
-        """The event's number."""
-        return int(self._event[node])
+    def selection_marks(self, ends: Int64) -> UInt64:
+        """Per run's last node some numbers that are equal where the selections are; they may be equal where those are not."""
+        marks: UInt64 = _selection_marks(self._parent, self._event, ends)
+        return marks
 
-    def value(self, node: int, which: int) -> int:
-        """The ref of an aggregated variable's value in this iteration, -1 if unbound."""
-        return int(self._values[node, which])
+    def values(self, node: int, part: int, which: int) -> Int64:
+        """The refs of an aggregated variable's values up to a node, in the iterations of a part that bind it."""
+        refs: Int64 = _values(self._parent, self._part, self._values, node, part, which)
+        return refs
 
     def truncate(self, size: int) -> None:
         """Forget the nodes added since there were `size`."""
@@ -180,3 +183,35 @@ def _reached(parent, size, ends):  # type: ignore[no-untyped-def]
         if ends[i] != ROOT:
             leaves[i] = place[ends[i]]
     return new_parent, kept[:count].copy(), leaves
+
+
+@njit(cache=True)
+def _selection_marks(parent, event, ends):  # type: ignore[no-untyped-def]
+    """The greatest event, the greatest of the events mixed, a bit for each: an event that stands twice changes none of them."""
+    marks = np.zeros((len(ends), 3), np.uint64)
+    for i in range(len(ends)):
+        node = ends[i]
+        while node != ROOT:
+            plain = np.uint64(event[node])
+            mixed = (plain ^ _MIX) * _MIX
+            mixed ^= mixed >> np.uint64(31)
+            marks[i, 0] = max(marks[i, 0], plain)
+            marks[i, 1] = max(marks[i, 1], mixed)
+            marks[i, 2] |= np.uint64(1) << (mixed & np.uint64(63))
+            node = parent[node]
+    return marks
+
+
+@njit(cache=True)
+def _values(parent, part, values, node, wanted, which):  # type: ignore[no-untyped-def]
+    count, at = 0, node
+    while at != ROOT:
+        count += part[at] == wanted and values[at, which] >= 0
+        at = parent[at]
+    found = np.empty(count, np.int64)
+    while node != ROOT:
+        if part[node] == wanted and values[node, which] >= 0:
+            count -= 1
+            found[count] = values[node, which]
+        node = parent[node]
+    return found

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from scepter.algebra.expressions import Exists
 from scepter.algebra.query import Selection
 from scepter.algebra.walk import find
-from scepter.kernel.atoms import atom_table
+from scepter.kernel.atoms import Atoms
 from scepter.kernel.background import Background
 from scepter.kernel.exact import Exact
+from scepter.kernel.identity import identity, one_of_each
 from scepter.kernel.intake import Intake
 from scepter.kernel.nodes import Nodes
 from scepter.kernel.runs import Runs, concat_runs
@@ -67,12 +68,12 @@ class QueryKernel:
         self.labels = labels(plan)
         self._bounds = bounds
         self._texts = texts
-        self._background = background
         # in the order of the query, so that refs into the background are the same in every process
         background.attach(key, texts, [graph for scan in plan.scans for graph in scan.graphs])
         self._scans = scans or Scans(plan, key, background)
         self.nodes = Nodes(len(plan.aggregated))
         self.exact = Exact(plan, self.nodes, background.dataset, texts)
+        self._atoms = Atoms(plan, key, texts, background.dataset, self.exact.graphs)
         self.chains = [ChainKernel(c, plan, bounds, self.nodes, self.exact.decide, key) for c in plan.chains]
         self.needs_graphs = any(
             True for a in plan.atoms for b in a.branches for f in b.stateful for _ in find(f.expression, Exists)
@@ -156,12 +157,9 @@ class QueryKernel:
 
     def _retract(self, found: Runs) -> None:
         """A match that an optional atom lets be read in two ways is one, at the earlier of its ends (rules 9 and 11)."""
-        reported = {self._identity(found, row) for row in range(len(found))}
+        reported = {identity(self.nodes, found, row) for row in range(len(found))}
         for chain in self.chains:
-            chain.retract(lambda runs, row: self._identity(runs, row) in reported)
-
-    def _identity(self, runs: Runs, row: int) -> tuple[frozenset[int], bytes]:
-        return self.events_of(int(runs.node[row])), runs.ids[row].tobytes()
+            chain.retract(lambda runs, row: identity(self.nodes, runs, row) in reported)
 
     def finish(self) -> Runs:
         """The end of the input."""
@@ -196,10 +194,6 @@ class QueryKernel:
     def _moment(
         self, scans: list[Solutions], ticks: Ticks, until: int, closed: int, seen: dict[int, tuple[int, Int64]] | None
     ) -> Moment:
-        tables = [
-            atom_table(atom, self.plan, scans, self._texts, self._background.dataset, self.exact.graphs)
-            for atom in self.plan.atoms
-        ]
         groups, times = ticks.groups, ticks.times
         if self.plan.partition and self.needs_ticks:
             order = np.lexsort((times, groups))
@@ -207,7 +201,7 @@ class QueryKernel:
         if len(times) > 1:
             new = np.concatenate([[True], (times[1:] != times[:-1]) | (groups[1:] != groups[:-1])])
             groups, times = groups[new], times[new]
-        return Moment(tables, groups, times, until, closed, seen)
+        return Moment(self._atoms(scans), groups, times, until, closed, seen)
 
     def _distinct(self, runs: Runs) -> Runs:
         """A match is its events and its mapping; it is reported once (rule 11).
@@ -220,14 +214,8 @@ class QueryKernel:
             return _each_solution(runs)
         if not self.can_repeat or self.plan.aggregated:
             return runs
-        first: dict[tuple[object, ...], int] = {}
-        for row in np.argsort(runs.time, kind="stable").tolist():
-            first.setdefault(self._identity(runs, row), row)
-        return runs if len(first) == len(runs) else runs.take(np.array(list(first.values()), np.int64))
-
-    def events_of(self, node: int) -> frozenset[int]:
-        """The numbers of the events selected up to a node."""
-        return frozenset(self.nodes.event(n) for n in self.nodes.path(node))
+        rows = one_of_each(self.nodes, runs)
+        return runs if len(rows) == len(runs) else runs.take(rows)
 
     @property
     def can_repeat(self) -> bool:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
+from itertools import repeat
 
 import numpy as np
 from numpy.typing import NDArray
 
 from scepter.algebra.patterns import Pattern
 from scepter.kernel.background import Background
+from scepter.kernel.conditions import Conditions
 from scepter.kernel.exact import holds_all
 from scepter.kernel.intake import Intake
 from scepter.kernel.matching import CompiledPattern, compile_pattern, match_rows
-from scepter.kernel.programs import ROW, Place, Programs, compile_conjuncts, number_of
-from scepter.kernel.search import search_local
+from scepter.kernel.programs import number_of
 from scepter.kernel.solutions import Solutions, empty
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.dataset import Graph
@@ -45,9 +46,7 @@ class Scans:
         ]
         self._alike = [told.index(each) for each in told]
         self._compiled: list[CompiledPattern] = [compile_pattern(s.triples, s.width, key) for s in shapes]
-        self._filters: list[Programs] = []
-        for scan in plan.scans:
-            self._filters.append(compile_conjuncts(scan.local, _locate(scan, plan.variables), key))
+        self._filters = [Conditions(scan.local, [plan.variables[slot] for slot in scan.slots], key) for scan in plan.scans]
 
     def __call__(
         self, intake: Intake, texts: Texts, wanted: Streams, graphs: dict[int, Graph] | None
@@ -68,7 +67,7 @@ class Scans:
                 if alike not in tables:
                     tables[alike] = self._columnar(scan, matched[shape])
                 everything = tables[alike]
-                kept = self._filter(number, scan, everything, texts)
+                kept = self._filter(number, everything, texts)
             else:
                 kept, everything = self._general(scan, intake, texts, wanted[scan.stream], graphs)
             results.append((kept, everything))
@@ -109,22 +108,8 @@ class Scans:
             table = each_once(table)
         return table
 
-    def _filter(self, number: int, scan: ScanPlan, table: Solutions, texts: Texts) -> Solutions:
-        programs = self._filters[number]
-        if not len(programs) or not len(table):
-            return table
-        kept, open_ = search_local(
-            programs.code, programs.offsets, programs.constants, programs.scales, programs.ids,
-            table.ids, table.number, table.scale,
-        )  # fmt: skip
-        for row in np.flatnonzero(open_):
-            bindings = {
-                self._plan.variables[slot]: texts.term(int(table.refs[row, i]))
-                for i, slot in enumerate(scan.slots)
-                if table.ids[row, i]
-            }
-            kept[row] = holds_all(scan.local, bindings, Context())
-        return table if bool(kept.all()) else table.take(kept)
+    def _filter(self, number: int, table: Solutions, texts: Texts) -> Solutions:
+        return self._filters[number].keep(table, texts, _alone)
 
     def _general(
         self, scan: ScanPlan, intake: Intake, texts: Texts, wanted: NDArray[np.bool_], graphs: dict[int, Graph] | None
@@ -210,10 +195,6 @@ def each_once(table: Solutions) -> Solutions:
     return table if len(first) == len(table) else table.take(first)
 
 
-def _locate(scan: ScanPlan, variables: tuple[str, ...]) -> Callable[[str, bool], Place | None]:
-    place = {variables[slot]: i for i, slot in enumerate(scan.slots)}
-
-    def locate(name: str, previous: bool) -> Place | None:
-        return (ROW, 0, place[name]) if name in place and not previous else None
-
-    return locate
+def _alone(row: int) -> Iterator[Context]:
+    """What local filters on the columnar road see besides a row: nothing."""
+    return repeat(Context())

@@ -54,10 +54,11 @@ def lift_sequence(program: TimedProgram, kind: TimeKind, shortest: int = 2) -> Q
 def _plain(select: Select) -> bool:
     """Whether no column needs more than a solution's mapping."""
     expressions = [e for _, e in select.columns if e is not None]
-    return all(_timeless(e) and not any(True for _ in find(e, Aggregate)) for e in expressions)
+    return all(is_timeless(e) and not any(True for _ in find(e, Aggregate)) for e in expressions)
 
 
-def _timeless(expression: Expression) -> bool:
+def is_timeless(expression: Expression) -> bool:
+    """Whether a mapping alone decides an expression: it asks for no time and no graph."""
     return not any(call.function in TIME_FUNCTIONS for call in find(expression, Call)) and not any(
         True for _ in find(expression, Exists)
     )
@@ -89,7 +90,7 @@ def _leaves(pattern: Pattern) -> Iterator[_Leaf | None]:
         yield from _leaves(pattern.right)
         return
     conditions, inner = _peeled(pattern)
-    if isinstance(inner, BGP) and len(inner.triples) == 1 and all(_timeless(c) for c in conditions):
+    if isinstance(inner, BGP) and len(inner.triples) == 1 and all(is_timeless(c) for c in conditions):
         own = in_scope(inner)
         yield (inner, conditions) if all(mentioned_variables(c) <= own for c in conditions) else None
     else:
@@ -101,7 +102,7 @@ def _split(conditions: list[Expression], kind: TimeKind) -> tuple[list[Sliding],
     bounds: list[Sliding] = []
     others: list[Expression] = []
     for condition in conditions:
-        if _timeless(condition):
+        if is_timeless(condition):
             others.append(condition)
         elif (bound := _bound(condition, kind)) is not None:
             bounds.append(bound)

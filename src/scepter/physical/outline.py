@@ -26,6 +26,7 @@ from scepter.algebra.windows import (
     WindowedQuery,
     window_graph,
 )
+from scepter.optimizer.lift_groups import lift_groups
 from scepter.optimizer.lift_sequences import lift_sequence
 from scepter.physical.event_outline import event_notes, event_tree
 from scepter.physical.facts import Node, StreamFacts, UnitFacts
@@ -147,12 +148,18 @@ def timed_notes(program: TimedProgram) -> tuple[str, ...]:
 
 
 def _timed_kernel(program: TimedProgram) -> str:
-    kinds = [kind.value for kind in TimeKind if lift_sequence(program, kind) is not None]
+    grouped = [kind.value for kind in TimeKind if lift_groups(program, kind) is not None]
+    kinds = grouped or [kind.value for kind in TimeKind if lift_sequence(program, kind) is not None]
     if not kinds:
         return "timed; this is no plain chain of SEQ over single triple patterns, which the columnar kernel would take"
     on = "" if len(kinds) == len(TimeKind) else f" and timestamps are of the kind {kinds[0]}"
     given = f"where no background, ontology or other policy is given{on}; else timed"
-    return f"columnar, as a chain of SEQ over single triple patterns, {given}"
+    what = (
+        "groups of a single triple pattern or of a chain of SEQ over such"
+        if grouped
+        else "a chain of SEQ over single triple patterns"
+    )
+    return f"columnar, as {what}, {given}"
 
 
 # ---- RSEP-QL

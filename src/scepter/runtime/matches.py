@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scepter.algebra.query import Ask, Construct, Select
+from scepter.algebra.scope import mentioned_variables
+from scepter.kernel.identity import one_of_each
 from scepter.kernel.nodes import NodeBranch
 from scepter.kernel.query import QueryKernel
 from scepter.kernel.runs import Runs
@@ -324,16 +326,20 @@ class Matcher:
     answered: bool = False
     """Whether an ASK has been answered."""
     _computed: list[tuple[str, Compiled]] = field(init=False)
+    _needed: list[int] = field(init=False)
+    """The slots that expressions mention."""
     _columns: list[int] = field(init=False)
     _order: tuple[str, ...] = field(init=False)
     _context: Context = field(default_factory=Context)
 
     def __post_init__(self) -> None:
         result, variables = self.kernel.plan.result, self.kernel.plan.variables
-        self._computed, self._order = [], ()
+        self._computed, self._needed, self._order = [], [], ()
         match result:
             case Select(columns):
                 self._computed = [(v.name, compile_expression(e)) for v, e in columns if e is not None]
+                mentioned = frozenset[str]().union(*(mentioned_variables(e) for _, e in columns if e is not None))
+                self._needed = [slot for slot, name in enumerate(variables) if name in mentioned]
                 self._columns = [variables.index(v.name) for v, e in columns if e is None]
                 self._order = tuple(v.name for v, _ in columns)
             case Construct():
@@ -349,16 +355,23 @@ class Matcher:
         if isinstance(result, Ask):
             self.answered = True
             runs = runs.take(np.lexsort((runs.start, runs.time))[:1])
-        matches = MatchRows(self._batch(runs), range(len(runs)))
-        return self._each_once(runs, matches, isinstance(result, Select) and result.distinct)
-
-    def _each_once(self, runs: Runs, matches: Sequence[Match], distinct: bool) -> Sequence[Match]:
-        if self.kernel.plan.aggregated and len(matches) > 1:
-            # iterations that differ in a value bound anew since are told apart by the aggregates only (rule 11)
-            rows = enumerate(matches)
-            first = {(self.kernel.events_of(int(runs.node[r])), runs.ids[r].tobytes(), m.row()): m for r, m in rows}
-            matches = list(first.values())
+        batch = self._batch(runs)
+        matches = MatchRows(batch, self._rows(runs, batch))
+        distinct = isinstance(result, Select) and result.distinct
         return list({m.row(): m for m in matches}.values()) if distinct else matches
+
+    def _rows(self, runs: Runs, batch: MatchBatch) -> Sequence[int]:
+        """Each match once."""
+        if not self.kernel.plan.aggregated:
+            return range(len(runs))  # the kernel has seen to it
+
+        def told(row: int) -> object:
+            values = () if batch.computed is None else tuple((k, str(v)) for k, v in batch.computed[row].items())
+            return batch.start[row], batch.end[row], values
+
+        # iterations that differ in a value bound anew since are told apart by the aggregates only (rule 11)
+        rows: list[int] = one_of_each(self.kernel.nodes, runs, told).tolist()
+        return rows
 
     def _batch(self, runs: Runs) -> MatchBatch:
         result, plan = self.kernel.plan.result, self.kernel.plan
@@ -385,7 +398,7 @@ class Matcher:
     def _compute(self, runs: Runs) -> Iterator[dict[str, Term]]:
         """The values of SELECT's expressions, now: they may look at iterations that the kernel is about to release."""
         for r in range(len(runs)):
-            bindings = self.kernel.exact.bindings(runs, r)
+            bindings = self.kernel.exact.bindings(runs, r, self._needed)
             node = int(runs.node[r])
             context = Context(
                 dataset=self._context.dataset,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,22 +26,31 @@ if TYPE_CHECKING:
 def sequence_task(query: Query, number: int, setup: TaskSetup, flattened: Flattened | None = None) -> SequenceTask:
     """The task of a query; a window that does not fit the streams' timestamps is an error here. With `flattened`, events stand
     for what their triples entail."""
-    plan = plan_query(query)
-    scans = None if flattened is None else EntailedScans(plan, setup.key, setup.background, setup.texts, flattened)
-    kernel = QueryKernel(plan, _bounds(query, setup), setup.key, setup.background, setup.texts, scans)
+    kernel, streams = sequence_kernel(query, setup, flattened)
 
     def shown(event: int, name: Term | None) -> object:
         text = name.value if isinstance(name, IRI) else None if name is None else str(name)
         return setup.shown(event, text)
 
+    matcher = Matcher(number, kernel, setup.texts, setup.kind, shown, setup.lasting)
+    return SequenceTask(kernel, matcher, streams, query.into if query.into in setup.streams() else None)
+
+
+def sequence_kernel(
+    query: Query, setup: TaskSetup, flattened: Flattened | None = None
+) -> tuple[QueryKernel, Callable[[], NDArray[np.int64]]]:
+    """What finds a query's runs, and the streams it takes: the run's stream number -> the query's, -1 for none."""
+    plan = plan_query(query)
+    scans = None if flattened is None else EntailedScans(plan, setup.key, setup.background, setup.texts, flattened)
+    kernel = QueryKernel(plan, _bounds(query, setup), setup.key, setup.background, setup.texts, scans)
+
     def streams() -> NDArray[np.int64]:
-        """The run's stream number -> the query's, -1 for none. More streams may come while a run goes on."""
+        """More may come while a run goes on."""
         known = {stream.iri: 0 if query.merged else i for i, stream in enumerate(query.streams)}
         every = query.merged and not query.streams
         return np.array([0 if every else known.get(iri, -1) for iri in setup.streams()], np.int64)
 
-    matcher = Matcher(number, kernel, setup.texts, setup.kind, shown, setup.lasting)
-    return SequenceTask(kernel, matcher, streams, query.into if query.into in setup.streams() else None)
+    return kernel, streams
 
 
 def _bounds(query: Query, setup: TaskSetup) -> Bounds:

@@ -22,9 +22,11 @@ from scepter.kernel.timed.policies import Policy
 from scepter.kernel.timed.program import Settings, TimedEvent, TimedKernel, seed
 from scepter.kernel.timed.solutions import Timed
 from scepter.ontology.schema import Schema
+from scepter.optimizer.lift_groups import lift_groups
 from scepter.optimizer.lift_sequences import lift_sequence
 from scepter.physical.planner import plan_query
 from scepter.rdf.terms import IRI
+from scepter.runtime.grouped_task import GroupedTask
 from scepter.runtime.matches import Match, RankedMatch
 from scepter.runtime.sequence_task import sequence_task
 from scepter.runtime.tasks import Task, TermEvent, TermMatches, term_events
@@ -47,8 +49,8 @@ def timed_task(program: TimedProgram, number: int, setup: TaskSetup) -> Task:
             f"this query takes no policy {setup.options.policy}",
             help="the policies are unrestricted, chronological, recent",
         )
-    if (sequence := _sequence_task(program, number, setup)) is not None:
-        return sequence
+    if (columnar := _columnar_task(program, number, setup)) is not None:
+        return columnar
     schema = Schema.from_triples(setup.ontology)
     given = setup.background.dataset
     default = entailed([given.default, Graph((*setup.ontology, *sorted(schema.statements(), key=str)))], schema)
@@ -63,16 +65,21 @@ def timed_task(program: TimedProgram, number: int, setup: TaskSetup) -> Task:
     return TimedTask(program, TimedKernel(program, settings), number, setup)
 
 
-def _sequence_task(program: TimedProgram, number: int, setup: TaskSetup) -> Task | None:
-    """The program as a sequence in columns, where it is one and nothing but schema is static."""
+def _columnar_task(program: TimedProgram, number: int, setup: TaskSetup) -> Task | None:
+    """The program as a sequence in columns, or as groups of one, where it is that and nothing but schema is static."""
     given = setup.background.dataset
     if len(given.default) or given.named or _POLICIES[setup.options.policy]:
         return None
-    sequence = lift_sequence(program, setup.kind, shortest=1 if setup.ontology else 2)
-    if sequence is None or not setup.ontology:
-        return None if sequence is None else sequence_task(sequence, number, setup)
-    flattened = entailment_of(plan_query(sequence), setup.ontology)
-    return None if flattened is None else sequence_task(sequence, number, setup, flattened)
+    grouped = lift_groups(program, setup.kind)
+    sequence = lift_sequence(program, setup.kind, shortest=1 if setup.ontology else 2) if grouped is None else grouped.sequence
+    if sequence is None:
+        return None
+    flattened = entailment_of(plan_query(sequence), setup.ontology) if setup.ontology else None
+    if setup.ontology and flattened is None:
+        return None
+    return (
+        sequence_task(sequence, number, setup, flattened) if grouped is None else GroupedTask(grouped, number, setup, flattened)
+    )
 
 
 def _check_window(window: Sliding, setup: TaskSetup) -> None:

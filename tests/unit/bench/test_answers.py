@@ -50,6 +50,11 @@ def test_use_cases(room: Room, case: str) -> None:
     agree(use_cases.point(room, case, use_cases.MINUTES[case], 3_000, case))
 
 
+@pytest.mark.parametrize("events", [3_001, 3_016])
+def test_roads_that_stop_reporting_within_a_minute(room: Room, events: int) -> None:
+    agree(use_cases.point(room, "traffic", 30, events, events))
+
+
 @pytest.mark.parametrize("pattern", [*PATTERNS, "E1 SEQ RECENT E2 SEQ RECENT E3"])
 def test_policies(room: Room, pattern: str) -> None:
     agree(rsepql_policies.point(room, pattern, Items.drawn(1_000, 20), "items", 100, pattern))

@@ -106,13 +106,23 @@ def test_a_branch_holds_shared_beginnings_once_and_only_what_is_reached() -> Non
     assert [[int(branch.events[n]) for n in branch.path(row)] for row in range(3)] == [[10, 11, 12], [10, 13], []]
 
 
+def test_the_values_of_a_part_are_those_its_iterations_bind() -> None:
+    nodes, node = Nodes(2), ROOT
+    for part, first, second in ((0, 5, 50), (1, 7, -1), (0, -1, 60), (0, 9, 70)):
+        (node,) = nodes.append(ints(node), part, ints(1), ints(-1), np.array([[first, second]]))
+    assert nodes.values(node, 0, 0).tolist() == [5, 9]
+    assert nodes.values(node, 0, 1).tolist() == [50, 60, 70]
+    assert nodes.values(node, 1, 1).tolist() == []
+    assert nodes.values(ROOT, 0, 0).tolist() == []
+
+
 def test_what_no_run_reaches_is_dropped_and_the_rest_renumbered() -> None:
     nodes = Nodes(0)
     (root,) = nodes.append(ints(ROOT), 0, ints(10), ints(-1), none(1))
     nodes.append(ints(ROOT), 0, ints(99), ints(-1), none(1))
     (leaf,) = nodes.append(ints(root), 0, ints(11), ints(-1), none(1))
     places = nodes.keep(nodes.live(ints(leaf)))
-    assert [nodes.event(n) for n in nodes.path(int(places[leaf]))] == [10, 11]
+    assert nodes.selection(int(places[leaf])) == {10, 11}
     assert len(nodes) == 2
 
 

@@ -145,6 +145,11 @@ def test_a_chain_of_seq_says_when_it_takes_the_columnar_kernel(filters: str, ker
     assert kernel in notes[0]
 
 
+def test_groups_say_when_they_take_the_columnar_kernel() -> None:
+    _, notes = tree_of("SELECT ?a (SUM(?x) AS ?sum) { ?a :p ?x } WINDOW [ROWS 3] GROUP BY ?a", "ep-sparql")
+    assert "columnar, as groups of a single triple pattern or of a chain of SEQ over such, where no background" in notes[0]
+
+
 def test_bounds_reach_what_the_kernel_bounds_and_nothing_else() -> None:
     nodes, _ = tree_of(
         """SELECT ?a WHERE {

@@ -50,7 +50,7 @@ class Grouped(Operator):
             key = tuple([value(solution.row, solution) for value in self._keys])
             # A solution counts once, however many derivations it has.
             found.setdefault(key, {}).setdefault((frozenset(solution.row.items()), solution.start), solution)
-        return {key: list(members.values()) for key, members in found.items()}
+        return {key: in_order(list(members.values())) for key, members in found.items()}
 
     def delta(self, instant: Instant) -> Sequence[Timed]:
         """One row per group that a solution enters."""

@@ -155,10 +155,11 @@ def in_order(solutions: Sequence[Timed]) -> list[Timed]:
     """By start, then by what can be seen, then by what cannot: the same whatever order they were found in."""
     if len(solutions) < 2:
         return list(solutions)
-    return sorted(solutions, key=_order)
+    return sorted(solutions, key=result_order)
 
 
-def _order(solution: Timed) -> tuple[int, list[tuple[str, str]], list[tuple[str, str]]]:
+def result_order(solution: Timed) -> tuple[int, list[tuple[str, str]], list[tuple[str, str]]]:
+    """What solutions of one end are ordered by."""
     shown = sorted((name, str(term)) for name, term in solution.row.items() if not name.startswith("_:"))
     hidden = sorted((name, str(term)) for name, term in solution.row.items() if name.startswith("_:"))
     return solution.start or 0, shown, hidden
