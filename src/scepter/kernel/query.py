@@ -109,6 +109,13 @@ class QueryKernel:
         """Take what the stateless part made elsewhere, its refs pointing into this kernel's texts."""
         self.buffer = (*self.buffer, solved)
 
+    def stretches(self, rows: int) -> list[int]:
+        """The times at which what has been taken and not released parts into stretches of about so many rows: to release it
+        stretch by stretch costs less memory, and less time, since each fits the processor's cache."""
+        tables = [table for part in self.buffer for table in {id(table): table for table in part.tables}.values()]
+        times = np.sort(np.concatenate([np.empty(0, np.int64), *(table.time for table in tables)]))
+        return np.unique(times[rows::rows]).tolist()
+
     def drain(self) -> Solved:
         """Hand over what has been taken and not released: the stateless part's work, for a kernel elsewhere."""
         tables, ticks = self._pop(MAX_INSTANT)

@@ -16,6 +16,8 @@ from pyspark.sql import functions as F
 
 from scepter.algebra.query import Ask, Select
 from scepter.kernel.container import pack
+from scepter.kernel.query import QueryKernel
+from scepter.kernel.runs import Runs
 from scepter.kernel.shipping import unpack_solved
 from scepter.physical.partitioning import partitioning
 from scepter.physical.planner import plan_query
@@ -26,7 +28,7 @@ from scepter.runtime.engine import LocalEngine
 from scepter.runtime.matches import Match, Matcher, sorted_matches
 from scepter.runtime.queries import Query
 from scepter.runtime.spark.frames import frame_batches
-from scepter.runtime.spark.jobs import SALT_ROOM, Job, QueryWork, pack_batch, unpack_batch, work
+from scepter.runtime.spark.jobs import SALT_ROOM, Job, QueryWork, pack_batch, released, unpack_batch, work
 from scepter.runtime.spark.ranges import Range, read_range
 from scepter.runtime.spark.tables import QUERY, arrow_schema, match_table, result_schema
 from scepter.timeline import MAX_INSTANT
@@ -167,22 +169,27 @@ def _run_buckets(reading: Reading, schema: pa.Schema, packed: Iterable[pa.Record
             blobs.setdefault(place, []).append(blob.as_buffer())
     for query, bucket in sorted(blobs):
         mine = (memoryview(blob) for blob in blobs.pop((query, bucket)))
-        yield from match_table(_run_bucket(reading, query, bucket, mine), schema)
+        for matches in _run_bucket(reading, query, bucket, mine):
+            yield from match_table(matches, schema)
 
 
-def _run_bucket(reading: Reading, query: int, bucket: int, blobs: Iterable[memoryview]) -> Sequence[Match]:
+def _run_bucket(reading: Reading, query: int, bucket: int, blobs: Iterable[memoryview]) -> Iterator[Sequence[Match]]:
     """The matches of a query in one bucket, or of the whole program in the only one."""
     job = reading.job.value
     if not job.divided:
-        return _run_whole(job, blobs, reading.report)
+        yield _run_whole(job, blobs, reading.report)
+        return
     here = QueryWork(job, query)
     for blob in blobs:
         here.kernel.accept(unpack_solved(blob, here.texts)[0])
     matcher = Matcher(query, here.kernel, here.texts, job.kind, shown, lasting=True)
-    runs = here.kernel.finish()
-    if here.slices is not None:
-        runs = runs.take(here.slices.owns(bucket, runs.start))
-    return matcher(runs)
+    for runs in _ended(here.kernel):
+        yield matcher(runs if here.slices is None else runs.take(here.slices.owns(bucket, runs.start)))
+
+
+def _ended(kernel: QueryKernel) -> Iterator[Runs]:
+    yield from released(kernel, MAX_INSTANT - 1)
+    yield kernel.finish()
 
 
 def _run_whole(job: Job, blobs: Iterable[memoryview], report: Report) -> Sequence[Match]:

@@ -25,12 +25,14 @@ from scepter.kernel.shipping import furthest, unpack_solved
 from scepter.kernel.state import dump, restore
 from scepter.runtime.matches import Match, Matcher
 from scepter.runtime.spark.batch import shown
-from scepter.runtime.spark.jobs import Job, QueryWork, new_work
+from scepter.runtime.spark.jobs import Job, QueryWork, new_work, released
 from scepter.runtime.spark.tables import match_table
 from scepter.runtime.spark.whole import WholeProgram
 from scepter.timeline import MIN_INSTANT, TimeKind
 
 _ROWS: Final = 8192
+_PACKED: Final = pa.ipc.IpcWriteOptions(compression="lz4")
+"""Rows go through the JVM twice on their way out, and their terms repeat each other: a tenth of the bytes."""
 FOUND: Final = "rows binary, matches bigint, late bigint, letters binary"
 """What a bucket gives: rows of the result as an Arrow stream, how many, how many late events, and their times."""
 
@@ -108,7 +110,7 @@ class Bucket:
         """Rows as values of some megabytes: nested columns would go through pandas, which knows none."""
         for batch in match_table(matches, self._schema, _ROWS):
             sink = pa.BufferOutputStream()
-            with pa.ipc.new_stream(sink, self._schema) as writer:
+            with pa.ipc.new_stream(sink, self._schema, options=_PACKED) as writer:
                 writer.write_batch(batch)
             yield _found(rows=sink.getvalue().to_pybytes(), matches=batch.num_rows)
 
@@ -127,13 +129,13 @@ class Bucket:
     def _step(self, work: QueryWork, watermark: int) -> Iterator[pd.DataFrame]:
         if watermark > MIN_INSTANT:
             matcher = Matcher(work.number, work.kernel, work.texts, self._job.kind, shown, lasting=True)
-            matches = matcher(work.kernel.release(watermark - 1, watermark - 1))
-            yield from self._rows(matches)
-            if matches and self._asks(work.number):
-                self._answered.update((True,))
-                self._state.clear()
-                self._sleep()
-                return
+            for matches in map(matcher, released(work.kernel, watermark - 1)):
+                yield from self._rows(matches)
+                if matches and self._asks(work.number):
+                    self._answered.update((True,))
+                    self._state.clear()
+                    self._sleep()
+                    return
         work.kernel.commit()
         self._sleep()
         if work.kernel.idle:
@@ -177,6 +179,8 @@ def _late(blobs: Iterable[bytes], watermark: int) -> Iterator[pd.DataFrame]:
 
 def punctual(solved: Solved, watermark: int) -> Solved:
     """What is not behind the watermark."""
-    tables = tuple(t.take(t.time >= watermark) for t in solved.tables)
+    if all(bool((times >= watermark).all()) for times in (solved.ticks.times, *(table.time for table in solved.tables))):
+        return solved
+    kept = {id(table): table.take(table.time >= watermark) for table in solved.tables}
     keep = solved.ticks.times >= watermark
-    return Solved(tables, Ticks(solved.ticks.groups[keep], solved.ticks.times[keep]))
+    return Solved(tuple(kept[id(table)] for table in solved.tables), Ticks(solved.ticks.groups[keep], solved.ticks.times[keep]))

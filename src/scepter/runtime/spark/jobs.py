@@ -15,6 +15,7 @@ from scepter.kernel.background import Background
 from scepter.kernel.container import pack, unpack
 from scepter.kernel.intake import Intake
 from scepter.kernel.query import QueryKernel, Solved
+from scepter.kernel.runs import Runs
 from scepter.kernel.shipping import Slices, buckets_by_key, buckets_by_window, furthest, split
 from scepter.kernel.texts import Texts
 from scepter.kernel.windows import Bounds, resolve
@@ -28,6 +29,8 @@ from scepter.runtime.options import RunOptions
 from scepter.runtime.spark.background import ShippedBackground
 from scepter.timeline import TimeKind
 
+STRETCH_ROWS = 1 << 16
+"""So many solutions of a bucket are searched together."""
 SALT_ROOM = 1 << 24
 """Each reading task counts events, and keeps blank nodes apart, in a stretch of its own."""
 
@@ -150,6 +153,15 @@ class QueryWork:
             case _:
                 rows = [np.zeros(len(table), np.uint64) for table in solved.tables]
                 return rows, np.zeros(len(solved.ticks.times), np.uint64)
+
+
+def released(kernel: QueryKernel, until: int) -> Iterator[Runs]:
+    """The runs that end up to a time, stretch by stretch."""
+    for time in kernel.stretches(STRETCH_ROWS):
+        if time < until:
+            yield kernel.release(time, time)
+            kernel.commit()
+    yield kernel.release(until, until)
 
 
 def division(plan: QueryPlan, *, live: bool = False) -> PartitionKind:

@@ -50,6 +50,8 @@ LOCAL_SETTINGS: Final[dict[str, str]] = {
         "org.apache.spark.sql.execution.streaming.checkpointing.FileSystemBasedCheckpointFileManager"
     ),
     "spark.python.unix.domain.socket.enabled": "true",
+    # ids are as good as random, and what is shuffled never leaves this machine
+    "spark.shuffle.compress": "false",
     "spark.ui.enabled": "false",
 }
 """Where every part of a run is in one process and its workers."""
