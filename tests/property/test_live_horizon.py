@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from hypothesis import HealthCheck, assume, event, given, note, settings
+from hypothesis import HealthCheck, assume, event, example, given, note, settings
 from hypothesis import strategies as st
 
 from buckets import job_of, triples
 from microbatches import Micro, comparable, engine_answers, graph_event, rows_of
+from naive.rsepql import Event
 from property import epsparql_strategies, rsepql_strategies, sparkwave_strategies
 from scepter.errors import ScepterError
 from scepter.rdf.terms import Triple
@@ -19,6 +20,11 @@ from scepter.runtime.spark import whole
 
 MANY = settings(max_examples=max(10, rsepql_strategies.EXAMPLES // 2), suppress_health_check=list(HealthCheck))
 FAR = 1000
+LEAVES_LATE = (
+    "PREFIX : <http://example/> REGISTER DSTREAM :out AS SELECT * FROM NAMED :s1 WIN [RANGE 3] AS :w\n"
+    "EVENT ON :w { ?x :p ?y } AS E0 EVENT ON :w { ?y :q ?z } AS E1 WHERE { MATCH { E0 SEQ E1 } }"
+)
+"""What leaves the window does so long after its last event, when there is another one."""
 STATIC = {None: rsepql_strategies.BACKGROUND, rsepql_strategies.DB: rsepql_strategies.BACKGROUND}
 EP_SPARQL = st.one_of(epsparql_strategies.queries(), epsparql_strategies.chains(), epsparql_strategies.programs())
 
@@ -75,6 +81,11 @@ def test_ep_sparql(text: str, stream: list[Given], size: int) -> None:
 
 
 @MANY
+@example(
+    rsepql_strategies.QueryText(LEAVES_LATE, None, None),
+    [Event("http://example/s1", t, t, tuple(triples(text))) for t, text in [*[(0, ":a :p :a .")] * 3, (1, ":a :q :a .")]],
+    1,
+)
 @given(rsepql_strategies.queries(), rsepql_strategies.events(), st.sampled_from([1, 3]))
 def test_rsep_ql(text: rsepql_strategies.QueryText, stream: list[Given], size: int) -> None:
     note(text.text)

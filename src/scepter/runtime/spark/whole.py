@@ -141,9 +141,13 @@ class WholeProgram:
 
     def _forget(self, progress: Progress) -> None:
         """Let go of events that concern nothing any more, once they are the greater part."""
-        if self._horizon is None or not progress.log:
+        if self._horizon is None:
             return
-        last = min(progress.reached, max(time for time, _ in progress.log))
+        # the last event that answers have been given for, not the time they have been given up to: what left a window since
+        # then is told (DSTREAM) when something next changes
+        last = max((time for time, _ in progress.log if time <= progress.reached), default=None)
+        if last is None:
+            return
         live = [time > last - self._horizon for time, _ in progress.log]
         live[-1] = True  # time goes on from the last events, also where nothing else is left
         if 2 * sum(live) > len(live):
