@@ -89,6 +89,7 @@ class Micro:
         self.number = 0
         self.rows: list[dict[str, Any]] = []
         self.late = 0
+        self.letters: list[bytes] = []
 
     def batch(self, events: Sequence[GraphEvent]) -> None:
         given = events
@@ -117,6 +118,7 @@ class Micro:
             for data in frame["rows"].dropna():
                 self.rows += pa.ipc.open_stream(data).read_all().to_pylist()
             self.late += int(frame["late"].sum())
+            self.letters.extend(frame["letters"].dropna().tolist())
 
 
 def comparable(rows: Iterable[dict[str, Any]], before: object) -> Counter[object]:

@@ -25,6 +25,7 @@ from scepter.errors import option_error
 from scepter.io.dead_letters import DeadLetterSink
 from scepter.io.results import ResultWriter, open_writer
 from scepter.runtime.matches import Match
+from scepter.runtime.notices import Notices, received
 from scepter.runtime.queries import check_endless
 from scepter.runtime.spark.answers import kind_of
 from scepter.runtime.spark.follow import Standing, follow
@@ -152,11 +153,12 @@ def run_following(job: Job, format: str, output: Path | None, dead_letter: Path 
             lambda text: open_writer(format, text, shape(job.query, job.options), events=events, prefixes=prefixes),
         )
         count = 0
+        notices = Notices()
 
         def take(batch: int, matches: Sequence[Match]) -> None:
             nonlocal count
             count += out.take(batch, matches)
-            for letter in drained(letters):
+            for letter in received(drained(letters), notices):
                 sink(letter)
 
         if found is not None:

@@ -19,6 +19,7 @@ from scepter.rdf.files import stream_files
 from scepter.rdf.indexing import Progress
 from scepter.rdf.source import DeadLetterTaker
 from scepter.runtime.matches import Match
+from scepter.runtime.notices import Notices, received
 from scepter.runtime.queries import parse
 from scepter.runtime.spark.answers import faults_told, ordered_answers
 from scepter.runtime.spark.folder import list_files
@@ -55,7 +56,7 @@ def spark_matches(job: Job, dead_letter: DeadLetterTaker, progress: Progress | N
                 progress=progress,
             )
             yield from ordered_answers(found, job.query)
-            for letter in drained(letters):
+            for letter in received(drained(letters), Notices()):
                 dead_letter(letter)
 
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final
+
+from scepter.rdf.batch import DeadLetter
+from scepter.rdf.source import DeadLetterTaker
 
 _log = logging.getLogger("scepter")
 
+_NOTICE: Final = "notice"
 SCHEMA_IGNORED: Final = "a stream carries schema statements, which are ignored: the schema of a run is fixed"
 
 
@@ -35,3 +39,17 @@ class Notices:
         if text not in self._said:
             self._said.add(text)
             self._say(text)
+
+
+def sent(report: DeadLetterTaker) -> Notices:
+    """Notices of a task elsewhere: they take the way of its dead letters."""
+    return Notices(lambda text: report(DeadLetter(_NOTICE, None, text)))
+
+
+def received(letters: Iterable[DeadLetter], notices: Notices) -> Iterator[DeadLetter]:
+    """Letters without the notices among them, which are told."""
+    for letter in letters:
+        if letter.source == _NOTICE:
+            notices.tell(letter.reason)
+        else:
+            yield letter

@@ -26,6 +26,7 @@ from scepter.rdf.nquads import ReadState
 from scepter.rdf.terms import IRI
 from scepter.runtime.engine import LocalEngine
 from scepter.runtime.matches import Match, Matcher, sorted_matches
+from scepter.runtime.notices import sent
 from scepter.runtime.queries import Query
 from scepter.runtime.spark.frames import frame_batches
 from scepter.runtime.spark.jobs import SALT_ROOM, Job, QueryWork, pack_batch, released, unpack_batch, work
@@ -193,7 +194,10 @@ def _ended(kernel: QueryKernel) -> Iterator[Runs]:
 
 
 def _run_whole(job: Job, blobs: Iterable[memoryview], report: Report) -> Sequence[Match]:
-    engine = LocalEngine(job.program, job.options, job.background(), ontology=job.ontology, key=job.key, dead_letter=report)
+    engine = LocalEngine(
+        job.program, job.options, job.background(),
+        ontology=job.ontology, key=job.key, dead_letter=report, notices=sent(report),
+    )  # fmt: skip
     for stream in job.streams:
         engine.stream_number(stream)
     engine.reading.salt = secrets.randbits(38) * SALT_ROOM

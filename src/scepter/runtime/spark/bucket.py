@@ -95,6 +95,8 @@ class Bucket:
 
     def _step_whole(self, whole: WholeProgram, blobs: Iterable[bytes], watermark: int) -> Iterator[pd.DataFrame]:
         yield from self._rows(whole.step(blobs, watermark))
+        while whole.notices:
+            yield _found(letters=pack({}, {"notice": whole.notices.pop(0)}))
         self._sleep()
         self._handle.registerTimer(max(whole.reached + 1, watermark, 0) // self._scale + 1)  # as soon as time moves on
 

@@ -18,6 +18,7 @@ from pyspark.sql import functions as F
 from scepter.kernel.container import unpack
 from scepter.rdf.batch import DeadLetter
 from scepter.rdf.terms import IRI
+from scepter.runtime.notices import sent
 from scepter.runtime.queries import Query, check_endless
 from scepter.runtime.spark.batch import PACKED, Reading, Report, pack_frame
 from scepter.runtime.spark.bucket import FOUND, patience, ticks_per_millisecond
@@ -87,18 +88,21 @@ def _sum(column: str) -> Column:
 
 
 def _unpacked(streams: tuple[IRI, ...], report: Report, packed: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The rows of matches; late events are reported on the way."""
+    """The rows of matches; late events, and what is to be said about the data, are reported on the way."""
     for batch in packed:
         for letters in batch.column("letters"):
             if letters.is_valid:
-                _report_late(streams, report, letters.as_py())
+                _report(streams, report, letters.as_py())
         for rows in batch.column("rows"):
             if rows.is_valid:
                 yield from pa.ipc.open_stream(rows.as_buffer())
 
 
-def _report_late(streams: tuple[IRI, ...], report: Report, letters: bytes) -> None:
+def _report(streams: tuple[IRI, ...], report: Report, letters: bytes) -> None:
     arrays, meta = unpack(letters)
+    if "notice" in meta:
+        sent(report).tell(meta["notice"])
+        return
     for stream, time in zip(arrays["stream"].tolist(), arrays["time"].tolist(), strict=True):
         report(DeadLetter(streams[stream].value, None, f"late: {time} is behind the watermark {meta['watermark']}"))
 

@@ -19,6 +19,7 @@ from scepter.kernel.shipping import furthest
 from scepter.physical.horizon import horizon
 from scepter.runtime.engine import LocalEngine
 from scepter.runtime.matches import Match
+from scepter.runtime.notices import Notices
 from scepter.runtime.spark.jobs import SALT_ROOM, Job, reached_by, unpack_batch
 from scepter.timeline import MIN_INSTANT
 
@@ -60,8 +61,9 @@ class Progress:
         return cls(meta["step"], meta["reached"], meta["forgotten"], meta["answered"], log)
 
 
-_AT_HAND: dict[str, tuple[int, LocalEngine]] = {}
-"""Of each job: the engine that this worker process used last, and the steps it has taken."""
+_AT_HAND: dict[str, tuple[int, LocalEngine, list[str]]] = {}
+"""Of each job: the steps that the engine has taken which this worker process used last, the engine, and where it says what it
+has to say about the data."""
 
 
 class WholeProgram:
@@ -79,6 +81,8 @@ class WholeProgram:
         self._progress = progress
         self._log = log
         self._identity = _identity(job)
+        self.notices: list[str] = []
+        """What is to be said about the data, until somebody takes it from here."""
         self._horizon = horizon(job.program, job.kind, job.options.time_unit, job.options.policy)
 
     def step(self, blobs: Iterable[bytes], watermark: int) -> list[Match]:
@@ -105,18 +109,20 @@ class WholeProgram:
         self.reached = progress.reached
         progress.step += 1
         self._progress.update((progress.written(self._identity),))
-        _AT_HAND[self._job.name] = (progress.step, engine)
+        _AT_HAND[self._job.name] = (progress.step, engine, self.notices)
         return found
 
     def _engine(self, progress: Progress) -> LocalEngine:
         # taken out: an engine that a failed step has gone through half must not be found again
-        step, engine = _AT_HAND.pop(self._job.name, (-1, None))
+        step, engine, notices = _AT_HAND.pop(self._job.name, (-1, None, self.notices))
         if engine is not None and step == progress.step:
+            self.notices = notices
             return engine
         job = self._job
         engine = LocalEngine(
-            job.program, job.options, job.background(), ontology=job.ontology, key=job.key, numbered_from=progress.forgotten
-        )
+            job.program, job.options, job.background(),
+            ontology=job.ontology, key=job.key, notices=Notices(self.notices.append), numbered_from=progress.forgotten,
+        )  # fmt: skip
         for stream in job.streams:
             engine.stream_number(stream)
         engine.reading.salt = secrets.randbits(38) * SALT_ROOM
