@@ -36,6 +36,8 @@ LANGUAGES: Final = sorted({case.path.parent.name for case in CASES})
 AT_ONCE: Final = 2
 """Runs at the same time: much of one is waiting."""
 SLICES: Final = 3
+COUNTS: Final = [(1,), (2,), (7,)] if "SCEPTER_EVERY_COUNT" in os.environ else [(1, 2, 1, 1, 7, 1)]
+"""Shuffle partitions of live runs: by turns, since each case with each would take CI an hour."""
 FAR: Final = triples(":far :away true .")
 
 pytestmark = [pytest.mark.slow, pytest.mark.spark]
@@ -116,10 +118,11 @@ def live_cases() -> list[Case]:
     return found
 
 
+@pytest.mark.parametrize("counts", COUNTS, ids=str)
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_live(spark: SparkSession, language: str, tmp_path: Path) -> None:
+def test_live(spark: SparkSession, language: str, counts: tuple[int, ...], tmp_path: Path) -> None:
     """What the engine in this process knows before a time far away, Spark has told when it is there."""
-    sessions = [divided(spark, partitions) for partitions in (1, 2, 1, 1, 7, 1)]
+    sessions = [divided(spark, partitions) for partitions in counts]
 
     def run(number: int, case: Case) -> str | None:
         own = sessions[number % len(sessions)]
@@ -136,7 +139,7 @@ def test_live(spark: SparkSession, language: str, tmp_path: Path) -> None:
         found = run_with_options(
             query, own, tables, options, find_files=stream_files, background=case.background, ontology=case.ontology
         )
-        got, progress = ended(own, labelled("", found), folder, f"golden_{language.replace('-', '_')}_{number}")
+        got, progress = ended(own, labelled("", found), folder, f"golden_{language.replace('-', '_')}_{counts[0]}_{number}")
         assert progress >= batches
         wanted, given = (comparable(rows, format_instant(far, kind)) for rows in (certain(case, far), got))
         return None if given == wanted else f"missing {wanted - given}, too many {given - wanted}"

@@ -16,7 +16,7 @@ _TICKS: Final = os.sysconf("SC_CLK_TCK")
 def cpu_seconds() -> float:
     """CPU seconds of this process, of its children that have ended and of its descendants that live."""
     ended = os.times()
-    return time.process_time() + ended.children_user + ended.children_system + sum(map(_cpu, _descendants(os.getpid())))
+    return time.process_time() + ended.children_user + ended.children_system + sum(map(_cpu, descendants(os.getpid())))
 
 
 def peak_bytes() -> int:
@@ -25,7 +25,7 @@ def peak_bytes() -> int:
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         return peak if sys.platform == "darwin" else peak * 1024
     # not ru_maxrss: a process inherits that of the one it was forked from
-    return sum(_peak(pid) for pid in [os.getpid(), *_descendants(os.getpid())])
+    return sum(_peak(pid) for pid in [os.getpid(), *descendants(os.getpid())])
 
 
 def _cpu(pid: int) -> float:
@@ -40,7 +40,8 @@ def _peak(pid: int) -> int:
     return 0
 
 
-def _descendants(pid: int) -> list[int]:
+def descendants(pid: int) -> list[int]:
+    """The processes that a process has started, and those that these have, where the system tells."""
     if not _PROC.exists():
         return []
     children: dict[int, list[int]] = {}

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import signal
+import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -56,7 +59,7 @@ def bench(
             typer.echo(f"{workload.name:24} over {workload.axis}. {workload.follows}")
         return
     report = _Report(console, pictures)
-    with tempfile.TemporaryDirectory(prefix="scepter-bench-") as folder:
+    with _ending_in_order(), tempfile.TemporaryDirectory(prefix="scepter-bench-") as folder:
         for workload, room in rooms(Path(folder), chosen, quick):
             report.take(workload, measurements(workload, room, choice, report.left_out.__setitem__))
     report.close()
@@ -65,6 +68,16 @@ def bench(
             out.write(json.dumps(record(report.found, report.verdicts, quick=quick, repeats=repeat), indent=1) + "\n")
     if report.failed:
         raise typer.Exit(1)
+
+
+@contextmanager
+def _ending_in_order() -> Iterator[None]:
+    """SIGTERM ends the measurement that is running, which is a process of its own, and its files too."""
+    before = signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 class _Report:

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import json
+import os
 import re
-from collections.abc import Iterator
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 from typer.testing import CliRunner
 
 from scepter.bench.model import Goal, Point, Room, Workload
+from scepter.bench.processes import descendants
 from scepter.bench.shapes.stocks import Ticks
 from scepter.bench.workloads.spaseq_v_shape import point
 from scepter.cli.main import app
@@ -82,3 +89,25 @@ def test_what_is_refused(arguments: list[str], message: str) -> None:
     done = CliRunner().invoke(app, ["bench", *arguments])
     assert done.exit_code == 2
     assert message in done.stderr
+
+
+def test_sigterm_ends_the_measurement_too(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "scepter", "bench", "spaseq-kleene", "--alone"]
+    with subprocess.Popen(command, env={**os.environ, "TMPDIR": str(tmp_path)}, stderr=subprocess.DEVNULL) as bench:
+        measurement = awaited(lambda: next(iter(descendants(bench.pid)), None))
+        bench.send_signal(signal.SIGTERM)
+        assert bench.wait(30) == 128 + signal.SIGTERM
+    assert awaited(lambda: not Path(f"/proc/{measurement}").exists())
+    assert list(tmp_path.iterdir()) == []
+
+
+Found = TypeVar("Found")
+
+
+def awaited(found: Callable[[], Found | None]) -> Found:
+    until = time.monotonic() + 60
+    while time.monotonic() < until:
+        if value := found():
+            return value
+        time.sleep(0.02)
+    raise AssertionError("it did not come")
