@@ -25,7 +25,7 @@ from scepter.timeline import MAX_INSTANT, MIN_INSTANT
 _STEP_EVENTS = 1 << 16
 """So many events are taken before time moves on: fewer cost more calls, more cost memory."""
 
-KEPT_BYTES = 128 << 20
+KEPT_BYTES = 100 << 20
 """What is kept of streams that were read to look ahead: longer ones are read twice."""
 
 
