@@ -114,7 +114,7 @@ class QueryKernel:
         stretch by stretch costs less memory, and less time, since each fits the processor's cache."""
         tables = [table for part in self.buffer for table in {id(table): table for table in part.tables}.values()]
         times = np.sort(np.concatenate([np.empty(0, np.int64), *(table.time for table in tables)]))
-        return np.unique(times[rows::rows]).tolist()
+        return [int(time) for time in np.unique(times[rows::rows])]
 
     def drain(self) -> Solved:
         """Hand over what has been taken and not released: the stateless part's work, for a kernel elsewhere."""
