@@ -34,10 +34,7 @@ class Conditions:
         if not self._conditions or not len(table):
             return table
         programs = self._programs
-        kept, open_ = search_local(
-            programs.code, programs.offsets, programs.constants, programs.scales, programs.ids,
-            table.ids, table.number, table.scale,
-        )  # fmt: skip
+        kept, open_ = search_local(programs, table.ids, table.number, table.scale)
         rows = np.flatnonzero(open_)
         kept[rows] = self.decide(table, rows, texts, surroundings)
         return table if bool(kept.all()) else table.take(kept)

@@ -13,8 +13,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from scepter.kernel.programs import _BOOLEAN, _FAILED, _OPEN, FALSE, TRUE, UNDECIDED, decide, run_program, stack
-from scepter.kernel.solutions import Float64, Int8, Int64, UInt64
+from scepter.kernel.programs import _BOOLEAN, _FAILED, _OPEN, FALSE, TRUE, UNDECIDED, Programs, decide, run_program, stack
+from scepter.kernel.solutions import Float64, Int8, UInt64
 from scepter.rdf.hashing import pointer
 
 BLOCK = 32
@@ -242,13 +242,12 @@ def search_forward(  # type: ignore[no-untyped-def]
     return out_run[:out].copy(), out_row[:out].copy(), stalled[:stall].copy(), stalled_row[:stall].copy()
 
 
-def search_local(
-    code: Int64, offsets: Int64, constants: Float64, scales: Int64, const_ids: UInt64,
-    row_ids: UInt64, row_number: Float64, row_scale: Int8,
-) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:  # fmt: skip
+def search_local(programs: Programs, ids: UInt64, number: Float64, scale: Int8) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Filters on rows alone: which are kept, and which only the exact evaluator can decide."""
-    rows = np.ascontiguousarray(row_ids), np.ascontiguousarray(row_number), np.ascontiguousarray(row_scale)
-    kept, undecided = _search_local(code, offsets, constants, scales, const_ids, *rows, *stack())
+    rows = np.ascontiguousarray(ids), np.ascontiguousarray(number), np.ascontiguousarray(scale)
+    kept, undecided = _search_local(
+        programs.code, programs.offsets, programs.constants, programs.scales, programs.ids, *rows, *stack()
+    )
     return kept, undecided
 
 

@@ -212,13 +212,13 @@ class ColumnarMatching:
         return Found(self._plan.names, ids, refs, start, end, self._sightings(matches))
 
     def _passing(self, matches: Int64, ids: UInt64, refs: Int64) -> Int64:
-        rows, static, code = self._memories.rows, self._static.columns, self._programs
+        rows, static = self._memories.rows, self._static.columns
         number, scale = np.full(ids.shape, np.nan), np.full(ids.shape, NOT_A_NUMBER, np.int8)
         for column, (pattern, position) in enumerate(self._plan.origins):
             if position == 2:
                 number[:, column] = _gather(rows.number, static.number, matches[:, pattern])
                 scale[:, column] = _gather(rows.scale, static.scale, matches[:, pattern])
-        kept, undecided = search_local(code.code, code.offsets, code.constants, code.scales, code.ids, ids, number, scale)
+        kept, undecided = search_local(self._programs, ids, number, scale)
         for row in np.flatnonzero(undecided).tolist():
             kept[row] = holds_all(self._filters, self._terms(refs[row]), self._context)
         return np.flatnonzero(kept)
@@ -288,10 +288,7 @@ def _passing(admitted: Admitted, local: _Local) -> Admitted:
         return admitted
     number, scale = np.full((len(rows), 3), np.nan), np.full((len(rows), 3), NOT_A_NUMBER, np.int8)
     number[:, 2], scale[:, 2] = admitted.number[rows], admitted.scale[rows]
-    code = local.programs
-    kept, undecided = search_local(
-        code.code, code.offsets, code.constants, code.scales, code.ids, admitted.ids[rows], number, scale
-    )
+    kept, undecided = search_local(local.programs, admitted.ids[rows], number, scale)
     failing = rows[~(kept | undecided)]
     if not len(failing):
         return admitted
