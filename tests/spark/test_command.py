@@ -62,7 +62,7 @@ def shared(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
     """Commands use the session of the tests instead of starting a JVM each."""
 
     @contextmanager
-    def running(master: str | None) -> Iterator[Callable[[], SparkSession]]:
+    def running(master: str | None, sources: object = ()) -> Iterator[Callable[[], SparkSession]]:
         yield lambda: spark
 
     monkeypatch.setattr("scepter.cli.session.running", running)
