@@ -276,6 +276,18 @@ def program(folder: Path, *arguments: str) -> list[str]:
     return [sys.executable, "-m", "scepter", "run", str(folder / "q.spaseq"), "--engine", "local", *arguments]
 
 
+def opened_by_a_reader(pipe: Path) -> int:
+    """The other end of a pipe, once somebody reads it: not while kernels are loaded, where a callback of the compiler can
+    swallow an interrupt."""
+    deadline = time.monotonic() + 60
+    while True:
+        try:
+            return os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
+        except OSError:
+            assert time.monotonic() < deadline, "nobody reads"
+            time.sleep(0.05)
+
+
 class TestProcess:
     def test_standard_input(self, folder: Path) -> None:
         done = subprocess.run(program(folder, "--stream", "S=-"), input=EVENTS, capture_output=True, text=True, check=False)
@@ -322,11 +334,11 @@ class TestProcess:
             text=True,
         )
         signal.signal(signal.SIGINT, ignored)
-        deadline = time.monotonic() + 60
-        while not list(folder.glob("*.part")) and time.monotonic() < deadline and run.poll() is None:
-            time.sleep(0.05)
+        end = opened_by_a_reader(pipe)
+        assert list(folder.glob("*.part"))
         run.send_signal(signal.SIGINT)
         _, complaint = run.communicate(timeout=60)
+        os.close(end)
         assert run.returncode == 130, complaint
         assert "Traceback" not in complaint
         assert not [path for path in folder.iterdir() if "out.jsonl" in path.name]
