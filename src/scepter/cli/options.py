@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from scepter.errors import nearest, option_error
@@ -23,6 +24,7 @@ def run_options(
     max_derivations: str | None = None,
     why: bool = False,
     idle_streams: str | None = None,
+    time_property: Sequence[str] | None = None,
 ) -> RunOptions:
     """Check the options of a run of a query."""
     found = RunOptions.of(
@@ -34,6 +36,7 @@ def run_options(
         max_derivations=max_derivations,
         why=why,
         idle_streams=idle_streams,
+        time_property=time_property,
     )
     if why and lowered.language != "obep":
         raise option_error(
