@@ -30,8 +30,8 @@ _FORMATS: Final = {
     ".trig": ox.RdfFormat.TRIG, ".jsonld": ox.RdfFormat.JSON_LD,
 }  # fmt: skip
 _TIMES: Final = frozenset({XSD + "dateTime", XSD + "dateTimeStamp"})
-_SPELT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d|\d{9,16}\Z")
-_NAMED: Final = re.compile(r"(?i)time|date|stamp|created|issued|modified|published|observedat")
+_SPELT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d|-?\d{1,18}\Z")
+_NAMED: Final = re.compile(r"(?:[Tt]ime|[Dd]ate|[Ss]tamp|At|created|issued|modified|published|updated)\Z")
 _WITHOUT: Final = frozenset(REASONS[code] for code in (NO_TIME, OUTSIDE))
 
 
@@ -104,5 +104,4 @@ def _weight(quad: ox.Quad) -> int:
         return 0
     if quad.object.datatype.value in _TIMES:
         return 4
-    named = _NAMED.search(quad.predicate.value.rpartition("/")[2])
-    return 1 if named and _SPELT.match(quad.object.value) else 0
+    return 1 if _NAMED.search(quad.predicate.value) and _SPELT.match(quad.object.value) else 0
