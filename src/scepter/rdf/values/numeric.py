@@ -75,7 +75,7 @@ def format_integer(value: int) -> str:
 
 
 def format_decimal(value: Decimal) -> str:
-    """The canonical form of a decimal: no exponent, no zeros at the end, and no point where nothing follows it (XSD 1.1 §3.3.3).
+    """The canonical form of a decimal: no exponent, no zeros at the end, no point where nothing follows it (XSD 1.1 §3.3.3).
 
     >>> format_decimal(Decimal("30.00")), format_decimal(Decimal("2.50"))
     ('30', '2.5')
