@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from scepter.errors import nearest, option_error
 from scepter.lower import Lowered
+from scepter.rdf.limits import split_limit
 from scepter.runtime.options import RunOptions, check_taken
 from scepter.timeline import parse_duration
 
@@ -23,6 +25,7 @@ def run_options(
     max_derivations: str | None = None,
     why: bool = False,
     idle_streams: str | None = None,
+    limit: Sequence[str] = (),
 ) -> RunOptions:
     """Check the options of a run of a query."""
     found = RunOptions.of(
@@ -34,6 +37,7 @@ def run_options(
         max_derivations=max_derivations,
         why=why,
         idle_streams=idle_streams,
+        limits=dict(split_limit(each) for each in limit),
     )
     if why and lowered.language != "obep":
         raise option_error(

@@ -82,7 +82,7 @@ def live_table(job: Job, letters: Path, stop: threading.Event, tell: Callable[[s
     tables = {}
     for iri, source in job.sources.items():
         reading = spark.readStream.format("rdf").options(
-            stream=iri, timestamps=timestamps, names="true", deadLetterPath=str(letters)
+            stream=iri, timestamps=timestamps, names="true", deadLetterPath=str(letters), limits=job.options.limits.told()
         )
         if job.max_events is not None:
             reading = reading.option("maxEventsPerTrigger", str(job.max_events))

@@ -54,6 +54,7 @@ def run(
     max_delay: int | str | None = None,
     why: bool = False,
     idle_streams: str | None = None,
+    limits: Mapping[str, int | str] | None = None,
 ) -> DataFrame:
     """The matches as a DataFrame: start, end, then one column per projected variable (struct<type, value, datatype, lang>),
     or `graph`, or `boolean`."""
@@ -65,6 +66,7 @@ def run(
         max_delay=max_delay,
         why=why,
         idle_streams=idle_streams,
+        limits=limits,
     )
     found = run_with_options(
         query, spark, streams, options, find_files=find_files, background=background, ontology=ontology, parts=False

@@ -10,6 +10,7 @@ partitions           about how many tasks read a bounded input (default: twice t
 maxFilesPerTrigger   how many files a micro-batch takes at most
 maxEventsPerTrigger  how many events; files other than plain N-Quads are taken whole
 maxFileAge           how far a file may be behind the newest one done, such as 12h (default 7d)
+limits               limits of one input, such as depth=50,literal=1MB (docs/reference/formats.md)
 deadLetterPath       a folder, shared by driver and workers, for what could not be used; else it is counted in the workers' logs
 """
 
@@ -40,6 +41,7 @@ from scepter.errors import nearest, option_error
 from scepter.rdf.batch import DeadLetter
 from scepter.rdf.files import stream_files
 from scepter.rdf.hashing import TermKey
+from scepter.rdf.limits import DEFAULT, ReadLimits
 from scepter.rdf.readers import READERS
 from scepter.rdf.source import DeadLetterTaker
 from scepter.runtime.spark.batch import PACKED, packed_rows
@@ -54,7 +56,7 @@ from scepter.timeline import TimeKind, parse_duration
 
 OPTIONS: Final = (
     "path", "paths", "stream", "timestamps", "format", "names", "partitions", "maxFilesPerTrigger", "maxEventsPerTrigger",
-    "maxFileAge", "deadLetterPath",
+    "maxFileAge", "deadLetterPath", "limits",
 )  # fmt: skip
 MOST: Final = 64 << 20
 """No task reads more bytes of a file that can be cut."""
@@ -80,6 +82,7 @@ class Settings:
     limits: Limits
     max_age: int
     dead_letters: str | None
+    read_limits: ReadLimits = DEFAULT
     packing: Packing | None = None
     """What is wanted instead of rows of terms."""
 
@@ -107,6 +110,7 @@ class Settings:
             limits=limits,
             max_age=_age(given.get("maxfileage", "7d")),
             dead_letters=given.get("deadletterpath"),
+            read_limits=ReadLimits.read(given.get("limits", "")),
             packing=None if packing is None else Packing.read(packing),
         )
 
@@ -206,7 +210,7 @@ class _Rows:
         unused: Counter[str] = Counter()
 
         def take(letter: DeadLetter) -> None:
-            unused[letter.reason] += 1
+            unused[letter.reason] += letter.count
             if self.letters is not None:
                 self.letters(letter)
 
@@ -214,7 +218,7 @@ class _Rows:
             yield from _packed(self.settings.packing, part, take)
         else:
             schema = arrow_of(self.table)
-            for batch in read_range(part, TermKey.fixed(), 0, take, kind=self.kind):
+            for batch in read_range(part, TermKey.fixed(), 0, take, kind=self.kind, limits=self.settings.read_limits):
                 yield event_rows(batch, self.settings.stream, schema)
         for reason, count in unused.most_common():
             _LOG.warning("%s: %d not used: %s", part.path, count, reason)
@@ -224,7 +228,10 @@ def _packed(packing: Packing, part: Range, take: DeadLetterTaker) -> Iterator[pa
     job = packing.job
     # drawn anew by each task: the salts of a source are its own, and a run may have several sources
     part = replace(part, salt=secrets.randbits(38) * SALT_ROOM)
-    batches = read_range(part, job.key, packing.stream, take, predicates=job.predicates, kind=job.kind, named=job.named)
+    batches = read_range(
+        part, job.key, packing.stream, take,
+        predicates=job.predicates, kind=job.kind, named=job.named, limits=job.options.limits,
+    )  # fmt: skip
     yield from packed_rows(job, batches, part.salt)
 
 
