@@ -1,0 +1,105 @@
+"""The contract of columnar operators: what a plan's nodes become when they run.
+
+The engine holds the reorder buffer, the watermark and lateness; an operator sees whole instants in order. `process` is given
+the rows that its inputs produced since the last call and the time up to which everything is known, and answers with the rows
+that are now certain. An instant that is still open is processed between `save` and `undo`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from scepter.kernel.container import Arrays
+from scepter.kernel.rows import Int64, Rows
+from scepter.physical.nodes import Schema
+
+
+@dataclass(frozen=True, slots=True)
+class Until:
+    """How far time is known: all rows that end up to `time` have been given. `last`: the input has ended, and windows close."""
+
+    time: int
+    last: bool = False
+
+
+class Operator(Protocol):
+    """One node of a plan at work.
+
+    Contract: rows given to `process` end after every row given before (whole instants, in order). Rows it gives end no later
+    than `until.time`; an operator whose answer at an instant may still change with time holds it back itself.
+    """
+
+    @property
+    def schema(self) -> Schema:
+        """Its rows' variables."""
+        ...
+
+    def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
+        """Take what each input gave since the last call; the rows that are certain now."""
+        ...
+
+    def save(self) -> None:
+        """Start an instant that may be undone."""
+        ...
+
+    def undo(self) -> None:
+        """Back to `save`."""
+        ...
+
+    def evict(self, time: int) -> None:
+        """All instants up to `time` are closed: let go of what no later row can use."""
+        ...
+
+    def dump(self) -> Arrays:
+        """Its state as named arrays; arrays of refs are called `….refs` (or `….names`), arrays of lineage `….lineage`."""
+        ...
+
+    def load(self, arrays: Arrays) -> None:
+        """Take over what `dump` gave."""
+        ...
+
+    def refs(self) -> Iterator[Int64]:
+        """Each array of text refs that its state holds, to be exchanged in place."""
+        ...
+
+    def lineages(self) -> Iterator[Int64]:
+        """Each array of lineage nodes that its state holds, to be exchanged in place."""
+        ...
+
+    def state_rows(self) -> Mapping[str, int]:
+        """How much it keeps, by kind."""
+        ...
+
+
+class Stateless:
+    """What an operator without state says of it."""
+
+    def save(self) -> None:
+        """Nothing to keep."""
+
+    def undo(self) -> None:
+        """Nothing to take back."""
+
+    def evict(self, time: int) -> None:
+        """Nothing to let go."""
+
+    def dump(self) -> Arrays:
+        """Nothing."""
+        return {}
+
+    def load(self, arrays: Arrays) -> None:
+        """Nothing."""
+
+    def refs(self) -> Iterator[Int64]:
+        """None."""
+        return iter(())
+
+    def lineages(self) -> Iterator[Int64]:
+        """None."""
+        return iter(())
+
+    def state_rows(self) -> Mapping[str, int]:
+        """Nothing."""
+        return {}
