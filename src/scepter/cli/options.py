@@ -26,6 +26,7 @@ def run_options(
     max_derivations: str | None = None,
     why: bool = False,
     idle_streams: str | None = None,
+    time_property: Sequence[str] | None = None,
     limit: Sequence[str] = (),
 ) -> RunOptions:
     """Check the options of a run of a query."""
@@ -38,6 +39,7 @@ def run_options(
         max_derivations=max_derivations,
         why=why,
         idle_streams=idle_streams,
+        time_property=time_property,
         limits=dict(split_limit(each) for each in limit),
     )
     if why and lowered.language != "obep":

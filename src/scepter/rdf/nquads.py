@@ -9,7 +9,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Final, TypeVar
 
 import numpy as np
@@ -18,18 +17,18 @@ from numpy.typing import NDArray
 from scepter.rdf import grouping, lexing, scanner
 from scepter.rdf.batch import DeadLetter, EventBatch
 from scepter.rdf.gathering import Gatherer
-from scepter.rdf.hashing import TermKey, term_id
+from scepter.rdf.hashing import TermKey
 from scepter.rdf.limits import DEFAULT, ReadLimits
 from scepter.rdf.numerals import UNDECIDED, exact_number
 from scepter.rdf.spelling import LABEL_ROOM
-from scepter.rdf.terms import PROV, Literal
+from scepter.rdf.terms import Literal
+from scepter.rdf.times import PROV_TIMES, TimeProperties
 from scepter.timeline import TimeKind
 
 BATCH_BYTES: Final = 1 << 20
 """How much text makes a batch unless the caller says otherwise: large enough to forget the cost of a batch, small enough to
 stay in the cache and in memory that the allocator gives out again (8 MB cost three times as much, in page faults)."""
 
-TIME_PREDICATES: Final = (PROV + "generatedAtTime", PROV + "startedAtTime", PROV + "endedAtTime")
 Column = TypeVar("Column", bound=np.generic)
 _KINDS: Final = (None, TimeKind.DATETIME, TimeKind.INTEGER)
 _PATIENCE: Final = 64 << 10
@@ -39,7 +38,7 @@ _PAD: Final = len(lexing.SENTINEL)
 _SHORTEST_STATEMENT: Final = 10  # _:a<b:>_:c.
 _UNCOUNTED: Final = 4 << 20
 _BOM: Final = b"\xef\xbb\xbf"
-_TOO_LARGE: Final = f'<{TIME_PREDICATES[0]}> "beyond the limit of an event"'.encode()
+_TOO_LARGE: Final = b'"beyond the limit of an event"'
 """What is left of an event that has grown beyond its limit: a time that is none, so that all its lines are refused."""
 
 REASONS: Final[dict[int, str]] = {
@@ -74,17 +73,13 @@ REASONS: Final[dict[int, str]] = {
 @dataclass(slots=True)
 class ReadState:
     """What the readers of one run share: the kind of its timestamps, once known, and the number of its events so far, which
-    keeps the blank nodes of different events apart. Workers of one run count from different `salt`s."""
+    keeps the blank nodes of different events apart. Workers of one run count from different `salt`s. `times` says which
+    properties give an event its time."""
 
     kind: TimeKind | None = None
     salt: int = 0
+    times: TimeProperties = PROV_TIMES
     limits: ReadLimits = DEFAULT
-
-
-@lru_cache(maxsize=16)
-def time_ids(key: TermKey) -> NDArray[np.uint64]:
-    """The ids of the time predicates: instant, start, end."""
-    return np.array([term_id(key, f"<{iri}>") for iri in TIME_PREDICATES], dtype=np.uint64)
 
 
 def padded(*parts: bytes | bytearray | memoryview, spare: int = 0) -> NDArray[np.uint8]:
@@ -202,13 +197,13 @@ class NQuadsReader:
         named: bool = True,
     ) -> None:
         self._key = key.words()
-        self._time_ids = time_ids(key)
         self._table = scanner.id_table(predicates or ())
         self._prune = predicates is not None
         self._stream_index = stream_index
         self._source = source_name
         self._dead_letter = dead_letter
         self._run = run if run is not None else ReadState()
+        self._time_ids = self._run.times.table(key)
         self._limits = self._run.limits
         self._batch_bytes = max(1, min(batch_bytes, self._limits.event))
         self._numbered = numbered
@@ -308,6 +303,8 @@ class NQuadsReader:
         state[scanner.BEGIN] = len(_BOM) if self._at_start and buffer[: len(_BOM)].tobytes() == _BOM else 0
         state[scanner.LIMIT] = self._whole
         state[scanner.FINAL] = final
+        state[scanner.TIMES] = len(self._time_ids)
+        state[scanner.INSIDE] = self._run.times.inside
         state[scanner.SPARE] = self._whole + _PAD
         grouping.scan_events(
             buffer, self._table, self._prune, self._scratch, self._key, self._time_ids,
@@ -376,7 +373,8 @@ class NQuadsReader:
         if len(rest) > self._limits.event:
             start, end = int(self._columns.state[scanner.NAME]), int(self._columns.state[scanner.NAME_END])
             self._line += int(np.count_nonzero(rest == lexing.LF)) - 1
-            rest = np.frombuffer(self._buffer[start:end].tobytes() + b" " + _TOO_LARGE + b" .\n", np.uint8)
+            rules = self._run.times.iris[0].encode()
+            rest = np.frombuffer(b"%s <%s> %s .\n" % (self._buffer[start:end].tobytes(), rules, _TOO_LARGE), np.uint8)
         self._whole = len(rest)
         self._buffer[: self._whole] = rest
         # A long open event is scanned again only once it has grown by half: linear work for any chunk size

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from scepter.errors import OptionError, nearest, option_error
 from scepter.lower import Lowered
 from scepter.rdf.limits import DEFAULT, ReadLimits
+from scepter.rdf.times import PROV_TIMES, TimeProperties
 from scepter.timeline import TIME_UNITS, Duration, TimeKind, format_instant, parse_duration, parse_instant
 
 MAX_DERIVATIONS = 10_000
@@ -60,6 +61,8 @@ class RunOptions:
     """Whether each answer comes with what it rests on (OBEP)."""
     idle_streams: str = "wait"
     """Live on Spark, with several streams: whether time waits for the one that is behind, or goes with the one ahead."""
+    times: TimeProperties = PROV_TIMES
+    """Which properties give an event its time."""
     limits: ReadLimits = DEFAULT
     """How much one input may ask of its reader."""
 
@@ -75,6 +78,7 @@ class RunOptions:
         max_derivations: int | str | None = None,
         why: bool = False,
         idle_streams: str | None = None,
+        time_property: str | Sequence[str] | None = None,
         limits: Mapping[str, int | str] | None = None,
     ) -> RunOptions:
         """Options from what a person writes; raises OptionError that says what would be right.
@@ -101,6 +105,7 @@ class RunOptions:
             MAX_DERIVATIONS if max_derivations is None else _count(max_derivations),
             why,
             IDLE_STREAMS[0] if idle_streams is None else _idle(idle_streams),
+            TimeProperties.of(time_property),
             ReadLimits.of(limits or {}),
         )
 
