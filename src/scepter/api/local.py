@@ -34,6 +34,7 @@ def run_local(
     max_delay: int | str | None = None,
     max_derivations: int | None = None,
     why: bool = False,
+    time_property: str | Sequence[str] | None = None,
 ) -> Matches:
     """The matches of a query over bounded streams, in this process, in order of end, start and bindings.
 
@@ -60,7 +61,7 @@ def run_local(
     check_query(query)
     options = RunOptions.of(
         policy=policy, time_unit=time_unit, start=start, evaluate_at=evaluate_at, max_delay=max_delay,
-        max_derivations=max_derivations, why=why,
+        max_derivations=max_derivations, why=why, time_property=time_property,
     )  # fmt: skip
     found = Matches(query=query)
     warnings: list[Diagnostic] = list(query.warnings)

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias
 
 import pyarrow as pa
 
-from scepter.errors import option_error
+from scepter.errors import DataError, option_error
 from scepter.io.sources import open_source
 from scepter.rdf.batch import DeadLetter, EventBatch
 from scepter.rdf.formats import GraphEvent, events_to_batch
@@ -167,7 +167,12 @@ class EventsSource:
         run = run or ReadState()
         for first in range(0, len(self.events), _STEP):
             usable = []
-            for number, event in enumerate(self.events[first : first + _STEP], first + 1):
+            for number, untimed in enumerate(self.events[first : first + _STEP], first + 1):
+                try:
+                    event = untimed.timed(run.times)
+                except DataError as error:
+                    dead_letter(DeadLetter(self.name, number, error.diagnostic.message))
+                    continue
                 run.kind = run.kind or event.kind
                 if event.kind is run.kind:
                     usable.append(GraphEvent(stream_index, _named(event), event.start, event.end, event.triples))

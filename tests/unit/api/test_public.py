@@ -115,7 +115,7 @@ WRONG: dict[str, Callable[[], object]] = {
     "an event of a literal": lambda: event(graph=[(Literal("a"), IRI("http://e/p"), Literal("b"))]),
     "an event of broken Turtle": lambda: event(graph="<a"),
     "an event of nothing": lambda: event(graph=""),
-    "an event at no time": lambda: event(start=None),
+    "an event at no time": lambda: engine().push(event(start=None)),
     "an event at a truth value": lambda: event(start=True),
     "an event at a float": lambda: event(start=1.5),
     "an event that ends before it starts": lambda: event(start=5, end=1),
