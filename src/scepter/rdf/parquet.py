@@ -23,6 +23,7 @@ from scepter.rdf.nquads import REASONS, SHOWN, ReadState
 from scepter.rdf.source import DeadLetterTaker
 from scepter.timeline import LAST_INSTANT, TimeKind
 
+COLUMNS: Final = ("start", "end", "graph")
 _ROWS: Final = 16384
 _TERMS: Final = ("s", "p", "o")
 _FAULTS: Final = (pa.ArrowException, OSError, ValueError, OverflowError, MemoryError)
@@ -31,33 +32,26 @@ _PER_SECOND: Final = {"s": 1, "ms": 1_000, "us": 1_000_000, "ns": 1_000_000_000}
 _HELP: Final = "a table of events has the columns stream, start, end, graph array<struct<s,p,o>>"
 
 
-def table_batches(
-    file: IO[bytes],
-    key: TermKey,
-    stream_index: int,
-    source_name: str,
-    dead_letter: DeadLetterTaker,
-    *,
-    predicates: frozenset[int] | None,
-    run: ReadState,
-) -> Iterator[EventBatch]:
+def parquet_batches(file: IO[bytes], table: EventTable) -> Iterator[EventBatch]:
     """The events of a Parquet file, block by block."""
-    table = _Table(key, stream_index, source_name, dead_letter, predicates, run)
-    row = 0
     try:
         parquet = pq.ParquetFile(file if file.seekable() else pa.BufferReader(file.read()))
         table.check(parquet.schema_arrow)
-        for block in parquet.iter_batches(batch_size=_ROWS, columns=["start", "end", "graph"]):
-            if (batch := table.batch(block, row)) is not None:
+        for block in parquet.iter_batches(batch_size=_ROWS, columns=list(COLUMNS)):
+            if (batch := table.batch(block)) is not None:
                 yield batch
-            row += len(block)
     except OptionError:
         raise
     except _FAULTS as error:
-        reason = (
-            f"not Parquet: {_first_line(error)}" if row == 0 else f"not readable from row {row + 1} on: {_first_line(error)}"
-        )
-        dead_letter(DeadLetter(source_name, row + 1 if row else None, reason))
+        table.damaged(error)
+
+
+def table_batches(given: pa.Table, table: EventTable) -> Iterator[EventBatch]:
+    """The events of a table at hand."""
+    table.check(given.schema)
+    for block in given.select(COLUMNS).to_batches(max_chunksize=_ROWS):
+        if (batch := table.batch(block)) is not None:
+            yield batch
 
 
 def _first_line(error: BaseException) -> str:
@@ -65,8 +59,8 @@ def _first_line(error: BaseException) -> str:
     return lines[0][:200] if lines else type(error).__name__
 
 
-class _Table:
-    """What the blocks of one file have in common."""
+class EventTable:
+    """What the blocks of one table have in common, and how many of its rows are read."""
 
     def __init__(
         self, key: TermKey, stream_index: int, source_name: str, dead_letter: DeadLetterTaker,
@@ -78,10 +72,17 @@ class _Table:
         self._dead_letter = dead_letter
         self._predicates = predicates
         self._run = run
+        self._rows = 0
+
+    def damaged(self, error: BaseException) -> None:
+        """Tell that the rest cannot be decoded."""
+        found = _first_line(error)
+        reason = f"not Parquet: {found}" if self._rows == 0 else f"not readable from row {self._rows + 1} on: {found}"
+        self._dead_letter(DeadLetter(self._name, self._rows + 1 if self._rows else None, reason))
 
     def check(self, schema: pa.Schema) -> None:
         """Refuse a table that is none of events."""
-        if missing := {"start", "end", "graph"} - set(schema.names):
+        if missing := set(COLUMNS) - set(schema.names):
             raise self._refused(f"the column {sorted(missing)[0]} is missing")
         for name in ("start", "end"):
             kind = schema.field(name).type
@@ -103,8 +104,9 @@ class _Table:
     def _refused(self, message: str) -> OptionError:
         return option_error("table-columns", f"{self._name}: {message}", help=_HELP)
 
-    def batch(self, block: pa.RecordBatch, first_row: int) -> EventBatch | None:
-        """The good events of a block; the others are told."""
+    def batch(self, block: pa.RecordBatch) -> EventBatch | None:
+        """The good events of the next block; the others are told."""
+        first_row = self._rows
         start, start_lost = _instants(block.column("start"))
         end, end_lost = _instants(block.column("end"))
         graph = block.column("graph")
@@ -125,6 +127,7 @@ class _Table:
         for row in sorted(faults):
             self._dead_letter(DeadLetter(self._name, first_row + row + 1, faults[row]))
         good = np.array([row for row in range(len(block)) if row not in faults], dtype=np.int64)
+        self._rows += len(block)
         if not len(good):
             return None
         return self._grouped(graph.take(pa.array(good)), start[good], end[good], good + first_row + 1)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import IO, Final, TypeAlias
 
+import pyarrow as pa
 import pyoxigraph
 
 from scepter.errors import DataError
@@ -15,7 +16,7 @@ from scepter.rdf.formats import document_batches, events_to_batch
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.limits import BeyondLimit, check_turtle
 from scepter.rdf.nquads import SHOWN, NQuadsReader, ReadState
-from scepter.rdf.parquet import table_batches
+from scepter.rdf.parquet import EventTable, parquet_batches, table_batches
 from scepter.rdf.source import DeadLetterTaker
 from scepter.rdf.timeline_notation import parse_timeline
 
@@ -91,12 +92,23 @@ def read_timeline(file: IO[bytes], reading: Reading) -> Iterator[EventBatch]:
         )  # fmt: skip
 
 
+_EVENT_COLUMNS: Final = ("start", "end", "graph")
+
+
 def read_parquet(file: IO[bytes], reading: Reading) -> Iterator[EventBatch]:
     """Tables with columns start, end (timestamp or integer) and graph (list of structs s, p, o in N-Triples form)."""
-    return table_batches(
-        file, reading.key, reading.stream_index, reading.source_name, reading.dead_letter,
-        predicates=reading.predicates, run=reading.run,
-    )  # fmt: skip
+    return parquet_batches(file, _table(reading))
+
+
+def read_table(table: pa.Table, reading: Reading) -> Iterator[EventBatch]:
+    """The events of an Arrow table at hand, with the columns of a Parquet file of events."""
+    return table_batches(table, _table(reading))
+
+
+def _table(reading: Reading) -> EventTable:
+    return EventTable(
+        reading.key, reading.stream_index, reading.source_name, reading.dead_letter, reading.predicates, reading.run
+    )
 
 
 READERS: Final[dict[str, Reader]] = {

@@ -16,7 +16,7 @@ from scepter.errors import OptionError
 from scepter.io.sources import open_source
 from scepter.rdf.batch import DeadLetter
 from scepter.rdf.nquads import ReadState
-from scepter.rdf.parquet import table_batches
+from scepter.rdf.parquet import EventTable, parquet_batches
 
 TRIPLE = ("<http://e/s>", "<http://e/p>", '"é"')
 GRAPHS = [[dict(zip("spo", TRIPLE, strict=True))], [dict(zip("spo", TRIPLE, strict=True))] * 2]
@@ -24,8 +24,8 @@ GRAPHS = [[dict(zip("spo", TRIPLE, strict=True))], [dict(zip("spo", TRIPLE, stri
 
 def read(data: bytes) -> tuple[list[Event], list[DeadLetter]]:
     letters: list[DeadLetter] = []
-    batches = table_batches(io.BytesIO(data), KEY, 0, "t", letters.append, predicates=None, run=ReadState())
-    return events_of(batches), letters
+    table = EventTable(KEY, 0, "t", letters.append, None, ReadState())
+    return events_of(parquet_batches(io.BytesIO(data), table)), letters
 
 
 def written(graph: pa.Array, start: pa.Array | None = None, **options: Any) -> bytes:
