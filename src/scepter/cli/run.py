@@ -56,6 +56,15 @@ def run(
             help="us | ms | s | min | h | d: length of one unit of integer timestamps (default ms). Example: --time-unit s",
         ),
     ] = None,
+    time_property: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="IRI",
+            help="What gives an event its time, about its name or inside its graph: an IRI, or prov | sosa | ssn | saref | "
+            "activitystreams | ldes | ngsi-ld (default: PROV's properties about its name). Repeatable, the first one rules. "
+            "Example: --time-property sosa",
+        ),
+    ] = None,
     start: Annotated[
         str | None,
         typer.Option(
@@ -193,6 +202,7 @@ def run(
         max_derivations=max_derivations,
         why=why,
         idle_streams=idle_streams,
+        time_property=time_property,
     )
     sources, warnings = assign_streams(query, split_streams(query, stream or []))
     for warning in warnings:
