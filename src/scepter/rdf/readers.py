@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import IO, Any, Final, TypeAlias
 
@@ -88,6 +88,9 @@ def read_timeline(file: IO[bytes], reading: Reading) -> Iterator[EventBatch]:
         )  # fmt: skip
 
 
+_EVENT_COLUMNS: Final = ("start", "end", "graph")
+
+
 def read_parquet(file: IO[bytes], reading: Reading) -> Iterator[EventBatch]:
     """Tables with columns start, end (timestamp or integer) and graph (list of structs s, p, o in N-Triples form)."""
     try:
@@ -96,14 +99,26 @@ def read_parquet(file: IO[bytes], reading: Reading) -> Iterator[EventBatch]:
     except pa.ArrowInvalid as error:
         reading.dead_letter(DeadLetter(reading.source_name, None, f"not Parquet: {error}"))
         return
-    if missing := {"start", "end", "graph"} - names:
+    yield from read_blocks(names, table.iter_batches(batch_size=_PARQUET_ROWS, columns=list(_EVENT_COLUMNS)), reading)
+
+
+def read_table(table: Any, reading: Reading) -> Iterator[EventBatch]:
+    """The events of an Arrow table at hand, with the columns of a Parquet file of events."""
+    names = set(table.column_names)
+    kept = table.select([name for name in _EVENT_COLUMNS if name in names])
+    yield from read_blocks(names, kept.to_batches(max_chunksize=_PARQUET_ROWS), reading)
+
+
+def read_blocks(names: set[str], blocks: Iterable[Any], reading: Reading) -> Iterator[EventBatch]:
+    """The events of a table that comes in blocks of rows; `names` are its columns."""
+    if missing := set(_EVENT_COLUMNS) - names:
         raise option_error(
             "table-columns",
             f"{reading.source_name}: the column {sorted(missing)[0]} is missing",
             help="a table of events has the columns stream, start, end, graph array<struct<s,p,o>>",
         )
     row = 0
-    for block in table.iter_batches(batch_size=_PARQUET_ROWS, columns=["start", "end", "graph"]):
+    for block in blocks:
         if (batch := _table_batch(block, reading, row)) is not None:
             yield batch
         row += len(block)

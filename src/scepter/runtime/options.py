@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from scepter.errors import OptionError, nearest, option_error
@@ -82,21 +82,21 @@ class RunOptions:
         >>> RunOptions.of(time_unit="s", start=5).start.value
         5
         """
-        if time_unit not in TIME_UNITS:
-            close = _SPELLINGS.get(time_unit.lower()) or nearest(time_unit, TIME_UNITS)
+        if not isinstance(time_unit, str) or time_unit not in TIME_UNITS:
+            close = _SPELLINGS.get(str(time_unit).lower()) or nearest(str(time_unit), TIME_UNITS)
             hint = f"did you mean {close}? " if close else ""
             raise option_error(
                 "time-unit", f"{time_unit!r} is no time unit", help=f"{hint}the units are {', '.join(TIME_UNITS)}"
             )
         if policy is not None and policy not in POLICIES:
-            close = nearest(policy, POLICIES)
+            close = nearest(str(policy), POLICIES)
             hint = f"did you mean {close}? " if close else ""
             raise option_error("policy", f"{policy!r} is no policy", help=f"{hint}the policies are {', '.join(POLICIES)}")
         return cls(
             policy,
             time_unit,
             None if start is None else _instant(start, "--start"),
-            None if evaluate_at is None else tuple(_instant(t, "--evaluate-at") for t in evaluate_at),
+            None if evaluate_at is None else _instants(evaluate_at),
             None if max_delay is None else _delay(max_delay),
             MAX_DERIVATIONS if max_derivations is None else _count(max_derivations),
             why,
@@ -148,6 +148,12 @@ def _count(given: int | str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 19 and int(text)):
         raise option_error("max-derivations", f"--max-derivations cannot be {text!r}", help="write a number above zero")
     return int(text)
+
+
+def _instants(given: Sequence[int | str]) -> tuple[Instant, ...]:
+    if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
+        raise option_error("instant", f"the instants of evaluation are a list, not {given!r}", help="evaluate_at=[8, 10]")
+    return tuple(_instant(instant, "--evaluate-at") for instant in given)
 
 
 def _instant(given: int | str, what: str) -> Instant:
