@@ -108,7 +108,9 @@ def run_in_parts(
     return _timed(_run(query, engine, inputs, progress, observer), inputs, options, untimed)
 
 
-def _timed(matches: Iterator[Match], inputs: list[Input], options: RunOptions, untimed: Untimed) -> Iterator[Match]:
+def _timed(
+    matches: Iterator[Sequence[Match]], inputs: list[Input], options: RunOptions, untimed: Untimed
+) -> Iterator[Sequence[Match]]:
     """The matches; an error where there were events and none of them had a time, once their dead letters are told."""
     yield from matches
     if untimed.events and not any(i.survey.events for i in inputs):
