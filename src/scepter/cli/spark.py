@@ -57,8 +57,9 @@ def spark_matches(job: Job, dead_letter: DeadLetterTaker, progress: Progress | N
                 progress=progress,
             )
             yield from ordered_answers(found, job.query)
-            for letter in received(drained(letters), Notices()):
-                dead_letter(letter)
+            with drained(letters) as unused:
+                for letter in received(unused, Notices()):
+                    dead_letter(letter)
 
 
 def spooled(source: str, folder: Path) -> str:
