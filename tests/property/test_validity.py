@@ -23,12 +23,12 @@ from property.validity_strategies import (
     mapping,
     run,
 )
-from scepter.kernel.operator import Schema
 from scepter.kernel.rows import Mask, Rows
 from scepter.kernel.validity.coalesce import Coalesce
 from scepter.kernel.validity.inner_join import InnerJoin, Matching
 from scepter.kernel.validity.intervals import gaps
 from scepter.kernel.validity.outer_join import OuterJoin, Partners
+from scepter.physical.nodes import Schema
 
 MANY = settings(deadline=None, max_examples=EXAMPLES)
 LEFT = Schema(("x", "y", "z"), frozenset("x"))
@@ -40,7 +40,8 @@ JOINED = ("x", "y", "z", "w")
 def differ(rows: Rows) -> Mask:
     """y < w, false where one is unbound."""
     y, w = rows.ids[:, 1], rows.ids[:, -1]
-    return (y != 0) & (w != 0) & (y < w)
+    passing: Mask = (y != 0) & (w != 0) & (y < w)
+    return passing
 
 
 def pairs(left: list[Given], right: list[Given], instant: int, *, condition: bool) -> list[tuple[int, dict[str, int]]]:
@@ -80,9 +81,7 @@ def test_join_without_a_shared_variable(left: list[Given], right: list[Given], f
 @given(given_rows(3, (0,)), given_rows(3, (0,)), feedings(), st.booleans())
 def test_optional(left: list[Given], right: list[Given], feeding: Feeding, condition: bool) -> None:
     test = differ if condition else None
-    made = run(
-        lambda: OuterJoin(Matching(LEFT, RIGHT), Partners.OPTIONAL, condition=test), [(left, 3), (right, 3)], feeding
-    )
+    made = run(lambda: OuterJoin(Matching(LEFT, RIGHT), Partners.OPTIONAL, condition=test), [(left, 3), (right, 3)], feeding)
     for instant in range(HORIZON):
         found = pairs(left, right, instant, condition=condition)
         paired = {i for i, _ in found}
@@ -93,9 +92,7 @@ def test_optional(left: list[Given], right: list[Given], feeding: Feeding, condi
 @MANY
 @pytest.mark.parametrize("partners", [Partners.MINUS, Partners.EXISTS, Partners.NOT_EXISTS])
 @given(given_rows(3), given_rows(3), feedings(), st.booleans())
-def test_minus_and_exists(
-    partners: Partners, left: list[Given], right: list[Given], feeding: Feeding, condition: bool
-) -> None:
+def test_minus_and_exists(partners: Partners, left: list[Given], right: list[Given], feeding: Feeding, condition: bool) -> None:
     wide, other = Schema(LEFT.variables), Schema(RIGHT.variables)
     condition = condition and partners is not Partners.MINUS
     test = differ if condition else None

@@ -11,12 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from scepter.kernel.container import Arrays
-from scepter.kernel.operator import Schema, Until
+from scepter.kernel.operator import Until
 from scepter.kernel.rows import Int64, Rows, UInt64
 from scepter.kernel.validity.held import Clock, Held, dump_rows, load_rows, refs_of
 from scepter.kernel.validity.intervals import coalesced
 from scepter.kernel.validity.key_index import KeyIndex, key_of
 from scepter.kernel.window.extent import Grid
+from scepter.physical.nodes import Schema
 from scepter.rdf.distinct import distinct
 from scepter.timeline import MIN_INSTANT
 
@@ -70,6 +71,15 @@ class Coverage:
     def evict(self, time: int) -> None:
         """No row that is there at `time` or before will come any more."""
         self._index.keep(lambda table: table.until > time + 1)
+
+    def renumber(self, number: Int64) -> None:
+        """The first column holds numbers that are others now; -1 is no longer in use."""
+        tables, self._index = self._index.tables(), KeyIndex(_join)
+        for table in tables:
+            kept = np.flatnonzero(number[table.ids[:, 0].astype(np.int64)] >= 0)
+            ids = table.ids[kept]
+            ids[:, 0] = number[ids[:, 0].astype(np.int64)]
+            self._index.add(Covered(ids, table.until[kept]), key_of(ids, range(ids.shape[1])))
 
     @property
     def state(self) -> object:

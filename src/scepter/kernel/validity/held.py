@@ -55,7 +55,7 @@ class Held:
 
 
 class Clock:
-    """How far evaluations are certain: up to the last multiple of the grid that the watermark has passed (any time without one).
+    """How far evaluations are certain: up to the last multiple of the grid that the watermark has passed.
 
     Nothing is evaluated between two multiples, so nothing is cut there."""
 
@@ -86,4 +86,3 @@ def load_rows(prefix: str, arrays: Arrays) -> Rows:
 def refs_of(parts: tuple[Rows, ...] | list[Rows]) -> Iterator[Int64]:
     """The refs of batches, to be exchanged in place."""
     return (part.refs for part in parts if len(part))
-

@@ -1,7 +1,7 @@
 """A table that is probed by key, grows by batches and forgets: sorted into buckets, in runs of growing size.
 
 A batch becomes a run; runs of similar size are merged, so that there are few of them and a row is moved a logarithmic number
-of times. Runs are never changed in place: to keep the list of runs is to keep the state, which is how an open instant is undone.
+of times. Runs are never changed in place: to keep the list of runs is to keep the state, and so an open instant is undone.
 """
 
 from __future__ import annotations

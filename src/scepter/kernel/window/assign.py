@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from scepter.kernel.operator import Schema, Stateless, Until
+from scepter.kernel.operator import Stateless, Until
 from scepter.kernel.rows import Rows
 from scepter.kernel.window.extent import Extent
+from scepter.physical.nodes import Schema
 
 
 class Window(Stateless):
