@@ -73,8 +73,8 @@ class _Coded:
     def process(self, inputs: list[Rows], until: Until) -> Rows:
         (rows,) = inputs
         at = rows.ids[:, 1].astype(np.int64)
-        for column, code in zip((rows.ids, rows.refs, rows.number, rows.scale), self._codes, strict=True):
-            column[:, 1] = code[at]
+        ids, refs, number, scale = self._codes
+        rows.ids[:, 1], rows.refs[:, 1], rows.number[:, 1], rows.scale[:, 1] = ids[at], refs[at], number[at], scale[at]
         return self.operator.process([rows], until)
 
 
@@ -90,6 +90,7 @@ def comparable(name: str, term: Term | None) -> object:
         assert isinstance(term, Literal)
         return Counter(term.lexical.split(" "))
     if name.startswith(("SUM", "AVG")):
+        assert isinstance(term, Literal)
         value = number_of(term)
         return (type(value), str(value))
     return str(term)

@@ -154,7 +154,7 @@ class Total:
         row = self.columns
         if not row[DOUBLES]:
             if not row[FRACTIONS]:
-                return row[UNITS] // _TEN**self.scale.decimals
+                return int(row[UNITS] // _TEN**self.scale.decimals)
             return Decimal(row[UNITS]).scaleb(-self.scale.decimals)
         if row[NANS] or (row[UPS] and row[DOWNS]):
             return float("nan")
