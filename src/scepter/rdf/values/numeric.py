@@ -78,17 +78,15 @@ def format_integer(value: int) -> str:
 
 
 def format_decimal(value: Decimal) -> str:
-    """A decimal without exponent, and with a point so that it reads back as a decimal.
+    """The canonical form of a decimal: no exponent, no zeros at the end, no point where nothing follows it (XSD 1.1 §3.3.3).
 
-    >>> format_decimal(Decimal("30.00"))
-    '30.0'
+    >>> format_decimal(Decimal("30.00")), format_decimal(Decimal("2.50"))
+    ('30', '2.5')
     """
     text = format(value, "f")
-    if "." not in text:
-        text += ".0"
-    text = text.rstrip("0")
-    text = text + "0" if text.endswith(".") else text
-    return "0.0" if text == "-0.0" else text
+    if "." in text:
+        text = text.rstrip("0").removesuffix(".")
+    return "0" if text == "-0" else text
 
 
 def format_double(value: float) -> str:
