@@ -146,9 +146,12 @@ class Folder:
     def _waiting(self, start: Offset, kept: Offset, files: Iterable[Found]) -> Iterator[Found]:
         for file in files:
             entry = kept.get(file.path)
-            if entry is not None and entry["done"] < entry["size"]:
-                yield file
-            elif entry is None and file.size and file.path not in start["files"] and file.time > start["mark"] - self.max_age:
+            if entry is not None:
+                waits = entry["done"] < entry["size"]
+            else:
+                young = file.time > start["mark"] - self.max_age
+                waits = young and file.size > 0 and file.path not in start["files"]
+            if waits:
                 yield file
 
     def ranges(self, start: Offset, end: Offset, share: int) -> list[Range]:
