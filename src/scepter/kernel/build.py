@@ -13,12 +13,15 @@ from scepter.kernel.lineage import Lineage
 from scepter.kernel.operator import Operator
 from scepter.kernel.rows import Mask, Rows
 from scepter.kernel.sparql.context import Context
+from scepter.kernel.sparql.dataset import Graph
 from scepter.kernel.static import Static
 from scepter.kernel.texts import Texts
 from scepter.kernel.triple_scan import MOST_SCANS, EntailedTriples, PlainTriples
+from scepter.kernel.window.build import Items, window_operator
 from scepter.ontology.entailment import Flattened
 from scepter.physical import nodes
 from scepter.physical.nodes import Node, TripleScan
+from scepter.physical.window_nodes import Fixed, ItemScan
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.terms import IRI
 from scepter.timeline import TimeKind
@@ -66,12 +69,16 @@ class LeafGroup:
 
 
 def leaf_groups(leaves: Sequence[Node], around: Surroundings) -> list[LeafGroup]:
-    """The leaves of a plan, those of the same kind and streams together."""
+    """The leaves of a plan that read events, those of the same kind and streams together."""
     together: dict[tuple[type, frozenset[IRI] | None], list[int]] = {}
     for place, leaf in enumerate(leaves):
         match leaf:
             case TripleScan(streams=named):
                 together.setdefault((TripleScan, None if named is None else frozenset(named)), []).append(place)
+            case ItemScan(streams=some):
+                together.setdefault((ItemScan, frozenset(some)), []).append(place)
+            case Fixed():
+                continue
             case _:
                 raise AssertionError(f"{type(leaf).__name__} is no leaf")
     found = []
@@ -89,7 +96,10 @@ def _triple_scans(scans: Sequence[Node], around: Surroundings) -> Leaves:
     return EntailedTriples(some, around.flattened, around.key, around.texts, around.lineage, around.part)
 
 
-_LEAVES: dict[type, Callable[[Sequence[Node], Surroundings], Leaves]] = {TripleScan: _triple_scans}
+_LEAVES: dict[type, Callable[[Sequence[Node], Surroundings], Leaves]] = {
+    TripleScan: _triple_scans,
+    ItemScan: lambda scans, around: Items(len(scans)),
+}
 
 
 def operator_of(node: Node, around: Surroundings) -> Operator:
@@ -105,7 +115,10 @@ def operator_of(node: Node, around: Surroundings) -> Operator:
             return mapping.Union(node)
         case nodes.Static(graph=name):
             dataset = around.background.dataset
-            graph = dataset.default if name is None else dataset.named[name]
+            graph = dataset.default if name is None else dataset.named.get(name, Graph())
             return Static(node, graph, around.key, around.texts)
         case _:
-            raise AssertionError(f"no operator for {type(node).__name__}")
+            found = window_operator(node, around)
+            if found is None:
+                raise AssertionError(f"no operator for {type(node).__name__}")
+            return found
