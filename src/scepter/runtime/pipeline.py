@@ -22,11 +22,13 @@ from scepter.kernel.lineage import Lineage
 from scepter.kernel.operator import Operator, Until
 from scepter.kernel.rows import Int64, Rows, concat, cut
 from scepter.kernel.texts import TextsView
+from scepter.kernel.triple_scan import EntailedTriples
 from scepter.kernel.window.build import fixed_rows
 from scepter.physical.nodes import Node, nodes
 from scepter.physical.window_nodes import Fixed
 from scepter.rdf.terms import IRI
 from scepter.runtime.matches import Match, MatchBatch, MatchRows, RankedMatch
+from scepter.runtime.notices import SCHEMA_IGNORED
 from scepter.timeline import MAX_INSTANT
 
 if TYPE_CHECKING:
@@ -104,6 +106,8 @@ class Pipeline:
             started = self._clock()
             found = group.leaves.scan(intake, mine)
             spent = (self._clock() - started) // len(found)
+            if isinstance(group.leaves, EntailedTriples) and group.leaves.met_schema:
+                self._setup.notices.tell(SCHEMA_IGNORED)
             for place, rows in zip(group.places, found, strict=True):
                 metrics = self.metrics[self._leaves[place]]
                 metrics.rows_in += int(np.count_nonzero(mine))
