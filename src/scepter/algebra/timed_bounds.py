@@ -31,6 +31,7 @@ class Linear:
     months: Fraction = Fraction(0)
 
     def plus(self, other: Linear, factor: int = 1) -> Linear:
+        """The sum, or with a factor of -1 the difference."""
         return Linear(
             self.end + factor * other.end,
             self.start + factor * other.start,
@@ -40,6 +41,7 @@ class Linear:
         )
 
     def times(self, factor: Fraction) -> Linear:
+        """A multiple."""
         return Linear(
             self.end * factor, self.start * factor, self.number * factor, self.microseconds * factor, self.months * factor
         )

@@ -1,8 +1,8 @@
 """Conditions that may ask when a row happened: comparisons of times on integers, the others as SPARQL's over columns.
 
 `getDURATION() < 10` and its like (a linear inequality over the two ends, `algebra.timed_bounds`) is decided on the columns
-`start` and `end`. Elsewhere a time function is a column more; what float64 cannot tell is asked of the exact evaluator, once for
-each different combination of what a condition mentions.
+`start` and `end`. Elsewhere a time function is a column more; what float64 cannot tell is asked of the exact evaluator, once
+for each different combination of what a condition mentions.
 """
 
 from __future__ import annotations
@@ -12,11 +12,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from scepter.algebra.expressions import Call, Compare, Constant, Expression, Variable
+from scepter.algebra.expressions import Call, Compare, Constant, Expression
 from scepter.algebra.scope import mentioned_variables
 from scepter.algebra.timed import DURATION, END, START, TIME_FUNCTIONS
 from scepter.algebra.timed_bounds import Linear, linear
-from scepter.algebra.walk import find, rewrite
 from scepter.kernel.programs import ROW, Place, compile_conjuncts
 from scepter.kernel.rows import Float64, Int8, Int64, Mask, Rows, UInt64
 from scepter.kernel.search import search_local
@@ -25,6 +24,8 @@ from scepter.kernel.sparql.expressions import compile_condition
 from scepter.kernel.terms import decoded
 from scepter.kernel.texts import Texts
 from scepter.kernel.timed.expressions import duration_literal, instant_literal
+from scepter.physical.time_nodes import hidden
+from scepter.physical.timed_plan import asks_time, with_variables
 from scepter.rdf.batch import INEXACT, NOT_A_NUMBER
 from scepter.rdf.distinct import distinct
 from scepter.rdf.hashing import TermKey
@@ -36,25 +37,6 @@ _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z")
 """With a zone, and nothing beyond the microsecond."""
 _FLIP = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "=": "=", "!=": "!="}
 _FUNCTIONS = (START, END, DURATION)
-
-
-def asks_time(expression: Expression) -> bool:
-    """Whether an expression asks when a row happened."""
-    return any(call.function in TIME_FUNCTIONS for call in find(expression, Call))
-
-
-def hidden(function: str) -> str:
-    """The variable that stands for a time function."""
-    return f"_:{function}()"
-
-
-def with_variables(expression: Expression) -> Expression:
-    """An expression in which the time functions are variables."""
-
-    def replaced(node: Expression) -> Expression:
-        return Variable(hidden(node.function)) if isinstance(node, Call) and node.function in TIME_FUNCTIONS else node
-
-    return rewrite(expression, replaced)  # type: ignore[arg-type]
 
 
 def time_values(function: str, start: Int64, end: Int64) -> Int64:
@@ -71,7 +53,13 @@ class TimeConditions:
     """Conditions on rows, all of which must hold; an error counts as false."""
 
     def __init__(
-        self, conditions: Sequence[Expression], names: Sequence[str], kind: TimeKind, key: TermKey, texts: Texts, context: Context
+        self,
+        conditions: Sequence[Expression],
+        names: Sequence[str],
+        kind: TimeKind,
+        key: TermKey,
+        texts: Texts,
+        context: Context,
     ) -> None:
         self._kind, self._texts, self._context = kind, texts, context
         tests = [(condition, _comparison(condition, kind) if asks_time(condition) else None) for condition in conditions]

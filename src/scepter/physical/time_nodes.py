@@ -12,7 +12,11 @@ from functools import cached_property
 
 from scepter.algebra.expressions import Expression
 from scepter.algebra.notation import Notation
+from scepter.algebra.patterns import BGP, Graph, PathPattern
+from scepter.algebra.scope import certain, in_scope
+from scepter.algebra.timed import SPELLING
 from scepter.physical.nodes import Node, Schema
+from scepter.rdf.terms import Term
 from scepter.timeline import Allen
 
 
@@ -108,3 +112,145 @@ class TimeFilter:
     def line(self, notation: Notation) -> str:
         """The conditions."""
         return "TimeFilter " + " && ".join(notation.expression(condition) for condition in self.conditions)
+
+
+@dataclass(frozen=True)
+class Once:
+    """Each mapping and interval once: solutions are a set."""
+
+    input: Node
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """Where the rows come from."""
+        return (self.input,)
+
+    @property
+    def schema(self) -> Schema:
+        """Its input's."""
+        return self.input.schema
+
+    def line(self, notation: Notation) -> str:
+        """Its name."""
+        return "Once, by mapping and interval"
+
+
+@dataclass(frozen=True)
+class TimeValues:
+    """Time functions as variables: when a row happened, as terms. Rows without a time leave them unbound."""
+
+    input: Node
+    functions: tuple[str, ...]
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """The rows that are told of."""
+        return (self.input,)
+
+    @cached_property
+    def schema(self) -> Schema:
+        """Its input's, and one variable for each function."""
+        return Schema((*self.input.schema.variables, *map(hidden, self.functions)), self.input.schema.certain)
+
+    def line(self, notation: Notation) -> str:
+        """The functions."""
+        return "TimeValues " + " ".join(f"{SPELLING[function]}()" for function in self.functions)
+
+
+def hidden(function: str) -> str:
+    """The variable that stands for a time function."""
+    return f"_:{function}()"
+
+
+@dataclass(frozen=True)
+class Rename:
+    """The same rows under other names: what a projection hides is still told apart."""
+
+    input: Node
+    names: tuple[str, ...]
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """What it renames."""
+        return (self.input,)
+
+    @cached_property
+    def schema(self) -> Schema:
+        """The new names."""
+        certain = (
+            n for n, old in zip(self.names, self.input.schema.variables, strict=True) if old in self.input.schema.certain
+        )
+        return Schema(self.names, frozenset(certain))
+
+    def line(self, notation: Notation) -> str:
+        """What stays visible."""
+        return "Rename, visible: " + " ".join(f"?{name}" for name in self.names if not name.startswith("_:"))
+
+
+@dataclass(frozen=True)
+class Inline:
+    """Leaf: inline data, without a time; None is unbound."""
+
+    names: tuple[str, ...]
+    rows: tuple[tuple[Term | None, ...], ...]
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """None: it stands in the query."""
+        return ()
+
+    @cached_property
+    def schema(self) -> Schema:
+        """Certain is what no row leaves unbound."""
+        sure = (n for i, n in enumerate(self.names) if all(row[i] is not None for row in self.rows))
+        return Schema(self.names, frozenset(sure))
+
+    def line(self, notation: Notation) -> str:
+        """How many rows."""
+        return f"Inline {len(self.rows)} rows of " + (" ".join(f"?{name}" for name in self.names) or "nothing")
+
+
+@dataclass(frozen=True)
+class StaticScan:
+    """Leaf: the solutions of a pattern over what is static (background, ontology, what they entail), without a time."""
+
+    pattern: BGP | PathPattern | Graph
+    numbered: str | None = None
+    """A variable that tells equal solutions apart."""
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """None: it reads no events."""
+        return ()
+
+    @cached_property
+    def schema(self) -> Schema:
+        """The pattern's variables."""
+        names = sorted(in_scope(self.pattern)) + ([self.numbered] if self.numbered else [])
+        return Schema(tuple(names), certain(self.pattern) | ({self.numbered} if self.numbered else frozenset()))
+
+    def line(self, notation: Notation) -> str:
+        """The pattern."""
+        return f"StaticScan {notation.pattern(self.pattern)}"
+
+
+@dataclass(frozen=True)
+class Answers:
+    """The rows that have a time, with the variables that are shown; static triples alone are no answer."""
+
+    input: Node
+    variables: tuple[str, ...]
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """The solutions."""
+        return (self.input,)
+
+    @cached_property
+    def schema(self) -> Schema:
+        """The variables shown."""
+        return Schema(self.variables, self.input.schema.certain & frozenset(self.variables))
+
+    def line(self, notation: Notation) -> str:
+        """The variables."""
+        return "Answers " + " ".join(f"?{name}" for name in self.variables)

@@ -16,12 +16,13 @@ from scepter.kernel.container import Arrays
 from scepter.kernel.lineage import Lineage
 from scepter.kernel.operator import Until
 from scepter.kernel.rows import Int64, Mask, Rows, concat, merged
-from scepter.kernel.time_conditions import TimeConditions, asks_time
+from scepter.kernel.time_conditions import TimeConditions
 from scepter.kernel.time_join import sweep as kernel
 from scepter.kernel.time_join.sweep import EXISTS, INNER, NO_BOUND, OUTER, Rules, sweep
 from scepter.kernel.time_join.table import Table
 from scepter.physical.nodes import Schema
 from scepter.physical.time_nodes import Kind, TimeJoin
+from scepter.physical.timed_plan import asks_time
 from scepter.rdf.distinct import distinct
 from scepter.timeline import Allen
 
@@ -57,7 +58,7 @@ class TimeJoined:
             return concat([], len(self.schema.variables))
         first = self._tables[0].size, self._tables[1].size
         sides = self._tables[0].add(left), self._tables[1].add(right)
-        pairs = sweep(_order(left.end, right.end, first), *sides, self._rules)
+        pairs = sweep(_order(left.end, right.end, first, left_first=not self._rules.keeps[1]), *sides, self._rules)
         found = self._found(left, first[0], pairs)
         for side, (table, rows) in enumerate(zip(self._tables, inputs, strict=True)):
             if not self._rules.keeps[side] and not _timeless(rows).any():
@@ -150,7 +151,9 @@ class TimeJoined:
         """Of the rows that are too long ago, the first of each look: it was there the longest."""
         assert self._trace is not None
         far = np.flatnonzero(~near)
-        first, _ = distinct(np.ascontiguousarray(table.ids(self._trace)[far])) if self._trace else (np.arange(min(1, len(far))), None)
+        first = np.arange(min(1, len(far)))
+        if self._trace:
+            first, _ = distinct(np.ascontiguousarray(table.ids(self._trace)[far]))
         found: Mask = np.zeros(table.size, np.bool_)
         found[far[first]] = True
         return found
@@ -205,10 +208,11 @@ def _trace(node: TimeJoin) -> tuple[int, ...] | None:
     return tuple(i for i, name in enumerate(node.right.schema.variables) if name in names)
 
 
-def _order(left: Int64, right: Int64, first: tuple[int, int]) -> Int64:
-    """All new rows by end; of one end, those of the right side first: what has ended by then is seen. Both are in order."""
-    steps = np.concatenate([first[1] + np.arange(len(right)), -1 - first[0] - np.arange(len(left))])
-    return steps[np.argsort(np.concatenate([right, left]), kind="stable")]
+def _order(left: Int64, right: Int64, first: tuple[int, int], *, left_first: bool) -> Int64:
+    """All new rows by end; of one end, those of the side that is looked for come first: they have ended by then."""
+    sides = [(-1 - first[0] - np.arange(len(left)), left), (first[1] + np.arange(len(right)), right)]
+    steps, ends = (np.concatenate(columns) for columns in zip(*(sides if left_first else sides[::-1]), strict=True))
+    return steps[np.argsort(ends, kind="stable")]  # both are in order: a merge
 
 
 def _timeless(rows: Rows) -> Mask:
@@ -225,7 +229,7 @@ def within(rows: Rows, longest: int | None) -> Rows:
 
 
 def each_once(rows: Rows) -> Rows:
-    """Each mapping and interval once (spec/20-ep-sparql: solutions are a set). Duplicates have equal ends: they come together."""
+    """Each mapping and interval once: solutions are a set. Duplicates have equal ends, so that they come together."""
     if len(rows) < 2:
         return rows
     first, _ = distinct(np.concatenate([rows.ids.view(np.int64), rows.start[:, None], rows.end[:, None]], axis=1))

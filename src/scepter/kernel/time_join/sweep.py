@@ -203,14 +203,14 @@ def _search(build, probe, at, rules, flipped, out, count):  # type: ignore[no-un
                 break
             if _longer(min(e, start), end, rules.bound) and (rules.mode == INNER or count > first):
                 break
-        if not (outside and (rules.mode == INNER or count > first)) and _agree(build, row, probe, at):
-            if _related(rules.relation, start, end, s, e) if flipped else _related(rules.relation, s, e, start, end):
-                if count == len(out):
-                    return -1 - first
-                out[count, 0], out[count, 1] = at, row
-                count += 1
-                if rules.mode == EXISTS:
-                    break
+        tried = not (outside and (rules.mode == INNER or count > first)) and _agree(build, row, probe, at)
+        if tried and (_related(rules.relation, start, end, s, e) if flipped else _related(rules.relation, s, e, start, end)):
+            if count == len(out):
+                return -1 - first
+            out[count, 0], out[count, 1] = at, row
+            count += 1
+            if rules.mode == EXISTS:
+                break
         row = build.chains.following[row]
     return count
 
