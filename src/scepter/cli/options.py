@@ -8,6 +8,7 @@ from pathlib import Path
 
 from scepter.errors import nearest, option_error
 from scepter.lower import Lowered
+from scepter.rdf.limits import split_limit
 from scepter.runtime.options import RunOptions, check_taken
 from scepter.timeline import parse_duration
 
@@ -25,6 +26,8 @@ def run_options(
     max_derivations: str | None = None,
     why: bool = False,
     idle_streams: str | None = None,
+    time_property: Sequence[str] | None = None,
+    limit: Sequence[str] = (),
 ) -> RunOptions:
     """Check the options of a run of a query."""
     found = RunOptions.of(
@@ -36,6 +39,8 @@ def run_options(
         max_derivations=max_derivations,
         why=why,
         idle_streams=idle_streams,
+        time_property=time_property,
+        limits=dict(split_limit(each) for each in limit),
     )
     if why and lowered.language != "obep":
         raise option_error(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -12,12 +13,13 @@ from scepter.errors import DataError, Diagnostic, option_error
 from scepter.rdf.batch import DeadLetter
 from scepter.rdf.formats import GraphEvent, events_to_batch, parse_graph
 from scepter.rdf.terms import IRI, BlankNode, Literal, Term
+from scepter.rdf.times import TimeProperties, time_in
 from scepter.runtime.engine import LocalEngine
 from scepter.runtime.inputs import BackgroundGiven, OntologyGiven, load_background, load_ontology
 from scepter.runtime.matches import Match
 from scepter.runtime.notebook import Matches
 from scepter.runtime.options import RunOptions, check_taken
-from scepter.runtime.queries import Query
+from scepter.runtime.queries import Query, check_query
 from scepter.timeline import MIN_INSTANT, TimeKind, format_instant, parse_instant
 
 _PRUNE_FROM = 4096
@@ -26,39 +28,74 @@ _PRUNE_FROM = 4096
 
 class Event:
     """An event for `Engine.push`: a stream, a graph (Turtle or N-Triples text, or triples of terms) and its time or interval.
+    Without a time, the engine's `time_property` says which of its triples gives it.
 
     >>> Event("http://example/s", "<http://example/a> <http://example/p> 1 .", 10).end
     10
     """
 
     __slots__ = ("end", "kind", "name", "start", "stream", "triples")
+    kind: TimeKind | None
+    """None while the event has no time."""
 
     def __init__(
         self,
         stream: str,
         graph: str | Iterable[tuple[Term, Term, Term]],
-        start: int | str | datetime,
+        start: int | str | datetime | None = None,
         end: int | str | datetime | None = None,
         *,
         name: str | None = None,
         prefixes: Mapping[str, str] | None = None,
     ) -> None:
+        if not isinstance(stream, str) or not (name is None or isinstance(name, str)):
+            raise option_error("event", f"an event's stream and name are text, not {stream!r} and {name!r}")
         self.stream = stream
         self.name = name
-        self.start, self.kind = _instant(start)
-        self.end, end_kind = (self.start, self.kind) if end is None else _instant(end)
-        if end_kind is not self.kind:
-            raise option_error("time-kind", "an event's start and end are of different kinds")
-        if self.end < self.start:
-            raise option_error("interval", f"an event ends before it starts: {self.start} > {self.end}")
-        terms = parse_graph(graph, prefixes=prefixes) if isinstance(graph, str) else graph
-        self.triples: list[tuple[str, str, str]] = [_texts(*triple) for triple in terms]
+        self.start, self.end, self.kind = (0, 0, None) if start is None and end is None else _interval(start, end)
+        self.triples: list[tuple[str, str, str]] = _triples(graph, prefixes)
         if not self.triples:
             raise option_error("empty-event", "an event's graph has one or more triples")
 
+    def timed(self, times: TimeProperties) -> Event:
+        """The event with the time that its triples give it; itself if it has one."""
+        if self.kind is not None:
+            return self
+        try:
+            found = time_in(self.triples, times) if times.inside else None
+        except ValueError as error:
+            raise DataError(Diagnostic("event-time", f"{self!r}: {error}")) from None
+        if found is None:
+            looked = f"none of its triples has {', '.join(times.given)}" if times.inside else "it was given none"
+            raise DataError(
+                Diagnostic(
+                    "event-time",
+                    f"{self!r} has no time: {looked}",
+                    help="give Event a start, or the engine a time_property that its triples have",
+                )
+            )
+        timed = copy(self)
+        timed.start, timed.end, timed.kind = found
+        return timed
+
     def __repr__(self) -> str:
+        if self.kind is None:
+            return f"Event({self.stream!r}, {len(self.triples)} triples)"
         time = format_instant(self.end, self.kind) if self.start == self.end else f"{self.start}..{self.end}"
         return f"Event({self.stream!r}, {time}, {len(self.triples)} triples)"
+
+
+def _triples(graph: str | Iterable[tuple[Term, Term, Term]], prefixes: Mapping[str, str] | None) -> list[tuple[str, str, str]]:
+    if not (prefixes is None or isinstance(prefixes, Mapping)):
+        raise option_error("event", f"prefixes are a dict, not a {type(prefixes).__name__}", help="{'': 'http://example/'}")
+    if isinstance(graph, str):
+        return [_texts(*triple) for triple in parse_graph(graph, prefixes=prefixes)]
+    try:
+        triples = [(subject, predicate, object) for subject, predicate, object in graph]
+    except (TypeError, ValueError):
+        ought = "':a :p 1 .', or [(IRI(…), IRI(…), Literal(…))]"
+        raise option_error("triple", f"a graph is Turtle text or triples of terms, not {graph!r}", help=ought) from None
+    return [_texts(*triple) for triple in triples]
 
 
 def _texts(subject: Term, predicate: Term, object: Term) -> tuple[str, str, str]:
@@ -69,6 +106,18 @@ def _texts(subject: Term, predicate: Term, object: Term) -> tuple[str, str, str]
     ):
         raise option_error("triple", f"({subject}, {predicate}, {object}) is no RDF triple")
     return str(subject), str(predicate), str(object)
+
+
+def _interval(start: int | str | datetime | None, end: int | str | datetime | None) -> tuple[int, int, TimeKind]:
+    if start is None:
+        raise option_error("interval", "an event has an end and no start", help="give both, or the start alone")
+    first, kind = _instant(start)
+    last, last_kind = (first, kind) if end is None else _instant(end)
+    if last_kind is not kind:
+        raise option_error("time-kind", "an event's start and end are of different kinds")
+    if last < first:
+        raise option_error("interval", f"an event ends before it starts: {first} > {last}")
+    return first, last, kind
 
 
 def _instant(given: int | str | datetime) -> tuple[int, TimeKind]:
@@ -96,7 +145,19 @@ class Engine:
     """A query over pushed events.
 
     `push` takes events in order of time, or out of order by at most `max_delay`, and returns the matches that became certain.
-    Late events are kept in `late` and take part in nothing.
+    Late events are kept in `late` and take part in nothing. `time_property` (IRIs, or names of vocabularies such as "sosa")
+    says which of its triples gives the time of an event that comes without one.
+
+    >>> from scepter import parse
+    >>> engine = Engine(parse('''PREFIX : <http://example/> SELECT ?h WITHIN 10 FROM STREAM S <http://example/s>
+    ... WHERE { SEQ (A; B) DEFINE GPM A ON S { ?h :alarm ?x } DEFINE GPM B ON S { ?h :fire ?y } }'''))
+    >>> prefixes = {"": "http://example/"}
+    >>> engine.push(Event("http://example/s", ":h1 :alarm 1 .", 1, prefixes=prefixes))
+    []
+    >>> engine.push(Event("http://example/s", ":h1 :fire 2 .", 5, prefixes=prefixes))
+    start  end  ?h
+    1      5    :h1
+    1 match
     """
 
     def __init__(
@@ -111,11 +172,14 @@ class Engine:
         evaluate_at: Sequence[int | str] | None = None,
         max_delay: int | str | None = None,
         why: bool = False,
+        time_property: str | Sequence[str] | None = None,
     ) -> None:
+        check_query(query)
         self.query = query
         self._options = RunOptions.of(
-            policy=policy, time_unit=time_unit, start=start, evaluate_at=evaluate_at, max_delay=max_delay, why=why
-        )
+            policy=policy, time_unit=time_unit, start=start, evaluate_at=evaluate_at, max_delay=max_delay, why=why,
+            time_property=time_property,
+        )  # fmt: skip
         check_taken(self._options, query.lowered)
         self._refused: list[DeadLetter] = []
         self._engine = LocalEngine(
@@ -146,18 +210,26 @@ class Engine:
 
     def push_all(self, events: Iterable[Event]) -> list[Match]:
         """Give it several events; the matches are those of pushing them one by one."""
-        accepted = [event for event in events if self._accept(event)]
-        found = Matches()
+        if isinstance(events, Event) or not isinstance(events, Iterable):
+            what = "one event" if isinstance(events, Event) else f"a {type(events).__name__}"
+            raise option_error("event", f"push_all takes several events, and was given {what}", help="engine.push(event)")
+        accepted = [self._accepted(event) for event in events]
+        found = Matches(query=self.query)
         for instant in _instants(accepted, self._watermark, self._delay):
             found += self._step(instant)
         return found
 
-    def _accept(self, event: Event) -> bool:
+    def _accepted(self, event: Event) -> Event:
+        if not isinstance(event, Event):
+            ought = "scepter.Event(stream, graph, time)"
+            raise option_error("event", f"an engine takes events, not a {type(event).__name__}", help=ought)
         if self._closed:
             raise DataError(Diagnostic("closed", "the engine is closed and takes no more events"))
         if event.stream not in self.query.streams and not self.query.lowered.every_stream:
             self.query.resolve_stream(event.stream)  # raises with the names the query knows
             raise option_error("derived-stream", f"<{event.stream}> is constructed by the query itself")
+        event = event.timed(self._options.times)
+        assert event.kind is not None
         if self._kind is None:
             self._delay = self._options.delay_on(event.kind) or 0
             self._engine.prepare(event.kind)
@@ -170,7 +242,7 @@ class Engine:
                     help="one query sees one kind of timestamp",
                 )
             )
-        return True
+        return event
 
     def _step(self, events: list[Event]) -> list[Match]:
         """Events that leave the watermark where it is, or take it to one new place."""
@@ -251,31 +323,31 @@ class Engine:
         """Say that time has reached `time`: no event at or before it, beyond those of the allowed delay, will come."""
         value, kind = _instant(time)
         if self._kind is None:
-            return Matches()
+            return Matches(query=self.query)
         if kind is not self._kind:
             raise option_error("time-kind", f"the events' timestamps are of kind {self._kind.value}")
         watermark = value - self._delay
         if watermark < self._watermark or (watermark == self._watermark and not self._open):
-            return Matches()
+            return Matches(query=self.query)
         self._commit()  # also of an instant that events have reached: now it is closed
         self._watermark = watermark
         due: list[Event] = []
         while self._ahead and self._ahead[0][0] <= watermark:
             due.append(heapq.heappop(self._ahead)[3])
         self._take(due)
-        return Matches(self._engine.advance(watermark))
+        return Matches(self._engine.advance(watermark), self.query)
 
     def close(self) -> list[Match]:
         """The end of the stream: every window closes."""
         if self._closed:
-            return Matches()
+            return Matches(query=self.query)
         self._closed = True
         if self._kind is None:
-            return Matches()
+            return Matches(query=self.query)
         self._commit()
         rest = [heapq.heappop(self._ahead)[3] for _ in range(len(self._ahead))]
         self._take(rest)
-        return Matches(self._engine.finish())
+        return Matches(self._engine.finish(), self.query)
 
     def state_size(self) -> Mapping[str, int]:
         """Rows of state (runs, nodes, …) and bytes of texts, for tests and monitoring."""
