@@ -187,7 +187,7 @@ def test_the_same_rows_as_by_definition(
         found.append(running.process([cut(left, low, high), cut(right, low, high)], Until(high)))
         assert found[-1].end.tolist() == sorted(found[-1].end.tolist())
         for table in running._tables:  # as if there were much to let go of
-            table._kept = -64
+            table._kept = -3
         running.evict(high)
         if carried:
             state, running = running.dump(), operator(node)
@@ -203,10 +203,10 @@ def test_what_is_out_of_bounds_is_let_go() -> None:
         row = Row((1, 1, 1), Interval(time, time))
         running.process([rows_of([row], 3), rows_of([row], 3)], Until(time))
         running.evict(time)
-    assert running.state_rows()["solutions"] <= 2 * 6 + 64
+    assert running.state_rows()["solutions"] <= 10
     optional = operator(TimeJoin(sides[0], sides[1], Allen.BEFORE, Kind.OUTER, longest=5))
     for time in range(1, 500):
         row = Row((1, 1, 1), Interval(time, time))
         optional.process([rows_of([], 3), rows_of([row], 3)], Until(time))
         optional.evict(time)
-    assert optional.state_rows()["solutions"] <= 2 * 7 + 64
+    assert optional.state_rows()["solutions"] <= 12

@@ -27,7 +27,6 @@ from scepter.rdf.terms import Term
 from scepter.rdf.values import to_literal
 from scepter.timeline import TimeKind
 
-
 _Mappings: TypeAlias = tuple[UInt64, Int64, Float64, Int8]
 
 

@@ -12,6 +12,7 @@ from scepter.kernel.rows import COLUMNS, Int64, Mask, Rows, UInt64, empty
 from scepter.kernel.time_join.sweep import Chains, Side, link_all, unlink
 
 _LEAST = 64
+_MANY = 1_000
 _VALIDITY = ("since", "until")
 """Patterns in time relate occurrences: rows are there for ever."""
 
@@ -34,7 +35,8 @@ class Table:
         self._kept = 0
 
     def __len__(self) -> int:
-        return self.size
+        """The rows that can be found."""
+        return int(np.count_nonzero(self.linked))
 
     # ---- rows in and out
 
@@ -96,8 +98,8 @@ class Table:
 
     @property
     def is_due(self) -> bool:
-        """Whether a look for rows to let go pays: there are twice as many as were kept last time."""
-        return self.size > 2 * self._kept + _LEAST
+        """Whether a look for rows to let go pays: of many there are twice as many as were kept last time."""
+        return self.size > self._kept + (self._kept if self._kept > _MANY else self._kept // 4 + 2)
 
     @property
     def start(self) -> Int64:
