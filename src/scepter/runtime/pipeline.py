@@ -23,9 +23,7 @@ from scepter.kernel.operator import Operator, Until
 from scepter.kernel.rows import Int64, Rows, concat, cut
 from scepter.kernel.texts import TextsView
 from scepter.kernel.triple_scan import EntailedTriples
-from scepter.kernel.window.build import fixed_rows
 from scepter.physical.nodes import Node, nodes
-from scepter.physical.window_nodes import Fixed
 from scepter.rdf.terms import IRI
 from scepter.runtime.matches import Match, MatchBatch, MatchRows, RankedMatch
 from scepter.runtime.notices import SCHEMA_IGNORED
@@ -80,14 +78,13 @@ class Pipeline:
         self._groups = leaf_groups([self.nodes[place] for place in self._leaves], around)
         self._inputs = [[places[id(each)] for each in node.inputs] for node in self.nodes]
         self._operators: list[Operator | None] = [operator_of(node, around) if node.inputs else None for node in self.nodes]
-        self._waiting: list[tuple[Rows, ...]] = [self._fixed(self.nodes[place]) for place in self._leaves]
+        self._waiting: list[tuple[Rows, ...]] = [() for _ in self._leaves]
+        for group in self._groups:
+            for place, rows in zip(group.places, group.initial, strict=False):
+                self._waiting[place] = (rows,) if len(rows) else ()
         self._saved: tuple[list[tuple[Rows, ...]], int] | None = None
         self._answered = self._answered_before = False
         self._feeds = result.into if isinstance(result, Construct) else None
-
-    def _fixed(self, leaf: Node) -> tuple[Rows, ...]:
-        """What is there before any event."""
-        return (fixed_rows(leaf, self._around),) if isinstance(leaf, Fixed) else ()
 
     @property
     def feeds(self) -> IRI | None:
