@@ -31,6 +31,7 @@ def run(
     why: bool = False,
     idle_streams: str | None = None,
     time_property: str | Sequence[str] | None = None,
+    limits: Mapping[str, int | str] | None = None,
 ) -> DataFrame:
     """The matches of a query as a DataFrame: batch in, batch out; streaming in, streaming out (append mode).
 
@@ -64,7 +65,7 @@ def run(
     return spark_run.run(
         query, spark, streams, find_files=files_of, background=background, ontology=ontology, policy=policy,
         time_unit=time_unit, start=start, evaluate_at=evaluate_at, max_delay=max_delay,
-        why=why, idle_streams=idle_streams, time_property=time_property,
+        why=why, idle_streams=idle_streams, time_property=time_property, limits=limits,
     )  # fmt: skip
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from scepter.errors import OptionError, nearest, option_error
 from scepter.lower import Lowered
+from scepter.rdf.limits import DEFAULT, ReadLimits
 from scepter.rdf.times import PROV_TIMES, TimeProperties
 from scepter.timeline import TIME_UNITS, Duration, TimeKind, format_instant, parse_duration, parse_instant
 
@@ -62,6 +63,8 @@ class RunOptions:
     """Live on Spark, with several streams: whether time waits for the one that is behind, or goes with the one ahead."""
     times: TimeProperties = PROV_TIMES
     """Which properties give an event its time."""
+    limits: ReadLimits = DEFAULT
+    """How much one input may ask of its reader."""
 
     @classmethod
     def of(
@@ -76,6 +79,7 @@ class RunOptions:
         why: bool = False,
         idle_streams: str | None = None,
         time_property: str | Sequence[str] | None = None,
+        limits: Mapping[str, int | str] | None = None,
     ) -> RunOptions:
         """Options from what a person writes; raises OptionError that says what would be right.
 
@@ -102,6 +106,7 @@ class RunOptions:
             why,
             IDLE_STREAMS[0] if idle_streams is None else _idle(idle_streams),
             TimeProperties.of(time_property),
+            ReadLimits.of(limits or {}),
         )
 
     def delay_on(self, kind: TimeKind) -> int | None:
