@@ -123,7 +123,8 @@ def kernels() -> Finding:
     sources = Path(_place())
     beside = sources / "rdf" / "__pycache__"
     given = os.environ.get("NUMBA_CACHE_DIR")
-    folder = Path(given) if given else beside if writable(beside) else Path(user_cache_dir(appname="numba", appauthor=False))
+    users = Path(user_cache_dir(appname="numba", appauthor=False))  # type: ignore[no-untyped-call]
+    folder = Path(given) if given else beside if writable(beside) else users
     kept = sum(1 for _ in (sources if folder == beside else folder).rglob("*.nbi"))
     told = f"kept in {sources if folder == beside else folder}, {kept} so far"
     if folder.is_relative_to(tempfile.gettempdir()) or not writable(folder):

@@ -13,7 +13,7 @@ def told(tell: Callable[[int, str], None]) -> Iterator[None]:
     of each. Kernels that come from numba's cache are not compiled, and not told. Those that a kernel calls count with it."""
     from numba.core import event  # only who runs a query has loaded it
 
-    class Listener(event.Listener):  # type: ignore[misc]  # numba has no types
+    class Listener(event.Listener):
         def __init__(self) -> None:
             self.done = self.depth = 0
 
@@ -30,8 +30,8 @@ def told(tell: Callable[[int, str], None]) -> Iterator[None]:
                 tell(self.done, "")
 
     listener = Listener()
-    event.register("numba:compile", listener)
+    event.register("numba:compile", listener)  # type: ignore[no-untyped-call]
     try:
         yield
     finally:
-        event.unregister("numba:compile", listener)
+        event.unregister("numba:compile", listener)  # type: ignore[no-untyped-call]

@@ -84,7 +84,7 @@ class SparkwaveLexer(RegexLexer):  # type: ignore[misc]
     tokens: ClassVar[dict[str, Any]] = _tokens("sparkwave")
 
 
-LEXERS: Final = {
+LEXERS: Final[dict[str, Any]] = {
     "ep-sparql": EpSparqlLexer,
     "spaseq": SpaseqLexer,
     "obep": ObepLexer,

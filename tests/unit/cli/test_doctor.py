@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from scepter.cli import checkup
 from scepter.cli.checkup import State, in_range, java, java_version, package, spark, writable
 from scepter.cli.main import app
 from scepter.cli.trial import FALLS
@@ -72,7 +71,7 @@ def test_a_java_that_cannot_be_started_or_never_answers(tmp_path: Path, monkeypa
     def hangs(*args: object, **more: object) -> None:
         raise subprocess.TimeoutExpired("java", 60)
 
-    monkeypatch.setattr(checkup.subprocess, "run", hangs)
+    monkeypatch.setattr(subprocess, "run", hangs)
     assert java_version(tmp_path) is None
 
 
@@ -85,7 +84,7 @@ def test_packages_that_are_missing_or_of_another_version() -> None:
 
 def test_a_missing_package_is_told_and_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = ["lark>=1", "no-such-package>=1", "pyspark>=4", "x; extra == 'y'"]
-    monkeypatch.setattr(checkup.metadata, "requires", lambda name: asked)
+    monkeypatch.setattr(metadata, "requires", lambda name: asked)
     code, lines = doctor()
     assert code == 1
     assert lines[-1] == "queries cannot run: see above"

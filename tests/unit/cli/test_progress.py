@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from typing import Any
 
 from rich.console import Console
 
@@ -45,7 +46,8 @@ def test_kernels_that_are_compiled_are_told() -> None:
     def quarter(number: float) -> float:
         return float(inner(inner(number)))
 
-    inner, outer = numba.njit(half), numba.njit(quarter)
+    compile: Any = numba.njit
+    inner, outer = compile(half), compile(quarter)
     out = io.StringIO()
     with RunProgress(Console(file=out, force_terminal=True, width=120, color_system=None)):
         assert outer(8.0) == 2.0
@@ -61,4 +63,5 @@ def test_after_a_run_nobody_listens() -> None:
         progress.compiling(3, "a")
         progress.hide()
         assert not event._registered["numba:compile"]
-    assert numba.njit(lambda: 1)() == 1
+    compile: Any = numba.njit
+    assert compile(lambda: 1)() == 1
