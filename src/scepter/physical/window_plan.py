@@ -7,7 +7,7 @@ the triple pattern that has most constants among those connected.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from scepter.algebra.expressions import Aggregate, And, Call, Constant, Exists, Expression, Variable
@@ -328,3 +328,29 @@ def plan_periodic(
         return window_nodes.Report(rows, found, window_nodes.When.HELD, window_nodes.Output.ALL, grid)
 
     return report_of(pattern, Dataset(tuple(windows), {}, count, grid), report)
+
+
+@dataclass(frozen=True, slots=True)
+class Reporting:
+    """When a query over windows is evaluated, and what of its answer is reported."""
+
+    when: window_nodes.When
+    output: window_nodes.Output
+    step: Step
+    instants: tuple[int, ...] = ()
+
+
+def plan_windowed(
+    pattern: Pattern, windows: Mapping[IRI, WindowOn], reporting: Reporting, count: Count
+) -> tuple[Node, bool]:  # fmt: skip
+    """A query over named windows (spec/30-rsep-ql): each is a graph of its own, by the name that patterns call it."""
+    multiples = reporting.when is window_nodes.When.MULTIPLES
+    streams = tuple(dict.fromkeys(iri for window in windows.values() for iri in window.streams))
+    items = window_nodes.ItemScan(streams)
+
+    def report(rows: Node) -> window_nodes.Report:
+        step, instants = reporting.step, reporting.instants
+        return window_nodes.Report(rows, items, reporting.when, reporting.output, step, instants)
+
+    named = {name: (window,) for name, window in windows.items()}
+    return report_of(pattern, Dataset((), named, count, reporting.step if multiples else None), report)

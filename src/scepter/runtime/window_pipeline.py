@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from scepter.algebra.continuous import PeriodicQuery
 from scepter.algebra.patterns import Pattern, TriplePattern
+from scepter.algebra.windows import RelationToStream, Report, WindowedQuery, window_graph
 from scepter.kernel.background import Background
 from scepter.kernel.build import Surroundings
 from scepter.kernel.continuous.knowledge import Knowledge
 from scepter.kernel.graph_columns import constants
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.dataset import Dataset
+from scepter.kernel.windowed.content import LandmarkBounds, TimeBounds
+from scepter.kernel.windowed.query import Bounds, query_dataset
 from scepter.optimizer.patterns import optimize_pattern
 from scepter.physical.nodes import Node
-from scepter.physical.window_nodes import Step
-from scepter.physical.window_plan import Count, NotPlanned, WindowOn, plan_periodic
+from scepter.physical.window_nodes import Output, Step, When
+from scepter.physical.window_plan import Count, NotPlanned, Reporting, WindowOn, plan_periodic, plan_windowed
 from scepter.rdf.terms import IRI
 from scepter.runtime.continuous_answers import ticks_of
 from scepter.runtime.continuous_task import PeriodicTask, step_of
@@ -59,6 +63,47 @@ def _periodic_plan(query: PeriodicQuery, pattern: Pattern, setup: TaskSetup, kno
         streams.setdefault(ticks_of(source.range, setup, source.span), []).append(source.stream.iri)
     windows = [WindowOn(tuple(dict.fromkeys(iris)), width, grid) for width, iris in streams.items()]
     return plan_periodic(pattern, windows, grid, counted(Dataset(knowledge.static, knowledge.dataset.named)))
+
+
+_OUTPUTS = {
+    RelationToStream.RSTREAM: Output.ALL,
+    RelationToStream.ISTREAM: Output.NEW,
+    RelationToStream.DSTREAM: Output.GONE,
+}
+
+
+def windowed_pipeline(query: WindowedQuery, bounds: Mapping[IRI, Bounds], number: int, setup: TaskSetup) -> Task | None:
+    """A query over windows without event patterns; None where the exact evaluator has to look at whole windows."""
+    if query.events:
+        return None
+    dataset = query_dataset(query, setup.background.dataset)
+    windows = {window_graph(w.name): _window(w.stream, bounds[w.name]) for w in query.windows}
+    reporting = _reporting(query, bounds, setup)
+    try:
+        root, ranked = plan_windowed(optimize_pattern(query.pattern), windows, reporting, counted(dataset))
+    except NotPlanned:
+        return None
+    background = Background()
+    background.dataset = dataset
+    context = Context(graph=dataset.default, dataset=dataset)
+    around = Surroundings(setup.key, setup.texts, background, setup.kind, setup.options.time_unit, context=context)
+    return Pipeline(root, query.result, number, setup, around, at_once=False, ranked=ranked)
+
+
+def _window(stream: IRI, bounds: Bounds) -> WindowOn:
+    if isinstance(bounds, LandmarkBounds):
+        return WindowOn((stream,), None, Step(1), bounds.start)
+    return WindowOn((stream,), bounds.width, Step(bounds.step))
+
+
+def _reporting(query: WindowedQuery, bounds: Mapping[IRI, Bounds], setup: TaskSetup) -> Reporting:
+    output, given = _OUTPUTS[query.output], setup.options.evaluate_at
+    if given is not None:
+        instants = tuple(instant.on(setup.kind, "--evaluate-at") for instant in given)
+        return Reporting(When.INSTANTS, output, Step(1), instants)
+    if query.report is Report.CONTENT_CHANGE:
+        return Reporting(When.ITEMS, output, Step(1))
+    return Reporting(When.MULTIPLES, output, Step(min(b.step for b in bounds.values() if isinstance(b, TimeBounds))))
 
 
 def counted(dataset: Dataset) -> Count:

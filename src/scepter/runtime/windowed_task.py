@@ -25,6 +25,7 @@ from scepter.runtime.matches import Match
 from scepter.runtime.options import RunOptions
 from scepter.runtime.pair_task import PairTask
 from scepter.runtime.tasks import Task, TermMatches
+from scepter.runtime.window_pipeline import windowed_pipeline
 from scepter.runtime.windowed_items import WaitingItems, name_of
 from scepter.timeline import MICROSECONDS, Duration, TimeKind
 
@@ -40,6 +41,8 @@ def windowed_task(query: WindowedQuery, number: int, setup: TaskSetup) -> Task:
     """The task of a query over windows: in columns where two event labels are all that it asks for."""
     bounds = {window.name: _bounds(window, setup.kind, setup.options) for window in query.windows}
     policy = Policy(setup.options.policy or Policy.UNRESTRICTED.value)
+    if (pipeline := windowed_pipeline(query, bounds, number, setup)) is not None:
+        return pipeline
     pair = plan_pairs(query, policy)
     if pair is None or not all(_is_moderate(each) for each in bounds.values()):
         return WindowedTask(query, bounds, policy, number, setup)
