@@ -18,7 +18,7 @@ from property.spaseq_strategies import EXAMPLES
 from scepter.algebra.continuous import ContinuousQuery
 from scepter.kernel.continuous.knowledge import Knowledge
 from scepter.lower import lower
-from scepter.physical.continuous import Core, columnar_core, continuous_pattern
+from scepter.physical.continuous import Core, columnar_core
 from scepter.rdf.terms import IRI, XSD, Literal, Term, Triple
 from scepter.runtime.continuous_task import ContinuousTask
 from scepter.runtime.registry import TASKS, TaskSetup
@@ -49,7 +49,7 @@ CONDITIONS = [
 
 def term_by_term(query: ContinuousQuery, number: int, setup: TaskSetup) -> ContinuousTask:
     """The slow twin, for any query."""
-    pattern = continuous_pattern(query)
+    pattern = query.pattern
     knowledge = Knowledge.of(pattern, setup.background.dataset, query.graphs, setup.ontology)
     return ContinuousTask(query, number, setup, pattern, knowledge)
 
@@ -138,9 +138,9 @@ def selected(match: scepter.Match, places: dict[int, int]) -> object:
 def test_columns_and_terms_give_the_same_matches(
     setting: Setting, size: int, delay: int, room: tuple[int, int], random: Any
 ) -> None:
-    (unit,) = lower(setting.text, "sparkwave").program.others
+    (unit,) = lower(setting.text, "sparkwave").program.units
     assert isinstance(unit, ContinuousQuery)
-    assert isinstance(columnar_core(unit, continuous_pattern(unit)), Core)
+    assert isinstance(columnar_core(unit), Core)
     arriving = sorted(setting.events, key=lambda e: e.end + random.randint(0, delay))
     note(repr(setting))
     with patch.dict(TASKS, {ContinuousQuery: term_by_term}):

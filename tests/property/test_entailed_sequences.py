@@ -54,7 +54,7 @@ def test_columns_and_terms_agree(text: str, stream: list[Event], schema: list[Tr
 
 
 def test_the_one_road_is_taken_and_the_other_is_not() -> None:
-    (program,) = scepter.parse(f"PREFIX : <{NS}> SELECT * WHERE {{ ?x a :C }}", "ep-sparql").program.others
+    (program,) = scepter.parse(f"PREFIX : <{NS}> SELECT * WHERE {{ ?x a :C }}", "ep-sparql").program.units
     query = lift_sequence(program, TimeKind.INTEGER, shortest=1)  # type: ignore[arg-type]
     assert query is not None
     plan = plan_query(query)

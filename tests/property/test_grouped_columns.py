@@ -106,7 +106,7 @@ def run(query: scepter.Query, stream: list[scepter.Event], size: int, entails: b
 @given(queries(), streams(), st.sampled_from([1, 3, 100]), st.sampled_from([False, False, True]))
 def test_columns_and_terms_give_the_same_rows(text: str, stream: list[scepter.Event], size: int, entails: bool) -> None:
     query = scepter.parse(text, "ep-sparql")
-    (program,) = query.lowered.program.others
+    (program,) = query.lowered.program.units
     assert isinstance(program, TimedProgram)
     assert lift_groups(program, TimeKind.INTEGER) is not None, "the strategy is about what is lifted"
     note(text)

@@ -22,10 +22,6 @@ from scepter.algebra.patterns import (
 )
 from scepter.algebra.scope import in_scope, mentioned_variables
 from scepter.algebra.walk import find
-from scepter.optimizer.patterns import optimize_pattern
-from scepter.optimizer.pipeline import RULES
-from scepter.optimizer.rules.drop_duplicate_triples import drop_duplicate_triples
-from scepter.optimizer.rules.push_filters import push_filters
 from scepter.rdf.terms import IRI
 
 _MOST_PATTERNS = 64
@@ -51,16 +47,9 @@ def asks_time(pattern: Pattern) -> bool:
     return any(call.function == "TIMESTAMP" for call in find(pattern, Call))
 
 
-def continuous_pattern(query: ContinuousQuery) -> Pattern:
-    """The pattern as it is run."""
-    # The same triple pattern in two groups is two occurrences, and the time of a triple is asked of the whole match.
-    timed = asks_time(query.pattern)
-    rules = [r for r in RULES if r is not drop_duplicate_triples and not (r is push_filters and timed)]
-    return optimize_pattern(query.pattern, rules)
-
-
-def columnar_core(query: ContinuousQuery, pattern: Pattern) -> Core | str:
+def columnar_core(query: ContinuousQuery) -> Core | str:
     """What of a query's pattern is joined in columns, or why nothing is."""
+    pattern = query.pattern
     extents = [query.otherwise, *(source.extent for source in query.sources)]
     if any(isinstance(extent, LastTriples) for extent in extents):
         return "which triples are the last n is decided one by one"

@@ -80,11 +80,13 @@ def describe(program: Program, language: str, prefixes: Mapping[str, str], ontol
     for number, unit in enumerate(optimized.units, 1):
         if unit.into is not None:
             makers.setdefault(unit.into, number)
-    queries = tuple(_query(number, query, makers, prefixes) for number, query in enumerate(optimized.queries, 1))
+    numbered = list(enumerate(optimized.units, 1))
+    queries = tuple(_query(number, unit, makers, prefixes) for number, unit in numbered if isinstance(unit, Query))
     count, notation = len(optimized.units), Notation(prefixes)
     units = tuple(
         outline(number, unit, title(language, number, count), makers, notation, ontology)
-        for number, unit in enumerate(optimized.others, len(queries) + 1)
+        for number, unit in numbered
+        if not isinstance(unit, Query)
     )
     return Description(SCHEMA, language, queries, units)
 

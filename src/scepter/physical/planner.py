@@ -27,6 +27,7 @@ from scepter.algebra.query import (
     Iteration,
     Negation,
     Optional,
+    Program,
     Query,
     Scan,
     Select,
@@ -348,6 +349,16 @@ def _renumbered(triple: TriplePattern, numbering: dict[str, int]) -> TriplePatte
 
 def _renamed(node: Node, numbering: dict[str, int]) -> Node:
     return Variable(str(numbering[node.name])) if isinstance(node, Variable) else Constant(node.term)
+
+
+def predicates(program: Program) -> frozenset[IRI] | None:
+    """The predicates that any unit can use, or None if any can matter."""
+    found: frozenset[IRI] = frozenset()
+    for unit in program.units:
+        if not isinstance(unit, Query) or (own := _predicates(unit)) is None:
+            return None
+        found |= own
+    return found
 
 
 def _predicates(query: Query) -> frozenset[IRI] | None:

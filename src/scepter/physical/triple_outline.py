@@ -13,7 +13,7 @@ from scepter.algebra.patterns import PathPattern, Pattern, TriplePattern
 from scepter.algebra.query import Stream
 from scepter.algebra.walk import find
 from scepter.ontology.schema import Schema, SchemaLink
-from scepter.physical.continuous import columnar_core, continuous_pattern
+from scepter.physical.continuous import columnar_core
 from scepter.physical.facts import Node
 from scepter.physical.operators import Operators
 from scepter.rdf.terms import IRI, TYPE, Term, Triple
@@ -71,11 +71,10 @@ def continuous_notes(query: ContinuousQuery, notation: Notation, ontology: Seque
 
 
 def _road(query: ContinuousQuery, ontology: Sequence[Triple]) -> str:
-    pattern = continuous_pattern(query)
-    core = columnar_core(query, pattern)
+    core = columnar_core(query)
     if isinstance(core, str):
         return f"exact: {core}"
-    if Schema.from_triples(ontology).reduced(find(pattern, TriplePattern)).flattened() is None:
+    if Schema.from_triples(ontology).reduced(find(query.pattern, TriplePattern)).flattened() is None:
         return "exact: the schema has rules for rdf:type itself"
     return "columnar: a join of triple patterns, matched on ids"
 

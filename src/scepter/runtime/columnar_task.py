@@ -23,7 +23,7 @@ from scepter.kernel.intake import Intake
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.texts import Texts
 from scepter.ontology.entailment import Flattened
-from scepter.physical.continuous import Core, columnar_core, continuous_pattern
+from scepter.physical.continuous import Core, columnar_core
 from scepter.rdf.terms import IRI, Term, Triple
 from scepter.runtime.continuous_answers import SolutionMatches, counted_events, plain, stream_bounds
 from scepter.runtime.continuous_task import ContinuousTask
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
 
 def continuous_task(query: ContinuousQuery, number: int, setup: TaskSetup) -> Task:
     """The task of a continuous query."""
-    pattern = continuous_pattern(query)
+    pattern = query.pattern
     knowledge = Knowledge.of(pattern, setup.background.dataset, query.graphs, setup.ontology)
-    core = columnar_core(query, pattern)
+    core = columnar_core(query)
     flattened = knowledge.schema.flattened()
     if isinstance(core, str) or flattened is None:
         return ContinuousTask(query, number, setup, pattern, knowledge)

@@ -21,7 +21,6 @@ from scepter.kernel.continuous.occurrences import Occurrence, Sighting, Solution
 from scepter.kernel.continuous.periodic import Answer, Item, PeriodicEvaluation
 from scepter.kernel.continuous.selection import TripleSelection
 from scepter.kernel.intake import Intake
-from scepter.optimizer.patterns import optimize_pattern
 from scepter.rdf.terms import IRI, Triple
 from scepter.runtime.continuous_answers import (
     SolutionMatches,
@@ -188,7 +187,7 @@ class PeriodicTask:
         self._query = query
         self._number = number
         self._setup = setup
-        pattern = optimize_pattern(query.pattern)
+        pattern = query.pattern
         knowledge = Knowledge.of(pattern, setup.background.dataset, query.graphs, setup.ontology)
         selection = TripleSelection(knowledge.interest(), setup.key, setup.texts)
         self._buffer = _Buffer(setup, frozenset(stream.iri for stream in query.streams), selection, every=True)

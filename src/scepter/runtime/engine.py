@@ -19,7 +19,7 @@ from scepter.kernel.background import Background
 from scepter.kernel.intake import Intake
 from scepter.kernel.texts import Texts
 from scepter.lower.result import Word
-from scepter.physical.planner import plan_query
+from scepter.physical.planner import predicates
 from scepter.rdf.batch import EventBatch
 from scepter.rdf.formats import GraphEvent, events_to_batch
 from scepter.rdf.hashing import TermKey
@@ -30,7 +30,6 @@ from scepter.runtime.matches import Match, sorted_matches
 from scepter.runtime.notices import Notices
 from scepter.runtime.options import RunOptions
 from scepter.runtime.registry import TASKS, TaskSetup, grounds_of
-from scepter.runtime.sequence_task import sequence_task
 from scepter.runtime.tasks import Task
 from scepter.timeline import TimeKind
 
@@ -62,7 +61,7 @@ class LocalEngine:
         self._shown = shown
         self._dead_letter = dead_letter
         self._notices = notices or Notices()
-        self._grounds = [grounds_of(unit, background, ontology) for unit in program.others]
+        self._grounds = [grounds_of(unit, background, ontology) for unit in program.units]
         self._order = evaluation_order(program)
         self.streams: list[IRI] = list(dict.fromkeys(s.iri for unit in program.units for s in unit.streams))
         """The streams by their number in batches."""
@@ -87,14 +86,7 @@ class LocalEngine:
     @property
     def predicates(self) -> frozenset[IRI] | None:
         """The predicates that the queries can use; None for all."""
-        if self._program.others:
-            return None
-        found: frozenset[IRI] = frozenset()
-        for plan in map(plan_query, self._program.queries):
-            if plan.predicates is None:
-                return None
-            found |= plan.predicates
-        return found
+        return predicates(self._program)
 
     def stream_number(self, iri: IRI) -> int:
         """The number of a stream in batches; a stream that no unit names gets the next one."""
@@ -170,9 +162,10 @@ class LocalEngine:
                 kind, self._options, self._background, self._ontology, self._texts, lambda: self.streams, self._show,
                 self._shown is None, self._dead_letter, self._key, self._notices,
             )  # fmt: skip
-            self._tasks = [sequence_task(query, i, setup) for i, query in enumerate(self._program.queries)]
-            for unit, grounds in zip(self._program.others, self._grounds, strict=True):
-                self._tasks.append(TASKS[type(unit)](unit, len(self._tasks), replace(setup, grounds=grounds)))
+            self._tasks = [
+                TASKS[type(unit)](unit, number, replace(setup, grounds=grounds))
+                for number, (unit, grounds) in enumerate(zip(self._program.units, self._grounds, strict=True))
+            ]
         return self._tasks
 
     def _show(self, number: int, name: str | None) -> object:

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from scepter.algebra.events import EventQuery, needs_end
-from scepter.algebra.query import Ask, Construct, Program, Select
+from scepter.algebra.query import Program
+from scepter.algebra.query import Query as Sequences
+from scepter.algebra.walk import find
 from scepter.errors import Diagnostic, QueryError
 from scepter.lower import Lowered, lower
 from scepter.optimizer.pipeline import optimize
@@ -60,20 +62,12 @@ class Query:
     @property
     def variables(self) -> list[str]:
         """The result's columns; none for CONSTRUCT and ASK."""
-        if self.lowered.variables is not None:
-            return list(self.lowered.variables)
-        names: dict[str, None] = {}
-        for query in self.program.queries:
-            if isinstance(query.result, Select):
-                names.update(dict.fromkeys(v.name for v, _ in query.result.columns))
-        return list(names)
+        return list(self.lowered.variables)
 
     @property
     def constructs(self) -> bool:
         """Whether its results are graphs."""
-        if self.lowered.constructs is not None:
-            return self.lowered.constructs
-        return any(isinstance(query.result, Construct) for query in self.program.queries)
+        return self.lowered.constructs
 
     @property
     def occurrences(self) -> bool:
@@ -83,9 +77,7 @@ class Query:
     @property
     def asks(self) -> bool:
         """Whether one of its results is an ASK's."""
-        if self.lowered.asks is not None:
-            return self.lowered.asks
-        return any(isinstance(query.result, Ask) for query in self.program.queries)
+        return self.lowered.asks
 
     def resolve_stream(self, name: str) -> str:
         """The IRI of the stream a person means by IRI, alias or prefixed name; OptionError for an unknown one."""
@@ -115,7 +107,7 @@ def parse(text: str, language: str | None = None, name: str = "<query>") -> Quer
     lowered = lower(text, language, name)
     try:
         program = optimize(lowered.program)
-        for query in program.queries:
+        for query in find(program, Sequences):
             plan_query(query)
     except QueryError as error:
         raise QueryError(error.diagnostic, lowered.source) from None
@@ -124,7 +116,7 @@ def parse(text: str, language: str | None = None, name: str = "<query>") -> Quer
 
 def check_endless(query: Query) -> None:
     """Refuse a query whose answer is certain only at the end of the input, for input that has none."""
-    for unit in query.program.others:
+    for unit in query.program.units:
         if isinstance(unit, EventQuery) and (span := needs_end(unit)) is not None:
             raise QueryError(
                 Diagnostic(

@@ -8,7 +8,7 @@ from typing import Any
 
 from scepter.algebra.continuous import ContinuousQuery, PeriodicQuery
 from scepter.algebra.events import EventQuery
-from scepter.algebra.query import Unit
+from scepter.algebra.query import Query, Unit
 from scepter.algebra.timed import TimedProgram
 from scepter.algebra.windows import WindowedQuery
 from scepter.kernel.background import Background
@@ -22,6 +22,7 @@ from scepter.runtime.event_grounds import EventGrounds
 from scepter.runtime.notices import Notices
 from scepter.runtime.occurrence_task import OccurrenceTask
 from scepter.runtime.options import RunOptions
+from scepter.runtime.sequence_task import sequence_task
 from scepter.runtime.tasks import Task
 from scepter.runtime.timed_task import timed_task
 from scepter.runtime.windowed_task import windowed_task
@@ -54,13 +55,14 @@ class TaskSetup:
 
 
 TASKS: dict[type, Callable[[Any, int, TaskSetup], Task]] = {
+    Query: sequence_task,
     TimedProgram: timed_task,
     WindowedQuery: windowed_task,
     ContinuousQuery: continuous_task,
     PeriodicQuery: PeriodicTask,
     EventQuery: OccurrenceTask,
 }
-"""Unit type -> (unit, its number in the program, set-up) -> the task. `algebra.query.Query` needs no entry."""
+"""Unit type -> (unit, its number in the program, set-up) -> the task."""
 
 
 def grounds_of(unit: Unit, background: Background, ontology: tuple[Triple, ...]) -> EventGrounds | None:

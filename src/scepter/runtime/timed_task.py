@@ -225,7 +225,7 @@ def ordering_queries(program: Program) -> frozenset[int]:
     >>> ordering_queries(parse("SELECT ?x WHERE { ?x ?p ?o } ORDER BY ?o", "ep-sparql").program)
     frozenset({0})
     """
-    units = enumerate(program.others, len(program.queries))
+    units = enumerate(program.units)
     timed = [(number, unit) for number, unit in units if isinstance(unit, TimedProgram)]
     return frozenset(n + i for n, unit in timed for i, query in enumerate(unit.queries) if is_ordered(query.pattern))
 

@@ -15,7 +15,7 @@ MEAN = "SELECT ?c (AVG(?p) AS ?mean)"
 
 
 def lifted(text: str) -> GroupedSequence | None:
-    (program,) = lower(HEAD + text, "ep-sparql").program.others
+    (program,) = lower(HEAD + text, "ep-sparql").program.units
     assert isinstance(program, TimedProgram)
     return lift_groups(program, TimeKind.INTEGER)
 

@@ -15,7 +15,7 @@ TWO = "{ ?c :price ?p1 } SEQ { ?c :price ?p2 }"
 
 
 def lifted(text: str, kind: TimeKind = TimeKind.INTEGER) -> Query | None:
-    (program,) = lower(HEAD + text, "ep-sparql").program.others
+    (program,) = lower(HEAD + text, "ep-sparql").program.units
     assert isinstance(program, TimedProgram)
     return lift_sequence(program, kind)
 

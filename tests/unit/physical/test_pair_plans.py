@@ -18,7 +18,7 @@ def text(match: str, head: str = "SELECT ?x ?y ?z", events: str = EVENTS) -> str
 
 
 def plan(query: str, policy: Policy = Policy.UNRESTRICTED) -> PairPlan | None:
-    (unit,) = lower(query, "rsep-ql").program.others
+    (unit,) = lower(query, "rsep-ql").program.units
     assert isinstance(unit, WindowedQuery)
     return plan_pairs(unit, policy)
 

@@ -135,7 +135,7 @@ def packed_rows(job: Job, batches: Iterable[EventBatch], number: int) -> Iterato
     for group in _groups(batches):
         rows: list[tuple[int, int, int, int, bytes | None]] = []
         if job.divided:
-            for query in range(len(job.program.queries)):
+            for query in range(len(job.program.units)):
                 rows += [(query, bucket, time, 0, blob) for bucket, time, blob in work(job, query).solve(group, number)]
         else:
             rows += [(_WHOLE, 0, int(batch.end.max()), 0, pack_batch(batch)) for batch in group]
@@ -203,7 +203,7 @@ def _run_whole(job: Job, blobs: Iterable[memoryview], report: Report) -> Sequenc
     engine.reading.salt = secrets.randbits(38) * SALT_ROOM
     for blob in blobs:
         engine.take(unpack_batch(blob))
-    matches = list(engine.advance(MAX_INSTANT - 1)) if job.program.others else []
+    matches = list(engine.advance(MAX_INSTANT - 1))
     matches += engine.finish()
     return sorted_matches(matches)
 
@@ -217,7 +217,7 @@ def _merged(found: DataFrame, job: Job) -> DataFrame:
     """Rows of different buckets that are one row of the answer: the first answer of an ASK, DISTINCT rows."""
     if not job.divided:
         return found
-    for number, query in enumerate(job.program.queries):
+    for number, query in enumerate(map(job.sequence, range(len(job.program.units)))):
         if not partitioning(plan_query(query)).merges:
             continue
         others, mine = found.where(F.col(QUERY) != number), found.where(F.col(QUERY) == number)

@@ -21,7 +21,7 @@ from scepter.kernel.texts import Texts
 from scepter.kernel.windows import Bounds, resolve
 from scepter.physical.partitioning import PartitionKind, partitioning
 from scepter.physical.plan import QueryPlan
-from scepter.physical.planner import plan_query
+from scepter.physical.planner import plan_query, predicates
 from scepter.rdf.batch import EventBatch
 from scepter.rdf.hashing import TermKey, term_id
 from scepter.rdf.terms import IRI, Triple
@@ -62,8 +62,8 @@ class Job:
     @property
     def divided(self) -> bool:
         """Whether its queries can be run apart from each other, each in many buckets."""
-        queries = self.program.queries
-        return not self.program.others and not any(q.into in self.streams for q in queries if q.into is not None)
+        units = self.program.units
+        return all(isinstance(unit, Query) and (unit.into is None or unit.into not in self.streams) for unit in units)
 
     @property
     def named(self) -> bool:
@@ -73,21 +73,20 @@ class Job:
     @property
     def predicates(self) -> frozenset[int] | None:
         """The ids of the predicates that can matter."""
-        if self.program.others:
-            return None
-        found: set[int] = set()
-        for query in self.program.queries:
-            predicates = plan_query(query).predicates
-            if predicates is None:
-                return None
-            found |= {term_id(self.key, str(p)) for p in predicates}
-        return frozenset(found)
+        found = predicates(self.program)
+        return None if found is None else frozenset(term_id(self.key, str(predicate)) for predicate in found)
+
+    def sequence(self, number: int) -> Query:
+        """A unit of a program that is divided."""
+        unit = self.program.units[number]
+        assert isinstance(unit, Query)
+        return unit
 
     def identity(self, number: int) -> str:
         """What the state of a query depends on besides its events: other text here, and the state means something else."""
         options = self.options
         told = (
-            format_node(self.program.queries[number]), self.kind.value, options.time_unit, self.start, self.key, self.buckets,
+            format_node(self.sequence(number)), self.kind.value, options.time_unit, self.start, self.key, self.buckets,
             self.live,
         )  # fmt: skip
         return blake2b(repr(told).encode(), digest_size=16).hexdigest()
@@ -102,7 +101,7 @@ class QueryWork:
 
     def __init__(self, job: Job, number: int, like: QueryWork | None = None) -> None:
         """A new kernel; what kernels of the query have in common is taken from `like`."""
-        query: Query = job.program.queries[number]
+        query = job.sequence(number)
         self.job = job
         self.number = number
         self.plan: QueryPlan = plan_query(query) if like is None else like.plan

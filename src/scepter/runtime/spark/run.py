@@ -97,7 +97,7 @@ def run_with_options(
     files = {iri: _files(what, find_files) for iri, what in given.items()}
     static = load_background(query, background, ontology, progress)
     schema = load_ontology(query, ontology)
-    for unit in query.program.others:  # what is wrong with them is told here, before any worker reads data
+    for unit in query.program.units:  # what is wrong with them is told here, before any worker reads data
         if (grounds := grounds_of(unit, static, schema)) is not None:
             for warning in grounds.unknown(query.lowered.words, query.lowered.source):
                 warn(warning)

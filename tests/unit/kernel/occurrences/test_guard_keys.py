@@ -17,7 +17,7 @@ GRAPH = frozenset(parse_graph(f"PREFIX : <{NS}>\n:x :p :y , :z . :y :q :x . :z :
 
 def shared(guard: str) -> SharedValues | None:
     text = f"PREFIX : <{NS}> EVENT A AS C EVENT X MATCH A AS F SEQ A AS G IF {{ {guard} }} RETURN X AS RDF STREAM"
-    (unit,) = lower(text, "obep").program.others
+    (unit,) = lower(text, "obep").program.units
     assert isinstance(unit, EventQuery) and unit.composite[0].guard is not None
     assert is_lasting(unit.composite[0].guard) is ("RAND" not in guard)
     return shared_values(unit.composite[0].guard, LEFT, RIGHT)
