@@ -18,7 +18,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from batches import at_time, integer, quad
-from scepter.runtime.spark.session import BRIEF_JVM, java_home
+from scepter.runtime.spark.java import java_home
+from scepter.runtime.spark.session import BRIEF_JVM
 from spark.disturbed import PATIENCE, Disturbed
 
 HOME = Path(pyspark.__file__).parent

@@ -12,7 +12,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from scepter.errors import OptionError
-from scepter.runtime.spark.session import LOCAL_SETTINGS, SETTINGS, java_home, machine_settings, with_retries
+from scepter.runtime.spark.java import java_home
+from scepter.runtime.spark.session import LOCAL_SETTINGS, SETTINGS, machine_settings, with_retries
 
 
 def a_java(folder: Path) -> Path:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 from scepter.errors import nearest, option_error
@@ -9,7 +11,7 @@ from scepter.lower import Lowered
 from scepter.runtime.options import RunOptions, check_taken
 from scepter.timeline import parse_duration
 
-ENGINES = ("spark", "local")
+ENGINES = ("auto", "local", "spark")
 
 
 def run_options(
@@ -23,6 +25,7 @@ def run_options(
     max_derivations: str | None = None,
     why: bool = False,
     idle_streams: str | None = None,
+    time_property: Sequence[str] | None = None,
 ) -> RunOptions:
     """Check the options of a run of a query."""
     found = RunOptions.of(
@@ -34,6 +37,7 @@ def run_options(
         max_derivations=max_derivations,
         why=why,
         idle_streams=idle_streams,
+        time_property=time_property,
     )
     if why and lowered.language != "obep":
         raise option_error(
@@ -67,29 +71,36 @@ def one_of(option: str, value: str, allowed: tuple[str, ...]) -> str:
     return value
 
 
-def check_engine(
-    engine: str,
-    *,
-    master: str | None,
-    follow: bool,
-    checkpoint: object | None,
-    trigger: str | None = None,
-    max_events: int | None = None,
-    idle_streams: str | None = None,
-) -> None:
+@dataclass(frozen=True, slots=True)
+class SparkOptions:
+    """The options that only a run on Spark has a use for, as given."""
+
+    master: str | None = None
+    follow: bool = False
+    checkpoint: object | None = None
+    trigger: str | None = None
+    max_events: int | None = None
+    idle_streams: str | None = None
+
+    @property
+    def given(self) -> list[str]:
+        """Which were, by their names."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return [f"--{name.replace('_', '-')}" for name, value in values.items() if value not in (None, False)]
+
+
+def check_engine(engine: str, asked: SparkOptions) -> None:
     """Refuse what the engine cannot do."""
     one_of("--engine", engine, ENGINES)
-    live = {"--checkpoint": checkpoint, "--trigger": trigger, "--max-events": max_events, "--idle-streams": idle_streams}
     if engine == "local":
-        given = {"--master": master is not None, "--follow": follow} | {name: value is not None for name, value in live.items()}
-        for option in (name for name, is_given in given.items() if is_given):
+        for option in asked.given:
             raise option_error(
                 "option-not-for-engine",
                 f"{option} needs Spark, and --engine local reads bounded input in this process",
                 help=f"leave out {option}, or --engine local",
             )
-    elif not follow:
-        for option in (name for name, value in live.items() if value is not None):
+    elif not asked.follow:
+        for option in (name for name in asked.given if name != "--master"):
             what = "keeps the place" if option == "--checkpoint" else "sets the pace"
             raise option_error(
                 "option-not-for-engine",
@@ -117,12 +128,13 @@ def trigger_interval(text: str | None) -> str | None:
     return f"{duration.amount // 1000} milliseconds"
 
 
-def check_insight(engine: str, *, diagnose: bool, report: Path | None) -> None:
-    """Refuse a diagnosis or a report of a run elsewhere."""
+def check_insight(engine: str, asking: Sequence[str], *, diagnose: bool, report: Path | None) -> None:
+    """Refuse a diagnosis or a report of a run elsewhere; `asking` are the options given that ask for Spark."""
     for option in [name for name, given in (("--diagnose", diagnose), ("--report", report is not None)) if given]:
-        if engine != "local":
+        if engine == "spark" or asking:
+            instead = "take --engine local" if engine == "spark" else f"leave out {' and '.join(asking)}"
             raise option_error(
                 "option-not-for-engine",
                 f"{option} looks at a run over bounded input in this process",
-                help=f"add --engine local, or leave out {option}",
+                help=f"{instead}, or leave out {option}",
             )

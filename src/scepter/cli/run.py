@@ -11,8 +11,9 @@ import typer
 
 from scepter.cli import session
 from scepter.cli.arguments import Language, QueryFile
+from scepter.cli.engine import AUTO, choose_engine
 from scepter.cli.inputs import assign_background, assign_streams, check_outputs, existing_all, split_streams
-from scepter.cli.options import check_engine, check_insight, one_of, run_options, trigger_interval
+from scepter.cli.options import SparkOptions, check_engine, check_insight, one_of, run_options, trigger_interval
 from scepter.cli.query import load_query
 from scepter.io.results import FORMATS
 
@@ -53,6 +54,15 @@ def run(
         typer.Option(
             metavar="U",
             help="us | ms | s | min | h | d: length of one unit of integer timestamps (default ms). Example: --time-unit s",
+        ),
+    ] = None,
+    time_property: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="IRI",
+            help="What gives an event its time, about its name or inside its graph: an IRI, or prov | sosa | ssn | saref | "
+            "activitystreams | ldes | ngsi-ld (default: PROV's properties about its name). Repeatable, the first one rules. "
+            "Example: --time-property sosa",
         ),
     ] = None,
     start: Annotated[
@@ -110,7 +120,7 @@ def run(
         typer.Option(
             "--diagnose",
             help="Then tell, step by step, how many events pass each condition, and what stops the longest partial matches. "
-            "Needs --engine local. Example: --diagnose",
+            "Not on Spark. Example: --diagnose",
         ),
     ] = False,
     why: Annotated[
@@ -125,13 +135,17 @@ def run(
         typer.Option(
             metavar="PATH",
             help="Write a page about the run here: timeline, matches, plan, and the diagnosis if asked for. One HTML file, no "
-            "network. Needs --engine local. Example: --report run.html",
+            "network. Not on Spark. Example: --report run.html",
         ),
     ] = None,
     engine: Annotated[
         str,
-        typer.Option(metavar="E", help="spark | local: bounded input in this process, no JVM. Example: --engine local"),
-    ] = "spark",
+        typer.Option(
+            metavar="E",
+            help="auto (default) | local: this process, no JVM | spark. auto: local, unless an option that needs Spark or more "
+            "than 2 GB of input ask for Spark; a line on stderr says which, and why. Example: --engine spark",
+        ),
+    ] = AUTO,
     master: Annotated[
         str | None, typer.Option(metavar="M", help="Spark master (default local[*]). Example: --master spark://host:7077")
     ] = None,
@@ -172,16 +186,9 @@ def run(
     ] = None,
 ) -> None:
     """Run a query over streams and write its matches."""
-    check_engine(
-        engine,
-        master=master,
-        follow=follow,
-        checkpoint=checkpoint,
-        trigger=trigger,
-        max_events=max_events,
-        idle_streams=idle_streams,
-    )
-    check_insight(engine, diagnose=diagnose, report=report)
+    asked = SparkOptions(master, follow, checkpoint, trigger, max_events, idle_streams)
+    check_engine(engine, asked)
+    check_insight(engine, asked.given, diagnose=diagnose, report=report)
     interval = trigger_interval(trigger)
     chosen = one_of("--format", format, FORMATS) if format is not None else _default_format(output)
     query = load_query(query_file, language)
@@ -195,6 +202,7 @@ def run(
         max_derivations=max_derivations,
         why=why,
         idle_streams=idle_streams,
+        time_property=time_property,
     )
     sources, warnings = assign_streams(query, split_streams(query, stream or []))
     for warning in warnings:
@@ -203,6 +211,10 @@ def run(
     schemas = existing_all("--ontology", ontology or [])
     inputs = [query_file, *map(Path, sources.values()), *schemas, *(file for files in static.values() for file in files)]
     check_outputs({"--output": output, "--dead-letter": dead_letter, "--report": report}, inputs)
+    if engine == AUTO:
+        choice = choose_engine(asked.given, sources.values(), stay=diagnose or report is not None)
+        engine = choice.engine
+        typer.echo(choice.line(), err=True)
     with session.running(master, None if follow else sources.values()) if engine == "spark" else nullcontext() as spark:
         # the engine's imports take as long as the start of a JVM, which goes on meanwhile
         from scepter.cli.execute import Job, open_streams

@@ -6,13 +6,13 @@ import tempfile
 from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
-from glob import glob
 from pathlib import Path
 from threading import Thread
 from typing import TYPE_CHECKING, Final
 
 import typer
 
+from scepter.cli.engine import input_bytes
 from scepter.errors import ScepterError
 
 if TYPE_CHECKING:
@@ -50,11 +50,8 @@ def running(master: str | None, sources: Collection[str] | None = ()) -> Iterato
 
 def brief(sources: Collection[str] | None) -> bool:
     """Whether a run over all of the sources has little to do."""
-    if sources is None or any(source == "-" or "://" in source for source in sources):
-        return False
-    places = [Path(place) for source in sources for place in glob(source) or [source]]  # noqa: PTH207 - absolute ones too
-    files = [file for place in places for file in (place.iterdir() if place.is_dir() else [place])]
-    return sum(file.stat().st_size for file in files if file.is_file()) < _BRIEF
+    size = None if sources is None else input_bytes(sources)
+    return size is not None and size < _BRIEF
 
 
 def _start(started: Future[SparkSession], master: str | None, messages: Path, brief: bool) -> None:

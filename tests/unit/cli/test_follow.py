@@ -12,7 +12,7 @@ import pytest
 
 from scepter.cli.execute import Job
 from scepter.cli.follow import FollowedOutput, check_follow, watermark
-from scepter.cli.options import check_engine, trigger_interval
+from scepter.cli.options import SparkOptions, check_engine, trigger_interval
 from scepter.cli.spark import check_followed, spooled
 from scepter.errors import OptionError, QueryError
 from scepter.io.results import ResultWriter, Shape, open_writer
@@ -135,7 +135,7 @@ def test_the_pace_is_for_runs_that_go_on(option: str) -> None:
     given = {"trigger": "5s", "max_events": 3}
     for engine, words in (("spark", "add --follow"), ("local", "needs Spark")):
         with pytest.raises(OptionError) as error:
-            check_engine(engine, master=None, follow=False, checkpoint=None, **{option: given[option]})  # type: ignore[arg-type]
+            check_engine(engine, SparkOptions(**{option: given[option]}))  # type: ignore[arg-type]
         assert words in str(error.value)
         assert f"--{option.replace('_', '-')}" in str(error.value)
 

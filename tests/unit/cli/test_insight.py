@@ -97,7 +97,7 @@ class TestDiagnose:
         assert result.exit_code == 2
         assert result.stderr.splitlines() == [
             f"error[option-not-for-engine]: {option[0]} looks at a run over bounded input in this process",
-            f"help: add --engine local, or leave out {option[0]}",
+            f"help: take --engine local, or leave out {option[0]}",
         ]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from scepter.cli.options import check_engine, run_options
+from scepter.cli.options import SparkOptions, check_engine, run_options
 from scepter.errors import OptionError
 from scepter.lower import Lowered, lower
 from scepter.runtime.options import Instant, RunOptions
@@ -97,15 +97,14 @@ class TestEngine:
         [("--master", {"master": "local[2]"}), ("--follow", {"follow": True}), ("--checkpoint", {"checkpoint": "dir"})],
     )
     def test_local_refuses_what_needs_spark(self, option: str, given: dict[str, object]) -> None:
-        asked: dict[str, object] = {"master": None, "follow": False, "checkpoint": None, **given}
         with pytest.raises(OptionError, match=f"{option} needs Spark"):
-            check_engine("local", **asked)  # type: ignore[arg-type]
+            check_engine("local", SparkOptions(**given))  # type: ignore[arg-type]
 
     def test_a_checkpoint_needs_a_run_that_goes_on(self) -> None:
         with pytest.raises(OptionError, match="--checkpoint"):
-            check_engine("spark", master=None, follow=False, checkpoint="dir")
-        check_engine("spark", master="local[2]", follow=True, checkpoint="dir")
+            check_engine("spark", SparkOptions(checkpoint="dir"))
+        check_engine("spark", SparkOptions(master="local[2]", follow=True, checkpoint="dir"))
 
     def test_an_engine_must_be_one(self) -> None:
         with pytest.raises(OptionError, match="--engine cannot be 'flink'"):
-            check_engine("flink", master=None, follow=False, checkpoint=None)
+            check_engine("flink", SparkOptions())

