@@ -4,21 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import combinations
 
 from scepter.algebra.continuous import ContinuousQuery, LastTriples
 from scepter.algebra.expressions import And, Call, Constant, Exists, Expression
 from scepter.algebra.patterns import (
     BGP,
+    EMPTY,
     Distinct,
     Extend,
     Filter,
     Graph,
     Join,
+    LeftJoin,
+    Minus,
+    Node,
     OrderBy,
     Pattern,
     Project,
     Slice,
     TriplePattern,
+    Union,
+    Values,
 )
 from scepter.algebra.scope import in_scope, mentioned_variables
 from scepter.algebra.walk import find
@@ -45,6 +52,29 @@ class Core:
 def asks_time(pattern: Pattern) -> bool:
     """Whether an expression asks for the time of a triple."""
     return any(call.function == "TIMESTAMP" for call in find(pattern, Call))
+
+
+def can_repeat(pattern: Pattern) -> bool:
+    """Whether two choices of occurrences can make the same match: two triple patterns that one triple matches, or a UNION."""
+    if next(find(pattern, Union), None) is not None or next(find(pattern, Values), None) is not None:
+        return True
+    return any(overlap(a, b) for a, b in combinations(find(pattern, TriplePattern), 2))
+
+
+def is_monotone(pattern: Pattern) -> bool:
+    """Whether a later triple of the same time can only add matches."""
+    kinds = (LeftJoin, Minus, Exists, Slice)
+    return pattern == EMPTY or not any(next(find(pattern, kind), None) is not None for kind in kinds)
+
+
+def overlap(one: TriplePattern, other: TriplePattern) -> bool:
+    """Whether one triple may match both."""
+    pairs = zip(_places(one), _places(other), strict=True)
+    return not any(isinstance(a, Constant) and isinstance(b, Constant) and a.term != b.term for a, b in pairs)
+
+
+def _places(triple: TriplePattern) -> tuple[Node, Node, Node]:
+    return triple.subject, triple.predicate, triple.object
 
 
 def columnar_core(query: ContinuousQuery) -> Core | str:

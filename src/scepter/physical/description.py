@@ -14,11 +14,11 @@ from scepter.algebra.query import Ask, Construct, Counting, Program, Query, Resu
 from scepter.algebra.text import format_node
 from scepter.optimizer.pipeline import optimize
 from scepter.physical.automaton import Automaton, automaton_of
-from scepter.physical.facts import StreamFacts, UnitFacts
 from scepter.physical.outline import outline
 from scepter.physical.partitioning import Partitioning, partitioning
-from scepter.physical.plan import QueryPlan, Road, ScanPlan
-from scepter.physical.planner import plan_query
+from scepter.physical.sequence_plan import QueryPlan, Road, ScanPlan
+from scepter.physical.sequence_planner import plan_query
+from scepter.physical.tree import StreamFacts, UnitFacts
 from scepter.physical.wording import title
 from scepter.rdf.terms import IRI, Triple
 

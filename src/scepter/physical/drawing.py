@@ -16,7 +16,7 @@ from xml.sax.saxutils import escape
 
 from scepter.physical.automaton import State, StateKind, Transition
 from scepter.physical.description import Description, QueryFacts
-from scepter.physical.facts import Node, UnitFacts
+from scepter.physical.tree import Node, UnitFacts
 from scepter.physical.wording import conditions, division, title
 
 _LETTER, _LINE, _SIZE = 7.3, 16.0, 12

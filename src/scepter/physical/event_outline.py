@@ -30,8 +30,8 @@ from scepter.ontology.program import RuleProgram
 from scepter.ontology.recognition import Routing, route
 from scepter.ontology.rule_text import conflict_rules, rules_of
 from scepter.physical.event_plan import reasoner, shortened
-from scepter.physical.facts import Node
 from scepter.physical.operators import Operators
+from scepter.physical.tree import Node
 from scepter.rdf.terms import IRI, Term, Triple
 from scepter.timeline import Allen
 

@@ -13,7 +13,7 @@ from scepter.errors import nearest, option_error
 from scepter.physical.automaton import Automaton
 from scepter.physical.description import Description, QueryFacts, ScanFacts, describe
 from scepter.physical.drawing import to_mermaid, to_svg
-from scepter.physical.facts import Node, StreamFacts, UnitFacts
+from scepter.physical.tree import Node, StreamFacts, UnitFacts
 from scepter.physical.wording import conditions, division, listed, title
 from scepter.rdf.terms import Triple
 

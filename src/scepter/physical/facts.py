@@ -1,38 +1,40 @@
-"""Facts that plans of every kind have: the streams they read, and the operators of units that are no sequences."""
+"""What is known of a run before it starts: with the program, all that a plan is made from."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-
-@dataclass(frozen=True, slots=True)
-class StreamFacts:
-    """A stream the query reads; `constructed_by` is the number of the query of the file that makes it."""
-
-    iri: str
-    alias: str | None
-    constructed_by: int | None
+from scepter.rdf.terms import IRI, Triple
+from scepter.timeline import TimeKind
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
-    """An operator: what it is called, what there is to say about it, and the operators whose solutions it takes."""
+class Facts:
+    """The kind of time, the options that matter to a plan, and what is static."""
 
-    label: str
-    details: tuple[str, ...] = ()
-    children: tuple[Node, ...] = ()
+    kind: TimeKind | None = None
+    """None: no stream has been looked at. The plan is then made for the kind that the query's durations suggest."""
+    time_unit: str = "ms"
+    policy: str | None = None
+    """The policy that the run asks for; None: the language's own."""
+    why: bool = False
+    """Whether each answer tells what it rests on."""
+    default_graph: int = 0
+    """How many triples the static default graph has."""
+    graphs: tuple[tuple[IRI, int], ...] = ()
+    """The static named graphs, with how many triples each has."""
+    ontology: tuple[Triple, ...] = ()
+    schema: tuple[Triple, ...] = ()
+    """The statements of the static graphs that act as schema."""
+    exact: bool = False
+    """Whether every unit takes the exact evaluator where it has one: the slow twin that columns are compared with."""
 
+    @property
+    def background(self) -> bool:
+        """Whether there is static data."""
+        return bool(self.default_graph or self.graphs)
 
-@dataclass(frozen=True, slots=True)
-class UnitFacts:
-    """A unit of a file that is no sequence over graph events, as a tree of operators."""
-
-    number: int
-    kind: str
-    """`timed`, `events`, `windowed`, `continuous` or `periodic`; of a unit without an outline of its own, its type."""
-    title: str
-    streams: tuple[StreamFacts, ...]
-    """None: it reads every stream given."""
-    tree: Node
-    notes: tuple[str, ...]
-    """Which kernel takes it, when it is evaluated, which policy holds, how it is divided: `subject: sentence`."""
+    @property
+    def unrestricted(self) -> bool:
+        """Whether no policy restricts what is paired."""
+        return self.policy in (None, "unrestricted")

@@ -26,12 +26,12 @@ from scepter.algebra.windows import (
     WindowedQuery,
     window_graph,
 )
-from scepter.optimizer.lift_groups import lift_groups
-from scepter.optimizer.lift_sequences import lift_sequence
 from scepter.physical.event_outline import event_notes, event_tree
-from scepter.physical.facts import Node, StreamFacts, UnitFacts
+from scepter.physical.lift_groups import lift_groups
+from scepter.physical.lift_sequences import lift_sequence
 from scepter.physical.operators import Operators
 from scepter.physical.pairs import plan_pairs
+from scepter.physical.tree import Node, StreamFacts, UnitFacts
 from scepter.physical.triple_outline import continuous_notes, continuous_tree, periodic_notes, periodic_tree
 from scepter.rdf.terms import IRI, Term, Triple
 from scepter.timeline import Duration, TimeKind, format_instant

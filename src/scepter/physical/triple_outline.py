@@ -14,8 +14,8 @@ from scepter.algebra.query import Stream
 from scepter.algebra.walk import find
 from scepter.ontology.schema import Schema, SchemaLink
 from scepter.physical.continuous import columnar_core
-from scepter.physical.facts import Node
 from scepter.physical.operators import Operators
+from scepter.physical.tree import Node
 from scepter.rdf.terms import IRI, TYPE, Term, Triple
 
 _MOST_BELOW = 8

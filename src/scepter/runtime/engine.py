@@ -19,7 +19,7 @@ from scepter.kernel.background import Background
 from scepter.kernel.intake import Intake
 from scepter.kernel.texts import Texts
 from scepter.lower.result import Word
-from scepter.physical.planner import predicates
+from scepter.physical.plan import PhysicalPlan
 from scepter.rdf.batch import EventBatch
 from scepter.rdf.formats import GraphEvent, events_to_batch
 from scepter.rdf.hashing import TermKey
@@ -29,7 +29,8 @@ from scepter.rdf.terms import IRI, Triple
 from scepter.runtime.matches import Match, sorted_matches
 from scepter.runtime.notices import Notices
 from scepter.runtime.options import RunOptions
-from scepter.runtime.registry import TASKS, TaskSetup, grounds_of
+from scepter.runtime.planning import facts_of, planned
+from scepter.runtime.registry import TaskSetup, grounds_of, task_of
 from scepter.runtime.tasks import Task
 from scepter.timeline import TimeKind
 
@@ -51,7 +52,9 @@ class LocalEngine:
         dead_letter: DeadLetterTaker = lambda letter: None,
         notices: Notices | None = None,
         numbered_from: int = 0,
+        plan: PhysicalPlan | None = None,
     ) -> None:
+        """With `plan`, that one is executed, which was made from the same program for a known kind of time."""
         self._program = program
         self._options = options
         self._background = background
@@ -62,7 +65,8 @@ class LocalEngine:
         self._dead_letter = dead_letter
         self._notices = notices or Notices()
         self._grounds = [grounds_of(unit, background, ontology) for unit in program.units]
-        self._order = evaluation_order(program)
+        self._facts = facts_of(options, background, ontology)
+        self._plan = planned(program, self._facts) if plan is None else plan
         self.streams: list[IRI] = list(dict.fromkeys(s.iri for unit in program.units for s in unit.streams))
         """The streams by their number in batches."""
         self._tasks: list[Task] | None = None
@@ -86,7 +90,17 @@ class LocalEngine:
     @property
     def predicates(self) -> frozenset[IRI] | None:
         """The predicates that the queries can use; None for all."""
-        return predicates(self._program)
+        return self._plan.predicates
+
+    @property
+    def plan(self) -> PhysicalPlan:
+        """The plan that it executes; until the first event for an assumed kind of time."""
+        return self._plan
+
+    @property
+    def tasks(self) -> Sequence[Task]:
+        """The units at work, in the order of the program; none before the first event."""
+        return self._tasks or ()
 
     def stream_number(self, iri: IRI) -> int:
         """The number of a stream in batches; a stream that no unit names gets the next one."""
@@ -125,14 +139,14 @@ class LocalEngine:
             return []
         closed = until if closed is None else closed
         tasks = self._tasks
-        return _together(self._emit(number, tasks[number].release(until, closed)) for number in self._order)
+        return _together(self._emit(number, tasks[number].release(until, closed)) for number in self._plan.order)
 
     def finish(self) -> Sequence[Match]:
         """The end of the input: what is left, and what the close of the windows completes."""
         if self._tasks is None:
             return []
         tasks = self._tasks
-        return _together(self._emit(number, tasks[number].finish()) for number in self._order)
+        return _together(self._emit(number, tasks[number].finish()) for number in self._plan.order)
 
     def _emit(self, number: int, matches: Sequence[Match]) -> Sequence[Match]:
         """What others read goes to them as events; the rest is the answer."""
@@ -140,7 +154,7 @@ class LocalEngine:
         stream = self._tasks[number].feeds
         if stream is None:
             return matches
-        feeds = self.streams.index(stream)
+        feeds, order = self.streams.index(stream), self._plan.order
         events = [
             GraphEvent(feeds, None, m.start, m.end, [(str(t.subject), str(t.predicate), str(t.object)) for t in m.graph or ()])
             for m in matches
@@ -149,7 +163,7 @@ class LocalEngine:
         if events:
             batch = events_to_batch(events, self._key, self._kind, run=self.reading)
             intake = self._intake(batch)
-            for later in self._order[self._order.index(number) + 1 :]:
+            for later in order[order.index(number) + 1 :]:
                 self._tasks[later].take(intake, np.ones(batch.events, np.bool_))
         return []
 
@@ -162,9 +176,11 @@ class LocalEngine:
                 kind, self._options, self._background, self._ontology, self._texts, lambda: self.streams, self._show,
                 self._shown is None, self._dead_letter, self._key, self._notices,
             )  # fmt: skip
+            if self._plan.assumed:
+                self._plan = planned(self._program, replace(self._facts, kind=kind))
             self._tasks = [
-                TASKS[type(unit)](unit, number, replace(setup, grounds=grounds))
-                for number, (unit, grounds) in enumerate(zip(self._program.units, self._grounds, strict=True))
+                task_of(unit, replace(setup, grounds=grounds))
+                for unit, grounds in zip(self._plan.units, self._grounds, strict=True)
             ]
         return self._tasks
 
@@ -220,27 +236,3 @@ def _together(answers: Iterable[Sequence[Match]]) -> Sequence[Match]:
     """The matches of all queries, in order."""
     given = [matches for matches in answers if matches]
     return sorted_matches(given[0] if len(given) == 1 else chain.from_iterable(given))
-
-
-def evaluation_order(program: Program) -> list[int]:
-    """Queries that construct a stream before those that read it; otherwise as written."""
-    writers: dict[IRI, list[int]] = {}
-    for i, unit in enumerate(program.units):
-        if unit.into is not None:
-            writers.setdefault(unit.into, []).append(i)
-    order: list[int] = []
-    visiting: set[int] = set()
-
-    def visit(i: int) -> None:
-        if i in order:
-            return
-        assert i not in visiting, "lowering refuses cycles"
-        visiting.add(i)
-        for stream in program.units[i].streams:
-            for writer in writers.get(stream.iri, ()):
-                visit(writer)
-        order.append(i)
-
-    for i in range(len(program.units)):
-        visit(i)
-    return order

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 
 from scepter.algebra.events import EventQuery, needs_end
 from scepter.algebra.query import Program
-from scepter.algebra.query import Query as Sequences
-from scepter.algebra.walk import find
 from scepter.errors import Diagnostic, QueryError
 from scepter.lower import Lowered, lower
 from scepter.optimizer.pipeline import optimize
 from scepter.physical.explain import explain
-from scepter.physical.planner import plan_query
+from scepter.physical.facts import Facts
+from scepter.physical.planner import plan
 from scepter.rdf.terms import Triple
 
 if TYPE_CHECKING:
@@ -107,8 +106,7 @@ def parse(text: str, language: str | None = None, name: str = "<query>") -> Quer
     lowered = lower(text, language, name)
     try:
         program = optimize(lowered.program)
-        for query in find(program, Sequences):
-            plan_query(query)
+        plan(program, Facts())
     except QueryError as error:
         raise QueryError(error.diagnostic, lowered.source) from None
     return Query(lowered, program)

@@ -12,7 +12,6 @@ from scepter.algebra.query import Ask, Construct, Program, Select, Sliding
 from scepter.algebra.timed import TimedProgram, TimedQuery
 from scepter.errors import Diagnostic, QueryError, option_error
 from scepter.kernel.closure import entailed
-from scepter.kernel.entailed import entailment_of
 from scepter.kernel.intake import Intake
 from scepter.kernel.sparql.dataset import Dataset, Graph
 from scepter.kernel.sparql.patterns import template
@@ -22,14 +21,10 @@ from scepter.kernel.timed.policies import Policy
 from scepter.kernel.timed.program import Settings, TimedEvent, TimedKernel, seed
 from scepter.kernel.timed.solutions import Timed
 from scepter.ontology.schema import Schema
-from scepter.optimizer.lift_groups import lift_groups
-from scepter.optimizer.lift_sequences import lift_sequence
-from scepter.physical.planner import plan_query
+from scepter.physical.plan import UnitPlan
 from scepter.rdf.terms import IRI
-from scepter.runtime.grouped_task import GroupedTask
 from scepter.runtime.matches import Match, RankedMatch
-from scepter.runtime.sequence_task import sequence_task
-from scepter.runtime.tasks import Task, TermEvent, TermMatches, term_events
+from scepter.runtime.tasks import TermEvent, TermMatches, term_events
 
 if TYPE_CHECKING:
     from scepter.runtime.registry import TaskSetup
@@ -37,8 +32,8 @@ if TYPE_CHECKING:
 _POLICIES = {None: None, "unrestricted": None, "chronological": Policy.CHRONOLOGICAL, "recent": Policy.RECENT}
 
 
-def timed_task(program: TimedProgram, number: int, setup: TaskSetup) -> Task:
-    """The task of a program; what does not fit the streams' timestamps is an error here, before the run."""
+def check_timed(program: TimedProgram, setup: TaskSetup) -> None:
+    """What does not fit the streams' timestamps is an error, and so is a policy that it does not take."""
     for each in program.parts:
         check_kinds(each.pattern, setup.kind)
         if isinstance(each.window, Sliding):
@@ -49,8 +44,12 @@ def timed_task(program: TimedProgram, number: int, setup: TaskSetup) -> Task:
             f"this query takes no policy {setup.options.policy}",
             help="the policies are unrestricted, chronological, recent",
         )
-    if (columnar := _columnar_task(program, number, setup)) is not None:
-        return columnar
+
+
+def timed_task(plan: UnitPlan, setup: TaskSetup) -> TimedTask:
+    """The exact evaluator of a program."""
+    program = plan.unit
+    assert isinstance(program, TimedProgram)
     schema = Schema.from_triples(setup.ontology)
     given = setup.background.dataset
     default = entailed([given.default, Graph((*setup.ontology, *sorted(schema.statements(), key=str)))], schema)
@@ -62,24 +61,7 @@ def timed_task(program: TimedProgram, number: int, setup: TaskSetup) -> Task:
         _POLICIES[setup.options.policy],
         setup.options.max_derivations,
     )
-    return TimedTask(program, TimedKernel(program, settings), number, setup)
-
-
-def _columnar_task(program: TimedProgram, number: int, setup: TaskSetup) -> Task | None:
-    """The program as a sequence in columns, or as groups of one, where it is that and nothing but schema is static."""
-    given = setup.background.dataset
-    if len(given.default) or given.named or _POLICIES[setup.options.policy]:
-        return None
-    grouped = lift_groups(program, setup.kind)
-    sequence = lift_sequence(program, setup.kind, shortest=1 if setup.ontology else 2) if grouped is None else grouped.sequence
-    if sequence is None:
-        return None
-    flattened = entailment_of(plan_query(sequence), setup.ontology) if setup.ontology else None
-    if setup.ontology and flattened is None:
-        return None
-    return (
-        sequence_task(sequence, number, setup, flattened) if grouped is None else GroupedTask(grouped, number, setup, flattened)
-    )
+    return TimedTask(program, TimedKernel(program, settings), plan.number, setup)
 
 
 def _check_window(window: Sliding, setup: TaskSetup) -> None:

@@ -20,8 +20,8 @@ from scepter.algebra.notation import Notation
 from scepter.algebra.query import Stream
 from scepter.lower import lower
 from scepter.physical.explain import explain
-from scepter.physical.facts import Node
 from scepter.physical.outline import outline
+from scepter.physical.tree import Node
 from scepter.rdf.formats import parse_graph
 from scepter.rdf.terms import IRI
 

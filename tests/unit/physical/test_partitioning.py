@@ -8,7 +8,7 @@ from scepter.algebra.query import Query
 from scepter.algebra.walk import find
 from scepter.lower import lower
 from scepter.physical.partitioning import Partitioning, PartitionKind, partitioning
-from scepter.physical.planner import plan_query
+from scepter.physical.sequence_planner import plan_query
 
 GPMS = {
     "A": "?c :price ?p1",

@@ -20,6 +20,7 @@ from scepter.rdf.untimed import Untimed, no_times
 from scepter.runtime.inputs import BackgroundGiven, OntologyGiven, load_background, load_ontology
 from scepter.runtime.local import missing_stream
 from scepter.runtime.options import RunOptions, check_taken
+from scepter.runtime.planning import facts_of, planned
 from scepter.runtime.queries import Query
 from scepter.runtime.registry import grounds_of
 from scepter.runtime.spark.background import ShippedBackground
@@ -111,7 +112,7 @@ def run_with_options(
     kind = _kind(given, files, options.times, report)
     job = Job(
         name=uuid.uuid4().hex,
-        program=query.program,
+        plan=planned(query.program, facts_of(options, static, schema, kind)),
         options=options,
         kind=kind,
         key=_lasting_key(query) if live else TermKey.random(),

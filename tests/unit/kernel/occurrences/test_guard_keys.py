@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from scepter.algebra.events import EventQuery
-from scepter.kernel.occurrences.guard_keys import SharedValues, is_lasting, shared_values
+from scepter.kernel.occurrences.guard_keys import SharedValues, shared_values
 from scepter.lower import lower
+from scepter.physical.event_roads import is_lasting
 from scepter.rdf.formats import parse_graph
 from scepter.rdf.terms import IRI
 

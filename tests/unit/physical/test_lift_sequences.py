@@ -7,7 +7,7 @@ import pytest
 from scepter.algebra.query import Query, Selection
 from scepter.algebra.timed import TimedProgram
 from scepter.lower import lower
-from scepter.optimizer.lift_sequences import lift_sequence
+from scepter.physical.lift_sequences import lift_sequence
 from scepter.timeline import TimeKind
 
 HEAD = "PREFIX : <http://example/>\n"
