@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scepter.algebra.events import EventQuery, needs_end
-<<<<<<< HEAD
 from scepter.algebra.query import Program
-from scepter.errors import Diagnostic, QueryError
-=======
-from scepter.algebra.query import Ask, Construct, Program, Select
 from scepter.errors import Diagnostic, QueryError, option_error
->>>>>>> main
 from scepter.lower import Lowered, lower
 from scepter.optimizer.pipeline import optimize
 from scepter.physical.explain import explain
@@ -90,12 +84,13 @@ class Query:
 
     def explain(self, format: str = "text", ontology: OntologyGiven = None) -> str:
         """The plan as `text`, `mermaid`, `json` or `svg`, with the ontology that the run will be given."""
-        schema: Sequence[Triple] = ()
+        schema: tuple[Triple, ...] = ()
         if ontology is not None:
             from scepter.runtime.inputs import load_ontology  # which knows this module
 
             schema = load_ontology(self, ontology)
-        return explain(self.lowered.program, self.language, format, dict(self.lowered.prefixes), schema)
+        made = plan(self.program, Facts(ontology=schema))
+        return explain(made, self.language, format, dict(self.lowered.prefixes))
 
     def _repr_svg_(self) -> str:
         """Its plan, as notebooks show it."""
