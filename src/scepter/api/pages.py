@@ -46,12 +46,12 @@ def report(
     chosen, sources = RunOptions.of(**options), given_streams(query, streams)
     log = RunLog(events=True)
     unused: list[object] = []
-    found = local.run_local(
+    found = local.run_in_parts(
         query, sources, background=background, ontology=ontology, options=chosen,
         dead_letter=unused.append, observer=log, shown=EventName.of,
     )  # fmt: skip
-    for match in found:
-        log.matched(match)
+    for matches in found:
+        log.matched(matches)
     warnings = run_warnings(query, sources, log.surveys, log.found, background=background, ontology=ontology, options=chosen)
     findings = diagnose(query, sources, background=background, ontology=ontology, **options) if diagnosis else None
     names = {iri: source.name for iri, source in sources.items()}
