@@ -7,6 +7,7 @@ from scepter.algebra.patterns import BGP, TriplePattern
 from scepter.ontology.entailment import Flattened
 from scepter.ontology.schema import Schema
 from scepter.ontology.vocabulary import TYPE, speaks_of_schema
+from scepter.physical.nodes import Node, TripleScan, nodes
 from scepter.physical.sequence_plan import QueryPlan
 from scepter.rdf.terms import Triple
 
@@ -46,6 +47,11 @@ def _speaks_of_data(pattern: TriplePattern) -> bool:
     if pattern.predicate.term != TYPE:
         return not speaks_of_schema(pattern.predicate.term, None)
     return isinstance(pattern.object, Constant) and not speaks_of_schema(TYPE, pattern.object.term)
+
+
+def asks_data(root: Node) -> bool:
+    """Whether no pattern of a plan asks for statements of the schema, which a stream under an ontology does not make."""
+    return all(_speaks_of_data(node.pattern) for node in nodes(root) if isinstance(node, TripleScan))
 
 
 def _may_match(pattern: TriplePattern, triple: Triple) -> bool:

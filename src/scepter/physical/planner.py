@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import chain
 from typing import Any
@@ -12,13 +12,13 @@ from scepter.algebra.events import EventQuery
 from scepter.algebra.expressions import Compare
 from scepter.algebra.patterns import PathPattern, Project, TriplePattern
 from scepter.algebra.query import Ask, Program, Query, Select, Unit
-from scepter.algebra.timed import TimedProgram
+from scepter.algebra.timed import TimedProgram, TimedQuery
 from scepter.algebra.timed_bounds import counts_units
 from scepter.algebra.walk import find, walk
 from scepter.algebra.windows import Policy, WindowedQuery
 from scepter.ontology.schema import Schema
 from scepter.physical.continuous import Core, can_repeat, columnar_core, is_monotone
-from scepter.physical.entailment import entailment_of
+from scepter.physical.entailment import asks_data, entailment_of
 from scepter.physical.event_roads import event_plan
 from scepter.physical.facts import Facts
 from scepter.physical.lift_groups import lift_groups
@@ -28,6 +28,7 @@ from scepter.physical.pairs import plan_pairs
 from scepter.physical.plan import PhysicalPlan, UnitPlan
 from scepter.physical.predicates import predicates_of
 from scepter.physical.sequence_planner import plan_query
+from scepter.physical.timed_plan import TimedFacts, decides_late, plan_timed
 from scepter.physical.unit_nodes import Pairs, Sequence, SequenceGroups, Snapshot, Solutions, TripleStar, graph_scans
 from scepter.timeline import Duration, TimeKind
 
@@ -42,8 +43,17 @@ def plan(program: Program, facts: Facts) -> PhysicalPlan:
     (['Sequence'], 'integer', True)
     """
     known = facts if facts.kind is not None else replace(facts, kind=assumed_kind(program))
-    units = tuple(_planned(number, unit, known) for number, unit in enumerate(program.units))
+    units = tuple(_planned(number, unit, known) for number, unit in enumerate(_split(program)))
     return PhysicalPlan(units, known, assumed=facts.kind is None)
+
+
+def _split(program: Program) -> Iterator[Unit]:
+    """The units of a program; queries that no rule feeds have nothing in common, and are planned each for itself."""
+    for unit in program.units:
+        if isinstance(unit, TimedProgram) and not unit.rules:
+            yield from (replace(unit, queries=(query,)) for query in unit.queries)
+        else:
+            yield unit
 
 
 def assumed_kind(program: Program) -> TimeKind:
@@ -75,27 +85,41 @@ def _sequence(query: Query, facts: Facts) -> tuple[Node, bool]:
 
 
 def _timed(program: TimedProgram, facts: Facts) -> tuple[Node, bool]:
-    found = _lifted(program, facts)
-    return (Snapshot(program, found), False) if isinstance(found, str) else (found, True)
-
-
-def _lifted(program: TimedProgram, facts: Facts) -> Node | str:
-    """The program as a sequence in columns, or as groups of one, where it is that and nothing but schema is static."""
-    assert facts.kind is not None
     if facts.exact:
-        return "the exact evaluator is asked for"
-    if facts.background:
-        return "background is static, and a match may be made of static triples too"
-    if not facts.unrestricted:
-        return f"the policy {facts.policy} consumes what it pairs"
+        return Snapshot(program, "the exact evaluator is asked for"), False
+    if program.rules:
+        return Snapshot(program, "what rules derive is derived from again, to the least fixpoint"), False
+    if (lifted := _lifted(program, facts)) is not None:
+        return lifted, True
+    (query,) = program.queries
+    found = _joined(query, facts)
+    return (Snapshot(program, found), False) if isinstance(found, str) else (found, not decides_late(query))
+
+
+def _joined(query: TimedQuery, facts: Facts) -> Node | str:
+    """A query as joins in time; why not."""
+    assert facts.kind is not None
+    found = plan_timed(query, TimedFacts(facts.kind, bool(facts.default_graph or facts.ontology), not facts.unrestricted))
+    if isinstance(found, str) or not facts.ontology:
+        return found
+    if Schema.from_triples(facts.ontology).flattened() is None:
+        return "the schema has rules for rdf:type itself"
+    return found if asks_data(found) else "a pattern asks for statements of the schema"
+
+
+def _lifted(program: TimedProgram, facts: Facts) -> Node | None:
+    """The program as a sequence, or as groups of one, where it is that and nothing but schema is static."""
+    assert facts.kind is not None
+    if facts.background or not facts.unrestricted:
+        return None
     grouped = lift_groups(program, facts.kind)
     query = lift_sequence(program, facts.kind, shortest=1 if facts.ontology else 2) if grouped is None else grouped.sequence
     if query is None:
-        return "this is no plain chain of SEQ over single triple patterns"
+        return None
     made = plan_query(query)
     flattened = entailment_of(made, facts.ontology) if facts.ontology else None
     if facts.ontology and flattened is None:
-        return "what the schema entails cannot be told predicate by predicate"
+        return None
     why = "a chain of SEQ over single triple patterns" if len(made.scans) > 1 else "a single triple pattern"
     sequence = Sequence(query, made, graph_scans(made, entailed=flattened is not None), flattened, why)
     return sequence if grouped is None else SequenceGroups(sequence, grouped)

@@ -64,9 +64,9 @@ class LocalEngine:
         self._shown = shown
         self._dead_letter = dead_letter
         self._notices = notices or Notices()
-        self._grounds = [grounds_of(unit, background, ontology) for unit in program.units]
         self._facts = facts_of(options, background, ontology)
         self._plan = planned(program, self._facts) if plan is None else plan
+        self._grounds = [grounds_of(unit.unit, background, ontology) for unit in self._plan.units]
         self.streams: list[IRI] = list(dict.fromkeys(s.iri for unit in program.units for s in unit.streams))
         """The streams by their number in batches."""
         self._tasks: list[Task] | None = None

@@ -27,7 +27,7 @@ from scepter.runtime.occurrence_task import OccurrenceTask
 from scepter.runtime.options import RunOptions
 from scepter.runtime.sequence_task import sequence_task
 from scepter.runtime.tasks import Task
-from scepter.runtime.timed_task import check_timed, timed_task
+from scepter.runtime.timed_task import check_timed, timed_pipeline, timed_task
 from scepter.runtime.windowed_task import pair_task, windowed_task
 from scepter.timeline import TimeKind
 
@@ -74,9 +74,12 @@ def task_of(plan: UnitPlan, setup: TaskSetup) -> Task:
             return OccurrenceTask(returned, plan.number, setup)
         case Snapshot(unit):
             return SNAPSHOTS[type(unit)](plan, setup)
-        case node:
-            raise AssertionError(f"nothing executes {type(node).__name__}")
+        case _:
+            return PIPELINES[type(plan.unit)](plan, setup)
 
+
+PIPELINES: dict[type, Callable[[UnitPlan, TaskSetup], Task]] = {TimedProgram: timed_pipeline}
+"""Kind of unit -> what executes its operators over rows."""
 
 SNAPSHOTS: dict[type, Callable[[UnitPlan, TaskSetup], Task]] = {
     TimedProgram: timed_task,

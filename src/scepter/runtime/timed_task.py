@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scepter.algebra.query import Ask, Construct, Program, Select, Sliding
 from scepter.algebra.timed import TimedProgram, TimedQuery
 from scepter.errors import Diagnostic, QueryError, option_error
+from scepter.kernel.build import Surroundings
 from scepter.kernel.closure import entailed
 from scepter.kernel.intake import Intake
 from scepter.kernel.sparql.dataset import Dataset, Graph
@@ -24,6 +25,7 @@ from scepter.ontology.schema import Schema
 from scepter.physical.plan import UnitPlan
 from scepter.rdf.terms import IRI
 from scepter.runtime.matches import Match, RankedMatch
+from scepter.runtime.pipeline import Pipeline
 from scepter.runtime.tasks import TermEvent, TermMatches, term_events
 
 if TYPE_CHECKING:
@@ -51,17 +53,33 @@ def timed_task(plan: UnitPlan, setup: TaskSetup) -> TimedTask:
     program = plan.unit
     assert isinstance(program, TimedProgram)
     schema = Schema.from_triples(setup.ontology)
-    given = setup.background.dataset
-    default = entailed([given.default, Graph((*setup.ontology, *sorted(schema.statements(), key=str)))], schema)
     settings = Settings(
         setup.kind,
         setup.options.time_unit,
-        Dataset(default, given.named),
+        Dataset(static_default(setup, schema), setup.background.dataset.named),
         schema,
         _POLICIES[setup.options.policy],
         setup.options.max_derivations,
     )
     return TimedTask(program, TimedKernel(program, settings), plan.number, setup)
+
+
+def static_default(setup: TaskSetup, schema: Schema) -> Graph:
+    """The static default graph: background, ontology, and what they entail."""
+    stated = Graph((*setup.ontology, *sorted(schema.statements(), key=str)))
+    return entailed([setup.background.dataset.default, stated], schema)
+
+
+def timed_pipeline(plan: UnitPlan, setup: TaskSetup) -> Pipeline:
+    """A query as operators over rows."""
+    program = plan.unit
+    assert isinstance(program, TimedProgram)
+    schema = Schema.from_triples(setup.ontology)
+    around = Surroundings(
+        setup.key, setup.texts, setup.background, setup.kind, setup.options.time_unit,
+        schema.flattened() if setup.ontology else None, static_default(setup, schema),
+    )  # fmt: skip
+    return Pipeline(plan.root, program.queries[0].result, plan.number, setup, around, at_once=plan.at_once)
 
 
 def _check_window(window: Sliding, setup: TaskSetup) -> None:
