@@ -5,12 +5,14 @@ The fields of these classes are the schema of `explain --format json` (version `
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from scepter.algebra.notation import Notation
 from scepter.algebra.query import Query
 from scepter.algebra.text import format_node
+from scepter.algebra.timed import SPELLING
 from scepter.physical import nodes as plan_nodes
 from scepter.physical.automaton import Automaton, automaton_of
 from scepter.physical.notes import notes_of, warnings_of
@@ -123,6 +125,19 @@ def _unit(unit: UnitPlan, plan: PhysicalPlan, heading: str, makers: Mapping[IRI,
     )
 
 
+_TIME = re.compile(rf"(?:_:)?({'|'.join(SPELLING)})\b")
+_GENERATED = re.compile(r"\??_:[\w.]+")
+
+
+def readable(text: str) -> str:
+    """A node's line in the user's words: time functions as they are written, generated names as a dot.
+
+    >>> readable("Extend _:GETDURATION() AS ?took by ?_:row0")
+    'Extend getDURATION() AS ?took by ·'
+    """
+    return _GENERATED.sub("·", _TIME.sub(lambda found: SPELLING[found[1]], text))
+
+
 def _place(node: plan_nodes.Node, numbered: list[plan_nodes.Node]) -> int:
     return next(place for place, each in enumerate(numbered) if each is node)
 
@@ -131,7 +146,7 @@ def _operator(node: plan_nodes.Node, numbered: list[plan_nodes.Node], about: Out
     return OperatorFacts(
         id=_place(node, numbered),
         operator=type(node).__name__,
-        text=node.line(notation),
+        text=readable(node.line(notation)),
         details=about.details(node),
         inputs=tuple(_place(each, numbered) for each in node.inputs),
         variables=tuple(name for name in node.schema.variables if not name.startswith("_:")),
@@ -144,7 +159,7 @@ def _tree(root: plan_nodes.Node, numbered: list[plan_nodes.Node], about: Outline
 
     def drawn(node: plan_nodes.Node) -> Node:
         place = _place(node, numbered)
-        label = f"#{place} {node.line(notation)}"
+        label = f"#{place} {readable(node.line(notation))}"
         if place in shown:
             return Node(label, ("as above",))
         shown.add(place)

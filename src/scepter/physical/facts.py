@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
+from scepter.algebra.patterns import TriplePattern
+from scepter.algebra.query import Unit
 from scepter.rdf.terms import IRI, Triple
 from scepter.timeline import TimeKind
+
+Count = Callable[[TriplePattern, IRI | None], int]
+"""How many triples of a static graph (None: the default graph) have a pattern's constants."""
+Statics = Callable[[Unit], Count]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +33,12 @@ class Facts:
     ontology: tuple[Triple, ...] = ()
     schema: tuple[Triple, ...] = ()
     """The statements of the static graphs that act as schema."""
+    start: int = 0
+    """The instant from which steps and windows are counted."""
+    evaluate_at: tuple[int, ...] | None = None
+    """The instants at which queries over windows are evaluated, where the run gives them."""
+    statics: Statics | None = field(default=None, compare=False, repr=False)
+    """How many static triples a unit's patterns find; None: there are none. A plan that has been made does not keep it."""
     exact: bool = False
     """Whether every unit takes the exact evaluator where it has one: the slow twin that columns are compared with."""
 
@@ -33,6 +46,10 @@ class Facts:
     def background(self) -> bool:
         """Whether there is static data."""
         return bool(self.default_graph or self.graphs)
+
+    def counts(self, unit: Unit) -> Count:
+        """How many static triples each pattern of a unit finds."""
+        return (lambda triple, graph: 0) if self.statics is None else self.statics(unit)
 
     @property
     def unrestricted(self) -> bool:

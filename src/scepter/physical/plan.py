@@ -25,6 +25,9 @@ class UnitPlan:
     at_once: bool = False
     """Whether an answer is certain before its instant is over: no later event of the same time can take it back."""
 
+    ranked: bool = False
+    """Whether it orders the answers of an instant itself."""
+
     @property
     def exact(self) -> tuple[str, ...]:
         """Why parts of it work on terms, one by one, and not in columns; empty for a unit that is wholly in columns."""

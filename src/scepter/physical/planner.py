@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
@@ -30,7 +30,12 @@ from scepter.physical.predicates import predicates_of
 from scepter.physical.sequence_planner import plan_query
 from scepter.physical.timed_plan import TimedFacts, decides_late, plan_timed
 from scepter.physical.unit_nodes import Pairs, Sequence, SequenceGroups, Snapshot, Solutions, TripleStar, graph_scans
+from scepter.physical.window_nodes import Step
+from scepter.physical.window_plan import NotPlanned, WindowOn, plan_periodic
+from scepter.rdf.terms import IRI
 from scepter.timeline import Duration, TimeKind
+
+_ASKED = "the exact evaluator is asked for"
 
 
 def plan(program: Program, facts: Facts) -> PhysicalPlan:
@@ -44,7 +49,7 @@ def plan(program: Program, facts: Facts) -> PhysicalPlan:
     """
     known = facts if facts.kind is not None else replace(facts, kind=assumed_kind(program))
     units = tuple(_planned(number, unit, known) for number, unit in enumerate(_split(program)))
-    return PhysicalPlan(units, known, assumed=facts.kind is None)
+    return PhysicalPlan(units, replace(known, statics=None), assumed=facts.kind is None)
 
 
 def _split(program: Program) -> Iterator[Unit]:
@@ -69,31 +74,38 @@ def assumed_kind(program: Program) -> TimeKind:
 
 
 def _planned(number: int, unit: Unit, facts: Facts) -> UnitPlan:
-    root, at_once = PLANNERS[type(unit)](unit, facts)
-    return UnitPlan(number, unit, root, predicates_of(unit, facts), at_once)
+    made = PLANNERS[type(unit)](unit, facts)
+    return UnitPlan(number, unit, made.root, predicates_of(unit, facts), made.at_once, made.ranked)
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    root: Node
+    at_once: bool = False
+    ranked: bool = False
 
 
 # ---- sequences over graph events
 
 
-def _sequence(query: Query, facts: Facts) -> tuple[Node, bool]:
+def _sequence(query: Query, facts: Facts) -> _Made:
     made = plan_query(query)
-    return Sequence(query, made, graph_scans(made)), True
+    return _Made(Sequence(query, made, graph_scans(made)), at_once=True)
 
 
 # ---- triples with intervals
 
 
-def _timed(program: TimedProgram, facts: Facts) -> tuple[Node, bool]:
+def _timed(program: TimedProgram, facts: Facts) -> _Made:
     if facts.exact:
-        return Snapshot(program, "the exact evaluator is asked for"), False
+        return _Made(Snapshot(program, _ASKED))
     if program.rules:
-        return Snapshot(program, "what rules derive is derived from again, to the least fixpoint"), False
+        return _Made(Snapshot(program, "what rules derive is derived from again, to the least fixpoint"))
     if (lifted := _lifted(program, facts)) is not None:
-        return lifted, True
+        return _Made(lifted, at_once=True)
     (query,) = program.queries
     found = _joined(query, facts)
-    return (Snapshot(program, found), False) if isinstance(found, str) else (found, not decides_late(query))
+    return _Made(Snapshot(program, found)) if isinstance(found, str) else _Made(found, not decides_late(query))
 
 
 def _joined(query: TimedQuery, facts: Facts) -> Node | str:
@@ -128,16 +140,16 @@ def _lifted(program: TimedProgram, facts: Facts) -> Node | None:
 # ---- windows
 
 
-def _windowed(query: WindowedQuery, facts: Facts) -> tuple[Node, bool]:
+def _windowed(query: WindowedQuery, facts: Facts) -> _Made:
     policy = Policy(facts.policy or Policy.UNRESTRICTED.value)
     if facts.exact:
-        return Snapshot(query, "the exact evaluator is asked for"), False
+        return _Made(Snapshot(query, _ASKED))
     pair = plan_pairs(query, policy)
     if pair is None:
-        return Snapshot(query, "this is no plain MATCH of two events in sequence"), False
+        return _Made(Snapshot(query, "this is no plain MATCH of two events in sequence"))
     if not all(_is_moderate(window.extent, facts) for window in query.windows):
-        return Snapshot(query, "a window is longer than columns of 64 bits can count"), False
-    return Pairs(query, pair), False
+        return _Made(Snapshot(query, "a window is longer than columns of 64 bits can count"))
+    return _Made(Pairs(query, pair))
 
 
 def _is_moderate(extent: Any, facts: Facts) -> bool:
@@ -153,15 +165,14 @@ def _is_moderate(extent: Any, facts: Facts) -> bool:
 # ---- triples that count for a time
 
 
-def _continuous(query: ContinuousQuery, facts: Facts) -> tuple[Node, bool]:
+def _continuous(query: ContinuousQuery, facts: Facts) -> _Made:
     extents = [query.otherwise, *(source.extent for source in query.sources)]
     counts = any(isinstance(extent, LastTriples) for extent in extents)
     at_once = is_monotone(query.pattern) and not counts and not isinstance(query.result, Ask)
     core = columnar_core(query)
     if facts.exact or isinstance(core, str) or (why := _unflattened(query, facts)):
-        reason = "the exact evaluator is asked for" if facts.exact else core if isinstance(core, str) else why
-        return Snapshot(query, reason), at_once
-    return _star(query, core), at_once
+        return _Made(Snapshot(query, _ASKED if facts.exact else core if isinstance(core, str) else why), at_once)
+    return _Made(_star(query, core), at_once)
 
 
 def _star(query: ContinuousQuery, core: Core) -> Node:
@@ -175,7 +186,7 @@ def _star(query: ContinuousQuery, core: Core) -> Node:
     return star
 
 
-def _unflattened(query: ContinuousQuery, facts: Facts) -> str:
+def _unflattened(query: ContinuousQuery | PeriodicQuery, facts: Facts) -> str:
     """Why what the schema entails is not looked up in tables; empty where it is."""
     schema = Schema.from_triples(chain(facts.schema, filter(Schema.is_schema, facts.ontology)))
     uses: list[TriplePattern | PathPattern] = [*find(query.pattern, TriplePattern), *find(query.pattern, PathPattern)]
@@ -184,15 +195,31 @@ def _unflattened(query: ContinuousQuery, facts: Facts) -> str:
     return ""
 
 
-def _periodic(query: PeriodicQuery, facts: Facts) -> tuple[Node, bool]:
-    return Snapshot(query, "a pattern over windows that move by steps is evaluated anew at each"), False
+def _periodic(query: PeriodicQuery, facts: Facts) -> _Made:
+    if facts.exact or (why := _unflattened(query, facts)):
+        return _Made(Snapshot(query, _ASKED if facts.exact else why))
+    assert facts.kind is not None
+    try:
+        (step,) = {source.step.ticks(facts.kind, facts.time_unit) for source in query.sources}
+        streams: dict[int, list[IRI]] = {}
+        for source in query.sources:
+            streams.setdefault(source.range.ticks(facts.kind, facts.time_unit), []).append(source.stream.iri)
+    except ValueError as error:
+        return _Made(Snapshot(query, str(error)))  # told with its place when the run is set up
+    grid = Step(step, facts.start)
+    windows = [WindowOn(tuple(dict.fromkeys(iris)), width, grid) for width, iris in streams.items()]
+    try:
+        root, ranked = plan_periodic(query.pattern, windows, grid, facts.counts(query))
+    except NotPlanned as reason:
+        return _Made(Snapshot(query, str(reason)))
+    return _Made(root, ranked=ranked)
 
 
-def _events(query: EventQuery, facts: Facts) -> tuple[Node, bool]:
-    return event_plan(query, facts), True
+def _events(query: EventQuery, facts: Facts) -> _Made:
+    return _Made(event_plan(query, facts), at_once=True)
 
 
-Planner = Callable[[Any, Facts], tuple[Node, bool]]
+Planner = Callable[[Any, Facts], _Made]
 PLANNERS: dict[type, Planner] = {
     Query: _sequence,
     TimedProgram: _timed,
@@ -201,4 +228,4 @@ PLANNERS: dict[type, Planner] = {
     PeriodicQuery: _periodic,
     EventQuery: _events,
 }
-"""Kind of unit -> (unit, facts) -> the root of its plan, and whether answers are certain before their instant is over."""
+"""Kind of unit -> (unit, facts) -> its plan."""

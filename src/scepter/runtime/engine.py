@@ -177,7 +177,8 @@ class LocalEngine:
                 self._shown is None, self._dead_letter, self._key, self._notices,
             )  # fmt: skip
             if self._plan.assumed:
-                self._plan = planned(self._program, replace(self._facts, kind=kind))
+                facts = facts_of(self._options, self._background, self._ontology, kind)
+                self._plan = planned(self._program, replace(facts, statics=self._facts.statics))
             self._tasks = [
                 task_of(unit, replace(setup, grounds=grounds))
                 for unit, grounds in zip(self._plan.units, self._grounds, strict=True)
