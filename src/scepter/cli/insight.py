@@ -9,11 +9,12 @@ import typer
 
 from scepter.cli.execute import Job
 from scepter.cli.inputs import tell_warnings
-from scepter.io.report.log import EventName, RunLog
+from scepter.io.report.log import RunLog
 from scepter.io.results import replacing
 from scepter.runtime.inputs import BackgroundGiven, OntologyGiven
 from scepter.runtime.matches import Match
 from scepter.runtime.options import RunOptions
+from scepter.runtime.seen import EventName
 
 
 class _Given(TypedDict):
@@ -48,8 +49,8 @@ class Watch:
         tell_warnings(warnings, job.query.lowered.source)
         findings = None
         if self._diagnose:
-            from scepter.io.diagnosis import diagnosis_text
             from scepter.runtime.diagnosis.diagnose import diagnose
+            from scepter.runtime.diagnosis.text import diagnosis_text
 
             findings = diagnose(job.query, job.streams, **given)
             typer.echo(diagnosis_text(findings), err=True)

@@ -83,7 +83,7 @@ def live_table(job: Job, letters: Path, stop: threading.Event, tell: Callable[[s
     tables = {}
     for iri, source in job.sources.items():
         reading = spark.readStream.format("rdf").options(
-            stream=iri, timestamps=timestamps, names="true", deadLetterPath=str(letters)
+            stream=iri, timestamps=timestamps, names="true", deadLetterPath=str(letters), limits=job.options.limits.told()
         )
         if job.options.times.given:
             reading = reading.option("timeProperty", " ".join(job.options.times.given))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -24,7 +25,7 @@ from scepter.rdf.terms import IRI, PROV, STRING, WELL_KNOWN_PREFIXES, XSD, Blank
 from scepter.runtime.why import Why
 from scepter.timeline import TimeKind, format_instant
 
-FORMATS = ("table", "jsonl", "csv", "trig")
+FORMATS = ("table", "jsonl", "csv", "csv-safe", "trig")
 MATCH_NAME = "urn:scepter:match:"
 MATCH_CLASS = "urn:scepter:Match"
 VARIABLE = "urn:scepter:variable:"
@@ -33,6 +34,8 @@ HOLDS = "urn:scepter:holds"
 # Rows a table lays out at once: enough to choose widths well, few enough that a long run shows rows as they come.
 TABLE_PAGE = 500
 
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+_NUMERAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _BARE = {XSD + name for name in ("integer", "decimal", "double", "boolean")}
 _TRIPLE_COLUMNS = ("match", "subject", "predicate", "object")
 
@@ -93,8 +96,8 @@ def open_writer(
     match format:
         case "jsonl":
             return JsonLinesWriter(out, shape, events)
-        case "csv":
-            return CsvWriter(out, shape, events)
+        case "csv" | "csv-safe":
+            return CsvWriter(out, shape, events, safe=format == "csv-safe")
         case "table":
             return TableWriter(out, shape, events, prefixes or {})
         case "trig":
@@ -203,10 +206,12 @@ class JsonLinesWriter:
 class CsvWriter:
     """SPARQL 1.1 CSV with `start,end` first; a CONSTRUCT gives one line per triple, numbered by match."""
 
-    def __init__(self, out: TextIO, shape: Shape, events: bool) -> None:
+    def __init__(self, out: TextIO, shape: Shape, events: bool, *, safe: bool = False) -> None:
+        """`safe`: an apostrophe stands before a cell that a spreadsheet would take for a formula."""
         self._out = out
         self._shape = shape
         self._with_events = events
+        self._cell = _harmless if safe else _plain
         self._rows = csv.writer(out, lineterminator="\r\n")
         self._written = 0
         self._rows.writerow(self._header())
@@ -225,12 +230,14 @@ class CsvWriter:
         """Write one match: one line, or one per triple of its graph."""
         self._written += 1
         times = [str(format_instant(instant, match.kind)) for instant in (match.start, match.end)]
-        values = [_plain(match.bindings.get(name)) for name in self._shape.variables]
+        values = [self._cell(match.bindings.get(name)) for name in self._shape.variables]
         triples: list[list[str]] = [[""] * len(_TRIPLE_COLUMNS)]
         if match.graph is not None:
             # Matches of one interval stay apart by their number; an empty graph still is a match, and gets a line.
             ordered = sorted(set(match.graph), key=lambda triple: tuple(map(str, triple)))
-            triples = [[str(self._written), *map(_plain, triple)] for triple in ordered] or [[str(self._written), "", "", ""]]
+            triples = [[str(self._written), *map(self._cell, triple)] for triple in ordered] or [
+                [str(self._written), "", "", ""]
+            ]
         tail = ["" if match.boolean is None else str(match.boolean).lower()] if self._shape.booleans else []
         if self._shape.whys:
             tail.append("" if match.why is None else json.dumps(match.why.record(match.kind), ensure_ascii=False))
@@ -255,6 +262,16 @@ def _plain(term: Term | None) -> str:
             return lexical
         case _:
             assert_never(term)
+
+
+def _harmless(term: Term | None) -> str:
+    """As `_plain`, but no formula: `-3.5` and `+2E1` are numbers, and stay as they are.
+
+    >>> _harmless(Literal("=cmd()")), _harmless(Literal("-3.5"))
+    ("'=cmd()", '-3.5')
+    """
+    text = _plain(term)
+    return "'" + text if text.startswith(_FORMULA) and not _NUMERAL.fullmatch(text) else text
 
 
 class TableWriter:

@@ -1,7 +1,7 @@
 """Fields of rows as columns of text: what terms are written from.
 
-A column's texts stand one behind the other, as in Arrow. `natural` says what RML calls the natural datatype of each value: that of
-the table's or the document's own type, where the mapping declares none.
+A column's texts stand one behind the other, as in Arrow. `natural` says what RML calls the natural datatype of each value:
+that of the table's or the document's own type, where the mapping declares none.
 """
 
 from __future__ import annotations

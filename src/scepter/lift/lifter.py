@@ -226,7 +226,7 @@ class Lifter:
         names = self._names(writer, events, rows.count)
         return EventBatch(
             writer.buffer(), kind, np.full(len(events.rows), stream_index, np.int32), events.start, events.end, names, first,
-            *(ids[column, :total] for column in range(3)), *(places[column, :total] for column in range(3)),
+            ids[0, :total], ids[1, :total], ids[2, :total], places[0, :total], places[1, :total], places[2, :total],
             number[:total], scale[:total],
         )  # fmt: skip
 
@@ -254,7 +254,8 @@ class Lifter:
 def aligned(
     terms: tuple[Terms, Terms, Terms], count: int
 ) -> tuple[NDArray[np.int64], tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]]:
-    """The row of each triple of subjects, predicates and objects, and which of the terms it has: all combinations within a row."""
+    """The row of each triple of subjects, predicates and objects, and which of the terms it has: all combinations
+    within a row."""
     owner = np.arange(count)
     if all(each.owner is None for each in terms):
         every, none = owner, np.zeros(count, np.int64)

@@ -1,7 +1,7 @@
 """A mapping as a value: what YARRRML and RML are read to, and what is compiled to columns.
 
-The words are RML-Core's: a triples map makes triples of the rows of its logical source by term maps, each of which is a constant,
-a reference to a field, or a template with references. What makes events of rows stands beside it (`EventSection`).
+The words are RML-Core's: a triples map makes triples of the rows of its logical source by term maps, each of which is a
+constant, a reference to a field, or a template with references. What makes events of rows stands beside it (`EventSection`).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """RML (Turtle, the RML-Core vocabulary; R2RML's names and those of the first RML are understood) to a mapping.
 
-What makes events of rows stands on any node of the file, in a vocabulary of our own: `<urn:scepter:map:time> "field"`, and likewise
-`end`, `event` (a template), `timeFormat`, `timeUnit`, `timeZone`.
+What makes events of rows stands on any node of the file, in a vocabulary of our own: `<urn:scepter:map:time> "field"`, and
+likewise `end`, `event` (a template), `timeFormat`, `timeUnit`, `timeZone`.
 """
 
 from __future__ import annotations
@@ -99,12 +99,7 @@ class _Rml:
         nodes = [n for n, properties in self.triples.items() if properties.get("subjectMap") or properties.get("subject")]
         if not nodes:
             self.refuse(None, "there is no triples map: a node with rml:subjectMap or rml:subject")
-        bases = {
-            str(base.value)
-            for node in nodes
-            for base in self.all(node, "baseIRI")
-            if isinstance(base, ox.Literal | ox.NamedNode)
-        }
+        bases = {_text(base) for node in nodes for base in self.all(node, "baseIRI")}
         for node in nodes:
             hint, iterator = self.source(node)
             hints.add(hint)
@@ -249,17 +244,15 @@ class _Rml:
                 self.refuse(node, f"rml:{local}: {_REFUSED[local]}")
 
     def term(self, node: Node) -> Term:
-        match node:
-            case ox.NamedNode():
-                return IRI(node.value)
-            case ox.BlankNode():
-                return BlankNode(node.value)
-            case ox.Literal() if node.language is not None:
-                return Literal(node.value, LANG_STRING, node.language.lower())
-            case ox.Literal():
-                return Literal(node.value, node.datatype.value)
-            case _:
-                self.refuse(None, f"{node} is no RDF 1.1 term")
+        if isinstance(node, ox.NamedNode):
+            return IRI(node.value)
+        if isinstance(node, ox.BlankNode):
+            return BlankNode(node.value)
+        if not isinstance(node, ox.Literal):
+            self.refuse(None, f"{node} is no RDF 1.1 term")
+        if node.language is not None:
+            return Literal(node.value, LANG_STRING, node.language.lower())
+        return Literal(node.value, node.datatype.value)
 
 
 def _field(text: str) -> Made:

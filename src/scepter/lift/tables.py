@@ -1,7 +1,7 @@
 """CSV, TSV and Parquet as rows: whole records at a time, only the columns that are asked for.
 
-CSV is cut into blocks between records and each block is read by Arrow; cells stay texts, so that a number keeps its spelling. What a
-block's reader refuses goes to the dead letters by itself, with its line.
+CSV is cut into blocks between records and each block is read by Arrow; cells stay texts, so that a number keeps its spelling.
+What a block's reader refuses goes to the dead letters by itself, with its line.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Terms written in bulk: a constant text, a column's value, a constant text; and of each its id and its number.
 
-The kernels write N-Triples texts, each followed by a line feed, into a buffer that the caller allotted, and hash the canonical form
-(`rdf.hashing`), so that a term has the id that it has in any other format.
+The kernels write N-Triples texts, each followed by a line feed, into a buffer that the caller allotted, and hash the canonical
+form (`rdf.hashing`), so that a term has the id that it has in any other format.
 """
 
 from __future__ import annotations

@@ -416,9 +416,9 @@ def event_section(
 
 
 def _is_source(given: list[Any]) -> bool:
-    return bool(given) and isinstance(given[0], str) and "~" in given[0] and (len(given) == 1 or not isinstance(given[1], list)) and (
-        len(given) == 1 or "~" not in str(given[1])
-    )  # fmt: skip
+    """Whether a list is one source, [file~format, iterator], rather than several."""
+    plain = [each for each in given if isinstance(each, str)]
+    return len(plain) == len(given) and "~" in plain[0] and not any("~" in each for each in plain[1:])
 
 
 def _objects(given: Any) -> list[Any]:

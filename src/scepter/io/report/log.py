@@ -20,20 +20,6 @@ MOST_EVENTS = 5_000
 MOST_MATCHES = 2_000
 
 
-class EventName(str):
-    """An event's name that knows the event's number."""
-
-    __slots__ = ("number",)
-    number: int
-
-    @classmethod
-    def of(cls, number: int, name: str | None) -> EventName:
-        """As matches show events."""
-        text = cls(f"#{number}" if name is None else name)
-        text.number = number
-        return text
-
-
 class RunLog:
     """Hears what a run reads (an `Observer`) and what it finds."""
 

@@ -33,9 +33,8 @@ class FolderLetters:
         """Takes one letter."""
         context = TaskContext.get()
         task = "driver-0" if context is None else f"{context.stageId()}-{context.partitionId()}-{context.attemptNumber()}"
-        fields = {"source": letter.source, "line": letter.line, "reason": letter.reason, "text": letter.text}
         with (Path(self.folder) / f"{self.run}-{task}.jsonl").open("a", encoding="utf-8", newline="\n") as out:
-            out.write(json.dumps(fields, ensure_ascii=False) + "\n")
+            out.write(json.dumps(letter.fields(), ensure_ascii=False) + "\n")
 
 
 def drained(folder: str | Path) -> list[DeadLetter]:

@@ -24,6 +24,7 @@ from scepter.rdf import grouping, scanner
 from scepter.rdf.batch import EventBatch
 from scepter.rdf.files import GZIP_MAGIC, format_of, read_file, size_of
 from scepter.rdf.hashing import TermKey
+from scepter.rdf.limits import DEFAULT, ReadLimits
 from scepter.rdf.nquads import (
     BATCH_BYTES,
     NQuadsReader,
@@ -143,12 +144,13 @@ def read_range(
     batch_bytes: int = BATCH_BYTES,
     named: bool = True,
     times: TimeProperties = PROV_TIMES,
+    limits: ReadLimits = DEFAULT,
 ) -> Iterator[EventBatch]:
     """The events of a range, with their names or, where nobody is shown them, without. `kind` is the run's kind of time
     (`first_kind`): ranges must not decide it each for itself."""
     path = Path(part.path)
     if not divisible(part):
-        run = ReadState(kind, part.salt, times)
+        run = ReadState(kind, part.salt, times, limits)
         reading = Reading(key, stream_index, part.path, dead_letter, predicates, run, batch_bytes, {})
         yield from read_file(path, reading, extension=part.format)
         return
@@ -158,7 +160,7 @@ def read_range(
             return
         end = event_start(file, part.stop, part.size, times=times)
         name = f"{part.path} from byte {begin}" if begin else part.path
-        run = ReadState(kind, part.salt, times)
+        run = ReadState(kind, part.salt, times, limits)
         reader = NQuadsReader(
             key, stream_index, name, dead_letter, predicates=predicates, run=run, batch_bytes=batch_bytes, named=named
         )  # fmt: skip

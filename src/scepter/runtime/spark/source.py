@@ -11,6 +11,7 @@ partitions           about how many tasks read a bounded input (default: twice t
 maxFilesPerTrigger   how many files a micro-batch takes at most
 maxEventsPerTrigger  how many events; files other than plain N-Quads are taken whole
 maxFileAge           how far a file may be behind the newest one done, such as 12h (default 7d)
+limits               limits of one input, such as depth=50,literal=1MB (docs/reference/formats.md)
 deadLetterPath       a folder, shared by driver and workers, for what could not be used; else it is counted in the workers' logs
 """
 
@@ -41,6 +42,7 @@ from scepter.errors import nearest, option_error
 from scepter.rdf.batch import DeadLetter
 from scepter.rdf.files import stream_files
 from scepter.rdf.hashing import TermKey
+from scepter.rdf.limits import DEFAULT, ReadLimits
 from scepter.rdf.readers import READERS
 from scepter.rdf.source import DeadLetterTaker
 from scepter.rdf.times import PROV_TIMES, TimeProperties
@@ -56,7 +58,7 @@ from scepter.timeline import TimeKind, parse_duration
 
 OPTIONS: Final = (
     "path", "paths", "stream", "timestamps", "timeProperty", "format", "names", "partitions",
-    "maxFilesPerTrigger", "maxEventsPerTrigger", "maxFileAge", "deadLetterPath",
+    "maxFilesPerTrigger", "maxEventsPerTrigger", "maxFileAge", "deadLetterPath", "limits",
 )  # fmt: skip
 MOST: Final = 64 << 20
 """No task reads more bytes of a file that can be cut."""
@@ -83,6 +85,7 @@ class Settings:
     max_age: int
     dead_letters: str | None
     times: TimeProperties = PROV_TIMES
+    read_limits: ReadLimits = DEFAULT
     packing: Packing | None = None
     """What is wanted instead of rows of terms."""
 
@@ -111,6 +114,7 @@ class Settings:
             max_age=_age(given.get("maxfileage", "7d")),
             dead_letters=given.get("deadletterpath"),
             times=TimeProperties.of(given.get("timeproperty", "").split()),
+            read_limits=ReadLimits.read(given.get("limits", "")),
             packing=None if packing is None else Packing.read(packing),
         )
 
@@ -210,7 +214,7 @@ class _Rows:
         unused: Counter[str] = Counter()
 
         def take(letter: DeadLetter) -> None:
-            unused[letter.reason] += 1
+            unused[letter.reason] += letter.count
             if self.letters is not None:
                 self.letters(letter)
 
@@ -218,7 +222,10 @@ class _Rows:
             yield from _packed(self.settings.packing, part, take, self.settings.times)
         else:
             schema = arrow_of(self.table)
-            for batch in read_range(part, TermKey.fixed(), 0, take, kind=self.kind, times=self.settings.times):
+            settings = self.settings
+            for batch in read_range(
+                part, TermKey.fixed(), 0, take, kind=self.kind, times=settings.times, limits=settings.read_limits
+            ):
                 yield event_rows(batch, self.settings.stream, schema)
         for reason, count in unused.most_common():
             _LOG.warning("%s: %d not used: %s", part.path, count, reason)
@@ -231,6 +238,7 @@ def _packed(packing: Packing, part: Range, take: DeadLetterTaker, times: TimePro
     batches = read_range(
         part, job.key, packing.stream, take,
         predicates=job.predicates, kind=job.kind, named=job.named, times=times if times.inside else job.options.times,
+        limits=job.options.limits,
     )  # fmt: skip
     yield from packed_rows(job, batches, part.salt)
 
