@@ -24,7 +24,7 @@ from scepter.rdf.nquads import ReadState
 from scepter.rdf.source import DeadLetterTaker
 from scepter.rdf.terms import IRI
 from scepter.rdf.times import TimeProperties
-from scepter.timeline import TimeKind, format_instant
+from scepter.timeline import TimeKind
 
 _SHOWN = 1000
 
@@ -347,10 +347,3 @@ def _shown(rows: Rows, made: Made, row: int) -> str:
         at = row if column.owner is None else int(np.searchsorted(column.owner, row))
         texts.append(column.text(at) if at < len(column) and column.valid[at] else "")
     return " ".join(text for text in texts if text)
-
-
-def time_text(instant: int, kind: TimeKind) -> str:
-    """A time as a literal in Turtle."""
-    if kind is TimeKind.INTEGER:
-        return str(instant)
-    return f'"{format_instant(instant, kind)}"^^<http://www.w3.org/2001/XMLSchema#dateTime>'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from scepter.errors import option_error
@@ -32,5 +33,5 @@ def read_mapping(text: str, name: str) -> Mapping:
     if name.lower().endswith((".ttl", ".rml", ".nt")) or (
         not name.lower().endswith((".yml", ".yaml")) and ("w3id.org/rml/" in text or "/ns/r2rml#" in text)
     ):
-        return read_rml(text, name)
-    return read_yarrrml(text, name)
+        return replace(read_rml(text, name), text=text)
+    return replace(read_yarrrml(text, name), text=text)

@@ -122,6 +122,8 @@ class Mapping:
     events: EventSection | None = None
     hint: Hint = Hint()
     base: str | None = None
+    text: str = ""
+    """As it was written: what is sent to workers by name."""
 
     @property
     def iterators(self) -> tuple[str | None, ...]:

@@ -9,6 +9,7 @@ from typing import IO, Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from scepter.errors import OptionError
 from scepter.lift.documents import Document, document_rows, json_documents
 from scepter.lift.lifter import Lifter
 from scepter.lift.model import Mapping
@@ -50,6 +51,16 @@ class MappedReaders:
         if start and start in _JSON_START and formulation in (None, "json"):
             return ".jsonl"
         return ".tsv" if formulation == "tsv" else ".csv" if formulation in (None, "csv") else None
+
+    def timed(self, times: TimeProperties) -> bool:
+        """Whether the mapping, or a triple that it makes, says when its events were."""
+        try:
+            self.check(times)
+        except OptionError as error:
+            if error.code != "mapping-time":
+                raise
+            return False
+        return True
 
     def check(self, times: TimeProperties) -> None:
         """Raises what is wrong with the mapping before any data is read."""

@@ -39,7 +39,7 @@ _KNOWN: Final = {
     "TriplesMap", "logicalSource", "source", "referenceFormulation", "iterator", "path", "root", "subjectMap", "subject",
     "predicateObjectMap", "predicateMap", "predicate", "objectMap", "object", "graphMap", "graph", "template", "reference",
     "column", "constant", "termType", "class", "datatype", "language", "parentTriplesMap", "logicalTable", "tableName",
-    "baseIRI", "null", "encoding", *_REFUSED,
+    "baseIRI", "null", "encoding", "child", "parent", *_REFUSED,
 }  # fmt: skip
 _TYPES: Final = {
     "IRI": TermType.IRI, "URI": TermType.IRI, "UnsafeIRI": TermType.IRI, "BlankNode": TermType.BLANK_NODE,
@@ -75,6 +75,8 @@ class _Rml:
             self._event_property(iri.removeprefix(EVENTS), quad.object)
             return
         local = _local(iri)
+        if local in _REFUSED:
+            self.refuse(quad.subject, f"rml:{local}: {_REFUSED[local]}")
         if local is not None and local not in _KNOWN:
             close = nearest(local, _KNOWN)
             self.refuse(None, f"rml:{local} is not known" + (f"; did you mean rml:{close}?" if close else ""))
@@ -112,7 +114,6 @@ class _Rml:
 
     def source(self, node: Node) -> tuple[Hint, str | None]:
         for source in [*self.all(node, "logicalSource"), *self.all(node, "logicalTable")]:
-            self.no_refused(source)
             given = self.one(source, "referenceFormulation")
             formulation = None
             if given is not None:
@@ -134,12 +135,10 @@ class _Rml:
     # ------------------------------------------------------------------ triples
 
     def triples_map(self, node: Node, iterator: str | None) -> TriplesMap:
-        self.no_refused(node)
         subject, graphs, classes = self.subject(node)
         pairs: list[tuple[TermMap, TermMap]] = [(Constant(IRI(TYPE)), each) for each in classes]
         own: list[tuple[TermMap, ...]] = [()] * len(pairs)
         for each in self.all(node, "predicateObjectMap"):
-            self.no_refused(each)
             predicates = self.maps(each, "predicateMap", "predicate", TermType.IRI)
             objects = self.maps(each, "objectMap", "object", None)
             if not predicates or not objects:
@@ -167,7 +166,6 @@ class _Rml:
         return [*made, *(Constant(self.term(each)) for each in self.all(node, short))]
 
     def term_map(self, node: Node, default: TermType | None) -> TermMap:
-        self.no_refused(node)
         parent = self.one(node, "parentTriplesMap")
         if parent is not None:
             return self.subject(parent)[0]
@@ -237,11 +235,6 @@ class _Rml:
         if len(found) > 1:
             self.refuse(node, f"rml:{local} stands more than once")
         return found[0] if found else None
-
-    def no_refused(self, node: Node) -> None:
-        for local in self.triples.get(node, {}):
-            if local in _REFUSED:
-                self.refuse(node, f"rml:{local}: {_REFUSED[local]}")
 
     def term(self, node: Node) -> Term:
         if isinstance(node, ox.NamedNode):

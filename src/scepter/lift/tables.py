@@ -120,6 +120,10 @@ class _Lines:
     def __call__(self, row: int) -> int:
         for number in self.skipped:
             row += number <= row
+        return self.of_record(row)
+
+    def of_record(self, row: int) -> int:
+        """Where a record begins, counted with those that were refused."""
         if self.block.count(b"\n") <= self.records + len(self.skipped):
             return self.first + row
         if self._exact is None:
@@ -166,8 +170,7 @@ def _block_rows(block: bytes, heading: _Heading, line: int, source: str, dead_le
             table = pa.table({name: pa.array([], pa.string()) for name in heading.wanted})
     lines.records = table.num_rows
     for number, reason, text in letters:
-        place = line + number if lines.block.count(b"\n") <= lines.records + len(letters) else lines(number)
-        dead_letter(DeadLetter(source, place, reason, text[:_SHOWN]))
+        dead_letter(DeadLetter(source, lines.of_record(number), reason, text[:_SHOWN]))
     return TableRows(table, lines)
 
 

@@ -44,6 +44,8 @@ _OF_OBJECT: Final = {"value", "v", "datatype", "type", "language", "mapping", "m
                      "fn", "targets"}  # fmt: skip
 _CURIE: Final = re.compile(r"([A-Za-z][\w.\-]*|):(?!//)")
 _ABSOLUTE: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
+_SCHEMES: Final = frozenset({"urn", "mailto", "tag", "did", "tel", "data", "doi", "geo", "info", "ark", "about", "uuid"})
+"""Schemes that no // follows: any other word before a colon is a prefix, and must be declared."""
 _LANGUAGE: Final = re.compile(r"[A-Za-z]+(?:-[A-Za-z0-9]+)*\Z")
 _FORMATS: Final = {
     "csv": "csv", "tsv": "tsv", "json": "json", "jsonpath": "json", "jsonl": "json", "ndjson": "json", "parquet": "parquet",
@@ -298,9 +300,10 @@ class _Yarrrml:
             return Made(parts, type, True)
         if parts and isinstance(parts[0], str):
             first = self.expanded(parts[0])
-            if not _ABSOLUTE.match(first):
+            scheme = _ABSOLUTE.match(first)
+            if scheme is None or not (first.startswith("//", scheme.end()) or scheme.group()[:-1].lower() in _SCHEMES):
                 base = self.base()
-                if base is None:
+                if base is None or scheme is not None:
                     self.refuse(where, f"{text!r} is no IRI: neither a known prefix nor a scheme begins it", self.near(text))
                 first = base + first
             parts = (first, *parts[1:])

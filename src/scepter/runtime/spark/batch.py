@@ -118,6 +118,7 @@ def _pack_ranges(reading: Reading, rows: Iterable[pa.RecordBatch]) -> Iterator[p
                 limits=job.options.limits,
                 named=job.named,
                 times=job.options.times,
+                lift=job.lifts.get(stream),
             )
             # events are numbered as their blank nodes are salted: apart from those of every other range
             yield from packed_rows(job, batches, row["salt"])

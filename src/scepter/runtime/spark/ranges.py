@@ -35,7 +35,7 @@ from scepter.rdf.nquads import (
     scratch_for,
     spare_for,
 )
-from scepter.rdf.readers import Reading
+from scepter.rdf.readers import Lift, Reading
 from scepter.rdf.source import DeadLetterTaker
 from scepter.rdf.times import PROV_TIMES, TimeProperties
 from scepter.timeline import TimeKind
@@ -121,11 +121,12 @@ def first_kind(
     format: str = "",
     times: TimeProperties = PROV_TIMES,
     dead_letter: DeadLetterTaker = lambda letter: None,
+    lift: Lift | None = None,
 ) -> TimeKind | None:
     """The kind of the first time that stands in the files, which rules the run; None if there is none."""
     run = ReadState(times=times)
     for path in paths:
-        reading = Reading(_KEY, 0, str(path), dead_letter, frozenset(), run, _BLOCK, {})
+        reading = Reading(_KEY, 0, str(path), dead_letter, frozenset(), run, _BLOCK, {}, lift)
         for _ in read_file(Path(path), reading, extension=format):
             break
         if run.kind is not None:
@@ -151,7 +152,7 @@ def read_range(
     path = Path(part.path)
     if not divisible(part):
         run = ReadState(kind, part.salt, times, limits)
-        reading = Reading(key, stream_index, part.path, dead_letter, predicates, run, batch_bytes, {})
+        reading = Reading(key, stream_index, part.path, dead_letter, predicates, run, batch_bytes, {}, lift)
         yield from read_file(path, reading, extension=part.format)
         return
     with path.open("rb") as file:
