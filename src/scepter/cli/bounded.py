@@ -26,12 +26,12 @@ def run_bounded(
         writer = open_writer(
             format, out, shape(job.query, job.options), events=events, prefixes=dict(job.query.lowered.prefixes)
         )
-        for match in matches(job, letters, progress, watch.log, watch.shown):
-            if to_terminal:
+        for some in matches(job, letters, progress, watch.log, watch.shown):
+            if to_terminal and some:
                 progress.hide()
-            writer.write(match)
-            watch.matched(match)
-            found += 1
+            writer.write_all(some)
+            watch.matched(some)
+            found += len(some)
             progress.matched(found)
         writer.close()
     tell_counts(found, letters.count, dead_letter, letters.reasons.most_common(1))

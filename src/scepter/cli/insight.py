@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TypedDict
 
@@ -33,9 +34,9 @@ class Watch:
         self.log = RunLog(events=report is not None)
         self.shown = None if report is None else EventName.of
 
-    def matched(self, match: Match) -> None:
-        """A match that is found."""
-        self.log.matched(match)
+    def matched(self, matches: Sequence[Match]) -> None:
+        """Matches that are found."""
+        self.log.matched(matches)
 
     def tell(self, unused: int) -> None:
         """The warnings and the diagnosis, on stderr; the report, to its file."""

@@ -163,7 +163,8 @@ class Lifter:
         if run.kind is None and len(known):
             run.kind = KINDS[int(known[0])]
         expected = KINDS.index(run.kind)
-        for row in np.flatnonzero((kinds != expected) | (end_kinds != expected) | (start > end)).tolist():
+        wrong = (kinds == NO_TIME) | (kinds != expected) | (end_kinds != expected) | (start > end)
+        for row in np.flatnonzero(wrong).tolist():
             faults[row] = self._bad_time(rows, row, int(kinds[row]), int(end_kinds[row]), run.kind)
         return start, end, faults
 
@@ -172,9 +173,8 @@ class Lifter:
             if made is None or found != NO_TIME:
                 continue
             shown = _shown(rows, made, row)
-            return "an event without a time" if not shown else f"{shown!r} of {', '.join(made.references)} is no time" + (
-                f" of the form {self._section.format}" if self._section.format else ""
-            )  # fmt: skip
+            form = f" is not of the form {self._section.format} and so" if self._section.format else ""
+            return f"{shown!r} of {', '.join(made.references)}{form} is no time" if shown else "an event without a time"
         if kind != end_kind or KINDS[kind] is not expected:
             return "a dateTime among integer times, or an integer among dateTimes"
         return "an event that ends before it starts"

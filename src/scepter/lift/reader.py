@@ -9,12 +9,12 @@ from typing import IO, Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from scepter.errors import OptionError
+from scepter.errors import OptionError, nearest, option_error
 from scepter.lift.documents import Document, document_rows, json_documents
-from scepter.lift.lifter import Lifter
-from scepter.lift.model import Mapping
+from scepter.lift.lifter import Lifter, event_section
+from scepter.lift.model import EventSection, Mapping
 from scepter.lift.rows import Rows, TableRows
-from scepter.lift.tables import csv_rows, parquet_rows, table_rows
+from scepter.lift.tables import column_of, csv_rows, parquet_rows, table_rows
 from scepter.rdf.batch import EventBatch
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.readers import READERS, Reader, Reading
@@ -61,6 +61,10 @@ class MappedReaders:
                 raise
             return False
         return True
+
+    def section(self, times: TimeProperties) -> EventSection:
+        """What makes events of the rows."""
+        return event_section(self.mapping, list(self.mapping.maps), times)
 
     def check(self, times: TimeProperties) -> None:
         """Raises what is wrong with the mapping before any data is read."""
@@ -117,6 +121,29 @@ def table_batches(mapping: Mapping, table: pa.Table, reading: Reading) -> Iterat
     """The events of a table in memory."""
     [lifter] = _lifters(_without_iterators(mapping), reading).values()
     yield from _lifted(lifter, table_rows(table, lifter.needed, reading.source_name, reading.dead_letter), reading)
+
+
+def arrow_batches(mapping: Mapping, parts: Iterable[pa.RecordBatch], reading: Reading) -> Iterator[EventBatch]:
+    """The events of record batches, as a worker is given them."""
+    [lifter] = _lifters(_without_iterators(mapping), reading).values()
+    tables = (pa.Table.from_batches([part]) for part in parts)
+    yield from _lifted(lifter, (TableRows(table, lambda row: None) for table in tables), reading)
+
+
+def needed_columns(
+    mapping: Mapping, names: Sequence[str], key: TermKey, predicates: frozenset[int] | None, times: TimeProperties
+) -> list[str]:
+    """The columns of a table that a mapping needs for the predicates that are asked for; OptionError if one is missing."""
+    needed = Lifter(_without_iterators(mapping), None, key, predicates, times).needed
+    for name in needed:
+        if column_of(name, names) is None:
+            close = nearest(name, names)
+            raise option_error(
+                "table-columns",
+                f"the mapping {mapping.name} uses the column {name}, which the table does not have",
+                help=f"did you mean {close}?" if close else f"its columns are {', '.join(names)}",
+            )
+    return list(dict.fromkeys(found for name in needed if (found := column_of(name, names)) is not None))
 
 
 def payload_batches(mapping: Mapping, documents: Iterable[Document], reading: Reading) -> Iterator[EventBatch]:

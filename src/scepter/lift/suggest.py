@@ -19,7 +19,7 @@ from scepter.errors import option_error
 from scepter.lift.documents import json_documents
 
 _ROWS: Final = 200
-_ENOUGH: Final = 0.8
+_ENOUGH: Final = 0.7
 _DELIMITERS: Final = ",;\t|"
 _TIME_NAME: Final = re.compile(r"(?i)time|date|stamp|^ts$|^t$|created|published|observed")
 _END_NAME: Final = re.compile(r"(?i)end|until|stop|finish")

@@ -5,132 +5,29 @@ from __future__ import annotations
 import heapq
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
+from typing import Any
 
 from scepter.errors import DataError, Diagnostic, option_error
 from scepter.rdf.batch import DeadLetter
-from scepter.rdf.formats import GraphEvent, events_to_batch, parse_graph
-from scepter.rdf.terms import IRI, BlankNode, Literal, Term
-from scepter.rdf.times import TimeProperties, time_in
+from scepter.rdf.formats import GraphEvent, events_to_batch
+from scepter.rdf.terms import IRI
 from scepter.runtime.engine import LocalEngine
+from scepter.runtime.events import Event, read_instant
 from scepter.runtime.inputs import BackgroundGiven, OntologyGiven, load_background, load_ontology
+from scepter.runtime.lifting import row_events
+from scepter.runtime.maps import MapGiven, lifts_of, resolved
 from scepter.runtime.matches import Match
 from scepter.runtime.notebook import Matches
 from scepter.runtime.options import RunOptions, check_taken
 from scepter.runtime.queries import Query, check_query
-from scepter.timeline import MIN_INSTANT, TimeKind, format_instant, parse_instant
+from scepter.timeline import MIN_INSTANT, TimeKind
+
+__all__ = ["Engine", "Event", "Late"]
 
 _PRUNE_FROM = 4096
 """So many events are kept before those that no match can show are let go."""
-
-
-class Event:
-    """An event for `Engine.push`: a stream, a graph (Turtle or N-Triples text, or triples of terms) and its time or interval.
-    Without a time, the engine's `time_property` says which of its triples gives it.
-
-    >>> Event("http://example/s", "<http://example/a> <http://example/p> 1 .", 10).end
-    10
-    """
-
-    __slots__ = ("end", "kind", "name", "start", "stream", "triples")
-    kind: TimeKind | None
-    """None while the event has no time."""
-
-    def __init__(
-        self,
-        stream: str,
-        graph: str | Iterable[tuple[Term, Term, Term]],
-        start: int | str | datetime | None = None,
-        end: int | str | datetime | None = None,
-        *,
-        name: str | None = None,
-        prefixes: Mapping[str, str] | None = None,
-    ) -> None:
-        if not isinstance(stream, str) or not (name is None or isinstance(name, str)):
-            raise option_error("event", f"an event's stream and name are text, not {stream!r} and {name!r}")
-        self.stream = stream
-        self.name = name
-        self.start, self.end, self.kind = (0, 0, None) if start is None and end is None else _interval(start, end)
-        self.triples: list[tuple[str, str, str]] = _triples(graph, prefixes)
-        if not self.triples:
-            raise option_error("empty-event", "an event's graph has one or more triples")
-
-    def timed(self, times: TimeProperties) -> Event:
-        """The event with the time that its triples give it; itself if it has one."""
-        if self.kind is not None:
-            return self
-        try:
-            found = time_in(self.triples, times) if times.inside else None
-        except ValueError as error:
-            raise DataError(Diagnostic("event-time", f"{self!r}: {error}")) from None
-        if found is None:
-            looked = f"none of its triples has {', '.join(times.given)}" if times.inside else "it was given none"
-            raise DataError(
-                Diagnostic(
-                    "event-time",
-                    f"{self!r} has no time: {looked}",
-                    help="give Event a start, or the engine a time_property that its triples have",
-                )
-            )
-        timed = copy(self)
-        timed.start, timed.end, timed.kind = found
-        return timed
-
-    def __repr__(self) -> str:
-        if self.kind is None:
-            return f"Event({self.stream!r}, {len(self.triples)} triples)"
-        time = format_instant(self.end, self.kind) if self.start == self.end else f"{self.start}..{self.end}"
-        return f"Event({self.stream!r}, {time}, {len(self.triples)} triples)"
-
-
-def _triples(graph: str | Iterable[tuple[Term, Term, Term]], prefixes: Mapping[str, str] | None) -> list[tuple[str, str, str]]:
-    if not (prefixes is None or isinstance(prefixes, Mapping)):
-        raise option_error("event", f"prefixes are a dict, not a {type(prefixes).__name__}", help="{'': 'http://example/'}")
-    if isinstance(graph, str):
-        return [_texts(*triple) for triple in parse_graph(graph, prefixes=prefixes)]
-    try:
-        triples = [(subject, predicate, object) for subject, predicate, object in graph]
-    except (TypeError, ValueError):
-        ought = "':a :p 1 .', or [(IRI(…), IRI(…), Literal(…))]"
-        raise option_error("triple", f"a graph is Turtle text or triples of terms, not {graph!r}", help=ought) from None
-    return [_texts(*triple) for triple in triples]
-
-
-def _texts(subject: Term, predicate: Term, object: Term) -> tuple[str, str, str]:
-    if (
-        not isinstance(subject, (IRI, BlankNode))
-        or not isinstance(predicate, IRI)
-        or not isinstance(object, (IRI, BlankNode, Literal))
-    ):
-        raise option_error("triple", f"({subject}, {predicate}, {object}) is no RDF triple")
-    return str(subject), str(predicate), str(object)
-
-
-def _interval(start: int | str | datetime | None, end: int | str | datetime | None) -> tuple[int, int, TimeKind]:
-    if start is None:
-        raise option_error("interval", "an event has an end and no start", help="give both, or the start alone")
-    first, kind = _instant(start)
-    last, last_kind = (first, kind) if end is None else _instant(end)
-    if last_kind is not kind:
-        raise option_error("time-kind", "an event's start and end are of different kinds")
-    if last < first:
-        raise option_error("interval", f"an event ends before it starts: {first} > {last}")
-    return first, last, kind
-
-
-def _instant(given: int | str | datetime) -> tuple[int, TimeKind]:
-    if isinstance(given, bool) or not isinstance(given, (int, str, datetime)):
-        raise option_error("instant", f"{given!r} is no time", help="give an int, an ISO 8601 string or a datetime")
-    if isinstance(given, datetime):
-        aware = given if given.tzinfo is not None else given.replace(tzinfo=UTC)
-        delta = aware - datetime(1970, 1, 1, tzinfo=UTC)
-        return (delta.days * 86_400 + delta.seconds) * 1_000_000 + delta.microseconds, TimeKind.DATETIME
-    try:
-        return parse_instant(str(given))
-    except ValueError as error:
-        raise option_error("instant", str(error)) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +43,7 @@ class Engine:
 
     `push` takes events in order of time, or out of order by at most `max_delay`, and returns the matches that became certain.
     Late events are kept in `late` and take part in nothing. `time_property` (IRIs, or names of vocabularies such as "sosa")
-    says which of its triples gives the time of an event that comes without one.
+    says which of its triples gives the time of an event that comes without one. With a `map` it takes rows (dictionaries) too.
 
     >>> from scepter import parse
     >>> engine = Engine(parse('''PREFIX : <http://example/> SELECT ?h WITHIN 10 FROM STREAM S <http://example/s>
@@ -173,6 +70,7 @@ class Engine:
         max_delay: int | str | None = None,
         why: bool = False,
         time_property: str | Sequence[str] | None = None,
+        map: MapGiven = None,
     ) -> None:
         check_query(query)
         self.query = query
@@ -181,6 +79,8 @@ class Engine:
             time_property=time_property,
         )  # fmt: skip
         check_taken(self._options, query.lowered)
+        self._map = map
+        self._lifts = lifts_of(query, map, query.streams, self._options.times)
         self._refused: list[DeadLetter] = []
         self._engine = LocalEngine(
             query.program,
@@ -196,7 +96,8 @@ class Engine:
         self._delay = 0
         self._watermark = MIN_INSTANT
         self._open = False
-        self._emitted: Counter[tuple[object, ...]] = Counter()
+        self._returned: list[Match] = []
+        """For the instant that is open."""
         self._ahead: list[tuple[int, int, int, Event]] = []
         self._arrivals = 0
         self._events: dict[int, Event] = {}
@@ -204,20 +105,36 @@ class Engine:
         self._closed = False
         self.late: list[Late] = []
 
-    def push(self, event: Event) -> list[Match]:
-        """Give it one event."""
-        return self.push_all([event])
+    def push(self, event: Event | Mapping[str, Any], stream: str | None = None) -> list[Match]:
+        """Give it one event; or one row, of which the engine's mapping makes events of `stream` (by default the only one)."""
+        return self.push_all([event], stream)
 
-    def push_all(self, events: Iterable[Event]) -> list[Match]:
-        """Give it several events; the matches are those of pushing them one by one."""
+    def push_all(self, events: Iterable[Event | Mapping[str, Any]], stream: str | None = None) -> list[Match]:
+        """Give it several events, or rows; the matches are those of pushing them one by one."""
         if isinstance(events, Event) or not isinstance(events, Iterable):
             what = "one event" if isinstance(events, Event) else f"a {type(events).__name__}"
             raise option_error("event", f"push_all takes several events, and was given {what}", help="engine.push(event)")
-        accepted = [self._accepted(event) for event in events]
-        found = Matches(query=self.query)
-        for instant in _instants(accepted, self._watermark, self._delay):
-            found += self._step(instant)
-        return found
+        plain = (each for given in events for each in self._mapped(given, stream))
+        return Matches(self._step([self._accepted(event) for event in plain]), query=self.query)
+
+    def _mapped(self, given: Event | Mapping[str, Any], stream: str | None) -> Sequence[Event]:
+        """An event itself, or those that the mapping makes of a row."""
+        if not isinstance(given, Mapping):
+            return [given]
+        if self._map is None:
+            raise option_error(
+                "event",
+                "an engine takes events, not a dict, unless it has a mapping",
+                help="scepter.Engine(query, map='mapping.yml') takes rows too",
+            )
+        if stream is None and len(self._lifts) != 1:
+            raise option_error("event", "nothing says which stream the row belongs to", help="engine.push(row, stream='…')")
+        iri = next(iter(self._lifts)) if stream is None else resolved(self.query, stream)
+        if iri not in self._lifts:
+            self._lifts |= lifts_of(self.query, self._map, [iri], self._options.times)
+        if iri not in self._lifts:
+            raise option_error("event", f"the engine has no mapping for the stream <{iri}>")
+        return row_events(self._lifts[iri], given, iri, self._options.times, self._refused.append)
 
     def _accepted(self, event: Event) -> Event:
         if not isinstance(event, Event):
@@ -244,43 +161,46 @@ class Engine:
             )
         return event
 
-    def _step(self, events: list[Event]) -> list[Match]:
-        """Events that leave the watermark where it is, or take it to one new place."""
-        watermark = max(self._watermark, max(e.end for e in events) - self._delay)
-        punctual = []
+    def _step(self, events: list[Event]) -> Sequence[Match]:
+        """All instants that the events close are taken in one batch; the last one stays open."""
+        watermark, reopens = self._watermark, False
         for event in events:
+            watermark = max(watermark, event.end - self._delay)
             if event.end < watermark:  # the event that moves the watermark is itself never behind it
                 self.late.append(Late(event, watermark))
-            else:
-                punctual.append(event)
-        if not punctual:
-            return []
-        for event in punctual:
+                continue
+            reopens |= event.end == self._watermark
             heapq.heappush(self._ahead, (event.end, event.start, self._arrivals, event))
             self._arrivals += 1
-        if watermark > self._watermark:
-            self._commit()
-        elif any(e.end == watermark for e in punctual):
-            self._reopen()
-        else:
+        if not reopens and watermark == self._watermark:
             return []
+        if not reopens:
+            self._commit()
+        elif self._open:
+            self._engine.undo()
         return self._release(watermark)
 
-    def _release(self, watermark: int) -> list[Match]:
+    def _release(self, watermark: int) -> Sequence[Match]:
+        """Close the instants before the watermark, and open the one at it. Of an instant that was open and has been undone,
+        what was returned before is not returned again."""
         self._watermark = watermark
         due: list[Event] = []
         while self._ahead and self._ahead[0][0] < watermark:
             due.append(heapq.heappop(self._ahead)[3])
-        found: list[Match] = []
+        found: Sequence[Match] = ()
         if due:
             self._take(due)
-            found = list(self._engine.advance(watermark - 1))
+            found = self._fresh(self._engine.advance(watermark - 1))
             self._engine.commit()
+            self._returned.clear()
+            self._prune()
         now = [entry[3] for entry in sorted((e for e in self._ahead if e[0] == watermark), key=lambda e: e[2])]
         self._engine.save()
         self._open = True
         self._take(now)
-        return found + self._fresh(self._engine.advance(watermark, watermark - 1))
+        opened = self._fresh(self._engine.advance(watermark, watermark - 1))
+        self._returned += opened
+        return [*found, *opened] if found else opened
 
     def _take(self, events: list[Event]) -> None:
         if not events:
@@ -291,29 +211,30 @@ class Engine:
         rows = [GraphEvent(self._engine.stream_number(IRI(e.stream)), None, e.start, e.end, e.triples) for e in events]
         self._engine.take(events_to_batch(rows, self._engine.key, self._kind, run=self._engine.reading))
 
-    def _fresh(self, matches: Sequence[Match]) -> list[Match]:
+    def _fresh(self, matches: Sequence[Match]) -> Sequence[Match]:
         """Those not returned for this instant before."""
-        counts = Counter(m.row() for m in matches)
+        if not self._returned:
+            return matches
+        returned = Counter(match.row() for match in self._returned)  # few instants are opened twice
         fresh = []
         for match in matches:
             row = match.row()
-            if counts[row] > self._emitted[row]:
-                counts[row] -= 1
+            if returned[row]:
+                returned[row] -= 1
+            else:
                 fresh.append(match)
-        for match in fresh:
-            self._emitted[match.row()] += 1
         return fresh
-
-    def _reopen(self) -> None:
-        if self._open:
-            self._engine.undo()
 
     def _commit(self) -> None:
         self._engine.commit()
         while self._ahead and self._ahead[0][0] == self._watermark:
             heapq.heappop(self._ahead)  # taken in the instant that is now closed
         self._open = False
-        self._emitted.clear()
+        self._returned.clear()
+        self._prune()
+
+    def _prune(self) -> None:
+        """Let go of the events that no later match can show."""
         if len(self._events) > self._prune_at:
             live = set(self._engine.live_events().tolist())
             self._events = {n: e for n, e in self._events.items() if n in live}
@@ -321,7 +242,7 @@ class Engine:
 
     def advance(self, time: int | str | datetime) -> list[Match]:
         """Say that time has reached `time`: no event at or before it, beyond those of the allowed delay, will come."""
-        value, kind = _instant(time)
+        value, kind = read_instant(time)
         if self._kind is None:
             return Matches(query=self.query)
         if kind is not self._kind:
@@ -362,16 +283,3 @@ class Engine:
 
     def _shown(self, number: int, name: str | None) -> object:
         return self._events.get(number, name)
-
-
-def _instants(events: list[Event], watermark: int, delay: int) -> list[list[Event]]:
-    """Cut arrivals into stretches within which the watermark moves at most once, at the first event of the stretch."""
-    stretches: list[list[Event]] = []
-    for event in events:
-        reached = max(watermark, event.end - delay)
-        if stretches and reached == watermark:
-            stretches[-1].append(event)
-        else:
-            stretches.append([event])
-        watermark = reached
-    return stretches

@@ -252,7 +252,8 @@ def test_json_that_is_cut_in_half() -> None:
 
 
 def test_a_schema_that_changes_half_way() -> None:
-    lines = [{"time": 1, "sensor": "s", "value": 1}, {"time": "two", "sensor": 5, "value": [2]}, {"t": 3}, 7, None, {"time": 4, "sensor": "s", "value": "4"}]  # fmt: skip
+    first, last = {"time": 1, "sensor": "s", "value": 1}, {"time": 4, "sensor": "s", "value": "4"}
+    lines = [first, {"time": "two", "sensor": 5, "value": [2]}, {"t": 3}, 7, None, last]
     events, letters = lift("".join(json.dumps(line) + "\n" for line in lines), extension=".jsonl")
     assert [(event[0], len(event[3])) for event in events] == [(1, 1), (4, 1)]
     assert [line for line, _ in letters] == [2, 3, 4, 5]
@@ -415,7 +416,8 @@ def test_the_ways_to_write_a_pair() -> None:
 
 
 def test_sources_of_a_mapping_are_hints() -> None:
-    mapping = read_mapping("sources: {r: {access: a.json, referenceFormulation: jsonpath, iterator: '$.rs[*]'}}\n" + READING.replace("    po:", "    sources: r\n    po:"), "m")  # fmt: skip
+    named = "sources: {r: {access: a.json, referenceFormulation: jsonpath, iterator: '$.rs[*]'}}\n"
+    mapping = read_mapping(named + READING.replace("    po:", "    sources: r\n    po:"), "m")
     assert (mapping.hint.access, mapping.hint.formulation, mapping.iterators) == ("a.json", "json", ("$.rs[*]",))
 
 
