@@ -29,6 +29,7 @@ from scepter.runtime.matches import Match, Matcher, sorted_matches
 from scepter.runtime.notices import sent
 from scepter.runtime.queries import Query
 from scepter.runtime.spark.frames import frame_batches
+from scepter.runtime.spark.future import present
 from scepter.runtime.spark.jobs import SALT_ROOM, Job, QueryWork, pack_batch, released, unpack_batch, work
 from scepter.runtime.spark.lifted import lifted_batches, wanted_columns
 from scepter.runtime.spark.ranges import Range, read_range
@@ -134,7 +135,7 @@ def pack_frame(reading: Reading, stream: int, rows: Iterable[pa.RecordBatch]) ->
         batches = lifted_batches(job, stream, rows, run, reading.report)
     else:
         batches = frame_batches(rows, stream, job.kind, job.key, run, reading.report, predicates=job.predicates)
-    yield from packed_rows(job, batches, run.salt)
+    yield from packed_rows(job, present(job, batches, reading.report), run.salt)
 
 
 def packed_rows(job: Job, batches: Iterable[EventBatch], number: int) -> Iterator[pa.RecordBatch]:
