@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, Final
 
 from scepter.rdf.values import ExpressionError
@@ -21,7 +22,7 @@ except ImportError:  # a platform without it: every pattern is then one of those
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)
-    from re import _parser as sre  # type: ignore[attr-defined]
+    from re import _parser as sre
 
 _LONGEST: Final = 2_000
 """Characters of a text for a pattern with back-references."""
@@ -56,7 +57,7 @@ class Regex:
         """The text with a template (Python's `\\g<1>`) in the place of each match."""
         parts, at = [], 0
         for match in self._matches(text):
-            parts += [text[at : match.start()], _TEMPLATE.sub(lambda t, m=match: _filled(t, m), template)]
+            parts += [text[at : match.start()], _TEMPLATE.sub(partial(_filled, match), template)]
             at = match.end()
         return "".join([*parts, text[at:]])
 
@@ -71,7 +72,7 @@ class Regex:
         return self._slow.finditer(text)
 
 
-def _filled(token: re.Match[str], match: Any) -> str:
+def _filled(match: Any, token: re.Match[str]) -> str:
     return "\\" if token[1] is None else match.group(int(token[1])) or ""
 
 

@@ -103,7 +103,7 @@ def test_strings_that_double_themselves_end() -> None:
     text = Literal("x" * 1_000)
     with pytest.raises(ExpressionError, match="characters"):
         for _ in range(60):
-            found = FUNCTIONS["CONCAT"].call([text, text], context)
+            found = FUNCTIONS["CONCAT"].call((text, text), context)
             assert isinstance(found, Literal)
             text = found
     assert len(text.lexical) <= LONGEST
