@@ -54,7 +54,7 @@ class LocalEngine:
         numbered_from: int = 0,
     ) -> None:
         self._program = program
-        self._options = options
+        self.options = self._options = options
         self._background = background
         self._ontology = ontology
         self._key = key or TermKey.random()

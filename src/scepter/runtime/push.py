@@ -21,6 +21,7 @@ from scepter.runtime.matches import Match
 from scepter.runtime.notebook import Matches
 from scepter.runtime.options import RunOptions, check_derivations, check_taken
 from scepter.runtime.queries import Query, check_query
+from scepter.runtime.work import check_runs
 from scepter.timeline import MIN_INSTANT, TimeKind, format_instant, parse_instant
 
 _PRUNE_FROM = 4096
@@ -177,12 +178,14 @@ class Engine:
         time_property: str | Sequence[str] | None = None,
         max_advance: int | str | None = None,
         max_derivations: int | None = None,
+        max_runs: int | None = None,
     ) -> None:
         check_query(query)
         self.query = query
         self._options = RunOptions.of(
             policy=policy, time_unit=time_unit, start=start, evaluate_at=evaluate_at, max_delay=max_delay, why=why,
             time_property=time_property, max_advance=max_advance, max_derivations=max_derivations,
+            max_runs=max_runs,
         )  # fmt: skip
         check_taken(self._options, query.lowered)
         check_derivations(max_derivations, query.lowered)
@@ -297,6 +300,7 @@ class Engine:
             self._engine.commit()
             self._returned.clear()
             self._prune()
+        check_runs(self._engine.state_size, self._options.work)
         now = [entry[3] for entry in sorted((e for e in self._ahead if e[0] == watermark), key=lambda e: e[2])]
         self._engine.save()
         self._open = True
