@@ -56,7 +56,7 @@ class LocalEngine:
     ) -> None:
         """With `plan`, that one is executed, which was made from the same program for a known kind of time."""
         self._program = program
-        self._options = options
+        self.options = self._options = options
         self._background = background
         self._ontology = ontology
         self._key = key or TermKey.random()
