@@ -1,46 +1,29 @@
-"""Queries over windows as pipelines: what their plan rests on, and the exact evaluator where there is none."""
+"""Queries over windows as pipelines: what their plan rests on."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from scepter.algebra.continuous import PeriodicQuery
-from scepter.algebra.patterns import Pattern, TriplePattern
-from scepter.algebra.windows import RelationToStream, Report, WindowedQuery, window_graph
+from scepter.algebra.windows import WindowedQuery
 from scepter.kernel.background import Background
 from scepter.kernel.build import Surroundings
 from scepter.kernel.continuous.knowledge import Knowledge
-from scepter.kernel.graph_columns import constants
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.dataset import Dataset
-from scepter.kernel.windowed.content import LandmarkBounds, TimeBounds
-from scepter.kernel.windowed.query import Bounds, query_dataset
-from scepter.optimizer.patterns import optimize_pattern
-from scepter.physical.nodes import Node
-from scepter.physical.window_nodes import Output, Step, When
-from scepter.physical.window_plan import Count, NotPlanned, Reporting, WindowOn, plan_periodic, plan_windowed
-from scepter.rdf.terms import IRI
-from scepter.runtime.continuous_answers import ticks_of
-from scepter.runtime.continuous_task import PeriodicTask, step_of
+from scepter.kernel.windowed.query import query_dataset
+from scepter.physical.plan import UnitPlan
 from scepter.runtime.pipeline import Pipeline
-from scepter.runtime.tasks import Task
 
 if TYPE_CHECKING:
     from scepter.runtime.registry import TaskSetup
 
 
-def periodic_task(query: PeriodicQuery, number: int, setup: TaskSetup) -> Task:
+def periodic_pipeline(plan: UnitPlan, setup: TaskSetup) -> Pipeline:
     """A periodic query at work."""
-    pattern = optimize_pattern(query.pattern)
-    knowledge = Knowledge.of(pattern, setup.background.dataset, query.graphs, setup.ontology)
-    flattened = knowledge.schema.flattened()
-    try:
-        root, ranked = _periodic_plan(query, pattern, setup, knowledge)
-    except NotPlanned:
-        return PeriodicTask(query, number, setup)
-    if flattened is None:
-        return PeriodicTask(query, number, setup)
+    query = plan.unit
+    assert isinstance(query, PeriodicQuery)
+    knowledge = Knowledge.of(query.pattern, setup.background.dataset, query.graphs, setup.ontology)
     background = Background()
     background.dataset = Dataset(knowledge.static, knowledge.dataset.named)
     around = Surroundings(
@@ -49,68 +32,18 @@ def periodic_task(query: PeriodicQuery, number: int, setup: TaskSetup) -> Task:
         background,
         setup.kind,
         setup.options.time_unit,
-        flattened,
+        knowledge.schema.flattened(),
         context=Context(graph=knowledge.static, dataset=knowledge.dataset),
     )
-    return Pipeline(root, query.result, number, setup, around, at_once=False, ranked=ranked)
+    return Pipeline(plan.root, query.result, plan.number, setup, around, at_once=plan.at_once, ranked=plan.ranked)
 
 
-def _periodic_plan(query: PeriodicQuery, pattern: Pattern, setup: TaskSetup, knowledge: Knowledge) -> tuple[Node, bool]:
-    start = setup.options.start
-    grid = Step(step_of(query, setup), 0 if start is None else start.on(setup.kind, "--start"))
-    streams: dict[int, list[IRI]] = {}
-    for source in query.sources:
-        streams.setdefault(ticks_of(source.range, setup, source.span), []).append(source.stream.iri)
-    windows = [WindowOn(tuple(dict.fromkeys(iris)), width, grid) for width, iris in streams.items()]
-    return plan_periodic(pattern, windows, grid, counted(Dataset(knowledge.static, knowledge.dataset.named)))
-
-
-_OUTPUTS = {
-    RelationToStream.RSTREAM: Output.ALL,
-    RelationToStream.ISTREAM: Output.NEW,
-    RelationToStream.DSTREAM: Output.GONE,
-}
-
-
-def windowed_pipeline(query: WindowedQuery, bounds: Mapping[IRI, Bounds], number: int, setup: TaskSetup) -> Task | None:
-    """A query over windows without event patterns; None where the exact evaluator has to look at whole windows."""
-    if query.events:
-        return None
-    dataset = query_dataset(query, setup.background.dataset)
-    windows = {window_graph(w.name): _window(w.stream, bounds[w.name]) for w in query.windows}
-    reporting = _reporting(query, bounds, setup)
-    try:
-        root, ranked = plan_windowed(optimize_pattern(query.pattern), windows, reporting, counted(dataset))
-    except NotPlanned:
-        return None
+def windowed_pipeline(plan: UnitPlan, setup: TaskSetup) -> Pipeline:
+    """A query over named windows at work."""
+    query = plan.unit
+    assert isinstance(query, WindowedQuery)
     background = Background()
-    background.dataset = dataset
-    context = Context(graph=dataset.default, dataset=dataset)
+    background.dataset = query_dataset(query, setup.background.dataset)
+    context = Context(graph=background.dataset.default, dataset=background.dataset)
     around = Surroundings(setup.key, setup.texts, background, setup.kind, setup.options.time_unit, context=context)
-    return Pipeline(root, query.result, number, setup, around, at_once=False, ranked=ranked)
-
-
-def _window(stream: IRI, bounds: Bounds) -> WindowOn:
-    if isinstance(bounds, LandmarkBounds):
-        return WindowOn((stream,), None, Step(1), bounds.start)
-    return WindowOn((stream,), bounds.width, Step(bounds.step))
-
-
-def _reporting(query: WindowedQuery, bounds: Mapping[IRI, Bounds], setup: TaskSetup) -> Reporting:
-    output, given = _OUTPUTS[query.output], setup.options.evaluate_at
-    if given is not None:
-        instants = tuple(instant.on(setup.kind, "--evaluate-at") for instant in given)
-        return Reporting(When.INSTANTS, output, Step(1), instants)
-    if query.report is Report.CONTENT_CHANGE:
-        return Reporting(When.ITEMS, output, Step(1))
-    return Reporting(When.MULTIPLES, output, Step(min(b.step for b in bounds.values() if isinstance(b, TimeBounds))))
-
-
-def counted(dataset: Dataset) -> Count:
-    """How many static triples have a pattern's constants."""
-
-    def count(triple: TriplePattern, graph: IRI | None) -> int:
-        found = dataset.default if graph is None else dataset.named.get(graph)
-        return 0 if found is None else found.count(*constants(triple))
-
-    return count
+    return Pipeline(plan.root, query.result, plan.number, setup, around, at_once=plan.at_once, ranked=plan.ranked)

@@ -163,7 +163,9 @@ def query_dataset(query: WindowedQuery, background: Dataset) -> Dataset:
     """The background as the query's FROM and FROM NAMED clauses see it."""
     default = background.default
     if query.default_graphs:
-        default = union([background.default, *(background.named[name] for name in query.default_graphs)])
+        default = union(
+            [background.default, *(background.named[name] for name in query.default_graphs if name in background.named)]
+        )
     named = background.named
     if query.named_graphs:
         wanted = {*query.named_graphs, *_constant_graphs(query)}
