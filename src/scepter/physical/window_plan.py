@@ -351,5 +351,5 @@ def plan_windowed(
         step, instants = reporting.step, reporting.instants
         return window_nodes.Report(rows, items, reporting.when, reporting.output, step, instants)
 
-    named = {name: (window,) for name, window in windows.items()}
+    named: dict[IRI, tuple[WindowOn, ...]] = {name: (window,) for name, window in windows.items()}
     return report_of(pattern, Dataset((), named, count, reporting.step if multiples else None), report)
