@@ -32,7 +32,7 @@ from scepter.runtime.spark.frames import frame_batches
 from scepter.runtime.spark.jobs import SALT_ROOM, Job, QueryWork, pack_batch, released, unpack_batch, work
 from scepter.runtime.spark.ranges import Range, read_range
 from scepter.runtime.spark.tables import QUERY, arrow_schema, match_table, result_schema
-from scepter.timeline import MAX_INSTANT
+from scepter.timeline import MAX_INSTANT, MIN_INSTANT
 
 PACKED = "query int, bucket int, time bigint, events bigint, blob binary"
 _PACKED = pa.schema(
@@ -203,9 +203,13 @@ def _run_whole(job: Job, blobs: Iterable[memoryview], report: Report) -> Sequenc
     for stream in job.streams:
         engine.stream_number(stream)
     engine.reading.salt = secrets.randbits(38) * SALT_ROOM
+    last = MIN_INSTANT
     for blob in blobs:
-        engine.take(unpack_batch(blob))
-    matches = list(engine.advance(MAX_INSTANT - 1)) if job.program.others else []
+        batch = unpack_batch(blob)
+        last = max(last, int(batch.end.max(initial=MIN_INSTANT)))
+        engine.take(batch)
+    # no further than the input: a report at the close of windows ends with it
+    matches = list(engine.advance(last)) if job.program.others else []
     matches += engine.finish()
     return sorted_matches(matches)
 
