@@ -14,7 +14,7 @@ from scepter.cases.model import Case
 from scepter.cases.nquads import case_nquads
 from scepter.cli.inputs import assign_streams
 from scepter.cli.options import run_options
-from scepter.errors import option_error
+from scepter.errors import ScepterError, option_error
 from scepter.rdf.files import stream_files
 from scepter.rdf.indexing import Progress
 from scepter.rdf.source import DeadLetterTaker
@@ -57,8 +57,9 @@ def spark_matches(job: Job, dead_letter: DeadLetterTaker, progress: Progress | N
                 progress=progress,
             )
             yield from ordered_answers(found, job.query)
-            for letter in received(drained(letters), Notices()):
-                dead_letter(letter)
+            with drained(letters) as unused:
+                for letter in received(unused, Notices()):
+                    dead_letter(letter)
 
 
 def spooled(source: str, folder: Path) -> str:
@@ -110,7 +111,10 @@ def _awaited_kind(
     told = False
     while not stop.is_set():
         for source in sources.values():
-            kind = first_kind([file.path for file in list_files([source])], times=times)
+            try:
+                kind = first_kind([file.path for file in list_files([source], begun=True)], times=times)
+            except ScepterError:  # nothing but files that cannot be read: dead letters, once there is an event
+                continue
             if kind is not None:
                 return kind
         if not told:

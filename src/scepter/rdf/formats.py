@@ -316,12 +316,14 @@ def load_dataset(path: str | Path, scope: str | None = None) -> Iterator[tuple[T
         )
     try:
         with gzip.open(path) if packed else path.open("rb") as file:
-            yield from _dataset(_static(file.read(), format, path), format, _file_scope(path) if scope is None else scope, path)
+            yield from _dataset(
+                bounded_static(file.read(), format, path), format, _file_scope(path) if scope is None else scope, path
+            )
     except (OSError, EOFError, zlib.error) as error:
         raise option_error("unreadable", f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
 
 
-def _static(data: bytes, format: ox.RdfFormat, path: Path) -> bytes:
+def bounded_static(data: bytes, format: ox.RdfFormat, path: Path) -> bytes:
     """The bytes of static RDF. It is the user's own and may be of any size; nesting and expansion are bounded all the same."""
     try:
         _CHECKS.get(format, check_turtle)(data, replace(DEFAULT, literal=len(data) + 1))

@@ -92,9 +92,6 @@ def read_timeline(file: IO[bytes], reading: Reading) -> Iterator[EventBatch]:
         )  # fmt: skip
 
 
-_EVENT_COLUMNS: Final = ("start", "end", "graph")
-
-
 def read_parquet(file: IO[bytes], reading: Reading) -> Iterator[EventBatch]:
     """Tables with columns start, end (timestamp or integer) and graph (list of structs s, p, o in N-Triples form)."""
     return parquet_batches(file, _table(reading))

@@ -196,7 +196,8 @@ class Engine:
         self._delay = 0
         self._watermark = MIN_INSTANT
         self._open = False
-        self._emitted: Counter[tuple[object, ...]] = Counter()
+        self._returned: list[Match] = []
+        """For the instant that is open."""
         self._ahead: list[tuple[int, int, int, Event]] = []
         self._arrivals = 0
         self._events: dict[int, Event] = {}
@@ -213,11 +214,7 @@ class Engine:
         if isinstance(events, Event) or not isinstance(events, Iterable):
             what = "one event" if isinstance(events, Event) else f"a {type(events).__name__}"
             raise option_error("event", f"push_all takes several events, and was given {what}", help="engine.push(event)")
-        accepted = [self._accepted(event) for event in events]
-        found = Matches(query=self.query)
-        for instant in _instants(accepted, self._watermark, self._delay):
-            found += self._step(instant)
-        return found
+        return Matches(self._step([self._accepted(event) for event in events]), query=self.query)
 
     def _accepted(self, event: Event) -> Event:
         if not isinstance(event, Event):
@@ -244,43 +241,46 @@ class Engine:
             )
         return event
 
-    def _step(self, events: list[Event]) -> list[Match]:
-        """Events that leave the watermark where it is, or take it to one new place."""
-        watermark = max(self._watermark, max(e.end for e in events) - self._delay)
-        punctual = []
+    def _step(self, events: list[Event]) -> Sequence[Match]:
+        """All instants that the events close are taken in one batch; the last one stays open."""
+        watermark, reopens = self._watermark, False
         for event in events:
+            watermark = max(watermark, event.end - self._delay)
             if event.end < watermark:  # the event that moves the watermark is itself never behind it
                 self.late.append(Late(event, watermark))
-            else:
-                punctual.append(event)
-        if not punctual:
-            return []
-        for event in punctual:
+                continue
+            reopens |= event.end == self._watermark
             heapq.heappush(self._ahead, (event.end, event.start, self._arrivals, event))
             self._arrivals += 1
-        if watermark > self._watermark:
-            self._commit()
-        elif any(e.end == watermark for e in punctual):
-            self._reopen()
-        else:
+        if not reopens and watermark == self._watermark:
             return []
+        if not reopens:
+            self._commit()
+        elif self._open:
+            self._engine.undo()
         return self._release(watermark)
 
-    def _release(self, watermark: int) -> list[Match]:
+    def _release(self, watermark: int) -> Sequence[Match]:
+        """Close the instants before the watermark, and open the one at it. Of an instant that was open and has been undone,
+        what was returned before is not returned again."""
         self._watermark = watermark
         due: list[Event] = []
         while self._ahead and self._ahead[0][0] < watermark:
             due.append(heapq.heappop(self._ahead)[3])
-        found: list[Match] = []
+        found: Sequence[Match] = ()
         if due:
             self._take(due)
-            found = list(self._engine.advance(watermark - 1))
+            found = self._fresh(self._engine.advance(watermark - 1))
             self._engine.commit()
+            self._returned.clear()
+            self._prune()
         now = [entry[3] for entry in sorted((e for e in self._ahead if e[0] == watermark), key=lambda e: e[2])]
         self._engine.save()
         self._open = True
         self._take(now)
-        return found + self._fresh(self._engine.advance(watermark, watermark - 1))
+        opened = self._fresh(self._engine.advance(watermark, watermark - 1))
+        self._returned += opened
+        return [*found, *opened] if found else opened
 
     def _take(self, events: list[Event]) -> None:
         if not events:
@@ -291,29 +291,30 @@ class Engine:
         rows = [GraphEvent(self._engine.stream_number(IRI(e.stream)), None, e.start, e.end, e.triples) for e in events]
         self._engine.take(events_to_batch(rows, self._engine.key, self._kind, run=self._engine.reading))
 
-    def _fresh(self, matches: Sequence[Match]) -> list[Match]:
+    def _fresh(self, matches: Sequence[Match]) -> Sequence[Match]:
         """Those not returned for this instant before."""
-        counts = Counter(m.row() for m in matches)
+        if not self._returned:
+            return matches
+        returned = Counter(match.row() for match in self._returned)  # few instants are opened twice
         fresh = []
         for match in matches:
             row = match.row()
-            if counts[row] > self._emitted[row]:
-                counts[row] -= 1
+            if returned[row]:
+                returned[row] -= 1
+            else:
                 fresh.append(match)
-        for match in fresh:
-            self._emitted[match.row()] += 1
         return fresh
-
-    def _reopen(self) -> None:
-        if self._open:
-            self._engine.undo()
 
     def _commit(self) -> None:
         self._engine.commit()
         while self._ahead and self._ahead[0][0] == self._watermark:
             heapq.heappop(self._ahead)  # taken in the instant that is now closed
         self._open = False
-        self._emitted.clear()
+        self._returned.clear()
+        self._prune()
+
+    def _prune(self) -> None:
+        """Let go of the events that no later match can show."""
         if len(self._events) > self._prune_at:
             live = set(self._engine.live_events().tolist())
             self._events = {n: e for n, e in self._events.items() if n in live}
@@ -362,16 +363,3 @@ class Engine:
 
     def _shown(self, number: int, name: str | None) -> object:
         return self._events.get(number, name)
-
-
-def _instants(events: list[Event], watermark: int, delay: int) -> list[list[Event]]:
-    """Cut arrivals into stretches within which the watermark moves at most once, at the first event of the stretch."""
-    stretches: list[list[Event]] = []
-    for event in events:
-        reached = max(watermark, event.end - delay)
-        if stretches and reached == watermark:
-            stretches[-1].append(event)
-        else:
-            stretches.append([event])
-        watermark = reached
-    return stretches

@@ -22,7 +22,7 @@ import logging
 import os
 import secrets
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -39,7 +39,7 @@ from pyspark.sql.streaming.datasource import (
 from pyspark.sql.types import StructType
 
 from scepter.errors import nearest, option_error
-from scepter.rdf.batch import DeadLetter
+from scepter.rdf.batch import DeadLetter, EventBatch
 from scepter.rdf.files import stream_files
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.limits import DEFAULT, ReadLimits
@@ -52,7 +52,7 @@ from scepter.runtime.spark.jobs import SALT_ROOM
 from scepter.runtime.spark.letters import FolderLetters
 from scepter.runtime.spark.pushdown import FORMAT as NAME
 from scepter.runtime.spark.pushdown import PACKING, Packing
-from scepter.runtime.spark.ranges import AT_LEAST, Range, first_kind, plan_ranges, read_range
+from scepter.runtime.spark.ranges import AT_LEAST, Range, first_kind, plan_ranges, read_on, read_range
 from scepter.runtime.spark.rows import arrow_of, event_rows, event_schema
 from scepter.timeline import TimeKind, parse_duration
 
@@ -199,8 +199,21 @@ class RangePartition(InputPartition):
         super().__init__(part)
 
 
+class OldPartition(InputPartition):
+    """A file that has come too late to be read: a task tells so."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path)
+
+
+_TOO_OLD: Final = "the file is older than the newest one done by more than maxFileAge, and not read"
+
+
 class _Rows:
     """Reads ranges into Arrow rows: the part of both readers that runs in tasks."""
+
+    live = False
+    """Whether a file that cannot be read is a dead letter, and not the end of the run."""
 
     def __init__(self, settings: Settings, schema: StructType) -> None:
         self.settings = settings
@@ -210,7 +223,6 @@ class _Rows:
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The events of a range, or what is wanted of them."""
-        part: Range = partition.value
         unused: Counter[str] = Counter()
 
         def take(letter: DeadLetter) -> None:
@@ -218,24 +230,37 @@ class _Rows:
             if self.letters is not None:
                 self.letters(letter)
 
-        if self.settings.packing is not None:
-            yield from _packed(self.settings.packing, part, take, self.settings.times)
+        if isinstance(partition, OldPartition):
+            path = partition.value
+            take(DeadLetter(path, None, _TOO_OLD))
         else:
-            schema = arrow_of(self.table)
-            settings = self.settings
-            for batch in read_range(
-                part, TermKey.fixed(), 0, take, kind=self.kind, times=settings.times, limits=settings.read_limits
-            ):
-                yield event_rows(batch, self.settings.stream, schema)
+            path = partition.value.path
+            yield from self._rows_of(partition.value, take)
         for reason, count in unused.most_common():
-            _LOG.warning("%s: %d not used: %s", part.path, count, reason)
+            _LOG.warning("%s: %d not used: %s", path, count, reason)
+
+    def _rows_of(self, part: Range, take: DeadLetterTaker) -> Iterator[pa.RecordBatch]:
+        settings = self.settings
+        reading = read_on if self.live else read_range
+        if settings.packing is not None:
+            yield from _packed(settings.packing, part, take, settings.times, reading)
+            return
+        schema = arrow_of(self.table)
+        for batch in reading(part, TermKey.fixed(), 0, take, kind=self.kind, times=settings.times, limits=settings.read_limits):
+            yield event_rows(batch, settings.stream, schema)
 
 
-def _packed(packing: Packing, part: Range, take: DeadLetterTaker, times: TimeProperties) -> Iterator[pa.RecordBatch]:
+def _packed(
+    packing: Packing,
+    part: Range,
+    take: DeadLetterTaker,
+    times: TimeProperties,
+    reading: Callable[..., Iterator[EventBatch]],
+) -> Iterator[pa.RecordBatch]:
     job = packing.job
     # drawn anew by each task: the salts of a source are its own, and a run may have several sources
     part = replace(part, salt=secrets.randbits(38) * SALT_ROOM)
-    batches = read_range(
+    batches = reading(
         part, job.key, packing.stream, take,
         predicates=job.predicates, kind=job.kind, named=job.named, times=times if times.inside else job.options.times,
         limits=job.options.limits,
@@ -270,6 +295,8 @@ class EventReader(_Rows, DataSourceReader):
 class EventStreamReader(_Rows, DataSourceStreamReader, SupportsTriggerAvailableNow):
     """Files as they appear in a folder."""
 
+    live = True
+
     def __init__(self, settings: Settings, schema: StructType) -> None:
         super().__init__(settings, schema)
         self.folder = Folder(settings.max_age, self.kind, settings.format, settings.times)
@@ -288,7 +315,7 @@ class EventStreamReader(_Rows, DataSourceStreamReader, SupportsTriggerAvailableN
 
     def latestOffset(self, start: Offset, limit: ReadLimit) -> Offset:
         """Behind the files that are there, as far as the limit allows."""
-        files = list_files(self.settings.sources) if self.target is None else self.target
+        files = list_files(self.settings.sources, begun=start != NOTHING) if self.target is None else self.target
         return self.folder.advance(start, files, _limits(limit))
 
     def prepareForTriggerAvailableNow(self) -> None:
@@ -299,7 +326,8 @@ class EventStreamReader(_Rows, DataSourceStreamReader, SupportsTriggerAvailableN
         """The ranges between two offsets."""
         size = sum(part.stop - part.start for part in self.folder.ranges(start, end, MOST))
         share = min(MOST, max(AT_LEAST, -(-size // self.settings.partitions)))
-        return [RangePartition(part) for part in self.folder.ranges(start, end, share)]
+        old = [OldPartition(path) for path in end.get("old", ()) if path not in start.get("old", ())]
+        return [*(RangePartition(part) for part in self.folder.ranges(start, end, share)), *old]
 
 
 def _limits(limit: ReadLimit) -> Limits:
