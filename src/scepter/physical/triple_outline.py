@@ -12,6 +12,7 @@ from scepter.algebra.notation import Notation
 from scepter.algebra.patterns import PathPattern, Pattern, TriplePattern
 from scepter.algebra.query import Stream
 from scepter.algebra.walk import find
+from scepter.algebra.windows import Report
 from scepter.ontology.schema import Schema, SchemaLink
 from scepter.physical.continuous import columnar_core, continuous_pattern
 from scepter.physical.facts import Node
@@ -83,8 +84,9 @@ def _road(query: ContinuousQuery, ontology: Sequence[Triple]) -> str:
 def periodic_notes(query: PeriodicQuery, notation: Notation, ontology: Sequence[Triple] = ()) -> tuple[str, ...]:
     """When it is evaluated, and what of the schema is used."""
     steps = " and ".join(dict.fromkeys(str(source.step) for source in query.sources))
+    when = "whose window holds an event" if query.report is Report.CONTENT_CHANGE else "from the first event on"
     return (
-        f"evaluated: at every multiple of {steps} whose window holds an event, over all windows and static data at once",
+        f"evaluated: at every multiple of {steps} {when}, over all windows and static data at once",
         _schema(query.pattern, notation),
     )
 
