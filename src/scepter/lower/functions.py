@@ -1,4 +1,4 @@
-"""Functions named by IRIs: the casts. Any other is an error where it is called, not before (SPARQL 1.1 §17.6), and a warning."""
+"""Functions named by IRIs: casts. Any other is an error where it is called, not before (SPARQL 1.1 §17.6), and a warning."""
 
 from __future__ import annotations
 
