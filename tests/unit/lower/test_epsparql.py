@@ -18,7 +18,7 @@ def lowered(text: str) -> Lowered:
 
 
 def program(text: str) -> TimedProgram:
-    (unit,) = lowered(text).program.others
+    (unit,) = lowered(text).program.units
     assert isinstance(unit, TimedProgram)
     return unit
 
