@@ -15,6 +15,8 @@ from scepter.cases.nquads import case_nquads
 from scepter.cli.inputs import assign_streams
 from scepter.cli.options import run_options
 from scepter.errors import option_error
+from scepter.kafka.address import is_kafka, parse_address
+from scepter.kafka.topic import held, told_by
 from scepter.rdf.files import stream_files
 from scepter.rdf.indexing import Progress
 from scepter.rdf.source import DeadLetterTaker
@@ -105,7 +107,7 @@ def _awaited_kind(sources: Mapping[str, str], stop: threading.Event, tell: Calla
     told = False
     while not stop.is_set():
         for source in sources.values():
-            kind = first_kind([file.path for file in list_files([source])])
+            kind = _first_kind(source)
             if kind is not None:
                 return kind
         if not told:
@@ -113,6 +115,13 @@ def _awaited_kind(sources: Mapping[str, str], stop: threading.Event, tell: Calla
             told = True
         stop.wait(_WAIT)
     return None
+
+
+def _first_kind(source: str) -> TimeKind | None:
+    if not is_kafka(source):
+        return first_kind([file.path for file in list_files([source])])
+    told = told_by(address := parse_address(source), held(address))
+    return None if told is None else told.kind
 
 
 def check_followed(sources: Mapping[str, str]) -> None:
@@ -124,7 +133,10 @@ def check_followed(sources: Mapping[str, str]) -> None:
                 f"--follow reads files as they appear in a folder, and <{iri}> is given as standard input",
                 help="name a folder, or leave out --follow",
             )
-        list_files([source])
+        if is_kafka(source):
+            held(parse_address(source))
+        else:
+            list_files([source])
 
 
 def run_case(spark: SparkSession, case: Case) -> list[Match]:

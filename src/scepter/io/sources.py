@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import IO, Final
 
 from scepter.errors import nearest, option_error
+from scepter.io.kafka import open_kafka
 from scepter.rdf.batch import EventBatch
 from scepter.rdf.files import GZIP_MAGIC, HEAD, KNOWN, format_of, read_file, size_of, stream_files
 from scepter.rdf.hashing import TermKey
@@ -125,8 +126,8 @@ class PipeSource:
             self._spool = None
 
 
-SCHEMES: Final[dict[str, Callable[[str], EventSource]]] = {}
-"""Sources by the scheme of SOURCE, `kafka` for `kafka://…`: brokers register here."""
+SCHEMES: Final[dict[str, Callable[[str], EventSource]]] = {"kafka": open_kafka}
+"""Sources by the scheme of SOURCE, `kafka` for `kafka://…`."""
 
 
 def open_source(spec: str | Path, *, prefixes: dict[str, str] | None = None) -> EventSource:

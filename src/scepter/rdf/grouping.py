@@ -1,7 +1,7 @@
 """From lines to events: the layout rules of spec/00 §2 as a kernel over `rdf.scanner`.
 
 An event's lines are contiguous: lines of one graph name, and lines of the default graph that give that name a time. A change
-of name ends the event. A line whose fourth element is a time literal is an event by itself.
+of name ends the event, and so does MESSAGE_END. A line whose fourth element is a time literal is an event by itself.
 
 Numba's disk cache watches only the file of the outermost kernel: after a change in a module that this one calls (`scanner`,
 `spelling`, `numerals`, `lexing`, `hashing`), touch this file, or the cache answers with the old code.
@@ -15,7 +15,7 @@ import numpy as np
 from numba import njit
 
 from scepter.rdf.hashing import hash_bytes, pointer
-from scepter.rdf.lexing import CR, LF, UNDERSCORE
+from scepter.rdf.lexing import CR, HASH, LF, UNDERSCORE
 from scepter.rdf.numerals import instant_of
 from scepter.rdf.scanner import (
     AT_TIME,
@@ -85,6 +85,9 @@ from scepter.rdf.spelling import canonical, decode
 
 _HAVE_AT, _HAVE_FROM, _HAVE_TO = 1, 2, 4
 _SMALL_EVENT: Final = 24
+MESSAGE_END: Final = 0x1E
+"""A comment that begins with this byte ends the open event: messages of a broker are read together, and two that follow each
+other may use one name for two events."""
 _ZERO = np.uint64(0)
 
 
@@ -334,6 +337,8 @@ def _scan_events(
                     emit(buffer, terms, found, scratch, key, known_ids, state, ids, places, number, scale)
                 if fault == 0 and terms[G_QUOTE]:
                     _event(instant, instant, -1, state[STREAM], state, ids, places, number, scale, events)
+        elif buffer[terms[NEXT]] == HASH and buffer[terms[NEXT] + 1] == MESSAGE_END:
+            _close(state, ids, places, number, scale, events, errors)
         at = _next_line(buffer, terms[NEXT], limit)
         state[LINE] += 1
     _end_scan(state, ids, places, number, scale, events, errors)

@@ -11,6 +11,7 @@ from typing import TypeAlias
 from pyspark.sql import DataFrame, SparkSession
 
 from scepter.errors import Diagnostic, option_error
+from scepter.kafka.address import is_kafka
 from scepter.rdf.batch import DeadLetter
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.indexing import Progress
@@ -24,9 +25,10 @@ from scepter.runtime.spark.background import ShippedBackground
 from scepter.runtime.spark.batch import run_batch
 from scepter.runtime.spark.frames import frame_kind
 from scepter.runtime.spark.jobs import Job
+from scepter.runtime.spark.letters import FolderLetters
 from scepter.runtime.spark.pushdown import source_options
 from scepter.runtime.spark.ranges import Range, first_kind, next_salt, plan_ranges
-from scepter.runtime.spark.source import Settings
+from scepter.runtime.spark.source import Settings, register
 from scepter.runtime.spark.streaming import run_streaming
 from scepter.runtime.spark.tables import QUERY
 from scepter.timeline import TimeKind
@@ -94,6 +96,7 @@ def run_with_options(
             raise missing_stream(query, iri)
     named = [iri.value for iri in dict.fromkeys(s.iri for unit in query.program.units for s in unit.streams)]
     numbers = {iri: i for i, iri in enumerate(dict.fromkeys([*named, *given]))}
+    given = {iri: _topic(spark, iri, what, report) if is_kafka(what) else what for iri, what in given.items()}
     files = {iri: _files(what, find_files) for iri, what in given.items()}
     static = load_background(query, background, ontology, progress)
     schema = load_ontology(query, ontology)
@@ -139,6 +142,15 @@ def run_with_options(
     return run_streaming(query, spark, job, tables, report)
 
 
+def _topic(spark: SparkSession, iri: str, what: Given, report: Callable[[DeadLetter], None]) -> DataFrame:
+    """What a topic holds, as a table."""
+    register(spark)
+    reading = spark.read.format("rdf").options(stream=iri, names="true")
+    if isinstance(report, FolderLetters):
+        reading = reading.option("deadLetterPath", report.folder)
+    return reading.load(str(what))
+
+
 def _files(what: Given, find_files: FindFiles) -> tuple[Sequence[Path], str] | None:
     """The files of a bounded stream and the format they are to be read in; None of a table that is more than its files."""
     if not isinstance(what, DataFrame):
@@ -147,7 +159,7 @@ def _files(what: Given, find_files: FindFiles) -> tuple[Sequence[Path], str] | N
     if options is None:
         return None
     settings = Settings.of(options)
-    if settings.dead_letters is not None:  # its own, which its own reader writes
+    if settings.dead_letters is not None or settings.topic is not None:  # letters of its own, which its own reader writes
         return None
     return [path for source in settings.sources for path in find_files(source)], settings.format
 
