@@ -30,6 +30,7 @@ def run(
     max_delay: int | str | None = None,
     why: bool = False,
     idle_streams: str | None = None,
+    time_property: str | Sequence[str] | None = None,
 ) -> DataFrame:
     """The matches of a query as a DataFrame: batch in, batch out; streaming in, streaming out (append mode).
 
@@ -39,11 +40,12 @@ def run(
     OBEP event rests on, as JSON. A stream is given
     as a DataFrame with columns `start, end, graph`, or as a file, glob or folder. Of several live streams, `idle_streams` says
     whether time waits for the one that is behind ("wait", the default) or goes with the one ahead ("ignore").
+    `time_property`: IRIs, or names of vocabularies such as "sosa", of what gives an event in a file its time.
     """
     return spark_run.run(
         query, spark, streams, find_files=files_of, background=background, ontology=ontology, policy=policy,
         time_unit=time_unit, start=start, evaluate_at=evaluate_at, max_delay=max_delay,
-        why=why, idle_streams=idle_streams,
+        why=why, idle_streams=idle_streams, time_property=time_property,
     )  # fmt: skip
 
 

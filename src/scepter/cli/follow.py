@@ -21,8 +21,10 @@ import typer
 from scepter.cli.execute import Job, shape
 from scepter.cli.progress import tell_counts
 from scepter.cli.spark import check_followed, live_table
+from scepter.cli.target import Target, kafka_output, lasting_name
 from scepter.errors import option_error
 from scepter.io.dead_letters import DeadLetterSink
+from scepter.io.kafka_output import BatchOutput
 from scepter.io.results import ResultWriter, open_writer
 from scepter.runtime.matches import Match
 from scepter.runtime.notices import Notices, received
@@ -119,7 +121,7 @@ def _opened(output: Path, written: Written) -> io.BufferedRandom:
     return file
 
 
-def check_follow(job: Job, format: str, output: Path | None) -> None:
+def check_follow(job: Job, format: str, output: Path | None = None) -> None:
     """Refuse what a run that goes on cannot do, before Spark is started."""
     check_followed(job.sources)
     check_endless(job.query)
@@ -137,21 +139,16 @@ def check_follow(job: Job, format: str, output: Path | None) -> None:
         )
 
 
-def run_following(job: Job, format: str, output: Path | None, dead_letter: Path | None, events: bool) -> None:
+def run_following(job: Job, format: str, target: Target, dead_letter: Path | None, events: bool) -> None:
     """Follow the sources of a job until it is told to stop, and write the matches."""
-    check_follow(job, format, output)
-    prefixes = dict(job.query.lowered.prefixes)
+    check_follow(job, format, target.path)
     with (
         _stopping() as stop,
         _places(job.checkpoint) as (checkpoint, letters),
         DeadLetterSink(dead_letter, append=job.checkpoint is not None) as sink,
     ):
         found = live_table(job, letters, stop, say)
-        out = FollowedOutput(
-            output,
-            job.checkpoint,
-            lambda text: open_writer(format, text, shape(job.query, job.options), events=events, prefixes=prefixes),
-        )
+        out = _followed_output(job, format, target, checkpoint, events)
         count = 0
         notices = Notices()
 
@@ -173,6 +170,17 @@ def run_following(job: Job, format: str, output: Path | None, dead_letter: Path 
             )
         out.close()
     tell_counts(count, sink.count, dead_letter)
+
+
+def _followed_output(job: Job, format: str, target: Target, checkpoint: Path, events: bool) -> FollowedOutput | BatchOutput:
+    if target.topic is not None:
+        return BatchOutput(kafka_output(job, target.topic, lasting_name(checkpoint), events), target.topic.topic)
+    prefixes = dict(job.query.lowered.prefixes)
+    return FollowedOutput(
+        target.path,
+        job.checkpoint,
+        lambda text: open_writer(format, text, shape(job.query, job.options), events=events, prefixes=prefixes),
+    )
 
 
 def standing_line(at: Standing, matches: int, watermark: int | str | None) -> str:

@@ -25,6 +25,7 @@ def run_options(
     max_derivations: str | None = None,
     why: bool = False,
     idle_streams: str | None = None,
+    time_property: Sequence[str] | None = None,
 ) -> RunOptions:
     """Check the options of a run of a query."""
     found = RunOptions.of(
@@ -36,6 +37,7 @@ def run_options(
         max_derivations=max_derivations,
         why=why,
         idle_streams=idle_streams,
+        time_property=time_property,
     )
     if why and lowered.language != "obep":
         raise option_error(

@@ -15,6 +15,7 @@ from scepter.cli.engine import AUTO, choose_engine
 from scepter.cli.inputs import assign_background, assign_streams, check_outputs, existing_all, split_streams
 from scepter.cli.options import SparkOptions, check_engine, check_insight, one_of, run_options, trigger_interval
 from scepter.cli.query import load_query
+from scepter.cli.target import parse_target
 from scepter.io.results import FORMATS
 
 
@@ -24,8 +25,8 @@ def run(
         list[str] | None,
         typer.Option(
             metavar="NAME=SOURCE",
-            help="A stream: its IRI, alias or prefixed name in the query, and a file, glob, folder or - (stdin). Once per "
-            "stream. Example: --stream S1=power.nq",
+            help="A stream: its IRI, alias or prefixed name in the query, and a file, glob, folder, - (stdin) or "
+            "kafka://host:port/topic. Once per stream. Example: --stream S1=power.nq",
         ),
     ] = None,
     background: Annotated[
@@ -54,6 +55,15 @@ def run(
         typer.Option(
             metavar="U",
             help="us | ms | s | min | h | d: length of one unit of integer timestamps (default ms). Example: --time-unit s",
+        ),
+    ] = None,
+    time_property: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="IRI",
+            help="What gives an event its time, about its name or inside its graph: an IRI, or prov | sosa | ssn | saref | "
+            "activitystreams | ldes | ngsi-ld (default: PROV's properties about its name). Repeatable, the first one rules. "
+            "Example: --time-property sosa",
         ),
     ] = None,
     start: Annotated[
@@ -88,11 +98,11 @@ def run(
         ),
     ] = None,
     output: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
             metavar="PATH",
-            help="Write the results here instead of stdout; the file appears when the run is done. "
-            "Example: --output matches.jsonl",
+            help="Write the results here instead of stdout: a file, which appears when the run is done, or "
+            "kafka://host:port/topic. Example: --output matches.jsonl",
         ),
     ] = None,
     dead_letter: Annotated[
@@ -182,6 +192,7 @@ def run(
     check_insight(engine, asked.given, diagnose=diagnose, report=report)
     interval = trigger_interval(trigger)
     chosen = one_of("--format", format, FORMATS) if format is not None else _default_format(output)
+    target = parse_target(output, chosen)
     query = load_query(query_file, language)
     options = run_options(
         query.lowered,
@@ -193,6 +204,7 @@ def run(
         max_derivations=max_derivations,
         why=why,
         idle_streams=idle_streams,
+        time_property=time_property,
     )
     sources, warnings = assign_streams(query, split_streams(query, stream or []))
     for warning in warnings:
@@ -200,7 +212,7 @@ def run(
     static = assign_background(background or [])
     schemas = existing_all("--ontology", ontology or [])
     inputs = [query_file, *map(Path, sources.values()), *schemas, *(file for files in static.values() for file in files)]
-    check_outputs({"--output": output, "--dead-letter": dead_letter, "--report": report}, inputs)
+    check_outputs({"--output": target.path, "--dead-letter": dead_letter, "--report": report}, inputs)
     if engine == AUTO:
         choice = choose_engine(asked.given, sources.values(), stay=diagnose or report is not None)
         engine = choice.engine
@@ -226,12 +238,12 @@ def run(
         if follow:
             from scepter.cli.follow import run_following
 
-            run_following(job, chosen, output, dead_letter, events)
+            run_following(job, chosen, target, dead_letter, events)
         else:
             from scepter.cli.bounded import run_bounded
 
-            run_bounded(job, chosen, output, dead_letter, events, diagnose=diagnose, report=report)
+            run_bounded(job, chosen, target, dead_letter, events, diagnose=diagnose, report=report)
 
 
-def _default_format(output: Path | None) -> str:
+def _default_format(output: str | None) -> str:
     return "table" if output is None and sys.stdout.isatty() else "jsonl"

@@ -20,6 +20,7 @@ from scepter.kafka.topic import held, told_by
 from scepter.rdf.files import stream_files
 from scepter.rdf.indexing import Progress
 from scepter.rdf.source import DeadLetterTaker
+from scepter.rdf.times import TimeProperties
 from scepter.runtime.matches import Match
 from scepter.runtime.notices import Notices, received
 from scepter.runtime.queries import parse
@@ -74,7 +75,7 @@ def spooled(source: str, folder: Path) -> str:
 
 def live_table(job: Job, letters: Path, stop: threading.Event, tell: Callable[[str], None]) -> DataFrame | None:
     """The matches of a job over folders that are followed; None if it was stopped before the first event came."""
-    kind = _awaited_kind(job.sources, stop, tell)
+    kind = _awaited_kind(job.sources, job.options.times, stop, tell)
     if kind is None:
         return None
     spark = job.session()
@@ -86,6 +87,8 @@ def live_table(job: Job, letters: Path, stop: threading.Event, tell: Callable[[s
         reading = spark.readStream.format("rdf").options(
             stream=iri, timestamps=timestamps, names="true", deadLetterPath=str(letters)
         )
+        if job.options.times.given:
+            reading = reading.option("timeProperty", " ".join(job.options.times.given))
         if job.max_events is not None:
             reading = reading.option("maxEventsPerTrigger", str(job.max_events))
         tables[iri] = reading.load(source)
@@ -102,12 +105,18 @@ def live_table(job: Job, letters: Path, stop: threading.Event, tell: Callable[[s
     )
 
 
-def _awaited_kind(sources: Mapping[str, str], stop: threading.Event, tell: Callable[[str], None]) -> TimeKind | None:
+def _awaited_kind(
+    sources: Mapping[str, str], times: TimeProperties, stop: threading.Event, tell: Callable[[str], None]
+) -> TimeKind | None:
     """The kind of the first time there is; waits for the first event."""
     told = False
     while not stop.is_set():
         for source in sources.values():
+<<<<<<< HEAD
             kind = _first_kind(source)
+=======
+            kind = first_kind([file.path for file in list_files([source])], times=times)
+>>>>>>> main
             if kind is not None:
                 return kind
         if not told:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from scepter.algebra.expressions import Expression
 from scepter.kernel.programs import ROW, Place, compile_conjuncts
 from scepter.kernel.search import search_local
-from scepter.kernel.solutions import Int64, Solutions
+from scepter.kernel.solutions import Float64, Int8, Int64, UInt64
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.expressions import holds
 from scepter.kernel.texts import Texts
@@ -18,6 +19,24 @@ from scepter.rdf.hashing import TermKey
 
 Surroundings = Callable[[int], Iterable[Context]]
 """What the conditions see besides a row: one context for each of them."""
+
+
+class Mappings(Protocol):
+    """What conditions ask of a table: its mappings in columns."""
+
+    @property
+    def ids(self) -> UInt64: ...  # noqa: D102
+    @property
+    def refs(self) -> Int64: ...  # noqa: D102
+    @property
+    def number(self) -> Float64: ...  # noqa: D102
+    @property
+    def scale(self) -> Int8: ...  # noqa: D102
+    def __len__(self) -> int: ...
+    def take(self, rows: Int64 | NDArray[np.bool_]) -> Self: ...  # noqa: D102
+
+
+_Table = TypeVar("_Table", bound=Mappings)
 
 
 class Conditions:
@@ -29,7 +48,7 @@ class Conditions:
         self._names = tuple(names)
         self._programs = compile_conjuncts(conditions, lambda name, previous: None if previous else places.get(name), key)
 
-    def keep(self, table: Solutions, texts: Texts, surroundings: Surroundings) -> Solutions:
+    def keep(self, table: _Table, texts: Texts, surroundings: Surroundings) -> _Table:
         """The rows for which all conditions hold; an error counts as false."""
         if not self._conditions or not len(table):
             return table
@@ -39,7 +58,7 @@ class Conditions:
         kept[rows] = self.decide(table, rows, texts, surroundings)
         return table if bool(kept.all()) else table.take(kept)
 
-    def decide(self, table: Solutions, rows: Int64, texts: Texts, surroundings: Surroundings) -> NDArray[np.bool_]:
+    def decide(self, table: Mappings, rows: Int64, texts: Texts, surroundings: Surroundings) -> NDArray[np.bool_]:
         """The exact evaluator's verdict on some rows, term by term."""
         verdicts = np.empty(len(rows), np.bool_)
         for i, row in enumerate(rows.tolist()):

@@ -71,12 +71,22 @@ class Lineage:
                 pending += [int(columns["right"][at]), int(columns["left"][at])]
 
     def branch(self, roots: Int64) -> tuple[Lineage, Int64]:
-        """The nodes that some reach, apart from the rest, and where each of the given ones stands among them."""
+        """The nodes that some reach, apart from the rest, and where each of the given ones stands among them. Costs what they
+        reach, not what there is."""
+        left, right = self._columns["left"], self._columns["right"]
+        reached = [np.unique(roots[roots != NO_LINEAGE])]
+        while len(reached[-1]):
+            below = np.concatenate([left[reached[-1]], right[reached[-1]]])
+            reached.append(np.unique(below[below != NO_LINEAGE]))
+        kept = np.unique(np.concatenate(reached))
         copy = Lineage()
-        copy._columns = {name: self._columns[name][: self._size].copy() for name in _COLUMNS}
-        copy._size = self._size
-        places = copy.keep(copy.live(roots))
-        return copy, places[roots]
+        copy._columns = {name: self._columns[name][kept] for name in _COLUMNS}
+        copy._size = len(kept)
+        for side in ("left", "right"):
+            column = copy._columns[side]
+            inner = column != NO_LINEAGE
+            column[inner] = np.searchsorted(kept, column[inner])
+        return copy, np.where(roots == NO_LINEAGE, NO_LINEAGE, np.searchsorted(kept, roots))
 
     def live(self, roots: Int64) -> Mask:
         """Which nodes the given ones reach."""

@@ -13,26 +13,7 @@ from typing import Protocol
 
 from scepter.kernel.container import Arrays
 from scepter.kernel.rows import Int64, Rows
-
-
-@dataclass(frozen=True, slots=True)
-class Schema:
-    """The variables of an operator's rows, by column, and those that every row binds."""
-
-    variables: tuple[str, ...]
-    certain: frozenset[str] = frozenset()
-
-    def column(self, name: str) -> int:
-        """The column of a variable; -1 for one that it does not have.
-
-        >>> Schema(("x", "y")).column("y"), Schema(("x",)).column("z")
-        (1, -1)
-        """
-        return self.variables.index(name) if name in self.variables else -1
-
-    def columns(self, names: Sequence[str]) -> tuple[int, ...]:
-        """The columns of variables."""
-        return tuple(map(self.column, names))
+from scepter.physical.nodes import Schema
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,13 @@
 """From lines to events: the layout rules of spec/00 §2 as a kernel over `rdf.scanner`.
 
 An event's lines are contiguous: lines of one graph name, and lines of the default graph that give that name a time. A change
+<<<<<<< HEAD
 of name ends the event, and so does MESSAGE_END. A line whose fourth element is a time literal is an event by itself.
+=======
+of name ends the event. A line whose fourth element is a time literal is an event by itself. Where the user names the time
+properties (INSIDE), they are also looked for among the lines of the graph, and lines of the default graph belong to the event
+that their subject names.
+>>>>>>> main
 
 Numba's disk cache watches only the file of the outermost kernel: after a change in a module that this one calls (`scanner`,
 `spelling`, `numerals`, `lexing`, `hashing`), touch this file, or the cache answers with the old code.
@@ -15,8 +21,13 @@ import numpy as np
 from numba import njit
 
 from scepter.rdf.hashing import hash_bytes, pointer
+<<<<<<< HEAD
 from scepter.rdf.lexing import CR, HASH, LF, UNDERSCORE
 from scepter.rdf.numerals import instant_of
+=======
+from scepter.rdf.lexing import CR, LF, UNDERSCORE
+from scepter.rdf.numerals import DATE_TIME, INTEGER, STRING_TYPE, instant_of
+>>>>>>> main
 from scepter.rdf.scanner import (
     AT_TIME,
     BEGIN,
@@ -34,6 +45,7 @@ from scepter.rdf.scanner import (
     G_QUOTE,
     G_TYPE,
     HAVE,
+    INSIDE,
     KIND,
     LIMIT,
     LINE,
@@ -52,6 +64,7 @@ from scepter.rdf.scanner import (
     OPEN_ROWS,
     OPEN_SPARE,
     PREDICATES_AT,
+    RANK,
     ROWS,
     S_END,
     SALT,
@@ -67,6 +80,7 @@ from scepter.rdf.scanner import (
     STATEMENT,
     STREAM,
     TERMS_AT,
+    TIMES,
     TO_TIME,
     TRIPLES,
     G,
@@ -85,9 +99,13 @@ from scepter.rdf.spelling import canonical, decode
 
 _HAVE_AT, _HAVE_FROM, _HAVE_TO = 1, 2, 4
 _SMALL_EVENT: Final = 24
+<<<<<<< HEAD
 MESSAGE_END: Final = 0x1E
 """A comment that begins with this byte ends the open event: messages of a broker are read together, and two that follow each
 other may use one name for two events."""
+=======
+_NO_RANK: Final = 1 << 30
+>>>>>>> main
 _ZERO = np.uint64(0)
 
 
@@ -110,6 +128,7 @@ def _open(start: Any, end: Any, slow: Any, at: Any, state: Any) -> Any:
     state[LINES] = 0
     state[HAVE] = 0
     state[FAULT] = 0
+    state[RANK] = _NO_RANK
     state[SALT] += 1
     state[OPEN_AT] = at
     state[OPEN_LINE] = state[LINE]
@@ -246,14 +265,24 @@ def _is_open(buffer: Any, start: Any, end: Any, slow: Any, scratch: Any, state: 
 
 
 @njit(cache=True, nogil=True)
+def _read_instant(buffer: Any, at: Any, end: Any, code: Any, lenient: Any) -> Any:
+    """As `instant_of`; of a property that the user named, plain strings and datatypes of the vocabulary's own are read too."""
+    if not lenient or code > STRING_TYPE:
+        return instant_of(buffer, at, end, code)
+    kind, instant = instant_of(buffer, at, end, DATE_TIME)
+    return (kind, instant) if kind else instant_of(buffer, at, end, INTEGER)
+
+
+@njit(cache=True, nogil=True)
 def _instant(buffer: Any, at: Any, quote: Any, code: Any, slow: Any, scratch: Any, state: Any) -> Any:
     """(0 or a fault, the instant) of the literal at `at`; the first kind of time that a run sees rules it."""
     if quote == 0:
         return BAD_TIME, np.int64(0)
     if slow:
-        kind, instant = instant_of(scratch, 0, decode(buffer, at + 1, quote, scratch, 0), code)
+        size = decode(buffer, at + 1, quote, scratch, 0)
+        kind, instant = _read_instant(scratch, 0, size, code, state[INSIDE])
     else:
-        kind, instant = instant_of(buffer, at + 1, quote, code)
+        kind, instant = _read_instant(buffer, at + 1, quote, code, state[INSIDE])
     if kind <= 0:
         return BAD_TIME if kind == 0 else TIME_RANGE, np.int64(0)
     if state[KIND] == 0:
@@ -262,7 +291,15 @@ def _instant(buffer: Any, at: Any, quote: Any, code: Any, slow: Any, scratch: An
 
 
 @njit(cache=True, nogil=True)
-def _take_time(buffer: Any, which: Any, at: Any, terms: Any, scratch: Any, state: Any) -> Any:
+def _take_time(buffer: Any, found: Any, at: Any, terms: Any, scratch: Any, state: Any) -> Any:
+    """Notes the time that the line gives by the property `found`; one of a better rank takes the place of what was noted."""
+    rank, which = found // 3, found % 3
+    if rank > state[RANK]:
+        return
+    if rank < state[RANK]:
+        state[RANK] = rank
+        state[HAVE] = 0
+        state[FAULT] = 0
     fault, instant = _instant(buffer, terms[OBJ], terms[O_QUOTE], terms[O_TYPE], terms[SLOW] & SLOW_O, scratch, state)
     flag = 1 << which
     slot = AT_TIME + which
@@ -279,8 +316,8 @@ def _take_time(buffer: Any, which: Any, at: Any, terms: Any, scratch: Any, state
 
 
 @njit(cache=True, nogil=True)
-def _time_of(found: Any, time_ids: Any) -> Any:
-    for i in range(3):
+def _time_of(found: Any, time_ids: Any, count: Any) -> Any:
+    for i in range(count):
         if time_ids[i] == found:
             return i
     return -1
@@ -315,13 +352,18 @@ def _scan_events(
             found = predicate_id(buffer, terms, scratch, key, state, predicates, known_ids)
             state[LINES] += 1
             if terms[G] == terms[G_END]:
-                which = _time_of(found, time_ids)
-                if which < 0:
+                which = _time_of(found, time_ids, state[TIMES])
+                if which < 0 and not state[INSIDE]:
                     _error(OUTSIDE, state[LINE], at, errors, state)
                 else:
                     _enter(buffer, terms[S], terms[S_END], terms[SLOW] & SLOW_S, at, scratch, state,
                            ids, places, number, scale, events, errors)  # fmt: skip
-                    _take_time(buffer, which, at, terms, scratch, state)
+                    if which >= 0:
+                        _take_time(buffer, which, at, terms, scratch, state)
+                    if state[INSIDE]:
+                        state[TRIPLES] += 1
+                        if not prune or wanted(table, table_size, found):
+                            emit(buffer, terms, found, scratch, key, known_ids, state, ids, places, number, scale)
             else:
                 if terms[G_QUOTE]:
                     fault, instant = _stamp(buffer, at, terms, scratch, state, ids, places, number, scale, events, errors)
@@ -333,6 +375,10 @@ def _scan_events(
                         _enter(buffer, terms[G], terms[G_END], terms[SLOW] & SLOW_G, at, scratch, state,
                                ids, places, number, scale, events, errors)  # fmt: skip
                     state[TRIPLES] += 1
+                    if state[INSIDE]:
+                        which = _time_of(found, time_ids, state[TIMES])
+                        if which >= 0:
+                            _take_time(buffer, which, at, terms, scratch, state)
                 if fault == 0 and (not prune or wanted(table, table_size, found)):
                     emit(buffer, terms, found, scratch, key, known_ids, state, ids, places, number, scale)
                 if fault == 0 and terms[G_QUOTE]:

@@ -6,8 +6,9 @@ What was read is kept while there is room, so that the text of all but long stre
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 
@@ -59,6 +60,11 @@ class LookedAhead:
         self._room = room
         self._kept: deque[_Part] | None = deque()
         self.survey = self._survey()
+
+    @property
+    def paths(self) -> Sequence[Path]:
+        """The files it reads; none where it reads something else."""
+        return getattr(self._source, "paths", ())
 
     def _survey(self) -> Survey:
         events = disorder = first = last = size = 0

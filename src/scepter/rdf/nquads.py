@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Final, TypeVar
 
 import numpy as np
@@ -16,17 +15,17 @@ from numpy.typing import NDArray
 from scepter.rdf import grouping, lexing, scanner
 from scepter.rdf.batch import DeadLetter, EventBatch
 from scepter.rdf.gathering import Gatherer
-from scepter.rdf.hashing import TermKey, term_id
+from scepter.rdf.hashing import TermKey
 from scepter.rdf.numerals import UNDECIDED, exact_number
 from scepter.rdf.spelling import LABEL_ROOM
-from scepter.rdf.terms import PROV, Literal
+from scepter.rdf.terms import Literal
+from scepter.rdf.times import PROV_TIMES, TimeProperties
 from scepter.timeline import TimeKind
 
 BATCH_BYTES: Final = 1 << 20
 """How much text makes a batch unless the caller says otherwise: large enough to forget the cost of a batch, small enough to
 stay in the cache and in memory that the allocator gives out again (8 MB cost three times as much, in page faults)."""
 
-TIME_PREDICATES: Final = (PROV + "generatedAtTime", PROV + "startedAtTime", PROV + "endedAtTime")
 Column = TypeVar("Column", bound=np.generic)
 _KINDS: Final = (None, TimeKind.DATETIME, TimeKind.INTEGER)
 _PATIENCE: Final = 64 << 10
@@ -69,16 +68,12 @@ REASONS: Final[dict[int, str]] = {
 @dataclass(slots=True)
 class ReadState:
     """What the readers of one run share: the kind of its timestamps, once known, and the number of its events so far, which
-    keeps the blank nodes of different events apart. Workers of one run count from different `salt`s."""
+    keeps the blank nodes of different events apart. Workers of one run count from different `salt`s. `times` says which
+    properties give an event its time."""
 
     kind: TimeKind | None = None
     salt: int = 0
-
-
-@lru_cache(maxsize=16)
-def time_ids(key: TermKey) -> NDArray[np.uint64]:
-    """The ids of the time predicates: instant, start, end."""
-    return np.array([term_id(key, f"<{iri}>") for iri in TIME_PREDICATES], dtype=np.uint64)
+    times: TimeProperties = PROV_TIMES
 
 
 def padded(*parts: bytes | bytearray | memoryview, spare: int = 0) -> NDArray[np.uint8]:
@@ -196,13 +191,13 @@ class NQuadsReader:
         named: bool = True,
     ) -> None:
         self._key = key.words()
-        self._time_ids = time_ids(key)
         self._table = scanner.id_table(predicates or ())
         self._prune = predicates is not None
         self._stream_index = stream_index
         self._source = source_name
         self._dead_letter = dead_letter
         self._run = run if run is not None else ReadState()
+        self._time_ids = self._run.times.table(key)
         self._batch_bytes = max(1, batch_bytes)
         self._numbered = numbered
         self._named = named
@@ -263,6 +258,8 @@ class NQuadsReader:
         state[scanner.BEGIN] = len(_BOM) if self._at_start and buffer[: len(_BOM)].tobytes() == _BOM else 0
         state[scanner.LIMIT] = self._whole
         state[scanner.FINAL] = final
+        state[scanner.TIMES] = len(self._time_ids)
+        state[scanner.INSIDE] = self._run.times.inside
         state[scanner.SPARE] = self._whole + _PAD
         grouping.scan_events(
             buffer, self._table, self._prune, self._scratch, self._key, self._time_ids,

@@ -15,6 +15,7 @@ from scepter.rdf.hashing import term_id
 from scepter.rdf.looking_ahead import Asked, LookedAhead, Room
 from scepter.rdf.source import DeadLetterTaker, EventSource, Survey
 from scepter.rdf.terms import IRI
+from scepter.rdf.untimed import Untimed, no_times
 from scepter.runtime.engine import LocalEngine
 from scepter.runtime.inputs import BackgroundGiven, OntologyGiven, load_background, load_ontology
 from scepter.runtime.matches import Match
@@ -80,10 +81,18 @@ def run_local(
     )
     for warning in engine.unknown(query.lowered.words, query.lowered.source):
         warn(warning)
-    inputs = open_inputs(query, streams, engine, options, dead_letter)
+    untimed = Untimed(dead_letter)
+    inputs = open_inputs(query, streams, engine, options, untimed)
     if observer is not None:
         observer.surveyed({i.iri: i.survey for i in inputs})
-    return _run(query, engine, inputs, progress, observer)
+    return _timed(_run(query, engine, inputs, progress, observer), inputs, options, untimed)
+
+
+def _timed(matches: Iterator[Match], inputs: list[Input], options: RunOptions, untimed: Untimed) -> Iterator[Match]:
+    """The matches; an error where there were events and none of them had a time, once their dead letters are told."""
+    yield from matches
+    if untimed.events and not any(i.survey.events for i in inputs):
+        raise no_times([path for i in inputs for path in i.source.paths], options.times)
 
 
 def open_inputs(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from scepter.errors import OptionError, nearest, option_error
 from scepter.lower import Lowered
+from scepter.rdf.times import PROV_TIMES, TimeProperties
 from scepter.timeline import TIME_UNITS, Duration, TimeKind, format_instant, parse_duration, parse_instant
 
 MAX_DERIVATIONS = 10_000
@@ -59,6 +60,8 @@ class RunOptions:
     """Whether each answer comes with what it rests on (OBEP)."""
     idle_streams: str = "wait"
     """Live on Spark, with several streams: whether time waits for the one that is behind, or goes with the one ahead."""
+    times: TimeProperties = PROV_TIMES
+    """Which properties give an event its time."""
 
     @classmethod
     def of(
@@ -72,6 +75,7 @@ class RunOptions:
         max_derivations: int | str | None = None,
         why: bool = False,
         idle_streams: str | None = None,
+        time_property: str | Sequence[str] | None = None,
     ) -> RunOptions:
         """Options from what a person writes; raises OptionError that says what would be right.
 
@@ -97,6 +101,7 @@ class RunOptions:
             MAX_DERIVATIONS if max_derivations is None else _count(max_derivations),
             why,
             IDLE_STREAMS[0] if idle_streams is None else _idle(idle_streams),
+            TimeProperties.of(time_property),
         )
 
     def delay_on(self, kind: TimeKind) -> int | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -12,6 +13,7 @@ from scepter.errors import DataError, Diagnostic, option_error
 from scepter.rdf.batch import DeadLetter
 from scepter.rdf.formats import GraphEvent, events_to_batch, parse_graph
 from scepter.rdf.terms import IRI, BlankNode, Literal, Term
+from scepter.rdf.times import TimeProperties, time_in
 from scepter.runtime.engine import LocalEngine
 from scepter.runtime.inputs import BackgroundGiven, OntologyGiven, load_background, load_ontology
 from scepter.runtime.matches import Match
@@ -26,18 +28,21 @@ _PRUNE_FROM = 4096
 
 class Event:
     """An event for `Engine.push`: a stream, a graph (Turtle or N-Triples text, or triples of terms) and its time or interval.
+    Without a time, the engine's `time_property` says which of its triples gives it.
 
     >>> Event("http://example/s", "<http://example/a> <http://example/p> 1 .", 10).end
     10
     """
 
     __slots__ = ("end", "kind", "name", "start", "stream", "triples")
+    kind: TimeKind | None
+    """None while the event has no time."""
 
     def __init__(
         self,
         stream: str,
         graph: str | Iterable[tuple[Term, Term, Term]],
-        start: int | str | datetime,
+        start: int | str | datetime | None = None,
         end: int | str | datetime | None = None,
         *,
         name: str | None = None,
@@ -45,18 +50,36 @@ class Event:
     ) -> None:
         self.stream = stream
         self.name = name
-        self.start, self.kind = _instant(start)
-        self.end, end_kind = (self.start, self.kind) if end is None else _instant(end)
-        if end_kind is not self.kind:
-            raise option_error("time-kind", "an event's start and end are of different kinds")
-        if self.end < self.start:
-            raise option_error("interval", f"an event ends before it starts: {self.start} > {self.end}")
+        self.start, self.end, self.kind = (0, 0, None) if start is None and end is None else _interval(start, end)
         terms = parse_graph(graph, prefixes=prefixes) if isinstance(graph, str) else graph
         self.triples: list[tuple[str, str, str]] = [_texts(*triple) for triple in terms]
         if not self.triples:
             raise option_error("empty-event", "an event's graph has one or more triples")
 
+    def timed(self, times: TimeProperties) -> Event:
+        """The event with the time that its triples give it; itself if it has one."""
+        if self.kind is not None:
+            return self
+        try:
+            found = time_in(self.triples, times) if times.inside else None
+        except ValueError as error:
+            raise DataError(Diagnostic("event-time", f"{self!r}: {error}")) from None
+        if found is None:
+            looked = f"none of its triples has {', '.join(times.given)}" if times.inside else "it was given none"
+            raise DataError(
+                Diagnostic(
+                    "event-time",
+                    f"{self!r} has no time: {looked}",
+                    help="give Event a start, or the engine a time_property that its triples have",
+                )
+            )
+        timed = copy(self)
+        timed.start, timed.end, timed.kind = found
+        return timed
+
     def __repr__(self) -> str:
+        if self.kind is None:
+            return f"Event({self.stream!r}, {len(self.triples)} triples)"
         time = format_instant(self.end, self.kind) if self.start == self.end else f"{self.start}..{self.end}"
         return f"Event({self.stream!r}, {time}, {len(self.triples)} triples)"
 
@@ -69,6 +92,18 @@ def _texts(subject: Term, predicate: Term, object: Term) -> tuple[str, str, str]
     ):
         raise option_error("triple", f"({subject}, {predicate}, {object}) is no RDF triple")
     return str(subject), str(predicate), str(object)
+
+
+def _interval(start: int | str | datetime | None, end: int | str | datetime | None) -> tuple[int, int, TimeKind]:
+    if start is None:
+        raise option_error("interval", "an event has an end and no start", help="give both, or the start alone")
+    first, kind = _instant(start)
+    last, last_kind = (first, kind) if end is None else _instant(end)
+    if last_kind is not kind:
+        raise option_error("time-kind", "an event's start and end are of different kinds")
+    if last < first:
+        raise option_error("interval", f"an event ends before it starts: {first} > {last}")
+    return first, last, kind
 
 
 def _instant(given: int | str | datetime) -> tuple[int, TimeKind]:
@@ -96,7 +131,8 @@ class Engine:
     """A query over pushed events.
 
     `push` takes events in order of time, or out of order by at most `max_delay`, and returns the matches that became certain.
-    Late events are kept in `late` and take part in nothing.
+    Late events are kept in `late` and take part in nothing. `time_property` (IRIs, or names of vocabularies such as "sosa")
+    says which of its triples gives the time of an event that comes without one.
     """
 
     def __init__(
@@ -111,11 +147,13 @@ class Engine:
         evaluate_at: Sequence[int | str] | None = None,
         max_delay: int | str | None = None,
         why: bool = False,
+        time_property: str | Sequence[str] | None = None,
     ) -> None:
         self.query = query
         self._options = RunOptions.of(
-            policy=policy, time_unit=time_unit, start=start, evaluate_at=evaluate_at, max_delay=max_delay, why=why
-        )
+            policy=policy, time_unit=time_unit, start=start, evaluate_at=evaluate_at, max_delay=max_delay, why=why,
+            time_property=time_property,
+        )  # fmt: skip
         check_taken(self._options, query.lowered)
         self._refused: list[DeadLetter] = []
         self._engine = LocalEngine(
@@ -146,18 +184,20 @@ class Engine:
 
     def push_all(self, events: Iterable[Event]) -> list[Match]:
         """Give it several events; the matches are those of pushing them one by one."""
-        accepted = [event for event in events if self._accept(event)]
+        accepted = [self._accepted(event) for event in events]
         found = Matches()
         for instant in _instants(accepted, self._watermark, self._delay):
             found += self._step(instant)
         return found
 
-    def _accept(self, event: Event) -> bool:
+    def _accepted(self, event: Event) -> Event:
         if self._closed:
             raise DataError(Diagnostic("closed", "the engine is closed and takes no more events"))
         if event.stream not in self.query.streams and not self.query.lowered.every_stream:
             self.query.resolve_stream(event.stream)  # raises with the names the query knows
             raise option_error("derived-stream", f"<{event.stream}> is constructed by the query itself")
+        event = event.timed(self._options.times)
+        assert event.kind is not None
         if self._kind is None:
             self._delay = self._options.delay_on(event.kind) or 0
             self._engine.prepare(event.kind)
@@ -170,7 +210,7 @@ class Engine:
                     help="one query sees one kind of timestamp",
                 )
             )
-        return True
+        return event
 
     def _step(self, events: list[Event]) -> list[Match]:
         """Events that leave the watermark where it is, or take it to one new place."""

@@ -342,3 +342,33 @@ class TestProcess:
         assert run.returncode == 130, complaint
         assert "Traceback" not in complaint
         assert not [path for path in folder.iterdir() if "out.jsonl" in path.name]
+
+
+SENSED = """\
+PREFIX : <http://example/>
+PREFIX sosa: <http://www.w3.org/ns/sosa/>
+:e1 { :x1 a :A ; sosa:resultTime 1 }
+:e2 { :x1 :v 7 ; sosa:resultTime 3 }
+"""
+
+
+def test_an_input_without_times_is_an_error_that_names_what_was_seen(folder: Path) -> None:
+    (folder / "s.trig").write_text(SENSED.replace("resultTime 1", 'resultTime "1970-01-01T00:00:01Z"'))
+    letters = folder / "letters.jsonl"
+    result = scepter(folder, "--dead-letter", str(letters))
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "note: times were seen as <http://www.w3.org/ns/sosa/resultTime>" in result.stderr
+    assert "help: add --time-property sosa" in result.stderr
+    assert [json.loads(line)["reason"] for line in letters.read_text().splitlines()] == ["an event without a time"] * 2
+
+
+def test_an_empty_input_is_no_error(folder: Path) -> None:
+    (folder / "s.trig").write_text("")
+    assert scepter(folder).exit_code == 0
+
+
+@pytest.mark.parametrize("property", ["sosa", "http://www.w3.org/ns/sosa/resultTime"])
+def test_the_property_that_gives_the_time(folder: Path, property: str) -> None:
+    (folder / "s.trig").write_text(SENSED)
+    [row] = rows(scepter(folder, "--time-property", property))
+    assert (row["start"], row["end"]) == (1, 3)

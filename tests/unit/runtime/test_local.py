@@ -7,7 +7,7 @@ import pytest
 
 from scepter import parse
 from scepter.cases.source import TimelineSource
-from scepter.errors import OptionError, QueryError
+from scepter.errors import DataError, OptionError, QueryError
 from scepter.io.sources import open_source
 from scepter.rdf.batch import DeadLetter
 from scepter.rdf.timeline_notation import parse_timeline
@@ -47,7 +47,8 @@ def test_without_a_usable_event_the_dead_letters_are_still_told(tmp_path: Path) 
     path = tmp_path / "broken.nq"
     path.write_text("this is no quad\n<http://e/a> <http://e/p> <http://e/o> <http://e/untimed> .\n")
     letters: list[DeadLetter] = []
-    assert list(run_local(parse(QUERY), {S: open_source(str(path))}, dead_letter=letters.append)) == []
+    with pytest.raises(DataError, match="no event of the input has a time"):
+        list(run_local(parse(QUERY), {S: open_source(str(path))}, dead_letter=letters.append))
     assert [letter.line for letter in letters] == [1, 2]
 
 

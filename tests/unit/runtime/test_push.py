@@ -156,7 +156,7 @@ def test_a_window_that_is_no_whole_tick_is_refused() -> None:
         engine(query("A; B", "WITHIN 1500 MILLISECONDS"), time_unit="s").push(Event(S, GRAPH, 1))
 
 
-@pytest.mark.parametrize("time", [1.5, True, None, "yesterday", [1]])
+@pytest.mark.parametrize("time", [1.5, True, "yesterday", [1]])
 def test_what_is_no_time_is_refused(time: object) -> None:
     with pytest.raises(OptionError):
         Event(S, GRAPH, time)  # type: ignore[arg-type]
@@ -185,3 +185,28 @@ def test_a_match_keeps_its_events_when_the_engine_has_let_go_of_them() -> None:
     running.push_all(Event(S, "<http://e/x> <http://e/z> 1 .", 3 + i // 100) for i in range(20_000))
     assert running.state_size()["events"] < 10_000
     assert match.events == {"A": [first], "B": [second]}
+
+
+SOSA = "http://www.w3.org/ns/sosa/"
+
+
+def sensed(value: int, time: object, kind: str = "resultTime") -> Event:
+    return Event("http://example/s", f'<http://example/x> <http://example/v> {value} ; <{SOSA}{kind}> "{time}" .')
+
+
+def test_the_time_of_an_event_may_stand_in_its_graph() -> None:
+    query = parse("""PREFIX : <http://example/>
+        SELECT ?v WITHIN 10 FROM STREAM S <http://example/s>
+        WHERE { SEQ (A; B) DEFINE GPM A ON S { ?x :v 1 } DEFINE GPM B ON S { ?x :v ?v } }""")
+    engine = Engine(query, time_property="sosa")
+    assert engine.push(sensed(1, 5)) == []
+    [match] = engine.push(sensed(2, 9))
+    assert (match.start, match.end) == (5, 9)
+    with pytest.raises(DataError, match="has no time: none of its triples has sosa"):
+        engine.push(sensed(3, 10, "madeAt"))
+    with pytest.raises(DataError, match="'soon' is no xsd:dateTime"):
+        engine.push(sensed(3, "soon"))
+    with pytest.raises(DataError, match="has no time: it was given none"):
+        Engine(query).push(sensed(3, 10))
+    with pytest.raises(OptionError, match="an end and no start"):
+        Event("http://example/s", "<http://example/x> <http://example/v> 1 .", None, 5)

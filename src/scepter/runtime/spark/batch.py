@@ -114,6 +114,7 @@ def _pack_ranges(reading: Reading, rows: Iterable[pa.RecordBatch]) -> Iterator[p
                 predicates=job.predicates,
                 kind=job.kind,
                 named=job.named,
+                times=job.options.times,
             )
             # events are numbered as their blank nodes are salted: apart from those of every other range
             yield from packed_rows(job, batches, row["salt"])

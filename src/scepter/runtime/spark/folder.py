@@ -12,11 +12,13 @@ import logging
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, TypeAlias
 
 from scepter.errors import OptionError
 from scepter.rdf.files import stream_files
 from scepter.rdf.hashing import TermKey
+from scepter.rdf.times import PROV_TIMES, TimeProperties
 from scepter.runtime.spark.ranges import Range, cut, divisible, next_salt, read_range
 from scepter.timeline import TimeKind
 
@@ -73,6 +75,7 @@ class Folder:
     """Microseconds."""
     kind: TimeKind
     format: str = ""
+    times: TimeProperties = PROV_TIMES
 
     def advance(self, start: Offset, files: Iterable[Found], limits: Limits) -> Offset:
         """The offset behind as many of the files as the limits allow; `start` itself if there is nothing new."""
@@ -92,7 +95,7 @@ class Folder:
             done = entry["size"]
             if left is not None:
                 part = Range(file.path, entry["done"], entry["size"], entry["size"], 0, self.format)
-                done, counted = events_end(part, left, self.kind, whole=taken == 0)
+                done, counted = events_end(part, left, self.kind, whole=taken == 0, times=self.times)
                 left -= min(counted, left)
             kept[file.path] = {**entry, "done": done}
             mark = max(mark, file.time)
@@ -121,31 +124,32 @@ class Folder:
         return found
 
 
-def events_end(part: Range, events: int, kind: TimeKind, *, whole: bool) -> tuple[int, int]:
+def events_end(part: Range, events: int, kind: TimeKind, *, whole: bool, times: TimeProperties = PROV_TIMES) -> tuple[int, int]:
     """Where the first so many events of a range end, and how many they are. What cannot be cut is taken as a whole, or, unless
     `whole` forces it, not at all if it holds more."""
     if not divisible(part):
-        count = count_events(part, kind)
+        count = count_events(part, kind, times)
         return (part.stop, count) if count <= events or whole else (part.start, events)
     at, counted = part.start, 0
     step = min(_COUNTED_BYTES, max(1, events) * _BYTES_PER_EVENT)
     while at < part.stop:
         stop = min(at + step, part.stop)
-        count = _count_between(part, at, stop, kind)
+        count = _count_between(part, at, stop, kind, times)
         if counted + count > events:
             room = events - counted
             places = range(at, stop + 1)
-            index = bisect_right(places, room, key=lambda end, at=at: _count_between(part, at, end, kind))  # type: ignore[misc]
+            counts = partial(_count_between, part, at, kind=kind, times=times)
+            index = bisect_right(places, room, key=counts)
             return places[index - 1], events
         at, counted = stop, counted + count
     return part.stop, counted
 
 
-def _count_between(part: Range, start: int, stop: int, kind: TimeKind) -> int:
-    return count_events(Range(part.path, start, stop, part.size, 0, part.format), kind)
+def _count_between(part: Range, start: int, stop: int, kind: TimeKind, times: TimeProperties) -> int:
+    return count_events(Range(part.path, start, stop, part.size, 0, part.format), kind, times)
 
 
-def count_events(part: Range, kind: TimeKind) -> int:
+def count_events(part: Range, kind: TimeKind, times: TimeProperties = PROV_TIMES) -> int:
     """How many good events a range holds."""
-    batches = read_range(part, _KEY, 0, lambda letter: None, predicates=frozenset(), kind=kind)
+    batches = read_range(part, _KEY, 0, lambda letter: None, predicates=frozenset(), kind=kind, times=times)
     return sum(batch.events for batch in batches)

@@ -33,10 +33,10 @@ from scepter.rdf.nquads import (
     row_bound,
     scratch_for,
     spare_for,
-    time_ids,
 )
 from scepter.rdf.readers import Reading
 from scepter.rdf.source import DeadLetterTaker
+from scepter.rdf.times import PROV_TIMES, TimeProperties
 from scepter.timeline import TimeKind
 
 AT_LEAST: Final = 4 << 20
@@ -115,11 +115,16 @@ def divisible(part: Range) -> bool:
         return not file.read(len(GZIP_MAGIC)).startswith(GZIP_MAGIC)
 
 
-def first_kind(paths: Iterable[str | Path], format: str = "") -> TimeKind | None:
+def first_kind(
+    paths: Iterable[str | Path],
+    format: str = "",
+    times: TimeProperties = PROV_TIMES,
+    dead_letter: DeadLetterTaker = lambda letter: None,
+) -> TimeKind | None:
     """The kind of the first time that stands in the files, which rules the run; None if there is none."""
-    run = ReadState()
+    run = ReadState(times=times)
     for path in paths:
-        reading = Reading(_KEY, 0, str(path), lambda letter: None, frozenset(), run, _BLOCK, {})
+        reading = Reading(_KEY, 0, str(path), dead_letter, frozenset(), run, _BLOCK, {})
         for _ in read_file(Path(path), reading, extension=format):
             break
         if run.kind is not None:
@@ -137,22 +142,23 @@ def read_range(
     kind: TimeKind | None = None,
     batch_bytes: int = BATCH_BYTES,
     named: bool = True,
+    times: TimeProperties = PROV_TIMES,
 ) -> Iterator[EventBatch]:
     """The events of a range, with their names or, where nobody is shown them, without. `kind` is the run's kind of time
     (`first_kind`): ranges must not decide it each for itself."""
     path = Path(part.path)
     if not divisible(part):
-        run = ReadState(kind, part.salt)
+        run = ReadState(kind, part.salt, times)
         reading = Reading(key, stream_index, part.path, dead_letter, predicates, run, batch_bytes, {})
         yield from read_file(path, reading, extension=part.format)
         return
     with path.open("rb") as file:
-        begin = event_start(file, part.start, part.size, part.stop)
+        begin = event_start(file, part.start, part.size, part.stop, times=times)
         if begin >= part.stop:
             return
-        end = event_start(file, part.stop, part.size)
+        end = event_start(file, part.stop, part.size, times=times)
         name = f"{part.path} from byte {begin}" if begin else part.path
-        run = ReadState(kind, part.salt)
+        run = ReadState(kind, part.salt, times)
         reader = NQuadsReader(
             key, stream_index, name, dead_letter, predicates=predicates, run=run, batch_bytes=batch_bytes, named=named
         )  # fmt: skip
@@ -170,20 +176,20 @@ def _chunks(file: IO[bytes], begin: int, end: int, size: int) -> Iterator[bytes]
         yield chunk
 
 
-def event_start(file: IO[bytes], at: int, size: int, enough: int | None = None) -> int:
+def event_start(file: IO[bytes], at: int, size: int, enough: int | None = None, *, times: TimeProperties = PROV_TIMES) -> int:
     """Where the first event starts of those whose first line starts at `at` or later, `size` if there is none; any number
     from `enough` on if it is not before that."""
     if at <= 0 or at >= size:
         return max(0, min(at, size))
     line = _line_start(file, at, size)
-    context = _open_line(file, line)
+    context = _open_line(file, line, times)
     known = 1 if context else 0
     for block in _blocks(file, line, size):
         if enough is not None and line >= enough:
             break
-        if _begun(context + block)[0] > known:
+        if _begun(context + block, times)[0] > known:
             ends = [found.end() for found in _LINE_END.finditer(block)]
-            first = bisect_left(ends, True, key=lambda end: _begun(context + block[:end])[0] > known)
+            first = bisect_left(ends, True, key=lambda end: _begun(context + block[:end], times)[0] > known)
             return line + (ends[first - 1] if first else 0)
         line += len(block)
     return line
@@ -201,7 +207,7 @@ def _line_start(file: IO[bytes], at: int, size: int) -> int:
     return size
 
 
-def _open_line(file: IO[bytes], line: int) -> bytes:
+def _open_line(file: IO[bytes], line: int, times: TimeProperties) -> bytes:
     """A line of the event that is open where the line at `line` starts; empty if none is."""
     reach = _LOOK_BACK
     while True:
@@ -209,7 +215,7 @@ def _open_line(file: IO[bytes], line: int) -> bytes:
         start = _line_start(file, begin, line) if begin else 0
         file.seek(start)
         text = file.read(line - start)
-        begun, open_at = _begun(text, at_start=start == 0)
+        begun, open_at = _begun(text, times, at_start=start == 0)
         if open_at is not None:
             end = _LINE_END.search(text, open_at)
             return text[open_at : end.start() if end else None] + b"\n"
@@ -237,7 +243,7 @@ def _blocks(file: IO[bytes], at: int, size: int) -> Iterator[bytes]:
         yield text
 
 
-def _begun(text: bytes, *, at_start: bool = False) -> tuple[int, int | None]:
+def _begun(text: bytes, times: TimeProperties, *, at_start: bool = False) -> tuple[int, int | None]:
     """How many events a text begins; and where the one began that is still open at its end. Asked of the scanner itself, so
     that nothing else need know which lines begin an event or end one."""
     size = len(text)
@@ -249,8 +255,11 @@ def _begun(text: bytes, *, at_start: bool = False) -> tuple[int, int | None]:
     state[scanner.LIMIT] = size
     state[scanner.SPARE] = size
     state[scanner.LINE] = 1
+    time_ids = times.table(_KEY)
+    state[scanner.TIMES] = len(time_ids)
+    state[scanner.INSIDE] = times.inside
     grouping.scan_events(
-        padded(text, spare=spare_for(size, rows)), scanner.id_table(()), True, scratch_for(size), _KEY.words(), time_ids(_KEY),
+        padded(text, spare=spare_for(size, rows)), scanner.id_table(()), True, scratch_for(size), _KEY.words(), time_ids,
         columns.ids, columns.places, columns.number, columns.scale, columns.events, columns.errors, columns.known_ids, state,
     )  # fmt: skip
     consumed = int(state[scanner.CONSUMED])

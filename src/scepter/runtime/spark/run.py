@@ -16,6 +16,8 @@ from scepter.rdf.batch import DeadLetter
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.indexing import Progress
 from scepter.rdf.terms import IRI
+from scepter.rdf.times import TimeProperties
+from scepter.rdf.untimed import Untimed, no_times
 from scepter.runtime.inputs import BackgroundGiven, OntologyGiven, load_background, load_ontology
 from scepter.runtime.local import missing_stream
 from scepter.runtime.options import RunOptions, check_taken
@@ -56,6 +58,7 @@ def run(
     max_delay: int | str | None = None,
     why: bool = False,
     idle_streams: str | None = None,
+    time_property: str | Sequence[str] | None = None,
 ) -> DataFrame:
     """The matches as a DataFrame: start, end, then one column per projected variable (struct<type, value, datatype, lang>),
     or `graph`, or `boolean`."""
@@ -67,6 +70,7 @@ def run(
         max_delay=max_delay,
         why=why,
         idle_streams=idle_streams,
+        time_property=time_property,
     )
     found = run_with_options(
         query, spark, streams, options, find_files=find_files, background=background, ontology=ontology, parts=False
@@ -107,7 +111,7 @@ def run_with_options(
     shipped = ShippedBackground.of(static)
     shipped.give(spark.sparkContext)
     live = any(isinstance(what, DataFrame) and what.isStreaming for what in given.values())
-    kind = _kind(given, files)
+    kind = _kind(given, files, options.times, report)
     job = Job(
         name=uuid.uuid4().hex,
         program=query.program,
@@ -159,21 +163,33 @@ def _files(what: Given, find_files: FindFiles) -> tuple[Sequence[Path], str] | N
     if options is None:
         return None
     settings = Settings.of(options)
+<<<<<<< HEAD
     if settings.dead_letters is not None or settings.topic is not None:  # letters of its own, which its own reader writes
+=======
+    if settings.dead_letters is not None or settings.times.inside:  # its own, which its own reader writes or knows
+>>>>>>> main
         return None
     return [path for source in settings.sources for path in find_files(source)], settings.format
 
 
-def _kind(given: Mapping[str, Given], files: Mapping[str, tuple[Sequence[Path], str] | None]) -> TimeKind:
+def _kind(
+    given: Mapping[str, Given],
+    files: Mapping[str, tuple[Sequence[Path], str] | None],
+    times: TimeProperties,
+    report: Callable[[DeadLetter], None],
+) -> TimeKind:
+    untimed = Untimed(report)
     for iri, what in given.items():
         there = files[iri]
         if isinstance(what, DataFrame):
             kind: TimeKind | None = frame_kind(what, iri)
         else:
             assert there is not None
-            kind = first_kind(there[0])
+            kind = first_kind(there[0], times=times, dead_letter=untimed)
         if kind is not None:
             return kind
+    if untimed.events:
+        raise no_times([path for there in files.values() if there is not None for path in there[0]], times)
     return TimeKind.INTEGER
 
 

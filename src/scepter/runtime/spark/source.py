@@ -5,6 +5,7 @@ Options besides `path` (a file, folder or glob, `load` also takes a list; or one
 stream               what the column `stream` holds (default: the path)
 timestamps           integer | dateTime (default: what the first event has)
 format               nq | nt | trig | jsonld | timeline | parquet, for files whose name and content do not tell
+timeProperty         IRIs or vocabularies (sosa, saref, …), separated by blanks: what gives an event its time
 names                true: a column `name` with the IRI of each event's graph
 partitions           about how many tasks read a bounded input (default: twice the driver's cores)
 maxFilesPerTrigger   how many files a micro-batch takes at most
@@ -44,6 +45,7 @@ from scepter.rdf.files import stream_files
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.readers import READERS
 from scepter.rdf.source import DeadLetterTaker
+from scepter.rdf.times import PROV_TIMES, TimeProperties
 from scepter.runtime.spark.batch import PACKED, packed_rows
 from scepter.runtime.spark.folder import NOTHING, Folder, Found, Limits, Offset, list_files
 from scepter.runtime.spark.jobs import SALT_ROOM
@@ -56,8 +58,8 @@ from scepter.runtime.spark.rows import arrow_of, event_rows, event_schema
 from scepter.timeline import TimeKind, parse_duration
 
 OPTIONS: Final = (
-    "path", "paths", "stream", "timestamps", "format", "names", "partitions", "maxFilesPerTrigger", "maxEventsPerTrigger",
-    "maxFileAge", "deadLetterPath",
+    "path", "paths", "stream", "timestamps", "timeProperty", "format", "names", "partitions",
+    "maxFilesPerTrigger", "maxEventsPerTrigger", "maxFileAge", "deadLetterPath",
 )  # fmt: skip
 MOST: Final = 64 << 20
 """No task reads more bytes of a file that can be cut."""
@@ -83,6 +85,7 @@ class Settings:
     limits: Limits
     max_age: int
     dead_letters: str | None
+    times: TimeProperties = PROV_TIMES
     packing: Packing | None = None
     """What is wanted instead of rows of terms."""
 
@@ -110,6 +113,7 @@ class Settings:
             limits=limits,
             max_age=_age(given.get("maxfileage", "7d")),
             dead_letters=given.get("deadletterpath"),
+            times=TimeProperties.of(given.get("timeproperty", "").split()),
             packing=None if packing is None else Packing.read(packing),
         )
 
@@ -126,7 +130,11 @@ class Settings:
         """The kind of the times: the option, else that of the first event that is there now."""
         if self.kind is not None:
             return self.kind
+<<<<<<< HEAD
         found = self._first_kind()
+=======
+        found = first_kind([file.path for file in list_files(self.sources)], self.format, self.times)
+>>>>>>> main
         if found is None:
             raise option_error(
                 "no-events",
@@ -235,20 +243,23 @@ class _Rows:
                 self.letters(letter)
 
         if self.settings.packing is not None:
-            yield from _packed(self.settings.packing, part, take)
+            yield from _packed(self.settings.packing, part, take, self.settings.times)
         else:
             schema = arrow_of(self.table)
-            for batch in read_range(part, TermKey.fixed(), 0, take, kind=self.kind):
+            for batch in read_range(part, TermKey.fixed(), 0, take, kind=self.kind, times=self.settings.times):
                 yield event_rows(batch, self.settings.stream, schema)
         for reason, count in unused.most_common():
             _LOG.warning("%s: %d not used: %s", part.path, count, reason)
 
 
-def _packed(packing: Packing, part: Range, take: DeadLetterTaker) -> Iterator[pa.RecordBatch]:
+def _packed(packing: Packing, part: Range, take: DeadLetterTaker, times: TimeProperties) -> Iterator[pa.RecordBatch]:
     job = packing.job
     # drawn anew by each task: the salts of a source are its own, and a run may have several sources
     part = replace(part, salt=secrets.randbits(38) * SALT_ROOM)
-    batches = read_range(part, job.key, packing.stream, take, predicates=job.predicates, kind=job.kind, named=job.named)
+    batches = read_range(
+        part, job.key, packing.stream, take,
+        predicates=job.predicates, kind=job.kind, named=job.named, times=times if times.inside else job.options.times,
+    )  # fmt: skip
     yield from packed_rows(job, batches, part.salt)
 
 
@@ -281,7 +292,7 @@ class EventStreamReader(_Rows, DataSourceStreamReader, SupportsTriggerAvailableN
 
     def __init__(self, settings: Settings, schema: StructType) -> None:
         super().__init__(settings, schema)
-        self.folder = Folder(settings.max_age, self.kind, settings.format)
+        self.folder = Folder(settings.max_age, self.kind, settings.format, settings.times)
         self.target: list[Found] | None = None
 
     def initialOffset(self) -> Offset:

@@ -1,0 +1,40 @@
+"""Terms into columns and back: for operators that compute new terms, or must look at them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from scepter.kernel.programs import number_of
+from scepter.kernel.rows import Float64, Int8, Int64, Rows, UInt64, mappings
+from scepter.kernel.texts import Texts
+from scepter.rdf.hashing import TermKey, term_id
+from scepter.rdf.terms import Term
+
+
+def encoded(terms: Sequence[Term | None], key: TermKey, texts: Texts) -> tuple[UInt64, Int64, Float64, Int8]:
+    """One column of terms; None is unbound. Equal terms share a text.
+
+    >>> from scepter.rdf.terms import IRI
+    >>> ids, refs, _, _ = encoded([IRI("http://e"), None, IRI("http://e")], TermKey.fixed(), Texts())
+    >>> bool(ids[0] == ids[2]), int(ids[1]), refs.tolist()
+    (True, 0, [0, -1, 0])
+    """
+    different = [term for term in dict.fromkeys(terms) if term is not None]
+    written = texts.append([str(term) for term in different]) if different else np.empty(0, np.int64)
+    places = {term: i for i, term in enumerate(different)}
+    known = [(term_id(key, str(term)), *number_of(term)) for term in different]
+    ids, refs, number, scale = mappings(len(terms), 1)
+    for row, term in enumerate(terms):
+        if term is not None:
+            place = places[term]
+            ids[row, 0], number[row, 0], scale[row, 0] = known[place]
+            refs[row, 0] = written[place]
+    return ids[:, 0], refs[:, 0], number[:, 0], scale[:, 0]
+
+
+def decoded(rows: Rows, names: Sequence[str], row: int, texts: Texts) -> dict[str, Term]:
+    """The mapping of one row, as terms."""
+    bound = zip(names, rows.ids[row].tolist(), rows.refs[row].tolist(), strict=True)
+    return {name: texts.known(ref, id) for name, id, ref in bound if id}

@@ -1,0 +1,107 @@
+"""Input in which no event has a time: told as an error that names the properties which may be meant, never as no matches."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import re
+import zlib
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import IO, Final
+
+import pyoxigraph as ox
+
+from scepter.errors import DataError, Diagnostic
+from scepter.rdf.batch import DeadLetter
+from scepter.rdf.files import GZIP_MAGIC, format_of
+from scepter.rdf.grouping import NO_TIME, OUTSIDE
+from scepter.rdf.nquads import REASONS
+from scepter.rdf.source import DeadLetterTaker
+from scepter.rdf.terms import XSD
+from scepter.rdf.times import PRESETS, TimeProperties
+
+_LOOKED_AT: Final = 4 << 20
+_QUADS: Final = 20_000
+_SHOWN: Final = 5
+_FORMATS: Final = {
+    ".nq": ox.RdfFormat.N_QUADS, ".nquads": ox.RdfFormat.N_QUADS, ".nt": ox.RdfFormat.N_QUADS,
+    ".trig": ox.RdfFormat.TRIG, ".jsonld": ox.RdfFormat.JSON_LD,
+}  # fmt: skip
+_TIMES: Final = frozenset({XSD + "dateTime", XSD + "dateTimeStamp"})
+_SPELT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d|-?\d{1,18}\Z")
+_NAMED: Final = re.compile(r"(?:[Tt]ime|[Dd]ate|[Ss]tamp|At|created|issued|modified|published|updated)\Z")
+_WITHOUT: Final = frozenset(REASONS[code] for code in (NO_TIME, OUTSIDE))
+
+
+class Untimed:
+    """Takes dead letters on their way, and counts those of events that have no time."""
+
+    def __init__(self, taker: DeadLetterTaker) -> None:
+        self._taker = taker
+        self.events = 0
+
+    def __call__(self, letter: DeadLetter) -> None:
+        """Takes one letter."""
+        self.events += letter.reason in _WITHOUT
+        self._taker(letter)
+
+
+def no_times(paths: Iterable[Path], times: TimeProperties) -> DataError:
+    """The error for input in which no event has a time."""
+    seen = candidates(paths)
+    looked = "prov:generatedAtTime, or prov:startedAtTime and prov:endedAtTime" if not times.given else ", ".join(times.given)
+    if not seen:
+        note, advice = "no property with a time was seen", "give each event a time, or name its property by --time-property"
+    else:
+        note = f"times were seen as {', '.join(f'<{iri}>' for iri in seen)}"
+        advice = f"add --time-property {_preset(seen[0]) or seen[0]}"
+    return DataError(Diagnostic("no-times", f"no event of the input has a time: none has {looked}", None, advice, (note,)))
+
+
+def _preset(iri: str) -> str | None:
+    """The vocabulary of which an IRI is the first time property."""
+    return next((name for name, ranked in PRESETS.items() if ranked[0].instant == iri), None)
+
+
+def candidates(paths: Iterable[Path]) -> list[str]:
+    """Properties whose objects look like times, the likeliest first: typed as dateTimes, else named and spelt like times."""
+    counts: Counter[str] = Counter()
+    for path in paths:
+        try:
+            counts.update(_of_file(path))
+        except (OSError, EOFError, zlib.error):
+            continue  # what cannot be read has been told already
+    return [iri for iri, _ in counts.most_common(_SHOWN)]
+
+
+def _of_file(path: Path) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    format = _FORMATS.get(format_of(path) or "")
+    if format is None:
+        return counts
+    with path.open("rb") as raw:
+        packed = raw.read(2) == GZIP_MAGIC
+        raw.seek(0)
+        file: IO[bytes] = io.BufferedReader(gzip.GzipFile(fileobj=raw)) if packed else raw
+        text = file.read(_LOOKED_AT)
+    parser = iter(ox.parse(text, format=format))
+    for _ in range(_QUADS):
+        try:
+            quad = next(parser)
+        except StopIteration:
+            break
+        except (SyntaxError, ValueError):
+            continue
+        counts[quad.predicate.value] += _weight(quad)
+    return +counts
+
+
+def _weight(quad: ox.Quad) -> int:
+    """How much a triple looks like one that gives a time."""
+    if not isinstance(quad.object, ox.Literal):
+        return 0
+    if quad.object.datatype.value in _TIMES:
+        return 4
+    return 1 if _NAMED.search(quad.predicate.value) and _SPELT.match(quad.object.value) else 0

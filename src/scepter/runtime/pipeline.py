@@ -1,0 +1,274 @@
+"""A unit at work: the operators of its plan, the reorder buffer in front of them, instants that may be undone, and matches.
+
+Leaves read events in any order and know no time; their rows wait here, by leaf, until the watermark has passed them. Then they
+go through the operators from below, in whole instants. Where no later event of the same instant can take an answer back
+(`at_once`), an instant that is still open is processed too, between `save` and `undo`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scepter.algebra.query import Ask, Construct, Result, Select
+from scepter.kernel.build import Surroundings, leaf_groups, operator_of
+from scepter.kernel.intake import Intake
+from scepter.kernel.lineage import Lineage
+from scepter.kernel.operator import Operator, Until
+from scepter.kernel.rows import Int64, Rows, concat, cut
+from scepter.kernel.texts import TextsView
+from scepter.physical.nodes import Node, nodes
+from scepter.rdf.terms import IRI
+from scepter.runtime.matches import Match, MatchBatch, MatchRows
+from scepter.timeline import MAX_INSTANT
+
+if TYPE_CHECKING:
+    from scepter.runtime.registry import TaskSetup
+
+_SWEEP_FROM = 1 << 16
+"""So many lineage nodes are kept before those that no row reaches are let go."""
+
+
+@dataclass(slots=True)
+class Metrics:
+    """What an operator has done so far."""
+
+    rows_in: int = 0
+    rows_out: int = 0
+    kept_most: int = 0
+    cpu: int = 0
+    """Nanoseconds; 0 unless measured."""
+
+
+class Pipeline:
+    """One unit of a program at work: what its plan says, and nothing else."""
+
+    def __init__(
+        self,
+        root: Node,
+        result: Result,
+        number: int,
+        setup: TaskSetup,
+        around: Surroundings,
+        *,
+        at_once: bool,
+        measured: bool = False,
+    ) -> None:
+        self._result = result
+        self._number = number
+        self._setup = setup
+        self._around = around
+        self._at_once = at_once and not isinstance(result, Ask)
+        self._measured = measured
+        self.nodes = list(nodes(root))
+        """The nodes of its plan, inputs first."""
+        self.metrics = [Metrics() for _ in self.nodes]
+        places = {id(node): place for place, node in enumerate(self.nodes)}
+        self._leaves = [place for place, node in enumerate(self.nodes) if not node.inputs]
+        self._groups = leaf_groups([self.nodes[place] for place in self._leaves], around)
+        self._inputs = [[places[id(each)] for each in node.inputs] for node in self.nodes]
+        self._operators: list[Operator | None] = [operator_of(node, around) if node.inputs else None for node in self.nodes]
+        self._waiting: list[tuple[Rows, ...]] = [() for _ in self._leaves]
+        self._saved: tuple[list[tuple[Rows, ...]], int] | None = None
+        self._answered = self._answered_before = False
+        self._feeds = result.into if isinstance(result, Construct) else None
+
+    @property
+    def feeds(self) -> IRI | None:
+        """The stream it constructs for other units, if one reads it."""
+        return self._feeds if self._feeds in self._setup.streams() else None
+
+    # ---------------------------------------------------------------- events and time
+
+    def take(self, intake: Intake, wanted: NDArray[np.bool_]) -> None:
+        """Scan the wanted events; the rows wait for their time."""
+        for group in self._groups:
+            mine = wanted
+            if group.streams is not None:
+                known = np.array([iri in group.streams for iri in self._setup.streams()], np.bool_)
+                mine = wanted & known[intake.batch.stream]
+            started = self._clock()
+            found = group.leaves.scan(intake, mine)
+            spent = (self._clock() - started) // len(found)
+            for place, rows in zip(group.places, found, strict=True):
+                metrics = self.metrics[self._leaves[place]]
+                metrics.rows_in += int(np.count_nonzero(mine))
+                metrics.rows_out += len(rows)
+                metrics.cpu += spent
+                if len(rows):
+                    self._waiting[place] = (*self._waiting[place], rows)
+                    waits = sum(map(len, self._waiting[place]))
+                    metrics.kept_most = max(metrics.kept_most, waits)
+
+    def release(self, until: int, closed: int) -> Sequence[Match]:
+        """Process the instants up to `closed`, and the one that is open if nothing can take its answers back."""
+        found = [self._run(Until(closed))]
+        for operator in self._operators:
+            if operator is not None:
+                operator.evict(closed)
+        if self._at_once and until > closed:
+            found.append(self._run(Until(until)))
+        return self._matches(concat(found, found[0].width))
+
+    def finish(self) -> Sequence[Match]:
+        """Process what is left; windows close."""
+        return self._matches(self._run(Until(MAX_INSTANT - 1, last=True)))
+
+    def _run(self, until: Until) -> Rows:
+        """One pass from the leaves to the root."""
+        given: list[Rows] = []
+        for place, operator in enumerate(self._operators):
+            if operator is None:
+                given.append(self._due(self._leaves.index(place), until))
+                continue
+            inputs = [given[each] for each in self._inputs[place]]
+            started = self._clock()
+            rows = operator.process(inputs, until)
+            metrics = self.metrics[place]
+            metrics.cpu += self._clock() - started
+            metrics.rows_in += sum(map(len, inputs))
+            metrics.rows_out += len(rows)
+            if self._measured:
+                metrics.kept_most = max(metrics.kept_most, sum(operator.state_rows().values()))
+            given.append(rows)
+        return given[-1]
+
+    def _clock(self) -> int:
+        return time.thread_time_ns() if self._measured else 0
+
+    def _due(self, leaf: int, until: Until) -> Rows:
+        """The rows of a leaf whose time has come, in order of end."""
+        width = len(self.nodes[self._leaves[leaf]].schema.variables)
+        waiting = concat(self._waiting[leaf], width).by_end()
+        due, later = cut(waiting, until.time)
+        self._waiting[leaf] = (later,) if len(later) else ()
+        return due
+
+    # ---------------------------------------------------------------- instants that may be undone
+
+    def save(self) -> None:
+        """Start an instant that may be undone."""
+        self._saved = (list(self._waiting), len(self._around.lineage))
+        self._answered_before = self._answered
+        for operator in self._operators:
+            if operator is not None:
+                operator.save()
+
+    def undo(self) -> None:
+        """Back to `save`."""
+        assert self._saved is not None
+        waiting, size = self._saved
+        self._waiting = list(waiting)
+        self._around.lineage.truncate(size)
+        self._answered = self._answered_before
+        for operator in self._operators:
+            if operator is not None:
+                operator.undo()
+
+    def commit(self) -> None:
+        """Keep what was done since `save`, and let go of lineage that no row reaches."""
+        self._saved = None
+        if len(self._around.lineage) > _SWEEP_FROM:
+            self._sweep()
+
+    def _sweep(self) -> None:
+        lineage = self._around.lineage
+        self._waiting = [tuple(_owned(rows) for rows in parts) for parts in self._waiting]
+        arrays = [rows.lineage for parts in self._waiting for rows in parts]
+        arrays += [array for operator in self._operators if operator is not None for array in operator.lineages()]
+        roots = np.concatenate([np.empty(0, np.int64), *(array.ravel() for array in arrays)])
+        places = lineage.keep(lineage.live(roots))
+        for array in arrays:
+            array[...] = places[array]
+
+    # ---------------------------------------------------------------- what is kept
+
+    def state_rows(self) -> Mapping[str, int]:
+        """What operators keep, and rows that wait for their time."""
+        total: dict[str, int] = {"waiting": sum(len(rows) for parts in self._waiting for rows in parts)}
+        for operator in self._operators:
+            if operator is not None:
+                for kind, rows in operator.state_rows().items():
+                    total[kind] = total.get(kind, 0) + rows
+        return total
+
+    def live_events(self) -> Int64:
+        """The events that later matches may still show."""
+        return self._around.lineage.events()
+
+    def swap_refs(self) -> Iterator[Int64]:
+        """Each array of text refs, to be exchanged in place."""
+        self._waiting = [tuple(_owned(rows) for rows in parts) for parts in self._waiting]
+        for parts in self._waiting:
+            for rows in parts:
+                yield rows.refs
+        yield self._around.lineage.names
+        for operator in self._operators:
+            if operator is not None:
+                yield from operator.refs()
+
+    # ---------------------------------------------------------------- matches
+
+    def _matches(self, rows: Rows) -> Sequence[Match]:
+        if not len(rows) or (self._answered and isinstance(self._result, Ask)):
+            return []
+        if isinstance(self._result, Ask):
+            self._answered = True
+            rows = rows.take(np.lexsort((rows.start, rows.end))[:1])
+        batch = self._batch(rows)
+        places: Sequence[int] = range(len(rows))
+        if isinstance(self._result, Construct):  # a solution that makes no triple makes no graph
+            places = [row for row in places if batch.graph(row)]
+        return MatchRows(batch, places)
+
+    def _batch(self, rows: Rows) -> MatchBatch:
+        names, result = self.nodes[-1].schema.variables, self._result
+        branch, ends = self._around.lineage.branch(rows.lineage)
+        view, refs, events = self._setup.texts.table_view(rows.ids, rows.refs, branch.names)
+        return MatchBatch(
+            query=self._number,
+            kind=self._setup.kind,
+            start=rows.start.tolist(),
+            end=rows.end.tolist(),
+            names=names,
+            ids=rows.ids,
+            refs=refs,
+            texts=view,
+            computed=None,
+            order=tuple(v.name for v, _ in result.columns) if isinstance(result, Select) else (),
+            construct=result if isinstance(result, Construct) else None,
+            asks=isinstance(result, Ask),
+            selected=self._events(branch, ends, view, events),
+        )
+
+    def _events(self, branch: Lineage, ends: Int64, view: TextsView, names: Int64) -> Callable[[int], dict[str, list[object]]]:
+        shown, parts = self._setup.shown, self._around.parts
+        branch.names[...] = np.arange(len(names))  # of a leaf, its own place: where its name stands in the view
+        nameless: dict[int, object] = {}
+        if not self._setup.lasting:  # whoever shows events without a name may let go of them before somebody looks
+            for _, event, name in (leaf for end in ends.tolist() for leaf in branch.selected(end)):
+                if names[name] < 0:
+                    nameless[event] = shown(event, None)
+
+        def events(row: int) -> dict[str, list[object]]:
+            found: dict[str, dict[int, object]] = {}
+            for part, event, name in branch.selected(int(ends[row])):
+                term = None if names[name] < 0 else view.term(int(names[name]), None)
+                text = term.value if isinstance(term, IRI) else None if term is None else str(term)
+                kept = nameless[event] if text is None and event in nameless else shown(event, text)
+                found.setdefault(parts[part], {})[event] = kept
+            return {label: list(selected.values()) for label, selected in found.items()}
+
+        return events
+
+
+def _owned(rows: Rows) -> Rows:
+    """Rows whose refs and lineage may be written without touching others that share them."""
+    return Rows(
+        rows.ids, rows.refs.copy(), rows.number, rows.scale, rows.start, rows.end, rows.since, rows.until, rows.lineage.copy()
+    )
