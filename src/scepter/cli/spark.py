@@ -112,11 +112,7 @@ def _awaited_kind(
     told = False
     while not stop.is_set():
         for source in sources.values():
-<<<<<<< HEAD
-            kind = _first_kind(source)
-=======
-            kind = first_kind([file.path for file in list_files([source])], times=times)
->>>>>>> main
+            kind = _first_kind(source, times)
             if kind is not None:
                 return kind
         if not told:
@@ -126,10 +122,10 @@ def _awaited_kind(
     return None
 
 
-def _first_kind(source: str) -> TimeKind | None:
+def _first_kind(source: str, times: TimeProperties) -> TimeKind | None:
     if not is_kafka(source):
-        return first_kind([file.path for file in list_files([source])])
-    told = told_by(address := parse_address(source), held(address))
+        return first_kind([file.path for file in list_files([source])], times=times)
+    told = told_by(address := parse_address(source), held(address), times)
     return None if told is None else told.kind
 
 

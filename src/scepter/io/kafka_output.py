@@ -83,7 +83,7 @@ class KafkaOutput:
 
 
 class MessageWriter:
-    """Writes the matches of bounded input, some thousands in a transaction. A run that ends half-way has written those before."""
+    """Writes the matches of bounded input, some thousands in a transaction: a run that fails half-way has written those."""
 
     def __init__(self, output: KafkaOutput) -> None:
         self._output = output

@@ -12,6 +12,7 @@ from scepter.kafka.payloads import Payloads, looks_like, unknown_format
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.nquads import BATCH_BYTES, ReadState
 from scepter.rdf.readers import Reading
+from scepter.rdf.times import PROV_TIMES, TimeProperties
 from scepter.timeline import TimeKind
 
 _LOOKED_AT = 1000
@@ -38,7 +39,7 @@ def spans_of(address: Address) -> list[Span]:
     return [Span(number, begin[number], each.high) for number, each in now.items() if begin[number] < each.high]
 
 
-def told_by(address: Address, now: Mapping[int, Bounds], run: ReadState | None = None) -> Told | None:
+def told_by(address: Address, now: Mapping[int, Bounds], times: TimeProperties = PROV_TIMES) -> Told | None:
     """The format and the kind of time of the first message that has both, else its format; None of an empty topic.
     OptionError if no message tells a format."""
     strange = None
@@ -51,7 +52,7 @@ def told_by(address: Address, now: Mapping[int, Bounds], run: ReadState | None =
                     strange = strange or message
                     continue
                 format = format or found
-                state = run or ReadState()
+                state = ReadState(times=times)
                 for _ in Payloads(address, found, _looking(address, state)).batches([[message]]):
                     return Told(found, state.kind)
     if format is None and strange is not None:

@@ -1,7 +1,7 @@
 """Messages written exactly once: each step of a run is one transaction, which also commits, as an offset, how far the run is.
 
-A step that was cut off by a crash leaves nothing behind, and one that was committed is known to be: whoever starts the run again
-asks for the mark first. Readers must read what is committed (`isolation.level=read_committed`).
+A step that was cut off by a crash leaves nothing behind, and one that was committed is known to be: whoever starts the run
+again asks for the mark first. Readers must read what is committed (`isolation.level=read_committed`).
 """
 
 from __future__ import annotations

@@ -1,13 +1,9 @@
 """From lines to events: the layout rules of spec/00 §2 as a kernel over `rdf.scanner`.
 
 An event's lines are contiguous: lines of one graph name, and lines of the default graph that give that name a time. A change
-<<<<<<< HEAD
-of name ends the event, and so does MESSAGE_END. A line whose fourth element is a time literal is an event by itself.
-=======
-of name ends the event. A line whose fourth element is a time literal is an event by itself. Where the user names the time
-properties (INSIDE), they are also looked for among the lines of the graph, and lines of the default graph belong to the event
-that their subject names.
->>>>>>> main
+of name ends the event, and so does MESSAGE_END. A line whose fourth element is a time literal is an event by itself. Where the
+user names the time properties (INSIDE), they are also looked for among the lines of the graph, and lines of the default graph
+belong to the event that their subject names.
 
 Numba's disk cache watches only the file of the outermost kernel: after a change in a module that this one calls (`scanner`,
 `spelling`, `numerals`, `lexing`, `hashing`), touch this file, or the cache answers with the old code.
@@ -21,13 +17,8 @@ import numpy as np
 from numba import njit
 
 from scepter.rdf.hashing import hash_bytes, pointer
-<<<<<<< HEAD
 from scepter.rdf.lexing import CR, HASH, LF, UNDERSCORE
-from scepter.rdf.numerals import instant_of
-=======
-from scepter.rdf.lexing import CR, LF, UNDERSCORE
 from scepter.rdf.numerals import DATE_TIME, INTEGER, STRING_TYPE, instant_of
->>>>>>> main
 from scepter.rdf.scanner import (
     AT_TIME,
     BEGIN,
@@ -99,13 +90,10 @@ from scepter.rdf.spelling import canonical, decode
 
 _HAVE_AT, _HAVE_FROM, _HAVE_TO = 1, 2, 4
 _SMALL_EVENT: Final = 24
-<<<<<<< HEAD
 MESSAGE_END: Final = 0x1E
 """A comment that begins with this byte ends the open event: messages of a broker are read together, and two that follow each
 other may use one name for two events."""
-=======
 _NO_RANK: Final = 1 << 30
->>>>>>> main
 _ZERO = np.uint64(0)
 
 

@@ -29,6 +29,7 @@ from scepter.rdf.hashing import TermKey
 from scepter.rdf.nquads import BATCH_BYTES, ReadState
 from scepter.rdf.readers import Reading
 from scepter.rdf.source import DeadLetterTaker
+from scepter.rdf.times import TimeProperties
 from scepter.runtime.spark.batch import packed_rows
 from scepter.runtime.spark.jobs import SALT_ROOM
 from scepter.runtime.spark.letters import FolderLetters
@@ -76,16 +77,20 @@ class _Messages:
         packing = self.settings.packing
         if packing is not None:
             # drawn anew by each task: no other task of the run, nor of the run before a restart, numbers its events alike
-            run = ReadState(packing.job.kind, secrets.randbits(38) * SALT_ROOM)
+            run = ReadState(packing.job.kind, secrets.randbits(38) * SALT_ROOM, self._times())
             reading = self._reading(packing.job.key, packing.stream, take, packing.job.predicates, run)
             yield from packed_rows(packing.job, self._batches(span, format, reading, named=packing.job.named), run.salt)
         else:
             schema = arrow_of(self.table)
-            reading = self._reading(TermKey.fixed(), 0, take, None, ReadState(self.kind))
+            reading = self._reading(TermKey.fixed(), 0, take, None, ReadState(self.kind, times=self._times()))
             for batch in self._batches(span, format, reading):
                 yield event_rows(batch, self.settings.stream, schema)
         for reason, count in unused.most_common():
             _LOG.warning("%s: %d not used: %s", self.address.name, count, reason)
+
+    def _times(self) -> TimeProperties:
+        packing, times = self.settings.packing, self.settings.times
+        return times if packing is None or times.inside else packing.job.options.times
 
     def _reading(
         self, key: TermKey, stream: int, take: DeadLetterTaker, predicates: frozenset[int] | None, run: ReadState
@@ -105,7 +110,7 @@ class _Messages:
         if not spans:
             return []
         if not self.format:
-            told = told_by(self.address, now)
+            told = told_by(self.address, now, self._times())
             if told is None:
                 return []
             self.format = told.format

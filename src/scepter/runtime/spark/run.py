@@ -163,11 +163,7 @@ def _files(what: Given, find_files: FindFiles) -> tuple[Sequence[Path], str] | N
     if options is None:
         return None
     settings = Settings.of(options)
-<<<<<<< HEAD
-    if settings.dead_letters is not None or settings.topic is not None:  # letters of its own, which its own reader writes
-=======
-    if settings.dead_letters is not None or settings.times.inside:  # its own, which its own reader writes or knows
->>>>>>> main
+    if settings.dead_letters is not None or settings.topic is not None or settings.times.inside:  # which its own reader knows
         return None
     return [path for source in settings.sources for path in find_files(source)], settings.format
 

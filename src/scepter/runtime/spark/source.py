@@ -130,11 +130,7 @@ class Settings:
         """The kind of the times: the option, else that of the first event that is there now."""
         if self.kind is not None:
             return self.kind
-<<<<<<< HEAD
         found = self._first_kind()
-=======
-        found = first_kind([file.path for file in list_files(self.sources)], self.format, self.times)
->>>>>>> main
         if found is None:
             raise option_error(
                 "no-events",
@@ -145,8 +141,8 @@ class Settings:
 
     def _first_kind(self) -> TimeKind | None:
         if self.topic is None:
-            return first_kind([file.path for file in list_files(self.sources)], self.format)
-        told = told_by(self.topic, held(self.topic))
+            return first_kind([file.path for file in list_files(self.sources)], self.format, self.times)
+        told = told_by(self.topic, held(self.topic), self.times)
         return None if told is None else told.kind
 
 
