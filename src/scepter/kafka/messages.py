@@ -116,15 +116,18 @@ def shared(limit: int, waiting: Mapping[int, int]) -> dict[int, int]:
     """How many messages of each partition to take of a limit: in proportion to what waits there, and no partition nothing.
 
     >>> shared(10, {0: 30, 1: 10, 2: 0})
-    {0: 7, 1: 3, 2: 0}
+    {0: 8, 1: 2, 2: 0}
     """
     total = sum(waiting.values())
     if total <= limit:
         return dict(waiting)
-    found = {number: min(count, max(1, limit * count // total)) if count else 0 for number, count in waiting.items()}
-    left = limit - sum(found.values())
-    for number, count in sorted(waiting.items(), key=lambda item: -item[1]):
-        more = max(0, min(left, count - found[number], 1))
-        found[number] += more
-        left -= more
+    found = {number: min(1, count) for number, count in waiting.items()}
+    room, more = max(0, limit - sum(found.values())), total - sum(found.values())
+    for number, count in waiting.items():
+        found[number] += room * (count - found[number]) // max(1, more)
+    left = max(0, limit - sum(found.values()))
+    for number, count in waiting.items():  # what rounding has left
+        one = min(1, left, count - found[number])
+        found[number] += one
+        left -= one
     return found

@@ -11,7 +11,8 @@ from typing import TypeAlias
 from pyspark.sql import DataFrame, SparkSession
 
 from scepter.errors import Diagnostic, option_error
-from scepter.kafka.address import is_kafka
+from scepter.kafka.address import is_kafka, parse_address
+from scepter.kafka.topic import held, told_by
 from scepter.rdf.batch import DeadLetter
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.indexing import Progress
@@ -100,7 +101,7 @@ def run_with_options(
             raise missing_stream(query, iri)
     named = [iri.value for iri in dict.fromkeys(s.iri for unit in query.program.units for s in unit.streams)]
     numbers = {iri: i for i, iri in enumerate(dict.fromkeys([*named, *given]))}
-    given = {iri: _topic(spark, iri, what, report) if is_kafka(what) else what for iri, what in given.items()}
+    given = {iri: _topic(spark, iri, str(what), options, report) if is_kafka(what) else what for iri, what in given.items()}
     files = {iri: _files(what, find_files) for iri, what in given.items()}
     static = load_background(query, background, ontology, progress)
     schema = load_ontology(query, ontology)
@@ -146,13 +147,16 @@ def run_with_options(
     return run_streaming(query, spark, job, tables, report)
 
 
-def _topic(spark: SparkSession, iri: str, what: Given, report: Callable[[DeadLetter], None]) -> DataFrame:
-    """What a topic holds, as a table."""
+def _topic(spark: SparkSession, iri: str, what: str, options: RunOptions, report: Callable[[DeadLetter], None]) -> DataFrame:
+    """What a topic holds, as a table. What is wrong with it is told here, by the driver."""
     register(spark)
+    told = told_by(address := parse_address(what), held(address), options.times)
+    kind = TimeKind.INTEGER if told is None or told.kind is None else told.kind
     reading = spark.read.format("rdf").options(stream=iri, names="true")
+    reading = reading.option("timestamps", "integer" if kind is TimeKind.INTEGER else "dateTime")
     if isinstance(report, FolderLetters):
         reading = reading.option("deadLetterPath", report.folder)
-    return reading.load(str(what))
+    return reading.load(what)
 
 
 def _files(what: Given, find_files: FindFiles) -> tuple[Sequence[Path], str] | None:
