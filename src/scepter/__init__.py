@@ -21,11 +21,12 @@ from scepter.errors import DataError, Diagnostic, OptionError, QueryError, Scept
 from scepter.rdf.terms import IRI, BlankNode, Literal
 
 if TYPE_CHECKING:
-    from scepter.api import run
+    from scepter.api.local import run_local
+    from scepter.api.on_spark import run
+    from scepter.api.query import Query, parse
     from scepter.runtime.matches import Match
     from scepter.runtime.notebook import Matches
     from scepter.runtime.push import Engine, Event
-    from scepter.runtime.queries import Query, parse
 
 __version__ = "0.1.0"
 
@@ -35,9 +36,10 @@ _LATER = {
     "Event": "scepter.runtime.push",
     "Match": "scepter.runtime.matches",
     "Matches": "scepter.runtime.notebook",
-    "Query": "scepter.runtime.queries",
-    "parse": "scepter.runtime.queries",
-    "run": "scepter.api",
+    "Query": "scepter.api.query",
+    "parse": "scepter.api.query",
+    "run": "scepter.api.on_spark",
+    "run_local": "scepter.api.local",
 }
 
 __all__ = [
@@ -57,6 +59,7 @@ __all__ = [
     "__version__",
     "parse",
     "run",
+    "run_local",
 ]
 
 
@@ -64,3 +67,8 @@ def __getattr__(name: str) -> Any:
     if name in _LATER:
         return getattr(import_module(_LATER[name]), name)
     raise AttributeError(f"module 'scepter' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """The public names, those that are loaded later too: what completion offers."""
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__"))})

@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from enum import Enum
 
 _TAB = "    "
+_LONGEST = 4_000
+_SHOWN_WHOLE = 400
+_SHOWN_AROUND = 150
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,20 +72,26 @@ def render(diagnostic: Diagnostic, source: Source | None = None) -> str:
      1 | FILTER(?p > 3)
        |        ^^
     """
-    lines = [f"{diagnostic.severity.value}[{diagnostic.code}]: {diagnostic.message}"]
+    lines = [f"{diagnostic.severity.value}[{diagnostic.code}]: {_abridged(diagnostic.message)}"]
     if source is not None and diagnostic.span is not None:
         lines += _excerpt(diagnostic.span, source)
-    lines += [f"note: {note}" for note in diagnostic.notes]
+    lines += [f"note: {_abridged(note)}" for note in diagnostic.notes]
     if diagnostic.help is not None:
-        lines.append(f"help: {diagnostic.help}")
+        lines.append(f"help: {_abridged(diagnostic.help)}")
     return "\n".join(lines)
+
+
+def _abridged(text: str) -> str:
+    """A message that quotes the user's own words says enough with their beginning and their end."""
+    half = _LONGEST // 2
+    return text if len(text) <= _LONGEST else f"{text[:half]} … {text[-half:]}"
 
 
 def _excerpt(span: Span, source: Source) -> list[str]:
     line, column = source.position(span.start)
-    text = source.line(line)
-    before = text[: column - 1]
-    marked = text[column - 1 :][: max(0, span.end - span.start)]
+    text, at = _around(source.line(line), column - 1)
+    before = text[:at]
+    marked = text[at:][: max(0, span.end - span.start)]
     width = max(1, len(marked.replace(chr(9), _TAB)))
     margin = len(str(line)) + 1
     return [
@@ -90,6 +99,16 @@ def _excerpt(span: Span, source: Source) -> list[str]:
         f" {line} | {text.replace(chr(9), _TAB)}",
         f"{' ' * margin} | {' ' * len(before.replace(chr(9), _TAB))}{'^' * width}",
     ]
+
+
+def _around(text: str, at: int) -> tuple[str, int]:
+    """A line as a message shows it, and the place in it: of a very long one what stands around the place."""
+    if len(text) <= _SHOWN_WHOLE:
+        return text, at
+    start = max(0, at - _SHOWN_AROUND)
+    end = min(len(text), at + _SHOWN_AROUND)
+    before = "…" if start else ""
+    return before + text[start:end] + ("…" if end < len(text) else ""), at - start + len(before)
 
 
 class ScepterError(Exception):

@@ -17,6 +17,8 @@ MICROSECONDS = {"us": 1, "ms": 1_000, "s": 1_000_000, "min": 60_000_000, "h": 3_
 TIME_UNITS = tuple(MICROSECONDS)
 MIN_INSTANT = -(2**63) + 1
 MAX_INSTANT = 2**63 - 1
+LAST_INSTANT = 2**63 - 4
+"""The greatest time that an event may have, and the least with its sign changed: beyond are the marks of time's end."""
 
 _UNIT_NAMES = {
     "us": "us", "microsecond": "us", "microseconds": "us",
@@ -196,8 +198,8 @@ def parse_instant(text: str) -> tuple[int, TimeKind]:
     stripped = text.strip()
     if re.fullmatch(r"[+-]?[0-9]+", stripped):
         value = int(stripped) if len(stripped) < 1_000 else MAX_INSTANT + 1
-        if not MIN_INSTANT <= value <= MAX_INSTANT:
-            raise ValueError(f"{_abridged(text)} does not fit into 64 bits")
+        if abs(value) > LAST_INSTANT:
+            raise ValueError(f"{_abridged(text)} does not fit into 64 bits: times reach to 2^63 - 4")
         return value, TimeKind.INTEGER
     return parse_datetime(stripped), TimeKind.DATETIME
 

@@ -13,9 +13,9 @@ from scepter.cases.runner import find_cases
 from scepter.cases.source import TimelineSource
 from scepter.cli.inputs import assign_streams
 from scepter.cli.options import run_options
-from scepter.io.diagnosis import diagnosis_text
 from scepter.runtime.diagnosis.diagnose import diagnose
 from scepter.runtime.diagnosis.model import Findings
+from scepter.runtime.diagnosis.text import diagnosis_text
 from scepter.runtime.queries import parse
 
 CASES = Path(__file__).parents[2] / "cases"

@@ -87,7 +87,7 @@ def test_a_topic_that_does_not_exist_or_is_given_with_others(spark: SparkSession
     with pytest.raises(Exception, match="has no topic nowhere"):
         spark.read.format("rdf").load(topics.url("nowhere")).collect()
     with pytest.raises(Exception, match="a topic is read alone"):
-        spark.read.format("rdf").load([topics.url("a"), topics.url("b")]).collect()  # type: ignore[list-item]
+        spark.read.format("rdf").load([topics.url("a"), topics.url("b")]).collect()
     with pytest.raises(OptionError, match="names no broker"):
         scepter.run(scepter.parse(QUERY), spark, {"S": "kafka:///a"})
 

@@ -72,6 +72,10 @@ class Solution:
     start: int | None = None
     end: int | None = None
     used: frozenset[Occurrence] = frozenset()
+    static: bool = field(default=False, compare=False)
+    """Whether a static triple made it."""
+    fleeting: bool = field(default=False, compare=False)
+    """Whether it needs no triple and is there at each instant anew (rule 13)."""
 
     @property
     def row(self) -> dict[str, Term]:
@@ -91,7 +95,7 @@ class Data:
     plain: bool = False
     """Rule 8: what needs no triple holds at each instant, and is joined with what ends there."""
     bags: bool = False
-    """Rule 8: UNION and VALUES keep how often they give a solution."""
+    """Rule 8: UNION, VALUES and paths keep how often they give a solution."""
 
     def until(self, end: int | None) -> Data:
         """What has ended by then; for a timeless solution only what has no time."""
@@ -112,7 +116,20 @@ def hull(a: Solution, b: Solution) -> Solution | None:
     starts = [t for t in (a.start, b.start) if t is not None]
     ends = [t for t in (a.end, b.end) if t is not None]
     used = a.used | b.used
-    return Solution(frozenset({**row, **other}.items()), min(starts, default=None), max(ends, default=None), used)
+    timed = [s for s in (a, b) if s.end is not None]
+    return Solution(
+        frozenset({**row, **other}.items()),
+        min(starts, default=None),
+        max(ends, default=None),
+        used,
+        a.static or b.static,
+        bool(timed) and all(s.fleeting for s in timed),
+    )
+
+
+def meet(a: Solution, b: Solution) -> bool:
+    """What is fleeting meets what ends at its instant."""
+    return not (a.fleeting or b.fleeting) or a.end is None or b.end is None or a.end == b.end
 
 
 def in_relation(relation: Allen, a: Solution, b: Solution) -> bool:
@@ -131,43 +148,17 @@ def evaluate_pattern(
 ) -> list[Solution]:
     """The set of solutions; `outer` are the bindings substituted by EXISTS, `alone` is what no join gives a time."""
     found = _evaluate(pattern, data, outer or {}, alone)
-    if alone and data.plain and _is_constant(pattern):
+    if alone and data.plain:
         instants = sorted({e.end for e in data.events})
-        found = [replace(s, start=now, end=now) for s in found for now in instants]
-    return list(dict.fromkeys(found))
+        always = [s for s in found if s.end is None and not s.static]
+        found = [s for s in found if s.end is not None or s.static]
+        found += [replace(s, start=now, end=now, fleeting=True) for s in always for now in instants]
+    lasting = {s: s for s in found if not s.fleeting}
+    return list(dict.fromkeys(lasting.get(s, s) for s in found))
 
 
 def _is_constant(pattern: Pattern) -> bool:
     return not any(True for kind in (TriplePattern, PathPattern, Graph, Exists) for _ in find(pattern, kind))
-
-
-def _time(pattern: Pattern, alone: bool = False) -> str:
-    """Whether the solutions of a plain pattern last, are those of each instant anew (`fleeting`), or have no time."""
-    if _is_constant(pattern):
-        return "fleeting" if alone else "none"
-    match pattern:
-        case Join(left, right):
-            sides = {_time(left), _time(right)}
-        case Union(left, right):
-            sides = {_time(left, alone), _time(right, alone)}
-        case LeftJoin(left) | Minus(left):
-            return _time(left, True)
-        case Filter(expression, inner) | Extend(inner, _, expression):
-            return _time(inner, alone or any(True for _ in find(expression, Exists)))
-        case OrderBy(inner) | Project(inner) | Distinct(inner) | Slice(inner):
-            return _time(inner, alone)
-        case Group(inner):
-            return "lasting" if _time(inner) != "none" else "none"
-        case _:
-            return "lasting"
-    return "lasting" if "lasting" in sides else max(sides, key=["none", "fleeting"].index)
-
-
-def _meet(data: Data, *sides: Pattern) -> Callable[[Solution, Solution], bool]:
-    """What is fleeting meets what ends at its instant."""
-    if not data.plain or "fleeting" not in map(_time, sides):
-        return lambda a, b: True
-    return lambda a, b: a.end is None or b.end is None or a.end == b.end
 
 
 def _marked(found: list[Solution], name: str, number: int) -> list[Solution]:
@@ -190,7 +181,6 @@ def _evaluate(pattern: Pattern, data: Data, outer: dict[str, Term], alone: bool)
         case PathPattern():
             return _path(pattern, data, outer)
         case Join(left, right):
-            meet = _meet(data, left, right)
             return [s for a, b in product(sub(left), sub(right)) if meet(a, b) and (s := hull(a, b)) is not None]
         case Union(left, right):
             sides = [evaluate_pattern(side, data, outer, alone=alone) for side in (left, right)]
@@ -207,10 +197,10 @@ def _evaluate(pattern: Pattern, data: Data, outer: dict[str, Term], alone: bool)
         case Related(left, right, relation, Side.RIGHT, condition):
             return _optional(sub(left), sub(right), condition, lambda m, o: in_relation(relation, m, o), data, outer)
         case LeftJoin(left, right, condition):
-            return _optional(mandatory(left), free(right), condition, _meet(data, right), data, outer)
+            return _optional(mandatory(left), free(right), condition, _sees, data, outer)
         case Minus(left, right):
-            others, meet = free(right), _meet(data, right)
-            return [a for a in mandatory(left) if not any(meet(a, b) and _removes(a, b, outer) for b in others)]
+            others = free(right)
+            return [a for a in mandatory(left) if not any(_sees(a, b) and _removes(a, b, outer) for b in others)]
         case Filter(condition, inner):
             limits = [*_limits(condition), *(() if data.bound is None else (data.bound,))]
             stands = alone or any(True for _ in find(condition, Exists))
@@ -239,7 +229,7 @@ def _evaluate(pattern: Pattern, data: Data, outer: dict[str, Term], alone: bool)
 def _bgp(triples: Sequence[TriplePattern], data: Data, outer: dict[str, Term]) -> list[Solution]:
     found = [Solution(frozenset(outer.items()))]
     for triple in triples:
-        matches = [Solution(m) for t in data.static if (m := _match(triple, t, outer)) is not None]
+        matches = [Solution(m, static=True) for t in data.static if (m := _match(triple, t, outer)) is not None]
         for o in data.occurrences:
             m = _match(triple, o.triple, outer)
             if m is not None:
@@ -261,10 +251,12 @@ def _path(pattern: PathPattern, data: Data, outer: dict[str, Term]) -> list[Solu
     assert not outer, "paths are not tried inside EXISTS"
     if isinstance(pattern.path, NegatedPropertySet):
         return _other_predicates(pattern, pattern.path, data)
-    found = [Solution(frozenset(row.items())) for row in solutions(pattern, RDFGraph(data.static))]
+    always = {frozenset(row.items()) for row in solutions(pattern, RDFGraph(()))}  # in no step
+    reached = [frozenset(row.items()) for row in solutions(pattern, RDFGraph(data.static))]
+    found = [Solution(mapping, static=mapping not in always) for mapping in reached]
     for event in data.events:
-        rows = solutions(pattern, RDFGraph(event.triples))
-        found += [Solution(frozenset(row.items()), event.start, event.end) for row in rows]
+        rows = [frozenset(row.items()) for row in solutions(pattern, RDFGraph(event.triples))]
+        found += [Solution(row, event.start, event.end) for row in rows if not (data.bags and row in always)]
     return found
 
 
@@ -297,8 +289,13 @@ def _optional(
                 continue
             if condition is None or _holds(condition, o, both.row, data, outer, m):
                 partners.append(both)
-        found += partners or [m]
+        found += [replace(s, fleeting=m.fleeting) for s in partners] or [m]
     return found
+
+
+def _sees(mandatory: Solution, other: Solution) -> bool:
+    """A fleeting one is there at its instant only."""
+    return not other.fleeting or other.end == mandatory.end
 
 
 def _removes(a: Solution, b: Solution, outer: dict[str, Term]) -> bool:
@@ -327,7 +324,7 @@ def _asked(
 
     def value(node: Any) -> Any:
         if isinstance(node, Exists):
-            past = replace(data.until((asker or s).end), bound=None, plain=False, bags=False)
+            past = replace(data.until((asker or s).end), bound=None, plain=False)
             exists = bool(evaluate_pattern(node.pattern, past, {**outer, **row}))
             return Constant(boolean(exists is not node.negated))
         if isinstance(node, Call) and node.function in ("GETDURATION", "GETSTARTTIME", "GETENDTIME"):
@@ -426,7 +423,8 @@ def _shaped(
             ordered = found if _is_ordered(inner) else sorted(found, key=_result_order)
             return [s for group in _by_end(ordered) for s in group[offset:][:limit]]
         case Group():
-            return aggregate(pattern, evaluate_pattern(pattern.pattern, replace(data, bound=None), outer), None)
+            stands = not _is_constant(pattern.pattern)
+            return aggregate(pattern, evaluate_pattern(pattern.pattern, replace(data, bound=None), outer, alone=stands), None)
 
 
 def _is_ordered(pattern: Pattern) -> bool:
@@ -454,7 +452,8 @@ def aggregate(group: Group, members: list[Solution], window: Any) -> list[Soluti
             rows.append(_group_row(group, key, timeless, None))
         for end in sorted({s.end for s in all_members if s.end is not None}):
             known = sorted(
-                (s for s in all_members if s.end is not None and s.end <= end), key=lambda s: (s.end, *_result_order(s))
+                (s for s in all_members if s.end == end or (s.end is not None and s.end < end and not s.fleeting)),
+                key=lambda s: (s.end, *_result_order(s)),
             )
             if isinstance(window, Counting):
                 known = known[-window.events :]
@@ -471,7 +470,9 @@ def _group_row(group: Group, key: tuple[Term | None, ...], members: list[Solutio
             row[variable.name] = compile_aggregate(expression)([s.row for s in members], Context())  # type: ignore[arg-type]
         except ExpressionError:
             continue
-    return Solution(frozenset(row.items()), min((s.start for s in members if s.start is not None), default=None), end)
+    start = min((s.start for s in members if s.start is not None), default=None)
+    fleeting = end is not None and all(s.fleeting for s in members if s.end is not None)
+    return Solution(frozenset(row.items()), start, end, static=any(s.static for s in members), fleeting=fleeting)
 
 
 # ---- programs
@@ -490,6 +491,7 @@ def run(
 ) -> list[list[Match]]:
     """The answers of each query."""
     data = Data((), (), tuple(dict.fromkeys(static)), None if policy == "unrestricted" else policy)
+    data = replace(data, static=_static(program, data))
     for end in sorted({e.end for e in events}):
         now = [e for e in events if e.end == end]
         new = (Occurrence(t, e.start, e.end, events.index(e)) for e in now for t in e.triples)
@@ -498,12 +500,27 @@ def run(
     return [_answers(query, data) for query in program.queries]
 
 
+def _static(program: TimedProgram, data: Data) -> tuple[Triple, ...]:
+    """Rule 9: what a rule makes of static triples alone is static."""
+    known = data.static
+    while True:
+        made = list(known)
+        for number, rule in enumerate(program.rules):
+            plain = _is_plain(rule, data)
+            found = evaluate_pattern(rule.pattern, replace(data, static=known, plain=plain, bags=plain), alone=True)
+            made += (t for s in found if s.static and s.end is None for t in template(rule.template, s.row, _seed(number, s)))
+        if len(set(made)) == len(known):
+            return known
+        known = tuple(dict.fromkeys(made))
+
+
 def _closed(program: TimedProgram, data: Data, end: int) -> Data:
     while True:
         derived: dict[Occurrence, None] = {}
         graphs: list[Event] = []
         for number, rule in enumerate(program.rules):
-            for s in evaluate_pattern(rule.pattern, replace(data, plain=_is_plain(rule, data)), alone=True):
+            plain = _is_plain(rule, data)
+            for s in evaluate_pattern(rule.pattern, replace(data, plain=plain, bags=plain), alone=True):
                 if s.end == end and s.start is not None:
                     made = sorted(template(rule.template, s.row, _seed(number, s)), key=str)
                     derived.update(dict.fromkeys(Occurrence(t, s.start, end, 10**6) for t in made))
@@ -535,17 +552,17 @@ def _answers(query: TimedQuery, data: Data) -> list[Match]:
 
 
 def _is_plain(part: Rule | TimedQuery, data: Data) -> bool:
-    """Rule 8: nothing speaks of time, and there is only the stream."""
+    """Rule 8: nothing speaks of time."""
     functions = {call.function for call in find(part.pattern, Call)}
     speaks = functions & {"GETDURATION", "GETSTARTTIME", "GETENDTIME"} or any(True for _ in find(part.pattern, Related))
-    return not (speaks or part.window or data.policy or data.static)
+    return not (speaks or part.window or data.policy)
 
 
 def _windowed(query: TimedQuery, data: Data) -> list[Solution]:
     """WINDOW concerns the outermost grouping: its rows are computed first and stand in for it."""
     if query.window is None:
         plain = _is_plain(query, data)
-        data = replace(data, plain=plain, bags=plain and isinstance(query.result, Select))
+        data = replace(data, plain=plain, bags=plain)
         return evaluate_pattern(query.pattern, data, alone=True)
     layers: list[Pattern] = []
     node = query.pattern

@@ -7,7 +7,7 @@ from collections import Counter
 from hypothesis import HealthCheck, assume, event, given, settings
 from hypothesis import strategies as st
 
-from property.sparql_strategies import bgps, graphs, path_patterns, patterns
+from property.sparql_strategies import bgps, graphs, inline_data, path_patterns, patterns
 from scepter.algebra.patterns import (
     Alternative,
     Group,
@@ -15,8 +15,7 @@ from scepter.algebra.patterns import (
     PathPattern,
     PathSequence,
     Pattern,
-    ZeroOrMore,
-    ZeroOrOne,
+    Values,
 )
 from scepter.algebra.query import Select
 from scepter.algebra.timed import TimedQuery
@@ -62,10 +61,18 @@ def test_patterns_over_one_instant_are_sparql(pattern: Pattern, triples: list[Tr
 
 
 @MANY
+@given(patterns(bgps, inline_data()), graphs)
+def test_what_needs_no_triple_holds_wherever_it_stands(pattern: Pattern, triples: list[Triple]) -> None:
+    assume(has(pattern, Values) and not any(not group.keys for group in find(pattern, Group)))
+    wanted = Counter(seen(row) for row in solutions(pattern, Graph(triples)))
+    event(f"solutions: {min(3, wanted.total())}")
+    assert over_an_instant(pattern, triples) == wanted
+
+
+@MANY
 @given(patterns(bgps, path_patterns), graphs)
 def test_paths_within_one_event_are_sparql(pattern: Pattern, triples: list[Triple]) -> None:
     assume(triples and has(pattern, PathPattern) and not has(pattern, Group))
-    assume(not has(pattern, ZeroOrMore, ZeroOrOne))  # of length zero they hold without any time
     wanted = Counter(seen(row) for row in solutions(pattern, Graph(triples)))
     found = over_an_instant(pattern, triples)
     if has(pattern, Alternative, PathSequence, NegatedPropertySet):

@@ -10,7 +10,7 @@ import sys
 
 from pyspark.sql import functions as F
 
-from scepter.api import run
+from scepter.api.on_spark import run
 from scepter.runtime.queries import parse
 from scepter.runtime.spark.session import session
 

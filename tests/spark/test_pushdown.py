@@ -12,7 +12,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from batches import at_time, integer, quad
-from scepter.api import run
+from scepter.api.on_spark import run
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.terms import IRI
 from scepter.runtime.options import RunOptions

@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from buckets import triples
-from scepter.api import run
+from scepter.api.on_spark import run
 from scepter.errors import OptionError
 from scepter.rdf.files import stream_files
 from scepter.rdf.timeline_notation import TimelineEvent

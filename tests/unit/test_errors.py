@@ -53,6 +53,22 @@ def test_any_span_renders_with_its_caret_under_the_place(text: str, start: int, 
     assert set(under) <= {" ", "^"}
 
 
+@pytest.mark.parametrize("at", [0, 1, 150, 50_000, 99_990, 99_999])
+def test_of_a_very_long_line_what_stands_around_the_place_is_shown(at: int) -> None:
+    text = "x" * at + "?" + "y" * (99_999 - at)
+    shown = render(Diagnostic("c", "m", Span(at, at + 1)), Source("q", text)).split("\n")
+    assert shown[1] == f"  --> q:1:{at + 1}"
+    assert max(map(len, shown)) < 350
+    assert shown[2][shown[3].index("^")] == "?"
+
+
+def test_a_message_that_quotes_a_hundred_thousand_characters_is_abridged() -> None:
+    long = "x" * 100_000
+    shown = render(Diagnostic("c", f"{long} is no name", None, f"write {long}", (long,)))
+    assert len(shown) < 15_000
+    assert "is no name" in shown
+
+
 def test_the_whole_rendering() -> None:
     source = Source("power.spaseq", "PREFIX : <u>\n" * 9 + "\tFILTER(?p > 3)\n")
     start = source.text.index("?p")

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scepter.timeline import (
+    LAST_INSTANT,
     MAX_INSTANT,
     MICROSECONDS,
     MIN_INSTANT,
@@ -152,7 +153,8 @@ def test_datetimes_agree_with_the_standard_library_and_come_back(moment: datetim
 def test_every_instant_can_be_shown(instant: int) -> None:
     assert str(format_instant(instant, TimeKind.DATETIME)).endswith("Z")
     assert format_instant(instant, TimeKind.INTEGER) == instant
-    assert parse_instant(str(instant)) == (instant, TimeKind.INTEGER)
+    if abs(instant) <= LAST_INSTANT:
+        assert parse_instant(str(instant)) == (instant, TimeKind.INTEGER)
 
 
 @pytest.mark.parametrize(
@@ -173,7 +175,20 @@ def test_instants_as_results_show_them(instant: int, shown: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "ten", "1.5", "1_000", "٣", "0x10", "2026-01-01", str(MAX_INSTANT + 1), str(-(2**63)), "9" * 10_000]
+    "text",
+    [
+        "",
+        "ten",
+        "1.5",
+        "1_000",
+        "٣",
+        "0x10",
+        "2026-01-01",
+        str(MAX_INSTANT),
+        str(LAST_INSTANT + 1),
+        str(-(2**63)),
+        "9" * 10_000,
+    ],
 )
 def test_what_is_no_instant_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"is no xsd:dateTime|does not fit into 64 bits") as caught:

@@ -29,12 +29,12 @@ def run_bounded(
         RunProgress() as progress,
         _opened_writer(job, format, target, events) as writer,
     ):
-        for match in matches(job, letters, progress, watch.log, watch.shown):
-            if to_terminal:
+        for some in matches(job, letters, progress, watch.log, watch.shown):
+            if to_terminal and some:
                 progress.hide()
-            writer.write(match)
-            watch.matched(match)
-            found += 1
+            writer.write_all(some)
+            watch.matched(some)
+            found += len(some)
             progress.matched(found)
     tell_counts(found, letters.count, dead_letter, letters.reasons.most_common(1))
     watch.tell(letters.count)

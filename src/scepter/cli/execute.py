@@ -21,7 +21,7 @@ from scepter.errors import Diagnostic
 from scepter.io.results import Shape
 from scepter.io.sources import open_source
 from scepter.rdf.source import DeadLetterTaker, EventSource
-from scepter.runtime.local import Observer, missing_stream, run_local
+from scepter.runtime.local import Observer, missing_stream, run_in_parts, run_local
 from scepter.runtime.matches import Match
 from scepter.runtime.options import RunOptions
 from scepter.runtime.queries import Query, parse
@@ -77,13 +77,14 @@ def matches(
     progress: RunProgress,
     observer: Observer | None = None,
     shown: Callable[[int, str | None], object] | None = None,
-) -> Iterator[Match]:
-    """The matches of a job, sorted where its input is bounded; the observer hears what is read in this process."""
+) -> Iterator[Sequence[Match]]:
+    """The matches of a job, sorted where its input is bounded, as many at a time as come together; the observer hears what is
+    read in this process."""
     if job.engine == "spark":
         from scepter.cli.spark import spark_matches  # a local run starts without pyspark
 
-        return spark_matches(job, dead_letter, lambda done, total: progress.update(done, total, 0))
-    return run_local(
+        return ([match] for match in spark_matches(job, dead_letter, lambda done, total: progress.update(done, total, 0)))
+    return run_in_parts(
         job.query,
         job.streams,
         background=job.background,

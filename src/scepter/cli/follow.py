@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import io
 import json
-import os
+import shutil
 import signal
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 from typing import TextIO
@@ -19,13 +18,14 @@ from typing import TextIO
 import typer
 
 from scepter.cli.execute import Job, shape
+from scepter.cli.journal import LETTERS, OUTPUT, RECORD, Journal
 from scepter.cli.progress import tell_counts
 from scepter.cli.spark import check_followed, live_table
 from scepter.cli.target import Target, kafka_output, lasting_name
 from scepter.errors import option_error
-from scepter.io.dead_letters import DeadLetterSink
 from scepter.io.kafka_output import BatchOutput
 from scepter.io.results import ResultWriter, open_writer
+from scepter.rdf.batch import DeadLetter
 from scepter.runtime.matches import Match
 from scepter.runtime.notices import Notices, received
 from scepter.runtime.queries import check_endless
@@ -34,91 +34,77 @@ from scepter.runtime.spark.follow import Standing, follow
 from scepter.runtime.spark.letters import drained
 from scepter.timeline import TimeKind, format_instant, parse_datetime
 
-_RECORD = "output.json"
-
-
-@dataclass(frozen=True, slots=True)
-class Written:
-    """How far an output is: the last micro-batch in it, and its bytes up to there."""
-
-    batch: int = -1
-    bytes: int = 0
-
 
 class FollowedOutput:
-    """Writes micro-batches, each once: what a crash left half-written is cut off, what is there already is not repeated.
+    """Writes micro-batches, each once, with its dead letters: what a crash left half-written is cut off, what is there already
+    is not repeated.
 
     Without a checkpoint, or to standard output, it just writes.
     """
 
-    def __init__(self, output: Path | None, checkpoint: Path | None, open_on: Callable[[TextIO], ResultWriter]) -> None:
-        self._record = None if checkpoint is None or output is None else checkpoint / _RECORD
-        self._open_on = open_on
-        self._written = _recorded(self._record)
-        self._out: TextIO = sys.stdout
-        self._file: io.BufferedRandom | None = None
-        if output is not None:
-            self._file = _opened(output, self._written)
-            self._out = io.TextIOWrapper(self._file, encoding="utf-8", newline="", write_through=True)
-        self._writer = self._begun()
+    def __init__(
+        self,
+        output: Path | None,
+        checkpoint: Path | None,
+        open_on: Callable[[TextIO], ResultWriter],
+        dead_letter: Path | None = None,
+    ) -> None:
+        files = {name: path for name, path in ((OUTPUT, output), (LETTERS, dead_letter)) if path is not None}
+        self._journal = Journal(None if checkpoint is None or not files else checkpoint / RECORD, files)
+        self._writer = open_on(sys.stdout if output is None else self._journal.text(OUTPUT))
+        if output is not None and self._journal.batch >= 0:
+            self._journal.cut(OUTPUT)  # takes away the heading that a file already has
+        self._letters = None if dead_letter is None else self._journal.text(LETTERS)
+        self.matches = 0
+        """Written by this run."""
+        self.letters = 0
+        self.reasons: Counter[str] = Counter()
 
-    def _begun(self) -> ResultWriter:
-        writer = self._open_on(self._out)
-        if self._file is not None and self._written.batch >= 0:
-            self._cut()  # takes away the heading that a file already has
-        return writer
-
-    def take(self, batch: int, matches: Sequence[Match]) -> int:
-        """Write the matches of a micro-batch; how many were."""
-        if batch <= self._written.batch:
+    def take(self, batch: int, matches: Sequence[Match], letters: Iterable[DeadLetter] = ()) -> int:
+        """Write the matches and the dead letters of a micro-batch; how many matches were."""
+        if batch <= self._journal.batch:
             return 0
         for match in matches:
             self._writer.write(match)
         self._writer.close()
-        self._keep(batch)
+        for letter in letters:
+            self.letters += letter.count
+            self.reasons[letter.reason] += letter.count
+            if self._letters is not None:
+                self._letters.write(json.dumps(letter.fields(), ensure_ascii=False) + "\n")
+        self._journal.keep(batch)
+        self.matches += len(matches)
         return len(matches)
-
-    def _keep(self, batch: int) -> None:
-        self._out.flush()
-        if self._file is None or self._record is None:
-            return
-        os.fsync(self._file.fileno())
-        self._written = Written(batch, self._file.tell())
-        draft = self._record.with_suffix(".new")
-        draft.write_text(json.dumps({"batch": self._written.batch, "bytes": self._written.bytes}), encoding="utf-8")
-        draft.replace(self._record)
-
-    def _cut(self) -> None:
-        assert self._file is not None
-        self._out.flush()
-        self._file.truncate(self._written.bytes)
-        self._file.seek(self._written.bytes)
 
     def close(self) -> None:
         """Hand everything on."""
-        self._out.flush()
-        if self._file is not None:
-            self._out.close()
+        self._journal.close()
 
 
-def _recorded(record: Path | None) -> Written:
-    if record is None or not record.exists():
-        return Written()
-    return Written(**json.loads(record.read_text(encoding="utf-8")))
+class TopicOutput(FollowedOutput):
+    """Micro-batches to a topic, each once; their dead letters as beside a file."""
 
+    def __init__(
+        self,
+        topic: BatchOutput,
+        checkpoint: Path | None,
+        open_on: Callable[[TextIO], ResultWriter],
+        dead_letter: Path | None = None,
+    ) -> None:
+        super().__init__(None, checkpoint, open_on, dead_letter)
+        self._topic = topic
 
-def _opened(output: Path, written: Written) -> io.BufferedRandom:
-    size = output.stat().st_size if output.exists() else 0
-    if size < written.bytes:
-        raise option_error(
-            "output-changed",
-            f"{output} has {size} bytes, and the run that goes on had written {written.bytes}",
-            help="give back the file, or start anew with another --checkpoint",
-        )
-    file = output.open("r+b" if written.bytes else "w+b")
-    file.truncate(written.bytes)
-    file.seek(written.bytes)
-    return file
+    def take(self, batch: int, matches: Sequence[Match], letters: Iterable[DeadLetter] = ()) -> int:
+        """Write the matches and the dead letters of a micro-batch; how many matches were."""
+        written = self._topic.take(batch, matches)
+        super().take(batch, (), letters)
+        self.matches += written
+        return written
+
+    def close(self) -> None:
+        """Leave the broker."""
+        super().close()
+        self._topic.close()
 
 
 def check_follow(job: Job, format: str, output: Path | None = None) -> None:
@@ -142,21 +128,14 @@ def check_follow(job: Job, format: str, output: Path | None = None) -> None:
 def run_following(job: Job, format: str, target: Target, dead_letter: Path | None, events: bool) -> None:
     """Follow the sources of a job until it is told to stop, and write the matches."""
     check_follow(job, format, target.path)
-    with (
-        _stopping() as stop,
-        _places(job.checkpoint) as (checkpoint, letters),
-        DeadLetterSink(dead_letter, append=job.checkpoint is not None) as sink,
-    ):
+    with _stopping() as stop, _places(job.checkpoint) as (checkpoint, letters):
+        out = _followed_output(job, format, target, dead_letter, events)
         found = live_table(job, letters, stop, say)
-        out = _followed_output(job, format, target, checkpoint, events)
-        count = 0
         notices = Notices()
 
         def take(batch: int, matches: Sequence[Match]) -> None:
-            nonlocal count
-            count += out.take(batch, matches)
-            for letter in received(drained(letters), notices):
-                sink(letter)
+            with drained(letters) as unused:
+                out.take(batch, matches, received(unused, notices))
 
         if found is not None:
             follow(
@@ -166,24 +145,29 @@ def run_following(job: Job, format: str, target: Target, dead_letter: Path | Non
                 checkpoint=str(checkpoint / "spark"),
                 stop=stop,
                 every=job.trigger,
-                tell=lambda at: say(standing_line(at, count, watermark(at, kind_of(found), job.options.time_unit))),
+                tell=lambda at: say(
+                    standing_line(at, out.matches, watermark(at, kind_of(found), job.options.time_unit), out.letters)
+                ),
             )
         out.close()
-    tell_counts(count, sink.count, dead_letter)
+    tell_counts(out.matches, out.letters, dead_letter, out.reasons.most_common(1))
 
 
-def _followed_output(job: Job, format: str, target: Target, checkpoint: Path, events: bool) -> FollowedOutput | BatchOutput:
-    if target.topic is not None:
-        return BatchOutput(kafka_output(job, target.topic, lasting_name(checkpoint), events), target.topic.topic)
+def _followed_output(job: Job, format: str, target: Target, dead_letter: Path | None, events: bool) -> FollowedOutput:
     prefixes = dict(job.query.lowered.prefixes)
-    return FollowedOutput(
-        target.path,
-        job.checkpoint,
-        lambda text: open_writer(format, text, shape(job.query, job.options), events=events, prefixes=prefixes),
-    )
+
+    def open_on(text: TextIO) -> ResultWriter:
+        return open_writer(format, text, shape(job.query, job.options), events=events, prefixes=prefixes)
+
+    if target.topic is None:
+        return FollowedOutput(target.path, job.checkpoint, open_on, dead_letter)
+    if job.checkpoint is not None:
+        job.checkpoint.mkdir(parents=True, exist_ok=True)
+    topic = BatchOutput(kafka_output(job, target.topic, lasting_name(job.checkpoint), events), target.topic.topic)
+    return TopicOutput(topic, job.checkpoint, open_on, dead_letter)
 
 
-def standing_line(at: Standing, matches: int, watermark: int | str | None) -> str:
+def standing_line(at: Standing, matches: int, watermark: int | str | None, letters: int = 0) -> str:
     """How a run is doing, in one line.
 
     >>> standing_line(Standing(1200, 400.0, None, 3, 2_500_000, 4), 7, 55)
@@ -192,7 +176,8 @@ def standing_line(at: Standing, matches: int, watermark: int | str | None) -> st
     shown = "" if watermark is None else f"  watermark {watermark}"
     state = f"  state {at.state_bytes / 1e6:.1f} MB" if at.state_rows else ""
     late = f"  {at.late:,} late" if at.late else ""
-    return f"{at.events:,} events  {at.per_second:,.0f}/s{shown}{state}{late}  {matches:,} matches"
+    unused = f"  {letters:,} not used" if letters else ""
+    return f"{at.events:,} events  {at.per_second:,.0f}/s{shown}{state}{late}{unused}  {matches:,} matches"
 
 
 def watermark(at: Standing, kind: TimeKind, time_unit: str) -> int | str | None:
@@ -218,16 +203,19 @@ def say(text: str) -> None:
 
 @contextmanager
 def _places(checkpoint: Path | None) -> Iterator[tuple[Path, Path]]:
-    """Where Spark keeps its place, and where tasks put their dead letters."""
-    if checkpoint is not None:
-        checkpoint.mkdir(parents=True, exist_ok=True)
-        letters = checkpoint / "dead-letters"
-        letters.mkdir(exist_ok=True)
-        yield checkpoint, letters
-        return
+    """Where Spark keeps its place, and where tasks put their dead letters: a folder of this run's own. What a run before it has
+    left belongs to a micro-batch that comes again, with its letters; and its workers may still be writing."""
     with tempfile.TemporaryDirectory(prefix="scepter-", ignore_cleanup_errors=True) as folder:
-        (Path(folder) / "dead-letters").mkdir()
-        yield Path(folder), Path(folder) / "dead-letters"
+        place = Path(folder) if checkpoint is None else checkpoint
+        shared = place / "dead-letters"
+        shared.mkdir(parents=True, exist_ok=True)
+        for left in shared.iterdir():
+            shutil.rmtree(left, ignore_errors=True) if left.is_dir() else left.unlink(missing_ok=True)
+        letters = Path(tempfile.mkdtemp(dir=shared, prefix="run-"))
+        try:
+            yield place, letters
+        finally:
+            shutil.rmtree(letters, ignore_errors=True)
 
 
 @contextmanager

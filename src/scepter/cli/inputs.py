@@ -11,6 +11,7 @@ from typing import Protocol, TypeVar
 import typer
 
 from scepter.errors import Diagnostic, OptionError, QueryError, Severity, Source, option_error, render
+from scepter.runtime.queries import read_query as read_query  # for the commands
 from scepter.syntax.parse import detect_language
 
 UNKNOWN_STREAM = "unknown-stream"
@@ -27,20 +28,6 @@ class Streams(Protocol):
     def streams(self) -> Sequence[str]: ...  # noqa: D102
     def resolve_stream(self, name: str) -> str:
         """The IRI of a stream by IRI, alias or prefixed name."""
-
-
-def read_query(path: Path) -> str:
-    """The text of a query file."""
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise option_error("no-such-file", f"there is no query file {path}") from None
-    except IsADirectoryError:
-        raise option_error("not-a-file", f"{path} is a folder, not a query file") from None
-    except UnicodeDecodeError as error:
-        raise option_error("not-utf-8", f"the query file {path} is no UTF-8 text (byte {error.start})") from None
-    except OSError as error:
-        raise option_error("not-readable", f"the query file {path} cannot be read: {error.strerror}") from None
 
 
 def in_doubt(error: QueryError, language: str | None, path: Path, text: str) -> QueryError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TypedDict
 
@@ -9,11 +10,12 @@ import typer
 
 from scepter.cli.execute import Job
 from scepter.cli.inputs import tell_warnings
-from scepter.io.report.log import EventName, RunLog
+from scepter.io.report.log import RunLog
 from scepter.io.results import replacing
 from scepter.runtime.inputs import BackgroundGiven, OntologyGiven
 from scepter.runtime.matches import Match
 from scepter.runtime.options import RunOptions
+from scepter.runtime.seen import EventName
 
 
 class _Given(TypedDict):
@@ -32,9 +34,9 @@ class Watch:
         self.log = RunLog(events=report is not None)
         self.shown = None if report is None else EventName.of
 
-    def matched(self, match: Match) -> None:
-        """A match that is found."""
-        self.log.matched(match)
+    def matched(self, matches: Sequence[Match]) -> None:
+        """Matches that are found."""
+        self.log.matched(matches)
 
     def tell(self, unused: int) -> None:
         """The warnings and the diagnosis, on stderr; the report, to its file."""
@@ -48,8 +50,8 @@ class Watch:
         tell_warnings(warnings, job.query.lowered.source)
         findings = None
         if self._diagnose:
-            from scepter.io.diagnosis import diagnosis_text
             from scepter.runtime.diagnosis.diagnose import diagnose
+            from scepter.runtime.diagnosis.text import diagnosis_text
 
             findings = diagnose(job.query, job.streams, **given)
             typer.echo(diagnosis_text(findings), err=True)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from scepter.errors import nearest, option_error
 from scepter.lower import Lowered
+from scepter.rdf.limits import split_limit
 from scepter.runtime.options import RunOptions, check_taken
 from scepter.timeline import parse_duration
 
@@ -26,6 +27,7 @@ def run_options(
     why: bool = False,
     idle_streams: str | None = None,
     time_property: Sequence[str] | None = None,
+    limit: Sequence[str] = (),
 ) -> RunOptions:
     """Check the options of a run of a query."""
     found = RunOptions.of(
@@ -38,6 +40,7 @@ def run_options(
         why=why,
         idle_streams=idle_streams,
         time_property=time_property,
+        limits=dict(split_limit(each) for each in limit),
     )
     if why and lowered.language != "obep":
         raise option_error(

@@ -91,10 +91,20 @@ def run(
             help="EP-SPARQL: triples that rules may derive at one instant (default 10,000). Example: --max-derivations 100000",
         ),
     ] = None,
+    limit: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=N",
+            help="How much one input may ask of its reader: depth (200 levels), literal (16 MB), event (64 MB), document "
+            "(512 MB), expansion (1 MB), letters (1000 of a reason); beyond it is a dead letter. Repeatable. "
+            "Example: --limit event=1GB",
+        ),
+    ] = None,
     format: Annotated[
         str | None,
         typer.Option(
-            metavar="F", help="table (default on a terminal) | jsonl (default otherwise) | csv | trig. Example: --format csv"
+            metavar="F",
+            help="table (default on a terminal) | jsonl (default otherwise) | csv | csv-safe | trig. Example: --format csv",
         ),
     ] = None,
     output: Annotated[
@@ -205,6 +215,7 @@ def run(
         why=why,
         idle_streams=idle_streams,
         time_property=time_property,
+        limit=limit or (),
     )
     sources, warnings = assign_streams(query, split_streams(query, stream or []))
     for warning in warnings:

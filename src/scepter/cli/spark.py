@@ -14,7 +14,7 @@ from scepter.cases.model import Case
 from scepter.cases.nquads import case_nquads
 from scepter.cli.inputs import assign_streams
 from scepter.cli.options import run_options
-from scepter.errors import option_error
+from scepter.errors import ScepterError, option_error
 from scepter.kafka.address import is_kafka, parse_address
 from scepter.kafka.topic import held, told_by
 from scepter.rdf.files import stream_files
@@ -59,8 +59,9 @@ def spark_matches(job: Job, dead_letter: DeadLetterTaker, progress: Progress | N
                 progress=progress,
             )
             yield from ordered_answers(found, job.query)
-            for letter in received(drained(letters), Notices()):
-                dead_letter(letter)
+            with drained(letters) as unused:
+                for letter in received(unused, Notices()):
+                    dead_letter(letter)
 
 
 def spooled(source: str, folder: Path) -> str:
@@ -85,7 +86,7 @@ def live_table(job: Job, letters: Path, stop: threading.Event, tell: Callable[[s
     tables = {}
     for iri, source in job.sources.items():
         reading = spark.readStream.format("rdf").options(
-            stream=iri, timestamps=timestamps, names="true", deadLetterPath=str(letters)
+            stream=iri, timestamps=timestamps, names="true", deadLetterPath=str(letters), limits=job.options.limits.told()
         )
         if job.options.times.given:
             reading = reading.option("timeProperty", " ".join(job.options.times.given))
@@ -124,7 +125,10 @@ def _awaited_kind(
 
 def _first_kind(source: str, times: TimeProperties) -> TimeKind | None:
     if not is_kafka(source):
-        return first_kind([file.path for file in list_files([source])], times=times)
+        try:
+            return first_kind([file.path for file in list_files([source], begun=True)], times=times)
+        except ScepterError:  # nothing but files that cannot be read: dead letters, once there is an event
+            return None
     told = told_by(address := parse_address(source), held(address), times)
     return None if told is None else told.kind
 

@@ -44,11 +44,10 @@ class DeadLetterSink:
 
     def __call__(self, letter: DeadLetter) -> None:
         """Takes one letter."""
-        self.count += 1
-        self.reasons[letter.reason] += 1
+        self.count += letter.count
+        self.reasons[letter.reason] += letter.count
         if self._out is not None:
-            fields = {"source": letter.source, "line": letter.line, "reason": letter.reason, "text": letter.text}
-            self._out.write(json.dumps(fields, ensure_ascii=False) + "\n")
+            self._out.write(json.dumps(letter.fields(), ensure_ascii=False) + "\n")
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         if self._out is not None:

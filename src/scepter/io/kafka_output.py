@@ -95,6 +95,11 @@ class MessageWriter:
         if len(self._waiting) >= _AT_ONCE:
             self._flush()
 
+    def write_all(self, matches: Sequence[Match]) -> None:
+        """Take some matches."""
+        for match in matches:
+            self.write(match)
+
     def close(self) -> None:
         """Write what is still held back, and leave the broker."""
         self._flush()

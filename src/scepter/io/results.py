@@ -6,25 +6,32 @@ Writers take matches one at a time and never reorder them: bounded runs hand the
 from __future__ import annotations
 
 import csv
+import io
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TextIO, TypeAlias, assert_never
 
+import numpy as np
+from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from scepter.errors import nearest, option_error
+from scepter.io import columns
 from scepter.physical.event_plan import shortened
 from scepter.rdf.terms import IRI, PROV, STRING, WELL_KNOWN_PREFIXES, XSD, BlankNode, Literal, Term, Triple
+from scepter.runtime.matches import Match as Matched
+from scepter.runtime.matches import MatchBatch
 from scepter.runtime.why import Why
 from scepter.timeline import TimeKind, format_instant
 
-FORMATS = ("table", "jsonl", "csv", "trig")
+FORMATS = ("table", "jsonl", "csv", "csv-safe", "trig")
 MATCH_NAME = "urn:scepter:match:"
 MATCH_CLASS = "urn:scepter:Match"
 VARIABLE = "urn:scepter:variable:"
@@ -33,7 +40,10 @@ HOLDS = "urn:scepter:holds"
 # Rows a table lays out at once: enough to choose widths well, few enough that a long run shows rows as they come.
 TABLE_PAGE = 500
 
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+_NUMERAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _BARE = {XSD + name for name in ("integer", "decimal", "double", "boolean")}
+_PIECE = 1 << 16
 _TRIPLE_COLUMNS = ("match", "subject", "predicate", "object")
 
 
@@ -79,6 +89,9 @@ class ResultWriter(Protocol):
     def write(self, match: Match) -> None:
         """Write one match."""
 
+    def write_all(self, matches: Sequence[Matched]) -> None:
+        """Write some matches: the same as one after the other, in columns where they are in columns."""
+
     def close(self) -> None:
         """Write what is still held back."""
 
@@ -93,8 +106,8 @@ def open_writer(
     match format:
         case "jsonl":
             return JsonLinesWriter(out, shape, events)
-        case "csv":
-            return CsvWriter(out, shape, events)
+        case "csv" | "csv-safe":
+            return CsvWriter(out, shape, events, safe=format == "csv-safe")
         case "table":
             return TableWriter(out, shape, events, prefixes or {})
         case "trig":
@@ -165,7 +178,8 @@ def record(match: Match, variables: Sequence[str] = (), *, events: bool = False)
     elif match.boolean is not None:
         found["boolean"] = match.boolean
     else:
-        found["bindings"] = {name: term_object(match.bindings[name]) for name in _names(match, variables)}
+        bindings = match.bindings  # made anew whenever somebody asks
+        found["bindings"] = {name: term_object(bindings[name]) for name in _names(bindings, variables)}
     if match.why is not None:
         found["why"] = match.why.record(match.kind)
     if events:
@@ -173,9 +187,9 @@ def record(match: Match, variables: Sequence[str] = (), *, events: bool = False)
     return found
 
 
-def _names(match: Match, variables: Sequence[str]) -> list[str]:
-    known = [name for name in variables if name in match.bindings]
-    return known + sorted(set(match.bindings) - set(known))
+def _names(bound: Collection[str], variables: Sequence[str]) -> list[str]:
+    known = [name for name in variables if name in bound]
+    return known + sorted(set(bound) - set(known))
 
 
 def _events(match: Match) -> dict[str, JsonValue]:
@@ -195,6 +209,22 @@ class JsonLinesWriter:
         line = record(match, self._shape.variables, events=self._with_events)
         self._out.write(json.dumps(line, ensure_ascii=False) + "\n")
 
+    def write_all(self, matches: Sequence[Matched]) -> None:
+        """Write some matches, a line each."""
+        if self._with_events or not columns.in_columns(matches):
+            for match in matches:
+                self.write(match)
+            return
+        for batch, rows in columns.laid_out(matches):
+            start, end = (columns.times(instants, rows, batch.kind, '"') for instants in (batch.start, batch.end))
+            spelt = columns.terms(batch, rows, _JSON)
+            bindings = [
+                columns.each(f"{json.dumps(name, ensure_ascii=False)}: ", spelt[name])
+                for name in _names(spelt, self._shape.variables)
+            ]
+            told = columns.listed(bindings, ", ")
+            _write(self._out, columns.joined(['{"start": ', start, ', "end": ', end, ', "bindings": {', told, "}}\n"]))
+
     def close(self) -> None:
         """Hand the lines on."""
         self._out.flush()
@@ -203,10 +233,12 @@ class JsonLinesWriter:
 class CsvWriter:
     """SPARQL 1.1 CSV with `start,end` first; a CONSTRUCT gives one line per triple, numbered by match."""
 
-    def __init__(self, out: TextIO, shape: Shape, events: bool) -> None:
+    def __init__(self, out: TextIO, shape: Shape, events: bool, *, safe: bool = False) -> None:
+        """`safe`: an apostrophe stands before a cell that a spreadsheet would take for a formula."""
         self._out = out
         self._shape = shape
         self._with_events = events
+        self._cell = _harmless if safe else _plain
         self._rows = csv.writer(out, lineterminator="\r\n")
         self._written = 0
         self._rows.writerow(self._header())
@@ -225,18 +257,37 @@ class CsvWriter:
         """Write one match: one line, or one per triple of its graph."""
         self._written += 1
         times = [str(format_instant(instant, match.kind)) for instant in (match.start, match.end)]
-        values = [_plain(match.bindings.get(name)) for name in self._shape.variables]
+        bindings = match.bindings
+        values = [self._cell(bindings.get(name)) for name in self._shape.variables]
         triples: list[list[str]] = [[""] * len(_TRIPLE_COLUMNS)]
         if match.graph is not None:
             # Matches of one interval stay apart by their number; an empty graph still is a match, and gets a line.
             ordered = sorted(set(match.graph), key=lambda triple: tuple(map(str, triple)))
-            triples = [[str(self._written), *map(_plain, triple)] for triple in ordered] or [[str(self._written), "", "", ""]]
+            triples = [[str(self._written), *map(self._cell, triple)] for triple in ordered] or [
+                [str(self._written), "", "", ""]
+            ]
         tail = ["" if match.boolean is None else str(match.boolean).lower()] if self._shape.booleans else []
         if self._shape.whys:
             tail.append("" if match.why is None else json.dumps(match.why.record(match.kind), ensure_ascii=False))
         tail += [json.dumps(_events(match), ensure_ascii=False)] if self._with_events else []
         for triple in triples:
             self._rows.writerow([*times, *values, *(triple if self._shape.graphs else []), *tail])
+
+    def write_all(self, matches: Sequence[Matched]) -> None:
+        """Write some matches, a line each."""
+        others = self._shape.graphs or self._shape.booleans or self._shape.whys or self._with_events
+        if others or self._cell is not _plain or not columns.in_columns(matches):
+            for match in matches:
+                self.write(match)
+            return
+        for batch, rows in columns.laid_out(matches):
+            self._written += len(rows)
+            start, end = (columns.times(instants, rows, batch.kind) for instants in (batch.start, batch.end))
+            spelt = columns.terms(batch, rows, _CSV)
+            line = [start, ",", end]
+            for name in self._shape.variables:
+                line += [",", columns.filled(spelt[name]) if name in spelt else ""]
+            _write(self._out, columns.joined([*line, "\r\n"]))
 
     def close(self) -> None:
         """Hand the lines on."""
@@ -257,6 +308,16 @@ def _plain(term: Term | None) -> str:
             assert_never(term)
 
 
+def _harmless(term: Term | None) -> str:
+    """As `_plain`, but no formula: `-3.5` and `+2E1` are numbers, and stay as they are.
+
+    >>> _harmless(Literal("=cmd()")), _harmless(Literal("-3.5"))
+    ("'=cmd()", '-3.5')
+    """
+    text = _plain(term)
+    return "'" + text if text.startswith(_FORMULA) and not _NUMERAL.fullmatch(text) else text
+
+
 class TableWriter:
     """A table for people: one per query, in pages, with times in words and IRIs shortened by the query's prefixes."""
 
@@ -272,6 +333,11 @@ class TableWriter:
         if self._page and (len(self._page) >= TABLE_PAGE or _form(match) != _form(self._page[0])):
             self._print_page()
         self._page.append(match)
+
+    def write_all(self, matches: Sequence[Matched]) -> None:
+        """Take some matches."""
+        for match in matches:
+            self.write(match)
 
     def close(self) -> None:
         """Print the last page."""
@@ -379,12 +445,27 @@ class TrigWriter:
         self._out.write(f"{name} {{\n" + "".join(f"  {statement} .\n" for statement in statements) + "}\n")
         self._out.write(f"{name} {_prov(match)} .\n")
 
+    def write_all(self, matches: Sequence[Matched]) -> None:
+        """Write some matches, an event each."""
+        if not columns.in_columns(matches):
+            for match in matches:
+                self.write(match)
+            return
+        for batch, rows in columns.laid_out(matches):
+            name = columns.numbered(f"<{MATCH_NAME}", self._written + 1, len(rows), ">")
+            self._written += len(rows)
+            spelt = columns.terms(batch, rows, _TRIG)
+            values = [columns.each("  ", name, f" var:{v} ", spelt[v], " .\n") for v in _names(spelt, self._shape.variables)]
+            head = [name, " {\n  ", name, f" a <{MATCH_CLASS}> .\n", columns.listed(values, ""), "}\n"]
+            _write(self._out, columns.joined([*head, name, " ", _prov_column(batch, rows), " .\n"]))
+
     def _statements(self, name: str, match: Match) -> list[str]:
         if match.graph is not None:
             return [" ".join(row) for row in graph_rows(match.graph)]
         if match.boolean is not None:
             return [f"{name} <{HOLDS}> {str(match.boolean).lower()}"]
-        values = [f"{name} var:{variable} {match.bindings[variable]}" for variable in _names(match, self._shape.variables)]
+        bindings = match.bindings
+        values = [f"{name} var:{variable} {bindings[variable]}" for variable in _names(bindings, self._shape.variables)]
         return [f"{name} a <{MATCH_CLASS}>", *values]
 
     def close(self) -> None:
@@ -399,9 +480,50 @@ def _prov(match: Match) -> str:
     return f"prov:startedAtTime {start} ; prov:endedAtTime {end}"
 
 
+def _write(out: TextIO, text: str) -> None:
+    """In pieces: that nobody reads a pipe any more is told by the next write, not by the one that was under way."""
+    for at in range(0, len(text), _PIECE):
+        out.write(text[at : at + _PIECE])
+
+
+def _prov_column(batch: MatchBatch, rows: NDArray[np.int64]) -> object:
+    """`_prov` of some rows."""
+    type = _time_type(batch.kind)
+    start, end = (columns.times(each, rows, batch.kind, '"' if type else "") for each in (batch.start, batch.end))
+    instant = columns.each("prov:generatedAtTime ", start, type)
+    interval = columns.each("prov:startedAtTime ", start, f"{type} ; prov:endedAtTime ", end, type)
+    return columns.either(columns.equal(start, end), instant, interval)
+
+
 def _time_literal(instant: int, kind: TimeKind) -> str:
     text = format_instant(instant, kind)
-    return str(text) if kind is TimeKind.INTEGER else f'"{text}"^^xsd:dateTime'
+    return str(text) if kind is TimeKind.INTEGER else f'"{text}"{_time_type(kind)}'
+
+
+def _time_type(kind: TimeKind) -> str:
+    """What stands behind the digits of a time."""
+    return "" if kind is TimeKind.INTEGER else "^^xsd:dateTime"
+
+
+def _json_text(term: Term) -> str:
+    return json.dumps(term_object(term), ensure_ascii=False)
+
+
+def _csv_text(term: Term) -> str:
+    line = io.StringIO()
+    csv.writer(line, lineterminator="\r\n").writerow(["", _plain(term)])  # behind another cell: alone, "" is quoted
+    return line.getvalue()[1:-2]
+
+
+_JSON = columns.Spelling(
+    ('{"type": "uri", "value": "', '"}'),
+    ('{"type": "bnode", "value": "', '"}'),
+    ('{"type": "literal", "value": "', '"}'),
+    ('{"type": "literal", "value": "', '", "datatype": "', '"}'),
+    _json_text,
+)
+_CSV = columns.Spelling(("", ""), ("_:", ""), ("", ""), None, _csv_text, columns.with_commas_quoted)
+_TRIG = columns.Spelling(("<", ">"), ("_:", ""), ('"', '"'), ('"', '"^^<', ">"), str)
 
 
 @contextmanager

@@ -93,7 +93,7 @@ class Payloads:
             return letter
         message, line = joined.place(letter.line)
         # of a document, the lines are those that it was laid out in
-        return DeadLetter(self._place(message), line if self.format in _LINES else None, letter.reason, letter.text)
+        return replace(letter, source=self._place(message), line=line if self.format in _LINES else None)
 
     def _refuse(self, message: Message, reason: str) -> None:
         self.reading.dead_letter(DeadLetter(self._place(message), None, reason))

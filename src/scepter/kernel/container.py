@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import math
 import struct
-from collections.abc import Mapping
+import zlib
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -22,21 +23,32 @@ _HEAD = struct.Struct("<4sBQ")
 Arrays = dict[str, NDArray[Any]]
 
 
-def pack(arrays: Mapping[str, NDArray[Any]], meta: Mapping[str, Any] | None = None) -> bytes:
-    """Bytes of named arrays.
+def pack(arrays: Mapping[str, NDArray[Any]], meta: Mapping[str, Any] | None = None, *, sealed: bool = False) -> bytes:
+    """Bytes of named arrays; `sealed`: with a checksum, for what is kept.
 
     >>> arrays, meta = unpack(pack({"x": np.array([1, 2])}, {"n": 3}))
     >>> arrays["x"].tolist(), meta
     ([1, 2], {'n': 3})
     """
     listed = [[name, array.dtype.newbyteorder("<").str, list(array.shape)] for name, array in arrays.items()]
-    header = json.dumps({"arrays": listed, "meta": dict(meta or {})}).encode()
-    header += b" " * (-(len(header) + _HEAD.size) % 8)
-    parts = [_HEAD.pack(MAGIC, VERSION, len(header)), header]
+    parts = []
     for array in arrays.values():
         data = np.ascontiguousarray(array, array.dtype.newbyteorder("<")).tobytes()
         parts += [data, b"\0" * (-len(data) % 8)]
-    return b"".join(parts)
+    told: dict[str, Any] = {"arrays": listed, "meta": dict(meta or {})}
+    if sealed:
+        told["crc"] = _crc(told, parts)
+    header = json.dumps(told).encode()
+    header += b" " * (-(len(header) + _HEAD.size) % 8)
+    return b"".join([_HEAD.pack(MAGIC, VERSION, len(header)), header, *parts])
+
+
+def _crc(told: Mapping[str, Any], parts: Iterable[bytes | memoryview]) -> int:
+    """Over the arrays' bytes, their names and the meta."""
+    crc = zlib.crc32(json.dumps([told["arrays"], told["meta"]]).encode())
+    for part in parts:
+        crc = zlib.crc32(part, crc)
+    return crc
 
 
 def unpack(data: bytes | memoryview) -> tuple[Arrays, dict[str, Any]]:
@@ -50,6 +62,8 @@ def unpack(data: bytes | memoryview) -> tuple[Arrays, dict[str, Any]]:
         raise ValueError(f"packed arrays of version {version}, but this is version {VERSION}")
     try:
         header = json.loads(bytes(data[_HEAD.size : _HEAD.size + size]))
+        if "crc" in header and _crc(header, [memoryview(data)[_HEAD.size + size :]]) != header["crc"]:
+            raise ValueError("the checksum is another")
         return _arrays(data, _HEAD.size + size, header["arrays"]), dict(header["meta"])
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"these packed arrays are damaged: {error}") from error

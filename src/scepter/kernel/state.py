@@ -55,7 +55,7 @@ def dump(kernel: QueryKernel, texts: Texts, of: str = "") -> bytes:
         "history": [len(chain.history) for chain in kernel.chains],
         "graphs": {str(n): [[str(t) for t in triple] for triple in graph] for n, graph in kernel.exact.graphs.items()},
     }
-    return pack(arrays, meta)
+    return pack(arrays, meta, sealed=True)
 
 
 def restore(kernel: QueryKernel, texts: Texts, data: bytes, of: str = "") -> None:

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from scepter.kernel.programs import number_of
 from scepter.kernel.rows import Float64, Int8, Int64, Rows, UInt64, mappings
 from scepter.kernel.texts import Texts
-from scepter.rdf.hashing import TermKey, term_id
+from scepter.rdf.hashing import TermKey
 from scepter.rdf.terms import Term
 
 
@@ -24,13 +23,12 @@ def encoded(terms: Sequence[Term | None], key: TermKey, texts: Texts) -> tuple[U
     different = [term for term in dict.fromkeys(terms) if term is not None]
     written = texts.append([str(term) for term in different]) if different else np.empty(0, np.int64)
     places = {term: i for i, term in enumerate(different)}
-    known = [(term_id(key, str(term)), *number_of(term)) for term in different]
+    known = texts.read(written, key)
     ids, refs, number, scale = mappings(len(terms), 1)
-    for row, term in enumerate(terms):
-        if term is not None:
-            place = places[term]
-            ids[row, 0], number[row, 0], scale[row, 0] = known[place]
-            refs[row, 0] = written[place]
+    bound = np.array([row for row, term in enumerate(terms) if term is not None], np.int64)
+    place = np.array([places[term] for term in terms if term is not None], np.int64)
+    ids[bound, 0], refs[bound, 0] = known.ids[place], written[place]
+    number[bound, 0], scale[bound, 0] = known.number[place], known.scale[place]
     return ids[:, 0], refs[:, 0], number[:, 0], scale[:, 0]
 
 

@@ -11,6 +11,8 @@ from scepter.kernel.solutions import Int64, UInt64
 from scepter.rdf.arena import NO_REF, TextArena
 from scepter.rdf.batch import EventBatch
 from scepter.rdf.distinct import distinct
+from scepter.rdf.hashing import TermKey
+from scepter.rdf.rekeying import TermColumns
 from scepter.rdf.terms import Term
 
 FIXED = 1 << 62
@@ -88,6 +90,10 @@ class Texts:
     def add_fixed(self, texts: TextArena) -> int:
         """Take texts that stay for the whole run as they stand (no copy); their refs plus the returned base are refs."""
         return self._fixed.add_buffers(texts) + FIXED
+
+    def read(self, refs: Int64, key: TermKey) -> TermColumns:
+        """What terms that `append` took are told by in columns."""
+        return self._live.read(refs, key)
 
     def known(self, ref: int, id: int) -> Term:
         """The term at a ref, which is decoded once however often its id comes."""

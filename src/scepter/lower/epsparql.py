@@ -27,7 +27,8 @@ def lower_epsparql(document: syntax.EpsparqlDocument, source: Source) -> Lowered
     """The program of an EP-SPARQL file. Raises QueryError (without a source)."""
     lowerings = [_QueryLowering(query, f"q{number}") for number, query in enumerate(document.queries)]
     lowered = [each.lower() for each in lowerings]
-    rules = tuple(_rule(query, source) for query in lowered if isinstance(query.result, Construct))
+    # Alone in its file a CONSTRUCT is a plain query, which does not feed itself (rule 9).
+    rules = tuple(_rule(query, source) for query in lowered if isinstance(query.result, Construct) and len(lowered) > 1)
     # Beside a query, rules only feed it; a file of rules alone answers with what they construct.
     asked = tuple(query for query in lowered if not isinstance(query.result, Construct)) or tuple(lowered)
     graphs = {graph.iri: graph for each in reversed(lowerings) for graph in reversed(each.graphs)}

@@ -80,3 +80,12 @@ class DeadLetter:
     line: int | None
     reason: str
     text: str = ""
+    count: int = 1
+    """How many there are: of one reason only the first ones are told each for itself (`rdf.limits`)."""
+
+    def fields(self) -> dict[str, str | int | None]:
+        """As JSON: `count` only where it is more than one."""
+        found: dict[str, str | int | None] = {
+            "source": self.source, "line": self.line, "reason": self.reason, "text": self.text,
+        }  # fmt: skip
+        return found if self.count == 1 else {**found, "count": self.count}

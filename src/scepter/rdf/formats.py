@@ -9,7 +9,7 @@ from __future__ import annotations
 import gzip
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Final
 
@@ -22,6 +22,7 @@ from scepter.rdf import grouping, scanner
 from scepter.rdf.batch import DeadLetter, EventBatch
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.lexing import SENTINEL
+from scepter.rdf.limits import DEFAULT, BeyondLimit, ReadLimits, check_json, check_turtle, check_xml
 from scepter.rdf.nquads import (
     BATCH_BYTES,
     SHOWN,
@@ -42,6 +43,7 @@ _DEFAULT: Final = ox.DefaultGraph()
 _PAD: Final = len(SENTINEL)
 _NAMELESS: Final = -1
 _TRIES: Final = 100
+_CHECKS: Final = {ox.RdfFormat.JSON_LD: check_json, ox.RdfFormat.RDF_XML: check_xml}
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,15 +191,34 @@ def document_batches(
     batch_bytes: int = BATCH_BYTES,
 ) -> Iterator[EventBatch]:
     """The batches of a TriG or JSON-LD document. It is held in memory: a time may stand anywhere in it."""
+    run = run if run is not None else ReadState()
+    try:
+        source = _bounded(source, format, run.limits)
+    except BeyondLimit as error:
+        dead_letter(DeadLetter(source_name, None, str(error)))
+        return
     reader = NQuadsReader(
         key, stream_index, source_name, dead_letter,
         predicates=predicates, run=run, batch_bytes=batch_bytes, numbered=False,
     )  # fmt: skip
     for text in transcode(source, format, source_name, dead_letter):
+        if len(text) > run.limits.event:
+            reason = f"an event of more than {run.limits.event} bytes (limit event)"
+            dead_letter(DeadLetter(source_name, None, reason, text[:SHOWN].decode("utf-8", errors="replace")))
+            continue
         if (batch := reader.feed(text)) is not None:
             yield batch
     if (batch := reader.finish()) is not None:
         yield batch
+
+
+def _bounded(source: bytes | IO[bytes], format: ox.RdfFormat, limits: ReadLimits) -> bytes:
+    """A document within its limits; raises BeyondLimit before a parser sees one that is not."""
+    data = source if isinstance(source, bytes) else source.read(limits.document + 1)
+    if len(data) > limits.document:
+        raise BeyondLimit(f"a document of more than {limits.document} bytes (limit document)")
+    _CHECKS.get(format, check_turtle)(data, limits)
+    return data
 
 
 def parse_graph(text: str, prefixes: Mapping[str, str] | None = None, *, scope: str = "", braced: bool = False) -> list[Triple]:
@@ -215,7 +236,10 @@ def parse_graph(text: str, prefixes: Mapping[str, str] | None = None, *, scope: 
     format = ox.RdfFormat.TRIG if braced else ox.RdfFormat.TURTLE
     body = f"{header}{{ {text}\n}}" if braced else f"{header}{text}"
     try:
+        check_turtle(text.encode("utf-8", errors="surrogatepass"), DEFAULT)
         parsed = list(ox.parse(body, format=format))
+    except BeyondLimit as error:
+        raise GraphError(Diagnostic("malformed-graph", f"not read: {error}", Span(0, 1)), Source("graph", text)) from None
     except SyntaxError as error:
         try:
             parsed = list(ox.parse(f"{body}\n.", format=format))
@@ -292,9 +316,20 @@ def load_dataset(path: str | Path, scope: str | None = None) -> Iterator[tuple[T
         )
     try:
         with gzip.open(path) if packed else path.open("rb") as file:
-            yield from _dataset(file.read(), format, _file_scope(path) if scope is None else scope, path)
+            yield from _dataset(
+                bounded_static(file.read(), format, path), format, _file_scope(path) if scope is None else scope, path
+            )
     except (OSError, EOFError, zlib.error) as error:
         raise option_error("unreadable", f"{path} cannot be read: {getattr(error, 'strerror', None) or error}") from None
+
+
+def bounded_static(data: bytes, format: ox.RdfFormat, path: Path) -> bytes:
+    """The bytes of static RDF. It is the user's own and may be of any size; nesting and expansion are bounded all the same."""
+    try:
+        _CHECKS.get(format, check_turtle)(data, replace(DEFAULT, literal=len(data) + 1))
+    except BeyondLimit as error:
+        raise GraphError(Diagnostic("malformed-graph", f"{path}: not read: {error}")) from None
+    return data
 
 
 def load_graph(path: str | Path, scope: str | None = None) -> list[Triple]:

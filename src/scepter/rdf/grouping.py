@@ -84,6 +84,7 @@ from scepter.rdf.scanner import (
     wanted,
 )  # fmt: skip
 from scepter.rdf.spelling import canonical, decode
+from scepter.timeline import LAST_INSTANT
 
 # Reasons beside those of `lexing` why a line or an event is not used
 (OUTSIDE, BAD_TIME, TIME_RANGE, MIXED_KINDS, TWO_TIMES, NO_TIME, NO_TRIPLES, HALF_INTERVAL, BACKWARDS) = range(-32, -41, -1)
@@ -271,7 +272,7 @@ def _instant(buffer: Any, at: Any, quote: Any, code: Any, slow: Any, scratch: An
         kind, instant = _read_instant(scratch, 0, size, code, state[INSIDE])
     else:
         kind, instant = _read_instant(buffer, at + 1, quote, code, state[INSIDE])
-    if kind <= 0:
+    if kind <= 0 or instant > LAST_INSTANT or instant < -LAST_INSTANT:
         return BAD_TIME if kind == 0 else TIME_RANGE, np.int64(0)
     if state[KIND] == 0:
         state[KIND] = kind

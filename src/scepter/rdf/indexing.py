@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
+import functools
 import gzip
 import hashlib
 import os
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,8 +17,9 @@ import numpy as np
 import pyoxigraph as ox
 from numpy.typing import NDArray
 
+from scepter.kept import own_file, own_folder
 from scepter.rdf.arena import TextArena
-from scepter.rdf.formats import GRAPH_FORMATS, grouped_batch
+from scepter.rdf.formats import GRAPH_FORMATS, bounded_static, grouped_batch
 from scepter.rdf.grouping import NO_TRIPLES
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.nquads import ReadState
@@ -40,21 +44,47 @@ def stored(path: Path, progress: Progress | None = None) -> TripleStore:
     status = path.stat()
     identity = f"{path.resolve()} {status.st_size} {status.st_mtime_ns} {_VERSION}"
     index = _cache() / f"{hashlib.blake2b(identity.encode(), digest_size=16).hexdigest()}.graph"
-    if not index.exists():
-        index.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, name = tempfile.mkstemp(dir=index.parent)
-        os.close(descriptor)
-        try:
-            _build(path, Path(name), progress)
-            Path(name).replace(index)  # where somebody else was first: it is the same graph
-        finally:
-            Path(name).unlink(missing_ok=True)
+    if (store := _opened(index)) is not None:
+        return store
+    descriptor, name = tempfile.mkstemp(dir=index.parent)
+    os.close(descriptor)
+    try:
+        _build(path, Path(name), progress)
+        Path(name).replace(index)  # where somebody else was first: it is the same graph
+    finally:
+        Path(name).unlink(missing_ok=True)
     return open_store(index)
 
 
+def _opened(index: Path) -> TripleStore | None:
+    """The index that was made before; None unless it is the user's own and whole."""
+    descriptor = own_file(index)
+    if descriptor is None:
+        return None
+    with open(descriptor, "rb") as file:
+        try:
+            return open_store(index, file)
+        except (ValueError, KeyError, TypeError, IndexError):
+            return None
+
+
 def _cache() -> Path:
+    """The folder of indexes: the user's own, within one that is shared where that is the one given; else one for this
+    process."""
     given = os.environ.get("SCEPTER_CACHE")
-    return Path(given) if given else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "scepter" / "graphs"
+    try:
+        root = Path(given) if given else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "scepter" / "graphs"
+    except RuntimeError:  # the user has no home
+        return _temporary()
+    user = f"user-{os.getuid()}" if hasattr(os, "getuid") else "user"
+    return own_folder(root) or own_folder(root / user) or _temporary()
+
+
+@functools.cache
+def _temporary() -> Path:
+    folder = tempfile.mkdtemp(prefix="scepter-graphs-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Path(folder)
 
 
 def _build(path: Path, made: Path, progress: Progress | None) -> None:
@@ -135,7 +165,8 @@ def _lines(file: IO[bytes]) -> Iterator[bytes]:
 
 def _transcoded(file: IO[bytes], format: ox.RdfFormat, path: Path) -> Iterator[bytes]:
     try:
-        quads = ox.parse(file, format=format, base_iri=path.absolute().as_uri())
+        data = bounded_static(file.read(), format, path) if format in (ox.RdfFormat.JSON_LD, ox.RdfFormat.RDF_XML) else file
+        quads = ox.parse(data, format=format, base_iri=path.absolute().as_uri())
         while part := [ox.Triple(q.subject, q.predicate, q.object) for q, _ in zip(quads, range(_QUADS), strict=False)]:
             yield ox.serialize(part, format=ox.RdfFormat.N_TRIPLES) or b""
     except SyntaxError as error:

@@ -5,8 +5,10 @@ A batch ends where an event ends; the rest waits for more. A name that comes bac
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
 import numpy as np
@@ -16,6 +18,7 @@ from scepter.rdf import grouping, lexing, scanner
 from scepter.rdf.batch import DeadLetter, EventBatch
 from scepter.rdf.gathering import Gatherer
 from scepter.rdf.hashing import TermKey
+from scepter.rdf.limits import DEFAULT, ReadLimits
 from scepter.rdf.numerals import UNDECIDED, exact_number
 from scepter.rdf.spelling import LABEL_ROOM
 from scepter.rdf.terms import Literal
@@ -35,6 +38,8 @@ _PAD: Final = len(lexing.SENTINEL)
 _SHORTEST_STATEMENT: Final = 10  # _:a<b:>_:c.
 _UNCOUNTED: Final = 4 << 20
 _BOM: Final = b"\xef\xbb\xbf"
+_TOO_LARGE: Final = b'"beyond the limit of an event"'
+"""What is left of an event that has grown beyond its limit: a time that is none, so that all its lines are refused."""
 
 REASONS: Final[dict[int, str]] = {
     lexing.BAD_IRI: "a character that an IRI must not hold",
@@ -54,7 +59,7 @@ REASONS: Final[dict[int, str]] = {
     lexing.UNTAGGED_LANG_STRING: "an rdf:langString without a language tag",
     grouping.OUTSIDE: "a triple outside every event: it has no graph name and gives no time",
     grouping.BAD_TIME: "a time that is neither an xsd:dateTime nor an integer",
-    grouping.TIME_RANGE: "a time that does not fit into 64 bits",
+    grouping.TIME_RANGE: "a time that does not fit into 64 bits: times reach to 2^63 - 4",
     grouping.MIXED_KINDS: "a dateTime among integer times, or an integer among dateTimes",
     grouping.TWO_TIMES: "an event with two times",
     grouping.NO_TIME: "an event without a time",
@@ -74,6 +79,7 @@ class ReadState:
     kind: TimeKind | None = None
     salt: int = 0
     times: TimeProperties = PROV_TIMES
+    limits: ReadLimits = DEFAULT
 
 
 def padded(*parts: bytes | bytearray | memoryview, spare: int = 0) -> NDArray[np.uint8]:
@@ -198,7 +204,8 @@ class NQuadsReader:
         self._dead_letter = dead_letter
         self._run = run if run is not None else ReadState()
         self._time_ids = self._run.times.table(key)
-        self._batch_bytes = max(1, batch_bytes)
+        self._limits = self._run.limits
+        self._batch_bytes = max(1, min(batch_bytes, self._limits.event))
         self._numbered = numbered
         self._named = named
         self._buffer = np.empty(0, np.uint8)
@@ -212,16 +219,60 @@ class NQuadsReader:
         self._at_start = True
         self._scratch = scratch_for(0)
         self._gather = Gatherer()
+        self._told: Counter[int] = Counter()
+        self._passing = False
+        """Whether the rest of a line is passed over that is too long."""
 
     def feed(self, chunk: bytes) -> EventBatch | None:
         """Takes more text; a batch if it completes enough events."""
+        if self._passing:
+            end = chunk.find(b"\n")
+            if end < 0:
+                return None
+            self._passing, chunk = False, chunk[end:]
         end = chunk.rfind(b"\n") + 1
         if end:
-            self._take([*self._rest, memoryview(chunk)[:end]])
+            self._take_lines(chunk, end)
             self._rest = [chunk[end:]]
         else:
             self._rest.append(chunk)
+        if len(chunk) - end > self._limits.literal or len(self._rest) > 1:
+            self._bound_rest()
         return self._scan(final=False) if self._whole >= self._needed else None
+
+    def _take_lines(self, chunk: bytes, end: int) -> None:
+        """Take the whole lines of a chunk, those aside that are too long."""
+        longest = self._limits.literal
+        if sum(map(len, self._rest)) + end <= longest:
+            self._take([*self._rest, memoryview(chunk)[:end]])
+            return
+        text = b"".join([*self._rest, memoryview(chunk)[:end]])
+        at = 0
+        for found in re.finditer(rb"^[^\r\n]{%d,}+" % (longest + 1), text, re.MULTILINE):
+            self._take([memoryview(text)[at : found.start()]])
+            self._too_long(text[found.start() : found.start() + SHOWN])
+            at = found.end()
+        self._take([memoryview(text)[at:]])
+
+    def _bound_rest(self) -> None:
+        """Let go of a line that is too long before it is whole. Lines may also end in CR alone."""
+        size = sum(map(len, self._rest))
+        if size <= self._limits.literal:
+            return
+        text = b"".join(self._rest)
+        end = text.rfind(b"\r", 0, -1) + 1
+        if end:
+            self._rest = []
+            self._take_lines(text, end)
+            self._rest = [text[end:]]
+        else:
+            self._too_long(text[:SHOWN])
+            self._rest, self._passing = [], True
+
+    def _too_long(self, begins: bytes) -> None:
+        line = self._line + int(np.count_nonzero(self._buffer[: self._whole] == lexing.LF)) if self._numbered else None
+        reason = f"a line of more than {self._limits.literal} bytes (limit literal)"
+        self._dead_letter(DeadLetter(self._source, line, reason, begins.decode("utf-8", errors="replace") + "…"))
 
     def finish(self) -> EventBatch | None:
         """Ends the source: what waited is read as it stands."""
@@ -232,7 +283,7 @@ class NQuadsReader:
     def read(self, text: bytes) -> EventBatch | None:
         """A text of whole events, for itself: nothing waits before or behind it, and lines are counted from its first."""
         self._line, self._at_start = 1, False
-        self._take([text])
+        self._take_lines(text, len(text))
         return self._scan(final=True)
 
     def _take(self, parts: Sequence[bytes | memoryview]) -> None:
@@ -297,18 +348,40 @@ class NQuadsReader:
         state = columns.state
         self._run.kind = _KINDS[state[scanner.KIND]]
         self._run.salt = int(state[scanner.SALT])
-        for row in range(int(state[scanner.ERRORS])):
-            code, line, at = (int(value) for value in columns.errors[row])
-            end = scanner.line_end(buffer, at)
-            text = buffer[at : min(end, at + SHOWN + 1)].tobytes()
-            self._dead_letter(letter(self._source, line if self._numbered else None, code, text))
+        self._tell(columns.errors[: int(state[scanner.ERRORS])], buffer)
         self._line = int(state[scanner.LINE])
 
+    def _tell(self, errors: NDArray[np.int64], buffer: NDArray[np.uint8]) -> None:
+        """The first errors of each kind one by one, the others counted: junk costs no more than data."""
+        shown, counted = [], []
+        for code in np.unique(errors[:, 0]).tolist():
+            rows = np.flatnonzero(errors[:, 0] == code)
+            room = self._limits.letters - self._told[code]
+            shown.append(rows[:room])
+            counted += [(int(rows[room]), len(rows) - room)] if len(rows) > room else []
+            self._told[code] += len(rows[:room])
+        for row in np.sort(np.concatenate(shown)).tolist() if shown else ():
+            code, line, at = (int(value) for value in errors[row])
+            end = scanner.line_end(buffer, at)
+            text = buffer[at : min(end, at + SHOWN + 1)].tobytes()
+            found = letter(self._source, line if self._numbered else None, code, text)
+            if code == grouping.BAD_TIME and _TOO_LARGE in text:
+                found = replace(found, reason=f"an event of more than {self._limits.event} bytes (limit event)", text="")
+            self._dead_letter(found)
+        for row, count in counted:
+            place = int(errors[row, 1]) if self._numbered else None
+            self._dead_letter(DeadLetter(self._source, place, REASONS[int(errors[row, 0])], "", count))
+
     def _keep(self, consumed: int) -> None:
-        """Keeps the text of the open event."""
+        """Keeps the text of the open event, or what stands for it where it is too large."""
         self._at_start = self._at_start and consumed == 0
         rest = self._buffer[consumed : self._whole].copy()
-        self._whole -= consumed
+        if len(rest) > self._limits.event:
+            start, end = int(self._columns.state[scanner.NAME]), int(self._columns.state[scanner.NAME_END])
+            self._line += int(np.count_nonzero(rest == lexing.LF)) - 1
+            rules = self._run.times.iris[0].encode()
+            rest = np.frombuffer(b"%s <%s> %s .\n" % (self._buffer[start:end].tobytes(), rules, _TOO_LARGE), np.uint8)
+        self._whole = len(rest)
         self._buffer[: self._whole] = rest
         # A long open event is scanned again only once it has grown by half: linear work for any chunk size
         growth = self._whole // 2 if self._whole > _PATIENCE else 0

@@ -5,24 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import IO, Any, Final, TypeAlias
+from typing import IO, Final, TypeAlias
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
 import pyoxigraph
 
-from scepter.errors import DataError, option_error
+from scepter.errors import DataError
 from scepter.rdf.batch import DeadLetter, EventBatch
-from scepter.rdf.formats import document_batches, events_to_batch, grouped_batch
+from scepter.rdf.formats import document_batches, events_to_batch
 from scepter.rdf.hashing import TermKey
-from scepter.rdf.nquads import REASONS, NQuadsReader, ReadState
+from scepter.rdf.limits import BeyondLimit, check_turtle
+from scepter.rdf.nquads import SHOWN, NQuadsReader, ReadState
+from scepter.rdf.parquet import EventTable, parquet_batches, table_batches
 from scepter.rdf.source import DeadLetterTaker
 from scepter.rdf.timeline_notation import parse_timeline
-from scepter.timeline import TimeKind
-
-_PARQUET_ROWS: Final = 16384
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +55,7 @@ def read_nquads(file: IO[bytes], reading: Reading) -> Iterator[EventBatch]:
 
 def _document(format: pyoxigraph.RdfFormat) -> Reader:
     def read(file: IO[bytes], reading: Reading) -> Iterator[EventBatch]:
-        text = file.read().removeprefix(b"\xef\xbb\xbf")
+        text = file.read(reading.run.limits.document + 1).removeprefix(b"\xef\xbb\xbf")
         yield from document_batches(
             text, format, reading.key, reading.stream_index, reading.source_name, reading.dead_letter,
             predicates=reading.predicates, run=reading.run, batch_bytes=reading.batch_bytes,
@@ -70,15 +66,23 @@ def _document(format: pyoxigraph.RdfFormat) -> Reader:
 
 def read_timeline(file: IO[bytes], reading: Reading) -> Iterator[EventBatch]:
     """The timeline notation; a file in it is read as a whole or not at all."""
+    limit = reading.run.limits.document
     try:
-        text = file.read().decode("utf-8-sig")
+        data = file.read(limit + 1)
+        if len(data) > limit:
+            raise BeyondLimit(f"a document of more than {limit} bytes (limit document)")
+        check_turtle(data, reading.run.limits)
+        text = data.decode("utf-8-sig")
         events = parse_timeline(text, reading.prefixes, name=reading.source_name, kind=reading.run.kind)
     except UnicodeDecodeError as error:
         reading.dead_letter(DeadLetter(reading.source_name, None, f"bytes that are not UTF-8: {error.reason}"))
         return
+    except BeyondLimit as error:
+        reading.dead_letter(DeadLetter(reading.source_name, None, str(error)))
+        return
     except DataError as error:
         shown = error.source.line(error.line) if error.source is not None and error.line is not None else ""
-        reading.dead_letter(DeadLetter(reading.source_name, error.line, error.diagnostic.message, shown))
+        reading.dead_letter(DeadLetter(reading.source_name, error.line, error.diagnostic.message, shown[:SHOWN]))
         return
     if events:
         reading.run.kind = events[0].kind
@@ -90,80 +94,18 @@ def read_timeline(file: IO[bytes], reading: Reading) -> Iterator[EventBatch]:
 
 def read_parquet(file: IO[bytes], reading: Reading) -> Iterator[EventBatch]:
     """Tables with columns start, end (timestamp or integer) and graph (list of structs s, p, o in N-Triples form)."""
-    try:
-        table = pq.ParquetFile(file if file.seekable() else pa.BufferReader(file.read()))
-        names = set(table.schema_arrow.names)
-    except pa.ArrowInvalid as error:
-        reading.dead_letter(DeadLetter(reading.source_name, None, f"not Parquet: {error}"))
-        return
-    if missing := {"start", "end", "graph"} - names:
-        raise option_error(
-            "table-columns",
-            f"{reading.source_name}: the column {sorted(missing)[0]} is missing",
-            help="a table of events has the columns stream, start, end, graph array<struct<s,p,o>>",
-        )
-    row = 0
-    for block in table.iter_batches(batch_size=_PARQUET_ROWS, columns=["start", "end", "graph"]):
-        if (batch := _table_batch(block, reading, row)) is not None:
-            yield batch
-        row += len(block)
+    return parquet_batches(file, _table(reading))
 
 
-def _table_batch(block: Any, reading: Reading, first_row: int) -> EventBatch | None:
-    start, start_kind = _instants(block.column("start"), reading.source_name)
-    end, end_kind = _instants(block.column("end"), reading.source_name)
-    graph = block.column("graph")
-    if start_kind is not end_kind:
-        raise option_error("table-columns", f"{reading.source_name}: start and end are of different types")
-    run = reading.run
-    run.kind = run.kind or start_kind
-    faults: dict[int, str] = {}
-    valid = ~(np.asarray(block.column("start").is_null()) | np.asarray(block.column("end").is_null()))
-    for row in np.flatnonzero(~valid).tolist():
-        faults[row] = "an event without a time"
-    for row in np.flatnonzero(valid & (start > end)).tolist():
-        faults[row] = "an event that ends before it starts"
-    for row in np.flatnonzero(np.asarray(graph.is_null())).tolist():
-        faults.setdefault(row, "an event without triples")
-    if start_kind is not run.kind:
-        faults = dict.fromkeys(range(len(block)), "a dateTime among integer times, or an integer among dateTimes")
-    for row in sorted(faults):
-        reading.dead_letter(DeadLetter(reading.source_name, first_row + row + 1, faults[row]))
-    rows = np.array([row for row in range(len(block)) if row not in faults], dtype=np.int64)
-    if not len(rows):
-        return None
-    return _grouped(graph.take(pa.array(rows)), start[rows], end[rows], rows + first_row + 1, reading)
+def read_table(table: pa.Table, reading: Reading) -> Iterator[EventBatch]:
+    """The events of an Arrow table at hand, with the columns of a Parquet file of events."""
+    return table_batches(table, _table(reading))
 
 
-def _grouped(graph: Any, start: Any, end: Any, numbers: Any, reading: Reading) -> EventBatch:
-    """The lists of structs become one text of N-Triples lines, without an object per triple."""
-    flat = graph.flatten()
-    terms = [pc.replace_substring_regex(pc.coalesce(flat.field(name), ""), "[\n\r]", " ") for name in ("s", "p", "o")]
-    lines = pc.binary_join_element_wise(*terms, ".\n", " ").cast(pa.large_string())
-    sizes = np.asarray(pc.binary_length(lines), dtype=np.int64)
-    offsets = np.concatenate([[0], np.cumsum(sizes)])
-    lengths = np.asarray(pc.list_value_length(graph), dtype=np.int64)
-    bounds = offsets[np.concatenate([[0], np.cumsum(lengths)])]
-    text = memoryview(lines.buffers()[2])[: int(offsets[-1])] if len(lines) else b""
-    given = np.stack([start, end, np.full(len(start), -1), np.full(len(start), reading.stream_index)], axis=1).astype(np.int64)
-
-    def report(code: int, event: int, line: bytes) -> None:
-        shown = line[:1000].decode("utf-8", errors="replace")
-        reading.dead_letter(DeadLetter(reading.source_name, int(numbers[event]), REASONS[code], shown))
-
-    kind = reading.run.kind
-    if kind is None:
-        raise AssertionError("a table's columns tell the kind of its times")
-    return grouped_batch(text, bounds, given, reading.key, kind, report, run=reading.run, predicates=reading.predicates)
-
-
-def _instants(column: Any, source_name: str) -> tuple[Any, TimeKind]:
-    if pa.types.is_timestamp(column.type):
-        micros = column.cast(pa.timestamp("us", tz=column.type.tz), safe=False).cast(pa.int64())
-        return np.asarray(micros.fill_null(0), dtype=np.int64), TimeKind.DATETIME
-    if pa.types.is_integer(column.type):
-        return np.asarray(column.cast(pa.int64()).fill_null(0), dtype=np.int64), TimeKind.INTEGER
-    raise option_error("table-columns", f"{source_name}: start and end are timestamps or integers, not {column.type}")
+def _table(reading: Reading) -> EventTable:
+    return EventTable(
+        reading.key, reading.stream_index, reading.source_name, reading.dead_letter, reading.predicates, reading.run
+    )
 
 
 READERS: Final[dict[str, Reader]] = {
@@ -178,7 +120,10 @@ READERS: Final[dict[str, Reader]] = {
 """Readers by extension; a new format is one more entry."""
 
 _JSON_START: Final = re.compile(rb'\s*(?:\[\s*[{\]]|\{\s*["}])')
-_TIMELINE_START: Final = re.compile(rb"[+-]?\d[\dTZ:.+-]*\s*\{")
+# The notation's own PREFIX lines may stand before the first event; in TriG no subject begins with a digit.
+_TIMELINE_START: Final = re.compile(
+    rb"(?:(?i:@?prefix)\s+[^\s:]*:\s*<[^<>\s]*>[ \t]*\.?(?:\s|#[^\n]*(?:\n|\Z))*+)*+[+-]?\d[\dTZ:.+-]*+\s*\{"
+)
 _NQUADS_START: Final = re.compile(rb'(?:<[^<>"{}|^`\x00-\x20]*>|_:\S+)[ \t]*<[^<>"{}|^`\x00-\x20]*>[ \t]*[<_"]')
 _TRIG_START: Final = re.compile(rb"(?i:@?prefix\b|@?base\b|graph\b)|\{|\[|(?:<[^<>\s]*>|[\w.-]*:[\w.-]*)\s*[\{<\w:\[\"']")
 _LEADING: Final = re.compile(rb"(?:\xef\xbb\xbf)?(?:\s|#[^\n]*(?:\n|\Z))*")

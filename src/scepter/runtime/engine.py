@@ -69,7 +69,7 @@ class LocalEngine:
         self._tasks: list[Task] | None = None
         self._kind: TimeKind | None = None
         self._start: int | None = None
-        self.reading = ReadState(times=options.times)
+        self.reading = ReadState(times=options.times, limits=options.limits)
         """What the readers of this run share."""
         self._number = numbered_from
         self._marks = (0, 0)

@@ -20,6 +20,7 @@ Static: TypeAlias = str | Path
 """A path, or Turtle text if it contains a newline."""
 BackgroundGiven: TypeAlias = Static | Mapping[str | None, Static | Iterable[Static]] | None
 OntologyGiven: TypeAlias = Static | Iterable[Static] | None
+_GRAPHS = "give a file, Turtle text, or a dict from each graph's IRI (None: the default graph) to its files"
 _LARGE = 2**20
 """Files from so many bytes on are indexed once and mapped into memory."""
 
@@ -66,13 +67,22 @@ def _by_name(given: BackgroundGiven) -> dict[str | None, list[Static]]:
         return {}
     if isinstance(given, (str, Path)):
         return {None: [given]}
+    if not isinstance(given, Mapping):
+        raise option_error("background", f"background graphs are not given as a {type(given).__name__}", help=_GRAPHS)
     return {name or None: _as_list(parts) for name, parts in given.items()}
 
 
 def _as_list(parts: Static | Iterable[Static] | None) -> list[Static]:
     if parts is None:
         return []
-    return [parts] if isinstance(parts, (str, Path)) else list(parts)
+    found = [parts] if isinstance(parts, (str, Path)) else list(parts) if isinstance(parts, Iterable) else [parts]
+    for part in found:
+        if not isinstance(part, (str, Path)):
+            raise option_error("static", f"{part!r} is neither a file's name nor Turtle text", help=_GRAPHS)
+        if not _is_text(part) and not Path(part).is_file():
+            what = "is a folder" if Path(part).is_dir() else "is no file"
+            raise option_error("no-such-file", f"{part} {what}", help="Turtle given as text holds a line end")
+    return found
 
 
 def _graph(label: str, parts: list[Static], progress: Progress | None) -> Iterable[Triple]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from itertools import chain
+from typing import Protocol, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,7 +53,25 @@ class Progress:
     """Counts the rows of state, for whoever asks."""
 
 
-def run_local(
+class Given(TypedDict, total=False):
+    """What a run may be given besides its query and its streams."""
+
+    background: BackgroundGiven
+    ontology: OntologyGiven
+    options: RunOptions
+    dead_letter: DeadLetterTaker
+    progress: Callable[[Progress], None] | None
+    observer: Observer | None
+    shown: Callable[[int, str | None], object] | None
+    warn: Callable[[Diagnostic], None]
+
+
+def run_local(query: Query, streams: Mapping[str, EventSource], **given: Unpack[Given]) -> Iterator[Match]:
+    """The matches of a query over bounded sources, in order of end, start and bindings: those of `run_in_parts`, one by one."""
+    return chain.from_iterable(run_in_parts(query, streams, **given))
+
+
+def run_in_parts(
     query: Query,
     streams: Mapping[str, EventSource],
     *,
@@ -64,8 +83,9 @@ def run_local(
     observer: Observer | None = None,
     shown: Callable[[int, str | None], object] | None = None,
     warn: Callable[[Diagnostic], None] = lambda diagnostic: None,
-) -> Iterator[Match]:
-    """The matches of a query over bounded sources, in order of end, start and bindings.
+) -> Iterator[Sequence[Match]]:
+    """The matches of a query over bounded sources, in order of end, start and bindings, as many at a time as become certain
+    together: so they stay in columns for whoever writes them.
 
     The sources are surveyed first, so that input in any order needs memory for its disorder only. `shown` says what matches
     show for an event, by its number and name; `warn` takes what may be wrong with the query, given its ontology.
@@ -88,7 +108,9 @@ def run_local(
     return _timed(_run(query, engine, inputs, progress, observer), inputs, options, untimed)
 
 
-def _timed(matches: Iterator[Match], inputs: list[Input], options: RunOptions, untimed: Untimed) -> Iterator[Match]:
+def _timed(
+    matches: Iterator[Sequence[Match]], inputs: list[Input], options: RunOptions, untimed: Untimed
+) -> Iterator[Sequence[Match]]:
     """The matches; an error where there were events and none of them had a time, once their dead letters are told."""
     yield from matches
     if untimed.events and not any(i.survey.events for i in inputs):
@@ -176,7 +198,7 @@ def _run(
     inputs: list[Input],
     progress: Callable[[Progress], None] | None,
     observer: Observer | None,
-) -> Iterator[Match]:
+) -> Iterator[Sequence[Match]]:
     total = sum(i.survey.bytes for i in inputs)
     triples = matches = waiting = 0
     reached = MIN_INSTANT
@@ -195,10 +217,10 @@ def _run(
                 reached, waiting = complete, 0
                 found = engine.advance(complete)
                 matches += len(found)
-                yield from found
+                yield found
                 engine.commit()
             if progress is not None:
                 progress(Progress(sum(i.done for i in inputs), total, triples, matches, engine.state_size))
-        yield from engine.finish()
+        yield engine.finish()
     except QueryError as error:
         raise QueryError(error.diagnostic, query.lowered.source) from None

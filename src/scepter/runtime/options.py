@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from scepter.errors import OptionError, nearest, option_error
 from scepter.lower import Lowered
+from scepter.rdf.limits import DEFAULT, ReadLimits
 from scepter.rdf.times import PROV_TIMES, TimeProperties
 from scepter.timeline import TIME_UNITS, Duration, TimeKind, format_instant, parse_duration, parse_instant
 
@@ -62,6 +63,8 @@ class RunOptions:
     """Live on Spark, with several streams: whether time waits for the one that is behind, or goes with the one ahead."""
     times: TimeProperties = PROV_TIMES
     """Which properties give an event its time."""
+    limits: ReadLimits = DEFAULT
+    """How much one input may ask of its reader."""
 
     @classmethod
     def of(
@@ -76,32 +79,34 @@ class RunOptions:
         why: bool = False,
         idle_streams: str | None = None,
         time_property: str | Sequence[str] | None = None,
+        limits: Mapping[str, int | str] | None = None,
     ) -> RunOptions:
         """Options from what a person writes; raises OptionError that says what would be right.
 
         >>> RunOptions.of(time_unit="s", start=5).start.value
         5
         """
-        if time_unit not in TIME_UNITS:
-            close = _SPELLINGS.get(time_unit.lower()) or nearest(time_unit, TIME_UNITS)
+        if not isinstance(time_unit, str) or time_unit not in TIME_UNITS:
+            close = _SPELLINGS.get(str(time_unit).lower()) or nearest(str(time_unit), TIME_UNITS)
             hint = f"did you mean {close}? " if close else ""
             raise option_error(
                 "time-unit", f"{time_unit!r} is no time unit", help=f"{hint}the units are {', '.join(TIME_UNITS)}"
             )
         if policy is not None and policy not in POLICIES:
-            close = nearest(policy, POLICIES)
+            close = nearest(str(policy), POLICIES)
             hint = f"did you mean {close}? " if close else ""
             raise option_error("policy", f"{policy!r} is no policy", help=f"{hint}the policies are {', '.join(POLICIES)}")
         return cls(
             policy,
             time_unit,
             None if start is None else _instant(start, "--start"),
-            None if evaluate_at is None else tuple(_instant(t, "--evaluate-at") for t in evaluate_at),
+            None if evaluate_at is None else _instants(evaluate_at),
             None if max_delay is None else _delay(max_delay),
             MAX_DERIVATIONS if max_derivations is None else _count(max_derivations),
             why,
             IDLE_STREAMS[0] if idle_streams is None else _idle(idle_streams),
             TimeProperties.of(time_property),
+            ReadLimits.of(limits or {}),
         )
 
     def delay_on(self, kind: TimeKind) -> int | None:
@@ -148,6 +153,12 @@ def _count(given: int | str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 19 and int(text)):
         raise option_error("max-derivations", f"--max-derivations cannot be {text!r}", help="write a number above zero")
     return int(text)
+
+
+def _instants(given: Sequence[int | str]) -> tuple[Instant, ...]:
+    if isinstance(given, (str, bytes)) or not isinstance(given, Iterable):
+        raise option_error("instant", f"the instants of evaluation are a list, not {given!r}", help="evaluate_at=[8, 10]")
+    return tuple(_instant(instant, "--evaluate-at") for instant in given)
 
 
 def _instant(given: int | str, what: str) -> Instant:

@@ -19,7 +19,7 @@ from scepter.runtime.inputs import BackgroundGiven, OntologyGiven, load_backgrou
 from scepter.runtime.matches import Match
 from scepter.runtime.notebook import Matches
 from scepter.runtime.options import RunOptions, check_taken
-from scepter.runtime.queries import Query
+from scepter.runtime.queries import Query, check_query
 from scepter.timeline import MIN_INSTANT, TimeKind, format_instant, parse_instant
 
 _PRUNE_FROM = 4096
@@ -48,11 +48,12 @@ class Event:
         name: str | None = None,
         prefixes: Mapping[str, str] | None = None,
     ) -> None:
+        if not isinstance(stream, str) or not (name is None or isinstance(name, str)):
+            raise option_error("event", f"an event's stream and name are text, not {stream!r} and {name!r}")
         self.stream = stream
         self.name = name
         self.start, self.end, self.kind = (0, 0, None) if start is None and end is None else _interval(start, end)
-        terms = parse_graph(graph, prefixes=prefixes) if isinstance(graph, str) else graph
-        self.triples: list[tuple[str, str, str]] = [_texts(*triple) for triple in terms]
+        self.triples: list[tuple[str, str, str]] = _triples(graph, prefixes)
         if not self.triples:
             raise option_error("empty-event", "an event's graph has one or more triples")
 
@@ -82,6 +83,19 @@ class Event:
             return f"Event({self.stream!r}, {len(self.triples)} triples)"
         time = format_instant(self.end, self.kind) if self.start == self.end else f"{self.start}..{self.end}"
         return f"Event({self.stream!r}, {time}, {len(self.triples)} triples)"
+
+
+def _triples(graph: str | Iterable[tuple[Term, Term, Term]], prefixes: Mapping[str, str] | None) -> list[tuple[str, str, str]]:
+    if not (prefixes is None or isinstance(prefixes, Mapping)):
+        raise option_error("event", f"prefixes are a dict, not a {type(prefixes).__name__}", help="{'': 'http://example/'}")
+    if isinstance(graph, str):
+        return [_texts(*triple) for triple in parse_graph(graph, prefixes=prefixes)]
+    try:
+        triples = [(subject, predicate, object) for subject, predicate, object in graph]
+    except (TypeError, ValueError):
+        ought = "':a :p 1 .', or [(IRI(…), IRI(…), Literal(…))]"
+        raise option_error("triple", f"a graph is Turtle text or triples of terms, not {graph!r}", help=ought) from None
+    return [_texts(*triple) for triple in triples]
 
 
 def _texts(subject: Term, predicate: Term, object: Term) -> tuple[str, str, str]:
@@ -133,6 +147,17 @@ class Engine:
     `push` takes events in order of time, or out of order by at most `max_delay`, and returns the matches that became certain.
     Late events are kept in `late` and take part in nothing. `time_property` (IRIs, or names of vocabularies such as "sosa")
     says which of its triples gives the time of an event that comes without one.
+
+    >>> from scepter import parse
+    >>> engine = Engine(parse('''PREFIX : <http://example/> SELECT ?h WITHIN 10 FROM STREAM S <http://example/s>
+    ... WHERE { SEQ (A; B) DEFINE GPM A ON S { ?h :alarm ?x } DEFINE GPM B ON S { ?h :fire ?y } }'''))
+    >>> prefixes = {"": "http://example/"}
+    >>> engine.push(Event("http://example/s", ":h1 :alarm 1 .", 1, prefixes=prefixes))
+    []
+    >>> engine.push(Event("http://example/s", ":h1 :fire 2 .", 5, prefixes=prefixes))
+    start  end  ?h
+    1      5    :h1
+    1 match
     """
 
     def __init__(
@@ -149,6 +174,7 @@ class Engine:
         why: bool = False,
         time_property: str | Sequence[str] | None = None,
     ) -> None:
+        check_query(query)
         self.query = query
         self._options = RunOptions.of(
             policy=policy, time_unit=time_unit, start=start, evaluate_at=evaluate_at, max_delay=max_delay, why=why,
@@ -170,7 +196,8 @@ class Engine:
         self._delay = 0
         self._watermark = MIN_INSTANT
         self._open = False
-        self._emitted: Counter[tuple[object, ...]] = Counter()
+        self._returned: list[Match] = []
+        """For the instant that is open."""
         self._ahead: list[tuple[int, int, int, Event]] = []
         self._arrivals = 0
         self._events: dict[int, Event] = {}
@@ -184,13 +211,15 @@ class Engine:
 
     def push_all(self, events: Iterable[Event]) -> list[Match]:
         """Give it several events; the matches are those of pushing them one by one."""
-        accepted = [self._accepted(event) for event in events]
-        found = Matches()
-        for instant in _instants(accepted, self._watermark, self._delay):
-            found += self._step(instant)
-        return found
+        if isinstance(events, Event) or not isinstance(events, Iterable):
+            what = "one event" if isinstance(events, Event) else f"a {type(events).__name__}"
+            raise option_error("event", f"push_all takes several events, and was given {what}", help="engine.push(event)")
+        return Matches(self._step([self._accepted(event) for event in events]), query=self.query)
 
     def _accepted(self, event: Event) -> Event:
+        if not isinstance(event, Event):
+            ought = "scepter.Event(stream, graph, time)"
+            raise option_error("event", f"an engine takes events, not a {type(event).__name__}", help=ought)
         if self._closed:
             raise DataError(Diagnostic("closed", "the engine is closed and takes no more events"))
         if event.stream not in self.query.streams and not self.query.lowered.every_stream:
@@ -212,43 +241,46 @@ class Engine:
             )
         return event
 
-    def _step(self, events: list[Event]) -> list[Match]:
-        """Events that leave the watermark where it is, or take it to one new place."""
-        watermark = max(self._watermark, max(e.end for e in events) - self._delay)
-        punctual = []
+    def _step(self, events: list[Event]) -> Sequence[Match]:
+        """All instants that the events close are taken in one batch; the last one stays open."""
+        watermark, reopens = self._watermark, False
         for event in events:
+            watermark = max(watermark, event.end - self._delay)
             if event.end < watermark:  # the event that moves the watermark is itself never behind it
                 self.late.append(Late(event, watermark))
-            else:
-                punctual.append(event)
-        if not punctual:
-            return []
-        for event in punctual:
+                continue
+            reopens |= event.end == self._watermark
             heapq.heappush(self._ahead, (event.end, event.start, self._arrivals, event))
             self._arrivals += 1
-        if watermark > self._watermark:
-            self._commit()
-        elif any(e.end == watermark for e in punctual):
-            self._reopen()
-        else:
+        if not reopens and watermark == self._watermark:
             return []
+        if not reopens:
+            self._commit()
+        elif self._open:
+            self._engine.undo()
         return self._release(watermark)
 
-    def _release(self, watermark: int) -> list[Match]:
+    def _release(self, watermark: int) -> Sequence[Match]:
+        """Close the instants before the watermark, and open the one at it. Of an instant that was open and has been undone,
+        what was returned before is not returned again."""
         self._watermark = watermark
         due: list[Event] = []
         while self._ahead and self._ahead[0][0] < watermark:
             due.append(heapq.heappop(self._ahead)[3])
-        found: list[Match] = []
+        found: Sequence[Match] = ()
         if due:
             self._take(due)
-            found = list(self._engine.advance(watermark - 1))
+            found = self._fresh(self._engine.advance(watermark - 1))
             self._engine.commit()
+            self._returned.clear()
+            self._prune()
         now = [entry[3] for entry in sorted((e for e in self._ahead if e[0] == watermark), key=lambda e: e[2])]
         self._engine.save()
         self._open = True
         self._take(now)
-        return found + self._fresh(self._engine.advance(watermark, watermark - 1))
+        opened = self._fresh(self._engine.advance(watermark, watermark - 1))
+        self._returned += opened
+        return [*found, *opened] if found else opened
 
     def _take(self, events: list[Event]) -> None:
         if not events:
@@ -259,29 +291,30 @@ class Engine:
         rows = [GraphEvent(self._engine.stream_number(IRI(e.stream)), None, e.start, e.end, e.triples) for e in events]
         self._engine.take(events_to_batch(rows, self._engine.key, self._kind, run=self._engine.reading))
 
-    def _fresh(self, matches: Sequence[Match]) -> list[Match]:
+    def _fresh(self, matches: Sequence[Match]) -> Sequence[Match]:
         """Those not returned for this instant before."""
-        counts = Counter(m.row() for m in matches)
+        if not self._returned:
+            return matches
+        returned = Counter(match.row() for match in self._returned)  # few instants are opened twice
         fresh = []
         for match in matches:
             row = match.row()
-            if counts[row] > self._emitted[row]:
-                counts[row] -= 1
+            if returned[row]:
+                returned[row] -= 1
+            else:
                 fresh.append(match)
-        for match in fresh:
-            self._emitted[match.row()] += 1
         return fresh
-
-    def _reopen(self) -> None:
-        if self._open:
-            self._engine.undo()
 
     def _commit(self) -> None:
         self._engine.commit()
         while self._ahead and self._ahead[0][0] == self._watermark:
             heapq.heappop(self._ahead)  # taken in the instant that is now closed
         self._open = False
-        self._emitted.clear()
+        self._returned.clear()
+        self._prune()
+
+    def _prune(self) -> None:
+        """Let go of the events that no later match can show."""
         if len(self._events) > self._prune_at:
             live = set(self._engine.live_events().tolist())
             self._events = {n: e for n, e in self._events.items() if n in live}
@@ -291,31 +324,31 @@ class Engine:
         """Say that time has reached `time`: no event at or before it, beyond those of the allowed delay, will come."""
         value, kind = _instant(time)
         if self._kind is None:
-            return Matches()
+            return Matches(query=self.query)
         if kind is not self._kind:
             raise option_error("time-kind", f"the events' timestamps are of kind {self._kind.value}")
         watermark = value - self._delay
         if watermark < self._watermark or (watermark == self._watermark and not self._open):
-            return Matches()
+            return Matches(query=self.query)
         self._commit()  # also of an instant that events have reached: now it is closed
         self._watermark = watermark
         due: list[Event] = []
         while self._ahead and self._ahead[0][0] <= watermark:
             due.append(heapq.heappop(self._ahead)[3])
         self._take(due)
-        return Matches(self._engine.advance(watermark))
+        return Matches(self._engine.advance(watermark), self.query)
 
     def close(self) -> list[Match]:
         """The end of the stream: every window closes."""
         if self._closed:
-            return Matches()
+            return Matches(query=self.query)
         self._closed = True
         if self._kind is None:
-            return Matches()
+            return Matches(query=self.query)
         self._commit()
         rest = [heapq.heappop(self._ahead)[3] for _ in range(len(self._ahead))]
         self._take(rest)
-        return Matches(self._engine.finish())
+        return Matches(self._engine.finish(), self.query)
 
     def state_size(self) -> Mapping[str, int]:
         """Rows of state (runs, nodes, …) and bytes of texts, for tests and monitoring."""
@@ -330,16 +363,3 @@ class Engine:
 
     def _shown(self, number: int, name: str | None) -> object:
         return self._events.get(number, name)
-
-
-def _instants(events: list[Event], watermark: int, delay: int) -> list[list[Event]]:
-    """Cut arrivals into stretches within which the watermark moves at most once, at the first event of the stretch."""
-    stretches: list[list[Event]] = []
-    for event in events:
-        reached = max(watermark, event.end - delay)
-        if stretches and reached == watermark:
-            stretches[-1].append(event)
-        else:
-            stretches.append([event])
-        watermark = reached
-    return stretches

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scepter.algebra.events import EventQuery, needs_end
 from scepter.algebra.query import Ask, Construct, Program, Select
-from scepter.errors import Diagnostic, QueryError
+from scepter.errors import Diagnostic, QueryError, option_error
 from scepter.lower import Lowered, lower
 from scepter.optimizer.pipeline import optimize
 from scepter.physical.explain import explain
@@ -120,6 +121,27 @@ def parse(text: str, language: str | None = None, name: str = "<query>") -> Quer
     except QueryError as error:
         raise QueryError(error.diagnostic, lowered.source) from None
     return Query(lowered, program)
+
+
+def read_query(path: Path) -> str:
+    """The text of a query file."""
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise option_error("no-such-file", f"there is no query file {path}") from None
+    except IsADirectoryError:
+        raise option_error("not-a-file", f"{path} is a folder, not a query file") from None
+    except UnicodeDecodeError as error:
+        raise option_error("not-utf-8", f"the query file {path} is no UTF-8 text (byte {error.start})") from None
+    except OSError as error:
+        raise option_error("not-readable", f"the query file {path} cannot be read: {error.strerror}") from None
+
+
+def check_query(query: object) -> None:
+    """Refuse what is no query, with the way to one."""
+    if not isinstance(query, Query):
+        what = "text" if isinstance(query, str) else f"a {type(query).__name__}"
+        raise option_error("query", f"the query is given as {what}", help="make one of its text: scepter.parse(text)")
 
 
 def check_endless(query: Query) -> None:

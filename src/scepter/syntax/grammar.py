@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import io
 import os
 import sys
-import tempfile
 from importlib import resources
 from pathlib import Path
 
@@ -14,6 +14,7 @@ import lark
 from lark import Lark, Token, Tree
 
 from scepter.errors import Span, query_error
+from scepter.kept import own_folder, read_own, sealed, write_whole
 
 DEPTH_LIMIT = 250
 """How deep a query may nest. What comes after the parser recurses over its tree; this bounds it well below Python's stack."""
@@ -60,29 +61,26 @@ def _cache_folder() -> Path | None:
     """The folder of the tables, the user's own and closed to others: lark reads them with pickle."""
     root = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
     try:
-        folder = (Path(root) if root else Path.home() / ".cache") / "scepter"
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        status = folder.stat()
-    except (OSError, RuntimeError):  # RuntimeError: the user has no home
+        return own_folder((Path(root) if root else Path.home() / ".cache") / "scepter")
+    except RuntimeError:  # the user has no home
         return None
-    if hasattr(os, "getuid") and (status.st_uid != os.getuid() or status.st_mode & 0o022):
-        return None
-    return folder
 
 
 def _load(path: Path) -> Lark | None:
+    data = read_own(path)
+    if data is None:
+        return None
     try:
-        with path.open("rb") as file:
-            return Lark.load(file)
-    except Exception:  # a torn or foreign file can fail in any way; the tables are then computed anew and replace it
+        return Lark.load(io.BytesIO(data))
+    except Exception:  # whole, and yet of another lark: the tables are computed anew and replace it
         return None
 
 
 def _store(built: Lark, path: Path) -> Lark:
+    out = io.BytesIO()
+    built.save(out)
     try:
-        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
-            built.save(file)
-        Path(file.name).replace(path)
+        write_whole(path, sealed(out.getvalue()))
     except OSError:  # a full or read-only disk costs the next process some time, nothing else
         return built
     return built

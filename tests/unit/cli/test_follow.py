@@ -16,6 +16,7 @@ from scepter.cli.options import SparkOptions, check_engine, trigger_interval
 from scepter.cli.spark import check_followed, spooled
 from scepter.errors import OptionError, QueryError
 from scepter.io.results import ResultWriter, Shape, open_writer
+from scepter.rdf.batch import DeadLetter
 from scepter.rdf.terms import IRI
 from scepter.runtime.matches import Match
 from scepter.runtime.options import RunOptions
@@ -188,3 +189,70 @@ def test_signals_are_given_back() -> None:
         with pytest.raises(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
     assert signal.getsignal(signal.SIGTERM) is before
+
+
+def letter(line: int, count: int = 1) -> DeadLetter:
+    return DeadLetter("a.nq", line, "a missing dot at the end", "x", count)
+
+
+def lines_of(path: Path) -> list[int]:
+    return [json.loads(line)["line"] for line in path.read_text().splitlines()]
+
+
+def test_letters_are_written_with_their_micro_batch_each_once(tmp_path: Path) -> None:
+    output, dead = tmp_path / "out.jsonl", tmp_path / "dead.jsonl"
+    first = FollowedOutput(output, tmp_path, jsonl, dead)
+    first.take(0, answers(1), [letter(1), letter(2, 5)])
+    assert lines_of(dead) == [1, 2]  # visible while the run goes on
+    assert first.letters == 6
+    with output.open("a") as torn, dead.open("a") as torn_letters:  # killed within the next micro-batch
+        torn.write('{"start"')
+        torn_letters.write('{"source": "a.nq", "line": 3}\n{"sou')
+    second = FollowedOutput(output, tmp_path, jsonl, dead)
+    second.take(0, answers(1), [letter(1)])  # Spark had not heard that it was done
+    second.take(1, answers(2), [letter(3)])
+    first.close()
+    second.close()
+    assert (ends(output), lines_of(dead)) == ([1, 2], [1, 2, 3])
+
+
+def test_letters_alone_have_a_record_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    dead = tmp_path / "dead.jsonl"
+    for batch in (0, 0, 1):
+        written = FollowedOutput(None, tmp_path, jsonl, dead)
+        written.take(batch, [], [letter(batch)])
+        written.close()
+    assert lines_of(dead) == [0, 1]
+
+
+def test_a_run_without_letters_in_between_loses_none(tmp_path: Path) -> None:
+    output, dead = tmp_path / "out.jsonl", tmp_path / "dead.jsonl"
+    for batch, path in enumerate([dead, None, dead]):
+        written = FollowedOutput(output, tmp_path, jsonl, path)
+        written.take(batch, answers(batch), [letter(batch)])
+        written.close()
+    assert (ends(output), lines_of(dead)) == ([0, 1, 2], [0, 2])
+
+
+def test_a_record_of_before_goes_on(tmp_path: Path) -> None:
+    output, dead = tmp_path / "out.jsonl", tmp_path / "dead.jsonl"
+    output.write_text('{"end": 1}\n')
+    dead.write_text('{"line": 7}\n')
+    (tmp_path / "output.json").write_text(json.dumps({"batch": 4, "bytes": 11}))
+    written = FollowedOutput(output, tmp_path, jsonl, dead)
+    written.take(4, answers(9), [letter(9)])
+    written.take(5, answers(2), [letter(8)])
+    written.close()
+    assert (ends(output), lines_of(dead)) == ([1, 2], [7, 8])
+
+
+@pytest.mark.parametrize("damage", [b"", b"{", b"x" * 90, None])
+def test_a_damaged_record_is_an_error_that_says_what_to_do(tmp_path: Path, damage: bytes | None) -> None:
+    output = tmp_path / "out.jsonl"
+    written = FollowedOutput(output, tmp_path, jsonl)
+    written.take(0, answers(1))
+    written.close()
+    record = tmp_path / "output.json"
+    record.write_bytes(record.read_bytes()[:-1] if damage is None else damage)
+    with pytest.raises(OptionError, match="is damaged"):
+        FollowedOutput(output, tmp_path, jsonl)

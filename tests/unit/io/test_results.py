@@ -123,6 +123,14 @@ class TestCsv:
             "start,end,h,p,q\r\n1,2,http://example/H1,6,\r\n"
         )
 
+    def test_safe_cells_are_no_formulas(self) -> None:
+        cells = ["=1+1", "+cmd", "-2+3", "@SUM(A1)", "\tx", "-2.5", "+1E5", "a=b", ""]
+        found = Found(-5, 2, {f"x{i}": Literal(cell) for i, cell in enumerate(cells)})
+        shape = Shape(tuple(f"x{i}" for i in range(len(cells))))
+        rows = list(csv.reader(io.StringIO(text("csv-safe", shape, found), newline="")))
+        assert rows[1] == ["-5", "2", "'=1+1", "'+cmd", "'-2+3", "'@SUM(A1)", "'\tx", "-2.5", "+1E5", "a=b", ""]
+        assert self.read(found, shape=shape)[1][2] == "=1+1"
+
     def test_the_header_comes_even_when_nothing_was_found(self) -> None:
         assert text("csv", Shape(("h",))) == "start,end,h\r\n"
 

@@ -87,7 +87,7 @@ def test_a_name_with_glob_characters_is_itself(tmp_path: Path) -> None:
         ("empty", "holds no stream file"),
         ("junk.bin", "neither the extension nor the content"),
         ("broken.nq.gz/x", "does not exist"),
-        ("kafka://host/topic", "no source is known"),
+        ("amqp://host/topic", "no source is known"),
     ],
 )
 def test_sources_that_are_none(tmp_path: Path, spec: str, message: str) -> None:
@@ -273,6 +273,9 @@ def test_tables_that_are_none(tmp_path: Path) -> None:
         (b"10..12 { }", ".timeline"),
         (b"2026-01-01T00:00:00+01:00 {", ".timeline"),
         (b"-5{", ".timeline"),
+        (b"PREFIX : <http://e/>\n10 { :a :b :c }", ".timeline"),
+        (b"@prefix a: <http://e/> . # here\n\nPREFIX b: <u:> 2026-01-01T00:00:00Z {", ".timeline"),
+        (b"PREFIX : <http://e/>\n:g { :a :b 10 }", ".trig"),
         (b"PAR1....", ".parquet"),
         (b"10 hello", None),
         (b"hello world", None),

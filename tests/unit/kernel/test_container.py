@@ -88,3 +88,19 @@ def _with_header(header: Any) -> bytes:
 def test_a_header_that_tells_nonsense_is_refused(header: Any) -> None:
     with pytest.raises(ValueError, match="damaged"):
         unpack(_with_header(header))
+
+
+def test_what_is_kept_is_sealed() -> None:
+    data = pack(ARRAYS, {"n": 1}, sealed=True)
+    assert unpack(data)[1] == {"n": 1}
+    refused = 0
+    for at in range(len(data)):
+        torn = data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]
+        try:
+            arrays, meta = unpack(torn)
+        except ValueError:
+            refused += 1
+        else:  # a space of the header's padding, or the name of the checksum itself
+            assert meta == {"n": 1}
+            assert all(np.array_equal(arrays[name], ARRAYS[name]) for name in ARRAYS)
+    assert refused > 0.9 * len(data)

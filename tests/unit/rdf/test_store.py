@@ -15,6 +15,7 @@ from scepter.kernel.sparql.dataset import Graph
 from scepter.kernel.sparql.stored import StoredGraph
 from scepter.rdf import indexing
 from scepter.rdf.formats import load_graph
+from scepter.rdf.store import open_store
 from scepter.rdf.terms import IRI, LANG_STRING, XSD, BlankNode, Literal, Term, Triple
 
 TURTLE = """PREFIX : <http://e/>
@@ -121,3 +122,77 @@ def test_nothing_is_a_graph_too(tmp_path: Path) -> None:
     assert len(graph) == 0
     assert list(graph.match(None, None, None)) == []
     assert graph.match(IRI("a:a"), None, None) == ()
+
+
+def _index(cache: Path) -> Path:
+    (found,) = cache.glob("**/*.graph")
+    return found
+
+
+@pytest.mark.parametrize("damage", ["cut", "flip", "header", "empty", "junk", "longer"])
+def test_a_damaged_index_is_made_anew(tmp_path: Path, cache: Path, damage: str) -> None:
+    path = tmp_path / "some.ttl"
+    path.write_text(TURTLE)
+    expected = shape(StoredGraph(indexing.stored(path), "s"))
+    index = _index(cache)
+    data = bytearray(index.read_bytes())
+    whole = len(data)
+    match damage:
+        case "cut":
+            del data[-100:]
+        case "flip":
+            data[-80] ^= 1
+        case "header":
+            data[20] ^= 1
+        case "empty":
+            data.clear()
+        case "junk":
+            data[:] = b"x" * len(data)
+        case _:
+            data += b"x"
+    index.write_bytes(bytes(data))
+    assert shape(StoredGraph(indexing.stored(path), "s")) == expected
+    assert _index(cache).stat().st_size == whole
+
+
+def test_every_flipped_bit_is_seen(tmp_path: Path, cache: Path) -> None:
+    path = tmp_path / "some.nt"
+    path.write_text("".join(f"<http://e/{i}> <http://e/p> <http://e/{i + 1}> .\n" for i in range(20)))
+    expected = shape(StoredGraph(indexing.stored(path), "s"))
+    index = _index(cache)
+    data = index.read_bytes()
+    for at in range(0, len(data), 7):
+        index.write_bytes(data[:at] + bytes([data[at] ^ 4]) + data[at + 1 :])
+        try:
+            assert shape(StoredGraph(open_store(index), "s")) == expected  # padding between columns is nobody's
+        except ValueError as error:
+            assert "damaged" in str(error) or "no index" in str(error) or "whole" in str(error)
+
+
+def test_an_index_that_others_could_have_written_is_not_used(tmp_path: Path, cache: Path) -> None:
+    path = tmp_path / "some.ttl"
+    path.write_text(TURTLE)
+    key = indexing.stored(path).key
+    assert indexing.stored(path).key == key
+    _index(cache).chmod(0o666)
+    assert indexing.stored(path).key != key
+
+
+def test_in_a_shared_folder_everybody_has_a_folder_of_their_own(tmp_path: Path, cache: Path) -> None:
+    cache.mkdir()
+    cache.chmod(0o777)
+    path = tmp_path / "some.ttl"
+    path.write_text(TURTLE)
+    key = indexing.stored(path).key
+    assert _index(cache).parent.name.startswith("user-")
+    assert indexing.stored(path).key == key
+
+
+def test_without_a_folder_of_ones_own_the_index_lasts_as_long_as_the_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("SCEPTER_CACHE", str(tmp_path / "file"))
+    path = tmp_path / "some.ttl"
+    path.write_text(TURTLE)
+    assert len(indexing.stored(path)) == 9

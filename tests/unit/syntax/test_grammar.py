@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import pytest
 from lark import Lark
 
 from scepter.errors import QueryError
+from scepter.kept import read_own
 from scepter.syntax import grammar
 from scepter.syntax.parse import parse_spaseq
 
@@ -44,8 +46,26 @@ def test_damaged_tables_are_replaced(cache: Path, damage: bytes) -> None:
     path.write_bytes(damage)
     grammar.parser.cache_clear()
     parse_spaseq(QUERY.replace("CONDITION", "?c > 1"))
-    with path.open("rb") as file:
-        assert Lark.load(file).parse(QUERY.replace("CONDITION", "?c > 1")).data == "spaseq"
+    kept = read_own(path)
+    assert kept is not None
+    assert Lark.load(io.BytesIO(kept)).parse(QUERY.replace("CONDITION", "?c > 1")).data == "spaseq"
+
+
+def test_tables_that_others_can_write_to_are_not_read(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    grammar.parser("spaseq")
+    (path,) = tables(cache)
+    path.chmod(0o666)
+    grammar.parser.cache_clear()
+    built: list[str] = []
+    build = grammar._build
+
+    def counted(text: str, language: str) -> Lark:
+        built.append(language)
+        return build(text, language)
+
+    monkeypatch.setattr(grammar, "_build", counted)
+    grammar.parser("spaseq")
+    assert built == ["spaseq"]
 
 
 def test_a_folder_that_others_can_write_to_is_not_trusted(cache: Path) -> None:

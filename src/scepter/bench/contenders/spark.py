@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from scepter.api import run as run_on_spark
+from scepter.api.on_spark import run as run_on_spark
 from scepter.bench.contenders import Outcome, Work
 from scepter.bench.model import Point
 from scepter.runtime.queries import parse

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 
-from scepter.api import run as run_on_spark
+from scepter.api.on_spark import run as run_on_spark
 from scepter.bench.contenders import Outcome, Work
 from scepter.bench.contenders.spark import started
 from scepter.bench.model import BATCH, STATE_BEFORE, STATE_LAST, Point

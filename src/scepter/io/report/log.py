@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,20 +18,6 @@ from scepter.runtime.tasks import term_events
 MOST_EVENTS = 5_000
 """Of more events than this only those of matches are drawn one by one."""
 MOST_MATCHES = 2_000
-
-
-class EventName(str):
-    """An event's name that knows the event's number."""
-
-    __slots__ = ("number",)
-    number: int
-
-    @classmethod
-    def of(cls, number: int, name: str | None) -> EventName:
-        """As matches show events."""
-        text = cls(f"#{number}" if name is None else name)
-        text.number = number
-        return text
 
 
 class RunLog:
@@ -70,11 +56,11 @@ class RunLog:
                 self.names[event.number] = event.name
                 self.triples[event.number] = event.triples
 
-    def matched(self, match: Match) -> None:
-        """A match that is found."""
-        self.found += 1
-        if self._keeps and len(self.matches) < MOST_MATCHES:
-            self.matches.append(match)
+    def matched(self, matches: Sequence[Match]) -> None:
+        """Matches that are found."""
+        self.found += len(matches)
+        if self._keeps:
+            self.matches += matches[: max(0, MOST_MATCHES - len(self.matches))]
 
     @property
     def events(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:

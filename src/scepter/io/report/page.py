@@ -12,13 +12,14 @@ import numpy as np
 
 from scepter.algebra.notation import Notation
 from scepter.errors import Diagnostic, render
-from scepter.io.diagnosis import events_told
-from scepter.io.report.log import MOST_EVENTS, MOST_MATCHES, EventName, RunLog
+from scepter.io.report.log import MOST_EVENTS, MOST_MATCHES, RunLog
 from scepter.runtime.diagnosis.model import Diagnosis, Findings, Step
+from scepter.runtime.diagnosis.text import events_told
 from scepter.runtime.matches import Match
 from scepter.runtime.pictures.tables import MatchRow, matches_table, name_text, summary, triples_text
 from scepter.runtime.pictures.timeline import STYLE, Bar, Lane, Mark, draw_timeline
 from scepter.runtime.queries import Query
+from scepter.runtime.seen import EventName
 from scepter.timeline import TimeKind, format_instant
 
 

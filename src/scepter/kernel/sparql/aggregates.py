@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import reduce
 from typing import TypeAlias
 
 from scepter.algebra.expressions import Aggregate
@@ -11,8 +10,7 @@ from scepter.algebra.patterns import Group
 from scepter.kernel.sparql.context import Context, Row
 from scepter.kernel.sparql.expressions import Compiled, compile_expression
 from scepter.rdf.terms import IRI, BlankNode, Literal, Term
-from scepter.rdf.values import ExpressionError, Number, arithmetic, number_of, order_key, to_literal
-from scepter.rdf.values.numeric import add
+from scepter.rdf.values import ExpressionError, Number, arithmetic, number_of, numeric, order_key, to_literal
 
 Column: TypeAlias = list[Term | None]
 """An operand's value for each row of a group; None is an error."""
@@ -104,8 +102,7 @@ def _combination(aggregate: Aggregate) -> Callable[[Column], Term]:
 
 def total(numbers: Iterable[Number]) -> Literal:
     """The sum, by SPARQL's arithmetic; of nothing it is 0."""
-    nothing: Number = 0
-    return to_literal(reduce(add, numbers, nothing))
+    return to_literal(numeric.total(numbers))
 
 
 def mean(numbers: Sequence[Number]) -> Literal:

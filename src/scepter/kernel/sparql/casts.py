@@ -45,7 +45,9 @@ def cast(datatype: str, term: Term) -> Literal:
     if isinstance(value, str):
         stripped = Literal(value.strip(" \t\r\n"), datatype)
         parsed = value_of(stripped)
-        return to_literal(parsed) if isinstance(parsed, bool) else stripped  # "1" is true
+        if isinstance(parsed, (bool, Decimal)):  # "1" is true
+            return to_literal(parsed)
+        return Literal(format_integer(parsed), datatype) if isinstance(parsed, int) else stripped
     return _CASTS[datatype](value, datatype)
 
 
@@ -73,7 +75,7 @@ def _text(value: Value) -> str:
         case int():
             return format_integer(value)
         case Decimal():
-            return format_decimal(value).removesuffix(".0")
+            return format_decimal(value)
         case float():
             return _float_text(value)
         case LangString():
@@ -88,7 +90,7 @@ def _float_text(value: float) -> str:
         return "-0" if math.copysign(1, value) < 0 else "0"
     if not 1e-6 <= abs(value) < 1e6:
         return format_double(value)
-    return format_decimal(Decimal(format_double(value))).removesuffix(".0")
+    return format_decimal(Decimal(format_double(value)))
 
 
 def _number(value: Value) -> Number:

@@ -285,8 +285,7 @@ def _is_kind(*kinds: type) -> Callable[[Arguments, Context], Term]:
 
 
 def _plus(arguments: Arguments, _: Context) -> Term:
-    _number(arguments[0])
-    return arguments[0]
+    return to_literal(_number(arguments[0]))
 
 
 def _timestamp(arguments: Arguments, context: Context) -> Term:

@@ -45,7 +45,7 @@ from scepter.kernel.timed.grouping import Grouped
 from scepter.kernel.timed.joins import Condition, Joined, Optional, Removed, United
 from scepter.kernel.timed.memory import Meeting
 from scepter.kernel.timed.operators import Fixed, Operator, PathScan, Scan
-from scepter.kernel.timed.plain import EveryInstant, is_constant, numbered
+from scepter.kernel.timed.plain import EveryInstant, holds_always, is_constant, numbered
 from scepter.kernel.timed.policies import Paired, Policy
 from scepter.kernel.timed.shaping import Extended, Filtered, Ordered, Projected, Sliced, Unique
 from scepter.rdf.terms import IRI, Term
@@ -70,9 +70,9 @@ class Compiler:
     expressions: Expressions
     policy: Policy | None = None
     plain: bool = False
-    """Whether what needs no triple holds at each instant."""
-    bags: bool = False
-    """Whether UNION and VALUES keep how often they give a solution."""
+    """Whether UNION, VALUES and paths keep how often they give a solution."""
+    always: bool = True
+    """Whether what needs no triple holds at each instant of a plain query."""
     _numbers: Iterator[int] = field(default_factory=count)
 
     def compile(
@@ -83,8 +83,14 @@ class Compiler:
         `bound` is the longest duration its solutions may have to be of use, `window` that of the outermost grouping. `alone`
         says that no join gives its solutions a time: the whole query, or a mandatory side.
         """
-        if alone and self.plain and is_constant(pattern):
-            return EveryInstant(self.compile(pattern, bound, window))
+        if alone and self.plain and self.always:
+            constant = is_constant(pattern)
+            operator = self._compile(pattern, bound, window, alone=not constant)
+            passed_on = isinstance(pattern, _PASSING) and not constant
+            return operator if passed_on or not any(map(holds_always, operator.fixed)) else EveryInstant(operator)
+        return self._compile(pattern, bound, window, alone=alone)
+
+    def _compile(self, pattern: Pattern, bound: int | None, window: Window | None, *, alone: bool) -> Operator:
         match pattern:
             case BGP(triples):
                 return self._bgp(triples, bound)
@@ -104,7 +110,7 @@ class Compiler:
                 shared = in_scope(left) & in_scope(right)
                 return Removed(self.compile(left, bound, alone=True), self.compile(right), _meeting(left, right), shared)
             case Union():
-                mark = f"_:side{next(self._numbers)}" if self.bags else None
+                mark = f"_:side{next(self._numbers)}" if self.plain else None
                 return United(*(self.compile(side, bound, alone=alone) for side in _sides(pattern)), mark=mark)
             case Filter(condition, inner):
                 return self._filter(condition, inner, bound, window, alone=alone)
@@ -112,7 +118,9 @@ class Compiler:
                 return self._extend(pattern, bound, window, alone=alone)
             case Group():
                 window = window or Window()
-                return Grouped(self.compile(pattern.pattern), pattern, self.expressions, window.duration, window.rows)
+                # What needs no triple is in its group at each instant (rule 13).
+                source = self.compile(pattern.pattern, alone=not is_constant(pattern.pattern))
+                return Grouped(source, pattern, self.expressions, window.duration, window.rows)
             case OrderBy(inner, conditions):
                 keys = [(self.expressions.value(expression), descending) for expression, descending in conditions]
                 return Ordered(self.compile(inner, bound, window, alone=alone), keys)
@@ -144,9 +152,9 @@ class Compiler:
 
     def _fixed(self, pattern: Values | Graph | Match) -> Fixed:
         rows: Iterable[Row] = compile_pattern(pattern)(replace(self.context, graph=self.static))
-        if self.bags and not isinstance(pattern, Match):
+        if self.plain and not isinstance(pattern, Match):
             rows = numbered(rows, f"_:row{next(self._numbers)}")
-        return Fixed(list(rows))
+        return Fixed(list(rows), static=not isinstance(pattern, Values))
 
     def _scan(self, triple: TriplePattern, bound: int | None) -> Scan:
         return Scan(triple, self.static, bound, self.policy is not None)
@@ -154,7 +162,7 @@ class Compiler:
     def _path(self, pattern: PathPattern, bound: int | None) -> Operator:
         """A negated set is one triple with another predicate; as such it keeps how often it matches."""
         if not isinstance(pattern.path, NegatedPropertySet):
-            return PathScan(pattern, self.static, bound, self.policy is not None)
+            return PathScan(pattern, self.static, bound, self.policy is not None, once=self.plain)
         path, sides = pattern.path, []
         if path.forward or not path.backward:
             sides.append((pattern.subject, pattern.object, path.forward))
@@ -233,6 +241,10 @@ class Compiler:
         volatile = any(call.function in VOLATILE for _, expression in steps for call in find(expression, Call))
         source = self.compile(node, bound, window, alone=alone or any(_asks_exists(expression) for _, expression in steps))
         return Extended(source, self.expressions.values(steps), volatile=volatile)
+
+
+_PASSING = (Union, Filter, Extend, OrderBy, Project, Distinct, Slice)
+"""Whose inputs stand alone where they do."""
 
 
 def _asks_exists(expression: Expression) -> bool:

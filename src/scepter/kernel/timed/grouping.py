@@ -30,6 +30,7 @@ class Grouped(Operator):
     ) -> None:
         super().__init__(source)
         self.timed = source.timed
+        self.fleeting = source.fleeting
         self._keys = [expressions.value(expression) for _, expression in group.keys]
         asked = [(variable, *expressions.asking(expression)) for variable, expression in group.aggregates]
         self._rows: list[Callable[[Timed], Row]] = [row for _, _, row in asked]
@@ -42,7 +43,9 @@ class Grouped(Operator):
         self._ends: deque[tuple[int, _GroupKey]] = deque()
         self._new: dict[_GroupKey, list[Timed]] = {}
         self._static = self._by_key(source.fixed) if duration is None and rows is None else {}
-        self.fixed = [Timed(self._row(key, members)) for key, members in self._static.items()]
+        self.fixed = [
+            Timed(self._row(key, members), static=any(m.static for m in members)) for key, members in self._static.items()
+        ]
 
     def _by_key(self, solutions: Iterable[Timed]) -> dict[_GroupKey, list[Timed]]:
         found: dict[_GroupKey, dict[object, Timed]] = {}
@@ -62,7 +65,8 @@ class Grouped(Operator):
         members = self._window([*self._members.get(key, ()), *entering], now)
         start = min(m.start for m in members if m.start is not None)
         used = frozenset(o for m in members for o in m.used)
-        return Timed(self._row(key, [*self._static.get(key, ()), *members]), start, now, used)
+        fleeting = all(m.fleeting for m in members)
+        return Timed(self._row(key, [*self._static.get(key, ()), *members]), start, now, used, fleeting=fleeting)
 
     def _window(self, members: list[Timed], now: int) -> list[Timed]:
         if self._duration is not None:
@@ -84,7 +88,10 @@ class Grouped(Operator):
     def commit(self) -> None:
         """The new solutions are members now."""
         super().commit()
-        for key, entering in self._new.items():
+        for key, every in self._new.items():
+            entering = [s for s in every if not s.fleeting]  # what needs no triple enters again at the next instant
+            if not entering:
+                continue
             members = [*self._members.get(key, ()), *entering]
             self._members[key] = members if self._limit is None else _last(members, self._limit)
             if self._duration is not None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 from scepter.kernel.sparql.context import Row
 from scepter.kernel.timed.memory import Batch, Meeting, Memory
 from scepter.kernel.timed.operators import Operator
-from scepter.kernel.timed.solutions import Instant, Key, Timed, distinct, within
+from scepter.kernel.timed.solutions import Instant, Key, Timed, distinct, keyed, within
 from scepter.rdf.values import to_literal
 from scepter.timeline import Allen, OnEnds
 
@@ -65,13 +66,17 @@ class Joined(Operator):
         if left and right:
             batch = Batch(self._meeting, right)
             found += (a.merged(b) for a in left for b in batch.partners(a.row) if related(self._relation, a, b))
-        self._found = {s.key: s for s in within(found, self._bound)} if found else {}
+        self._found = keyed(within(found, self._bound)) if found else {}
         return list(self._found.values())
 
     def _with_memories(self, left: Sequence[Timed], right: Sequence[Timed]) -> list[Timed]:
         memory_left, memory_right = self._memories
-        found = [a.merged(b) for a in left for b in memory_right.partners(a.row) if related(self._relation, a, b)]
-        found += (a.merged(b) for b in right for a in memory_left.partners(b.row) if related(self._relation, a, b))
+        found = [
+            a.merged(b) for a in left for b in memory_right.partners(a.row) if a.meets(b) and related(self._relation, a, b)
+        ]
+        found += (
+            a.merged(b) for b in right for a in memory_left.partners(b.row) if a.meets(b) and related(self._relation, a, b)
+        )
         return found
 
     def grow(self, more: Instant) -> Sequence[Timed]:
@@ -88,7 +93,7 @@ class Joined(Operator):
         found += (a.merged(b) for a in left for b in batch_right.partners(a.row) if related(self._relation, a, b))
         batch_left.add(left)
         self._new = [*self._new[0], *left], [*self._new[1], *right]
-        fresh = {s.key: s for s in within(found, self._bound)}
+        fresh = keyed(within(found, self._bound))
         added = {key: s for key, s in fresh.items() if key not in self._found}
         self._found.update(added)
         return list(added.values())
@@ -98,9 +103,9 @@ class Joined(Operator):
         super().commit()
         left, right = self._new
         if left and self._keep[0]:
-            self._memories[0].add(left)
+            self._memories[0].add(s for s in left if not s.fleeting)
         if right and self._keep[1]:
-            self._memories[1].add(right)
+            self._memories[1].add(s for s in right if not s.fleeting)
         self._new, self._batches, self._found = ((), ()), None, {}
 
     def release(self, now: int) -> None:
@@ -141,7 +146,7 @@ class Optional(Operator):
         self._flipped = flipped
         self._condition = condition
         self._bound = bound
-        self._keep = optional.timed and mandatory.timed and not optional.fleeting and relation is not Allen.EQUALS
+        self._keep = optional.timed and mandatory.timed and relation is not Allen.EQUALS
         self._memory = Memory(meeting, None if shrink is None else bound, shrink)
         self._memory.add(optional.fixed)
         self._new: Sequence[Timed] = ()
@@ -161,6 +166,8 @@ class Optional(Operator):
 
     def _joined(self, solution: Timed, partners: Iterable[Timed]) -> list[Timed]:
         found = [solution.merged(p) for p in partners if self._fits(solution, p)]
+        if solution.fleeting:  # with a partner or alone, it asks again at the next instant
+            found = [replace(s, fleeting=True) for s in found]
         return found or [solution]
 
     def _fits(self, solution: Timed, partner: Timed) -> bool:
@@ -171,7 +178,7 @@ class Optional(Operator):
         """Remember the optional side."""
         super().commit()
         if self._keep:
-            self._memory.add(self._new)
+            self._memory.add(s for s in self._new if not s.fleeting)
 
     def release(self, now: int) -> None:
         """What is out of bounds shrinks to the fact that it was there."""
@@ -222,8 +229,7 @@ class Removed(Operator):
     def commit(self) -> None:
         """Remember that the right side was there."""
         super().commit()
-        if not self.inputs[1].fleeting:
-            self._remember(self._new)
+        self._remember(s for s in self._new if not s.fleeting)
 
     def size(self) -> int:
         """The distinct mappings of the right side."""
@@ -248,12 +254,12 @@ class United(Operator):
 
     def delta(self, instant: Instant) -> Sequence[Timed]:
         """What ends on any side."""
-        self._found = {s.key: s for s in self._marked([side.delta(instant) for side in self.inputs])}
+        self._found = keyed(self._marked([side.delta(instant) for side in self.inputs]))
         return list(self._found.values())
 
     def grow(self, more: Instant) -> Sequence[Timed]:
         """What is more on any side."""
-        fresh = {s.key: s for s in self._marked([side.grow(more) for side in self.inputs])}
+        fresh = keyed(self._marked([side.grow(more) for side in self.inputs]))
         added = {key: s for key, s in fresh.items() if key not in self._found}
         self._found.update(added)
         return list(added.values())

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from scepter.algebra.expressions import Constant, Variable
 from scepter.algebra.patterns import PathPattern, TriplePattern
 from scepter.kernel.sparql.context import Context, Row
-from scepter.kernel.sparql.dataset import Graph
+from scepter.kernel.sparql.dataset import EMPTY_GRAPH, Graph
 from scepter.kernel.sparql.patterns import solutions as graph_solutions
 from scepter.kernel.timed.solutions import Instant, Occurrence, Timed, distinct, within
 from scepter.rdf.terms import Term, Triple
@@ -22,7 +22,7 @@ class Operator(ABC):
     timed: bool = True
     """Whether a solution can have an interval."""
     fleeting: bool = False
-    """Whether its solutions are those of each instant anew, so that none is remembered and all join with what ends there."""
+    """Whether all solutions with an interval are fleeting, so that what they meet need not be remembered."""
     growable: bool = False
     """Whether more occurrences of an instant only add solutions, which `grow` then gives."""
 
@@ -60,9 +60,9 @@ class Fixed(Operator):
     timed = False
     growable = True
 
-    def __init__(self, rows: Sequence[Row]) -> None:
+    def __init__(self, rows: Sequence[Row], *, static: bool = False) -> None:
         super().__init__()
-        self.fixed = distinct(Timed(row) for row in rows)
+        self.fixed = distinct(Timed(row, static=static) for row in rows)
 
     def delta(self, instant: Instant) -> Sequence[Timed]:
         """Nothing ever."""
@@ -90,7 +90,7 @@ class Scan(Operator):
         self._tracked = tracked
         wanted: list[Term | None] = [node.term if isinstance(node, Constant) else None for node in nodes]
         rows = (self.row(triple) for triple in static.match(*wanted))
-        self.fixed = distinct(Timed(row) for row in rows if row is not None)
+        self.fixed = distinct(Timed(row, static=True) for row in rows if row is not None)
 
     def row(self, triple: Triple) -> Row | None:
         """The mapping under which the pattern is the triple."""
@@ -123,23 +123,35 @@ class Scan(Operator):
 
 
 class PathScan(Operator):
-    """A path, matched within one event's graph or within the static triples (rule 13)."""
+    """A path, matched within one event's graph or within the static triples (rule 13).
 
-    def __init__(self, pattern: PathPattern, static: Graph, bound: int | None, tracked: bool) -> None:
+    What is reached in no step from a term of the query needs no triple; `once` leaves it out of what the events give.
+    """
+
+    def __init__(self, pattern: PathPattern, static: Graph, bound: int | None, tracked: bool, once: bool = False) -> None:
         super().__init__()
         self._pattern = pattern
         self._bound = bound
         self._tracked = tracked
-        self.fixed = distinct(Timed(row) for row in graph_solutions(pattern, static))
+        always = _rows(graph_solutions(pattern, EMPTY_GRAPH))
+        self._left_out = always if once else frozenset()
+        found = graph_solutions(pattern, static)
+        self.fixed = distinct(Timed(row, static=frozenset(row.items()) not in always) for row in found)
 
     def delta(self, instant: Instant) -> Sequence[Timed]:
         """The pairs of each event's graph."""
         found: list[Timed] = []
         for graph in instant.graphs:
             rows = graph_solutions(self._pattern, Graph(graph.triples), context=_NO_CONTEXT)
+            if self._left_out:
+                rows = [row for row in rows if frozenset(row.items()) not in self._left_out]
             used = frozenset(Occurrence(t, graph.start, instant.time) for t in graph.triples) if self._tracked else frozenset()
             found += (Timed(row, graph.start, instant.time, used) for row in rows)
         return distinct(within(found, self._bound))
 
 
 _NO_CONTEXT = Context()
+
+
+def _rows(rows: Iterable[Row]) -> frozenset[frozenset[tuple[str, Term]]]:
+    return frozenset(frozenset(row.items()) for row in rows)

@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import count
 
 from scepter.algebra.expressions import Call, Exists
 from scepter.algebra.patterns import Group, LeftJoin, Minus, Related, Side, Slice
-from scepter.algebra.query import Ask, Counting, Select
+from scepter.algebra.query import Ask, Counting
 from scepter.algebra.timed import Rule, Sources, TimedProgram, TimedQuery, TimedWindow
 from scepter.algebra.walk import find
 from scepter.errors import DataError, Diagnostic
 from scepter.kernel.closure import union
 from scepter.kernel.sparql.context import Context
-from scepter.kernel.sparql.dataset import Dataset
+from scepter.kernel.sparql.dataset import EMPTY_GRAPH, Dataset, Graph
 from scepter.kernel.sparql.patterns import template
 from scepter.kernel.timed.closure import feeds_pattern, is_recursive, strata
 from scepter.kernel.timed.compile import Compiler, Window
 from scepter.kernel.timed.expressions import VOLATILE, Expressions
 from scepter.kernel.timed.history import History
 from scepter.kernel.timed.operators import Operator
-from scepter.kernel.timed.plain import is_plain
+from scepter.kernel.timed.plain import AnsweredOnce, is_plain, is_static
 from scepter.kernel.timed.policies import Policy
 from scepter.kernel.timed.search import Searches
 from scepter.kernel.timed.solutions import EventGraph, Instant, Occurrence, Timed
@@ -31,6 +32,8 @@ from scepter.timeline import Allen, TimeKind
 
 _DERIVED = 2**62
 """What rules derive has arrived after all events of its instant."""
+_ROUND = 25
+"""What a round of rules over the background counts for: there may be much of it, but no chain of that many steps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,8 @@ class Settings:
     schema: Schema
     policy: Policy | None = None
     max_derivations: int = 10_000
+    derived: Graph = EMPTY_GRAPH
+    """The static triples that rules derive from static ones, with all they entail."""
 
 
 class Pipeline:
@@ -61,17 +66,17 @@ class Pipeline:
 
     def __init__(self, part: Rule | TimedQuery, settings: Settings) -> None:
         pattern, sources, window = part.pattern, part.sources, part.window
-        dataset = _dataset(sources, settings.dataset)
+        dataset = _dataset(sources, settings)
         context = Context(graph=dataset.default, dataset=dataset)
         existences = list(find(pattern, Exists))
-        searches = Searches(context, lambda: self._expressions)
+        plain = is_plain(pattern) and window is None and settings.policy is None
+        searches = Searches(context, lambda: self._expressions, plain=plain)
         self._history = History(existences, dataset.default, searches.holds) if existences else None
         self._expressions = Expressions(settings.kind, context, self._history)
-        plain = is_plain(pattern) and window is None and settings.policy is None and not len(dataset.default)
-        # A graph is a set, and so is what rules derive: only rows are counted.
-        bags = plain and isinstance(part, TimedQuery) and isinstance(part.result, Select)
-        compiler = Compiler(settings.kind, dataset.default, context, self._expressions, settings.policy, plain, bags)
-        self._root: Operator = compiler.compile(pattern, None, _window(window, settings), alone=True)
+        once = isinstance(part, TimedQuery) and is_static(pattern)
+        compiler = Compiler(settings.kind, dataset.default, context, self._expressions, settings.policy, plain, not once)
+        root = compiler.compile(pattern, None, _window(window, settings), alone=True)
+        self._root: Operator = AnsweredOnce(root) if once else root
         self._streams = sources.streams
         self._growable = self._root.growable and self._history is None
         self._grows = self._growable and isinstance(part, Rule)  # only rules are asked again with more
@@ -105,16 +110,22 @@ class Pipeline:
         """Let go what nothing after `now` can need."""
         self._root.release(now)
 
+    @property
+    def timeless(self) -> Sequence[Timed]:
+        """The solutions that static triples alone make."""
+        return [solution for solution in self._root.fixed if solution.static]
+
     def size(self) -> int:
         """Solutions remembered."""
         return self._root.size() + (0 if self._history is None else self._history.size())
 
 
-def _dataset(sources: Sources, given: Dataset) -> Dataset:
-    """The dataset of FROM and FROM NAMED, or the one given."""
+def _dataset(sources: Sources, settings: Settings) -> Dataset:
+    """The dataset of FROM and FROM NAMED, or the one given; with what rules derive of it."""
+    given, derived = settings.dataset, settings.derived
     if sources.default is None or sources.named is None:
-        return given
-    default = union(given.named[iri] for iri in sources.default)
+        return Dataset(union((given.default, derived)), given.named) if len(derived) else given
+    default = union((*(given.named[iri] for iri in sources.default), derived))
     return Dataset(default, {iri: given.named[iri] for iri in sources.named})
 
 
@@ -133,6 +144,7 @@ class TimedKernel:
         self._settings = settings
         self._program = program
         self._rules = program.rules
+        self._settings = settings = replace(settings, derived=self._static())
         fed = [part.pattern for part in program.parts]
         # A rule that feeds nothing derives only its own answers.
         self._feeding = [any(feeds_pattern(rule, pattern, settings.schema) for pattern in fed) for rule in program.rules]
@@ -145,11 +157,31 @@ class TimedKernel:
         feeding = [self._rules[i] for stratum, _ in self._strata for i in stratum]
         needed: tuple[Rule | TimedQuery, ...] = (*feeding, *program.queries)
         for each in needed:
-            # A rule and the query that shows its results have one pattern.
-            if id(each.pattern) not in self._pipelines:
+            # A rule and the query that shows its results have one pattern; over static graphs alone the query has an instant.
+            if id(each.pattern) not in self._pipelines or is_static(each.pattern):
                 self._pipelines[id(each.pattern)] = Pipeline(each, settings)
         self.decides_late = settings.policy is not None or any(map(_decides_late, program.parts))
         """Whether an answer depends on all of its instant, so that it cannot be given before the instant has passed."""
+
+    def _static(self) -> Graph:
+        """What the rules derive from what has no time, to a fixpoint: static triples again (rule 9)."""
+        derived: dict[Triple, None] = {}
+        given = self._settings.dataset
+        if not self._rules or not (len(given.default) or given.named):
+            return EMPTY_GRAPH
+        for round_ in count():
+            known, graph = len(derived), Graph(derived)
+            for number, rule in enumerate(self._rules):
+                for solution in Pipeline(rule, replace(self._settings, derived=graph)).timeless:
+                    made = sorted(
+                        template(rule.template, solution.row, seed(number, solution)), key=lambda t: tuple(map(str, t))
+                    )
+                    derived.update(dict.fromkeys(c for t in made for c in self._settings.schema.consequences(t)))
+                if round_ * _ROUND > self._settings.max_derivations and len(derived) > known:
+                    raise self._endless(rule, f"over the background: {round_} rounds")
+            if len(derived) == known:
+                break
+        return graph
 
     def evaluate(self, time: int, events: Iterable[TimedEvent]) -> list[Sequence[Timed]]:
         """What ends at an instant, for each query; from what is committed and these events alone."""
@@ -180,8 +212,8 @@ class TimedKernel:
                 asked[i] = len(occurrences)
                 new, made = self._derived(self._rules[i], i, instant.time, solutions, known)
                 if new:
-                    if len(known) > self._settings.max_derivations:
-                        raise self._endless(self._rules[i], instant.time)
+                    if len(known) > (limit := self._settings.max_derivations):
+                        raise self._endless(self._rules[i], f"at {instant.time}: more than {limit} triples at one instant")
                     occurrences += new
                     graphs += made
                     grown = recursive
@@ -203,12 +235,11 @@ class TimedKernel:
                 graphs.append(EventGraph(triples, solution.start))
         return found, graphs
 
-    def _endless(self, rule: Rule, time: int) -> DataError:
-        limit = self._settings.max_derivations
+    def _endless(self, rule: Rule, where: str) -> DataError:
         return DataError(
             Diagnostic(
                 "max-derivations",
-                f"{rule.label} keeps deriving at {time}: more than {limit} triples at one instant",
+                f"{rule.label} keeps deriving {where}",
                 rule.span,
                 "let each derivation need something later (SEQ), or raise --max-derivations",
             )

@@ -5,8 +5,9 @@ By the book and from scratch each time: the operators of `joins` and `shaping` a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import assert_never
 
 from scepter.algebra.expressions import Exists, Variable
@@ -35,6 +36,7 @@ from scepter.algebra.patterns import (
 )
 from scepter.algebra.scope import in_scope
 from scepter.kernel.sparql.context import Context, Row
+from scepter.kernel.sparql.dataset import EMPTY_GRAPH
 from scepter.kernel.sparql.dataset import Graph as RDFGraph
 from scepter.kernel.sparql.matching import join_order
 from scepter.kernel.sparql.patterns import compile_pattern
@@ -43,9 +45,11 @@ from scepter.kernel.timed.grouping import Grouped
 from scepter.kernel.timed.history import History
 from scepter.kernel.timed.joins import related
 from scepter.kernel.timed.operators import Operator
+from scepter.kernel.timed.plain import numbered
 from scepter.kernel.timed.shaping import Ordered, Sliced
 from scepter.kernel.timed.solutions import Instant, Timed, distinct
 from scepter.rdf.terms import Term
+from scepter.rdf.values import to_literal
 
 Found = Iterator[Timed]
 _Plan = Callable[[Row, int | None], Found]
@@ -55,16 +59,17 @@ _Plan = Callable[[Row, int | None], Found]
 class Searches:
     """Compiles the patterns of a query's EXISTS, once each."""
 
-    def __init__(self, context: Context, expressions: Callable[[], Expressions]) -> None:
+    def __init__(self, context: Context, expressions: Callable[[], Expressions], *, plain: bool = False) -> None:
         self._context = context
         self._expressions = expressions
+        self._plain = plain
         self._plans: dict[int, tuple[Exists, _Plan]] = {}
 
     def holds(self, exists: Exists, history: History, row: Row, until: int | None) -> bool:
         """Whether the pattern has a solution under an outer one's bindings."""
         known = self._plans.get(id(exists))
         if known is None:
-            plan = _Compiler(history, self._context, self._expressions()).plan(exists.pattern)
+            plan = _Compiler(history, self._context, self._expressions(), self._plain).plan(exists.pattern)
             known = self._plans[id(exists)] = exists, plan
         return next(known[1](dict(row), until), None) is not None
 
@@ -74,6 +79,9 @@ class _Compiler:
     history: History
     context: Context
     expressions: Expressions
+    plain: bool
+    """Whether UNION, VALUES and paths keep how often they give a solution (rule 8)."""
+    _numbers: Iterator[int] = field(default_factory=count)
 
     def plan(self, pattern: Pattern) -> _Plan:
         """A pattern ready to be searched."""
@@ -92,8 +100,7 @@ class _Compiler:
             case Minus(left, right):
                 return self._minus(self.plan(left), self.plan(right))
             case Union(left, right):
-                sides = self.plan(left), self.plan(right)
-                return lambda row, until: (s for side in sides for s in side(row, until))
+                return self._union(self.plan(left), self.plan(right))
             case Filter(condition, inner):
                 plan, keep = self.plan(inner), self.expressions.condition(condition)
                 return lambda row, until: (s for s in plan(row, until) if keep({**row, **s.row}, s))
@@ -105,7 +112,7 @@ class _Compiler:
                 return self._project(self.plan(inner), frozenset(v.name for v in variables))
             case Distinct(inner):
                 plan = self.plan(inner)
-                return lambda row, until: iter(distinct(plan(row, until)))
+                return lambda row, until: iter(distinct(s.with_row(_in_sight(s.row)) for s in plan(row, until)))
             case Group() | OrderBy() | Slice():
                 return self._shaped(pattern)
             case _:
@@ -140,23 +147,35 @@ class _Compiler:
 
         def plan(row: Row, until: int | None) -> Found:
             context = replace(self.context, substituted=row)
+            always = list(compiled(replace(context, graph=EMPTY_GRAPH))) if self.plain else []
             for found in compiled(replace(context, graph=self.history.static)):
                 yield Timed(found)
             for graph, end in self.history.graphs(until):
                 for found in compiled(replace(context, graph=RDFGraph(graph.triples))):
-                    yield Timed(found, graph.start, end)
+                    if found not in always:  # what is reached in no step needs no event
+                        yield Timed(found, graph.start, end)
 
         return plan
 
     def _static(self, pattern: Values | Graph | Match) -> _Plan:
         compiled = compile_pattern(pattern)
 
+        mark = f"_:row{next(self._numbers)}"
+
         def plan(row: Row, _: int | None) -> Found:
-            return (Timed({**row, **found}) for found in compiled(replace(self.context, substituted=row)))
+            rows: Iterable[Row] = compiled(replace(self.context, substituted=row))
+            return (Timed({**row, **found}) for found in (numbered(rows, mark) if self.plain else rows))
 
         return plan
 
     # ---- two sides
+
+    def _union(self, *sides: _Plan) -> _Plan:
+        if not self.plain:
+            return lambda row, until: (s for side in sides for s in side(row, until))
+        mark = f"_:side{next(self._numbers)}"
+        marked = [(side, {mark: to_literal(number)}) for number, side in enumerate(sides)]
+        return lambda row, until: (s.with_row({**s.row, **own}) for side, own in marked for s in side(row, until))
 
     def _joined(self, left: Pattern, right: Pattern, fits: Callable[[Timed, Timed], bool]) -> _Plan:
         first, second = self.plan(left), self.plan(right)
@@ -225,12 +244,13 @@ class _Compiler:
         return plan
 
     def _project(self, inner: _Plan, names: frozenset[str]) -> _Plan:
-        """A sub-SELECT sees only those outer bindings that it projects."""
+        """A sub-SELECT sees only those outer bindings that it projects; what it hides still tells its solutions apart."""
+        mark = f"_:hidden{next(self._numbers)}."
 
         def plan(row: Row, until: int | None) -> Found:
             seen = {name: term for name, term in row.items() if name in names}
             for solution in inner(seen, until):
-                kept = {name: term for name, term in solution.row.items() if name in names}
+                kept = {name if name in names else mark + name: term for name, term in solution.row.items()}
                 if all(row.get(name, term) == term for name, term in kept.items()):
                     yield solution.with_row({**row, **kept})
 
@@ -270,6 +290,10 @@ class _Given(Operator):
     def delta(self, instant: Instant) -> list[Timed]:
         """All of them."""
         return self._solutions
+
+
+def _in_sight(row: Row) -> Row:
+    return {name: term for name, term in row.items() if not name.startswith("_:")}
 
 
 def _term(node: Node, row: Mapping[str, Term]) -> Term | None:

@@ -1,11 +1,12 @@
 """SPARQL's set functions over stretches of a column of numbers; what columns cannot tell is left open.
 
 Sums of integers and decimals are exact: they are differences of running totals of whole units of the last digit. Doubles are
-added in their order. The twin, over terms, is `sparql.aggregates`.
+added without an error and rounded once. The twin, over terms, is `sparql.aggregates`.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 
 from scepter.kernel.solutions import Float64, Int8, Int64
 from scepter.rdf.batch import DOUBLE, MAX_SCALE
-from scepter.rdf.values.numeric import Number
+from scepter.rdf.values.numeric import Number, total
 
 WHOLE: Final = MAX_SCALE + 1
 """Scale of an xsd:decimal without digits after the point: its sums are decimals, those of integers are integers."""
@@ -49,7 +50,38 @@ class Sums:
 
 def sums(low: Int64, high: Int64, number: Float64, scale: Int64) -> Sums:
     """The sum of each stretch `[low[i], high[i])`."""
-    return Sums(*_sums(low, high, number, scale))
+    found = Sums(*_sums(low, high, number, scale))
+    _add_doubles(found, low, high, number)
+    return found
+
+
+def _add_doubles(found: Sums, low: Int64, high: Int64, number: Float64) -> None:
+    """Sums of doubles, exact and rounded once. A stretch that has only grown goes on from parts that add up to the one before
+    without an error (J. R. Shewchuk, Adaptive Precision Floating-Point Arithmetic, 1997)."""
+    first = last = -1
+    parts: list[float] = []
+    for i in np.flatnonzero(np.equal(found.kind, _FLOATING)).tolist():
+        if low[i] != first or high[i] < last:
+            first, last, parts = int(low[i]), int(low[i]), []
+        for value in number[last : int(high[i])].tolist():
+            _add_part(parts, value)
+        last = int(high[i])
+        finite = all(map(math.isfinite, parts))  # parts that have left the range do not find back
+        found.doubles[i] = math.fsum(parts) if finite else float(total(number[first:last].tolist()))
+
+
+def _add_part(parts: list[float], value: float) -> None:
+    kept = 0
+    for part in parts:
+        if abs(value) < abs(part):
+            value, part = part, value
+        high = value + part
+        low = part - (high - value)
+        if low:
+            parts[kept] = low
+            kept += 1
+        value = high
+    parts[kept:] = [value]
 
 
 def extremes(low: Int64, high: Int64, number: Float64, scale: Int64, greatest: bool) -> Int64:
@@ -113,12 +145,6 @@ def _sums(low, high, number, scale):  # type: ignore[no-untyped-def]
             kind[i] = _OPEN
         elif floating > 0:
             kind[i] = _FLOATING
-            at = a
-            if i > 0 and a == low[i - 1] and high[i - 1] <= b:
-                at = high[i - 1]
-                doubles[i] = doubles[i - 1]
-            for row in range(at, b):
-                doubles[i] += number[row]
         elif (size[b] - size[a] + 1e-9 * size[b]) * 10.0**most < _MOST:
             kind[i] = _DECIMAL if decimals > 0 else _INTEGER
             units[i] = total[b] - total[a]

@@ -42,13 +42,17 @@ _NOTHING: Used = frozenset()
 class Timed:
     """A solution: its mapping and its interval, or no interval where static triples alone make it.
 
-    `used` are the occurrences it stands on; they are followed only where a policy consumes them.
+    `used` are the occurrences it stands on; they are followed only where a policy consumes them. `static` says that a triple
+    of the background made it. `fleeting` is what needs no triple at all: it is there at each instant anew, so that it meets
+    what ends there and is not remembered (rule 13).
     """
 
     row: Row
     start: int | None = None
     end: int | None = None
     used: Used = _NOTHING
+    static: bool = False
+    fleeting: bool = False
 
     @property
     def key(self) -> Key:
@@ -66,15 +70,25 @@ class Timed:
         """Both together, over the hull; the mappings must agree."""
         row = {**self.row, **other.row}
         used = self.used | other.used if self.used or other.used else _NOTHING
+        static = self.static or other.static
         if self.start is None or self.end is None:
-            return Timed(row, other.start, other.end, used)
+            return Timed(row, other.start, other.end, used, static, other.fleeting)
         if other.start is None or other.end is None:
-            return Timed(row, self.start, self.end, used)
-        return Timed(row, min(self.start, other.start), max(self.end, other.end), used)
+            return Timed(row, self.start, self.end, used, static, self.fleeting)
+        fleeting = self.fleeting and other.fleeting
+        return Timed(row, min(self.start, other.start), max(self.end, other.end), used, static, fleeting)
+
+    def meets(self, other: Timed) -> bool:
+        """Whether the two are there together: what is fleeting meets only what ends at its instant."""
+        return not (self.fleeting or other.fleeting) or self.end is None or other.end is None or self.end == other.end
+
+    def at(self, time: int) -> Timed:
+        """A solution that needs no triple, as it is there at an instant."""
+        return Timed(self.row, time, time, self.used, self.static, fleeting=True)
 
     def with_row(self, row: Row) -> Timed:
         """The same interval with another mapping."""
-        return Timed(row, self.start, self.end, self.used)
+        return Timed(row, self.start, self.end, self.used, self.static, self.fleeting)
 
 
 def distinct(solutions: Iterable[Timed]) -> list[Timed]:
@@ -82,7 +96,17 @@ def distinct(solutions: Iterable[Timed]) -> list[Timed]:
     given = solutions if isinstance(solutions, list) else list(solutions)
     if len(given) < 2:
         return given
-    return list({solution.key: solution for solution in given}.values())
+    return list(keyed(given).values())
+
+
+def keyed(solutions: Iterable[Timed]) -> dict[Key, Timed]:
+    """Each solution once, by its key; of two equal ones that which lasts."""
+    found: dict[Key, Timed] = {}
+    for solution in solutions:
+        key = solution.key
+        if not solution.fleeting or key not in found:
+            found[key] = solution
+    return found
 
 
 def within(solutions: Iterable[Timed], bound: int | None) -> Iterator[Timed]:

@@ -6,7 +6,10 @@ import decimal
 import math
 import re
 import struct
+from collections.abc import Iterable
 from decimal import Decimal
+from fractions import Fraction
+from functools import cache, reduce
 from typing import TypeAlias
 
 
@@ -75,17 +78,15 @@ def format_integer(value: int) -> str:
 
 
 def format_decimal(value: Decimal) -> str:
-    """A decimal without exponent, and with a point so that it reads back as a decimal.
+    """The canonical form of a decimal: no exponent, no zeros at the end, no point where nothing follows it (XSD 1.1 §3.3.3).
 
-    >>> format_decimal(Decimal("30.00"))
-    '30.0'
+    >>> format_decimal(Decimal("30.00")), format_decimal(Decimal("2.50"))
+    ('30', '2.5')
     """
     text = format(value, "f")
-    if "." not in text:
-        text += ".0"
-    text = text.rstrip("0")
-    text = text + "0" if text.endswith(".") else text
-    return "0.0" if text == "-0.0" else text
+    if "." in text:
+        text = text.rstrip("0").removesuffix(".")
+    return "0" if text == "-0" else text
 
 
 def format_double(value: float) -> str:
@@ -194,6 +195,34 @@ def multiply(a: Number, b: Number) -> Number:
             return _narrow(x, float(x) * float(y))
 
 
+def total(numbers: Iterable[Number]) -> Number:
+    """The sum, in the widest type of all; of nothing 0. It is exact, and rounded once: no order of the numbers matters.
+
+    >>> total([0.1, 1e100, 0.1, -1e100])
+    0.2
+    """
+    some = list(numbers)
+    if all(isinstance(number, int) for number in some):
+        return sum(some)
+    if not any(isinstance(number, float) for number in some):
+        return reduce(add, some)
+    special = {float(number) for number in some if isinstance(number, float) and not math.isfinite(number)}
+    wide = any(isinstance(number, float) and not isinstance(number, Single) for number in some)
+    if len(special) > 1 or any(map(math.isnan, special)):
+        found = math.nan
+    else:
+        found = special.pop() if special else nearest(sum(map(Fraction, some), Fraction(0)))
+    return found if wide else Single(found)
+
+
+def nearest(exact: Fraction) -> float:
+    """The double nearest to an exact number; beyond the range an infinity."""
+    try:
+        return float(exact)
+    except OverflowError:
+        return math.inf if exact > 0 else -math.inf
+
+
 def divide(a: Number, b: Number) -> Number:
     """The quotient; of two integers it is a decimal. An exact number divided by zero is an error (F&O op:numeric-divide)."""
     match promote(a, b):
@@ -229,8 +258,13 @@ def _quotient(a: Decimal, b: Decimal) -> Decimal:
     if not a:
         return Decimal(0)
     digits = max(0, a.adjusted() - b.adjusted() + 1) + _QUOTIENT_DIGITS
-    context = decimal.Context(prec=digits, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
-    return context.divide(a, b)
+    return _dividing(digits).divide(a, b)
+
+
+@cache
+def _dividing(digits: int) -> decimal.Context:
+    """A context that stops after so many digits; made once, as that costs more than a division."""
+    return decimal.Context(prec=digits, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
 
 
 def _float_quotient(a: float, b: float) -> float:

@@ -298,7 +298,7 @@ def _clock_text(seconds: Decimal) -> str:
 
 
 def _plain(seconds: Decimal) -> str:
-    return format_decimal(seconds).removesuffix(".0")
+    return format_decimal(seconds)
 
 
 def _fields(*fields: tuple[int, str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from html import escape
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,3 +72,14 @@ class Findings:
     """The time up to which events were looked at, where that is not all of them."""
     why: str = ""
     """Why not all of them."""
+
+    def __str__(self) -> str:
+        from scepter.runtime.diagnosis.text import diagnosis_text  # which knows this module
+
+        return diagnosis_text(self)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"

@@ -11,8 +11,8 @@ from scepter.algebra.timed import SPELLING
 from scepter.algebra.walk import Algebra, find, rewrite
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.expressions import compile_test, evaluate
-from scepter.rdf.terms import IRI, Term
-from scepter.rdf.values import ExpressionError
+from scepter.rdf.terms import IRI, Literal, Term
+from scepter.rdf.values import DECIMAL, ExpressionError
 from scepter.runtime.diagnosis.excerpt import Excerpt
 from scepter.timeline import TimeKind, format_instant
 
@@ -41,7 +41,7 @@ class Sentences:
         return f"FILTER ({self.notation.expression(rewrite(condition, _as_written))})"
 
     def refused(self, condition: Expression, bindings: Mapping[str, Term], context: Context) -> str:
-        """Why a condition does not hold for some values: `was false: 103 > 105.00`."""
+        """Why a condition does not hold for some values: `was false: 103 > 105`."""
         try:
             compile_test(condition)(bindings, context)
         except ExpressionError as error:
@@ -60,8 +60,8 @@ class Sentences:
         return self.notation.expression(rewrite(condition, value))
 
     def value(self, term: Term) -> str:
-        """A term, cut where it is long."""
-        text = self.notation.term(term)
+        """A term, cut where it is long; a decimal is a number, also without a point."""
+        text = term.lexical if isinstance(term, Literal) and term.datatype == DECIMAL else self.notation.term(term)
         return text if len(text) <= _LONGEST_VALUE else text[: _LONGEST_VALUE - 1] + "…"
 
     def bindings(self, mapping: Mapping[str, Term]) -> str:

@@ -58,6 +58,24 @@ def summary(match: Match, notation: Notation) -> str:
     return "\n".join(lines)
 
 
+def matches_lines(matches: Sequence[Match], variables: Sequence[str], notation: Notation) -> list[str]:
+    """The matches as lines of text, a head above them: when, what they bind or construct."""
+    graphs = any(match.graph is not None for match in matches)
+    asks = any(match.boolean is not None for match in matches)
+    rows = [["start", "end", *(f"?{name}" for name in variables), *(["graph"] if graphs else []), *(["holds"] if asks else [])]]
+    for match in matches:
+        bindings = match.bindings
+        row = [str(format_instant(instant, match.kind)) for instant in (match.start, match.end)]
+        row += (value_text(bindings[name], notation) if name in bindings else "" for name in variables)
+        if graphs:
+            row.append(triples_text(match.graph or (), notation).replace("\n", "; "))
+        if asks:
+            row.append("true")
+        rows.append([" ".join(cell.split()) for cell in row])
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+
+
 def matches_table(rows: Sequence[MatchRow], variables: Sequence[str], notation: Notation) -> str:
     """The matches, a row each: when, what they bind or construct, and the events of each part."""
     graphs = any(row.match.graph is not None for row in rows)

@@ -40,8 +40,13 @@ class MappedGraph:
     def _store(self) -> TripleStore:
         for path in self._places():
             # an index is readable by its owner alone, whom a worker may not run as
-            if os.access(path, os.R_OK) and (store := open_store(path)).key == self.key:
-                return store
+            if os.access(path, os.R_OK):
+                try:
+                    store = open_store(path)
+                except ValueError:  # not the one that this run has made
+                    continue
+                if store.key == self.key:
+                    return store
         raise option_error(
             "background",
             f"the index {self.path} of static data is gone or has been made anew while the query runs",

@@ -113,6 +113,7 @@ def _pack_ranges(reading: Reading, rows: Iterable[pa.RecordBatch]) -> Iterator[p
                 reading.report,
                 predicates=job.predicates,
                 kind=job.kind,
+                limits=job.options.limits,
                 named=job.named,
                 times=job.options.times,
             )
@@ -124,7 +125,7 @@ def pack_frame(reading: Reading, stream: int, rows: Iterable[pa.RecordBatch]) ->
     """Events of a table as packed solutions."""
     job = reading.job.value
     # drawn anew by each task: no other task of the run, nor of the run before a restart, numbers its events alike
-    run = ReadState(job.kind, secrets.randbits(38) * SALT_ROOM)
+    run = ReadState(job.kind, secrets.randbits(38) * SALT_ROOM, job.options.times, job.options.limits)
     batches = frame_batches(rows, stream, job.kind, job.key, run, reading.report, predicates=job.predicates)
     yield from packed_rows(job, batches, run.salt)
 

@@ -2,28 +2,34 @@
 
 An offset holds the files of its micro-batch and those of the last `max_age`, each with its time of modification, the size it
 counts for, and how many of its bytes are done. A file that appears later than `max_age` behind the newest one done is not
-taken any more, as in Spark's own file source. A file counts with the size it had when it was first seen: move files into the
-folder when they are complete.
+taken any more, as in Spark's own file source: it is a dead letter. A file counts with the size it had when it was first seen:
+move files into the folder when they are complete.
+
+Whatever a file contains, the run goes on. What cannot be read here (a torn archive, a link to nowhere) is taken all the same:
+its task finds out, and makes it a dead letter.
 """
 
 from __future__ import annotations
 
 import logging
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from scepter.errors import OptionError
-from scepter.rdf.files import stream_files
+from scepter.rdf.files import format_extension, stream_files
 from scepter.rdf.hashing import TermKey
+from scepter.rdf.readers import READERS
 from scepter.rdf.times import PROV_TIMES, TimeProperties
-from scepter.runtime.spark.ranges import Range, cut, divisible, next_salt, read_range
+from scepter.runtime.spark.ranges import Range, cut, divisible, next_salt, read_on
 from scepter.timeline import TimeKind
 
 Offset: TypeAlias = dict[str, Any]
-"""{"mark": newest time done, "salt": next salt, "files": {path: {"time", "size", "done", "salt"}}}"""
+"""{"mark": newest time done, "salt": next salt, "files": {path: {"time", "size", "done", "salt"}}, "old": [path, …]}: `old` are
+those that this offset is the first to find too old."""
 
 NOTHING: Final[Offset] = {"mark": -1, "salt": 0, "files": {}}
 _LOG: Final = logging.getLogger(__name__)
@@ -50,21 +56,38 @@ class Limits:
     events: int | None = None
 
 
-def list_files(sources: Iterable[str]) -> list[Found]:
-    """The files that are there now, oldest first; a folder may still be empty."""
+def list_files(sources: Iterable[str], *, begun: bool = False) -> list[Found]:
+    """The files that are there now, oldest first; a folder may still be empty, and, once a run has begun, gone."""
     found: dict[str, Found] = {}
     for source in sources:
         try:
-            paths = stream_files(source)
+            paths = [*stream_files(source), *_lost_links(Path(source))]
         except OptionError as error:
-            if error.code != "empty-source":
+            if error.code != "empty-source" and not (begun and error.code == "missing-source"):
                 raise
-            continue
+            paths = _lost_links(Path(source))
         for path in paths:
-            if not path.name.startswith((".", "_")):
-                state, place = path.stat(), str(path.absolute())
-                found[place] = Found(place, state.st_mtime_ns // 1000, state.st_size)
+            if not path.name.startswith((".", "_")) and (file := _found(path)) is not None:
+                found[file.path] = file
     return sorted(found.values(), key=lambda file: (file.time, file.path))
+
+
+def _lost_links(folder: Path) -> list[Path]:
+    """Links to nowhere among a folder's stream files."""
+    if not folder.is_dir():
+        return []
+    return [
+        child for child in folder.iterdir() if format_extension(child) in READERS and child.is_symlink() and not child.exists()
+    ]
+
+
+def _found(path: Path) -> Found | None:
+    """The file as it stands; None if it is gone again. A link to nowhere has a byte, so that somebody tries to read it."""
+    try:
+        state = path.lstat() if path.is_symlink() and not path.exists() else path.stat()
+    except OSError:
+        return None
+    return Found(str(path.absolute()), state.st_mtime_ns // 1000, max(1, state.st_size) if path.is_symlink() else state.st_size)
 
 
 @dataclass(slots=True)
@@ -76,6 +99,8 @@ class Folder:
     kind: TimeKind
     format: str = ""
     times: TimeProperties = PROV_TIMES
+    _listed: set[str] | None = None
+    """The files of the listing before; after a restart nobody knows which of the old ones have been read."""
 
     def advance(self, start: Offset, files: Iterable[Found], limits: Limits) -> Offset:
         """The offset behind as many of the files as the limits allow; `start` itself if there is nothing new."""
@@ -85,6 +110,8 @@ class Folder:
             if entry["done"] < entry["size"] or entry["time"] > start["mark"] - self.max_age
         }
         mark, salt, taken, left = start["mark"], start["salt"], 0, limits.events
+        files = list(files)
+        old = self._come_too_late(start, files)
         for file in self._waiting(start, kept, files):
             if (limits.files is not None and taken >= limits.files) or left == 0:
                 break
@@ -100,18 +127,32 @@ class Folder:
             kept[file.path] = {**entry, "done": done}
             mark = max(mark, file.time)
             taken += 1
-        return {"mark": mark, "salt": salt, "files": kept} if taken else start
+        return {"mark": mark, "salt": salt, "files": kept, "old": old} if taken or old else start
+
+    def _come_too_late(self, start: Offset, files: Sequence[Found]) -> list[str]:
+        """The files that have come since the listing before, and are too old to be read."""
+        known, self._listed = self._listed, {file.path for file in files}
+        found = [
+            file.path
+            for file in files
+            if file.size and file.path not in start["files"] and file.time <= start["mark"] - self.max_age
+        ]
+        if known is None:
+            if found:
+                _LOG.warning("%d files are older than the newest one done by more than maxFileAge, and not read", len(found))
+            return []
+        return [path for path in found if path not in known]
 
     def _waiting(self, start: Offset, kept: Offset, files: Iterable[Found]) -> Iterator[Found]:
         for file in files:
             entry = kept.get(file.path)
-            if entry is not None and entry["done"] < entry["size"]:
+            if entry is not None:
+                waits = entry["done"] < entry["size"]
+            else:
+                young = file.time > start["mark"] - self.max_age
+                waits = young and file.size > 0 and file.path not in start["files"]
+            if waits:
                 yield file
-            elif entry is None and file.size and file.path not in start["files"]:
-                if file.time <= start["mark"] - self.max_age:
-                    _LOG.warning("%s is too old to be read: files done since are younger by more than maxFileAge", file.path)
-                else:
-                    yield file
 
     def ranges(self, start: Offset, end: Offset, share: int) -> list[Range]:
         """What lies between two offsets, in pieces of about `share` bytes."""
@@ -151,5 +192,5 @@ def _count_between(part: Range, start: int, stop: int, kind: TimeKind, times: Ti
 
 def count_events(part: Range, kind: TimeKind, times: TimeProperties = PROV_TIMES) -> int:
     """How many good events a range holds."""
-    batches = read_range(part, _KEY, 0, lambda letter: None, predicates=frozenset(), kind=kind, times=times)
+    batches = read_on(part, _KEY, 0, lambda letter: None, predicates=frozenset(), kind=kind, times=times)
     return sum(batch.events for batch in batches)

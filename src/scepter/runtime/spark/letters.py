@@ -6,6 +6,7 @@ import json
 import re
 import uuid
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -33,17 +34,16 @@ class FolderLetters:
         """Takes one letter."""
         context = TaskContext.get()
         task = "driver-0" if context is None else f"{context.stageId()}-{context.partitionId()}-{context.attemptNumber()}"
-        fields = {"source": letter.source, "line": letter.line, "reason": letter.reason, "text": letter.text}
         with (Path(self.folder) / f"{self.run}-{task}.jsonl").open("a", encoding="utf-8", newline="\n") as out:
-            out.write(json.dumps(fields, ensure_ascii=False) + "\n")
+            out.write(json.dumps(letter.fields(), ensure_ascii=False) + "\n")
 
 
-def drained(folder: str | Path) -> list[DeadLetter]:
-    """The letters of a folder, which is left empty. No task may be writing."""
-    found = list(collected(folder))
+@contextmanager
+def drained(folder: str | Path) -> Iterator[Iterator[DeadLetter]]:
+    """The letters of a folder, which is left empty once they are taken. No task may be writing."""
+    yield collected(folder)
     for path in Path(folder).glob("*.jsonl"):
         path.unlink()
-    return found
 
 
 def collected(folder: str | Path) -> Iterator[DeadLetter]:

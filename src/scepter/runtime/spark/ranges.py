@@ -11,6 +11,7 @@ In the dead letters of a range that does not begin the file, lines are counted f
 from __future__ import annotations
 
 import re
+import zlib
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -20,10 +21,12 @@ from typing import IO, Final
 
 import numpy as np
 
+from scepter.errors import OptionError, ScepterError
 from scepter.rdf import grouping, scanner
-from scepter.rdf.batch import EventBatch
+from scepter.rdf.batch import DeadLetter, EventBatch
 from scepter.rdf.files import GZIP_MAGIC, format_of, read_file, size_of
 from scepter.rdf.hashing import TermKey
+from scepter.rdf.limits import DEFAULT, ReadLimits
 from scepter.rdf.nquads import (
     BATCH_BYTES,
     NQuadsReader,
@@ -109,10 +112,13 @@ def next_salt(ranges: Sequence[Range], salt: int = 0) -> int:
 def divisible(part: Range) -> bool:
     """Whether a file can be read in ranges: N-Quads or timestamped N-Triples, not gzipped."""
     path = Path(part.path)
-    if (part.format or format_of(path)) not in _LINE_FORMATS:
+    try:
+        if (part.format or format_of(path)) not in _LINE_FORMATS:
+            return False
+        with path.open("rb") as file:
+            return not file.read(len(GZIP_MAGIC)).startswith(GZIP_MAGIC)
+    except (OSError, OptionError):  # whoever reads it tells why it cannot be read
         return False
-    with path.open("rb") as file:
-        return not file.read(len(GZIP_MAGIC)).startswith(GZIP_MAGIC)
 
 
 def first_kind(
@@ -121,14 +127,21 @@ def first_kind(
     times: TimeProperties = PROV_TIMES,
     dead_letter: DeadLetterTaker = lambda letter: None,
 ) -> TimeKind | None:
-    """The kind of the first time that stands in the files, which rules the run; None if there is none."""
+    """The kind of the first time that stands in the files, which rules the run; None if there is none. Files that cannot be
+    read are an error only where no other tells the kind."""
     run = ReadState(times=times)
+    unreadable: ScepterError | None = None
     for path in paths:
         reading = Reading(_KEY, 0, str(path), dead_letter, frozenset(), run, _BLOCK, {})
-        for _ in read_file(Path(path), reading, extension=format):
-            break
+        try:
+            for _ in read_file(Path(path), reading, extension=format):
+                break
+        except ScepterError as error:
+            unreadable = unreadable or error
         if run.kind is not None:
             return run.kind
+    if unreadable is not None:
+        raise unreadable
     return None
 
 
@@ -143,12 +156,13 @@ def read_range(
     batch_bytes: int = BATCH_BYTES,
     named: bool = True,
     times: TimeProperties = PROV_TIMES,
+    limits: ReadLimits = DEFAULT,
 ) -> Iterator[EventBatch]:
     """The events of a range, with their names or, where nobody is shown them, without. `kind` is the run's kind of time
     (`first_kind`): ranges must not decide it each for itself."""
     path = Path(part.path)
     if not divisible(part):
-        run = ReadState(kind, part.salt, times)
+        run = ReadState(kind, part.salt, times, limits)
         reading = Reading(key, stream_index, part.path, dead_letter, predicates, run, batch_bytes, {})
         yield from read_file(path, reading, extension=part.format)
         return
@@ -158,7 +172,7 @@ def read_range(
             return
         end = event_start(file, part.stop, part.size, times=times)
         name = f"{part.path} from byte {begin}" if begin else part.path
-        run = ReadState(kind, part.salt, times)
+        run = ReadState(kind, part.salt, times, limits)
         reader = NQuadsReader(
             key, stream_index, name, dead_letter, predicates=predicates, run=run, batch_bytes=batch_bytes, named=named
         )  # fmt: skip
@@ -167,6 +181,41 @@ def read_range(
                 yield batch
         if (batch := reader.finish()) is not None:
             yield batch
+
+
+def read_on(
+    part: Range,
+    key: TermKey,
+    stream_index: int,
+    dead_letter: DeadLetterTaker,
+    *,
+    predicates: frozenset[int] | None = None,
+    kind: TimeKind | None = None,
+    named: bool = True,
+    times: TimeProperties = PROV_TIMES,
+    limits: ReadLimits = DEFAULT,
+) -> Iterator[EventBatch]:
+    """As `read_range`, for a run that goes on whatever a file contains: what cannot be read is a dead letter with the reason,
+    and so is a file that is no longer what it was when it was first seen."""
+    try:
+        yield from read_range(
+            part, key, stream_index, dead_letter, predicates=predicates, kind=kind, named=named, times=times, limits=limits
+        )
+    except ScepterError as error:
+        dead_letter(DeadLetter(part.path, None, error.diagnostic.message))
+    except (OSError, EOFError, zlib.error, ValueError, MemoryError) as error:
+        dead_letter(DeadLetter(part.path, None, f"cannot be read: {getattr(error, 'strerror', None) or error or type(error)}"))
+    else:
+        if part.stop == part.size and (size := _size(part.path)) != part.size:
+            reason = f"the file has changed since it was first seen: it had {part.size} bytes and has {size}"
+            dead_letter(DeadLetter(part.path, None, reason))
+
+
+def _size(path: str) -> int:
+    try:
+        return Path(path).stat().st_size
+    except OSError:
+        return 0
 
 
 def _chunks(file: IO[bytes], begin: int, end: int, size: int) -> Iterator[bytes]:

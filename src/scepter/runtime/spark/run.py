@@ -60,6 +60,7 @@ def run(
     why: bool = False,
     idle_streams: str | None = None,
     time_property: str | Sequence[str] | None = None,
+    limits: Mapping[str, int | str] | None = None,
 ) -> DataFrame:
     """The matches as a DataFrame: start, end, then one column per projected variable (struct<type, value, datatype, lang>),
     or `graph`, or `boolean`."""
@@ -72,6 +73,7 @@ def run(
         why=why,
         idle_streams=idle_streams,
         time_property=time_property,
+        limits=limits,
     )
     found = run_with_options(
         query, spark, streams, options, find_files=find_files, background=background, ontology=ontology, parts=False

@@ -11,6 +11,7 @@ partitions           about how many tasks read a bounded input (default: twice t
 maxFilesPerTrigger   how many files a micro-batch takes at most
 maxEventsPerTrigger  how many events; files other than plain N-Quads are taken whole, and of a topic it is messages
 maxFileAge           how far a file may be behind the newest one done, such as 12h (default 7d)
+limits               limits of one input, such as depth=50,literal=1MB (docs/reference/formats.md)
 deadLetterPath       a folder, shared by driver and workers, for what could not be used; else it is counted in the workers' logs
 """
 
@@ -21,7 +22,7 @@ import logging
 import os
 import secrets
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -40,9 +41,10 @@ from pyspark.sql.types import StructType
 from scepter.errors import nearest, option_error
 from scepter.kafka.address import Address, is_kafka, parse_address
 from scepter.kafka.topic import held, told_by
-from scepter.rdf.batch import DeadLetter
+from scepter.rdf.batch import DeadLetter, EventBatch
 from scepter.rdf.files import stream_files
 from scepter.rdf.hashing import TermKey
+from scepter.rdf.limits import DEFAULT, ReadLimits
 from scepter.rdf.readers import READERS
 from scepter.rdf.source import DeadLetterTaker
 from scepter.rdf.times import PROV_TIMES, TimeProperties
@@ -53,13 +55,13 @@ from scepter.runtime.spark.kafka import KafkaReader, KafkaStreamReader
 from scepter.runtime.spark.letters import FolderLetters
 from scepter.runtime.spark.pushdown import FORMAT as NAME
 from scepter.runtime.spark.pushdown import PACKING, Packing
-from scepter.runtime.spark.ranges import AT_LEAST, Range, first_kind, plan_ranges, read_range
+from scepter.runtime.spark.ranges import AT_LEAST, Range, first_kind, plan_ranges, read_on, read_range
 from scepter.runtime.spark.rows import arrow_of, event_rows, event_schema
 from scepter.timeline import TimeKind, parse_duration
 
 OPTIONS: Final = (
     "path", "paths", "stream", "timestamps", "timeProperty", "format", "names", "partitions",
-    "maxFilesPerTrigger", "maxEventsPerTrigger", "maxFileAge", "deadLetterPath",
+    "maxFilesPerTrigger", "maxEventsPerTrigger", "maxFileAge", "deadLetterPath", "limits",
 )  # fmt: skip
 MOST: Final = 64 << 20
 """No task reads more bytes of a file that can be cut."""
@@ -86,6 +88,7 @@ class Settings:
     max_age: int
     dead_letters: str | None
     times: TimeProperties = PROV_TIMES
+    read_limits: ReadLimits = DEFAULT
     packing: Packing | None = None
     """What is wanted instead of rows of terms."""
 
@@ -114,6 +117,7 @@ class Settings:
             max_age=_age(given.get("maxfileage", "7d")),
             dead_letters=given.get("deadletterpath"),
             times=TimeProperties.of(given.get("timeproperty", "").split()),
+            read_limits=ReadLimits.read(given.get("limits", "")),
             packing=None if packing is None else Packing.read(packing),
         )
 
@@ -219,8 +223,21 @@ class RangePartition(InputPartition):
         super().__init__(part)
 
 
+class OldPartition(InputPartition):
+    """A file that has come too late to be read: a task tells so."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path)
+
+
+_TOO_OLD: Final = "the file is older than the newest one done by more than maxFileAge, and not read"
+
+
 class _Rows:
     """Reads ranges into Arrow rows: the part of both readers that runs in tasks."""
+
+    live = False
+    """Whether a file that cannot be read is a dead letter, and not the end of the run."""
 
     def __init__(self, settings: Settings, schema: StructType) -> None:
         self.settings = settings
@@ -230,31 +247,47 @@ class _Rows:
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The events of a range, or what is wanted of them."""
-        part: Range = partition.value
         unused: Counter[str] = Counter()
 
         def take(letter: DeadLetter) -> None:
-            unused[letter.reason] += 1
+            unused[letter.reason] += letter.count
             if self.letters is not None:
                 self.letters(letter)
 
-        if self.settings.packing is not None:
-            yield from _packed(self.settings.packing, part, take, self.settings.times)
+        if isinstance(partition, OldPartition):
+            path = partition.value
+            take(DeadLetter(path, None, _TOO_OLD))
         else:
-            schema = arrow_of(self.table)
-            for batch in read_range(part, TermKey.fixed(), 0, take, kind=self.kind, times=self.settings.times):
-                yield event_rows(batch, self.settings.stream, schema)
+            path = partition.value.path
+            yield from self._rows_of(partition.value, take)
         for reason, count in unused.most_common():
-            _LOG.warning("%s: %d not used: %s", part.path, count, reason)
+            _LOG.warning("%s: %d not used: %s", path, count, reason)
+
+    def _rows_of(self, part: Range, take: DeadLetterTaker) -> Iterator[pa.RecordBatch]:
+        settings = self.settings
+        reading = read_on if self.live else read_range
+        if settings.packing is not None:
+            yield from _packed(settings.packing, part, take, settings.times, reading)
+            return
+        schema = arrow_of(self.table)
+        for batch in reading(part, TermKey.fixed(), 0, take, kind=self.kind, times=settings.times, limits=settings.read_limits):
+            yield event_rows(batch, settings.stream, schema)
 
 
-def _packed(packing: Packing, part: Range, take: DeadLetterTaker, times: TimeProperties) -> Iterator[pa.RecordBatch]:
+def _packed(
+    packing: Packing,
+    part: Range,
+    take: DeadLetterTaker,
+    times: TimeProperties,
+    reading: Callable[..., Iterator[EventBatch]],
+) -> Iterator[pa.RecordBatch]:
     job = packing.job
     # drawn anew by each task: the salts of a source are its own, and a run may have several sources
     part = replace(part, salt=secrets.randbits(38) * SALT_ROOM)
-    batches = read_range(
+    batches = reading(
         part, job.key, packing.stream, take,
         predicates=job.predicates, kind=job.kind, named=job.named, times=times if times.inside else job.options.times,
+        limits=job.options.limits,
     )  # fmt: skip
     yield from packed_rows(job, batches, part.salt)
 
@@ -286,6 +319,8 @@ class EventReader(_Rows, DataSourceReader):
 class EventStreamReader(_Rows, DataSourceStreamReader, SupportsTriggerAvailableNow):
     """Files as they appear in a folder."""
 
+    live = True
+
     def __init__(self, settings: Settings, schema: StructType) -> None:
         super().__init__(settings, schema)
         self.folder = Folder(settings.max_age, self.kind, settings.format, settings.times)
@@ -304,7 +339,7 @@ class EventStreamReader(_Rows, DataSourceStreamReader, SupportsTriggerAvailableN
 
     def latestOffset(self, start: Offset, limit: ReadLimit) -> Offset:
         """Behind the files that are there, as far as the limit allows."""
-        files = list_files(self.settings.sources) if self.target is None else self.target
+        files = list_files(self.settings.sources, begun=start != NOTHING) if self.target is None else self.target
         return self.folder.advance(start, files, _limits(limit))
 
     def prepareForTriggerAvailableNow(self) -> None:
@@ -315,7 +350,8 @@ class EventStreamReader(_Rows, DataSourceStreamReader, SupportsTriggerAvailableN
         """The ranges between two offsets."""
         size = sum(part.stop - part.start for part in self.folder.ranges(start, end, MOST))
         share = min(MOST, max(AT_LEAST, -(-size // self.settings.partitions)))
-        return [RangePartition(part) for part in self.folder.ranges(start, end, share)]
+        old = [OldPartition(path) for path in end.get("old", ()) if path not in start.get("old", ())]
+        return [*(RangePartition(part) for part in self.folder.ranges(start, end, share)), *old]
 
 
 def _limits(limit: ReadLimit) -> Limits:

@@ -47,7 +47,7 @@ class Progress:
     def written(self, of: str) -> bytes:
         """As bytes; `of` tells what program it is of."""
         told = {"step": self.step, "reached": self.reached, "forgotten": self.forgotten, "answered": self.answered}
-        return pack({}, {**told, "log": self.log, "of": of, "state": _VERSION})
+        return pack({}, {**told, "log": self.log, "of": of, "state": _VERSION}, sealed=True)
 
     @classmethod
     def read(cls, data: bytes, of: str) -> Progress:

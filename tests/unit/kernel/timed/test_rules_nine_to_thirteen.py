@@ -54,6 +54,37 @@ def test_rules_that_keep_deriving_are_stopped_by_name() -> None:
         running.close()
 
 
+def test_alone_in_its_file_a_construct_does_not_see_what_it_constructs() -> None:
+    query = "CONSTRUCT { ?x :p ?z } WHERE { ?x :p ?y . ?y :p ?z }"
+    stream = "1 { :a :p :b } 2 { :b :p :c } 3 { :c :p :d }"
+    assert answers(query, stream) == ["1..2 {:a :p :c}", "2..3 {:b :p :d}"]
+    beside = query + "\nSELECT ?y { :a :p ?y }"
+    assert answers(beside, stream) == ["1..1 y=:b", "1..2 y=:c", "1..3 y=:d"]
+
+
+def test_a_rule_over_static_triples_derives_static_triples() -> None:
+    query = """CONSTRUCT { ?x :reach ?y } WHERE { ?x :to ?y }
+    CONSTRUCT { ?x :reach ?z } WHERE { ?x :reach ?y . ?y :to ?z }
+    SELECT ?x ?y { ?x :p ?v . ?x :reach ?y }"""
+    found = answers(query, "3 { :a :p 1 } 5 { :c :to :d }", background=":a :to :b . :b :to :c .")
+    assert found == ["3..3 x=:a y=:b", "3..3 x=:a y=:c", "3..5 x=:a y=:d"]
+
+
+def test_a_rule_over_a_named_graph_derives_static_triples() -> None:
+    query = """CONSTRUCT { ?x :owner ?y } WHERE { GRAPH <http://example/db> { ?y :owns ?x } }
+    SELECT ?x ?y { ?x :p ?v . ?x :owner ?y }"""
+    assert answers(query, "3 { :a :p 1 } 5 { :a :p 2 }", background={EX + "db": ":o :owns :a ."}) == [
+        "3..3 x=:a y=:o",
+        "5..5 x=:a y=:o",
+    ]
+
+
+def test_rules_that_keep_deriving_over_the_background_are_stopped() -> None:
+    query = "CONSTRUCT { ?x :r 1 } WHERE { ?x :q ?v }\nCONSTRUCT { _:b :p ?x } WHERE { ?x :p ?v }"
+    with pytest.raises(scepter.DataError, match="the CONSTRUCT at line 3 keeps deriving over the background"):
+        engine(query, background=":a :p 1 .").push(events("1 { :a :p 1 }")[0])
+
+
 def test_recursion_over_time_goes_on() -> None:
     query = """CONSTRUCT { ?x :count 1 } WHERE { ?x :start ?v }
     CONSTRUCT { ?x :count ?m } WHERE { { ?x :count ?n } SEQ { ?x :tick ?v } BIND (?n + 1 AS ?m) }

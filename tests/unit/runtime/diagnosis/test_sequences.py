@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from scepter.cases.source import TimelineSource
-from scepter.io.diagnosis import diagnosis_text
 from scepter.rdf.timeline_notation import parse_timeline
 from scepter.runtime.diagnosis.diagnose import diagnose
 from scepter.runtime.diagnosis.model import Diagnosis, Findings
+from scepter.runtime.diagnosis.text import diagnosis_text
 from scepter.runtime.options import RunOptions
 from scepter.runtime.queries import parse
 
@@ -64,7 +64,7 @@ class TestConditions:
         (stopped,) = diagnosis.stopped
         assert stopped.selected == ("A = e1 at 1",)
         assert stopped.bindings == "?v = 100, ?x = :x"
-        assert stopped.reason == "B = e2 at 2: FILTER (?w > ?v * 1.05) was false: 103 > 105.0"
+        assert stopped.reason == "B = e2 at 2: FILTER (?w > ?v * 1.05) was false: 103 > 105"
 
     def test_an_error_in_a_filter_is_no_false_comparison(self) -> None:
         diagnosis = one(found("A; B", "WITHIN 10", f"{A} {B}", S='1 { :x :a "many" } 2 { :x :b 103 }'))
@@ -153,7 +153,7 @@ class TestReasons:
     def test_what_comes_later_is_told_before_what_fits_but_came_earlier(self) -> None:
         events = "1 { :x :b 200 } 2 { :x :a 100 } 3 { :x :b 103 }"
         diagnosis = one(found("A; B", "WITHIN 10", f"{A} {B}", S=events))
-        assert diagnosis.stopped[0].reason.endswith("was false: 103 > 105.0")
+        assert diagnosis.stopped[0].reason.endswith("was false: 103 > 105")
 
 
 class TestForms:

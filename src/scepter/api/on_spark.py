@@ -1,4 +1,4 @@
-"""`scepter.run`: a query on Spark. (`scepter.Engine`, which needs no Spark, is in `runtime.push`.)"""
+"""`scepter.run`: a query on Spark. (`scepter.run_local` and `scepter.Engine` need none.)"""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from scepter.errors import option_error
 from scepter.io.sources import FileSource, open_source
 from scepter.runtime.inputs import BackgroundGiven, OntologyGiven
-from scepter.runtime.queries import Query
+from scepter.runtime.queries import Query, check_query
 from scepter.runtime.spark import run as spark_run
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ def run(
     why: bool = False,
     idle_streams: str | None = None,
     time_property: str | Sequence[str] | None = None,
+    limits: Mapping[str, int | str] | None = None,
 ) -> DataFrame:
     """The matches of a query as a DataFrame: batch in, batch out; streaming in, streaming out (append mode).
 
@@ -41,11 +42,30 @@ def run(
     as a DataFrame with columns `start, end, graph`, or as a file, glob or folder. Of several live streams, `idle_streams` says
     whether time waits for the one that is behind ("wait", the default) or goes with the one ahead ("ignore").
     `time_property`: IRIs, or names of vocabularies such as "sosa", of what gives an event in a file its time.
+
+    >>> from pathlib import Path
+    >>> from pyspark.sql import SparkSession  # doctest: +SKIP
+    >>> spark = SparkSession.builder.master("local[1]").getOrCreate()  # doctest: +SKIP
+    >>> query = parse(Path("fall.spaseq"))  # doctest: +SKIP
+    >>> run(query, spark, {"http://example/prices": "prices.trig"}).select("start", "end").collect()  # doctest: +SKIP
+    [Row(start=1, end=8)]
     """
+    check_query(query)
+    if not hasattr(spark, "createDataFrame"):
+        what = "streams" if isinstance(spark, Mapping) else f"a {type(spark).__name__}"
+        raise option_error(
+            "no-session",
+            f"scepter.run takes a SparkSession after the query, and was given {what}",
+            help="scepter.run(query, spark, streams); without Spark: scepter.run_local(query, streams)",
+        )
+    if not isinstance(streams, Mapping):
+        raise option_error(
+            "streams", f"the streams are a dict, not a {type(streams).__name__}", help="{'http://…': 'events.nq'}"
+        )
     return spark_run.run(
         query, spark, streams, find_files=files_of, background=background, ontology=ontology, policy=policy,
         time_unit=time_unit, start=start, evaluate_at=evaluate_at, max_delay=max_delay,
-        why=why, idle_streams=idle_streams, time_property=time_property,
+        why=why, idle_streams=idle_streams, time_property=time_property, limits=limits,
     )  # fmt: skip
 
 

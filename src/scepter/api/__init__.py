@@ -1,0 +1,1 @@
+"""What Python programs call: queries, `run_local` in this process, `run` on Spark."""

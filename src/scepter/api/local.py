@@ -1,0 +1,97 @@
+"""`scepter.run_local`: a query over bounded streams in this process, and what can be asked about such a run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from scepter.errors import Diagnostic
+from scepter.io.given import Given, given_streams
+from scepter.rdf.batch import DeadLetter
+from scepter.runtime import local, queries
+from scepter.runtime.diagnosis.diagnose import diagnose as diagnose_run
+from scepter.runtime.diagnosis.model import Findings
+from scepter.runtime.inputs import BackgroundGiven, OntologyGiven
+from scepter.runtime.notebook import Matches
+from scepter.runtime.options import RunOptions
+from scepter.runtime.queries import check_query
+from scepter.runtime.seen import EventName, SeenEvents
+
+MOST_LETTERS = 1_000
+"""So many dead letters are kept; all are counted."""
+
+
+def run_local(
+    query: queries.Query,
+    streams: Given,
+    *,
+    background: BackgroundGiven = None,
+    ontology: OntologyGiven = None,
+    policy: str | None = None,
+    time_unit: str = "ms",
+    start: int | str | None = None,
+    evaluate_at: Sequence[int | str] | None = None,
+    max_delay: int | str | None = None,
+    max_derivations: int | None = None,
+    why: bool = False,
+    time_property: str | Sequence[str] | None = None,
+) -> Matches:
+    """The matches of a query over bounded streams, in this process, in order of end, start and bindings.
+
+    `streams` gives each stream by its IRI or its name in the query: a file, glob or folder; events, as a list (or any iterable)
+    of `scepter.Event`; or a table (pandas, polars, Arrow) with columns `start, end, graph`. A query of one stream takes its
+    source alone. The options are those of `scepter run`.
+
+    >>> from scepter import Event, parse
+    >>> query = parse('''PREFIX : <http://example/>
+    ... SELECT ?company ?before ?after WITHIN 10 SLIDING FROM STREAM Prices <http://example/prices>
+    ... WHERE { SEQ (A : B) DEFINE GPM A ON Prices { ?company :price ?before }
+    ...   DEFINE GPM B ON Prices { ?company :price ?after FILTER (?after < 0.7 * ?before) } }''')
+    >>> prices = [(1, 100), (8, 65), (12, 60)]
+    >>> events = [Event("http://example/prices", f":ACME :price {price} .", t, prefixes={"": "http://example/"})
+    ...           for t, price in prices]
+    >>> matches = run_local(query, events)
+    >>> matches
+    start  end  ?company  ?before  ?after
+    1      8    :ACME     100      65
+    1 match
+    >>> matches.to_pandas(short=True).to_dict("records")
+    [{'start': 1, 'end': 8, 'company': ':ACME', 'before': 100, 'after': 65}]
+    """
+    check_query(query)
+    options = RunOptions.of(
+        policy=policy, time_unit=time_unit, start=start, evaluate_at=evaluate_at, max_delay=max_delay,
+        max_derivations=max_derivations, why=why, time_property=time_property,
+    )  # fmt: skip
+    found = Matches(query=query)
+    warnings: list[Diagnostic] = list(query.warnings)
+
+    def unusable(letter: DeadLetter) -> None:
+        found.unused += 1
+        if len(found.dead_letters) < MOST_LETTERS:
+            found.dead_letters.append(letter)
+
+    found.seen = SeenEvents()
+    found.extend(
+        local.run_local(
+            query, given_streams(query, streams), background=background, ontology=ontology, options=options,
+            dead_letter=unusable, observer=found.seen, shown=EventName.of, warn=warnings.append,
+        )
+    )  # fmt: skip
+    found.warnings = tuple(warnings)
+    return found
+
+
+def diagnose(
+    query: queries.Query,
+    streams: Given,
+    *,
+    background: BackgroundGiven = None,
+    ontology: OntologyGiven = None,
+    **options: Any,
+) -> Findings:
+    """Why did nothing match, or so little? (`Query.diagnose`)"""
+    check_query(query)
+    return diagnose_run(
+        query, given_streams(query, streams), background=background, ontology=ontology, options=RunOptions.of(**options)
+    )

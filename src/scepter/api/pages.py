@@ -1,0 +1,63 @@
+"""The report of a run, as Python programs get it."""
+
+from __future__ import annotations
+
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from scepter.api.local import diagnose
+from scepter.io.given import Given, given_streams
+from scepter.io.report.log import RunLog
+from scepter.io.report.page import Report, report_page
+from scepter.io.results import replacing
+from scepter.runtime import local, queries
+from scepter.runtime.hints.run import run_warnings
+from scepter.runtime.options import RunOptions
+from scepter.runtime.queries import check_query
+from scepter.runtime.seen import EventName
+
+
+class Page(str):
+    """An HTML page: text that a notebook shows in a frame of its own."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        style = "width:100%;height:640px;border:1px solid #8886"
+        return f"<iframe srcdoc='{escape(self, quote=True)}' sandbox='allow-scripts' style='{style}'></iframe>"
+
+    def __repr__(self) -> str:
+        return f"<page of {len(self):,} characters; print it, or give report() a path>"
+
+
+def report(
+    query: queries.Query,
+    streams: Given,
+    path: str | Path | None = None,
+    *,
+    diagnosis: bool = True,
+    background: Any = None,
+    ontology: Any = None,
+    **options: Any,
+) -> Page:
+    """A page about a run over bounded streams (`Query.report`)."""
+    check_query(query)
+    chosen, sources = RunOptions.of(**options), given_streams(query, streams)
+    log = RunLog(events=True)
+    unused: list[object] = []
+    found = local.run_in_parts(
+        query, sources, background=background, ontology=ontology, options=chosen,
+        dead_letter=unused.append, observer=log, shown=EventName.of,
+    )  # fmt: skip
+    for matches in found:
+        log.matched(matches)
+    warnings = run_warnings(query, sources, log.surveys, log.found, background=background, ontology=ontology, options=chosen)
+    findings = diagnose(query, sources, background=background, ontology=ontology, **options) if diagnosis else None
+    names = {iri: source.name for iri, source in sources.items()}
+    plan = query.explain("svg", ontology)
+    page = Page(report_page(Report(query, log, names, plan, len(unused), warnings, findings)))
+    if path is not None:
+        with replacing(Path(path)) as out:
+            out.write(page)
+    return page

@@ -1,0 +1,108 @@
+"""What a run that goes on has written: matches and dead letters, micro-batch by micro-batch, each once.
+
+A record in the checkpoint says which micro-batch is the last one written, and how long each file was then. It is put in place
+when everything before it is on disk. After a crash, what is behind the record is cut off, and what is before it not repeated:
+Spark hands the micro-batch over again, its letters with it.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final, TextIO
+
+from scepter.errors import OptionError, option_error
+from scepter.kept import sealed, unsealed, write_whole
+
+RECORD: Final = "output.json"
+OUTPUT: Final = "output"
+LETTERS: Final = "letters"
+
+
+class Journal:
+    """The files that a run writes, by what they hold. Without a record it just writes."""
+
+    def __init__(self, record: Path | None, files: Mapping[str, Path]) -> None:
+        self._record = record
+        self.batch, self._sizes = _recorded(record)
+        """The last micro-batch that is written."""
+        for name, path in files.items():
+            if name not in self._sizes:  # what this run has not written before stays, if the run goes on
+                self._sizes[name] = path.stat().st_size if self.batch >= 0 and path.exists() else 0
+        self._files = {name: _opened(path, self._sizes[name]) for name, path in files.items()}
+        self._texts = {name: _text(file) for name, file in self._files.items()}
+
+    def text(self, name: str) -> TextIO:
+        """Where to write what goes into a file."""
+        return self._texts[name]
+
+    def cut(self, name: str) -> None:
+        """Take back what was written into a file since its last micro-batch."""
+        self._texts[name].flush()
+        self._files[name].truncate(self._sizes[name])
+        self._files[name].seek(self._sizes[name])
+
+    def keep(self, batch: int) -> None:
+        """All of a micro-batch is written: on disk, and then in the record."""
+        for name, text in self._texts.items():
+            text.flush()
+            if self._record is not None:
+                os.fsync(self._files[name].fileno())
+        self._sizes |= {name: file.tell() for name, file in self._files.items()}
+        self.batch = batch
+        if self._record is not None:
+            write_whole(self._record, sealed(json.dumps({"batch": batch, "bytes": self._sizes}).encode()))
+
+    def close(self) -> None:
+        """Hand everything on."""
+        for text in self._texts.values():
+            text.close()
+
+
+def _text(file: io.BufferedRandom) -> TextIO:
+    return io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
+
+
+def _recorded(record: Path | None) -> tuple[int, dict[str, int]]:
+    if record is None or not record.exists():
+        return -1, {}
+    data = record.read_bytes()
+    try:
+        # before it had a checksum, the record told the size of the output alone
+        found = json.loads(data if data.startswith(b"{") else unsealed(data) or b"")
+        sizes = found["bytes"]
+        return int(found["batch"]), {
+            name: int(size) for name, size in (sizes if isinstance(sizes, dict) else {OUTPUT: sizes}).items()
+        }
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise _damaged(record) from None
+
+
+def _damaged(record: Path) -> OptionError:
+    return option_error(
+        "record-damaged",
+        f"{record} is damaged: nobody can tell which matches are written already",
+        help="start anew with another --checkpoint, or delete the file: the output then begins again from the next micro-batch",
+    )
+
+
+def _opened(path: Path, written: int) -> io.BufferedRandom:
+    size = path.stat().st_size if path.exists() else 0
+    if size < written:
+        raise option_error(
+            "output-changed",
+            f"{path} has {size} bytes, and the run that goes on had written {written}",
+            help="give back the file, or start anew with another --checkpoint",
+        )
+    try:
+        file = path.open("r+b" if written else "w+b")
+    except OSError as error:
+        raise option_error(
+            "output-not-writable", f"{path} cannot be written: {error.strerror}", help="name a file in a folder that exists"
+        ) from None
+    file.truncate(written)
+    file.seek(written)
+    return file

@@ -1,0 +1,179 @@
+"""Matches as lines of text, whole batches at a time: each different term is spelt once, and rows are put together by Arrow.
+
+This is for matches whose rows are the terms in their columns; all others are written one by one (`io.results`), and both give
+the same bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeGuard
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from scepter.kernel.texts import one_ref_each
+from scepter.rdf.arena import gather
+from scepter.rdf.terms import STRING, Term
+from scepter.runtime.matches import Match, MatchBatch, MatchRows
+from scepter.timeline import TimeKind, format_instant
+
+_ROWS = 1 << 16
+"""So many rows are laid out at once."""
+
+_UNUSUAL = r'\\|[\x00-\x1f\x7f]|"@|^<<|"\^\^<' + STRING.replace(".", r"\.") + ">$"
+"""Texts that are not spelt as they are shown: escapes, control characters, languages, triple terms, xsd:string said aloud."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """How a format spells terms."""
+
+    iri: tuple[str, str]
+    """What stands before and behind an IRI that has lost its brackets."""
+    blank: tuple[str, str]
+    """What stands before and behind a blank node's label."""
+    literal: tuple[str, str]
+    """What stands before and behind the lexical form of a plain literal."""
+    typed: tuple[str, str, str] | None
+    """What stands before, between and behind the lexical form and the datatype of others; None leaves the datatype out."""
+    unusual: Callable[[Term], str]
+    """Spells a term that the above does not fit."""
+    quoted: Callable[[Any], Any] = lambda spelt: spelt
+    """Quotes what has to be quoted in this format."""
+
+
+def in_columns(matches: Sequence[Match]) -> TypeGuard[MatchRows]:
+    """Whether matches are the terms in their columns."""
+    if not isinstance(matches, MatchRows) or not isinstance(matches.batch, MatchBatch):
+        return False
+    batch = matches.batch
+    return batch.computed is None and not batch.constructs and not batch.asks
+
+
+def laid_out(matches: MatchRows) -> Iterator[tuple[MatchBatch, NDArray[np.int64]]]:
+    """The batch, and the places of some of its rows, as many as are laid out at once."""
+    assert isinstance(matches.batch, MatchBatch)
+    rows = np.asarray(matches.rows, np.int64)
+    for at in range(0, len(rows), _ROWS):
+        yield matches.batch, rows[at : at + _ROWS]
+
+
+def times(instants: Sequence[int], rows: NDArray[np.int64], kind: TimeKind, quote: str = "") -> Any:
+    """Some instants as results show them; a dateTime between quotes."""
+    chosen = np.asarray(instants, np.int64)[rows]
+    if kind is TimeKind.INTEGER:
+        return pa.array(chosen).cast(pa.string())
+    different, place = np.unique(chosen, return_inverse=True)
+    texts = pa.array([f"{quote}{format_instant(instant, kind)}{quote}" for instant in different.tolist()], pa.string())
+    return texts.take(pa.array(place))
+
+
+def terms(batch: MatchBatch, rows: NDArray[np.int64], spelling: Spelling) -> dict[str, Any]:
+    """Per variable the spelt terms of some rows, null where it is unbound."""
+    if not batch.names:
+        return {}
+    each, where = one_ref_each(batch.ids[rows], batch.refs[rows])
+    bound = np.flatnonzero(each >= 0)
+    place = np.full(len(each), len(bound))
+    place[bound] = np.arange(len(bound))
+    buffer, places = batch.texts.texts(each[bound])
+    starts, data = gather(buffer, places)
+    texts = pa.LargeStringArray.from_buffers(len(bound), pa.py_buffer(starts), pa.py_buffer(data)).cast(pa.string())
+    spelt = _spelt(texts, spelling, lambda i: batch.texts.term(int(each[bound[i]]), None))
+    found = pa.concat_arrays([spelt, pa.nulls(1, pa.string())])
+    return {name: found.take(pa.array(place[where[:, column]])) for column, name in enumerate(batch.names)}
+
+
+def each(*parts: Any) -> Any:
+    """Texts put together row by row, null where one of them is."""
+    return pc.binary_join_element_wise(*parts, "")
+
+
+def listed(columns: Sequence[Any], between: str) -> Any:
+    """The texts of each row that are there (none is empty), with something between them."""
+    if not columns:
+        return ""
+    # not by Arrow's skipping of nulls: a row without any text would be left out
+    found = filled(columns[0])
+    for column in columns[1:]:
+        alone = pc.or_(pc.equal(found, ""), pc.is_null(column))
+        found = each(found, pc.if_else(alone, "", between), filled(column))
+    return found
+
+
+def filled(column: Any) -> Any:
+    """A column with an empty text where it is null."""
+    return pc.fill_null(column, "")
+
+
+def numbered(before: str, first: int, count: int, behind: str) -> Any:
+    """Names that count up."""
+    return each(before, pa.array(np.arange(first, first + count)).cast(pa.string()), behind)
+
+
+def equal(left: Any, right: Any) -> Any:
+    """Where two columns have the same text."""
+    return pc.equal(left, right)
+
+
+def either(condition: Any, yes: Any, no: Any) -> Any:
+    """A text where a condition holds, and another where it does not."""
+    return pc.if_else(condition, yes, no)
+
+
+def with_commas_quoted(texts: Any) -> Any:
+    """CSV cells of texts without quotes and line ends."""
+    return pc.if_else(pc.match_substring(texts, ","), each('"', texts, '"'), texts)
+
+
+def joined(parts: Sequence[Any]) -> str:
+    """The parts of each line put together, line after line. A part is a column, or a text that every line has."""
+    lines = pc.binary_join_element_wise(*parts, "")
+    assert lines.null_count == 0 and lines.offset == 0  # so that its bytes are the lines, one behind the other
+    return lines.buffers()[2].to_pybytes().decode() if len(lines) else ""
+
+
+def _spelt(texts: Any, spelling: Spelling, term: Callable[[int], Term]) -> Any:
+    """Each text as the format spells its term."""
+    unusual = pc.match_substring_regex(texts, _UNUSUAL)
+    iri, blank = pc.starts_with(texts, "<"), pc.starts_with(texts, "_:")
+    typed = pc.and_not(pc.ends_with(texts, ">"), iri)
+    plain = pc.invert(pc.or_(pc.or_(iri, blank), typed))
+    spellers: list[tuple[Any, Callable[[Any], Any]]] = [
+        (iri, lambda some: _between(spelling.iri, spelling.quoted(_inside(some, 1, 1)))),
+        (blank, lambda some: _between(spelling.blank, spelling.quoted(_inside(some, 2, 0)))),
+        (plain, lambda some: _between(spelling.literal, spelling.quoted(_inside(some, 1, 1)))),
+        (typed, lambda some: _typed(some, spelling)),
+    ]
+    order, parts = [], []
+    for kind, spell in spellers:
+        usual = pc.and_not(kind, unusual)
+        order.append(np.flatnonzero(usual.to_numpy(zero_copy_only=False)))
+        parts.append(spell(texts.filter(usual)))
+    order.append(np.flatnonzero(unusual.to_numpy(zero_copy_only=False)))
+    parts.append(pa.array([spelling.unusual(term(i)) for i in order[-1].tolist()], pa.string()))
+    places = np.empty(len(texts), np.int64)
+    places[np.concatenate(order)] = np.arange(len(texts))
+    return pa.concat_arrays(parts).take(pa.array(places))
+
+
+def _between(around: tuple[str, str], texts: Any) -> Any:
+    return pc.binary_join_element_wise(around[0], texts, around[1], "")
+
+
+def _inside(texts: Any, first: int, last: int) -> Any:
+    """Texts without some of their first and last characters."""
+    return pc.utf8_slice_codeunits(texts, first, -last if last else None)
+
+
+def _typed(texts: Any, spelling: Spelling) -> Any:
+    parts = pc.extract_regex(texts, r'^"(?P<lexical>[^"]*)"\^\^<(?P<datatype>[^>]*)>$')
+    lexical, datatype = parts.field("lexical"), parts.field("datatype")
+    if spelling.typed is None:
+        return _between(spelling.literal, spelling.quoted(lexical))
+    before, between, behind = spelling.typed
+    return pc.binary_join_element_wise(before, lexical, between, datatype, behind, "")

@@ -1,0 +1,197 @@
+"""Streams as Python programs have them: files by name, events at hand, tables of events. Each becomes a source."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+import pyarrow as pa
+
+from scepter.errors import DataError, option_error
+from scepter.io.sources import open_source
+from scepter.rdf.batch import DeadLetter, EventBatch
+from scepter.rdf.formats import GraphEvent, events_to_batch
+from scepter.rdf.hashing import TermKey
+from scepter.rdf.nquads import BATCH_BYTES, ReadState
+from scepter.rdf.readers import Reading, read_table
+from scepter.rdf.source import DeadLetterTaker, EventSource, Progress
+from scepter.rdf.terms import IRI, Literal
+from scepter.runtime.push import Event
+from scepter.runtime.queries import Query
+
+Given: TypeAlias = Any
+"""A file, glob or folder (str or Path), events (an iterable of `Event`), or a table (pandas, polars, Arrow)."""
+
+_STEP: Final = 65_536
+_FIT_FOR_IRI: Final = re.compile(r'[^<>"{}|^`\\\x00-\x20]+')
+_TRIPLES: Final = pa.list_(pa.struct([(name, pa.string()) for name in ("s", "p", "o")]))
+_OUGHT: Final = "give a file's name, a list of scepter.Event, or a table with columns start, end, graph"
+
+
+def given_streams(query: Query, streams: Given) -> dict[str, EventSource]:
+    """The sources of a query's streams, by their IRIs. `streams` is a mapping from names (IRI, alias or prefixed name), or for
+    a query of one stream what it is read from."""
+    if not isinstance(streams, Mapping):
+        streams = {_only_stream(query, streams): streams}
+    sources: dict[str, EventSource] = {}
+    for name, source in streams.items():
+        if not isinstance(name, str):
+            raise option_error("streams", f"{name!r} names no stream", help="write the stream's IRI, or its name in the query")
+        iri = query.resolve_stream(name)
+        if iri in sources:
+            raise option_error("stream-twice", f"the stream <{iri}> is given twice", help="give it once")
+        sources[iri] = open_given(source, name, iri)
+    for iri in query.streams:
+        if iri not in sources:
+            stream = next(s for s in query.lowered.streams if s.iri.value == iri)
+            raise option_error(
+                "missing-stream",
+                f"the query reads stream {stream.alias or f'<{iri}>'}, and nobody gave it",
+                help=f"add it to streams: {{{stream.alias or iri!r}: …}}",
+            )
+    return sources
+
+
+def _only_stream(query: Query, given: Given) -> str:
+    if given is None:
+        raise option_error(
+            "streams", "the query's streams are not given", help=f"streams={{{query.streams[0]!r}: 'events.nq'}}"
+        )
+    if len(query.streams) != 1:
+        names = ", ".join(f"<{iri}>" for iri in query.streams)
+        raise option_error(
+            "streams",
+            f"the query reads {len(query.streams)} streams: {names}",
+            help="give a dict, from each stream to its source",
+        )
+    return query.streams[0]
+
+
+def open_given(given: Given, name: str, iri: str) -> EventSource:
+    """The source that an object stands for; OptionError for one that holds no events."""
+    if isinstance(given, (str, Path)):
+        if str(given) == "-":
+            raise option_error("streams", "a program's standard input is its own", help="give a file's name, or events")
+        return open_source(given)
+    if hasattr(given, "batches") and hasattr(given, "lasting"):
+        source: EventSource = given
+        return source
+    if (table := _as_table(given, name)) is not None:
+        return TableSource(name, table)
+    if isinstance(given, Event) or not isinstance(given, Iterable):
+        what = "one event" if isinstance(given, Event) else f"a {type(given).__name__}"
+        raise option_error("streams", f"the stream {name} is given as {what}", help=_OUGHT)
+    events = list(given)
+    for place, event in enumerate(events):
+        if not isinstance(event, Event):
+            raise option_error("streams", f"item {place} of the stream {name} is a {type(event).__name__}", help=_OUGHT)
+        if event.stream != iri:
+            raise option_error("streams", f"item {place} of the stream <{iri}> is an event of <{event.stream}>")
+    return EventsSource(name, events)
+
+
+def _as_table(given: Given, name: str) -> Any:
+    """An Arrow table of what is one, or can be made one; None for anything else."""
+    if hasattr(given, "toPandas"):
+        raise option_error(
+            "streams",
+            f"the stream {name} is given as a Spark table, and this process reads none",
+            help="run it where it is: scepter.run(query, spark, streams)",
+        )
+    try:
+        if isinstance(given, pa.Table) or hasattr(given, "__arrow_c_stream__"):
+            return _in_plain_types(pa.table(given))
+        if hasattr(given, "to_records"):  # pandas before it spoke Arrow
+            return pa.Table.from_pandas(given, preserve_index=False)
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        raise option_error("streams", f"the stream {name} is no table that Arrow can read: {error}", help=_OUGHT) from None
+    return None
+
+
+def _in_plain_types(table: Any) -> Any:
+    """The table with its graphs as lists of plain strings: polars has views of them."""
+    if "graph" not in table.column_names or table.schema.field("graph").type == _TRIPLES:
+        return table
+    return table.set_column(table.column_names.index("graph"), "graph", table.column("graph").cast(_TRIPLES))
+
+
+@dataclass(slots=True)
+class TableSource:
+    """A table at hand, with columns start, end and graph."""
+
+    name: str
+    table: Any
+
+    def batches(
+        self,
+        key: TermKey,
+        stream_index: int,
+        dead_letter: DeadLetterTaker,
+        *,
+        predicates: frozenset[int] | None = None,
+        run: ReadState | None = None,
+        batch_bytes: int = BATCH_BYTES,
+        progress: Progress | None = None,
+    ) -> Iterator[EventBatch]:
+        """The rows in the order they stand."""
+        reading = Reading(key, stream_index, self.name, dead_letter, predicates, run or ReadState(), batch_bytes, {})
+        yield from read_table(self.table, reading)
+
+    def lasting(self) -> TableSource:
+        """A table at hand stays."""
+        return self
+
+
+@dataclass(slots=True)
+class EventsSource:
+    """Events at hand, in the order given."""
+
+    name: str
+    events: Sequence[Event]
+
+    def batches(
+        self,
+        key: TermKey,
+        stream_index: int,
+        dead_letter: DeadLetterTaker,
+        *,
+        predicates: frozenset[int] | None = None,
+        run: ReadState | None = None,
+        batch_bytes: int = BATCH_BYTES,
+        progress: Progress | None = None,
+    ) -> Iterator[EventBatch]:
+        """The events; those of the other kind of time than the first event of the run are no use."""
+        run = run or ReadState()
+        for first in range(0, len(self.events), _STEP):
+            usable = []
+            for number, untimed in enumerate(self.events[first : first + _STEP], first + 1):
+                try:
+                    event = untimed.timed(run.times)
+                except DataError as error:
+                    dead_letter(DeadLetter(self.name, number, error.diagnostic.message))
+                    continue
+                run.kind = run.kind or event.kind
+                if event.kind is run.kind:
+                    usable.append(GraphEvent(stream_index, _named(event), event.start, event.end, event.triples))
+                else:
+                    reason = "a dateTime among integer times, or an integer among dateTimes"
+                    dead_letter(DeadLetter(self.name, number, reason, repr(event)))
+            if usable:
+                assert run.kind is not None
+                yield events_to_batch(
+                    usable, key, run.kind, run=run, predicates=predicates, source_name=self.name, dead_letter=dead_letter
+                )
+
+    def lasting(self) -> EventsSource:
+        """Events at hand stay."""
+        return self
+
+
+def _named(event: Event) -> str | None:
+    """An event's name as the term that a graph's name is: an IRI, or a literal where an IRI cannot say it."""
+    if event.name is None:
+        return None
+    return str(IRI(event.name) if _FIT_FOR_IRI.fullmatch(event.name) else Literal(event.name))

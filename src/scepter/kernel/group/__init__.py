@@ -1,0 +1,1 @@
+"""GROUP BY and the set functions, as rows come and go."""

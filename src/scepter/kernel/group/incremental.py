@@ -1,0 +1,315 @@
+"""GROUP BY on validities: one row per group, constant between changes.
+
+Members enter and leave; each change of a group begins a slot, and a set function is asked about the slots of groups alone that
+changed. Groups that did not change are given again with the terms they had. Validities are cut at the closed watermark, as what
+comes next may change a group at any later instant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import numpy as np
+
+from scepter.algebra.expressions import Aggregate, Variable
+from scepter.kernel.container import Arrays
+from scepter.kernel.group.functions import FUNCTIONS, Column, Function, Stretch
+from scepter.kernel.group.members import Changes, Membership, Slots
+from scepter.kernel.operator import Until
+from scepter.kernel.rows import NO_LINEAGE, Int64, Mask, Rows, UInt64, concat, empty, mappings
+from scepter.kernel.texts import Texts
+from scepter.kernel.validity.coalesce import Coverage
+from scepter.kernel.validity.held import Clock, Held, dump_rows, load_rows, refs_of
+from scepter.kernel.validity.key_index import KeyIndex, key_of
+from scepter.kernel.window.extent import Grid
+from scepter.physical.nodes import Schema
+from scepter.rdf.distinct import distinct
+from scepter.rdf.hashing import TermKey
+from scepter.timeline import MIN_INSTANT
+
+_FEW = 64
+"""So many empty groups are kept without a look."""
+_Distinct: TypeAlias = tuple[int, ...] | None
+"""The columns of which an aggregate takes each combination once; None for one that takes every row."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Keys:
+    """Groups by key."""
+
+    ids: UInt64
+    group: Int64
+
+    def __len__(self) -> int:
+        return len(self.group)
+
+    def take(self, rows: Int64) -> _Keys:
+        return _Keys(self.ids.take(rows, axis=0), self.group.take(rows))
+
+
+def _both(a: _Keys, b: _Keys, a_keys: UInt64, b_keys: UInt64) -> tuple[_Keys, UInt64]:
+    found = _Keys(np.concatenate([a.ids, b.ids]), np.concatenate([a.group, b.group]))
+    return found, np.concatenate([a_keys, b_keys])
+
+
+@dataclass(frozen=True, slots=True)
+class _Groups:
+    """The groups by number: their row as it is now, and how many members it has. Never changed in place."""
+
+    rows: Rows
+    count: Int64
+
+
+class Group:
+    """Rows grouped by the variables `keys` (unbound is a key like any other), with an aggregate for each further variable.
+
+    Without keys there is one group, also of no rows."""
+
+    def __init__(
+        self,
+        input: Schema,
+        keys: Sequence[str],
+        aggregates: Sequence[tuple[str, Aggregate]],
+        key: TermKey,
+        texts: Texts,
+        grid: Grid | None = None,
+    ) -> None:
+        counts = frozenset(name for name, each in aggregates if each.function == "COUNT")
+        self.schema = Schema((*keys, *(name for name, _ in aggregates)), (input.certain & frozenset(keys)) | counts)
+        self._keys = input.columns(keys)
+        self._clock = Clock(grid)
+        self._held = Held(len(input.variables))
+        self._index: KeyIndex[_Keys] = KeyIndex(_both)
+        self._groups = _Groups(empty(len(self.schema.variables)), np.empty(0, np.int64))
+        self._functions: list[Function] = []
+        self._takes: list[_Distinct] = []
+        for _, aggregate in aggregates:
+            operand = aggregate.operand
+            column = input.column(operand.name) if isinstance(operand, Variable) else -1
+            self._functions.append(FUNCTIONS[aggregate.function](aggregate, column, key, texts))
+            self._takes.append(_combination(aggregate, column, input))
+        nobody = Membership(empty(len(input.variables)), np.empty(0, np.int64))
+        self._inside: dict[_Distinct, Membership] = dict.fromkeys((None, *self._takes), nobody)
+        self._covered = {columns: Coverage() for columns in self._inside if columns is not None}
+        self._saved: tuple[object, ...] = ()
+
+    def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
+        """The rows of all groups for the stretch that is certain now."""
+        width = len(self.schema.variables)
+        start = self._clock.closed + 1
+        stop = self._clock.advance(until) + 1
+        entering = self._held.due(inputs[0], stop - 1)
+        if stop <= start:
+            return empty(width)
+        stretches = self._stretches(entering, start, stop)
+        slots = stretches[None].slots
+        before = self._unchanged(slots, start, stop)
+        count, wanted, values = self._evaluated(stretches)
+        ends = np.append(slots.time[1:], stop) if len(slots) else slots.time
+        ends[slots.last] = stop
+        now = _with_values(self._groups.rows.take(slots.group[wanted]), values, len(self._keys))
+        given = _during(now, slots.time[wanted], ends[wanted])
+        self._settle(stretches, count, wanted, now, stop)
+        return concat([before, given], width)
+
+    # ---- members
+
+    def _stretches(self, entering: Rows, start: int, stop: int) -> dict[_Distinct, Stretch]:
+        """Who is inside, who comes and goes, and the slots between; for DISTINCT aggregates each term once."""
+        number = self._numbered(entering)
+        members, changes = {}, {}
+        for columns, inside in self._inside.items():
+            rows, group = (entering, number) if columns is None else self._once(entering, number, columns)
+            members[columns] = inside.joined(rows, group)
+            changes[columns] = Changes.of(members[columns], start, stop - 1)
+        # the group without keys is there before any member: its first slot begins with time
+        initial = np.zeros(1 if not self._keys and start == MIN_INSTANT else 0, np.int64)
+        group = np.concatenate([initial, *(each.group for each in changes.values())])
+        slots = Slots(group, np.concatenate([initial + start, *(each.time for each in changes.values())]))
+        wanted, groups = np.ones(len(slots), np.bool_), len(self._groups.count)
+        return {columns: Stretch(slots, members[columns], changes[columns], start, wanted, groups) for columns in self._inside}
+
+    def _once(self, rows: Rows, group: Int64, columns: tuple[int, ...]) -> tuple[Rows, Int64]:
+        """Each combination of some columns once in a group."""
+        keys = np.concatenate([group.astype(np.uint64)[:, None], rows.ids[:, columns]], axis=1)
+        since = self._covered[columns].add(keys, rows.since, rows.until)
+        kept = np.flatnonzero(since < rows.until)
+        return rows.valid(since, rows.until).take(kept), group[kept]
+
+    def _numbered(self, rows: Rows) -> Int64:
+        """The number of each row's group; new groups are added."""
+        if not self._keys:
+            if not len(self._groups.count):
+                self._add_groups(_nobody(len(self.schema.variables)))
+            return np.zeros(len(rows), np.int64)
+        ids = np.ascontiguousarray(rows.ids[:, self._keys])
+        first, of = distinct(ids)
+        different, words = ids[first], key_of(ids[first], range(ids.shape[1]))
+        number = np.full(len(first), -1, np.int64)
+        for place, table, row in self._index.probe(words):
+            same = np.flatnonzero((table.ids[row] == different[place]).all(axis=1))
+            number[place[same]] = table.group[row[same]]
+        new = np.flatnonzero(number < 0)
+        if len(new):
+            number[new] = np.arange(len(self._groups.count), len(self._groups.count) + len(new))
+            self._index.add(_Keys(different[new], number[new]), words[new])
+            values = [-1] * len(self._functions)
+            self._add_groups(rows.take(first[new]).columns((*self._keys, *values)))
+        return number[of]
+
+    def _add_groups(self, rows: Rows) -> None:
+        known = self._groups
+        count = np.concatenate([known.count, np.zeros(len(rows), np.int64)])
+        self._groups = _Groups(concat([known.rows, rows], rows.width), count)
+
+    # ---- answers
+
+    def _unchanged(self, slots: Slots, start: int, stop: int) -> Rows:
+        """Groups as they were, up to their first change."""
+        groups = self._groups
+        end = np.full(len(groups.count), stop, np.int64)
+        end[slots.group[slots.first]] = slots.time[slots.first]
+        there = end > start
+        if self._keys:
+            there &= groups.count > 0
+        kept = np.flatnonzero(there)
+        return _during(groups.rows.take(kept), np.full(len(kept), start, np.int64), end[kept])
+
+    def _evaluated(self, stretches: dict[_Distinct, Stretch]) -> tuple[Int64, Mask, list[Column]]:
+        """How many members groups have in each slot, in which slots they are there, and then the term of each function."""
+        slots, changes = stretches[None].slots, stretches[None].changes
+        count = slots.summed(slots.at(changes.group, changes.time), changes.sign, self._groups.count)
+        wanted = count > 0 if self._keys else np.ones(len(slots), np.bool_)
+        asked = {columns: replace(stretch, wanted=wanted) for columns, stretch in stretches.items()}
+        return count, wanted, [each.values(asked[of]) for each, of in zip(self._functions, self._takes, strict=True)]
+
+    def _settle(self, stretches: dict[_Distinct, Stretch], count: Int64, wanted: Mask, now: Rows, stop: int) -> None:
+        """Groups are what their last slots say; who has left is forgotten, and so are groups of nobody."""
+        slots = stretches[None].slots
+        members = self._groups.count.copy()
+        members[slots.group[slots.last]] = count[slots.last]
+        latest = np.flatnonzero(slots.last[wanted])
+        changed = slots.group[slots.last & wanted]
+        places = np.arange(len(members), dtype=np.int64)
+        places[changed] = len(members) + latest
+        rows = concat([self._groups.rows, now], now.width).take(places) if len(changed) else self._groups.rows
+        self._groups = _Groups(rows, members)
+        for columns, stretch in stretches.items():
+            inside = stretch.members
+            self._inside[columns] = inside.take(inside.rows.until >= stop)
+        if self._keys and len(members) > _FEW and 2 * np.count_nonzero(members) < len(members):
+            self._renumber(np.flatnonzero(members))
+
+    def _renumber(self, kept: Int64) -> None:
+        """Only these groups are left."""
+        number = np.full(len(self._groups.count), -1, np.int64)
+        number[kept] = np.arange(len(kept))
+        self._groups = _Groups(self._groups.rows.take(kept), self._groups.count[kept])
+        for function in self._functions:
+            function.keep(kept)
+        for coverage in self._covered.values():
+            coverage.renumber(number)
+        self._inside = {c: Membership(inside.rows, number[inside.group]) for c, inside in self._inside.items()}
+        self._index = KeyIndex(_both)
+        self._index_groups()
+
+    def _index_groups(self) -> None:
+        ids = np.ascontiguousarray(self._groups.rows.ids[:, : len(self._keys)])
+        if self._keys and len(ids):
+            self._index.add(_Keys(ids, np.arange(len(ids), dtype=np.int64)), key_of(ids, range(ids.shape[1])))
+
+    # ---- state
+
+    def save(self) -> None:
+        """Start an instant that may be undone."""
+        self._saved = (
+            self._held.state, self._clock.closed, self._groups, self._index.state, dict(self._inside),
+            [each.state for each in self._covered.values()], [each.state for each in self._functions],
+        )  # fmt: skip
+
+    def undo(self) -> None:
+        """Back to `save`."""
+        held, self._clock.closed, self._groups, index, inside, covered, functions = self._saved  # type: ignore[assignment]
+        self._held.restore(held)  # type: ignore[arg-type]
+        self._index.restore(index)  # type: ignore[arg-type]
+        self._inside = dict(inside)  # type: ignore[call-overload]
+        for coverage, state in zip(self._covered.values(), covered, strict=True):  # type: ignore[call-overload]
+            coverage.restore(state)
+        for function, state in zip(self._functions, functions, strict=True):  # type: ignore[call-overload]
+            function.restore(state)
+
+    def evict(self, time: int) -> None:
+        """Members go when they have left; what DISTINCT has seen goes here."""
+        for coverage in self._covered.values():
+            coverage.evict(min(time, self._clock.closed))
+
+    def dump(self) -> Arrays:
+        """Groups, members and what functions keep."""
+        found = {"closed": np.array([self._clock.closed], np.int64), "count": self._groups.count}
+        found |= dump_rows("held", self._held.rows()) | dump_rows("groups", self._groups.rows)
+        for i, (columns, inside) in enumerate(self._inside.items()):
+            found |= dump_rows(f"inside{i}", inside.rows) | {f"inside{i}.group": inside.group}
+            if columns is not None:
+                found |= self._covered[columns].dump(f"covered{i}", len(columns) + 1)
+        for i, function in enumerate(self._functions):
+            found |= function.dump(f"function{i}")
+        return found
+
+    def load(self, arrays: Arrays) -> None:
+        """Take over what `dump` gave."""
+        self._clock.closed = int(arrays["closed"][0])
+        self._held.replace(load_rows("held", arrays))
+        self._groups = _Groups(load_rows("groups", arrays), arrays["count"])
+        self._index_groups()
+        for i, columns in enumerate(self._inside):
+            self._inside[columns] = Membership(load_rows(f"inside{i}", arrays), arrays[f"inside{i}.group"])
+            if columns is not None:
+                self._covered[columns].load(f"covered{i}", arrays)
+        for i, function in enumerate(self._functions):
+            function.load(f"function{i}", arrays)
+
+    def _tables(self) -> list[Rows]:
+        return [*self._held.state, self._groups.rows, *(inside.rows for inside in self._inside.values())]
+
+    def refs(self) -> Iterator[Int64]:
+        """Those of members, groups and rows that wait."""
+        return refs_of(self._tables())
+
+    def lineages(self) -> Iterator[Int64]:
+        """Those of members and rows that wait."""
+        return (part.lineage for part in self._tables())
+
+    def state_rows(self) -> Mapping[str, int]:
+        """Groups, members, and rows that wait."""
+        members = sum(len(inside.group) for inside in self._inside.values())
+        return {"groups": len(self._groups.count), "members": members, "waiting": len(self._held)}
+
+
+def _combination(aggregate: Aggregate, column: int, input: Schema) -> _Distinct:
+    if not aggregate.distinct or (aggregate.operand is not None and aggregate.function in ("MIN", "MAX", "SAMPLE")):
+        return None  # the least of all is the least of all different ones
+    if aggregate.operand is None:  # blank nodes of the pattern are no part of a solution
+        return tuple(i for i, name in enumerate(input.variables) if not name.startswith("_:"))
+    return (column,)
+
+
+def _nobody(width: int) -> Rows:
+    """The row of a group that nobody is in."""
+    time = np.full(1, MIN_INSTANT, np.int64)
+    return Rows(*mappings(1, width), time, time, time, time, np.full(1, NO_LINEAGE, np.int64))
+
+
+def _with_values(rows: Rows, values: Sequence[Column], first: int) -> Rows:
+    """Rows of groups with new terms from a column on."""
+    for column, (ids, refs, number, scale) in enumerate(values, first):
+        rows.ids[:, column], rows.refs[:, column] = ids, refs
+        rows.number[:, column], rows.scale[:, column] = number, scale
+    return rows
+
+
+def _during(rows: Rows, since: Int64, until: Int64) -> Rows:
+    """Rows of groups, which are there for a stretch, and happen when it begins."""
+    nothing = np.full(len(rows), NO_LINEAGE, np.int64)
+    return Rows(rows.ids, rows.refs, rows.number, rows.scale, since, since, since, until, nothing)

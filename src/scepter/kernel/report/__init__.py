@@ -1,0 +1,1 @@
+"""From validities to answers at instants."""

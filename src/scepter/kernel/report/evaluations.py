@@ -1,0 +1,215 @@
+"""When a query is evaluated: stretches of multiples of a step, never written out one by one.
+
+A stretch `[low, high)` stands for low, low + step, …; a single instant is a stretch of its own. An hour without an item, or a
+gap of 2^62 ticks, costs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from scepter.kernel.container import Arrays
+from scepter.kernel.operator import Until
+from scepter.kernel.rows import Int64, Rows
+from scepter.kernel.validity.intervals import covered_before
+from scepter.kernel.validity.key_index import spread
+from scepter.kernel.window.extent import Grid, plus
+from scepter.timeline import MAX_INSTANT, MIN_INSTANT
+
+NEVER = MAX_INSTANT
+"""No evaluation is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluations:
+    """Stretches in order, disjoint; `low` is the first evaluation of each."""
+
+    low: Int64
+    high: Int64
+    step: int
+
+    def next(self, time: Int64) -> Int64:
+        """The first evaluation at or after each time; NEVER if there is none.
+
+        >>> every = Evaluations(np.array([0, 40]), np.array([20, 41]), 10)
+        >>> every.next(np.array([-1, 10, 11, 20, 41])).tolist() == [0, 10, 40, 40, NEVER]
+        True
+        """
+        low, high = np.append(self.low, NEVER), np.append(self.high, NEVER)
+        at = np.minimum(np.searchsorted(self.high, time, side="right"), len(self.low))
+        found = self._up(np.maximum(time, low[at]), low[at])
+        beyond = (found >= high[at]) & (at < len(self.low))
+        return np.where(beyond, low[np.minimum(at + 1, len(self.low))], np.where(at < len(self.low), found, NEVER))
+
+    def _up(self, time: Int64, low: Int64) -> Int64:
+        """The first multiple at or after times that are not before `low`."""
+        over = ((time.astype(np.uint64) - low.astype(np.uint64)) % np.uint64(self.step)).astype(np.int64)
+        return plus(time, np.where(over == 0, 0, self.step - over))
+
+    def count(self, since: Int64, until: Int64) -> tuple[Int64, Int64, Int64]:
+        """Of intervals: (place, first evaluation, how many) for each stretch that they meet."""
+        first = np.searchsorted(self.high, since, side="right")
+        last = np.searchsorted(self.low, until, side="left")
+        place, stretch = spread(first, np.maximum(last - first, 0))
+        begin = self._up(np.maximum(since[place], self.low[stretch]), self.low[stretch])
+        end = np.minimum(until[place], self.high[stretch])
+        some = np.flatnonzero(begin < end)
+        size = (end[some].astype(np.uint64) - begin[some].astype(np.uint64) - np.uint64(1)) // np.uint64(self.step)
+        return place[some], begin[some], size.astype(np.int64) + 1
+
+
+class Schedule(Protocol):
+    """Says which evaluations are due, as items come and time passes."""
+
+    def due(self, items: Rows, until: Until) -> Evaluations:
+        """The evaluations since the last call, up to what is known."""
+        ...
+
+    @property
+    def state(self) -> object:
+        """To be put back."""
+        ...
+
+    def restore(self, state: object) -> None:
+        """Back to what `state` was."""
+        ...
+
+    def dump(self) -> Arrays:
+        """As named arrays."""
+        ...
+
+    def load(self, arrays: Arrays) -> None:
+        """What `dump` wrote."""
+        ...
+
+
+class _Numbers:
+    """State that is a list of instants."""
+
+    def __init__(self, *state: int) -> None:
+        self._state: tuple[int, ...] = state
+
+    @property
+    def state(self) -> object:
+        """To be put back."""
+        return self._state
+
+    def restore(self, state: object) -> None:
+        """Back to what `state` was."""
+        self._state = state  # type: ignore[assignment]
+
+    def dump(self) -> Arrays:
+        """As named arrays."""
+        return {"schedule": np.array(self._state, np.int64)}
+
+    def load(self, arrays: Arrays) -> None:
+        """What `dump` wrote."""
+        self._state = tuple(arrays["schedule"].tolist())
+
+
+class AtItems(_Numbers):
+    """Every instant at which there is an item (REPORT ON CONTENT CHANGE)."""
+
+    def due(self, items: Rows, until: Until) -> Evaluations:
+        """The items' instants."""
+        times = np.unique(items.end)
+        return Evaluations(times, times + 1, 1)
+
+
+class AtInstants(_Numbers):
+    """The instants given (--evaluate-at). The state is how many are past."""
+
+    def __init__(self, instants: Sequence[int]) -> None:
+        super().__init__(0)
+        self._instants = np.unique(np.array(instants, np.int64))
+
+    def due(self, items: Rows, until: Until) -> Evaluations:
+        """Those up to the watermark; at the end of the input all that are left."""
+        (past,) = self._state
+        last = len(self._instants) if until.last else int(np.searchsorted(self._instants, until.time, side="right"))
+        self._state = (max(past, last),)
+        times = self._instants[past:last]
+        return Evaluations(times, times + 1, 1)
+
+
+class AtMultiples(_Numbers):
+    """Every multiple of a step from the first item on; bounded input ends with the first at or after the last item.
+
+    The state is the first multiple that is not past (NEVER before any item), and the last item's time."""
+
+    def __init__(self, grid: Grid) -> None:
+        super().__init__(NEVER, MIN_INSTANT)
+        self._grid = grid
+
+    def due(self, items: Rows, until: Until) -> Evaluations:
+        """One stretch."""
+        first, last = self._state
+        if len(items):
+            low, high = items.end.min(keepdims=True), items.end.max(keepdims=True)
+            first = min(first, int(self._grid.ceil(low)[0])) if first == NEVER else first
+            last = max(last, int(high[0]))
+        stop = int(self._grid.ceil(np.array([last]))[0]) if until.last else until.time
+        low, high = np.array([first]), plus(np.array([max(stop, MIN_INSTANT)]), 1)
+        following = int(self._grid.ceil(high)[0]) if first != NEVER and stop >= first else first
+        self._state = (following, last)
+        some = slice(0, 1 if first != NEVER and stop >= first else 0)
+        return Evaluations(low[some], high[some], self._grid.step)
+
+
+class WhileThere:
+    """The multiples of a step at which an item is in a window. Items are rows with validities; what is kept is their union."""
+
+    def __init__(self, grid: Grid) -> None:
+        self._grid = grid
+        none = np.empty(0, np.int64)
+        self._there: tuple[Int64, Int64] = (none, none)
+
+    def due(self, items: Rows, until: Until) -> Evaluations:
+        """The multiples up to the watermark in the union of the items' validities, which begin and end on multiples."""
+        since, gone = self._there
+        since, gone = _united(np.concatenate([since, items.since]), np.concatenate([gone, items.until]))
+        stop = MAX_INSTANT if until.last else int(self._grid.floor(until.time)) + 1
+        low, high = since, np.minimum(gone, stop)
+        past = low < high
+        # what is over goes, what goes on begins with the next multiple
+        after = self._grid.ceil(np.maximum(since, stop))
+        left = after < gone
+        self._there = (after[left], gone[left])
+        return Evaluations(low[past], high[past], self._grid.step)
+
+    @property
+    def state(self) -> object:
+        """To be put back."""
+        return self._there
+
+    def restore(self, state: object) -> None:
+        """Back to what `state` was."""
+        self._there = state  # type: ignore[assignment]
+
+    def dump(self) -> Arrays:
+        """As named arrays."""
+        return {"schedule": np.stack(self._there)}
+
+    def load(self, arrays: Arrays) -> None:
+        """What `dump` wrote."""
+        since, until = arrays["schedule"]
+        self._there = (since, until)
+
+
+def _united(since: Int64, until: Int64) -> tuple[Int64, Int64]:
+    """The union of intervals, as disjoint ones in order that do not touch.
+
+    >>> [c.tolist() for c in _united(np.array([5, 0, 9]), np.array([8, 5, 12]))]
+    [[0, 9], [8, 12]]
+    """
+    order = np.argsort(since, kind="stable")
+    since, until = since[order], until[order]
+    reached = covered_before(np.zeros(len(since), np.int64), until, np.full(len(since), MIN_INSTANT, np.int64))
+    new = since > reached
+    new[:1] = True
+    first = np.flatnonzero(new)
+    return since[first], np.maximum.reduceat(until, first) if len(first) else until

@@ -1,0 +1,167 @@
+"""DISTINCT on validities, and the union of a window's graphs: each mapping is there once, however often it is given.
+
+Pieces need to be disjoint, not maximal: a repeat contributes what the ones before it do not cover, and nothing is taken back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from scepter.kernel.container import Arrays
+from scepter.kernel.operator import Until
+from scepter.kernel.rows import Int64, Rows, UInt64
+from scepter.kernel.validity.held import Clock, Held, dump_rows, load_rows, refs_of
+from scepter.kernel.validity.intervals import coalesced
+from scepter.kernel.validity.key_index import KeyIndex, key_of
+from scepter.kernel.window.extent import Grid
+from scepter.physical.nodes import Schema
+from scepter.rdf.distinct import distinct
+from scepter.timeline import MIN_INSTANT
+
+
+@dataclass(frozen=True, slots=True)
+class Covered:
+    """Mappings and how far they are covered."""
+
+    ids: UInt64
+    until: Int64
+
+    def __len__(self) -> int:
+        return len(self.until)
+
+    def take(self, rows: Int64) -> Covered:
+        """Some of them."""
+        return Covered(self.ids.take(rows, axis=0), self.until.take(rows))
+
+
+def _join(a: Covered, b: Covered, a_keys: UInt64, b_keys: UInt64) -> tuple[Covered, UInt64]:
+    """Both, each mapping once, as far as the farther reaches: a triple that comes every second is one row, not 3,600."""
+    ids, until = np.concatenate([a.ids, b.ids]), np.concatenate([a.until, b.until])
+    first, of = distinct(ids)
+    reach = np.full(len(first), MIN_INSTANT, np.int64)
+    np.maximum.at(reach, of, until)
+    return Covered(ids[first], reach), np.concatenate([a_keys, b_keys])[first]
+
+
+class Coverage:
+    """How far mappings are covered by what was seen of them."""
+
+    def __init__(self) -> None:
+        self._index: KeyIndex[Covered] = KeyIndex(_join)
+
+    def __len__(self) -> int:
+        return len(self._index)
+
+    def add(self, ids: UInt64, since: Int64, until: Int64) -> Int64:
+        """Where each of some intervals, in order of `since`, begins to add something; at its end if it does not."""
+        keys = key_of(ids, range(ids.shape[1]))
+        first, of = distinct(ids)
+        reached = np.full(len(first), MIN_INSTANT, np.int64)
+        for place, table, row in self._index.probe(keys[first]):
+            same = np.flatnonzero((table.ids[row] == ids[first[place]]).all(axis=1))
+            np.maximum.at(reached, place[same], table.until[row[same]])
+        begins = np.minimum(coalesced(of, since, until, reached[of]), until)
+        np.maximum.at(reached, of, until)
+        self._index.add(Covered(ids[first], reached), keys[first])
+        return begins
+
+    def evict(self, time: int) -> None:
+        """No row that is there at `time` or before will come any more."""
+        self._index.keep(lambda table: table.until > time + 1)
+
+    def renumber(self, number: Int64) -> None:
+        """The first column holds numbers that are others now; -1 is no longer in use."""
+        tables, self._index = self._index.tables(), KeyIndex(_join)
+        for table in tables:
+            kept = np.flatnonzero(number[table.ids[:, 0].astype(np.int64)] >= 0)
+            ids = table.ids[kept]
+            ids[:, 0] = number[ids[:, 0].astype(np.int64)]
+            self._index.add(Covered(ids, table.until[kept]), key_of(ids, range(ids.shape[1])))
+
+    @property
+    def state(self) -> object:
+        """What is known, to be put back."""
+        return self._index.state
+
+    def restore(self, state: object) -> None:
+        """Back to what `state` was."""
+        self._index.restore(state)  # type: ignore[arg-type]
+
+    def dump(self, prefix: str, width: int) -> Arrays:
+        """As named arrays."""
+        tables = self._index.tables()
+        return {
+            f"{prefix}.ids": np.concatenate([np.empty((0, width), np.uint64), *(t.ids for t in tables)]),
+            f"{prefix}.until": np.concatenate([np.empty(0, np.int64), *(t.until for t in tables)]),
+        }
+
+    def load(self, prefix: str, arrays: Arrays) -> None:
+        """What `dump` wrote."""
+        ids = arrays[f"{prefix}.ids"]
+        self._index.add(Covered(ids, arrays[f"{prefix}.until"]), key_of(ids, range(ids.shape[1])))
+
+
+class Coalesce:
+    """Each mapping once at a time. Rows wait until they are there, as only in order of `since` a repeat is known by its end.
+
+    A row's occurrence and lineage are those of the one that contributes the piece."""
+
+    def __init__(self, schema: Schema, grid: Grid | None = None) -> None:
+        self.schema = schema
+        self._held = Held(len(schema.variables))
+        self._covered = Coverage()
+        self._clock = Clock(grid)
+        self._saved: tuple[object, ...] = ()
+
+    def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
+        """The pieces that are new."""
+        rows = self._held.due(inputs[0], self._clock.advance(until))
+        if not len(rows):
+            return rows
+        since = self._covered.add(rows.ids, rows.since, rows.until)
+        new = since < rows.until
+        if bool(new.all()):
+            return rows.valid(since, rows.until)
+        return rows.valid(since, rows.until).take(new)
+
+    def save(self) -> None:
+        """Start an instant that may be undone."""
+        self._saved = (self._held.state, self._covered.state, self._clock.closed)
+
+    def undo(self) -> None:
+        """Back to `save`."""
+        held, covered, closed = self._saved
+        self._held.restore(held)  # type: ignore[arg-type]
+        self._covered.restore(covered)
+        self._clock.closed = closed  # type: ignore[assignment]
+
+    def evict(self, time: int) -> None:
+        """Forget mappings that have gone."""
+        self._covered.evict(min(time, self._clock.closed))
+
+    def dump(self) -> Arrays:
+        """What waits and what is covered."""
+        width = len(self.schema.variables)
+        clock = {"closed": np.array([self._clock.closed], np.int64)}
+        return clock | dump_rows("held", self._held.rows()) | self._covered.dump("covered", width)
+
+    def load(self, arrays: Arrays) -> None:
+        """Take over what `dump` gave."""
+        self._clock.closed = int(arrays["closed"][0])
+        self._held.replace(load_rows("held", arrays))
+        self._covered.load("covered", arrays)
+
+    def refs(self) -> Iterator[Int64]:
+        """Those of rows that wait."""
+        return refs_of(self._held.state)
+
+    def lineages(self) -> Iterator[Int64]:
+        """Those of rows that wait."""
+        return (part.lineage for part in self._held.state)
+
+    def state_rows(self) -> Mapping[str, int]:
+        """Mappings that are there, and rows that wait."""
+        return {"mappings": len(self._covered), "waiting": len(self._held)}

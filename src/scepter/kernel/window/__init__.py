@@ -1,0 +1,1 @@
+"""Windows: from when to when an item is there."""

@@ -1,0 +1,67 @@
+"""Writing a batch of matches in columns gives the bytes of writing them one by one."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from scepter.io.results import Shape, open_writer
+from scepter.kernel.rows import mappings
+from scepter.kernel.texts import Texts
+from scepter.rdf.hashing import TermKey, term_id
+from scepter.rdf.terms import IRI, STRING, XSD, BlankNode, Literal, Term
+from scepter.runtime.matches import MatchBatch, MatchRows
+from scepter.timeline import TimeKind
+
+_TEXT = st.text(max_size=6) | st.sampled_from(
+    ["", ",", '"', "a,b", "\\", "\n", "\r\n", "\t", "é", '"@en', '"^^<', "{}", "\x7f", "=1"]
+)
+_TERMS: st.SearchStrategy[Term] = st.one_of(
+    st.sampled_from(["http://e/a", "http://e/a,b", "urn:é", "http://e/it's"]).map(IRI),
+    st.sampled_from(["b0", "x1"]).map(BlankNode),
+    _TEXT.map(Literal),
+    _TEXT.map(lambda text: Literal(text, XSD + "token")),
+    _TEXT.map(lambda text: Literal(text, "http://www.w3.org/1999/02/22-rdf-syntax-ns#langString", "en")),
+    st.integers().map(lambda n: Literal(str(n), XSD + "integer")),
+    _TEXT.map(lambda text: Literal(text, STRING)),
+)
+_ROWS = st.lists(st.tuples(st.none() | _TERMS, st.none() | _TERMS), max_size=6)
+_TIME = st.integers(-(2**62), 2**62) | st.sampled_from([0, 1, 1_000_000, 1_767_225_610_000_000])
+
+
+def batch_of(rows: list[tuple[Term | None, Term | None]], times: list[tuple[int, int]], kind: TimeKind) -> MatchBatch:
+    key, texts = TermKey.fixed(), Texts()
+    ids, refs, _, _ = mappings(len(rows), 2)
+    for i, row in enumerate(rows):
+        for j, term in enumerate(row):
+            if term is not None:
+                ids[i, j] = term_id(key, str(term))
+                refs[i, j] = texts.append([str(term)])[0]
+    view, refs, _ = texts.table_view(ids, refs, np.empty(0, np.int64))
+    starts, ends = [s for s, _ in times], [e for _, e in times]
+    return MatchBatch(0, kind, starts, ends, ("x", "start"), ids, refs, view, None, (), None, False, lambda row: {})
+
+
+@given(_ROWS, st.data(), st.sampled_from(TimeKind), st.sampled_from(["jsonl", "csv", "trig"]))
+@example([(Literal("a,b"), IRI("http://e/x"))], None, TimeKind.DATETIME, "trig")
+def test_columns_and_rows_are_written_alike(
+    rows: list[tuple[Term | None, Term | None]], data: st.DataObject | None, kind: TimeKind, format: str
+) -> None:
+    times = [(0, 5_000_001)] * len(rows)
+    if data is not None:
+        drawn = data.draw(st.lists(st.tuples(_TIME, _TIME), min_size=len(rows), max_size=len(rows)))
+        times = [(min(pair), max(pair)) for pair in drawn]
+    matches = MatchRows(batch_of(rows, times, kind), range(len(rows)))
+    shape = Shape(("start", "y", "x"))
+    one_by_one, together = io.StringIO(newline=""), io.StringIO(newline="")
+    writer = open_writer(format, one_by_one, shape)
+    for match in matches:
+        writer.write(match)
+    writer.close()
+    whole = open_writer(format, together, shape)
+    whole.write_all(matches)
+    whole.close()
+    assert together.getvalue() == one_by_one.getvalue()
