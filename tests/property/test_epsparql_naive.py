@@ -136,3 +136,15 @@ def test_timewise_monotonicity(text: str, stream: list[naive.Event], now: int) -
     if text.split("\n")[1].startswith("ASK") and not early:
         return
     assert early == late
+
+
+@MANY
+@given(queries(), plain_queries(), events(), statics)
+def test_queries_of_one_file_do_not_disturb_each_other(
+    text: str, other: str, stream: list[naive.Event], static: list[Triple]
+) -> None:
+    assume("CONSTRUCT" not in text)  # beside a query a CONSTRUCT is a rule
+    query = parsed(f"{text}\n{other}")
+    note(query.text)
+    ordered = in_order(stream)
+    assert by_engine(query, ordered, 1_000, static=static) == by_definition(query, ordered, static)

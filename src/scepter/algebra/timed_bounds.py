@@ -21,7 +21,7 @@ _FLIPPED = {">": "<", ">=": "<="}
 
 
 @dataclass(frozen=True, slots=True)
-class _Linear:
+class Linear:
     """`end * END + start * START + number + microseconds + months`."""
 
     end: Fraction = Fraction(0)
@@ -30,8 +30,9 @@ class _Linear:
     microseconds: Fraction = Fraction(0)
     months: Fraction = Fraction(0)
 
-    def plus(self, other: _Linear, factor: int = 1) -> _Linear:
-        return _Linear(
+    def plus(self, other: Linear, factor: int = 1) -> Linear:
+        """The sum, or with a factor of -1 the difference."""
+        return Linear(
             self.end + factor * other.end,
             self.start + factor * other.start,
             self.number + factor * other.number,
@@ -39,14 +40,15 @@ class _Linear:
             self.months + factor * other.months,
         )
 
-    def times(self, factor: Fraction) -> _Linear:
-        return _Linear(
+    def times(self, factor: Fraction) -> Linear:
+        """A multiple."""
+        return Linear(
             self.end * factor, self.start * factor, self.number * factor, self.microseconds * factor, self.months * factor
         )
 
     def constant(self) -> Fraction | None:
         """The number it is, if it is nothing but one."""
-        return self.number if self == _Linear(number=self.number) else None
+        return self.number if self == Linear(number=self.number) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +93,7 @@ def duration_bounds(condition: Expression) -> list[DurationBound]:
 
 def counts_units(left: Expression, right: Expression) -> bool:
     """Whether a comparison sets the interval's ends against a bare number, as only integer timestamps can be."""
-    lower, upper = _linear(left), _linear(right)
+    lower, upper = linear(left), linear(right)
     if lower is None or upper is None:
         return False
     difference = lower.plus(upper, -1)
@@ -103,7 +105,7 @@ def _bounds(operator: str, left: Expression, right: Expression) -> list[Duration
         return _bounds(_FLIPPED[operator], right, left)
     if operator == "=":
         return _bounds("<=", left, right) + _bounds("<=", right, left)
-    lower, upper = _linear(left), _linear(right)
+    lower, upper = linear(left), linear(right)
     if operator == "!=" or lower is None or upper is None:
         return []
     difference = lower.plus(upper, -1)
@@ -115,26 +117,27 @@ def _bounds(operator: str, left: Expression, right: Expression) -> list[Duration
     return [DurationBound(rest.number, microseconds, operator == "<")]
 
 
-def _linear(expression: Expression) -> _Linear | None:
+def linear(expression: Expression) -> Linear | None:
+    """The linear function of the interval's ends that an expression is; None for any other."""
     match expression:
         case Constant(Literal() as literal):
             return _constant(literal)
         case Call(function, ()):
             one = Fraction(1)
-            return {DURATION: _Linear(one, -one), START: _Linear(start=one), END: _Linear(end=one)}.get(function)
+            return {DURATION: Linear(one, -one), START: Linear(start=one), END: Linear(end=one)}.get(function)
         case Call("+", (operand,)):
-            return _linear(operand)
+            return linear(operand)
         case Negate(operand):
-            inner = _linear(operand)
+            inner = linear(operand)
             return None if inner is None else inner.times(Fraction(-1))
         case Arithmetic(operator, left, right):
-            a, b = _linear(left), _linear(right)
+            a, b = linear(left), linear(right)
             return None if a is None or b is None else _calculated(operator, a, b)
         case _:
             return None
 
 
-def _calculated(operator: str, a: _Linear, b: _Linear) -> _Linear | None:
+def _calculated(operator: str, a: Linear, b: Linear) -> Linear | None:
     if operator in "+-":
         return a.plus(b, 1 if operator == "+" else -1)
     if (factor := b.constant()) is not None and not (operator == "/" and not factor):
@@ -144,16 +147,16 @@ def _calculated(operator: str, a: _Linear, b: _Linear) -> _Linear | None:
     return None
 
 
-def _constant(literal: Literal) -> _Linear | None:
+def _constant(literal: Literal) -> Linear | None:
     match value_or_none(literal):
         case bool() | None:
             return None
         case Duration(months, seconds):
-            return _Linear(microseconds=Fraction(seconds) * 1_000_000, months=Fraction(months))
+            return Linear(microseconds=Fraction(seconds) * 1_000_000, months=Fraction(months))
         case float() as number if not math.isfinite(number):
             return None
         case value:
             try:
-                return replace(_Linear(), number=Fraction(value))  # type: ignore[arg-type]  # other values are refused
+                return replace(Linear(), number=Fraction(value))  # type: ignore[arg-type]  # other values are refused
             except (TypeError, ValueError):
                 return None

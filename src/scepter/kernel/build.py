@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Protocol
+from dataclasses import dataclass, field, replace
+from typing import Protocol, assert_never
 
-from scepter.kernel import mapping
+from scepter.algebra.expressions import Expression
+from scepter.kernel import mapping, time_rows
 from scepter.kernel.background import Background
 from scepter.kernel.intake import Intake
 from scepter.kernel.lineage import Lineage
 from scepter.kernel.operator import Operator
 from scepter.kernel.rows import Mask, Rows
 from scepter.kernel.sparql.context import Context
+from scepter.kernel.sparql.dataset import Graph
 from scepter.kernel.static import Static
 from scepter.kernel.texts import Texts
+from scepter.kernel.time_conditions import TimeConditions
+from scepter.kernel.time_join.join import TimeJoined
+from scepter.kernel.time_rows import Timeless, inline_rows, static_rows
 from scepter.kernel.triple_scan import MOST_SCANS, EntailedTriples, PlainTriples
 from scepter.ontology.entailment import Flattened
 from scepter.physical import nodes
 from scepter.physical.nodes import Node, TripleScan
+from scepter.physical.time_nodes import Answers, Inline, Once, Rename, StaticScan, TimeFilter, TimeJoin, TimeValues
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.terms import IRI
 from scepter.timeline import TimeKind
@@ -35,6 +41,8 @@ class Surroundings:
     time_unit: str = "ms"
     flattened: Flattened | None = None
     """What the schema entails; None without a schema."""
+    static: Graph | None = None
+    """The triples without a time that patterns over the stream match too: the background, the ontology, what they entail."""
     lineage: Lineage = field(default_factory=Lineage)
     context: Context = field(default_factory=Context)
     parts: list[str] = field(default_factory=list)
@@ -63,15 +71,20 @@ class LeafGroup:
     """Of each leaf, its place among the plan's leaves."""
     streams: frozenset[IRI] | None
     leaves: Leaves
+    initial: tuple[Rows, ...] = ()
+    """Per leaf the rows that are there before any event."""
 
 
 def leaf_groups(leaves: Sequence[Node], around: Surroundings) -> list[LeafGroup]:
     """The leaves of a plan, those of the same kind and streams together."""
     together: dict[tuple[type, frozenset[IRI] | None], list[int]] = {}
+    timeless: list[int] = []
     for place, leaf in enumerate(leaves):
         match leaf:
             case TripleScan(streams=named):
                 together.setdefault((TripleScan, None if named is None else frozenset(named)), []).append(place)
+            case Inline() | StaticScan():
+                timeless.append(place)
             case _:
                 raise AssertionError(f"{type(leaf).__name__} is no leaf")
     found = []
@@ -79,7 +92,20 @@ def leaf_groups(leaves: Sequence[Node], around: Surroundings) -> list[LeafGroup]
         for at in range(0, len(places), MOST_SCANS):
             some = places[at : at + MOST_SCANS]
             found.append(LeafGroup(tuple(some), streams, _LEAVES[kind]([leaves[i] for i in some], around)))
+    if timeless:
+        widths = [len(leaves[place].schema.variables) for place in timeless]
+        initial = tuple(_initial(leaves[place], around) for place in timeless)
+        found.append(LeafGroup(tuple(timeless), None, Timeless(widths), initial))
     return found
+
+
+def _initial(leaf: Node, around: Surroundings) -> Rows:
+    if isinstance(leaf, Inline):
+        return inline_rows(leaf, around.key, around.texts)
+    assert isinstance(leaf, StaticScan)
+    graph = around.background.dataset.default if around.static is None else around.static
+    context = replace(around.context, graph=graph, dataset=around.background.dataset)
+    return static_rows(leaf, graph, context, around.key, around.texts)
 
 
 def _triple_scans(scans: Sequence[Node], around: Surroundings) -> Leaves:
@@ -107,5 +133,30 @@ def operator_of(node: Node, around: Surroundings) -> Operator:
             dataset = around.background.dataset
             graph = dataset.default if name is None else dataset.named[name]
             return Static(node, graph, around.key, around.texts)
+        case TimeJoin() | TimeFilter() | Once() | TimeValues() | Rename() | Answers():
+            return _of_time(node, around)
         case _:
             raise AssertionError(f"no operator for {type(node).__name__}")
+
+
+def _of_time(node: TimeJoin | TimeFilter | Once | TimeValues | Rename | Answers, around: Surroundings) -> Operator:
+    match node:
+        case TimeJoin(left=left, right=right, conditions=conditions):
+            names = tuple(dict.fromkeys((*left.schema.variables, *right.schema.variables)))
+            return TimeJoined(node, _conditions(conditions, names, around) if conditions else None, around.lineage)
+        case TimeFilter(conditions=conditions):
+            return time_rows.TimeFilter(node, _conditions(conditions, node.schema.variables, around))
+        case Once():
+            return time_rows.Once(node)
+        case TimeValues():
+            return time_rows.TimeValues(node, around.kind, around.key, around.texts)
+        case Rename():
+            return time_rows.Rename(node)
+        case Answers():
+            return time_rows.Answers(node)
+        case _:
+            assert_never(node)
+
+
+def _conditions(conditions: tuple[Expression, ...], names: tuple[str, ...], around: Surroundings) -> TimeConditions:
+    return TimeConditions(conditions, names, around.kind, around.key, around.texts, around.context)

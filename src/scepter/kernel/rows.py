@@ -4,7 +4,9 @@ A row is a solution mapping. `start` and `end` say when it *happened* (its occur
 `until` when it *is there* (its validity, half open): patterns in time relate occurrences, windows give validities, and plain
 SPARQL over windows is the same algebra on validities. `lineage` is the node of what it was made of (`kernel.lineage`).
 
-Invariants: an id of 0 is unbound, and then its ref is NO_REF, its number NaN and its scale NOT_A_NUMBER. `start <= end`.
+Invariants: an id of 0 is unbound, and then its ref is NO_REF, its number NaN and its scale NOT_A_NUMBER. `start <= end`, but
+for rows that have no time (static triples, inline data): those are TIMELESS, so that the hull of such a row with another is
+the other's interval, and in order of end they come before everything.
 `since < until`; rows that no window has touched are there for ever. Rows of one batch are in order of `end` where an operator
 says so (`by_end`).
 """
@@ -29,6 +31,9 @@ Mask = NDArray[np.bool_]
 
 NO_LINEAGE = -1
 """The lineage of a row that nobody will be shown the events of, and of static rows."""
+
+TIMELESS = (MAX_INSTANT, MIN_INSTANT)
+"""Start and end of a row that has no time."""
 
 
 @dataclass(frozen=True, slots=True)

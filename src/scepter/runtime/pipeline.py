@@ -74,6 +74,9 @@ class Pipeline:
         self._inputs = [[places[id(each)] for each in node.inputs] for node in self.nodes]
         self._operators: list[Operator | None] = [operator_of(node, around) if node.inputs else None for node in self.nodes]
         self._waiting: list[tuple[Rows, ...]] = [() for _ in self._leaves]
+        for group in self._groups:
+            for place, rows in zip(group.places, group.initial, strict=False):
+                self._waiting[place] = (rows,) if len(rows) else ()
         self._saved: tuple[list[tuple[Rows, ...]], int] | None = None
         self._answered = self._answered_before = False
         self._feeds = result.into if isinstance(result, Construct) else None

@@ -1,0 +1,256 @@
+"""The nodes of patterns in time: rows that relate when they happened, and what is made of the rows of one end.
+
+A row without an interval (static triples, inline data) is timeless: its start lies behind its end (`kernel.rows.TIMELESS`).
+It joins with anything, came before everything, and is no answer by itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+
+from scepter.algebra.expressions import Expression
+from scepter.algebra.notation import Notation
+from scepter.algebra.patterns import BGP, Graph, PathPattern
+from scepter.algebra.scope import certain, in_scope
+from scepter.algebra.timed import SPELLING
+from scepter.physical.nodes import Node, Schema
+from scepter.rdf.terms import Term
+from scepter.timeline import Allen
+
+
+class Kind(Enum):
+    """What becomes of a row of the left side and its partners."""
+
+    INNER = "join"
+    OUTER = "left outer join"
+    """With each partner, or alone where there is none (OPTIONAL and its temporal kin; the optional side is on the right)."""
+    SEMI = "semi-join"
+    """As it is, where there is a partner (EXISTS)."""
+    ANTI = "anti-join"
+    """As it is, where there is none (NOT EXISTS)."""
+    MINUS = "minus"
+    """As it is, where there is no partner with which it shares a bound variable (MINUS)."""
+
+
+@dataclass(frozen=True)
+class TimeJoin:
+    """Rows of two inputs with compatible mappings, whose intervals stand in a relation; the result's interval is the hull.
+
+    All but INNER look at what has ended by the end of the left row, so that no answer is ever taken back.
+    """
+
+    left: Node
+    right: Node
+    relation: Allen | None = None
+    """Of the left's interval to the right's; None for any."""
+    kind: Kind = Kind.INNER
+    longest: int | None = None
+    """The longest duration of a row that is of use: FILTER (getDURATION() < …) pushed down."""
+    conditions: tuple[Expression, ...] = ()
+    """Of partners, over both mappings; time functions speak of the right side's interval."""
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """Both sides."""
+        return (self.left, self.right)
+
+    @cached_property
+    def schema(self) -> Schema:
+        """The left's variables, and where partners are shown the right's."""
+        left, right = self.left.schema, self.right.schema
+        if self.kind not in (Kind.INNER, Kind.OUTER):
+            return left
+        names = tuple(dict.fromkeys((*left.variables, *right.variables)))
+        return Schema(names, left.certain | right.certain if self.kind is Kind.INNER else left.certain)
+
+    @cached_property
+    def keys(self) -> tuple[str, ...]:
+        """The variables that every row of both sides binds: partners are found by them."""
+        both = self.left.schema.certain & self.right.schema.certain
+        return tuple(name for name in self.left.schema.variables if name in both)
+
+    @cached_property
+    def loose(self) -> tuple[str, ...]:
+        """The shared variables that some row does not bind: partners are compared in them."""
+        shared = set(self.right.schema.variables) - set(self.keys)
+        return tuple(name for name in self.left.schema.variables if name in shared)
+
+    def line(self, notation: Notation) -> str:
+        """How partners are found."""
+        parts = ["TimeJoin", self.kind.value]
+        parts.append("by " + " ".join(f"?{name}" for name in self.keys) if self.keys else "of any mapping")
+        if self.loose:
+            parts.append("where bound in both " + " ".join(f"?{name}" for name in self.loose))
+        if self.relation is not None:
+            parts.append(f"left {self.relation.value} right")
+        if self.longest is not None:
+            parts.append(f"within {self.longest}")
+        if self.conditions:
+            parts.append("if " + " && ".join(notation.expression(condition) for condition in self.conditions))
+        return ", ".join(parts)
+
+
+@dataclass(frozen=True)
+class TimeFilter:
+    """The rows for which all conditions hold, some of which ask when a row happened; an error counts as false."""
+
+    input: Node
+    conditions: tuple[Expression, ...]
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """What it filters."""
+        return (self.input,)
+
+    @property
+    def schema(self) -> Schema:
+        """Its input's."""
+        return self.input.schema
+
+    def line(self, notation: Notation) -> str:
+        """The conditions."""
+        return "TimeFilter " + " && ".join(notation.expression(condition) for condition in self.conditions)
+
+
+@dataclass(frozen=True)
+class Once:
+    """Each mapping and interval once: solutions are a set."""
+
+    input: Node
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """Where the rows come from."""
+        return (self.input,)
+
+    @property
+    def schema(self) -> Schema:
+        """Its input's."""
+        return self.input.schema
+
+    def line(self, notation: Notation) -> str:
+        """Its name."""
+        return "Once, by mapping and interval"
+
+
+@dataclass(frozen=True)
+class TimeValues:
+    """Time functions as variables: when a row happened, as terms. Rows without a time leave them unbound."""
+
+    input: Node
+    functions: tuple[str, ...]
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """The rows that are told of."""
+        return (self.input,)
+
+    @cached_property
+    def schema(self) -> Schema:
+        """Its input's, and one variable for each function."""
+        return Schema((*self.input.schema.variables, *map(hidden, self.functions)), self.input.schema.certain)
+
+    def line(self, notation: Notation) -> str:
+        """The functions."""
+        return "TimeValues " + " ".join(f"{SPELLING[function]}()" for function in self.functions)
+
+
+def hidden(function: str) -> str:
+    """The variable that stands for a time function."""
+    return f"_:{function}()"
+
+
+@dataclass(frozen=True)
+class Rename:
+    """The same rows under other names: what a projection hides is still told apart."""
+
+    input: Node
+    names: tuple[str, ...]
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """What it renames."""
+        return (self.input,)
+
+    @cached_property
+    def schema(self) -> Schema:
+        """The new names."""
+        certain = (
+            n for n, old in zip(self.names, self.input.schema.variables, strict=True) if old in self.input.schema.certain
+        )
+        return Schema(self.names, frozenset(certain))
+
+    def line(self, notation: Notation) -> str:
+        """What stays visible."""
+        return "Rename, visible: " + " ".join(f"?{name}" for name in self.names if not name.startswith("_:"))
+
+
+@dataclass(frozen=True)
+class Inline:
+    """Leaf: inline data, without a time; None is unbound."""
+
+    names: tuple[str, ...]
+    rows: tuple[tuple[Term | None, ...], ...]
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """None: it stands in the query."""
+        return ()
+
+    @cached_property
+    def schema(self) -> Schema:
+        """Certain is what no row leaves unbound."""
+        sure = (n for i, n in enumerate(self.names) if all(row[i] is not None for row in self.rows))
+        return Schema(self.names, frozenset(sure))
+
+    def line(self, notation: Notation) -> str:
+        """How many rows."""
+        return f"Inline {len(self.rows)} rows of " + (" ".join(f"?{name}" for name in self.names) or "nothing")
+
+
+@dataclass(frozen=True)
+class StaticScan:
+    """Leaf: the solutions of a pattern over what is static (background, ontology, what they entail), without a time."""
+
+    pattern: BGP | PathPattern | Graph
+    numbered: str | None = None
+    """A variable that tells equal solutions apart."""
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """None: it reads no events."""
+        return ()
+
+    @cached_property
+    def schema(self) -> Schema:
+        """The pattern's variables."""
+        names = sorted(in_scope(self.pattern)) + ([self.numbered] if self.numbered else [])
+        return Schema(tuple(names), certain(self.pattern) | ({self.numbered} if self.numbered else frozenset()))
+
+    def line(self, notation: Notation) -> str:
+        """The pattern."""
+        return f"StaticScan {notation.pattern(self.pattern)}"
+
+
+@dataclass(frozen=True)
+class Answers:
+    """The rows that have a time, with the variables that are shown; static triples alone are no answer."""
+
+    input: Node
+    variables: tuple[str, ...]
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """The solutions."""
+        return (self.input,)
+
+    @cached_property
+    def schema(self) -> Schema:
+        """The variables shown."""
+        return Schema(self.variables, self.input.schema.certain & frozenset(self.variables))
+
+    def line(self, notation: Notation) -> str:
+        """The variables."""
+        return "Answers " + " ".join(f"?{name}" for name in self.variables)
