@@ -17,6 +17,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from scepter.compiled import choose_place
 from scepter.errors import DataError, Diagnostic, OptionError, QueryError, ScepterError
 from scepter.rdf.terms import IRI, BlankNode, Literal
 
@@ -24,11 +25,14 @@ if TYPE_CHECKING:
     from scepter.api.local import run_local
     from scepter.api.on_spark import run
     from scepter.api.query import Query, parse
+    from scepter.io.mapped import events
     from scepter.runtime.matches import Match
     from scepter.runtime.notebook import Matches
     from scepter.runtime.push import Engine, Event
 
 __version__ = "0.1.0"
+
+choose_place()
 
 # Loaded when first used, so that `import scepter` and `scepter check` need neither numba nor a JVM.
 _LATER = {
@@ -37,6 +41,7 @@ _LATER = {
     "Match": "scepter.runtime.matches",
     "Matches": "scepter.runtime.notebook",
     "Query": "scepter.api.query",
+    "events": "scepter.io.mapped",
     "parse": "scepter.api.query",
     "run": "scepter.api.on_spark",
     "run_local": "scepter.api.local",
@@ -57,6 +62,7 @@ __all__ = [
     "QueryError",
     "ScepterError",
     "__version__",
+    "events",
     "parse",
     "run",
     "run_local",

@@ -20,9 +20,11 @@ COMMANDS = {
     "run": "Run a query over streams and write its matches.",
     "check": "Parse and check a query.",
     "explain": "Show the plan of a query.",
+    "map": "Print the events that a mapping makes of rows and documents, or suggest a mapping.",
     "test": "Run case files.",
     "generate": "Write one of the papers' workloads.",
     "bench": "Measure the papers' experiments.",
+    "doctor": "Check the installation, and say what to do.",
 }
 
 FAILED = 1
@@ -44,7 +46,7 @@ class Commands(TyperGroup):
             return None
         module = importlib.import_module(f"scepter.cli.{cmd_name}")
         single = typer.Typer(add_completion=False, rich_markup_mode=None)
-        single.command(cmd_name, no_args_is_help=cmd_name not in ("generate", "bench"))(getattr(module, cmd_name))
+        single.command(cmd_name, no_args_is_help=cmd_name not in ("generate", "bench", "doctor"))(getattr(module, cmd_name))
         command = typer.main.get_command(single)
         assert isinstance(command, TyperCommand)
         return command

@@ -17,6 +17,7 @@ from scepter.cli.options import run_options
 from scepter.errors import ScepterError, option_error
 from scepter.kafka.address import is_kafka, parse_address
 from scepter.kafka.topic import held, told_by
+from scepter.lift.reader import MappedReaders
 from scepter.rdf.files import stream_files
 from scepter.rdf.indexing import Progress
 from scepter.rdf.source import DeadLetterTaker
@@ -57,6 +58,7 @@ def spark_matches(job: Job, dead_letter: DeadLetterTaker, progress: Progress | N
                 report=FolderLetters(letters),
                 warn=job.warn,
                 progress=progress,
+                lifts=job.lifts,
             )
             yield from ordered_answers(found, job.query)
             with drained(letters) as unused:
@@ -76,7 +78,7 @@ def spooled(source: str, folder: Path) -> str:
 
 def live_table(job: Job, letters: Path, stop: threading.Event, tell: Callable[[str], None]) -> DataFrame | None:
     """The matches of a job over folders that are followed; None if it was stopped before the first event came."""
-    kind = _awaited_kind(job.sources, job.options.times, stop, tell)
+    kind = _awaited_kind(job.sources, job.options.times, job.lifts, stop, tell)
     if kind is None:
         return None
     spark = job.session()
@@ -90,6 +92,8 @@ def live_table(job: Job, letters: Path, stop: threading.Event, tell: Callable[[s
         )
         if job.options.times.given:
             reading = reading.option("timeProperty", " ".join(job.options.times.given))
+        if iri in job.lifts:
+            reading = reading.option("map", job.lifts[iri].mapping.text)
         if job.max_events is not None:
             reading = reading.option("maxEventsPerTrigger", str(job.max_events))
         tables[iri] = reading.load(source)
@@ -103,17 +107,22 @@ def live_table(job: Job, letters: Path, stop: threading.Event, tell: Callable[[s
         ontology=job.ontology,
         report=FolderLetters(letters),
         warn=job.warn,
+        lifts=job.lifts,
     )
 
 
 def _awaited_kind(
-    sources: Mapping[str, str], times: TimeProperties, stop: threading.Event, tell: Callable[[str], None]
+    sources: Mapping[str, str],
+    times: TimeProperties,
+    lifts: Mapping[str, MappedReaders],
+    stop: threading.Event,
+    tell: Callable[[str], None],
 ) -> TimeKind | None:
     """The kind of the first time there is; waits for the first event."""
     told = False
     while not stop.is_set():
-        for source in sources.values():
-            kind = _first_kind(source, times)
+        for iri, source in sources.items():
+            kind = _first_kind(source, times, lifts.get(iri))
             if kind is not None:
                 return kind
         if not told:
@@ -123,13 +132,13 @@ def _awaited_kind(
     return None
 
 
-def _first_kind(source: str, times: TimeProperties) -> TimeKind | None:
+def _first_kind(source: str, times: TimeProperties, lift: MappedReaders | None) -> TimeKind | None:
     if not is_kafka(source):
         try:
-            return first_kind([file.path for file in list_files([source], begun=True)], times=times)
+            return first_kind([file.path for file in list_files([source], begun=True)], times=times, lift=lift)
         except ScepterError:  # nothing but files that cannot be read: dead letters, once there is an event
             return None
-    told = told_by(address := parse_address(source), held(address), times)
+    told = told_by(address := parse_address(source), held(address), times, lift)
     return None if told is None else told.kind
 
 

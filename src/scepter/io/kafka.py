@@ -11,18 +11,19 @@ from scepter.kafka.topic import held, spans_of, told_by
 from scepter.rdf.batch import EventBatch
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.nquads import BATCH_BYTES, ReadState
-from scepter.rdf.readers import Reading
+from scepter.rdf.readers import Lift, Reading
 from scepter.rdf.source import DeadLetterTaker, Progress
 
 
 class KafkaSource:
     """The messages between the offsets that were the topic's when it was opened: every reading gives the same."""
 
-    def __init__(self, address: Address) -> None:
+    def __init__(self, address: Address, lift: Lift | None = None) -> None:
         self.name = address.name
         self._address = address
+        self._lift = lift
         self._spans = spans_of(address)
-        told = told_by(address, held(address)) if not address.format and self._spans else None
+        told = told_by(address, held(address), lift=lift) if not address.format and self._spans else None
         self._format = address.format if told is None else told.format
 
     def batches(
@@ -37,7 +38,9 @@ class KafkaSource:
         progress: Progress | None = None,
     ) -> Iterator[EventBatch]:
         """The events, in the order of their messages' times."""
-        reading = Reading(key, stream_index, self.name, dead_letter, predicates, run or ReadState(), batch_bytes, {})
+        reading = Reading(
+            key, stream_index, self.name, dead_letter, predicates, run or ReadState(), batch_bytes, {}, self._lift
+        )
         total = sum(span.stop - span.start for span in self._spans)
         done = 0
 
@@ -57,6 +60,6 @@ class KafkaSource:
         return self
 
 
-def open_kafka(text: str) -> KafkaSource:
+def open_kafka(text: str, lift: Lift | None = None) -> KafkaSource:
     """The source that an address names."""
-    return KafkaSource(parse_address(text))
+    return KafkaSource(parse_address(text), lift)

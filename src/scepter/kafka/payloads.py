@@ -7,28 +7,33 @@ an event; what is wrong with a line is told with the partition and the offset of
 from __future__ import annotations
 
 import io
+import json
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
-from typing import Final
+from typing import Any, Final
 
 import pyoxigraph as ox
 
 from scepter.errors import option_error
 from scepter.kafka.address import Address
 from scepter.kafka.messages import Message
+from scepter.lift.model import Mapping
+from scepter.lift.reader import MappedReaders, payload_batches
 from scepter.rdf.batch import DeadLetter, EventBatch
+from scepter.rdf.files import sniffed
 from scepter.rdf.formats import transcode
 from scepter.rdf.grouping import MESSAGE_END
 from scepter.rdf.nquads import NQuadsReader
-from scepter.rdf.readers import READERS, Reading, sniff
+from scepter.rdf.readers import Lift, Reading, reader_of
 
 _END: Final = b"\n#" + bytes([MESSAGE_END]) + b"\n"
 _LINE_END: Final = re.compile(rb"\r\n|\r|\n")
 _LINES: Final = frozenset({".nq", ".nquads", ".nt"})
 _DOCUMENTS: Final = {".trig": ox.RdfFormat.TRIG, ".jsonld": ox.RdfFormat.JSON_LD}
+_JSON: Final = frozenset({".json", ".jsonl", ".ndjson"})
 _EMPTY: Final = "a message without a value"
 
 
@@ -43,7 +48,10 @@ class Payloads:
 
     def batches(self, hands: Iterable[Sequence[Message]]) -> Iterator[EventBatch]:
         """The events of messages, in their order."""
-        if self.format in _LINES or self.format in _DOCUMENTS:
+        if isinstance(self.reading.lift, MappedReaders) and self.format in _JSON:
+            for hand in hands:
+                yield from self._mapped(self.reading.lift.mapping, hand)
+        elif self.format in _LINES or self.format in _DOCUMENTS:
             yield from self._in_bulk(hands)
         else:
             for hand in hands:
@@ -57,7 +65,27 @@ class Payloads:
             self._refuse(message, _EMPTY)
             return
         reading = replace(self.reading, source_name=self._place(message))
-        yield from READERS[self.format](io.BytesIO(value), reading)
+        reader = reader_of(self.format, reading)
+        assert reader is not None, "addresses take no other format"
+        yield from reader(io.BytesIO(value), reading)
+
+    def _mapped(self, mapping: Mapping, hand: Sequence[Message]) -> Iterator[EventBatch]:
+        """JSON through a mapping, many messages at a time; a message is a document, or a list of them."""
+        documents: list[tuple[int, Any]] = []
+        for number, message in enumerate(hand):
+            try:
+                found = json.loads(message.value() or b"")
+            except ValueError as error:  # also what is not UTF-8
+                self._refuse(message, _EMPTY if message.value() is None else f"not JSON: {error}")
+                continue
+            documents += [(number, each) for each in (found if isinstance(found, list) else [found])]
+
+        def told(letter: DeadLetter) -> None:
+            placed = letter if letter.line is None else replace(letter, source=self._place(hand[letter.line]), line=None)
+            self.reading.dead_letter(placed)
+
+        if documents:
+            yield from payload_batches(mapping, documents, replace(self.reading, dead_letter=told))
 
     def _in_bulk(self, hands: Iterable[Sequence[Message]]) -> Iterator[EventBatch]:
         joined = _Joined()
@@ -135,12 +163,12 @@ class _Joined:
         return self._messages[index], line - self._before[index]
 
 
-def looks_like(address: Address, message: Message) -> str | None:
+def looks_like(address: Address, message: Message, lift: Lift | None = None) -> str | None:
     """The extension of a message's format: the address's, else what its first bytes look like; None if nothing tells."""
     if address.format:
         return address.format
     value = message.value()
-    return None if value is None else sniff(value[: 1 << 16])
+    return None if value is None else sniffed(value[: 1 << 16], lift)
 
 
 def unknown_format(address: Address, message: Message) -> Exception:

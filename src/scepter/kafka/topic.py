@@ -11,7 +11,7 @@ from scepter.kafka.messages import Span, read_span
 from scepter.kafka.payloads import Payloads, looks_like, unknown_format
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.nquads import BATCH_BYTES, ReadState
-from scepter.rdf.readers import Reading
+from scepter.rdf.readers import Lift, Reading
 from scepter.rdf.times import PROV_TIMES, TimeProperties
 from scepter.timeline import TimeKind
 
@@ -39,7 +39,9 @@ def spans_of(address: Address) -> list[Span]:
     return [Span(number, begin[number], each.high) for number, each in now.items() if begin[number] < each.high]
 
 
-def told_by(address: Address, now: Mapping[int, Bounds], times: TimeProperties = PROV_TIMES) -> Told | None:
+def told_by(
+    address: Address, now: Mapping[int, Bounds], times: TimeProperties = PROV_TIMES, lift: Lift | None = None
+) -> Told | None:
     """The format and the kind of time of the first message that has both, else its format; None of an empty topic.
     OptionError if no message tells a format."""
     strange = None
@@ -47,18 +49,18 @@ def told_by(address: Address, now: Mapping[int, Bounds], times: TimeProperties =
     for number, each in now.items():
         for hand in read_span(address, Span(number, each.low, min(each.high, each.low + _LOOKED_AT))):
             for message in hand:
-                found = looks_like(address, message)
+                found = looks_like(address, message, lift)
                 if found is None:
                     strange = strange or message
                     continue
                 format = format or found
                 state = ReadState(times=times)
-                for _ in Payloads(address, found, _looking(address, state)).batches([[message]]):
+                for _ in Payloads(address, found, _looking(address, state, lift)).batches([[message]]):
                     return Told(found, state.kind)
     if format is None and strange is not None:
         raise unknown_format(address, strange)
     return None if format is None else Told(format, None)
 
 
-def _looking(address: Address, state: ReadState) -> Reading:
-    return Reading(TermKey.fixed(), 0, address.name, lambda letter: None, frozenset(), state, BATCH_BYTES, {})
+def _looking(address: Address, state: ReadState, lift: Lift | None) -> Reading:
+    return Reading(TermKey.fixed(), 0, address.name, lambda letter: None, frozenset(), state, BATCH_BYTES, {}, lift)

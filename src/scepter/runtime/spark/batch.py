@@ -31,6 +31,7 @@ from scepter.runtime.queries import Query
 from scepter.runtime.spark.frames import frame_batches
 from scepter.runtime.spark.future import present
 from scepter.runtime.spark.jobs import SALT_ROOM, Job, QueryWork, pack_batch, released, unpack_batch, work
+from scepter.runtime.spark.lifted import lifted_batches, wanted_columns
 from scepter.runtime.spark.pushdown import packed_table
 from scepter.runtime.spark.ranges import Range, read_range
 from scepter.runtime.spark.tables import QUERY, arrow_schema, match_table, result_schema
@@ -95,7 +96,7 @@ def _packed(spark: SparkSession, reading: Reading, inputs: Mapping[int, DataFram
         if isinstance(given, DataFrame):
             packed = packed_table(given, reading.job.value, stream)
             if packed is None:
-                events = given.select(*(c for c in ("start", "end", "graph", "name") if c in given.columns))
+                events = given.select(*wanted_columns(reading.job.value, stream, given.columns))
                 packed = events.mapInArrow(partial(pack_frame, reading, stream), PACKED)
             frames.append(packed)
     return reduce(DataFrame.unionAll, frames)
@@ -117,6 +118,7 @@ def _pack_ranges(reading: Reading, rows: Iterable[pa.RecordBatch]) -> Iterator[p
                 limits=job.options.limits,
                 named=job.named,
                 times=job.options.times,
+                lift=job.lifts.get(stream),
             )
             # events are numbered as their blank nodes are salted: apart from those of every other range
             yield from packed_rows(job, batches, row["salt"])
@@ -127,7 +129,10 @@ def pack_frame(reading: Reading, stream: int, rows: Iterable[pa.RecordBatch]) ->
     job = reading.job.value
     # drawn anew by each task: no other task of the run, nor of the run before a restart, numbers its events alike
     run = ReadState(job.kind, secrets.randbits(38) * SALT_ROOM, job.options.times, job.options.limits)
-    batches = frame_batches(rows, stream, job.kind, job.key, run, reading.report, predicates=job.predicates)
+    if stream in job.lifts:
+        batches = lifted_batches(job, stream, rows, run, reading.report)
+    else:
+        batches = frame_batches(rows, stream, job.kind, job.key, run, reading.report, predicates=job.predicates)
     yield from packed_rows(job, present(job, batches, reading.report), run.salt)
 
 

@@ -24,6 +24,7 @@ from scepter.kafka.client import NO_BROKER, Bounds, gone, starts
 from scepter.kafka.messages import Span, read_span, shared
 from scepter.kafka.payloads import Payloads
 from scepter.kafka.topic import held, spans_of, told_by
+from scepter.lift.reader import MappedReaders
 from scepter.rdf.batch import DeadLetter, EventBatch
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.nquads import BATCH_BYTES, ReadState
@@ -92,10 +93,14 @@ class _Messages:
         packing, times = self.settings.packing, self.settings.times
         return times if packing is None or times.inside else packing.job.options.times
 
+    def _lift(self) -> MappedReaders | None:
+        packing = self.settings.packing
+        return self.settings.lift or (None if packing is None else packing.job.lifts.get(packing.stream))
+
     def _reading(
         self, key: TermKey, stream: int, take: DeadLetterTaker, predicates: frozenset[int] | None, run: ReadState
     ) -> Reading:
-        return Reading(key, stream, self.address.name, take, predicates, run, BATCH_BYTES, {})
+        return Reading(key, stream, self.address.name, take, predicates, run, BATCH_BYTES, {}, self._lift())
 
     def _batches(self, span: Span, format: str, reading: Reading, *, named: bool = True) -> Iterator[EventBatch]:
         return Payloads(self.address, format, reading, named).batches(read_span(self.address, span))
@@ -110,7 +115,7 @@ class _Messages:
         if not spans:
             return []
         if not self.format:
-            told = told_by(self.address, now, self._times())
+            told = told_by(self.address, now, self._times(), self._lift())
             if told is None:
                 return []
             self.format = told.format

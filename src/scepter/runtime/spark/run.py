@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 from scepter.errors import Diagnostic, option_error
 from scepter.kafka.address import is_kafka, parse_address
 from scepter.kafka.topic import held, told_by
+from scepter.lift.reader import MappedReaders
 from scepter.rdf.batch import DeadLetter
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.indexing import Progress
@@ -21,6 +22,7 @@ from scepter.rdf.times import TimeProperties
 from scepter.rdf.untimed import Untimed, no_times
 from scepter.runtime.inputs import BackgroundGiven, OntologyGiven, load_background, load_ontology
 from scepter.runtime.local import missing_stream
+from scepter.runtime.maps import MapGiven, lifts_of
 from scepter.runtime.options import FUTURE, RunOptions, check_taken
 from scepter.runtime.queries import Query
 from scepter.runtime.registry import grounds_of
@@ -29,6 +31,7 @@ from scepter.runtime.spark.batch import run_batch
 from scepter.runtime.spark.frames import frame_kind
 from scepter.runtime.spark.jobs import Job
 from scepter.runtime.spark.letters import FolderLetters
+from scepter.runtime.spark.lifted import lifted_kind
 from scepter.runtime.spark.pushdown import source_options
 from scepter.runtime.spark.ranges import Range, first_kind, next_salt, plan_ranges
 from scepter.runtime.spark.source import Settings, register
@@ -61,6 +64,7 @@ def run(
     idle_streams: str | None = None,
     time_property: str | Sequence[str] | None = None,
     limits: Mapping[str, int | str] | None = None,
+    map: MapGiven = None,
     max_future: int | str | None = None,
 ) -> DataFrame:
     """The matches as a DataFrame: start, end, then one column per projected variable (struct<type, value, datatype, lang>),
@@ -78,8 +82,9 @@ def run(
         max_future=FUTURE if max_future is None else max_future,
     )
     found = run_with_options(
-        query, spark, streams, options, find_files=find_files, background=background, ontology=ontology, parts=False
-    )
+        query, spark, streams, options, find_files=find_files, background=background, ontology=ontology, parts=False,
+        lifts=lifts_of(query, map, streams, options.times),
+    )  # fmt: skip
     return found.drop(QUERY)
 
 
@@ -96,6 +101,7 @@ def run_with_options(
     parts: bool = True,
     warn: Callable[[Diagnostic], None] = lambda diagnostic: None,
     progress: Progress | None = None,
+    lifts: Mapping[str, MappedReaders] | None = None,
 ) -> DataFrame:
     """As `run`, with the columns `_query` (which query of the file) and, if `parts`, `_events` (part -> names of events)."""
     check_taken(options, query.lowered)
@@ -105,7 +111,12 @@ def run_with_options(
             raise missing_stream(query, iri)
     named = [iri.value for iri in dict.fromkeys(s.iri for unit in query.program.units for s in unit.streams)]
     numbers = {iri: i for i, iri in enumerate(dict.fromkeys([*named, *given]))}
-    given = {iri: _topic(spark, iri, str(what), options, report) if is_kafka(what) else what for iri, what in given.items()}
+    lifts = lifts or {}
+    given = {
+        iri: _topic(spark, iri, str(what), options, report, lifts.get(iri)) if is_kafka(what) else what
+        for iri, what in given.items()
+    }
+    lifts = {iri: lift for iri, lift in lifts.items() if iri in given and not _is_lifted(given[iri])}
     files = {iri: _files(what, find_files) for iri, what in given.items()}
     static = load_background(query, background, ontology, progress)
     schema = load_ontology(query, ontology)
@@ -116,7 +127,7 @@ def run_with_options(
     shipped = ShippedBackground.of(static)
     shipped.give(spark.sparkContext)
     live = any(isinstance(what, DataFrame) and what.isStreaming for what in given.values())
-    kind = _kind(given, files, options.times, report)
+    kind = _kind(given, files, options.times, report, lifts)
     job = Job(
         name=uuid.uuid4().hex,
         program=query.program,
@@ -128,6 +139,7 @@ def run_with_options(
         ontology=schema,
         buckets=_LIVE_BUCKETS if live else _buckets(spark),
         live=live,
+        lifts={numbers[iri]: lift for iri, lift in lifts.items() if iri in numbers},
         parts=parts,
     )
     inputs: dict[int, DataFrame | list[Range]] = {}
@@ -151,16 +163,27 @@ def run_with_options(
     return run_streaming(query, spark, job, tables, report)
 
 
-def _topic(spark: SparkSession, iri: str, what: str, options: RunOptions, report: Callable[[DeadLetter], None]) -> DataFrame:
+def _topic(
+    spark: SparkSession, iri: str, what: str, options: RunOptions, report: Callable[[DeadLetter], None],
+    lift: MappedReaders | None,
+) -> DataFrame:  # fmt: skip
     """What a topic holds, as a table. What is wrong with it is told here, by the driver."""
     register(spark)
-    told = told_by(address := parse_address(what), held(address), options.times)
+    told = told_by(address := parse_address(what), held(address), options.times, lift)
     kind = TimeKind.INTEGER if told is None or told.kind is None else told.kind
     reading = spark.read.format("rdf").options(stream=iri, names="true")
     reading = reading.option("timestamps", "integer" if kind is TimeKind.INTEGER else "dateTime")
     if isinstance(report, FolderLetters):
         reading = reading.option("deadLetterPath", report.folder)
+    if lift is not None:
+        reading = reading.option("map", lift.mapping.text)
     return reading.load(what)
+
+
+def _is_lifted(what: Given) -> bool:
+    """Whether a table's own reader maps its rows: then it holds events."""
+    options = source_options(what) if isinstance(what, DataFrame) else None
+    return options is not None and "map" in {name.lower() for name in options}
 
 
 def _files(what: Given, find_files: FindFiles) -> tuple[Sequence[Path], str] | None:
@@ -171,7 +194,8 @@ def _files(what: Given, find_files: FindFiles) -> tuple[Sequence[Path], str] | N
     if options is None:
         return None
     settings = Settings.of(options)
-    if settings.dead_letters is not None or settings.topic is not None or settings.times.inside:  # which its own reader knows
+    own = settings.dead_letters is not None or settings.times.inside or settings.lift is not None
+    if own or settings.topic is not None:  # which its own reader writes or knows
         return None
     return [path for source in settings.sources for path in find_files(source)], settings.format
 
@@ -181,19 +205,23 @@ def _kind(
     files: Mapping[str, tuple[Sequence[Path], str] | None],
     times: TimeProperties,
     report: Callable[[DeadLetter], None],
+    lifts: Mapping[str, MappedReaders],
 ) -> TimeKind:
-    untimed = Untimed(report)
+    letters: list[DeadLetter] = []
+    untimed = Untimed(letters.append)
     for iri, what in given.items():
         there = files[iri]
         if isinstance(what, DataFrame):
-            kind: TimeKind | None = frame_kind(what, iri)
+            kind: TimeKind | None = lifted_kind(what, iri, lifts[iri], times) if iri in lifts else frame_kind(what, iri)
         else:
             assert there is not None
-            kind = first_kind(there[0], times=times, dead_letter=untimed)
+            kind = first_kind(there[0], times=times, dead_letter=untimed, lift=lifts.get(iri))
         if kind is not None:
             return kind
     if untimed.events:
-        raise no_times([path for there in files.values() if there is not None for path in there[0]], times)
+        for letter in letters:  # nobody else will read the files
+            report(letter)
+        raise no_times([path for there in files.values() if there is not None for path in there[0]], times, untimed.row)
     return TimeKind.INTEGER
 
 
