@@ -15,6 +15,7 @@ from scepter.cli.target import Target, kafka_output, lasting_name
 from scepter.io.dead_letters import DeadLetterSink
 from scepter.io.kafka_output import MessageWriter
 from scepter.io.results import ResultWriter, open_writer, replacing
+from scepter.runtime.work import check_matches, watched
 
 
 def run_bounded(
@@ -24,10 +25,12 @@ def run_bounded(
     watch = Watch(job, diagnose=diagnose, report=report)
     found = 0
     to_terminal = target == Target() and sys.stdout.isatty()
+    work = job.options.work
     with (
         DeadLetterSink(dead_letter) as letters,
         RunProgress() as progress,
         _opened_writer(job, format, target, events) as writer,
+        watched(work),
     ):
         for some in matches(job, letters, progress, watch.log, watch.shown):
             if to_terminal and some:
@@ -35,6 +38,7 @@ def run_bounded(
             writer.write_all(some)
             watch.matched(some)
             found += len(some)
+            check_matches(found, work)
             progress.matched(found)
     tell_counts(found, letters.count, dead_letter, letters.reasons.most_common(1))
     watch.tell(letters.count)
