@@ -249,7 +249,9 @@ def _periodic(query: PeriodicQuery, facts: Facts) -> _Made:
     grid = Step(step, facts.start)
     windows = [WindowOn(tuple(dict.fromkeys(iris)), width, grid) for width, iris in streams.items()]
     try:
-        root, ranked = plan_periodic(query.pattern, windows, grid, facts.counts(query))
+        root, ranked = plan_periodic(
+            query.pattern, windows, grid, facts.counts(query), every=query.report is Report.WINDOW_CLOSE
+        )
     except NotPlanned as reason:
         return _Made(Snapshot(query, str(reason)))
     return _Made(root, ranked=ranked)

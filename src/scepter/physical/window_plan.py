@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 
 from scepter.algebra.expressions import Aggregate, And, Call, Constant, Exists, Expression, Variable
 from scepter.algebra.patterns import (
@@ -313,18 +314,18 @@ def report_of(
 
 
 def plan_periodic(
-    pattern: Pattern, windows: Sequence[WindowOn], grid: Step, count: Count
+    pattern: Pattern, windows: Sequence[WindowOn], grid: Step, count: Count, *, every: bool = False
 ) -> tuple[Node, bool]:  # fmt: skip
-    """A periodic query: evaluated at every multiple of the step at which a window holds an item (spec/50-sparkwave rule 2)."""
-    items: Node | None = None
-    for window in windows:
-        one = window.over(window_nodes.ItemScan(window.streams))
-        items = one if items is None else nodes.Union(items, one)
-    assert items is not None
-    found = items
+    """A periodic query: evaluated at every multiple of the step at which a window holds an item, or, with `every`, at all of
+    them from the first item on (spec/50-sparkwave rule 2)."""
+    items: Node = window_nodes.ItemScan(tuple(dict.fromkeys(iri for window in windows for iri in window.streams)))
+    if not every:
+        held = [window.over(window_nodes.ItemScan(window.streams)) for window in windows]
+        items = reduce(nodes.Union, held)
+    when = window_nodes.When.MULTIPLES if every else window_nodes.When.HELD
 
     def report(rows: Node) -> window_nodes.Report:
-        return window_nodes.Report(rows, found, window_nodes.When.HELD, window_nodes.Output.ALL, grid)
+        return window_nodes.Report(rows, items, when, window_nodes.Output.ALL, grid)
 
     return report_of(pattern, Dataset(tuple(windows), {}, count, grid), report)
 
