@@ -33,4 +33,6 @@ def periodic_pipeline(plan: UnitPlan, setup: TaskSetup) -> Pipeline:
         knowledge.schema.flattened(),
         context=Context(graph=knowledge.static, dataset=knowledge.dataset),
     )
-    return Pipeline(plan.root, query.result, plan.number, setup, around, at_once=plan.at_once, ranked=plan.ranked)
+    return Pipeline(
+        plan.root, query.result, plan.number, setup, around, at_once=plan.at_once, measured=setup.measured, ranked=plan.ranked
+    )
