@@ -11,6 +11,7 @@ from typing import TextIO
 from scepter.cli.execute import Job, matches, shape
 from scepter.cli.insight import Watch
 from scepter.cli.progress import RunProgress, tell_counts
+from scepter.errors import DataError, Diagnostic
 from scepter.io.dead_letters import DeadLetterSink
 from scepter.io.results import open_writer, replacing
 
@@ -35,6 +36,10 @@ def run_bounded(
             progress.matched(found)
         writer.close()
     tell_counts(found, letters.count, dead_letter, letters.reasons.most_common(1))
+    if letters.count and watch.log.surveys and not any(survey.events for survey in watch.log.surveys.values()):
+        raise DataError(
+            Diagnostic("all-unusable", "nothing of the input could be used", help="see the reason above; scepter run --help")
+        )
     watch.tell(letters.count)
 
 
