@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scepter.errors import Diagnostic
-from scepter.io.given import Given, given_streams
+from scepter.io.given import Given, given_streams, stream_names
 from scepter.rdf.batch import DeadLetter
 from scepter.runtime import local, queries
 from scepter.runtime.diagnosis.diagnose import diagnose as diagnose_run
 from scepter.runtime.diagnosis.model import Findings
 from scepter.runtime.inputs import BackgroundGiven, OntologyGiven
+from scepter.runtime.maps import MapGiven, lifts_of
 from scepter.runtime.notebook import Matches
 from scepter.runtime.options import RunOptions
 from scepter.runtime.queries import check_query
@@ -35,6 +36,7 @@ def run_local(
     max_derivations: int | None = None,
     why: bool = False,
     time_property: str | Sequence[str] | None = None,
+    map: MapGiven = None,
     max_advance: int | str | None = None,
     limits: Mapping[str, int | str] | None = None,
 ) -> Matches:
@@ -42,7 +44,8 @@ def run_local(
 
     `streams` gives each stream by its IRI or its name in the query: a file, glob or folder; events, as a list (or any iterable)
     of `scepter.Event`; or a table (pandas, polars, Arrow) with columns `start, end, graph`. A query of one stream takes its
-    source alone. The options are those of `scepter run`.
+    source alone. The options are those of `scepter run`; `map` makes events of other tables, lists of dictionaries, CSV, JSON
+    and Parquet: a mapping in YARRRML or RML (its file or its text), or a dictionary of them by stream.
 
     >>> from scepter import Event, parse
     >>> query = parse('''PREFIX : <http://example/>
@@ -76,8 +79,9 @@ def run_local(
     found.seen = SeenEvents()
     found.extend(
         local.run_local(
-            query, given_streams(query, streams), background=background, ontology=ontology, options=options,
-            dead_letter=unusable, observer=found.seen, shown=EventName.of, warn=warnings.append,
+            query, given_streams(query, streams, lifts_of(query, map, stream_names(query, streams), options.times)),
+            background=background, ontology=ontology, options=options, dead_letter=unusable, observer=found.seen,
+            shown=EventName.of, warn=warnings.append,
         )
     )  # fmt: skip
     found.warnings = tuple(warnings)
@@ -90,10 +94,11 @@ def diagnose(
     *,
     background: BackgroundGiven = None,
     ontology: OntologyGiven = None,
+    map: MapGiven = None,
     **options: Any,
 ) -> Findings:
     """Why did nothing match, or so little? (`Query.diagnose`)"""
     check_query(query)
-    return diagnose_run(
-        query, given_streams(query, streams), background=background, ontology=ontology, options=RunOptions.of(**options)
-    )
+    chosen = RunOptions.of(**options)
+    sources = given_streams(query, streams, lifts_of(query, map, stream_names(query, streams), chosen.times))
+    return diagnose_run(query, sources, background=background, ontology=ontology, options=chosen)

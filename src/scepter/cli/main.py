@@ -24,6 +24,7 @@ COMMANDS = {
     "run": "Run a query over streams and write its matches.",
     "check": "Parse and check a query.",
     "explain": "Show the plan of a query.",
+    "map": "Print the events that a mapping makes of rows and documents, or suggest a mapping.",
     "compare": "Compare two queries, or two engines, row by row.",
     "test": "Run case files.",
     "generate": "Write one of the papers' workloads.",

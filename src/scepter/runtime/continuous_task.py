@@ -196,17 +196,8 @@ class PeriodicTask:
         ranges = {numbers[s.stream.iri]: ticks_of(s.range, setup, s.span) for s in query.sources}
         start = setup.options.start
         origin = 0 if start is None else start.on(setup.kind, "--start")
-        self._evaluation = PeriodicEvaluation(pattern, knowledge, ranges, self._step(), origin, literal_of(setup.kind))
+        self._evaluation = PeriodicEvaluation(pattern, knowledge, ranges, step_of(query, setup), origin, literal_of(setup.kind))
         self._answered = False
-
-    def _step(self) -> int:
-        first = self._query.sources[0]
-        step = ticks_of(first.step, self._setup, first.span)
-        for source in self._query.sources[1:]:
-            if ticks_of(source.step, self._setup, source.span) != step:
-                message = f"all periodic windows of a query have one step, and here are two: {first.step} and {source.step}"
-                raise QueryError(Diagnostic("mixed-steps", message, source.span))
-        return step
 
     @property
     def feeds(self) -> IRI | None:
@@ -275,3 +266,14 @@ class PeriodicTask:
                 found.end.append(instant)
                 found.rows.append(row)
         return in_order(found, self._query.pattern)
+
+
+def step_of(query: PeriodicQuery, setup: TaskSetup) -> int:
+    """The one step of a query's windows, in ticks."""
+    first = query.sources[0]
+    step = ticks_of(first.step, setup, first.span)
+    for source in query.sources[1:]:
+        if ticks_of(source.step, setup, source.span) != step:
+            message = f"all periodic windows of a query have one step, and here are two: {first.step} and {source.step}"
+            raise QueryError(Diagnostic("mixed-steps", message, source.span))
+    return step

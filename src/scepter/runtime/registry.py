@@ -17,13 +17,13 @@ from scepter.rdf.hashing import TermKey
 from scepter.rdf.source import DeadLetterTaker
 from scepter.rdf.terms import IRI, Triple
 from scepter.runtime.columnar_task import continuous_task
-from scepter.runtime.continuous_task import PeriodicTask
 from scepter.runtime.event_grounds import EventGrounds
 from scepter.runtime.notices import Notices
 from scepter.runtime.occurrence_task import OccurrenceTask
 from scepter.runtime.options import RunOptions
 from scepter.runtime.tasks import Task
 from scepter.runtime.timed_task import timed_task
+from scepter.runtime.window_pipeline import periodic_task
 from scepter.runtime.windowed_task import windowed_task
 from scepter.timeline import TimeKind
 
@@ -57,7 +57,7 @@ TASKS: dict[type, Callable[[Any, int, TaskSetup], Task]] = {
     TimedProgram: timed_task,
     WindowedQuery: windowed_task,
     ContinuousQuery: continuous_task,
-    PeriodicQuery: PeriodicTask,
+    PeriodicQuery: periodic_task,
     EventQuery: OccurrenceTask,
 }
 """Unit type -> (unit, its number in the program, set-up) -> the task. `algebra.query.Query` needs no entry."""

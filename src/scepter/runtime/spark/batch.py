@@ -31,6 +31,7 @@ from scepter.runtime.queries import Query
 from scepter.runtime.spark.frames import frame_batches
 from scepter.runtime.spark.future import present
 from scepter.runtime.spark.jobs import SALT_ROOM, Job, QueryWork, pack_batch, released, unpack_batch, work
+from scepter.runtime.spark.lifted import lifted_batches, wanted_columns
 from scepter.runtime.spark.ranges import Range, read_range
 from scepter.runtime.spark.tables import QUERY, arrow_schema, match_table, result_schema
 from scepter.timeline import MAX_INSTANT
@@ -93,7 +94,7 @@ def _packed(spark: SparkSession, reading: Reading, inputs: Mapping[int, DataFram
     for stream, given in inputs.items():
         if isinstance(given, DataFrame):
             frames.append(
-                given.select(*(c for c in ("start", "end", "graph", "name") if c in given.columns)).mapInArrow(
+                given.select(*wanted_columns(reading.job.value, stream, given.columns)).mapInArrow(
                     partial(pack_frame, reading, stream), PACKED
                 )
             )
@@ -119,6 +120,7 @@ def _pack_ranges(reading: Reading, rows: Iterable[pa.RecordBatch]) -> Iterator[p
                 limits=job.options.limits,
                 named=job.named,
                 times=job.options.times,
+                lift=job.lifts.get(stream),
             )
             # events are numbered as their blank nodes are salted: apart from those of every other range
             yield from packed_rows(job, batches, row["salt"])
@@ -129,7 +131,10 @@ def pack_frame(reading: Reading, stream: int, rows: Iterable[pa.RecordBatch]) ->
     job = reading.job.value
     # drawn anew by each task: no other task of the run, nor of the run before a restart, numbers its events alike
     run = ReadState(job.kind, secrets.randbits(38) * SALT_ROOM, job.options.times, job.options.limits)
-    batches = frame_batches(rows, stream, job.kind, job.key, run, reading.report, predicates=job.predicates)
+    if stream in job.lifts:
+        batches = lifted_batches(job, stream, rows, run, reading.report)
+    else:
+        batches = frame_batches(rows, stream, job.kind, job.key, run, reading.report, predicates=job.predicates)
     yield from packed_rows(job, present(job, batches, reading.report), run.salt)
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from hashlib import blake2b
 
 import numpy as np
@@ -19,6 +19,7 @@ from scepter.kernel.runs import Runs
 from scepter.kernel.shipping import Slices, buckets_by_key, buckets_by_window, furthest, split
 from scepter.kernel.texts import Texts
 from scepter.kernel.windows import Bounds, resolve
+from scepter.lift.reader import MappedReaders
 from scepter.physical.partitioning import PartitionKind, partitioning
 from scepter.physical.plan import QueryPlan
 from scepter.physical.planner import plan_query
@@ -51,6 +52,8 @@ class Job:
     buckets: int
     live: bool = False
     """Whether its input is live, so that what several buckets give cannot meet once more."""
+    lifts: Mapping[int, MappedReaders] = field(default_factory=dict)
+    """What makes events of the rows of streams, by their numbers."""
     parts: bool = True
     """Whether its results tell the events that each part selected: to decode their names costs as much as all the rest."""
 
