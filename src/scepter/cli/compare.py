@@ -65,7 +65,7 @@ def compare(
             query, given = queries[place % len(queries)], sources[place % len(queries)]
             job = Job(
                 query=query,
-                streams=open_streams(query, given),
+                streams=open_streams(query, given, {}),
                 background=assign_background(background or []),
                 ontology=existing_all("--ontology", ontology or []),
                 options=run_options(query.lowered, time_unit=time_unit),

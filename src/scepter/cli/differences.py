@@ -132,8 +132,7 @@ def nearest(row: Row, others: Iterable[Row], here: Side, there: Side) -> str:
     theirs, ours = dict(found.values), dict(row.values)
     for name in dict.fromkeys((*ours, *theirs)):
         if ours.get(name) != theirs.get(name):
-            mine, other = (_bound(values.get(name), side) for values, side in ((ours, here), (theirs, there)))
-            told.append(f"?{name} is {mine}, there {other}")
+            told.append(f"?{name} is {_bound(ours.get(name), here)}, there {_bound(theirs.get(name), there)}")
     if row.graph != found.graph:
         told.append("its graph is another")
     return f"nearest in {there.name} is {_shown(found, there)}; it {'; '.join(told)}"

@@ -373,6 +373,8 @@ def test_the_property_that_gives_the_time(folder: Path, property: str) -> None:
     [row] = rows(scepter(folder, "--time-property", property))
     assert (row["start"], row["end"]) == (1, 3)
 
+
+class TestTermination:
     @pytest.mark.parametrize("group", [False, True], ids=["to the process", "to the group"])
     def test_a_termination_leaves_no_file_and_exit_code_143(self, folder: Path, group: bool) -> None:
         pipe = folder / "pipe.nq"
