@@ -79,10 +79,6 @@ class Commands(TyperGroup):
         except Terminated:
             tell("terminated")
             raise typer.Exit(TERMINATED) from None
-        except MemoryError:
-            tell("error[memory]: there is not enough memory")
-            tell("help: a shorter WITHIN or RANGE keeps less; --engine spark divides the work")
-            raise typer.Exit(FAILED) from None
         except BrokenPipeError:
             # Nobody reads the results any more (`scepter run … | head`): not a failure to complain about.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
