@@ -16,6 +16,9 @@ from scepter.syntax import tree
 from scepter.syntax.build import SparqlBuilder, only, span_of
 from scepter.syntax.terms import string, token_span
 
+_TIMESTAMP = "http://larkc.eu/csparql/sparql/jena/ext#timestamp"
+"""As the C-SPARQL engine names it."""
+
 
 @v_args(meta=True)
 class SparkwaveBuilder(SparqlBuilder):
@@ -46,9 +49,20 @@ class SparkwaveBuilder(SparqlBuilder):
 
     def register(self, meta: Meta, children: list[Any]) -> nodes.Register:
         """REGISTER QUERY or STREAM."""
-        kind, name = children
+        kind, name = children[:2]
         text = str(name) if isinstance(name, Token) else _name(name).iri
-        return nodes.Register(kind.lower() == "stream", text, span_of(meta))
+        return nodes.Register(kind.lower() == "stream", text, span_of(meta), children[2] if len(children) > 2 else None)
+
+    def computed(self, meta: Meta, children: list[nodes.Amount]) -> nodes.Amount:
+        """`COMPUTED EVERY d`."""
+        return children[0]
+
+    def iri_call(self, meta: Meta, children: list[Any]) -> tree.IriCall | tree.Call:  # type: ignore[override]
+        """A cast; C-SPARQL's `f:timestamp(…)` is a function of the language here."""
+        name = children[0]
+        if isinstance(name.term, IRI) and name.term.value == _TIMESTAMP:
+            return tree.Call("timestamp", tuple(children[1]), span_of(meta), name.span)
+        return super().iri_call(meta, children)
 
     def setting(self, meta: Meta, children: list[Token]) -> nodes.Setting:
         """EPSILON_ONTOLOGY and STATIC_INSTANCES."""
@@ -82,6 +96,10 @@ class SparkwaveBuilder(SparqlBuilder):
     def from_stream(self, meta: Meta, children: list[Any]) -> nodes.FromStream:
         """FROM STREAM."""
         return nodes.FromStream(_name(children[0]), children[1] if len(children) > 1 else None, span_of(meta))
+
+    def report(self, meta: Meta, children: list[Token]) -> nodes.ReportClause:
+        """REPORT ON WINDOW CLOSE."""
+        return nodes.ReportClause(span_of(meta))
 
     def from_graph(self, meta: Meta, children: list[tree.Constant]) -> nodes.FromGraph:
         """FROM."""
@@ -119,7 +137,8 @@ def _query(
     body = children[-2]
     group, time_window = body if isinstance(body, tuple) else (body, None)
     sources = tuple(c for c in children if isinstance(c, (nodes.FromStream, nodes.FromGraph)))
-    return nodes.SparkwaveQuery(None, result, sources, group, time_window, children[-1], span_of(meta))
+    report = next(iter(only(children, nodes.ReportClause)), None)
+    return nodes.SparkwaveQuery(None, result, sources, group, time_window, children[-1], span_of(meta), report)
 
 
 def _count(children: list[Token]) -> nodes.Amount:

@@ -73,12 +73,21 @@ class TimeWindow:
 
 
 @dataclass(frozen=True, slots=True)
+class ReportClause:
+    """`REPORT ON WINDOW CLOSE`."""
+
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Register:
     """`REGISTER QUERY name AS` or `REGISTER STREAM name AS`; the name is a word or an IRI."""
 
     stream: bool
     name: str | IRI
     span: Span
+    every: Amount | None = None
+    """C-SPARQL's `COMPUTED EVERY d`: the step of its windows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +116,7 @@ class SparkwaveQuery:
     time_window: TimeWindow | None
     modifiers: Modifiers
     span: Span
+    report: ReportClause | None = None
 
 
 @dataclass(frozen=True, slots=True)

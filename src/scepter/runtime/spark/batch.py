@@ -34,7 +34,7 @@ from scepter.runtime.spark.lifted import lifted_batches, wanted_columns
 from scepter.runtime.spark.pushdown import packed_table
 from scepter.runtime.spark.ranges import Range, read_range
 from scepter.runtime.spark.tables import QUERY, arrow_schema, match_table, result_schema
-from scepter.timeline import MAX_INSTANT
+from scepter.timeline import MAX_INSTANT, MIN_INSTANT
 
 PACKED = "query int, bucket int, time bigint, events bigint, blob binary"
 _PACKED = pa.schema(
@@ -206,9 +206,13 @@ def _run_whole(job: Job, blobs: Iterable[memoryview], report: Report) -> Sequenc
     for stream in job.streams:
         engine.stream_number(stream)
     engine.reading.salt = secrets.randbits(38) * SALT_ROOM
+    last = MIN_INSTANT
     for blob in blobs:
-        engine.take(unpack_batch(blob))
-    matches = list(engine.advance(MAX_INSTANT - 1))
+        batch = unpack_batch(blob)
+        last = max(last, int(batch.end.max(initial=MIN_INSTANT)))
+        engine.take(batch)
+    # no further than the input: a report at the close of windows ends with it
+    matches = list(engine.advance(last))
     matches += engine.finish()
     return sorted_matches(matches)
 
