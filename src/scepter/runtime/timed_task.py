@@ -30,7 +30,7 @@ from scepter.optimizer.lift_groups import lift_groups
 from scepter.optimizer.lift_sequences import lift_sequence
 from scepter.physical.nodes import Node, TripleScan, nodes
 from scepter.physical.planner import plan_query
-from scepter.physical.timed_plan import TimedFacts, decides_late, plan_timed
+from scepter.physical.timed_plan import TimedFacts, decides_late, plan_program, plan_timed
 from scepter.rdf.terms import IRI
 from scepter.runtime.grouped_task import GroupedTask
 from scepter.runtime.matches import Match, RankedMatch
@@ -60,7 +60,7 @@ def timed_task(program: TimedProgram, number: int, setup: TaskSetup) -> Task:
     given = setup.background.dataset
     default = entailed([given.default, Graph((*setup.ontology, *sorted(schema.statements(), key=str)))], schema)
     if program.rules:
-        return _exact_task(program, number, setup, schema, default)
+        return _rules_task(program, number, setup, schema, default) or _exact_task(program, number, setup, schema, default)
     tasks = []
     for at, query in enumerate(program.queries, number):
         alone = replace(program, queries=(query,))
@@ -80,6 +80,22 @@ def _exact_task(program: TimedProgram, number: int, setup: TaskSetup, schema: Sc
         setup.options.max_derivations,
     )
     return TimedTask(program, TimedKernel(program, settings), number, setup)
+
+
+def _rules_task(program: TimedProgram, number: int, setup: TaskSetup, schema: Schema, default: Graph) -> Task | None:
+    """Queries over the stream and what rules derive, where all of them have operators over rows."""
+    facts = TimedFacts(setup.kind, bool(len(default)), _POLICIES[setup.options.policy] is not None, bool(setup.ontology))
+    roots = plan_program(program, facts, setup.options.max_derivations)
+    if isinstance(roots, str):
+        return None
+    late = any(map(decides_late, program.parts))
+    tasks = []
+    for at, (query, root) in enumerate(zip(program.queries, roots, strict=True), number):
+        around = Surroundings(
+            setup.key, setup.texts, setup.background, setup.kind, setup.options.time_unit, None, default
+        )  # fmt: skip
+        tasks.append(Pipeline(root, query.result, at, setup, around, at_once=not late))
+    return tasks[0] if len(tasks) == 1 else SeveralTasks(tasks)
 
 
 def _pipeline(query: TimedQuery, number: int, setup: TaskSetup, schema: Schema, default: Graph) -> Task | None:
