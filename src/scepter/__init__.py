@@ -17,6 +17,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from scepter.compiled import choose_place
 from scepter.errors import DataError, Diagnostic, OptionError, QueryError, ScepterError
 from scepter.rdf.terms import IRI, BlankNode, Literal
 
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from scepter.runtime.push import Engine, Event
 
 __version__ = "0.1.0"
+
+choose_place()
 
 # Loaded when first used, so that `import scepter` and `scepter check` need neither numba nor a JVM.
 _LATER = {

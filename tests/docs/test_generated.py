@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 import scepter
 from docsite import codes, commands, docstrings, ebnf, lexer
 from scepter.cli.main import COMMANDS, app
+from scepter.syntax.words import CORE, keywords
 
 
 def plain(html: str) -> str:
@@ -32,7 +33,7 @@ def test_examples_in_docstrings(module: object) -> None:
 
 @pytest.mark.parametrize("name", ebnf.GRAMMARS)
 def test_every_name_in_a_grammar_is_a_link_to_its_rule(name: str) -> None:
-    core = set(re.findall(r'id="(.+?)"', ebnf.page(ebnf.CORE)))
+    core = set(re.findall(r'id="(.+?)"', ebnf.page(CORE)))
     shown = ebnf.page(name)
     own = set(re.findall(r'id="(.+?)"', shown))
     links = re.findall(r'href="(.*?)#(.+?)"', shown)
@@ -44,7 +45,7 @@ def test_every_name_in_a_grammar_is_a_link_to_its_rule(name: str) -> None:
 def test_every_rule_of_a_grammar_is_shown_once(name: str) -> None:
     grammar = ebnf.read(name)
     defined = re.findall(r"^(\w+) ::=", plain(ebnf.page(name)), re.MULTILINE)
-    terminals = [pattern for pattern in grammar.terminals.values() if not ebnf.keywords(pattern)]
+    terminals = [pattern for pattern in grammar.terminals.values() if not keywords(pattern)]
     assert len(defined) == len(set(defined)) == len(grammar.rules) + len(grammar.extended) + len(terminals)
 
 
@@ -73,7 +74,7 @@ def test_what_is_no_grammar_is_refused() -> None:
 
 @pytest.mark.parametrize("pattern", ["[0-9]+", "", r"select", r"(?:a|b)", r"[^\W\d]\w*"])
 def test_patterns_that_are_no_keywords(pattern: str) -> None:
-    assert ebnf.keywords(pattern) == ()
+    assert keywords(pattern) == ()
 
 
 # ---- commands and codes --------------------------------------------------------------------------------------------------

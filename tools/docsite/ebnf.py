@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from html import escape
 from importlib import resources
 
-CORE = "sparql"
-"""The grammar that every language builds on."""
-GRAMMARS = (CORE, "epsparql", "spaseq", "obep", "rsepql", "sparkwave")
+from scepter.syntax import words
+from scepter.syntax.words import CORE, keywords
+
+GRAMMARS = (CORE, *words.GRAMMARS.values())
 
 _STATEMENT = re.compile(r"^(?P<directive>%extend |%override |)[?!]?(?P<name>[A-Za-z_]+)(?:\.-?\d+)?:", re.MULTILINE)
 _TOKEN = re.compile(r'\s+|"(?P<text>[^"]+)"|/(?P<pattern>(?:[^/\\]|\\.)+)/i?s?|->\s*\w+|(?P<name>\w+)|(?P<operator>[()|?*+])')
-_KEYWORD = re.compile(r"(?:->\|)?(?:\(\?:owl:\)\?)?(?:\(\?:)?(?P<words>[A-Za-z?|\[\]]+?)\)?\(\?!\[\\w:\]\|-\\w\)")
-"""The pattern of a keyword: one word or several, no part of a longer one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,23 +71,6 @@ def _tokens(text: str) -> Iterable[Token]:
             yield Token(found.lastgroup, found[found.lastgroup])
 
 
-def keywords(pattern: str) -> tuple[str, ...]:
-    r"""The words that a terminal's pattern stands for; none if it is no keyword.
-
-    >>> keywords(r"select(?![\w:]|-\w)"), keywords(r"(?:asc|desc)(?![\w:]|-\w)"), keywords("[0-9]+")
-    (('SELECT',), ('ASC', 'DESC'), ())
-    """
-    found = _KEYWORD.fullmatch(pattern)
-    if found is None:
-        return ()
-    if found["words"] == "a":
-        return ("a",)  # the one keyword of SPARQL in which case matters
-    plain = re.sub(r"^\[(\w+)\](\w+)$", lambda m: "|".join(letter + m[2] for letter in m[1]), found["words"])
-    words = [w.removesuffix("?").upper() if w.islower() or w.isupper() else w.removesuffix("?") for w in plain.split("|")]
-    words = ["->", *words] if pattern.startswith("->") else words
-    return tuple(dict.fromkeys(words))
-
-
 def page(language: str) -> str:
     """The rules of a language as HTML; the rules of the core are links to its page."""
     own, core = read(language), read(CORE)
@@ -132,10 +114,10 @@ class _Writer:
             return _literal(token.text)
         if token.kind in ("operator", "pattern"):
             return escape(token.text)
-        words = keywords(self._own.terminals.get(token.text) or self._core.terminals.get(token.text) or "")
-        if words:
-            choice = " | ".join(map(_literal, words))
-            return choice if len(words) == 1 else f"({choice})"
+        found = keywords(self._own.terminals.get(token.text) or self._core.terminals.get(token.text) or "")
+        if found:
+            choice = " | ".join(map(_literal, found))
+            return choice if len(found) == 1 else f"({choice})"
         here = token.text in {**self._own.rules, **self._own.extended, **self._own.terminals}
         return f'<a href="{"" if here else self._core_page}#g-{token.text}">{self._shown(token.text)}</a>'
 

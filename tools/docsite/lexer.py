@@ -1,22 +1,23 @@
-"""Colours for queries: pygments' SPARQL knows none of the words that the five languages add."""
+"""Colours for queries on the site, where a block does not say which of the languages it is written in."""
 
 from __future__ import annotations
 
 from typing import Any, ClassVar
 
 from pygments.lexer import RegexLexer, words
-from pygments.token import Comment, Keyword, Name, Number, Operator, Punctuation, String, Text
+from pygments.token import Keyword
 
-from docsite.ebnf import GRAMMARS, keywords, read
+from scepter.syntax.colours import SpaseqLexer
+from scepter.syntax.words import GRAMMARS, language_words
 
 __all__ = ["QueryLexer"]
 
 
-def _words() -> tuple[str, ...]:
-    """The keywords of all grammars, the longest first."""
-    patterns = [pattern for name in GRAMMARS for pattern in read(name).terminals.values()]
-    found = {word for pattern in patterns for word in keywords(pattern) if word.isalpha() and len(word) > 1}
-    return tuple(sorted(found, key=lambda word: (-len(word), word)))
+def _rules() -> list[Any]:
+    """The rules of one language, with the keywords of all."""
+    every = sorted({word for language in GRAMMARS for word in language_words(language)}, key=lambda word: (-len(word), word))
+    keywords = (words(tuple(every), prefix=r"(?i:", suffix=r")(?![\w:-])"), Keyword)
+    return [keywords if rule[1] is Keyword else rule for rule in SpaseqLexer.tokens["root"]]
 
 
 class QueryLexer(RegexLexer):  # type: ignore[misc]  # pygments has no types
@@ -24,18 +25,4 @@ class QueryLexer(RegexLexer):  # type: ignore[misc]  # pygments has no types
 
     name = "Scepter"
     aliases: ClassVar[list[str]] = ["sparql"]
-    tokens: ClassVar[dict[str, Any]] = {
-        "root": [
-            (r"\s+", Text),
-            (r"#.*", Comment.Single),
-            (r"<[^<>\"{}|^`\\\s]*>", Name.Label),
-            (r"[?$]\w+", Name.Variable),
-            (r'"""(?:[^"\\]|\\.|"{1,2}(?!"))*"""|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'', String),
-            (r"\w*:[\w.-]*\w", Name.Namespace),
-            (words(_words(), prefix=r"(?i:", suffix=r")(?![\w:-])"), Keyword),
-            (r"[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?\b", Number),
-            (r"[^\W\d]\w*", Name),
-            (r"[{}()\[\].,;:]", Punctuation),
-            (r".", Operator),
-        ]
-    }
+    tokens: ClassVar[dict[str, Any]] = {"root": _rules()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scepter.errors import Diagnostic
@@ -35,6 +35,8 @@ def run_local(
     max_derivations: int | None = None,
     why: bool = False,
     time_property: str | Sequence[str] | None = None,
+    max_advance: int | str | None = None,
+    limits: Mapping[str, int | str] | None = None,
 ) -> Matches:
     """The matches of a query over bounded streams, in this process, in order of end, start and bindings.
 
@@ -61,13 +63,13 @@ def run_local(
     check_query(query)
     options = RunOptions.of(
         policy=policy, time_unit=time_unit, start=start, evaluate_at=evaluate_at, max_delay=max_delay,
-        max_derivations=max_derivations, why=why, time_property=time_property,
+        max_derivations=max_derivations, why=why, time_property=time_property, max_advance=max_advance, limits=limits,
     )  # fmt: skip
     found = Matches(query=query)
     warnings: list[Diagnostic] = list(query.warnings)
 
     def unusable(letter: DeadLetter) -> None:
-        found.unused += 1
+        found.unused += letter.count
         if len(found.dead_letters) < MOST_LETTERS:
             found.dead_letters.append(letter)
 

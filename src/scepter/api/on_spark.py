@@ -32,6 +32,7 @@ def run(
     idle_streams: str | None = None,
     time_property: str | Sequence[str] | None = None,
     limits: Mapping[str, int | str] | None = None,
+    max_future: int | str | None = None,
 ) -> DataFrame:
     """The matches of a query as a DataFrame: batch in, batch out; streaming in, streaming out (append mode).
 
@@ -41,6 +42,8 @@ def run(
     OBEP event rests on, as JSON. A stream is given
     as a DataFrame with columns `start, end, graph`, or as a file, glob or folder. Of several live streams, `idle_streams` says
     whether time waits for the one that is behind ("wait", the default) or goes with the one ahead ("ignore").
+    Live events with dateTimes more than `max_future` (default "1h") ahead of the clock are dead letters; `limits` bounds what
+    one input may ask of its reader (`{"depth": 50}`).
     `time_property`: IRIs, or names of vocabularies such as "sosa", of what gives an event in a file its time.
 
     >>> from pathlib import Path
@@ -65,7 +68,7 @@ def run(
     return spark_run.run(
         query, spark, streams, find_files=files_of, background=background, ontology=ontology, policy=policy,
         time_unit=time_unit, start=start, evaluate_at=evaluate_at, max_delay=max_delay,
-        why=why, idle_streams=idle_streams, time_property=time_property, limits=limits,
+        why=why, idle_streams=idle_streams, time_property=time_property, limits=limits, max_future=max_future,
     )  # fmt: skip
 
 

@@ -23,6 +23,7 @@ COMMANDS = {
     "test": "Run case files.",
     "generate": "Write one of the papers' workloads.",
     "bench": "Measure the papers' experiments.",
+    "doctor": "Check the installation, and say what to do.",
 }
 
 FAILED = 1
@@ -44,7 +45,7 @@ class Commands(TyperGroup):
             return None
         module = importlib.import_module(f"scepter.cli.{cmd_name}")
         single = typer.Typer(add_completion=False, rich_markup_mode=None)
-        single.command(cmd_name, no_args_is_help=cmd_name not in ("generate", "bench"))(getattr(module, cmd_name))
+        single.command(cmd_name, no_args_is_help=cmd_name not in ("generate", "bench", "doctor"))(getattr(module, cmd_name))
         command = typer.main.get_command(single)
         assert isinstance(command, TyperCommand)
         return command

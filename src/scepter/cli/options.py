@@ -9,7 +9,7 @@ from pathlib import Path
 from scepter.errors import nearest, option_error
 from scepter.lower import Lowered
 from scepter.rdf.limits import split_limit
-from scepter.runtime.options import RunOptions, check_taken
+from scepter.runtime.options import RunOptions, check_derivations, check_taken
 from scepter.timeline import parse_duration
 
 ENGINES = ("auto", "local", "spark")
@@ -28,6 +28,8 @@ def run_options(
     idle_streams: str | None = None,
     time_property: Sequence[str] | None = None,
     limit: Sequence[str] = (),
+    max_advance: str | None = None,
+    max_future: str | None = None,
 ) -> RunOptions:
     """Check the options of a run of a query."""
     found = RunOptions.of(
@@ -41,6 +43,8 @@ def run_options(
         idle_streams=idle_streams,
         time_property=time_property,
         limits=dict(split_limit(each) for each in limit),
+        max_advance=max_advance,
+        max_future=max_future,
     )
     if why and lowered.language != "obep":
         raise option_error(
@@ -48,12 +52,7 @@ def run_options(
             f"{lowered.title} takes no --why: its matches are shown by the events they selected",
             help="take --events instead",
         )
-    if max_derivations is not None and lowered.language != "ep-sparql":
-        raise option_error(
-            "option-not-for-language",
-            f"{lowered.title} takes no --max-derivations: it has no rules that feed themselves",
-            help="leave out --max-derivations",
-        )
+    check_derivations(max_derivations, lowered)
     check_taken(found, lowered)
     kinds = {instant.kind for instant in (*(found.evaluate_at or ()), *((found.start,) if found.start else ()))}
     if len(kinds) > 1:
@@ -84,6 +83,7 @@ class SparkOptions:
     trigger: str | None = None
     max_events: int | None = None
     idle_streams: str | None = None
+    max_future: str | None = None
 
     @property
     def given(self) -> list[str]:
@@ -92,9 +92,15 @@ class SparkOptions:
         return [f"--{name.replace('_', '-')}" for name, value in values.items() if value not in (None, False)]
 
 
-def check_engine(engine: str, asked: SparkOptions) -> None:
+def check_engine(engine: str, asked: SparkOptions, max_advance: str | None = None) -> None:
     """Refuse what the engine cannot do."""
     one_of("--engine", engine, ENGINES)
+    if max_advance is not None and (engine == "spark" or asked.given):
+        raise option_error(
+            "option-not-for-engine",
+            "--max-advance holds events back in this process, and Spark's watermark moves with each micro-batch",
+            help="with --follow take --max-future, else --engine local",
+        )
     if engine == "local":
         for option in asked.given:
             raise option_error(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 
@@ -10,6 +11,8 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskProgressColumn, TimeRemainingColumn
 from rich.text import Text
+
+from scepter.cli.compiling import told
 
 
 class _Counts(ProgressColumn):
@@ -21,23 +24,40 @@ class _Counts(ProgressColumn):
         return Text(f"{triples:,} triples  {rate:,.0f}/s  {matches:,} matches")
 
 
+class _Compiling(ProgressColumn):
+    """What is being compiled, while something is."""
+
+    def render(self, task: Task) -> Text:
+        return Text(str(task.fields["compiling"]))
+
+
 class RunProgress:
-    """A bar with the share of the input done, the rate and the matches; silent where nobody would see it move."""
+    """A bar with the share of the input done, the rate and the matches, and a word about kernels that are being compiled;
+    silent where nobody would see it move."""
 
     def __init__(self, console: Console | None = None) -> None:
         self._console = console or Console(stderr=True)
         self._bar: Progress | None = None
+        self._told = ExitStack()
 
     def __enter__(self) -> RunProgress:
         if self._console.is_terminal:
-            columns = (BarColumn(), TaskProgressColumn(), _Counts(), TimeRemainingColumn())
-            self._bar = Progress(*columns, console=self._console, transient=True)
-            self._task = self._bar.add_task("", total=None, triples=0, matches=0)
+            self._told.enter_context(told(self.compiling))
+            columns = (_Compiling(), BarColumn(), TaskProgressColumn(), _Counts(), TimeRemainingColumn())
+            # stdout stays as it is: numba's colours remember it, and results do not come while there is a bar
+            self._bar = Progress(*columns, console=self._console, transient=True, redirect_stdout=False)
+            self._task = self._bar.add_task("", total=None, triples=0, matches=0, compiling="")
             self._bar.start()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self.hide()
+
+    def compiling(self, done: int, kernel: str) -> None:
+        """A kernel is being compiled, the one behind `done` others; without a name: it is done."""
+        if self._bar is not None:
+            told = f"compiling kernels, once: {done} done, now {kernel}" if kernel else ""
+            self._bar.update(self._task, compiling=told)
 
     def update(self, done: int, total: int | None, triples: int) -> None:
         """So much of the input is read (in any unit; `total` None: nobody knows)."""
@@ -51,6 +71,7 @@ class RunProgress:
 
     def hide(self) -> None:
         """Take the bar away for good: results now go to the same terminal."""
+        self._told.close()
         if self._bar is not None:
             self._bar.stop()
             self._bar = None

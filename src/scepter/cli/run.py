@@ -16,6 +16,7 @@ from scepter.cli.inputs import assign_background, assign_streams, check_outputs,
 from scepter.cli.options import SparkOptions, check_engine, check_insight, one_of, run_options, trigger_interval
 from scepter.cli.query import load_query
 from scepter.io.results import FORMATS
+from scepter.runtime.options import FUTURE
 
 
 def run(
@@ -82,6 +83,22 @@ def run(
     ] = None,
     max_delay: Annotated[
         str | None, typer.Option(metavar="D", help="Allowed disorder (default 0). Example: --max-delay 5s")
+    ] = None,
+    max_advance: Annotated[
+        str | None,
+        typer.Option(
+            metavar="D",
+            help="Hold back an event that alone would move time on by more than D, until a second one confirms it; a dead "
+            "letter if none does. Needs --engine local. Example: --max-advance 1h",
+        ),
+    ] = None,
+    max_future: Annotated[
+        str | None,
+        typer.Option(
+            metavar="D",
+            help="With --follow and dateTimes: what is further ahead of the clock is a dead letter (default 1h). "
+            "Example: --max-future 5min",
+        ),
     ] = None,
     max_derivations: Annotated[
         str | None,
@@ -196,8 +213,8 @@ def run(
     ] = None,
 ) -> None:
     """Run a query over streams and write its matches."""
-    asked = SparkOptions(master, follow, checkpoint, trigger, max_events, idle_streams)
-    check_engine(engine, asked)
+    asked = SparkOptions(master, follow, checkpoint, trigger, max_events, idle_streams, max_future)
+    check_engine(engine, asked, max_advance)
     check_insight(engine, asked.given, diagnose=diagnose, report=report)
     interval = trigger_interval(trigger)
     chosen = one_of("--format", format, FORMATS) if format is not None else _default_format(output)
@@ -214,6 +231,8 @@ def run(
         idle_streams=idle_streams,
         time_property=time_property,
         limit=limit or (),
+        max_advance=max_advance,
+        max_future=max_future or (FUTURE if follow else None),
     )
     sources, warnings = assign_streams(query, split_streams(query, stream or []))
     for warning in warnings:

@@ -72,6 +72,18 @@ class EventBatch:
         return sum(getattr(self, column.name).nbytes for column in fields(self) if column.name != "kind")
 
 
+def kept(batch: EventBatch, wanted: NDArray[np.bool_]) -> EventBatch:
+    """The wanted events of a batch; texts stay where they are."""
+    sizes = np.diff(batch.first)
+    rows = np.repeat(wanted, sizes)
+    first = np.concatenate([[0], np.cumsum(sizes[wanted])]).astype(np.int64)
+    return EventBatch(
+        batch.buffer, batch.kind, batch.stream[wanted], batch.start[wanted], batch.end[wanted], batch.name_at[wanted], first,
+        batch.subject[rows], batch.predicate[rows], batch.object[rows],
+        batch.subject_at[rows], batch.predicate_at[rows], batch.object_at[rows], batch.number[rows], batch.scale[rows],
+    )  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True)
 class DeadLetter:
     """An input line or event that could not be used, or came too late."""

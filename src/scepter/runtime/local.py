@@ -19,6 +19,7 @@ from scepter.rdf.terms import IRI
 from scepter.rdf.untimed import Untimed, no_times
 from scepter.runtime.engine import LocalEngine
 from scepter.runtime.inputs import BackgroundGiven, OntologyGiven, load_background, load_ontology
+from scepter.runtime.jumps import Jumps, Leap, reason
 from scepter.runtime.matches import Match
 from scepter.runtime.options import RunOptions, check_taken
 from scepter.runtime.queries import Query
@@ -132,7 +133,8 @@ def open_inputs(
     kind = engine.reading.kind
     # without a usable event the sources are read all the same: their dead letters are still to be told
     delay = None if kind is None else options.delay_on(kind)
-    return [Input(iri, source, delay, dead_letter) for iri, source in read.items()]
+    advance = None if kind is None else options.advance_on(kind)
+    return [Input(iri, source, delay, dead_letter, None if advance is None else Jumps(advance)) for iri, source in read.items()]
 
 
 def missing_stream(query: Query, iri: str) -> QueryError:
@@ -158,10 +160,14 @@ class Input:
     source: LookedAhead
     delay: int | None
     dead_letter: DeadLetterTaker
+    jumps: Jumps[tuple[EventBatch, int]] | None = None
     greatest: int = MIN_INSTANT
     complete: int = MIN_INSTANT
     done: int = 0
     batches: Iterator[EventBatch] = field(init=False)
+    confirmed: list[tuple[EventBatch, NDArray[np.bool_]]] = field(default_factory=list)
+    """Events of earlier batches that were held back, and are now to be taken."""
+    leap: Leap = field(default_factory=Leap)
 
     def __post_init__(self) -> None:
         self.batches = self.source.batches(self.dead_letter, self._tell)
@@ -179,17 +185,43 @@ class Input:
         batch = next(self.batches, None)
         if batch is None:
             self.complete = MAX_INSTANT
+            self._refuse(self.jumps.held if self.jumps is not None else [])
             return None
-        peaks = np.maximum.accumulate(np.maximum(batch.end, self.greatest))
-        late = np.zeros(batch.events, np.bool_) if self.delay is None else batch.end < peaks - self.delay
-        self.greatest = max(self.greatest, int(peaks[-1]))
+        held = self._held(batch)
+        ends = np.where(held, self.greatest, batch.end)
+        peaks = np.maximum.accumulate(np.maximum(ends, self.greatest))
+        late = np.zeros(batch.events, np.bool_) if self.delay is None else (batch.end < peaks - self.delay) & ~held
+        self.leap.seen(ends[~held], late[~held], self.iri, batch.kind)
+        self.greatest = max([self.greatest, int(peaks[-1]), *(int(b.end[w].max()) for b, w in self.confirmed)])
         allowed = self.survey.disorder if self.delay is None else min(self.delay, self.survey.disorder)
         # an event at the very edge may still come
         self.complete = self.greatest - allowed - 1
         for event in np.flatnonzero(late):
             watermark = int(peaks[event]) - (self.delay or 0)
             self.dead_letter(DeadLetter(self.iri, None, f"late: {int(batch.end[event])} is behind the watermark {watermark}"))
-        return batch, ~late
+        return batch, ~late & ~held
+
+    def _held(self, batch: EventBatch) -> NDArray[np.bool_]:
+        """Which events of a batch wait for others to confirm that time moves on so far."""
+        held = np.zeros(batch.events, np.bool_)
+        self.confirmed = []
+        if self.jumps is None or self.jumps.calm(batch.end):
+            return held
+        held[:] = True
+        for event, end in enumerate(batch.end.tolist()):
+            for where, index in self.jumps.admit(end, (batch, event)):
+                if where is batch:
+                    held[index] = False
+                else:
+                    self.confirmed.append((where, np.arange(where.events) == index))
+        self._refuse(self.jumps.dropped)
+        self.jumps.dropped = []
+        return held
+
+    def _refuse(self, events: Sequence[tuple[int, object]]) -> None:
+        for end, _ in events:
+            assert self.jumps is not None
+            self.dead_letter(DeadLetter(self.iri, None, reason(end, self.jumps.limit)))
 
 
 def _run(
@@ -212,6 +244,8 @@ def _run(
                 if observer is not None:
                     observer.taken(behind.iri, *read, engine.next_number)
                 engine.take(*read)
+                for again in behind.confirmed:
+                    engine.take(*again)
             complete = min(i.complete for i in inputs)
             if waiting >= _STEP_EVENTS and reached < complete < MAX_INSTANT:
                 reached, waiting = complete, 0

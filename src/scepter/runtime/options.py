@@ -26,6 +26,8 @@ POLICIES = ("unrestricted", "chronological", "recent", "naive")
 
 
 IDLE_STREAMS = ("wait", "ignore")
+FUTURE = "1h"
+"""How far ahead of the clock an event of a live stream may be where nobody says otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +67,10 @@ class RunOptions:
     """Which properties give an event its time."""
     limits: ReadLimits = DEFAULT
     """How much one input may ask of its reader."""
+    max_advance: Duration | None = None
+    """By how much one event alone may move time on."""
+    max_future: Duration | None = None
+    """Live, with dateTimes: how far ahead of the clock an event may be."""
 
     @classmethod
     def of(
@@ -80,6 +86,8 @@ class RunOptions:
         idle_streams: str | None = None,
         time_property: str | Sequence[str] | None = None,
         limits: Mapping[str, int | str] | None = None,
+        max_advance: int | str | Duration | None = None,
+        max_future: int | str | Duration | None = None,
     ) -> RunOptions:
         """Options from what a person writes; raises OptionError that says what would be right.
 
@@ -107,18 +115,29 @@ class RunOptions:
             IDLE_STREAMS[0] if idle_streams is None else _idle(idle_streams),
             TimeProperties.of(time_property),
             ReadLimits.of(limits or {}),
+            None if max_advance is None else _delay(max_advance, "--max-advance"),
+            None if max_future is None else _delay(max_future, "--max-future"),
         )
 
     def delay_on(self, kind: TimeKind) -> int | None:
         """The allowed disorder in ticks of a run's timeline, None if none was given; OptionError for a fraction of a tick."""
-        if self.max_delay is None:
+        return self._ticks(self.max_delay, "--max-delay", kind)
+
+    def advance_on(self, kind: TimeKind) -> int | None:
+        """By how much one event alone may move time on, in ticks."""
+        return self._ticks(self.max_advance, "--max-advance", kind)
+
+    def future_on(self, kind: TimeKind) -> int | None:
+        """How far ahead of the clock an event may be, in ticks; integers know no clock."""
+        return None if kind is TimeKind.INTEGER else self._ticks(self.max_future, "--max-future", kind)
+
+    def _ticks(self, given: Duration | None, name: str, kind: TimeKind) -> int | None:
+        if given is None:
             return None
         try:
-            return self.max_delay.ticks(kind, self.time_unit)
+            return given.ticks(kind, self.time_unit)
         except ValueError as error:
-            raise option_error(
-                "duration", f"--max-delay: {error}", help="choose a longer delay or a finer --time-unit"
-            ) from None
+            raise option_error("duration", f"{name}: {error}", help="choose a longer one or a finer --time-unit") from None
 
 
 def _idle(given: str) -> str:
@@ -137,6 +156,16 @@ def check_taken(options: RunOptions, lowered: Lowered) -> None:
             f"{lowered.title} takes no --evaluate-at: its matches come when they are complete; "
             "RSEP-QL alone is evaluated at instants",
             help="leave out --evaluate-at",
+        )
+
+
+def check_derivations(given: int | str | None, lowered: Lowered) -> None:
+    """Refuse a bound on derivations where nothing is derived."""
+    if given is not None and lowered.language != "ep-sparql":
+        raise option_error(
+            "option-not-for-language",
+            f"{lowered.title} takes no --max-derivations: it has no rules that feed themselves",
+            help="leave out --max-derivations",
         )
 
 
@@ -170,12 +199,12 @@ def _instant(given: int | str, what: str) -> Instant:
         ) from None
 
 
-def _delay(given: int | str | Duration) -> Duration:
+def _delay(given: int | str | Duration, name: str = "--max-delay") -> Duration:
     if isinstance(given, Duration):
         return given
     try:
         return parse_duration(str(given))
     except ValueError as error:
         raise option_error(
-            "duration", f"--max-delay: {error}", help="write for example 5s, 200ms, or a number of time units"
+            "duration", f"{name}: {error}", help="write for example 5s, 200ms, or a number of time units"
         ) from None

@@ -16,9 +16,10 @@ from scepter.rdf.terms import IRI, BlankNode, Literal, Term
 from scepter.rdf.times import TimeProperties, time_in
 from scepter.runtime.engine import LocalEngine
 from scepter.runtime.inputs import BackgroundGiven, OntologyGiven, load_background, load_ontology
+from scepter.runtime.jumps import Jumps, Leap
 from scepter.runtime.matches import Match
 from scepter.runtime.notebook import Matches
-from scepter.runtime.options import RunOptions, check_taken
+from scepter.runtime.options import RunOptions, check_derivations, check_taken
 from scepter.runtime.queries import Query, check_query
 from scepter.timeline import MIN_INSTANT, TimeKind, format_instant, parse_instant
 
@@ -145,7 +146,8 @@ class Engine:
     """A query over pushed events.
 
     `push` takes events in order of time, or out of order by at most `max_delay`, and returns the matches that became certain.
-    Late events are kept in `late` and take part in nothing. `time_property` (IRIs, or names of vocabularies such as "sosa")
+    Late events are kept in `late` and take part in nothing; an event that would move time on by more than `max_advance` waits
+    in `held` until a second one of its stream confirms it. `time_property` (IRIs, or names of vocabularies such as "sosa")
     says which of its triples gives the time of an event that comes without one.
 
     >>> from scepter import parse
@@ -173,14 +175,17 @@ class Engine:
         max_delay: int | str | None = None,
         why: bool = False,
         time_property: str | Sequence[str] | None = None,
+        max_advance: int | str | None = None,
+        max_derivations: int | None = None,
     ) -> None:
         check_query(query)
         self.query = query
         self._options = RunOptions.of(
             policy=policy, time_unit=time_unit, start=start, evaluate_at=evaluate_at, max_delay=max_delay, why=why,
-            time_property=time_property,
+            time_property=time_property, max_advance=max_advance, max_derivations=max_derivations,
         )  # fmt: skip
         check_taken(self._options, query.lowered)
+        check_derivations(max_derivations, query.lowered)
         self._refused: list[DeadLetter] = []
         self._engine = LocalEngine(
             query.program,
@@ -204,6 +209,8 @@ class Engine:
         self._prune_at = _PRUNE_FROM
         self._closed = False
         self.late: list[Late] = []
+        self._jumps: dict[str, Jumps[Event]] = {}
+        self._leap = Leap()
 
     def push(self, event: Event) -> list[Match]:
         """Give it one event."""
@@ -214,7 +221,21 @@ class Engine:
         if isinstance(events, Event) or not isinstance(events, Iterable):
             what = "one event" if isinstance(events, Event) else f"a {type(events).__name__}"
             raise option_error("event", f"push_all takes several events, and was given {what}", help="engine.push(event)")
-        return Matches(self._step([self._accepted(event) for event in events]), query=self.query)
+        return Matches(
+            self._step([each for event in events for each in self._admitted(self._accepted(event))]), query=self.query
+        )
+
+    @property
+    def held(self) -> list[Event]:
+        """Events that would move time on by more than `max_advance`, and that nothing has confirmed yet."""
+        return [event for jumps in self._jumps.values() for _, event in jumps.held]
+
+    def _admitted(self, event: Event) -> list[Event]:
+        assert event.kind is not None
+        limit = self._options.advance_on(event.kind)
+        if limit is None:
+            return [event]
+        return self._jumps.setdefault(event.stream, Jumps(limit)).admit(event.end, event)
 
     def _accepted(self, event: Event) -> Event:
         if not isinstance(event, Event):
@@ -243,12 +264,14 @@ class Engine:
 
     def _step(self, events: list[Event]) -> Sequence[Match]:
         """All instants that the events close are taken in one batch; the last one stays open."""
-        watermark, reopens = self._watermark, False
+        watermark, reopens, kind = self._watermark, False, self._kind or TimeKind.INTEGER
         for event in events:
             watermark = max(watermark, event.end - self._delay)
             if event.end < watermark:  # the event that moves the watermark is itself never behind it
                 self.late.append(Late(event, watermark))
+                self._leap.step(event.end, True, event.stream, kind)
                 continue
+            self._leap.step(event.end, False, event.stream, kind)
             reopens |= event.end == self._watermark
             heapq.heappush(self._ahead, (event.end, event.start, self._arrivals, event))
             self._arrivals += 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from typing import Any
 
 from rich.console import Console
 
@@ -34,3 +35,33 @@ def test_silent_elsewhere() -> None:
 def test_hidden_for_good() -> None:
     assert "triples" not in shown(terminal=True, hide=True).split("\n")[-1]
     assert "1,234,567" not in shown(terminal=True, hide=True)
+
+
+def test_kernels_that_are_compiled_are_told() -> None:
+    import numba
+
+    def half(number: float) -> float:
+        return number / 2
+
+    def quarter(number: float) -> float:
+        return float(inner(inner(number)))
+
+    compile: Any = numba.njit
+    inner, outer = compile(half), compile(quarter)
+    out = io.StringIO()
+    with RunProgress(Console(file=out, force_terminal=True, width=120, color_system=None)):
+        assert outer(8.0) == 2.0
+    assert "compiling kernels, once: 0 done, now quarter" in out.getvalue()
+    assert "half" not in out.getvalue()
+
+
+def test_after_a_run_nobody_listens() -> None:
+    import numba
+    from numba.core import event
+
+    with RunProgress(Console(file=io.StringIO(), force_terminal=True)) as progress:
+        progress.compiling(3, "a")
+        progress.hide()
+        assert not event._registered["numba:compile"]
+    compile: Any = numba.njit
+    assert compile(lambda: 1)() == 1

@@ -29,6 +29,7 @@ from scepter.runtime.matches import Match, Matcher, sorted_matches
 from scepter.runtime.notices import sent
 from scepter.runtime.queries import Query
 from scepter.runtime.spark.frames import frame_batches
+from scepter.runtime.spark.future import present
 from scepter.runtime.spark.jobs import SALT_ROOM, Job, QueryWork, pack_batch, released, unpack_batch, work
 from scepter.runtime.spark.ranges import Range, read_range
 from scepter.runtime.spark.tables import QUERY, arrow_schema, match_table, result_schema
@@ -129,7 +130,7 @@ def pack_frame(reading: Reading, stream: int, rows: Iterable[pa.RecordBatch]) ->
     # drawn anew by each task: no other task of the run, nor of the run before a restart, numbers its events alike
     run = ReadState(job.kind, secrets.randbits(38) * SALT_ROOM, job.options.times, job.options.limits)
     batches = frame_batches(rows, stream, job.kind, job.key, run, reading.report, predicates=job.predicates)
-    yield from packed_rows(job, batches, run.salt)
+    yield from packed_rows(job, present(job, batches, reading.report), run.salt)
 
 
 def packed_rows(job: Job, batches: Iterable[EventBatch], number: int) -> Iterator[pa.RecordBatch]:

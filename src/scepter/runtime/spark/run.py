@@ -19,7 +19,7 @@ from scepter.rdf.times import TimeProperties
 from scepter.rdf.untimed import Untimed, no_times
 from scepter.runtime.inputs import BackgroundGiven, OntologyGiven, load_background, load_ontology
 from scepter.runtime.local import missing_stream
-from scepter.runtime.options import RunOptions, check_taken
+from scepter.runtime.options import FUTURE, RunOptions, check_taken
 from scepter.runtime.queries import Query
 from scepter.runtime.registry import grounds_of
 from scepter.runtime.spark.background import ShippedBackground
@@ -58,6 +58,7 @@ def run(
     idle_streams: str | None = None,
     time_property: str | Sequence[str] | None = None,
     limits: Mapping[str, int | str] | None = None,
+    max_future: int | str | None = None,
 ) -> DataFrame:
     """The matches as a DataFrame: start, end, then one column per projected variable (struct<type, value, datatype, lang>),
     or `graph`, or `boolean`."""
@@ -71,6 +72,7 @@ def run(
         idle_streams=idle_streams,
         time_property=time_property,
         limits=limits,
+        max_future=FUTURE if max_future is None else max_future,
     )
     found = run_with_options(
         query, spark, streams, options, find_files=find_files, background=background, ontology=ontology, parts=False

@@ -48,6 +48,7 @@ from scepter.rdf.source import DeadLetterTaker
 from scepter.rdf.times import PROV_TIMES, TimeProperties
 from scepter.runtime.spark.batch import PACKED, packed_rows
 from scepter.runtime.spark.folder import NOTHING, Folder, Found, Limits, Offset, list_files
+from scepter.runtime.spark.future import present
 from scepter.runtime.spark.jobs import SALT_ROOM
 from scepter.runtime.spark.letters import FolderLetters
 from scepter.runtime.spark.pushdown import FORMAT as NAME
@@ -265,7 +266,7 @@ def _packed(
         predicates=job.predicates, kind=job.kind, named=job.named, times=times if times.inside else job.options.times,
         limits=job.options.limits,
     )  # fmt: skip
-    yield from packed_rows(job, batches, part.salt)
+    yield from packed_rows(job, present(job, batches, take), part.salt)
 
 
 def _kind_of(settings: Settings, schema: StructType) -> TimeKind:

@@ -1,0 +1,51 @@
+"""Where compiled kernels are kept, on machines that give numba no place for them: a read-only installation, no home folder."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+import tempfile
+from pathlib import Path
+
+_SOURCES = Path(__file__).parent
+
+
+def choose_place() -> None:
+    """Give numba a folder of the user's own among the temporary files where it would find none, and refuse to start. A folder
+    that somebody else could have filled is not taken: kernels would be compiled into one that lasts as long as this process."""
+    if os.environ.get("NUMBA_CACHE_DIR") or "numba" in sys.modules:
+        return
+    beside = all(_writable(_SOURCES / room / "__pycache__") for room in ("rdf", "kernel"))
+    if beside or _writable(_users_cache()):
+        return
+    os.environ["NUMBA_CACHE_DIR"] = str(_own(Path(tempfile.gettempdir()) / f"scepter-kernels-{_user()}"))
+
+
+def _users_cache() -> Path:
+    given = os.environ.get("XDG_CACHE_HOME")
+    try:
+        return Path(given) if given else Path.home() / ".cache"
+    except RuntimeError:  # no home
+        return Path(os.devnull)
+
+
+def _writable(folder: Path) -> bool:
+    """Whether files can be made in a folder, or it can be made."""
+    here = next(place for place in (folder, *folder.parents) if place.exists())
+    return here.is_dir() and os.access(here, os.W_OK | os.X_OK)
+
+
+def _own(folder: Path) -> Path:
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        status = folder.lstat()
+        if stat.S_ISDIR(status.st_mode) and status.st_uid == _user() and not status.st_mode & 0o022:
+            return folder
+    except OSError:
+        pass
+    return Path(tempfile.mkdtemp(prefix="scepter-kernels-"))
+
+
+def _user() -> int:
+    return os.getuid() if hasattr(os, "getuid") else 0

@@ -1,0 +1,145 @@
+"""Events that would move time on by too much: held back until a second one confirms the jump.
+
+One event in the far future makes everything after it late. With `--max-advance D` such an event waits: a second one that is
+also beyond D, and within D of it, confirms that time has indeed moved; then both are taken. So are events that time reaches by
+smaller steps. What nothing confirms takes part in nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Final, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scepter.runtime.notices import Notices
+from scepter.timeline import TimeKind, format_instant
+
+Token = TypeVar("Token")
+_LEAP: Final = 100
+_MOST: Final = 10_000
+"""So many may wait; more of them confirm nothing but junk."""
+
+
+class Jumps(Generic[Token]):
+    """What one stream holds back.
+
+    >>> jumps = Jumps(10)
+    >>> [jumps.admit(end, end) for end in (1, 5, 999, 12, 1005, 1006)]
+    [[1], [5], [], [12], [999, 1005], [1006]]
+    """
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self._greatest: int | None = None
+        self._held: list[tuple[int, Token]] = []
+        self.dropped: list[tuple[int, Token]] = []
+        """Those that nothing can confirm any more; whoever takes them empties the list."""
+
+    @property
+    def held(self) -> list[tuple[int, Token]]:
+        """The time of each event that waits, and the event."""
+        return self._held
+
+    def calm(self, ends: NDArray[np.int64]) -> bool:
+        """Whether events can be taken as they are; if so, they count as taken."""
+        if self._held or not len(ends):
+            return not len(ends)
+        before = np.maximum.accumulate(ends)[:-1]
+        first = int(ends[0]) if self._greatest is None else self._greatest
+        peaks = np.maximum(np.concatenate([[first], before]), first)
+        if (ends > peaks + self.limit).any():
+            return False
+        self._greatest = max(first, int(ends.max()))
+        return True
+
+    def admit(self, end: int, token: Token) -> list[Token]:
+        """Take one event: those that are to be taken now, in the order they came."""
+        if self._greatest is None or end <= self._greatest + self.limit:
+            self._greatest = end if self._greatest is None else max(self._greatest, end)
+            return [token, *self._reached()]
+        confirmed = [entry for entry in self._held if abs(entry[0] - end) <= self.limit]
+        if not confirmed:
+            self._held.append((end, token))
+            if len(self._held) > _MOST:
+                self.dropped.append(self._held.pop(0))
+            return []
+        self._held = [entry for entry in self._held if entry not in confirmed]
+        self._greatest = max(end, *(each for each, _ in confirmed))
+        return [*(each for _, each in confirmed), token, *self._reached()]
+
+    def _reached(self) -> list[Token]:
+        """Those of the events held back that time has come near to."""
+        found: list[Token] = []
+        assert self._greatest is not None
+        while near := [entry for entry in self._held if entry[0] <= self._greatest + self.limit]:
+            self._held = [entry for entry in self._held if entry not in near]
+            self._greatest = max(self._greatest, *(end for end, _ in near))
+            found += [token for _, token in near]
+        return found
+
+
+def reason(end: int | str, limit: int) -> str:
+    """Why an event that waited to the end was not used."""
+    return f"{end} would move time on by more than {limit} (--max-advance), and no other event confirms it"
+
+
+class Leap:
+    """Watches for an event that makes the ones after it late: told once, at once, with the event that caused it."""
+
+    def __init__(self, notices: Notices | None = None) -> None:
+        self._notices = notices or Notices()
+        self._first: int | None = None
+        self._greatest = self._before = 0
+        self._events = 0
+        self._told = False
+
+    def seen(self, ends: NDArray[np.int64], late: NDArray[np.bool_], stream: str, kind: TimeKind) -> None:
+        """Some events have come, of which some are late."""
+        if self._told or not len(ends):
+            return
+        if not late.any():
+            self._note(ends)
+            return
+        first = int(np.flatnonzero(late)[0])
+        self._note(ends[:first])
+        if self._is_leap():
+            self._told = True
+            late_at, far, before = (format_instant(t, kind) for t in (int(ends[first]), self._greatest, self._before))
+            self._notices.tell(
+                f"<{stream}>: the event at {late_at} is late because one at {far} has moved time on from {before}; "
+                "so are all others before that. --max-advance D holds such an event back until a second one confirms it"
+            )
+        self._note(ends[first:])
+
+    def step(self, end: int, late: bool, stream: str, kind: TimeKind) -> None:
+        """As `seen`, of one event."""
+        if self._told:
+            return
+        if late:
+            self.seen(np.array([end]), np.array([True]), stream, kind)
+            return
+        if self._first is None:
+            self._first = self._greatest = self._before = end
+        elif end > self._greatest:
+            self._before, self._greatest = self._greatest, end
+        self._events += 1
+
+    def _note(self, ends: NDArray[np.int64]) -> None:
+        if not len(ends):
+            return
+        if self._first is None:
+            self._first = self._greatest = self._before = int(ends[0])
+        top = int(ends.max())
+        if top > self._greatest:
+            at = int(ends.argmax())
+            self._before = max(self._greatest, int(ends[:at].max())) if at else self._greatest
+            self._greatest = top
+        self._events += len(ends)
+
+    def _is_leap(self) -> bool:
+        """Whether the last step of time was a hundred times as wide as the steps before it."""
+        if self._first is None or self._events < 3:
+            return False
+        usual = max(1, (self._before - self._first) // max(1, self._events - 2))
+        return self._greatest - self._before > _LEAP * usual

@@ -1,0 +1,53 @@
+"""The command line of the torture chamber."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from pathlib import Path
+
+from torture.kills import compare
+from torture.programs import LANGUAGES
+
+
+def say(text: str) -> None:
+    """A line, at once."""
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+
+
+def main() -> int:
+    """Run what is asked for; the exit code tells whether all went well."""
+    parser = argparse.ArgumentParser(prog="torture", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    kills = commands.add_parser("kills", help="live runs whose driver and workers are killed")
+    kills.add_argument("--kills", type=int, default=3, help="how many, over all runs (default 3)")
+    kills.add_argument("--per-run", type=int, default=5, help="how many in one run at most (default 5)")
+    kills.add_argument("--seed", type=int, default=1)
+    kills.add_argument("--language", choices=list(LANGUAGES), action="append")
+    given = parser.parse_args()
+    return run_kills(given.kills, given.per_run, given.seed, given.language or list(LANGUAGES))
+
+
+def run_kills(kills: int, per_run: int, seed: int, languages: list[str]) -> int:
+    """Runs of one language after the other until so many kills are done."""
+    done = failed = matches = letters = 0
+    while done < kills:
+        language = languages[seed % len(languages)]
+        with tempfile.TemporaryDirectory(prefix="torture-") as folder:
+            found = compare(Path(folder), language, seed, min(per_run, kills - done))
+        done += found.kills
+        matches += found.matches
+        letters += found.letters
+        failed += bool(found.differences)
+        say(f"seed {seed} {language}: {found.kills} kills, {found.matches} matches, {found.letters} letters")
+        for line in found.differences[:20]:
+            say(f"  {line}")
+        seed += 1
+    say(f"{done} kills, {matches} matches, {letters} dead letters: {failed} runs differ")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
