@@ -17,18 +17,20 @@ from scepter.algebra.patterns import TriplePattern
 from scepter.errors import DataError, Diagnostic
 from scepter.kernel.container import Arrays
 from scepter.kernel.operator import Operator, Stateless, Until
-from scepter.kernel.rows import NO_LINEAGE, Int64, Mask, Rows, UInt64, concat, empty, lasting, mappings
+from scepter.kernel.rows import NO_LINEAGE, TIMELESS, Int64, Mask, Rows, UInt64, concat, empty, lasting, mappings
 from scepter.kernel.terms import encoded
 from scepter.kernel.texts import Texts
 from scepter.kernel.time_join.join import DisorderedError, TimeJoined, each_once
+from scepter.kernel.time_join.table import Seen
 from scepter.physical.derive_nodes import TRIPLE, Derive, DerivedRule, Picked, Recalled
 from scepter.physical.nodes import Node, Schema
-from scepter.rdf.distinct import distinct
 from scepter.rdf.hashing import TermKey, term_id
 from scepter.rdf.terms import IRI, BlankNode, Literal
 
 _STRETCH = 256
 """So many instants are derived together."""
+_ROUND = 25
+"""What a round of rules over the background counts for."""
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _DIGITS = np.frombuffer(b"0123456789abcdef", np.uint8)
 
@@ -74,7 +76,7 @@ class Deriving:
         """The triples derived, in order of end."""
         if not self._operators:
             given = {id(node): rows for node, rows in zip(self._node.inputs, inputs, strict=True)}
-            return self._limited(each_once(concat([made for _, made in self._made(given)], 3).by_end()))
+            return each_once(concat([made for _, made in self._made(given)], 3).by_end())
         instants = np.unique(np.concatenate([rows.end for rows in inputs]))
         found, low = [], 0
         for high in [*range(_STRETCH, len(instants), _STRETCH), len(instants)]:
@@ -103,13 +105,21 @@ class Deriving:
     def _rounds(self, parts: Sequence[Rows]) -> Rows:
         given = {id(node): rows for node, rows in zip(self._node.inputs, parts, strict=True)}
         none = {place: empty(rows.width) for place, rows in given.items()}
-        known = fresh = empty(3)
+        found, seen, counts = list[Rows](), Seen(5), _Counts(self._node.most)
+        fresh = empty(3)
         while True:
             self._pass(given, fresh)
-            fresh = _new(concat([made for _, made in self._made(given)], 3), known)
+            fresh = empty(3)
+            for rule, made in self._made(given):
+                new = made.take(seen.new(_told(made)))
+                if (where := counts.exceeded(new)) is not None:
+                    raise _endless(rule, where)
+                fresh = concat([fresh, new], 3)
             if not len(fresh):
-                return known
-            known = self._limited(concat([known, fresh], 3).by_end(), given)
+                return concat(found, 3).by_end()
+            fresh = fresh.by_end()
+            found.append(fresh)
+            counts.rounds += 1
             given = dict(none)
 
     def _pass(self, given: dict[int, Rows], fresh: Rows) -> None:
@@ -120,25 +130,6 @@ class Deriving:
     def _made(self, given: Mapping[int, Rows]) -> Iterator[tuple[DerivedRule, Rows]]:
         for rule, template in zip(self._node.rules, self._templates, strict=True):
             yield rule, template(given[id(rule.root)])
-
-    def _limited(self, known: Rows, given: Mapping[int, Rows] | None = None) -> Rows:
-        """All that is known, unless it is too much at one instant."""
-        if len(known) > self._node.most:
-            ends, counts = np.unique(known.end[known.start <= known.end], return_counts=True)
-            if len(ends) and counts.max() > self._node.most:
-                made = [(rule, rows) for rule, rows in self._made(given or {}) if len(rows)] if given else []
-                raise self._endless(made[-1][0] if made else self._node.rules[0], int(ends[np.argmax(counts)]))
-        return known
-
-    def _endless(self, rule: DerivedRule, time: int) -> DataError:
-        return DataError(
-            Diagnostic(
-                "max-derivations",
-                f"{rule.label} keeps deriving at {time}: more than {self._node.most} triples at one instant",
-                rule.span,
-                "let each derivation need something later (SEQ), or raise --max-derivations",
-            )
-        )
 
     # ---- state: that of the operators within
 
@@ -189,13 +180,41 @@ def _between(rows: Rows, low: int, high: int) -> Rows:
     return rows.between(int(first), int(last))
 
 
-def _new(rows: Rows, known: Rows) -> Rows:
-    """Rows that are not among those known, each once, in order of end."""
-    if not len(rows):
-        return rows
-    both = concat([known, rows], 3)
-    first, _ = distinct(np.concatenate([both.ids.view(np.int64), both.start[:, None], both.end[:, None]], axis=1))
-    return both.take(first[first >= len(known)]).by_end()
+def _told(rows: Rows) -> UInt64:
+    """What derived triples are told apart by."""
+    return np.column_stack([rows.ids, rows.start.view(np.uint64), rows.end.view(np.uint64)])
+
+
+class _Counts:
+    """How much was derived at each instant, and in how many rounds."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._at: dict[int, int] = {}
+        self.rounds = 0
+
+    def exceeded(self, rows: Rows) -> str | None:
+        """Where it is too much with these, in words. Much may follow from the background, but no chain of so many steps."""
+        ends, counts = np.unique(rows.end, return_counts=True)
+        for end, count in zip(ends.tolist(), counts.tolist(), strict=True):
+            self._at[end] = self._at.get(end, 0) + count
+            if end == TIMELESS[1]:
+                if self.rounds * _ROUND > self._most:
+                    return f"over the background: {self.rounds} rounds"
+            elif self._at[end] > self._most:
+                return f"at {end}: more than {self._most} triples at one instant"
+        return None
+
+
+def _endless(rule: DerivedRule, where: str) -> DataError:
+    return DataError(
+        Diagnostic(
+            "max-derivations",
+            f"{rule.label} keeps deriving {where}",
+            rule.span,
+            "let each derivation need something later (SEQ), or raise --max-derivations",
+        )
+    )
 
 
 class Template:

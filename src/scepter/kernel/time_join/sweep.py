@@ -263,6 +263,14 @@ def link_all(side, first, last, keep, once):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
+def enter(chains, keys, new):  # type: ignore[no-untyped-def]
+    """Mark the rows of a table of keys that were not entered before, and enter them."""
+    for row in range(len(keys)):
+        known = chains.sizes[0]
+        new[row] = _entry(chains, keys, row, True) == known
+
+
+@njit(cache=True)
 def unlink(side, first, last):  # type: ignore[no-untyped-def]
     """Take back the newest rows: each is the head of its chain by then."""
     for row in range(last - 1, first - 1, -1):
