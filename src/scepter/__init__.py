@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from scepter.api.local import run_local
     from scepter.api.on_spark import run
     from scepter.api.query import Query, parse
+    from scepter.io.mapped import events
     from scepter.runtime.matches import Match
     from scepter.runtime.notebook import Matches
     from scepter.runtime.push import Engine, Event
@@ -40,6 +41,7 @@ _LATER = {
     "Match": "scepter.runtime.matches",
     "Matches": "scepter.runtime.notebook",
     "Query": "scepter.api.query",
+    "events": "scepter.io.mapped",
     "parse": "scepter.api.query",
     "run": "scepter.api.on_spark",
     "run_local": "scepter.api.local",
@@ -60,6 +62,7 @@ __all__ = [
     "QueryError",
     "ScepterError",
     "__version__",
+    "events",
     "parse",
     "run",
     "run_local",

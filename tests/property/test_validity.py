@@ -27,8 +27,9 @@ from scepter.kernel.rows import Mask, Rows
 from scepter.kernel.validity.coalesce import Coalesce
 from scepter.kernel.validity.inner_join import InnerJoin, Matching
 from scepter.kernel.validity.intervals import gaps
-from scepter.kernel.validity.outer_join import OuterJoin, Partners
+from scepter.kernel.validity.outer_join import OuterJoin
 from scepter.physical.nodes import Schema
+from scepter.physical.window_nodes import Partners
 
 MANY = settings(deadline=None, max_examples=EXAMPLES)
 LEFT = Schema(("x", "y", "z"), frozenset("x"))

@@ -6,16 +6,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scepter.errors import Diagnostic
-from scepter.io.given import Given, given_streams
+from scepter.io.given import Given, given_streams, stream_names
 from scepter.rdf.batch import DeadLetter
 from scepter.runtime import local, queries
 from scepter.runtime.diagnosis.diagnose import diagnose as diagnose_run
 from scepter.runtime.diagnosis.model import Findings
 from scepter.runtime.inputs import BackgroundGiven, OntologyGiven
+from scepter.runtime.maps import MapGiven, lifts_of
 from scepter.runtime.notebook import Matches
 from scepter.runtime.options import RunOptions
 from scepter.runtime.queries import check_query
 from scepter.runtime.seen import EventName, SeenEvents
+from scepter.runtime.work import watched
 
 MOST_LETTERS = 1_000
 """So many dead letters are kept; all are counted."""
@@ -35,14 +37,20 @@ def run_local(
     max_derivations: int | None = None,
     why: bool = False,
     time_property: str | Sequence[str] | None = None,
+    map: MapGiven = None,
     max_advance: int | str | None = None,
     limits: Mapping[str, int | str] | None = None,
+    max_seconds: float | None = None,
+    max_memory: int | str | None = None,
+    max_matches: int | None = None,
+    max_runs: int | None = None,
 ) -> Matches:
     """The matches of a query over bounded streams, in this process, in order of end, start and bindings.
 
     `streams` gives each stream by its IRI or its name in the query: a file, glob or folder; events, as a list (or any iterable)
     of `scepter.Event`; or a table (pandas, polars, Arrow) with columns `start, end, graph`. A query of one stream takes its
-    source alone. The options are those of `scepter run`.
+    source alone. The options are those of `scepter run`; `map` makes events of other tables, lists of dictionaries, CSV, JSON
+    and Parquet: a mapping in YARRRML or RML (its file or its text), or a dictionary of them by stream.
 
     >>> from scepter import Event, parse
     >>> query = parse('''PREFIX : <http://example/>
@@ -64,6 +72,7 @@ def run_local(
     options = RunOptions.of(
         policy=policy, time_unit=time_unit, start=start, evaluate_at=evaluate_at, max_delay=max_delay,
         max_derivations=max_derivations, why=why, time_property=time_property, max_advance=max_advance, limits=limits,
+        max_seconds=max_seconds, max_memory=max_memory, max_matches=max_matches, max_runs=max_runs,
     )  # fmt: skip
     found = Matches(query=query)
     warnings: list[Diagnostic] = list(query.warnings)
@@ -74,12 +83,14 @@ def run_local(
             found.dead_letters.append(letter)
 
     found.seen = SeenEvents()
-    found.extend(
-        local.run_local(
-            query, given_streams(query, streams), background=background, ontology=ontology, options=options,
-            dead_letter=unusable, observer=found.seen, shown=EventName.of, warn=warnings.append,
-        )
-    )  # fmt: skip
+    with watched(options.work):
+        found.extend(
+            local.run_local(
+                query, given_streams(query, streams, lifts_of(query, map, stream_names(query, streams), options.times)),
+                background=background, ontology=ontology, options=options, dead_letter=unusable, observer=found.seen,
+                shown=EventName.of, warn=warnings.append,
+            )
+        )  # fmt: skip
     found.warnings = tuple(warnings)
     return found
 
@@ -90,10 +101,11 @@ def diagnose(
     *,
     background: BackgroundGiven = None,
     ontology: OntologyGiven = None,
+    map: MapGiven = None,
     **options: Any,
 ) -> Findings:
     """Why did nothing match, or so little? (`Query.diagnose`)"""
     check_query(query)
-    return diagnose_run(
-        query, given_streams(query, streams), background=background, ontology=ontology, options=RunOptions.of(**options)
-    )
+    chosen = RunOptions.of(**options)
+    sources = given_streams(query, streams, lifts_of(query, map, stream_names(query, streams), chosen.times))
+    return diagnose_run(query, sources, background=background, ontology=ontology, options=chosen)

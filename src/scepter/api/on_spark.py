@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scepter.errors import option_error
-from scepter.io.sources import FileSource, open_source
+from scepter.rdf.files import stream_files
 from scepter.runtime.inputs import BackgroundGiven, OntologyGiven
+from scepter.runtime.maps import MapGiven
 from scepter.runtime.queries import Query, check_query
 from scepter.runtime.spark import run as spark_run
 
@@ -32,6 +33,7 @@ def run(
     idle_streams: str | None = None,
     time_property: str | Sequence[str] | None = None,
     limits: Mapping[str, int | str] | None = None,
+    map: MapGiven = None,
     max_future: int | str | None = None,
 ) -> DataFrame:
     """The matches of a query as a DataFrame: batch in, batch out; streaming in, streaming out (append mode).
@@ -45,6 +47,8 @@ def run(
     Live events with dateTimes more than `max_future` (default "1h") ahead of the clock are dead letters; `limits` bounds what
     one input may ask of its reader (`{"depth": 50}`).
     `time_property`: IRIs, or names of vocabularies such as "sosa", of what gives an event in a file its time.
+    `map`: how the rows of other tables, CSV, JSON or Parquet become events, as a mapping in YARRRML or RML (a file or its
+    text), or a dictionary of them by stream.
 
     >>> from pathlib import Path
     >>> from pyspark.sql import SparkSession  # doctest: +SKIP
@@ -68,13 +72,12 @@ def run(
     return spark_run.run(
         query, spark, streams, find_files=files_of, background=background, ontology=ontology, policy=policy,
         time_unit=time_unit, start=start, evaluate_at=evaluate_at, max_delay=max_delay,
-        why=why, idle_streams=idle_streams, time_property=time_property, limits=limits, max_future=max_future,
+        why=why, idle_streams=idle_streams, time_property=time_property, limits=limits, max_future=max_future, map=map,
     )  # fmt: skip
 
 
 def files_of(source: str) -> Sequence[Path]:
     """The files a SOURCE stands for; Spark reads no pipes."""
-    found = open_source(source)
-    if not isinstance(found, FileSource):
+    if source == "-" or "://" in source:
         raise option_error("source", f"{source} cannot be read by Spark's workers", help="give a file, a glob or a folder")
-    return found.paths
+    return stream_files(source)

@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from scepter.api.local import diagnose
-from scepter.io.given import Given, given_streams
+from scepter.io.given import Given, given_streams, stream_names
 from scepter.io.report.log import RunLog
 from scepter.io.report.page import Report, report_page
 from scepter.io.results import replacing
 from scepter.runtime import local, queries
 from scepter.runtime.hints.run import run_warnings
+from scepter.runtime.maps import lifts_of
 from scepter.runtime.options import RunOptions
 from scepter.runtime.queries import check_query
 from scepter.runtime.seen import EventName
@@ -39,11 +40,13 @@ def report(
     diagnosis: bool = True,
     background: Any = None,
     ontology: Any = None,
+    map: Any = None,
     **options: Any,
 ) -> Page:
     """A page about a run over bounded streams (`Query.report`)."""
     check_query(query)
-    chosen, sources = RunOptions.of(**options), given_streams(query, streams)
+    chosen = RunOptions.of(**options)
+    sources = given_streams(query, streams, lifts_of(query, map, stream_names(query, streams), chosen.times))
     log = RunLog(events=True)
     unused: list[object] = []
     found = local.run_in_parts(

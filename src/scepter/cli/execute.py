@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from scepter.algebra.query import Ask
 from scepter.cases.compare import Answer
 from scepter.cases.model import Case
 from scepter.cases.runner import CaseEngine
@@ -20,6 +19,7 @@ from scepter.cli.progress import RunProgress
 from scepter.errors import Diagnostic
 from scepter.io.results import Shape
 from scepter.io.sources import open_source
+from scepter.lift.reader import MappedReaders
 from scepter.rdf.source import DeadLetterTaker, EventSource
 from scepter.runtime.local import Observer, missing_stream, run_in_parts, run_local
 from scepter.runtime.matches import Match
@@ -45,6 +45,8 @@ class Job:
     engine: str
     sources: Mapping[str, str]
     """SOURCE as given, by stream: what Spark reads."""
+    lifts: Mapping[str, MappedReaders] = field(default_factory=dict)
+    """What makes events of a stream's rows, by stream."""
     spark: Session | None = None
     follow: bool = False
     checkpoint: Path | None = None
@@ -62,13 +64,15 @@ class Job:
         tell_warnings([warning], self.query.lowered.source)
 
 
-def open_streams(query: Query, sources: Mapping[str, str], *, follow: bool = False) -> dict[str, EventSource]:
+def open_streams(
+    query: Query, sources: Mapping[str, str], lifts: Mapping[str, MappedReaders], *, follow: bool = False
+) -> dict[str, EventSource]:
     """The sources of a query's streams; one that is missing or cannot be read is an error before any data is read. Sources
     that are followed may still be empty, and are not opened."""
     for iri in query.streams:
         if iri not in sources:
             raise missing_stream(query, iri)
-    return {} if follow else {iri: open_source(source) for iri, source in sources.items()}
+    return {} if follow else {iri: open_source(source, lift=lifts.get(iri)) for iri, source in sources.items()}
 
 
 def matches(
@@ -100,8 +104,7 @@ def matches(
 
 def shape(query: Query, options: RunOptions) -> Shape:
     """What the queries of a file can answer."""
-    booleans = any(isinstance(each.result, Ask) for each in query.program.queries)
-    return Shape(tuple(query.variables), query.constructs, booleans, options.why)
+    return Shape(tuple(query.variables), query.constructs, query.asks, options.why)
 
 
 @contextmanager

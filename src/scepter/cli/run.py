@@ -13,7 +13,8 @@ from scepter.cli import session
 from scepter.cli.arguments import Language, QueryFile
 from scepter.cli.engine import AUTO, choose_engine
 from scepter.cli.inputs import assign_background, assign_streams, check_outputs, existing_all, split_streams
-from scepter.cli.options import SparkOptions, check_engine, check_insight, one_of, run_options, trigger_interval
+from scepter.cli.maps import assign_maps
+from scepter.cli.options import SparkOptions, check_engine, check_insight, check_work, one_of, run_options, trigger_interval
 from scepter.cli.query import load_query
 from scepter.io.results import FORMATS
 from scepter.runtime.options import FUTURE
@@ -27,6 +28,14 @@ def run(
             metavar="NAME=SOURCE",
             help="A stream: its IRI, alias or prefixed name in the query, and a file, glob, folder or - (stdin). Once per "
             "stream. Example: --stream S1=power.nq",
+        ),
+    ] = None,
+    map: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="[NAME=]FILE",
+            help="How rows and documents become events (CSV, TSV, JSON, JSON lines, Parquet): a mapping in YARRRML or RML; "
+            "with NAME= for that stream alone. Repeatable. Example: --map readings.yml",
         ),
     ] = None,
     background: Annotated[
@@ -105,6 +114,29 @@ def run(
         typer.Option(
             metavar="N",
             help="EP-SPARQL: triples that rules may derive at one instant (default 10,000). Example: --max-derivations 100000",
+        ),
+    ] = None,
+    max_seconds: Annotated[
+        str | None,
+        typer.Option(
+            metavar="S", help="End a run over bounded input that takes longer, with an error. Example: --max-seconds 60"
+        ),
+    ] = None,
+    max_memory: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIZE",
+            help="End a run that needs more memory, with an error. Needs --engine local. Example: --max-memory 4GB",
+        ),
+    ] = None,
+    max_matches: Annotated[
+        str | None, typer.Option(metavar="N", help="End a run with more matches, with an error. Example: --max-matches 1000000")
+    ] = None,
+    max_runs: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N",
+            help="End a run that holds more partial matches, with an error. Needs --engine local. Example: --max-runs 100000",
         ),
     ] = None,
     limit: Annotated[
@@ -233,13 +265,24 @@ def run(
         limit=limit or (),
         max_advance=max_advance,
         max_future=max_future or (FUTURE if follow else None),
+        max_seconds=max_seconds,
+        max_memory=max_memory,
+        max_matches=max_matches,
+        max_runs=max_runs,
     )
+    check_work(engine, asked, options.work)
     sources, warnings = assign_streams(query, split_streams(query, stream or []))
     for warning in warnings:
         typer.echo(warning, err=True)
+    lifts = assign_maps(query, map or [], sources, options.times)
     static = assign_background(background or [])
     schemas = existing_all("--ontology", ontology or [])
-    inputs = [query_file, *map(Path, sources.values()), *schemas, *(file for files in static.values() for file in files)]
+    inputs = [
+        query_file,
+        *(Path(source) for source in sources.values()),
+        *schemas,
+        *(file for files in static.values() for file in files),
+    ]
     check_outputs({"--output": output, "--dead-letter": dead_letter, "--report": report}, inputs)
     if engine == AUTO:
         choice = choose_engine(asked.given, sources.values(), stay=diagnose or report is not None)
@@ -251,12 +294,13 @@ def run(
 
         job = Job(
             query=query,
-            streams=open_streams(query, sources, follow=follow),
+            streams=open_streams(query, sources, lifts, follow=follow),
             background=static,
             ontology=schemas,
             options=options,
             engine=engine,
             sources=sources,
+            lifts=lifts,
             spark=spark,
             follow=follow,
             checkpoint=checkpoint,

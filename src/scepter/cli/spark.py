@@ -15,6 +15,7 @@ from scepter.cases.nquads import case_nquads
 from scepter.cli.inputs import assign_streams
 from scepter.cli.options import run_options
 from scepter.errors import ScepterError, option_error
+from scepter.lift.reader import MappedReaders
 from scepter.rdf.files import stream_files
 from scepter.rdf.indexing import Progress
 from scepter.rdf.source import DeadLetterTaker
@@ -55,6 +56,7 @@ def spark_matches(job: Job, dead_letter: DeadLetterTaker, progress: Progress | N
                 report=FolderLetters(letters),
                 warn=job.warn,
                 progress=progress,
+                lifts=job.lifts,
             )
             yield from ordered_answers(found, job.query)
             with drained(letters) as unused:
@@ -74,7 +76,7 @@ def spooled(source: str, folder: Path) -> str:
 
 def live_table(job: Job, letters: Path, stop: threading.Event, tell: Callable[[str], None]) -> DataFrame | None:
     """The matches of a job over folders that are followed; None if it was stopped before the first event came."""
-    kind = _awaited_kind(job.sources, job.options.times, stop, tell)
+    kind = _awaited_kind(job.sources, job.options.times, job.lifts, stop, tell)
     if kind is None:
         return None
     spark = job.session()
@@ -88,6 +90,8 @@ def live_table(job: Job, letters: Path, stop: threading.Event, tell: Callable[[s
         )
         if job.options.times.given:
             reading = reading.option("timeProperty", " ".join(job.options.times.given))
+        if iri in job.lifts:
+            reading = reading.option("map", job.lifts[iri].mapping.text)
         if job.max_events is not None:
             reading = reading.option("maxEventsPerTrigger", str(job.max_events))
         tables[iri] = reading.load(source)
@@ -101,18 +105,23 @@ def live_table(job: Job, letters: Path, stop: threading.Event, tell: Callable[[s
         ontology=job.ontology,
         report=FolderLetters(letters),
         warn=job.warn,
+        lifts=job.lifts,
     )
 
 
 def _awaited_kind(
-    sources: Mapping[str, str], times: TimeProperties, stop: threading.Event, tell: Callable[[str], None]
+    sources: Mapping[str, str],
+    times: TimeProperties,
+    lifts: Mapping[str, MappedReaders],
+    stop: threading.Event,
+    tell: Callable[[str], None],
 ) -> TimeKind | None:
     """The kind of the first time there is; waits for the first event."""
     told = False
     while not stop.is_set():
-        for source in sources.values():
+        for iri, source in sources.items():
             try:
-                kind = first_kind([file.path for file in list_files([source], begun=True)], times=times)
+                kind = first_kind([file.path for file in list_files([source], begun=True)], times=times, lift=lifts.get(iri))
             except ScepterError:  # nothing but files that cannot be read: dead letters, once there is an event
                 continue
             if kind is not None:

@@ -11,7 +11,9 @@ from typing import Any, Final, TypeAlias
 import pyarrow as pa
 
 from scepter.errors import DataError, option_error
+from scepter.io.mapped import MappedEvents, as_rows
 from scepter.io.sources import open_source
+from scepter.lift.reader import MappedReaders
 from scepter.rdf.batch import DeadLetter, EventBatch
 from scepter.rdf.formats import GraphEvent, events_to_batch
 from scepter.rdf.hashing import TermKey
@@ -28,10 +30,11 @@ Given: TypeAlias = Any
 _STEP: Final = 65_536
 _FIT_FOR_IRI: Final = re.compile(r'[^<>"{}|^`\\\x00-\x20]+')
 _TRIPLES: Final = pa.list_(pa.struct([(name, pa.string()) for name in ("s", "p", "o")]))
-_OUGHT: Final = "give a file's name, a list of scepter.Event, or a table with columns start, end, graph"
+_OUGHT: Final = "give a file's name, a list of scepter.Event, or a table with columns start, end, graph; other rows need map="
+_EVENTS: Final = frozenset({"start", "end", "graph"})
 
 
-def given_streams(query: Query, streams: Given) -> dict[str, EventSource]:
+def given_streams(query: Query, streams: Given, lifts: Mapping[str, MappedReaders] | None = None) -> dict[str, EventSource]:
     """The sources of a query's streams, by their IRIs. `streams` is a mapping from names (IRI, alias or prefixed name), or for
     a query of one stream what it is read from."""
     if not isinstance(streams, Mapping):
@@ -43,7 +46,7 @@ def given_streams(query: Query, streams: Given) -> dict[str, EventSource]:
         iri = query.resolve_stream(name)
         if iri in sources:
             raise option_error("stream-twice", f"the stream <{iri}> is given twice", help="give it once")
-        sources[iri] = open_given(source, name, iri)
+        sources[iri] = open_given(source, name, iri, None if lifts is None else lifts.get(iri))
     for iri in query.streams:
         if iri not in sources:
             stream = next(s for s in query.lowered.streams if s.iri.value == iri)
@@ -53,6 +56,11 @@ def given_streams(query: Query, streams: Given) -> dict[str, EventSource]:
                 help=f"add it to streams: {{{stream.alias or iri!r}: …}}",
             )
     return sources
+
+
+def stream_names(query: Query, streams: Given) -> list[str]:
+    """The names that streams are given by."""
+    return [name for name in streams if isinstance(name, str)] if isinstance(streams, Mapping) else list(query.streams)
 
 
 def _only_stream(query: Query, given: Given) -> str:
@@ -70,17 +78,20 @@ def _only_stream(query: Query, given: Given) -> str:
     return query.streams[0]
 
 
-def open_given(given: Given, name: str, iri: str) -> EventSource:
+def open_given(given: Given, name: str, iri: str, lift: MappedReaders | None = None) -> EventSource:
     """The source that an object stands for; OptionError for one that holds no events."""
     if isinstance(given, (str, Path)):
         if str(given) == "-":
             raise option_error("streams", "a program's standard input is its own", help="give a file's name, or events")
-        return open_source(given)
+        return open_source(given, lift=lift)
     if hasattr(given, "batches") and hasattr(given, "lasting"):
         source: EventSource = given
         return source
     if (table := _as_table(given, name)) is not None:
-        return TableSource(name, table)
+        plain = lift is None or set(table.column_names) >= _EVENTS
+        return TableSource(name, table) if plain else MappedEvents(name, table, lift, iri)  # type: ignore[arg-type]
+    if lift is not None and isinstance(given, Sequence) and given and not any(isinstance(each, Event) for each in given):
+        return MappedEvents(name, as_rows(given), lift, iri)
     if isinstance(given, Event) or not isinstance(given, Iterable):
         what = "one event" if isinstance(given, Event) else f"a {type(given).__name__}"
         raise option_error("streams", f"the stream {name} is given as {what}", help=_OUGHT)

@@ -18,10 +18,10 @@ from typing import IO, Final
 
 from scepter.errors import nearest, option_error
 from scepter.rdf.batch import EventBatch
-from scepter.rdf.files import GZIP_MAGIC, HEAD, KNOWN, format_of, read_file, size_of, stream_files
+from scepter.rdf.files import GZIP_MAGIC, HEAD, KNOWN, format_of, read_file, size_of, sniffed, stream_files
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.nquads import BATCH_BYTES, ReadState
-from scepter.rdf.readers import READERS, Reading, sniff
+from scepter.rdf.readers import TABLES, Lift, Reading, needs_map, reader_of
 from scepter.rdf.source import DeadLetterTaker, EventSource, Progress
 
 
@@ -32,6 +32,7 @@ class FileSource:
     name: str
     paths: Sequence[Path]
     prefixes: dict[str, str] = field(default_factory=dict)
+    lift: Lift | None = None
 
     def batches(
         self,
@@ -56,7 +57,7 @@ class FileSource:
                 progress(min(done, total), total)
 
         for path in self.paths:
-            reading = Reading(key, stream_index, str(path), dead_letter, predicates, run, batch_bytes, self.prefixes)
+            reading = Reading(key, stream_index, str(path), dead_letter, predicates, run, batch_bytes, self.prefixes, self.lift)
             yield from read_file(path, reading, tell)
 
     def lasting(self) -> FileSource:
@@ -67,8 +68,9 @@ class FileSource:
 class PipeSource:
     """Standard input: read as it comes, or spooled to a temporary file once somebody wants to look ahead."""
 
-    def __init__(self, stream: IO[bytes], name: str = "-") -> None:
+    def __init__(self, stream: IO[bytes], name: str = "-", lift: Lift | None = None) -> None:
         self.name = name
+        self._lift = lift
         self._stream = stream
         self._spool: tempfile.TemporaryDirectory[str] | None = None
         self._spooled: FileSource | None = None
@@ -95,13 +97,17 @@ class PipeSource:
         if self._started:
             raise option_error("pipe-read", "standard input can be read only once", help="name a file instead of -")
         self._started = True
-        reading = Reading(key, stream_index, self.name, dead_letter, predicates, run or ReadState(), batch_bytes, {})
+        reading = Reading(
+            key, stream_index, self.name, dead_letter, predicates, run or ReadState(), batch_bytes, {}, self._lift
+        )
         file: IO[bytes] = io.BufferedReader(self._stream, HEAD)  # type: ignore[type-var]
         head = file.peek(HEAD)  # type: ignore[attr-defined]
         if head.startswith(GZIP_MAGIC):
             file = io.BufferedReader(gzip.GzipFile(fileobj=file), HEAD)
             head = file.peek(HEAD)
-        yield from READERS[sniff(head) or ".nq"](file, reading)
+        reader = reader_of(sniffed(head, self._lift) or ".nq", reading)
+        assert reader is not None
+        yield from reader(file, reading)
 
     def lasting(self) -> FileSource:
         """The pipe, spooled to a temporary file."""
@@ -113,9 +119,9 @@ class PipeSource:
             path = Path(self._spool.name) / "stdin"
             with path.open("wb") as out:
                 shutil.copyfileobj(self._stream, out, 1 << 20)
-            if format_of(path) is None:
+            if format_of(path, self._lift) is None:
                 path = path.rename(path.with_suffix(".nq"))
-            self._spooled = FileSource(self.name, [path])
+            self._spooled = FileSource(self.name, [path], lift=self._lift)
         return self._spooled
 
     def close(self) -> None:
@@ -129,14 +135,14 @@ SCHEMES: Final[dict[str, Callable[[str], EventSource]]] = {}
 """Sources by the scheme of SOURCE, `kafka` for `kafka://…`: brokers register here."""
 
 
-def open_source(spec: str | Path, *, prefixes: dict[str, str] | None = None) -> EventSource:
+def open_source(spec: str | Path, *, prefixes: dict[str, str] | None = None, lift: Lift | None = None) -> EventSource:
     """The source that a SOURCE string names. What cannot be read raises OptionError here, before any data is.
 
-    `prefixes` are for files in the timeline notation.
+    `prefixes` are for files in the timeline notation; `lift` is a mapping for tables and JSON.
     """
     text = str(spec)
     if text == "-":
-        return PipeSource(sys.stdin.buffer)
+        return PipeSource(sys.stdin.buffer, lift=lift)
     scheme, separator, _ = text.partition("://")
     if separator:
         if scheme not in SCHEMES:
@@ -149,10 +155,13 @@ def open_source(spec: str | Path, *, prefixes: dict[str, str] | None = None) -> 
         return SCHEMES[scheme](text)
     paths = stream_files(text)
     for path in paths:
-        if format_of(path) is None and size_of(path):
+        format = format_of(path, lift)
+        if format in TABLES and lift is None:
+            raise needs_map(str(path))
+        if format is None and size_of(path):
             raise option_error(
                 "unknown-format",
                 f"{path}: neither the extension nor the content tells its format",
                 help=f"stream files end in {KNOWN}; each may be gzipped (.gz)",
             )
-    return FileSource(text, paths, prefixes or {})
+    return FileSource(text, paths, prefixes or {}, lift)

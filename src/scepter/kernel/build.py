@@ -22,11 +22,13 @@ from scepter.kernel.time_conditions import TimeConditions
 from scepter.kernel.time_join.join import TimeJoined
 from scepter.kernel.time_rows import Timeless, inline_rows, static_rows
 from scepter.kernel.triple_scan import MOST_SCANS, EntailedTriples, PlainTriples
+from scepter.kernel.window.build import Items, fixed_rows, window_operator
 from scepter.ontology.entailment import Flattened
 from scepter.physical import nodes
 from scepter.physical.derive_nodes import Derive, Picked, Recalled
 from scepter.physical.nodes import Node, TripleScan
 from scepter.physical.time_nodes import Answers, Inline, Once, Rename, StaticScan, TimeFilter, TimeJoin, TimeValues
+from scepter.physical.window_nodes import Fixed, ItemScan
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.terms import IRI
 from scepter.timeline import TimeKind
@@ -85,7 +87,9 @@ def leaf_groups(leaves: Sequence[Node], around: Surroundings) -> list[LeafGroup]
         match leaf:
             case TripleScan(streams=named):
                 together.setdefault((TripleScan, None if named is None else frozenset(named)), []).append(place)
-            case Inline() | StaticScan():
+            case ItemScan(streams=named):
+                together.setdefault((ItemScan, frozenset(named)), []).append(place)
+            case Inline() | StaticScan() | Fixed():
                 timeless.append(place)
             case _:
                 raise AssertionError(f"{type(leaf).__name__} is no leaf")
@@ -104,6 +108,8 @@ def leaf_groups(leaves: Sequence[Node], around: Surroundings) -> list[LeafGroup]
 def _initial(leaf: Node, around: Surroundings) -> Rows:
     if isinstance(leaf, Inline):
         return inline_rows(leaf, around.key, around.texts)
+    if isinstance(leaf, Fixed):
+        return fixed_rows(leaf, around)
     assert isinstance(leaf, StaticScan)
     graph = around.background.dataset.default if around.static is None else around.static
     context = replace(around.context, graph=graph, dataset=around.background.dataset)
@@ -117,7 +123,10 @@ def _triple_scans(scans: Sequence[Node], around: Surroundings) -> Leaves:
     return EntailedTriples(some, around.flattened, around.key, around.texts, around.lineage, around.part)
 
 
-_LEAVES: dict[type, Callable[[Sequence[Node], Surroundings], Leaves]] = {TripleScan: _triple_scans}
+_LEAVES: dict[type, Callable[[Sequence[Node], Surroundings], Leaves]] = {
+    TripleScan: _triple_scans,
+    ItemScan: lambda scans, around: Items(len(scans)),
+}
 
 
 def operator_of(node: Node, around: Surroundings) -> Operator:
@@ -133,7 +142,7 @@ def operator_of(node: Node, around: Surroundings) -> Operator:
             return mapping.Union(node)
         case nodes.Static(graph=name):
             dataset = around.background.dataset
-            graph = dataset.default if name is None else dataset.named[name]
+            graph = dataset.default if name is None else dataset.named.get(name, Graph())
             return Static(node, graph, around.key, around.texts)
         case TimeJoin() | TimeFilter() | Once() | TimeValues() | Rename() | Answers():
             return _of_time(node, around)
@@ -142,7 +151,10 @@ def operator_of(node: Node, around: Surroundings) -> Operator:
         case Picked():
             return Pick(node, around.key)
         case _:
-            raise AssertionError(f"no operator for {type(node).__name__}")
+            found = window_operator(node, around)
+            if found is None:
+                raise AssertionError(f"no operator for {type(node).__name__}")
+            return found
 
 
 def _in_rounds(node: Node, around: Surroundings) -> Operator:

@@ -52,11 +52,16 @@ class Conditions:
         """The rows for which all conditions hold; an error counts as false."""
         if not self._conditions or not len(table):
             return table
-        programs = self._programs
-        kept, open_ = search_local(programs, table.ids, table.number, table.scale)
+        kept = self.passing(table, texts, surroundings)
+        return table if bool(kept.all()) else table.take(kept)
+
+    def passing(self, table: Mappings, texts: Texts, surroundings: Surroundings) -> NDArray[np.bool_]:
+        """For which rows all conditions hold."""
+        kept: NDArray[np.bool_]
+        kept, open_ = search_local(self._programs, table.ids, table.number, table.scale)
         rows = np.flatnonzero(open_)
         kept[rows] = self.decide(table, rows, texts, surroundings)
-        return table if bool(kept.all()) else table.take(kept)
+        return kept
 
     def decide(self, table: Mappings, rows: Int64, texts: Texts, surroundings: Surroundings) -> NDArray[np.bool_]:
         """The exact evaluator's verdict on some rows, term by term."""

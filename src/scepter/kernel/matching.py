@@ -88,12 +88,14 @@ def match_rows(first, wanted, s, p, o, constants, variables, width):  # type: ig
             if found == capacity:
                 capacity *= 2
                 grown_event = np.empty(capacity, np.int64)
-                grown_event[:found] = out_event
-                out_event = grown_event
                 grown_rows = np.empty((capacity, depth_max), np.int64)
-                grown_rows[:found] = out_rows
-                out_rows = grown_rows
+                for i in range(found):
+                    grown_event[i] = out_event[i]
+                    for j in range(depth_max):
+                        grown_rows[i, j] = out_rows[i, j]
+                out_event, out_rows = grown_event, grown_rows
             out_event[found] = e
-            out_rows[found] = row
+            for j in range(depth_max):  # not by assigning the row: that compiles numba's text of shape mismatches, four seconds
+                out_rows[found, j] = row[j]
             found += 1
     return out_event[:found].copy(), out_rows[:found].copy()

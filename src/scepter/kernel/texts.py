@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scepter.kernel.solutions import Int64, UInt64
-from scepter.rdf.arena import NO_REF, TextArena
+from scepter.rdf.arena import NO_REF, TextArena, gather
 from scepter.rdf.batch import EventBatch
 from scepter.rdf.distinct import distinct
 from scepter.rdf.hashing import TermKey
@@ -18,6 +18,9 @@ from scepter.rdf.terms import Term
 FIXED = 1 << 62
 """Refs from here on point into the fixed arena."""
 _CACHE = 50_000
+_SORTED = 128
+"""Texts of at most so many bytes are sorted as they stand."""
+_SPELLING = np.array([0, *b"\\@"], np.uint8)
 _SHARED = 160
 """Four times what a text takes: with a ref for each so many bytes, most of them are used."""
 
@@ -42,6 +45,19 @@ class TextsView:
                     self._by_id.clear()
                 self._by_id[id] = term
         return term
+
+    def sortable(self, refs: Int64) -> NDArray[np.bytes_] | None:
+        """The texts at some refs, padded to one length, so that their bytes are in the order of the terms' texts; None where
+        they are long, or could be spelt in another way: with escapes, language tags, xsd:string."""
+        buffer, places = self.texts(refs)
+        starts, spelt = gather(buffer, places)
+        widest = int(np.diff(starts).max(initial=0))
+        if not 0 < widest <= _SORTED or bool(np.isin(spelt, _SPELLING).any()):
+            return None
+        padded = np.zeros((len(refs), widest), np.uint8)
+        padded[np.arange(widest) < np.diff(starts)[:, None]] = spelt
+        found = padded.view(f"S{widest}").ravel()
+        return None if bool(np.char.endswith(found, b"#string>").any()) else found
 
     def texts(self, refs: Int64) -> tuple[NDArray[np.uint8], Int64]:
         """A buffer that holds the texts at some refs, and where each stands in it."""
@@ -95,9 +111,9 @@ class Texts:
         """Take texts that stay for the whole run as they stand (no copy); their refs plus the returned base are refs."""
         return self._fixed.add_buffers(texts) + FIXED
 
-    def read(self, refs: Int64, key: TermKey) -> TermColumns:
+    def read(self, refs: Int64, key: TermKey, *, numbers: bool = True) -> TermColumns:
         """What terms that `append` took are told by in columns."""
-        return self._live.read(refs, key)
+        return self._live.read(refs, key, numbers=numbers)
 
     def known(self, ref: int, id: int) -> Term:
         """The term at a ref, which is decoded once however often its id comes."""

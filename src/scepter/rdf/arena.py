@@ -156,12 +156,13 @@ class TextArena:
         new_refs[refs >= 0] = placed[inverse]
         return arena, new_refs
 
-    def read(self, refs: NDArray[np.int64], key: TermKey) -> TermColumns:
-        """What terms are told by in columns, under a key; for texts that were appended, or mapped from a store."""
+    def read(self, refs: NDArray[np.int64], key: TermKey, *, numbers: bool = True) -> TermColumns:
+        """What terms are told by in columns, under a key; for texts that were appended, or mapped from a store. Without
+        `numbers`, those of long numbers are left out."""
         order = np.argsort(refs, kind="stable")
         kept, found = refs[order], TermColumns.room(len(refs))
         for i, low, high in self._stretches(kept):
-            read_terms(self._buffers[i], kept[low:high] - self._bases[i], key, found.part(low, high))
+            read_terms(self._buffers[i], kept[low:high] - self._bases[i], key, found.part(low, high), numbers=numbers)
         back = np.empty(len(order), np.int64)
         back[order] = np.arange(len(order))
         return found.take(back)

@@ -15,7 +15,7 @@ from typing import Final
 
 from scepter.errors import nearest, option_error
 from scepter.rdf.batch import EventBatch
-from scepter.rdf.readers import READERS, Reading, sniff
+from scepter.rdf.readers import READERS, Lift, Reading, reader_of, sniff
 
 HEAD: Final = 1 << 16
 """How much of a file is looked at to tell its format."""
@@ -84,14 +84,20 @@ def read_file(
 def _read_unpacked(path: Path, file: io.BufferedReader, reading: Reading, extension: str | None) -> Iterator[EventBatch]:
     extension = extension or format_extension(path)
     if extension not in READERS:
-        extension = sniff(file.peek(HEAD)) or ""
-    if extension not in READERS:
+        extension = sniffed(file.peek(HEAD), reading.lift) or ""
+    reader = reader_of(extension, reading)
+    if reader is None:
         raise option_error(
             "unknown-format",
             f"{path}: neither the extension nor the content tells its format",
             help=f"stream files end in {KNOWN}; each may be gzipped (.gz)",
         )
-    yield from READERS[extension](file, reading)
+    yield from reader(file, reading)
+
+
+def sniffed(head: bytes, lift: Lift | None) -> str | None:
+    """The extension of the format that first bytes look like; a mapping is asked before anybody else."""
+    return (None if lift is None else lift.sniff(head)) or sniff(head)
 
 
 def format_extension(path: Path) -> str:
@@ -106,7 +112,7 @@ def format_extension(path: Path) -> str:
     return "".join(suffixes[-1:])
 
 
-def format_of(path: Path) -> str | None:
+def format_of(path: Path, lift: Lift | None = None) -> str | None:
     """The extension of the format a file is read as, None if nothing tells."""
     extension = format_extension(path)
     if extension in READERS:
@@ -119,7 +125,7 @@ def format_of(path: Path) -> str | None:
                 head = unpacked.read(HEAD)
     except (OSError, EOFError, zlib.error) as error:
         raise _unreadable(path, error) from None
-    return sniff(head)
+    return sniffed(head, lift)
 
 
 def stream_files(text: str) -> list[Path]:

@@ -245,8 +245,10 @@ def _is_open(buffer: Any, start: Any, end: Any, slow: Any, scratch: Any, state: 
         return True
     if not (slow or state[NAME_SLOW]) or buffer[start] == UNDERSCORE or buffer[state[NAME]] == UNDERSCORE:
         return False
-    mine = hash_bytes(scratch, 0, canonical(buffer, start, end, 0, 0, scratch), _ZERO, _ZERO)
-    other = hash_bytes(scratch, 0, canonical(buffer, state[NAME], state[NAME_END], 0, 0, scratch), _ZERO, _ZERO)
+    mine = hash_bytes(scratch, np.int64(0), canonical(buffer, start, end, np.int64(0), np.int64(0), scratch), _ZERO, _ZERO)
+    other = hash_bytes(
+        scratch, np.int64(0), canonical(buffer, state[NAME], state[NAME_END], np.int64(0), np.int64(0), scratch), _ZERO, _ZERO
+    )
     return mine == other
 
 
@@ -255,8 +257,8 @@ def _read_instant(buffer: Any, at: Any, end: Any, code: Any, lenient: Any) -> An
     """As `instant_of`; of a property that the user named, plain strings and datatypes of the vocabulary's own are read too."""
     if not lenient or code > STRING_TYPE:
         return instant_of(buffer, at, end, code)
-    kind, instant = instant_of(buffer, at, end, DATE_TIME)
-    return (kind, instant) if kind else instant_of(buffer, at, end, INTEGER)
+    kind, instant = instant_of(buffer, at, end, np.int64(DATE_TIME))
+    return (kind, instant) if kind else instant_of(buffer, at, end, np.int64(INTEGER))
 
 
 @njit(cache=True, nogil=True)
@@ -265,8 +267,8 @@ def _instant(buffer: Any, at: Any, quote: Any, code: Any, slow: Any, scratch: An
     if quote == 0:
         return BAD_TIME, np.int64(0)
     if slow:
-        size = decode(buffer, at + 1, quote, scratch, 0)
-        kind, instant = _read_instant(scratch, 0, size, code, state[INSIDE])
+        size = decode(buffer, at + 1, quote, scratch, np.int64(0))
+        kind, instant = _read_instant(scratch, np.int64(0), size, code, state[INSIDE])
     else:
         kind, instant = _read_instant(buffer, at + 1, quote, code, state[INSIDE])
     if kind <= 0 or instant > LAST_INSTANT or instant < -LAST_INSTANT:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import IO, Final, TypeAlias
+from typing import IO, Final, Protocol, TypeAlias
 
 import pyarrow as pa
 import pyoxigraph
 
-from scepter.errors import DataError
+from scepter.errors import DataError, OptionError, option_error
 from scepter.rdf.batch import DeadLetter, EventBatch
 from scepter.rdf.formats import document_batches, events_to_batch
 from scepter.rdf.hashing import TermKey
@@ -19,6 +19,16 @@ from scepter.rdf.nquads import SHOWN, NQuadsReader, ReadState
 from scepter.rdf.parquet import EventTable, parquet_batches, table_batches
 from scepter.rdf.source import DeadLetterTaker
 from scepter.rdf.timeline_notation import parse_timeline
+
+
+class Lift(Protocol):
+    """A mapping, as far as readers know it: tables and JSON to events."""
+
+    def reader(self, extension: str) -> Reader | None:
+        """The reader of files with such an extension; None where they are read as they are."""
+
+    def sniff(self, head: bytes) -> str | None:
+        """The extension of what a file without a telling name looks like."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +43,9 @@ class Reading:
     run: ReadState
     batch_bytes: int
     prefixes: Mapping[str, str]
+
+    lift: Lift | None = None
+    """What makes events of rows and documents."""
 
 
 Reader: TypeAlias = Callable[[IO[bytes], Reading], Iterator[EventBatch]]
@@ -108,6 +121,21 @@ def _table(reading: Reading) -> EventTable:
     )
 
 
+def needs_map(source: str) -> OptionError:
+    """The error for rows and documents without a mapping."""
+    return option_error(
+        "needs-map",
+        f"{source} holds rows or documents, and nothing says how they become events",
+        help=f"add --map FILE; scepter map {source} --suggest writes a first one",
+    )
+
+
+def _unmapped(file: IO[bytes], reading: Reading) -> Iterator[EventBatch]:
+    raise needs_map(reading.source_name)
+
+
+TABLES: Final = (".csv", ".tsv", ".json", ".jsonl", ".ndjson")
+"""The extensions of what only a mapping makes events of."""
 READERS: Final[dict[str, Reader]] = {
     ".nq": read_nquads,
     ".nquads": read_nquads,
@@ -116,8 +144,16 @@ READERS: Final[dict[str, Reader]] = {
     ".jsonld": _document(pyoxigraph.RdfFormat.JSON_LD),
     ".timeline": read_timeline,
     ".parquet": read_parquet,
+    **dict.fromkeys(TABLES, _unmapped),
 }
 """Readers by extension; a new format is one more entry."""
+
+
+def reader_of(extension: str, reading: Reading) -> Reader | None:
+    """The reader of a format; None of one that nobody knows."""
+    mapped = None if reading.lift is None else reading.lift.reader(extension)
+    return mapped or READERS.get(extension)
+
 
 _JSON_START: Final = re.compile(rb'\s*(?:\[\s*[{\]]|\{\s*["}])')
 # The notation's own PREFIX lines may stand before the first event; in TriG no subject begins with a digit.

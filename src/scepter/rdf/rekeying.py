@@ -48,11 +48,17 @@ class TermColumns:
         return TermColumns(*(column[rows] for column in columns))  # type: ignore[arg-type]
 
 
-def read_terms(buffer: NDArray[np.uint8], places: NDArray[np.int64], key: TermKey, found: TermColumns) -> None:
-    """Fill the columns with the terms at some places of a padded buffer."""
+def read_terms(
+    buffer: NDArray[np.uint8], places: NDArray[np.int64], key: TermKey, found: TermColumns, *, numbers: bool = True
+) -> None:
+    """Fill the columns with the terms at some places of a padded buffer; without `numbers`, those that take a second look have
+    none."""
     scratch = np.empty(_longest(buffer, places) + 8, np.uint8)
     _read(buffer, places, key.words(), scratch, found.ids, found.number, found.scale, found.blank, found.literal)
-    for row in np.flatnonzero(found.scale == UNDECIDED).tolist():
+    open = np.flatnonzero(found.scale == UNDECIDED)
+    if not numbers:
+        found.scale[open], open = NOT_A_NUMBER, open[:0]
+    for row in open.tolist():
         term = decode_term(buffer, int(places[row]))
         if not isinstance(term, Literal):
             raise AssertionError("only literals are numbers")

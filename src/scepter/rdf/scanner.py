@@ -172,8 +172,8 @@ def literal_end(buffer: Any, at: Any, scratch: Any) -> Any:
     if end < 0:
         return end, 0, 0, 0
     if escaped:
-        length = decode(buffer, type_at, end, scratch, 0)
-        code = datatype_code(scratch, 0, length)
+        length = decode(buffer, type_at, end, scratch, np.int64(0))
+        code = datatype_code(scratch, np.int64(0), length)
     else:
         code = datatype_code(buffer, type_at, end)
     return (UNTAGGED_LANG_STRING if code == LANG_STRING_TYPE else end), quote, code, slow | escaped
@@ -312,7 +312,7 @@ def predicate_id(buffer: Any, terms: Any, scratch: Any, key: Any, state: Any, pr
     if terms[P_KNOWN]:
         return known_ids[slot]
     slow = terms[SLOW] & SLOW_P
-    found = hash_term(buffer, terms[P], terms[P_END], 0, 0, slow, scratch, key)
+    found = hash_term(buffer, terms[P], terms[P_END], np.int64(0), np.int64(0), slow, scratch, key)
     predicates[slot] = terms[P]
     predicates[SLOTS + slot] = 0 if slow else terms[P_END] - terms[P]
     known_ids[slot] = found
@@ -349,7 +349,7 @@ def emit(
         ids[row] = hash_bytes(buffer, at, end, key[0], key[1])
     else:
         if not state[LAST_S_HASHED]:
-            known_ids[SLOTS] = hash_term(buffer, at, end, 0, 0, slow & SLOW_S, scratch, key)
+            known_ids[SLOTS] = hash_term(buffer, at, end, np.int64(0), np.int64(0), slow & SLOW_S, scratch, key)
             state[LAST_S_HASHED] = state[LAST_S_SIZE] > 0
         ids[row] = known_ids[SLOTS]
     places[row] = at
@@ -373,7 +373,7 @@ def emit(
 @njit(cache=True, nogil=True)
 def read_number(buffer: Any, at: Any, quote: Any, code: Any, slow: Any, scratch: Any, row: Any, number: Any, scale: Any) -> Any:
     if slow:
-        value, exactness = number_of(scratch, 0, decode(buffer, at + 1, quote, scratch, 0), code)
+        value, exactness = number_of(scratch, np.int64(0), decode(buffer, at + 1, quote, scratch, np.int64(0)), code)
     else:
         value, exactness = number_of(buffer, at + 1, quote, code)
     number[row] = value

@@ -52,8 +52,8 @@ def decode(buffer: Any, at: Any, end: Any, out: Any, size: Any) -> Any:
 def canonical(buffer: Any, at: Any, end: Any, quote: Any, code: Any, scratch: Any) -> Any:
     """Writes the hashed form (`hashing.canonical_text`) to the scratch; gives its size."""
     if quote == 0:
-        return decode(buffer, at, end, scratch, 0)
-    size = decode(buffer, at, quote + 1, scratch, 0)
+        return decode(buffer, at, end, scratch, np.int64(0))
+    size = decode(buffer, at, quote + 1, scratch, np.int64(0))
     if code == STRING_TYPE:
         return size
     if buffer[quote + 1] != AT:
@@ -69,7 +69,7 @@ def canonical(buffer: Any, at: Any, end: Any, quote: Any, code: Any, scratch: An
 def hash_term(buffer: Any, at: Any, end: Any, quote: Any, code: Any, slow: Any, scratch: Any, key: Any) -> Any:
     """The id of the term `buffer[at:end]`; `slow` says that its bytes are not its canonical form."""
     if slow:
-        return hash_bytes(scratch, 0, canonical(buffer, at, end, quote, code, scratch), key[0], key[1])
+        return hash_bytes(scratch, np.int64(0), canonical(buffer, at, end, quote, code, scratch), key[0], key[1])
     stop = quote + 1 if quote and code == STRING_TYPE else end
     return hash_bytes(buffer, at, stop, key[0], key[1])
 

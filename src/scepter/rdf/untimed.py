@@ -32,6 +32,8 @@ _FORMATS: Final = {
 _TIMES: Final = frozenset({XSD + "dateTime", XSD + "dateTimeStamp"})
 _SPELT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d|-?\d{1,18}\Z")
 _NAMED: Final = re.compile(r"(?:[Tt]ime|[Dd]ate|[Ss]tamp|At|created|issued|modified|published|updated)\Z")
+ROW_WITHOUT: Final = "is no time"
+"""How the reason of a row ends whose time cannot be read."""
 _WITHOUT: Final = frozenset(REASONS[code] for code in (NO_TIME, OUTSIDE))
 
 
@@ -41,15 +43,23 @@ class Untimed:
     def __init__(self, taker: DeadLetterTaker) -> None:
         self._taker = taker
         self.events = 0
+        self.row: str | None = None
+        """What is wrong with the time of the first row of a table that has none."""
 
     def __call__(self, letter: DeadLetter) -> None:
         """Takes one letter."""
-        self.events += letter.reason in _WITHOUT
+        if letter.reason in _WITHOUT or letter.reason.endswith(ROW_WITHOUT):
+            self.events += 1
+            if self.row is None and letter.reason.endswith(ROW_WITHOUT):
+                self.row = letter.reason
         self._taker(letter)
 
 
-def no_times(paths: Iterable[Path], times: TimeProperties) -> DataError:
-    """The error for input in which no event has a time."""
+def no_times(paths: Iterable[Path], times: TimeProperties, row: str | None = None) -> DataError:
+    """The error for input in which no event has a time; `row` is what is wrong with the first row of a table."""
+    if row is not None:
+        advice = "say in the mapping how times are written: time-format: '%d.%m.%Y %H:%M', or time-unit: s for numbers"
+        return DataError(Diagnostic("no-times", f"no row of the input has a time: {row}", None, advice))
     seen = candidates(paths)
     looked = "prov:generatedAtTime, or prov:startedAtTime and prov:endedAtTime" if not times.given else ", ".join(times.given)
     if not seen:

@@ -85,6 +85,8 @@ class MatchBatch:
         """Per row: numbers that stand in the order of a column's texts. Each term is decoded once."""
         different, first, place = np.unique(self.ids[rows, column], return_index=True, return_inverse=True)
         refs = self.refs[rows, column][first]
+        if (spelt := self.texts.sortable(refs)) is not None:
+            return np.unique(spelt, return_inverse=True)[1][place]
         texts = [str(self.texts.term(ref, id)) for ref, id in zip(refs.tolist(), different.tolist(), strict=True)]
         ranks = np.empty(len(texts), np.int64)
         ranks[sorted(range(len(texts)), key=texts.__getitem__)] = np.arange(len(texts))

@@ -22,9 +22,11 @@ from scepter.kernel.lineage import Lineage
 from scepter.kernel.operator import Operator, Until
 from scepter.kernel.rows import Int64, Rows, concat, cut
 from scepter.kernel.texts import TextsView
+from scepter.kernel.triple_scan import EntailedTriples
 from scepter.physical.nodes import Node, nodes
 from scepter.rdf.terms import IRI
-from scepter.runtime.matches import Match, MatchBatch, MatchRows
+from scepter.runtime.matches import Match, MatchBatch, MatchRows, RankedMatch
+from scepter.runtime.notices import SCHEMA_IGNORED
 from scepter.timeline import MAX_INSTANT
 
 if TYPE_CHECKING:
@@ -58,6 +60,7 @@ class Pipeline:
         *,
         at_once: bool,
         measured: bool = False,
+        ranked: bool = False,
     ) -> None:
         self._result = result
         self._number = number
@@ -65,6 +68,8 @@ class Pipeline:
         self._around = around
         self._at_once = at_once and not isinstance(result, Ask)
         self._measured = measured
+        self._ranked = ranked
+        """Whether the query orders the matches of an instant itself."""
         self.nodes = list(nodes(root))
         """The nodes of its plan, inputs first."""
         self.metrics = [Metrics() for _ in self.nodes]
@@ -98,6 +103,8 @@ class Pipeline:
             started = self._clock()
             found = group.leaves.scan(intake, mine)
             spent = (self._clock() - started) // len(found)
+            if isinstance(group.leaves, EntailedTriples) and group.leaves.met_schema:
+                self._setup.notices.tell(SCHEMA_IGNORED)
             for place, rows in zip(group.places, found, strict=True):
                 metrics = self.metrics[self._leaves[place]]
                 metrics.rows_in += int(np.count_nonzero(mine))
@@ -227,6 +234,8 @@ class Pipeline:
         places: Sequence[int] = range(len(rows))
         if isinstance(self._result, Construct):  # a solution that makes no triple makes no graph
             places = [row for row in places if batch.graph(row)]
+        if self._ranked:
+            return [RankedMatch(batch, row, row) for row in places]
         return MatchRows(batch, places)
 
     def _batch(self, rows: Rows) -> MatchBatch:

@@ -5,133 +5,31 @@ from __future__ import annotations
 import heapq
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
+from typing import Any
 
 from scepter.errors import DataError, Diagnostic, option_error
 from scepter.rdf.batch import DeadLetter
-from scepter.rdf.formats import GraphEvent, events_to_batch, parse_graph
-from scepter.rdf.terms import IRI, BlankNode, Literal, Term
-from scepter.rdf.times import TimeProperties, time_in
+from scepter.rdf.formats import GraphEvent, events_to_batch
+from scepter.rdf.terms import IRI
 from scepter.runtime.engine import LocalEngine
+from scepter.runtime.events import Event, read_instant
 from scepter.runtime.inputs import BackgroundGiven, OntologyGiven, load_background, load_ontology
 from scepter.runtime.jumps import Jumps, Leap
+from scepter.runtime.lifting import row_events
+from scepter.runtime.maps import MapGiven, lifts_of, resolved
 from scepter.runtime.matches import Match
 from scepter.runtime.notebook import Matches
 from scepter.runtime.options import RunOptions, check_derivations, check_taken
 from scepter.runtime.queries import Query, check_query
-from scepter.timeline import MIN_INSTANT, TimeKind, format_instant, parse_instant
+from scepter.runtime.work import check_runs
+from scepter.timeline import MIN_INSTANT, TimeKind
+
+__all__ = ["Engine", "Event", "Late"]
 
 _PRUNE_FROM = 4096
 """So many events are kept before those that no match can show are let go."""
-
-
-class Event:
-    """An event for `Engine.push`: a stream, a graph (Turtle or N-Triples text, or triples of terms) and its time or interval.
-    Without a time, the engine's `time_property` says which of its triples gives it.
-
-    >>> Event("http://example/s", "<http://example/a> <http://example/p> 1 .", 10).end
-    10
-    """
-
-    __slots__ = ("end", "kind", "name", "start", "stream", "triples")
-    kind: TimeKind | None
-    """None while the event has no time."""
-
-    def __init__(
-        self,
-        stream: str,
-        graph: str | Iterable[tuple[Term, Term, Term]],
-        start: int | str | datetime | None = None,
-        end: int | str | datetime | None = None,
-        *,
-        name: str | None = None,
-        prefixes: Mapping[str, str] | None = None,
-    ) -> None:
-        if not isinstance(stream, str) or not (name is None or isinstance(name, str)):
-            raise option_error("event", f"an event's stream and name are text, not {stream!r} and {name!r}")
-        self.stream = stream
-        self.name = name
-        self.start, self.end, self.kind = (0, 0, None) if start is None and end is None else _interval(start, end)
-        self.triples: list[tuple[str, str, str]] = _triples(graph, prefixes)
-        if not self.triples:
-            raise option_error("empty-event", "an event's graph has one or more triples")
-
-    def timed(self, times: TimeProperties) -> Event:
-        """The event with the time that its triples give it; itself if it has one."""
-        if self.kind is not None:
-            return self
-        try:
-            found = time_in(self.triples, times) if times.inside else None
-        except ValueError as error:
-            raise DataError(Diagnostic("event-time", f"{self!r}: {error}")) from None
-        if found is None:
-            looked = f"none of its triples has {', '.join(times.given)}" if times.inside else "it was given none"
-            raise DataError(
-                Diagnostic(
-                    "event-time",
-                    f"{self!r} has no time: {looked}",
-                    help="give Event a start, or the engine a time_property that its triples have",
-                )
-            )
-        timed = copy(self)
-        timed.start, timed.end, timed.kind = found
-        return timed
-
-    def __repr__(self) -> str:
-        if self.kind is None:
-            return f"Event({self.stream!r}, {len(self.triples)} triples)"
-        time = format_instant(self.end, self.kind) if self.start == self.end else f"{self.start}..{self.end}"
-        return f"Event({self.stream!r}, {time}, {len(self.triples)} triples)"
-
-
-def _triples(graph: str | Iterable[tuple[Term, Term, Term]], prefixes: Mapping[str, str] | None) -> list[tuple[str, str, str]]:
-    if not (prefixes is None or isinstance(prefixes, Mapping)):
-        raise option_error("event", f"prefixes are a dict, not a {type(prefixes).__name__}", help="{'': 'http://example/'}")
-    if isinstance(graph, str):
-        return [_texts(*triple) for triple in parse_graph(graph, prefixes=prefixes)]
-    try:
-        triples = [(subject, predicate, object) for subject, predicate, object in graph]
-    except (TypeError, ValueError):
-        ought = "':a :p 1 .', or [(IRI(…), IRI(…), Literal(…))]"
-        raise option_error("triple", f"a graph is Turtle text or triples of terms, not {graph!r}", help=ought) from None
-    return [_texts(*triple) for triple in triples]
-
-
-def _texts(subject: Term, predicate: Term, object: Term) -> tuple[str, str, str]:
-    if (
-        not isinstance(subject, (IRI, BlankNode))
-        or not isinstance(predicate, IRI)
-        or not isinstance(object, (IRI, BlankNode, Literal))
-    ):
-        raise option_error("triple", f"({subject}, {predicate}, {object}) is no RDF triple")
-    return str(subject), str(predicate), str(object)
-
-
-def _interval(start: int | str | datetime | None, end: int | str | datetime | None) -> tuple[int, int, TimeKind]:
-    if start is None:
-        raise option_error("interval", "an event has an end and no start", help="give both, or the start alone")
-    first, kind = _instant(start)
-    last, last_kind = (first, kind) if end is None else _instant(end)
-    if last_kind is not kind:
-        raise option_error("time-kind", "an event's start and end are of different kinds")
-    if last < first:
-        raise option_error("interval", f"an event ends before it starts: {first} > {last}")
-    return first, last, kind
-
-
-def _instant(given: int | str | datetime) -> tuple[int, TimeKind]:
-    if isinstance(given, bool) or not isinstance(given, (int, str, datetime)):
-        raise option_error("instant", f"{given!r} is no time", help="give an int, an ISO 8601 string or a datetime")
-    if isinstance(given, datetime):
-        aware = given if given.tzinfo is not None else given.replace(tzinfo=UTC)
-        delta = aware - datetime(1970, 1, 1, tzinfo=UTC)
-        return (delta.days * 86_400 + delta.seconds) * 1_000_000 + delta.microseconds, TimeKind.DATETIME
-    try:
-        return parse_instant(str(given))
-    except ValueError as error:
-        raise option_error("instant", str(error)) from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +46,7 @@ class Engine:
     `push` takes events in order of time, or out of order by at most `max_delay`, and returns the matches that became certain.
     Late events are kept in `late` and take part in nothing; an event that would move time on by more than `max_advance` waits
     in `held` until a second one of its stream confirms it. `time_property` (IRIs, or names of vocabularies such as "sosa")
-    says which of its triples gives the time of an event that comes without one.
+    says which of its triples gives the time of an event that comes without one. With a `map` it takes rows (dictionaries) too.
 
     >>> from scepter import parse
     >>> engine = Engine(parse('''PREFIX : <http://example/> SELECT ?h WITHIN 10 FROM STREAM S <http://example/s>
@@ -175,16 +73,21 @@ class Engine:
         max_delay: int | str | None = None,
         why: bool = False,
         time_property: str | Sequence[str] | None = None,
+        map: MapGiven = None,
         max_advance: int | str | None = None,
         max_derivations: int | None = None,
+        max_runs: int | None = None,
     ) -> None:
         check_query(query)
         self.query = query
         self._options = RunOptions.of(
             policy=policy, time_unit=time_unit, start=start, evaluate_at=evaluate_at, max_delay=max_delay, why=why,
             time_property=time_property, max_advance=max_advance, max_derivations=max_derivations,
+            max_runs=max_runs,
         )  # fmt: skip
         check_taken(self._options, query.lowered)
+        self._map = map
+        self._lifts = lifts_of(query, map, query.streams, self._options.times)
         check_derivations(max_derivations, query.lowered)
         self._refused: list[DeadLetter] = []
         self._engine = LocalEngine(
@@ -212,18 +115,38 @@ class Engine:
         self._jumps: dict[str, Jumps[Event]] = {}
         self._leap = Leap()
 
-    def push(self, event: Event) -> list[Match]:
-        """Give it one event."""
-        return self.push_all([event])
+    def push(self, event: Event | Mapping[str, Any], stream: str | None = None) -> list[Match]:
+        """Give it one event; or one row, of which the engine's mapping makes events of `stream` (by default the only one)."""
+        return self.push_all([event], stream)
 
-    def push_all(self, events: Iterable[Event]) -> list[Match]:
-        """Give it several events; the matches are those of pushing them one by one."""
+    def push_all(self, events: Iterable[Event | Mapping[str, Any]], stream: str | None = None) -> list[Match]:
+        """Give it several events, or rows; the matches are those of pushing them one by one."""
         if isinstance(events, Event) or not isinstance(events, Iterable):
             what = "one event" if isinstance(events, Event) else f"a {type(events).__name__}"
             raise option_error("event", f"push_all takes several events, and was given {what}", help="engine.push(event)")
+        plain = (each for given in events for each in self._mapped(given, stream))
         return Matches(
-            self._step([each for event in events for each in self._admitted(self._accepted(event))]), query=self.query
+            self._step([each for event in plain for each in self._admitted(self._accepted(event))]), query=self.query
         )
+
+    def _mapped(self, given: Event | Mapping[str, Any], stream: str | None) -> Sequence[Event]:
+        """An event itself, or those that the mapping makes of a row."""
+        if not isinstance(given, Mapping):
+            return [given]
+        if self._map is None:
+            raise option_error(
+                "event",
+                "an engine takes events, not a dict, unless it has a mapping",
+                help="scepter.Engine(query, map='mapping.yml') takes rows too",
+            )
+        if stream is None and len(self._lifts) != 1:
+            raise option_error("event", "nothing says which stream the row belongs to", help="engine.push(row, stream='…')")
+        iri = next(iter(self._lifts)) if stream is None else resolved(self.query, stream)
+        if iri not in self._lifts:
+            self._lifts |= lifts_of(self.query, self._map, [iri], self._options.times)
+        if iri not in self._lifts:
+            raise option_error("event", f"the engine has no mapping for the stream <{iri}>")
+        return row_events(self._lifts[iri], given, iri, self._options.times, self._refused.append)
 
     @property
     def held(self) -> list[Event]:
@@ -297,6 +220,7 @@ class Engine:
             self._engine.commit()
             self._returned.clear()
             self._prune()
+        check_runs(self._engine.state_size, self._options.work)
         now = [entry[3] for entry in sorted((e for e in self._ahead if e[0] == watermark), key=lambda e: e[2])]
         self._engine.save()
         self._open = True
@@ -345,7 +269,7 @@ class Engine:
 
     def advance(self, time: int | str | datetime) -> list[Match]:
         """Say that time has reached `time`: no event at or before it, beyond those of the allowed delay, will come."""
-        value, kind = _instant(time)
+        value, kind = read_instant(time)
         if self._kind is None:
             return Matches(query=self.query)
         if kind is not self._kind:

@@ -11,14 +11,26 @@ import numpy as np
 from scepter.algebra.expressions import Aggregate, Variable
 from scepter.kernel.group.extremes import preferred, ranked
 from scepter.kernel.group.members import Changes, Membership, Slots
-from scepter.kernel.group.totals import ERRORS, MEMBERS, OTHERS, Amounts, Scale, Total, may_overflow, rescaled
+from scepter.kernel.group.totals import (
+    DOUBLES,
+    ERRORS,
+    MEMBERS,
+    OTHERS,
+    Amounts,
+    Scale,
+    Total,
+    exact_texts,
+    may_overflow,
+    rescaled,
+)
 from scepter.kernel.rows import Float64, Int8, Int64, Mask, Rows, UInt64, mappings
 from scepter.kernel.sparql.aggregates import SetFunction, compile_aggregate
 from scepter.kernel.sparql.context import Context
-from scepter.kernel.terms import encoded
+from scepter.kernel.terms import encoded, encoded_numbers
 from scepter.kernel.texts import Texts
+from scepter.rdf.distinct import distinct
 from scepter.rdf.hashing import TermKey
-from scepter.rdf.terms import Term
+from scepter.rdf.terms import XSD, Term
 from scepter.rdf.values import ExpressionError, to_literal
 
 Column: TypeAlias = tuple[UInt64, Int64, Float64, Int8]
@@ -78,6 +90,7 @@ class Listing:
 
 
 _CONTEXT = Context()
+_INTEGER = f"^^<{XSD}integer>"
 
 
 class Totalling:
@@ -100,18 +113,20 @@ class Totalling:
             self._exactly = True
             return encoded(self._listing.values(stretch, stretch.wanted), self._key, self._texts)
         rows = totals[stretch.wanted]
-        terms: list[Term | None]
         if self._name == "COUNT":
             column = rows[:, MEMBERS] if self._column < 0 else rows[:, MEMBERS] - rows[:, ERRORS]
-            terms = [to_literal(count) for count in column.tolist()]
-            return encoded(terms, self._key, self._texts)
-        different, where = np.unique(rows, axis=0, return_inverse=True)
+            counts, where = np.unique(column, return_inverse=True)
+            return _taken(encoded_numbers([f'"{n}"{_INTEGER}' for n in counts.tolist()], self._key, self._texts), where)
+        first, where = distinct(rows)
+        different = rows[first]
+        plain = (different[:, DOUBLES] == 0) & (different[:, OTHERS] == 0)
+        if bool(plain.all()):
+            written = exact_texts(different, self._scale, mean=self._name == "AVG")
+            return _taken(encoded_numbers(written, self._key, self._texts), where)
         made = [self._term(tuple(row)) for row in different.tolist()]
         others = np.flatnonzero(different[:, OTHERS] > 0)
-        if not len(others):
-            return _taken(encoded(made, self._key, self._texts), where.ravel())
-        terms = [made[i] for i in where.ravel().tolist()]
-        slots = np.flatnonzero(stretch.wanted)[np.isin(where.ravel(), others)]
+        terms = [made[i] for i in where.tolist()]
+        slots = np.flatnonzero(stretch.wanted)[np.isin(where, others)]
         listed = np.zeros(len(stretch.slots), np.bool_)
         listed[slots] = True
         for place, term in zip(

@@ -7,7 +7,7 @@ xsd:float, sums that may overflow) is left to the exact evaluator, group by grou
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
@@ -17,7 +17,7 @@ from scepter.kernel.rows import Float64, Int8, Int64, Mask, UInt64
 from scepter.kernel.texts import Texts
 from scepter.rdf.batch import DOUBLE, INEXACT, MAX_SCALE, NOT_A_NUMBER
 from scepter.rdf.terms import XSD, Literal
-from scepter.rdf.values.numeric import Number, divide, nearest
+from scepter.rdf.values.numeric import Number, divide, format_decimal, nearest
 
 MEMBERS, ERRORS, FRACTIONS, DOUBLES, OTHERS, NANS, UPS, DOWNS, UNITS = range(9)
 """The first columns of a total: rows; of these without a number, decimals, doubles, numbers for the exact evaluator, NaN,
@@ -27,6 +27,8 @@ _LOWEST = 1126
 """Any double is a whole multiple of 2^-1126 with the 53 bits of its significand."""
 _DIGIT = 32
 _TEN: int = 10
+_DECIMAL = f"^^<{XSD}decimal>"
+_INTEGER = f"^^<{XSD}integer>"
 _REMEMBERED = 1 << 20
 _TENTHS = 10.0 ** np.arange(MAX_SCALE + 1)
 _WHOLE_TENTHS = 10 ** np.arange(MAX_SCALE + 1, dtype=np.int64)
@@ -171,6 +173,31 @@ class Total:
         return divide(self.sum(), self.columns[MEMBERS]) if self.columns[MEMBERS] else 0
 
 
-def merged_scale(a: Scale, b: Scale) -> Scale:
-    """A scale that holds both."""
-    return replace(a, decimals=max(a.decimals, b.decimals), digits=tuple(sorted({*a.digits, *b.digits})))
+def exact_texts(totals: Int64, scale: Scale, *, mean: bool) -> list[str | None]:
+    """Sums or averages of integers and decimals as N-Triples texts; None where there was an error."""
+    found: list[str | None] = []
+    members, errors, decimals = totals[:, MEMBERS].tolist(), totals[:, ERRORS].tolist(), totals[:, FRACTIONS].tolist()
+    for units, count, wrong, fraction in zip(totals[:, UNITS].tolist(), members, errors, decimals, strict=True):
+        if wrong:
+            found.append(None)
+        elif mean and count:
+            found.append(f'"{_quotient(units, count, scale.decimals)}"{_DECIMAL}')
+        elif fraction:
+            found.append(f'"{format_decimal(Decimal(units).scaleb(-scale.decimals))}"{_DECIMAL}')
+        else:
+            found.append(f'"{units // _TEN**scale.decimals}"{_INTEGER}')
+    return found
+
+
+def _quotient(units: int, count: int, decimals: int) -> str:
+    """units / 10^decimals / count, as `divide` writes it: in whole numbers where the division ends soon, as it often does."""
+    for more in (0, 3):
+        whole, rest = divmod(abs(units) * _TEN**more, count)
+        if not rest:
+            digits = str(whole).rjust(decimals + more + 1, "0")
+            place = len(digits) - decimals - more
+            text = f"{digits[:place]}.{digits[place:]}".rstrip("0").removesuffix(".")
+            return f"-{text}" if units < 0 else text
+    quotient = divide(Decimal(units).scaleb(-decimals), count)
+    assert isinstance(quotient, Decimal)
+    return format_decimal(quotient)

@@ -9,6 +9,7 @@ from scepter.algebra.expressions import Aggregate
 from scepter.algebra.patterns import Group
 from scepter.kernel.sparql.context import Context, Row
 from scepter.kernel.sparql.expressions import Compiled, compile_expression
+from scepter.kernel.sparql.functions import bounded
 from scepter.rdf.terms import IRI, BlankNode, Literal, Term
 from scepter.rdf.values import ExpressionError, Number, arithmetic, number_of, numeric, order_key, to_literal
 
@@ -95,7 +96,7 @@ def _combination(aggregate: Aggregate) -> Callable[[Column], Term]:
         case "SAMPLE":
             return lambda column: _some([term for term in column if term is not None])[0]
         case "GROUP_CONCAT":
-            return lambda column: Literal(aggregate.separator.join(_text(term) for term in _all(column)))
+            return lambda column: Literal(_joined(aggregate.separator, [_text(term) for term in _all(column)]))
         case unknown:
             raise ValueError(f"{unknown} is no aggregate")
 
@@ -141,3 +142,8 @@ def _text(term: Term) -> str:
             return text
         case BlankNode():
             raise ExpressionError(f"{term} has no text")
+
+
+def _joined(separator: str, texts: list[str]) -> str:
+    bounded(sum(map(len, texts)) + len(separator) * len(texts))
+    return separator.join(texts)

@@ -32,6 +32,8 @@ from scepter.rdf.values import (
 from scepter.rdf.values.numeric import negate, round_half_up, to_double
 from scepter.rdf.values.temporal import civil, day_time, divmod_seconds, zone_text
 
+LONGEST = 16_000_000
+"""Characters of a string that CONCAT, REPLACE and GROUP_CONCAT make."""
 Arguments: TypeAlias = tuple[Term, ...]
 _LANGUAGE_TAG = re.compile(r"[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*")
 _ABSOLUTE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
@@ -163,8 +165,15 @@ def _round_with(whole: Callable[[Number], int]) -> Callable[[Arguments, Context]
     return call
 
 
+def bounded(length: int) -> None:
+    """Refuse a string that is longer than any may grow: a few that double themselves would fill every memory."""
+    if length > LONGEST:
+        raise ExpressionError(f"a string of more than {LONGEST:,} characters")
+
+
 def _concat(arguments: Arguments, _: Context) -> Term:
     strings = [_string(term) for term in arguments]
+    bounded(sum(len(s.lexical) for s in strings))
     text = "".join(s.lexical for s in strings)
     languages = {s.language for s in strings}
     language = languages.pop() if len(languages) == 1 else None
@@ -218,18 +227,20 @@ def _position(term: Term) -> float:
 
 def _regex(arguments: Arguments, _: Context) -> Term:
     flags = _simple(arguments[2]) if len(arguments) == 3 else ""
-    return boolean(compile_regex(_simple(arguments[1]), flags).search(_string(arguments[0]).lexical) is not None)
+    return boolean(compile_regex(_simple(arguments[1]), flags).found(_string(arguments[0]).lexical))
 
 
 def _replace(arguments: Arguments, _: Context) -> Term:
     source, pattern, replacement = _string(arguments[0]), _simple(arguments[1]), _simple(arguments[2])
     flags = _simple(arguments[3]) if len(arguments) == 4 else ""
     compiled = compile_regex(pattern, flags)
-    if compiled.search("") is not None:
+    if compiled.found(""):
         raise ExpressionError(f"the pattern {pattern!r} matches the empty string")
     literal = "q" in flags
     template = replacement.replace("\\", "\\\\") if literal else expand_replacement(replacement, compiled.groups)
-    return _like(source, compiled.sub(template, source.lexical))
+    found = compiled.replaced(template, source.lexical)
+    bounded(len(found))
+    return _like(source, found)
 
 
 def _moment(term: Term) -> DateTime | Date | Time:

@@ -32,6 +32,10 @@ from scepter.timeline import Allen, TimeKind
 
 _DERIVED = 2**62
 """What rules derive has arrived after all events of its instant."""
+_AGAIN = 5
+"""A rule that counts or denies is asked again from the start in each round: over all rounds it may read so many times as much
+as may be derived. One that derives a triple a round takes time cubic in them, and would reach the limit long after anybody
+waits."""
 _ROUND = 25
 """What a round of rules over the background counts for: there may be much of it, but no chain of that many steps."""
 
@@ -109,6 +113,11 @@ class Pipeline:
     def release(self, now: int) -> None:
         """Let go what nothing after `now` can need."""
         self._root.release(now)
+
+    @property
+    def growable(self) -> bool:
+        """Whether it can be asked for what more occurrences add, and not only for all."""
+        return self._growable
 
     @property
     def timeless(self) -> Sequence[Timed]:
@@ -199,6 +208,7 @@ class TimedKernel:
         known = {(o.triple, o.start) for o in instant.occurrences if o.stream is None}
         occurrences, graphs = list(instant.occurrences), list(instant.graphs)
         asked: dict[int, int] = {}
+        again = 0
         grown = True
         while grown:
             grown = False
@@ -206,14 +216,17 @@ class TimedKernel:
                 pipeline = self._pipelines[id(self._rules[i].pattern)]
                 now = Instant(instant.time, occurrences, graphs)
                 if i in asked:
+                    again += 0 if pipeline.growable else len(known)
+                    if again > _AGAIN * self._settings.max_derivations:
+                        raise self._endless(
+                            self._rules[i], f"at {instant.time}: one by one, {len(known)} triples at one instant"
+                        )
                     solutions = pipeline.grow(now, Instant(instant.time, occurrences[asked[i] :]))
                 else:
                     solutions = pipeline.delta(now)
                 asked[i] = len(occurrences)
                 new, made = self._derived(self._rules[i], i, instant.time, solutions, known)
                 if new:
-                    if len(known) > (limit := self._settings.max_derivations):
-                        raise self._endless(self._rules[i], f"at {instant.time}: more than {limit} triples at one instant")
                     occurrences += new
                     graphs += made
                     grown = recursive
@@ -230,6 +243,8 @@ class TimedKernel:
             triples = tuple(dict.fromkeys(c for t in made for c in self._settings.schema.consequences(t)))
             new = [t for t in triples if (t, solution.start) not in known]
             known.update((t, solution.start) for t in new)
+            if len(known) > (limit := self._settings.max_derivations):
+                raise self._endless(rule, f"at {time}: more than {limit} triples at one instant")
             found += (Occurrence(t, solution.start, time, _DERIVED + len(known)) for t in new)
             if new:
                 graphs.append(EventGraph(triples, solution.start))

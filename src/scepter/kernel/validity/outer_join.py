@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum
 
 import numpy as np
 
@@ -22,17 +21,7 @@ from scepter.kernel.validity.intervals import gaps, overlap
 from scepter.kernel.validity.key_index import KeyIndex, key_of
 from scepter.kernel.window.extent import Grid
 from scepter.physical.nodes import Schema
-
-
-class Partners(Enum):
-    """What becomes of a row while it has partners, and while it has none."""
-
-    OPTIONAL = "optional"
-    """Joined with each; alone without one."""
-    MINUS = "minus"
-    """Left out while there is one that binds a variable of its own to the same term (SPARQL's MINUS)."""
-    NOT_EXISTS = "not exists"
-    EXISTS = "exists"
+from scepter.physical.window_nodes import Partners
 
 
 @dataclass(frozen=True, slots=True)

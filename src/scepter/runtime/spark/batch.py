@@ -20,7 +20,6 @@ from scepter.kernel.query import QueryKernel
 from scepter.kernel.runs import Runs
 from scepter.kernel.shipping import unpack_solved
 from scepter.physical.partitioning import partitioning
-from scepter.physical.planner import plan_query
 from scepter.rdf.batch import DeadLetter, EventBatch
 from scepter.rdf.nquads import ReadState
 from scepter.rdf.terms import IRI
@@ -31,6 +30,7 @@ from scepter.runtime.queries import Query
 from scepter.runtime.spark.frames import frame_batches
 from scepter.runtime.spark.future import present
 from scepter.runtime.spark.jobs import SALT_ROOM, Job, QueryWork, pack_batch, released, unpack_batch, work
+from scepter.runtime.spark.lifted import lifted_batches, wanted_columns
 from scepter.runtime.spark.ranges import Range, read_range
 from scepter.runtime.spark.tables import QUERY, arrow_schema, match_table, result_schema
 from scepter.timeline import MAX_INSTANT
@@ -93,7 +93,7 @@ def _packed(spark: SparkSession, reading: Reading, inputs: Mapping[int, DataFram
     for stream, given in inputs.items():
         if isinstance(given, DataFrame):
             frames.append(
-                given.select(*(c for c in ("start", "end", "graph", "name") if c in given.columns)).mapInArrow(
+                given.select(*wanted_columns(reading.job.value, stream, given.columns)).mapInArrow(
                     partial(pack_frame, reading, stream), PACKED
                 )
             )
@@ -119,6 +119,7 @@ def _pack_ranges(reading: Reading, rows: Iterable[pa.RecordBatch]) -> Iterator[p
                 limits=job.options.limits,
                 named=job.named,
                 times=job.options.times,
+                lift=job.lifts.get(stream),
             )
             # events are numbered as their blank nodes are salted: apart from those of every other range
             yield from packed_rows(job, batches, row["salt"])
@@ -129,7 +130,10 @@ def pack_frame(reading: Reading, stream: int, rows: Iterable[pa.RecordBatch]) ->
     job = reading.job.value
     # drawn anew by each task: no other task of the run, nor of the run before a restart, numbers its events alike
     run = ReadState(job.kind, secrets.randbits(38) * SALT_ROOM, job.options.times, job.options.limits)
-    batches = frame_batches(rows, stream, job.kind, job.key, run, reading.report, predicates=job.predicates)
+    if stream in job.lifts:
+        batches = lifted_batches(job, stream, rows, run, reading.report)
+    else:
+        batches = frame_batches(rows, stream, job.kind, job.key, run, reading.report, predicates=job.predicates)
     yield from packed_rows(job, present(job, batches, reading.report), run.salt)
 
 
@@ -138,7 +142,7 @@ def packed_rows(job: Job, batches: Iterable[EventBatch], number: int) -> Iterato
     for group in _groups(batches):
         rows: list[tuple[int, int, int, int, bytes | None]] = []
         if job.divided:
-            for query in range(len(job.program.queries)):
+            for query in range(len(job.plan.units)):
                 rows += [(query, bucket, time, 0, blob) for bucket, time, blob in work(job, query).solve(group, number)]
         else:
             rows += [(_WHOLE, 0, int(batch.end.max()), 0, pack_batch(batch)) for batch in group]
@@ -199,14 +203,14 @@ def _ended(kernel: QueryKernel) -> Iterator[Runs]:
 def _run_whole(job: Job, blobs: Iterable[memoryview], report: Report) -> Sequence[Match]:
     engine = LocalEngine(
         job.program, job.options, job.background(),
-        ontology=job.ontology, key=job.key, dead_letter=report, notices=sent(report),
+        ontology=job.ontology, key=job.key, dead_letter=report, notices=sent(report), plan=job.plan,
     )  # fmt: skip
     for stream in job.streams:
         engine.stream_number(stream)
     engine.reading.salt = secrets.randbits(38) * SALT_ROOM
     for blob in blobs:
         engine.take(unpack_batch(blob))
-    matches = list(engine.advance(MAX_INSTANT - 1)) if job.program.others else []
+    matches = list(engine.advance(MAX_INSTANT - 1))
     matches += engine.finish()
     return sorted_matches(matches)
 
@@ -220,8 +224,10 @@ def _merged(found: DataFrame, job: Job) -> DataFrame:
     """Rows of different buckets that are one row of the answer: the first answer of an ASK, DISTINCT rows."""
     if not job.divided:
         return found
-    for number, query in enumerate(job.program.queries):
-        if not partitioning(plan_query(query)).merges:
+    for number in range(len(job.plan.units)):
+        node = job.sequence(number)
+        query = node.query
+        if not partitioning(node.plan).merges:
             continue
         others, mine = found.where(F.col(QUERY) != number), found.where(F.col(QUERY) == number)
         if isinstance(query.result, Ask):

@@ -22,7 +22,7 @@ from typing import Any, Final, TypeAlias
 from scepter.errors import OptionError
 from scepter.rdf.files import format_extension, stream_files
 from scepter.rdf.hashing import TermKey
-from scepter.rdf.readers import READERS
+from scepter.rdf.readers import READERS, Lift
 from scepter.rdf.times import PROV_TIMES, TimeProperties
 from scepter.runtime.spark.ranges import Range, cut, divisible, next_salt, read_on
 from scepter.timeline import TimeKind
@@ -99,6 +99,7 @@ class Folder:
     kind: TimeKind
     format: str = ""
     times: TimeProperties = PROV_TIMES
+    lift: Lift | None = None
     _listed: set[str] | None = None
     """The files of the listing before; after a restart nobody knows which of the old ones have been read."""
 
@@ -122,7 +123,7 @@ class Folder:
             done = entry["size"]
             if left is not None:
                 part = Range(file.path, entry["done"], entry["size"], entry["size"], 0, self.format)
-                done, counted = events_end(part, left, self.kind, whole=taken == 0, times=self.times)
+                done, counted = events_end(part, left, self.kind, whole=taken == 0, times=self.times, lift=self.lift)
                 left -= min(counted, left)
             kept[file.path] = {**entry, "done": done}
             mark = max(mark, file.time)
@@ -165,11 +166,13 @@ class Folder:
         return found
 
 
-def events_end(part: Range, events: int, kind: TimeKind, *, whole: bool, times: TimeProperties = PROV_TIMES) -> tuple[int, int]:
+def events_end(
+    part: Range, events: int, kind: TimeKind, *, whole: bool, times: TimeProperties = PROV_TIMES, lift: Lift | None = None
+) -> tuple[int, int]:
     """Where the first so many events of a range end, and how many they are. What cannot be cut is taken as a whole, or, unless
     `whole` forces it, not at all if it holds more."""
     if not divisible(part):
-        count = count_events(part, kind, times)
+        count = count_events(part, kind, times, lift)
         return (part.stop, count) if count <= events or whole else (part.start, events)
     at, counted = part.start, 0
     step = min(_COUNTED_BYTES, max(1, events) * _BYTES_PER_EVENT)
@@ -190,7 +193,7 @@ def _count_between(part: Range, start: int, stop: int, kind: TimeKind, times: Ti
     return count_events(Range(part.path, start, stop, part.size, 0, part.format), kind, times)
 
 
-def count_events(part: Range, kind: TimeKind, times: TimeProperties = PROV_TIMES) -> int:
+def count_events(part: Range, kind: TimeKind, times: TimeProperties = PROV_TIMES, lift: Lift | None = None) -> int:
     """How many good events a range holds."""
-    batches = read_on(part, _KEY, 0, lambda letter: None, predicates=frozenset(), kind=kind, times=times)
+    batches = read_on(part, _KEY, 0, lambda letter: None, predicates=frozenset(), kind=kind, times=times, lift=lift)
     return sum(batch.events for batch in batches)

@@ -37,7 +37,7 @@ from scepter.rdf.nquads import (
     scratch_for,
     spare_for,
 )
-from scepter.rdf.readers import Reading
+from scepter.rdf.readers import Lift, Reading
 from scepter.rdf.source import DeadLetterTaker
 from scepter.rdf.times import PROV_TIMES, TimeProperties
 from scepter.timeline import TimeKind
@@ -126,13 +126,14 @@ def first_kind(
     format: str = "",
     times: TimeProperties = PROV_TIMES,
     dead_letter: DeadLetterTaker = lambda letter: None,
+    lift: Lift | None = None,
 ) -> TimeKind | None:
     """The kind of the first time that stands in the files, which rules the run; None if there is none. Files that cannot be
     read are an error only where no other tells the kind."""
     run = ReadState(times=times)
     unreadable: ScepterError | None = None
     for path in paths:
-        reading = Reading(_KEY, 0, str(path), dead_letter, frozenset(), run, _BLOCK, {})
+        reading = Reading(_KEY, 0, str(path), dead_letter, frozenset(), run, _BLOCK, {}, lift)
         try:
             for _ in read_file(Path(path), reading, extension=format):
                 break
@@ -157,13 +158,14 @@ def read_range(
     named: bool = True,
     times: TimeProperties = PROV_TIMES,
     limits: ReadLimits = DEFAULT,
+    lift: Lift | None = None,
 ) -> Iterator[EventBatch]:
     """The events of a range, with their names or, where nobody is shown them, without. `kind` is the run's kind of time
     (`first_kind`): ranges must not decide it each for itself."""
     path = Path(part.path)
     if not divisible(part):
         run = ReadState(kind, part.salt, times, limits)
-        reading = Reading(key, stream_index, part.path, dead_letter, predicates, run, batch_bytes, {})
+        reading = Reading(key, stream_index, part.path, dead_letter, predicates, run, batch_bytes, {}, lift)
         yield from read_file(path, reading, extension=part.format)
         return
     with path.open("rb") as file:
@@ -194,13 +196,15 @@ def read_on(
     named: bool = True,
     times: TimeProperties = PROV_TIMES,
     limits: ReadLimits = DEFAULT,
+    lift: Lift | None = None,
 ) -> Iterator[EventBatch]:
     """As `read_range`, for a run that goes on whatever a file contains: what cannot be read is a dead letter with the reason,
     and so is a file that is no longer what it was when it was first seen."""
     try:
         yield from read_range(
-            part, key, stream_index, dead_letter, predicates=predicates, kind=kind, named=named, times=times, limits=limits
-        )
+            part, key, stream_index, dead_letter,
+            predicates=predicates, kind=kind, named=named, times=times, limits=limits, lift=lift,
+        )  # fmt: skip
     except ScepterError as error:
         dead_letter(DeadLetter(part.path, None, error.diagnostic.message))
     except (OSError, EOFError, zlib.error, ValueError, MemoryError) as error:

@@ -11,6 +11,7 @@ from typing import TypeAlias
 from pyspark.sql import DataFrame, SparkSession
 
 from scepter.errors import Diagnostic, option_error
+from scepter.lift.reader import MappedReaders
 from scepter.rdf.batch import DeadLetter
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.indexing import Progress
@@ -19,13 +20,16 @@ from scepter.rdf.times import TimeProperties
 from scepter.rdf.untimed import Untimed, no_times
 from scepter.runtime.inputs import BackgroundGiven, OntologyGiven, load_background, load_ontology
 from scepter.runtime.local import missing_stream
+from scepter.runtime.maps import MapGiven, lifts_of
 from scepter.runtime.options import FUTURE, RunOptions, check_taken
+from scepter.runtime.planning import facts_of, planned
 from scepter.runtime.queries import Query
 from scepter.runtime.registry import grounds_of
 from scepter.runtime.spark.background import ShippedBackground
 from scepter.runtime.spark.batch import run_batch
 from scepter.runtime.spark.frames import frame_kind
 from scepter.runtime.spark.jobs import Job
+from scepter.runtime.spark.lifted import lifted_kind
 from scepter.runtime.spark.pushdown import source_options
 from scepter.runtime.spark.ranges import Range, first_kind, next_salt, plan_ranges
 from scepter.runtime.spark.source import Settings
@@ -58,6 +62,7 @@ def run(
     idle_streams: str | None = None,
     time_property: str | Sequence[str] | None = None,
     limits: Mapping[str, int | str] | None = None,
+    map: MapGiven = None,
     max_future: int | str | None = None,
 ) -> DataFrame:
     """The matches as a DataFrame: start, end, then one column per projected variable (struct<type, value, datatype, lang>),
@@ -75,8 +80,9 @@ def run(
         max_future=FUTURE if max_future is None else max_future,
     )
     found = run_with_options(
-        query, spark, streams, options, find_files=find_files, background=background, ontology=ontology, parts=False
-    )
+        query, spark, streams, options, find_files=find_files, background=background, ontology=ontology, parts=False,
+        lifts=lifts_of(query, map, streams, options.times),
+    )  # fmt: skip
     return found.drop(QUERY)
 
 
@@ -93,6 +99,7 @@ def run_with_options(
     parts: bool = True,
     warn: Callable[[Diagnostic], None] = lambda diagnostic: None,
     progress: Progress | None = None,
+    lifts: Mapping[str, MappedReaders] | None = None,
 ) -> DataFrame:
     """As `run`, with the columns `_query` (which query of the file) and, if `parts`, `_events` (part -> names of events)."""
     check_taken(options, query.lowered)
@@ -105,17 +112,18 @@ def run_with_options(
     files = {iri: _files(what, find_files) for iri, what in given.items()}
     static = load_background(query, background, ontology, progress)
     schema = load_ontology(query, ontology)
-    for unit in query.program.others:  # what is wrong with them is told here, before any worker reads data
+    for unit in query.program.units:  # what is wrong with them is told here, before any worker reads data
         if (grounds := grounds_of(unit, static, schema)) is not None:
             for warning in grounds.unknown(query.lowered.words, query.lowered.source):
                 warn(warning)
     shipped = ShippedBackground.of(static)
     shipped.give(spark.sparkContext)
     live = any(isinstance(what, DataFrame) and what.isStreaming for what in given.values())
-    kind = _kind(given, files, options.times, report)
+    lifts = lifts or {}
+    kind = _kind(given, files, options.times, report, lifts)
     job = Job(
         name=uuid.uuid4().hex,
-        program=query.program,
+        plan=planned(query.program, facts_of(options, static, schema, kind)),
         options=options,
         kind=kind,
         key=_lasting_key(query) if live else TermKey.random(),
@@ -124,6 +132,7 @@ def run_with_options(
         ontology=schema,
         buckets=_LIVE_BUCKETS if live else _buckets(spark),
         live=live,
+        lifts={numbers[iri]: lift for iri, lift in lifts.items() if iri in numbers},
         parts=parts,
     )
     inputs: dict[int, DataFrame | list[Range]] = {}
@@ -155,7 +164,9 @@ def _files(what: Given, find_files: FindFiles) -> tuple[Sequence[Path], str] | N
     if options is None:
         return None
     settings = Settings.of(options)
-    if settings.dead_letters is not None or settings.times.inside:  # its own, which its own reader writes or knows
+    if (
+        settings.dead_letters is not None or settings.times.inside or settings.lift is not None
+    ):  # its own, which its own reader writes or knows
         return None
     return [path for source in settings.sources for path in find_files(source)], settings.format
 
@@ -165,19 +176,23 @@ def _kind(
     files: Mapping[str, tuple[Sequence[Path], str] | None],
     times: TimeProperties,
     report: Callable[[DeadLetter], None],
+    lifts: Mapping[str, MappedReaders],
 ) -> TimeKind:
-    untimed = Untimed(report)
+    letters: list[DeadLetter] = []
+    untimed = Untimed(letters.append)
     for iri, what in given.items():
         there = files[iri]
         if isinstance(what, DataFrame):
-            kind: TimeKind | None = frame_kind(what, iri)
+            kind: TimeKind | None = lifted_kind(what, iri, lifts[iri], times) if iri in lifts else frame_kind(what, iri)
         else:
             assert there is not None
-            kind = first_kind(there[0], times=times, dead_letter=untimed)
+            kind = first_kind(there[0], times=times, dead_letter=untimed, lift=lifts.get(iri))
         if kind is not None:
             return kind
     if untimed.events:
-        raise no_times([path for there in files.values() if there is not None for path in there[0]], times)
+        for letter in letters:  # nobody else will read the files
+            report(letter)
+        raise no_times([path for there in files.values() if there is not None for path in there[0]], times, untimed.row)
     return TimeKind.INTEGER
 
 

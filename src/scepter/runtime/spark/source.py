@@ -11,6 +11,7 @@ partitions           about how many tasks read a bounded input (default: twice t
 maxFilesPerTrigger   how many files a micro-batch takes at most
 maxEventsPerTrigger  how many events; files other than plain N-Quads are taken whole
 maxFileAge           how far a file may be behind the newest one done, such as 12h (default 7d)
+map                  how rows and documents become events: a mapping in YARRRML or RML, its file or its text
 limits               limits of one input, such as depth=50,literal=1MB (docs/reference/formats.md)
 deadLetterPath       a folder, shared by driver and workers, for what could not be used; else it is counted in the workers' logs
 """
@@ -39,6 +40,8 @@ from pyspark.sql.streaming.datasource import (
 from pyspark.sql.types import StructType
 
 from scepter.errors import nearest, option_error
+from scepter.lift.load import load_mapping
+from scepter.lift.reader import MappedReaders
 from scepter.rdf.batch import DeadLetter, EventBatch
 from scepter.rdf.files import stream_files
 from scepter.rdf.hashing import TermKey
@@ -59,7 +62,7 @@ from scepter.timeline import TimeKind, parse_duration
 
 OPTIONS: Final = (
     "path", "paths", "stream", "timestamps", "timeProperty", "format", "names", "partitions",
-    "maxFilesPerTrigger", "maxEventsPerTrigger", "maxFileAge", "deadLetterPath", "limits",
+    "maxFilesPerTrigger", "maxEventsPerTrigger", "maxFileAge", "deadLetterPath", "limits", "map",
 )  # fmt: skip
 MOST: Final = 64 << 20
 """No task reads more bytes of a file that can be cut."""
@@ -86,6 +89,7 @@ class Settings:
     max_age: int
     dead_letters: str | None
     times: TimeProperties = PROV_TIMES
+    lift: MappedReaders | None = None
     read_limits: ReadLimits = DEFAULT
     packing: Packing | None = None
     """What is wanted instead of rows of terms."""
@@ -115,6 +119,7 @@ class Settings:
             max_age=_age(given.get("maxfileage", "7d")),
             dead_letters=given.get("deadletterpath"),
             times=TimeProperties.of(given.get("timeproperty", "").split()),
+            lift=MappedReaders(load_mapping(given["map"])) if "map" in given else None,
             read_limits=ReadLimits.read(given.get("limits", "")),
             packing=None if packing is None else Packing.read(packing),
         )
@@ -123,7 +128,7 @@ class Settings:
         """The kind of the times: the option, else that of the first event that is there now."""
         if self.kind is not None:
             return self.kind
-        found = first_kind([file.path for file in list_files(self.sources)], self.format, self.times)
+        found = first_kind([file.path for file in list_files(self.sources)], self.format, self.times, lift=self.lift)
         if found is None:
             raise option_error(
                 "no-events",
@@ -244,27 +249,33 @@ class _Rows:
         settings = self.settings
         reading = read_on if self.live else read_range
         if settings.packing is not None:
-            yield from _packed(settings.packing, part, take, settings.times, reading)
+            yield from _packed(settings, settings.packing, part, take, reading)
             return
         schema = arrow_of(self.table)
-        for batch in reading(part, TermKey.fixed(), 0, take, kind=self.kind, times=settings.times, limits=settings.read_limits):
+        batches = reading(
+            part, TermKey.fixed(), 0, take,
+            kind=self.kind, times=settings.times, limits=settings.read_limits, lift=settings.lift,
+        )  # fmt: skip
+        for batch in batches:
             yield event_rows(batch, settings.stream, schema)
 
 
 def _packed(
+    settings: Settings,
     packing: Packing,
     part: Range,
     take: DeadLetterTaker,
-    times: TimeProperties,
     reading: Callable[..., Iterator[EventBatch]],
 ) -> Iterator[pa.RecordBatch]:
     job = packing.job
+    times = settings.times if settings.times.inside else job.options.times
+    lift = settings.lift or job.lifts.get(packing.stream)
     # drawn anew by each task: the salts of a source are its own, and a run may have several sources
     part = replace(part, salt=secrets.randbits(38) * SALT_ROOM)
     batches = reading(
         part, job.key, packing.stream, take,
-        predicates=job.predicates, kind=job.kind, named=job.named, times=times if times.inside else job.options.times,
-        limits=job.options.limits,
+        predicates=job.predicates, kind=job.kind, named=job.named, times=times,
+        limits=job.options.limits, lift=lift,
     )  # fmt: skip
     yield from packed_rows(job, present(job, batches, take), part.salt)
 
@@ -300,7 +311,7 @@ class EventStreamReader(_Rows, DataSourceStreamReader, SupportsTriggerAvailableN
 
     def __init__(self, settings: Settings, schema: StructType) -> None:
         super().__init__(settings, schema)
-        self.folder = Folder(settings.max_age, self.kind, settings.format, settings.times)
+        self.folder = Folder(settings.max_age, self.kind, settings.format, settings.times, settings.lift)
         self.target: list[Found] | None = None
 
     def initialOffset(self) -> Offset:

@@ -54,6 +54,15 @@ def test_rules_that_keep_deriving_are_stopped_by_name() -> None:
         running.close()
 
 
+def test_an_aggregate_that_feeds_itself_is_stopped_soon() -> None:
+    counts = "CONSTRUCT { :a :p ?m } WHERE { SELECT (SUM(?v) + 1 AS ?m) WHERE { :a :p ?v } }"
+    query = f"CONSTRUCT {{ ?x :r 1 }} WHERE {{ ?x :p ?v }}\n{counts}"
+    running = scepter.Engine(scepter.parse(f"PREFIX : <http://example/>\n{query}", "ep-sparql"), max_derivations=1_000)
+    with pytest.raises(scepter.DataError, match=r"the CONSTRUCT at line 3 keeps deriving at 1: one by one, \d\d\d? triples"):
+        running.push(events("1 { :a :p 1 }")[0])
+        running.close()
+
+
 def test_alone_in_its_file_a_construct_does_not_see_what_it_constructs() -> None:
     query = "CONSTRUCT { ?x :p ?z } WHERE { ?x :p ?y . ?y :p ?z }"
     stream = "1 { :a :p :b } 2 { :b :p :c } 3 { :c :p :d }"

@@ -1,0 +1,60 @@
+"""`scepter map`: the events that a mapping makes of a file, or a first mapping for it."""
+
+from __future__ import annotations
+
+import gzip
+import sys
+from pathlib import Path
+from typing import IO, Annotated, Final
+
+import typer
+
+from scepter.cli.inputs import existing
+from scepter.cli.options import one_of
+from scepter.errors import option_error
+
+FORMATS: Final = ("trig", "nquads")
+
+
+def map(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="CSV, TSV, JSON, JSON lines or Parquet; - is standard input.")],
+    map: Annotated[
+        Path | None, typer.Option("--map", metavar="FILE", help="A mapping in YARRRML or RML. Example: --map readings.yml")
+    ] = None,
+    suggest: Annotated[
+        bool, typer.Option("--suggest", help="Write a first mapping from a sample of the file instead. Example: --suggest")
+    ] = False,
+    limit: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Print so many events at most. Example: --limit 3")
+    ] = None,
+    format: Annotated[str, typer.Option(metavar="F", help="trig (default) | nquads. Example: --format nquads")] = "trig",
+    time_property: Annotated[
+        list[str] | None,
+        typer.Option(metavar="IRI", help="As for scepter run: for mappings that give the time as a triple. Example: "
+                     "--time-property sosa"),
+    ] = None,
+) -> None:  # fmt: skip
+    """Print the events that a mapping makes, as the queries see them; or suggest a mapping."""
+    one_of("--format", format, FORMATS)
+    if suggest == (map is not None):
+        raise option_error(
+            "bad-option",
+            "scepter map prints what a mapping makes, or suggests one",
+            help="give --map FILE, or --suggest",
+        )
+    from scepter.cli.mapped import print_mapped, print_suggestion
+
+    with _opened(file) as opened:
+        if map is None:
+            print_suggestion(opened, file)
+        else:
+            print_mapped(opened, file, map, limit, format, time_property)
+
+
+def _opened(file: Path) -> IO[bytes]:
+    if str(file) == "-":
+        return sys.stdin.buffer
+    raw = existing("FILE", file).open("rb")
+    packed = raw.read(2) == b"\x1f\x8b"
+    raw.seek(0)
+    return gzip.open(raw) if packed else raw  # type: ignore[return-value]

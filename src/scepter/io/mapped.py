@@ -1,0 +1,122 @@
+"""`scepter.events`: rows at hand through a mapping, as a source that engines read in columns, or as events one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from scepter.errors import option_error
+from scepter.io.sources import open_source
+from scepter.lift.reader import MappedReaders, payload_batches, table_batches
+from scepter.rdf.batch import DeadLetter, EventBatch
+from scepter.rdf.hashing import TermKey
+from scepter.rdf.nquads import BATCH_BYTES, ReadState
+from scepter.rdf.readers import Reading
+from scepter.rdf.source import DeadLetterTaker, EventSource, Progress
+from scepter.rdf.times import PROV_TIMES, TimeProperties
+from scepter.runtime.events import Event
+from scepter.runtime.lifting import batch_events
+from scepter.runtime.maps import OneMap, mapped
+
+
+@dataclass(slots=True)
+class MappedEvents:
+    """The events that a mapping makes of rows. Give it to `run_local` as a stream, or go through it event by event.
+
+    `dead_letters` are the rows that made none, once it was gone through.
+    """
+
+    name: str
+    rows: Any
+    lift: MappedReaders
+    stream: str | None = None
+    times: TimeProperties = PROV_TIMES
+    dead_letters: list[DeadLetter] = field(default_factory=list)
+
+    def batches(
+        self,
+        key: TermKey,
+        stream_index: int,
+        dead_letter: DeadLetterTaker,
+        *,
+        predicates: frozenset[int] | None = None,
+        run: ReadState | None = None,
+        batch_bytes: int = BATCH_BYTES,
+        progress: Progress | None = None,
+    ) -> Iterator[EventBatch]:
+        """The events in the order of the rows."""
+        reading = Reading(key, stream_index, self.name, dead_letter, predicates, run or ReadState(), batch_bytes, {})
+        if isinstance(self.rows, pa.Table):
+            yield from table_batches(self.lift.mapping, self.rows, reading)
+        else:
+            yield from payload_batches(self.lift.mapping, enumerate(self.rows, 1), reading)
+
+    def lasting(self) -> MappedEvents:
+        """Rows at hand stay."""
+        return self
+
+    def __iter__(self) -> Iterator[Event]:
+        if self.stream is None:
+            raise option_error(
+                "events",
+                "an event belongs to a stream, and none was named",
+                help="scepter.events(rows, map=…, stream='http://…')",
+            )
+        self.dead_letters.clear()
+        run = ReadState(times=self.times)
+        for batch in self.batches(TermKey.fixed(), 0, self.dead_letters.append, run=run):
+            yield from batch_events(batch, self.stream)
+
+    def __repr__(self) -> str:
+        count = self.rows.num_rows if isinstance(self.rows, pa.Table) else len(self.rows)
+        return f"<events of {count} rows by {self.lift.mapping.name}>"
+
+
+def events(
+    rows: Any, map: OneMap, *, stream: str | None = None, time_property: str | Iterable[str] | None = None
+) -> EventSource:
+    """The events that a mapping makes of rows: a table (pandas, polars, Arrow), a list of dictionaries, or a file of CSV, JSON
+    or Parquet. `map` is a mapping in YARRRML or RML, its file or its text.
+
+    >>> made = events([{"t": 1, "who": "ann"}], '''
+    ... prefixes: {ex: "http://example/"}
+    ... time: $(t)
+    ... mappings: {seen: {s: "ex:$(who)", po: [[a, ex:Person]]}}
+    ... ''', stream="http://example/s")
+    >>> [str(event) for event in made]
+    ["Event('http://example/s', 1, 1 triples)"]
+    """
+    times = TimeProperties.of(
+        None if time_property is None else time_property if isinstance(time_property, str) else [*time_property]
+    )
+    lift = mapped(map, times)
+    if isinstance(rows, (str, Path)):
+        return open_source(rows, lift=lift)
+    return MappedEvents("rows", as_rows(rows), lift, stream, times)
+
+
+def as_rows(given: Any) -> Any:
+    """An Arrow table, or a list of dictionaries; OptionError for anything else."""
+    try:
+        if isinstance(given, pa.Table) or hasattr(given, "__arrow_c_stream__"):
+            return pa.table(given)
+        if isinstance(given, pa.RecordBatch):
+            return pa.Table.from_batches([given])
+        if hasattr(given, "to_records"):  # pandas before it spoke Arrow
+            return pa.Table.from_pandas(given, preserve_index=False)
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        raise option_error("events", f"the rows are no table that Arrow can read: {error}") from None
+    help = "give a table (pandas, polars, Arrow), a list of dictionaries, or a file's name"
+    if hasattr(given, "toPandas"):
+        raise option_error("events", "the rows are a Spark table", help="scepter.run(query, spark, {'s': table}, map=…)")
+    if isinstance(given, (Mapping, bytes)) or not isinstance(given, Iterable):
+        raise option_error("events", f"the rows are given as a {type(given).__name__}", help=help)
+    rows = list(given)
+    for place, row in enumerate(rows):
+        if not isinstance(row, Mapping):
+            raise option_error("events", f"item {place} of the rows is a {type(row).__name__}, not a dictionary", help=help)
+    return rows

@@ -1,0 +1,1 @@
+"""Tables and JSON to events: mappings (YARRRML, RML, JSON-LD contexts) compiled to columns."""

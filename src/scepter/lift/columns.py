@@ -1,0 +1,175 @@
+"""Fields of rows as columns of text: what terms are written from.
+
+A column's texts stand one behind the other, as in Arrow. `natural` says what RML calls the natural datatype of each value:
+that of the table's or the document's own type, where the mapping declares none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from scepter.rdf.terms import STRING, XSD
+
+PLAIN, INTEGER, DOUBLE, BOOLEAN, DATE_TIME, DATE, DECIMAL, HEX = range(8)
+NATURAL: Final = (
+    STRING, XSD + "integer", XSD + "double", XSD + "boolean", XSD + "dateTime", XSD + "date", XSD + "decimal",
+    XSD + "hexBinary",
+)  # fmt: skip
+"""The datatypes of natural values, by code."""
+_SECOND: Final = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """The values of a field. Value i is `data[offsets[i]:offsets[i + 1]]`, none where it is not `valid`; it belongs to the row
+    `owner[i]`, or to row i where `owner` is None."""
+
+    data: NDArray[np.uint8]
+    offsets: NDArray[np.int64]
+    valid: NDArray[np.bool_]
+    natural: NDArray[np.uint8]
+    owner: NDArray[np.int64] | None = None
+
+    def __len__(self) -> int:
+        return len(self.valid)
+
+    def text(self, value: int) -> str:
+        """One value, for messages."""
+        return self.data[self.offsets[value] : self.offsets[value + 1]].tobytes().decode("utf-8", errors="replace")
+
+    def texts(self) -> list[str | None]:
+        """All of them, None for those that are not there."""
+        return [self.text(i) if self.valid[i] else None for i in range(len(self))]
+
+
+def empty_column(rows: int) -> Column:
+    """A field that no row has."""
+    return Column(np.zeros(8, np.uint8), np.zeros(rows + 1, np.int64), np.zeros(rows, np.bool_), np.zeros(rows, np.uint8))
+
+
+def arrow_column(array: pa.Array | pa.ChunkedArray) -> Column:
+    """A column of a table; lists give several values for a row. An empty text is no value."""
+    if isinstance(array, pa.ChunkedArray):
+        array = array.combine_chunks() if array.num_chunks != 1 else array.chunk(0)
+    if pa.types.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    if pa.types.is_list(array.type) or pa.types.is_large_list(array.type) or pa.types.is_fixed_size_list(array.type):
+        owner = np.asarray(pc.list_parent_indices(array), dtype=np.int64)
+        inner = arrow_column(pc.list_flatten(array))
+        if inner.owner is not None:
+            owner = owner[inner.owner]
+        return Column(inner.data, inner.offsets, inner.valid, inner.natural, owner)
+    texts, natural = _spelt(array)
+    return text_column(texts, np.full(len(texts), natural, np.uint8))
+
+
+def text_column(texts: pa.Array, natural: NDArray[np.uint8], owner: NDArray[np.int64] | None = None) -> Column:
+    """A column of texts as Arrow has them; an empty one is no value."""
+    if not pa.types.is_large_string(texts.type) and not pa.types.is_string(texts.type):
+        texts = texts.cast(pa.large_string())
+    width: Any = np.int64 if pa.types.is_large_string(texts.type) else np.int32
+    count = len(texts)
+    _, places, data = texts.buffers()
+    if places is None:
+        return empty_column(count)
+    offsets = np.frombuffer(places, width, count + 1, texts.offset * np.dtype(width).itemsize).astype(np.int64)
+    raw = np.zeros(8, np.uint8) if data is None or not data.size else np.frombuffer(data, np.uint8)
+    valid = np.ones(count, np.bool_) if texts.null_count == 0 else np.asarray(texts.is_valid())
+    return Column(raw, offsets, valid & (np.diff(offsets) > 0), natural, owner)
+
+
+def _spelt(array: pa.Array) -> tuple[pa.Array, int]:
+    """The lexical forms of a typed column, and its natural datatype."""
+    kind = array.type
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return array, PLAIN
+    if pa.types.is_boolean(kind):
+        return array.cast(pa.string()), BOOLEAN
+    if pa.types.is_integer(kind):
+        return array.cast(pa.string()), INTEGER
+    if pa.types.is_floating(kind):
+        return _floats(array), DOUBLE
+    if pa.types.is_decimal(kind):
+        return array.cast(pa.string()), DECIMAL
+    if pa.types.is_timestamp(kind):
+        return _stamps(array), DATE_TIME
+    if pa.types.is_date(kind):
+        return array.cast(pa.date32()).cast(pa.string()), DATE
+    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+        return pa.array([None if each is None else each.hex().upper() for each in array.to_pylist()], pa.string()), HEX
+    if pa.types.is_null(kind):
+        return array.cast(pa.string()), PLAIN
+    if pa.types.is_string_view(kind):
+        return array.cast(pa.large_string()), PLAIN
+    # structs and maps are no values; a path may lead into them
+    return pa.nulls(len(array), pa.string()), PLAIN
+
+
+def _floats(array: pa.Array) -> pa.Array:
+    """Plain notation, XSD's names for what is no number; NaN is what pandas writes where there is no value."""
+    nan = pc.is_nan(array)
+    texts = array.cast(pa.float64()).cast(pa.string())
+    infinite = pc.fill_null(pc.is_inf(array), False)
+    if pc.any(infinite).as_py():
+        texts = pc.if_else(infinite, pc.if_else(pc.greater(array, 0), "INF", "-INF"), texts)
+    return pc.if_else(pc.fill_null(nan, False), pa.scalar(None, pa.string()), texts)
+
+
+def _stamps(array: pa.Array) -> pa.Array:
+    zoned = array.type.tz is not None
+    micros = array.cast(pa.timestamp("us", "UTC" if zoned else None), safe=False)
+    whole = bool(pc.all(pc.equal(pc.bit_wise_and(pc.fill_null(pc.microsecond(micros), 0), 0xFFFFF), 0)).as_py()) and bool(
+        pc.all(pc.equal(pc.fill_null(pc.millisecond(micros), 0), 0)).as_py()
+    )
+    seconds = micros.cast(pa.timestamp("s", micros.type.tz), safe=False) if whole else micros
+    return pc.strftime(seconds, format="%Y-%m-%dT%H:%M:%S" + ("Z" if zoned else ""))
+
+
+def value_column(values: Sequence[object]) -> Column:
+    """The values of a field of JSON documents, a list where a path leads to several."""
+    if any(isinstance(value, list) for value in values):
+        owner = [row for row, value in enumerate(values) for _ in (value if isinstance(value, list) else [value])]
+        flat = [each for value in values for each in (value if isinstance(value, list) else [value])]
+        found = _values(flat)
+        return Column(found.data, found.offsets, found.valid, found.natural, np.array(owner, np.int64))
+    return _values(values)
+
+
+def _values(values: Iterable[object]) -> Column:
+    texts: list[str | None] = []
+    codes: list[int] = []
+    for value in values:
+        text, code = _json_text(value)
+        texts.append(text)
+        codes.append(code)
+    return text_column(pa.array(texts, pa.large_string()), np.array(codes, np.uint8))
+
+
+def _json_text(value: object) -> tuple[str | None, int]:
+    match value:
+        case str():
+            return value.encode("utf-8", errors="replace").decode(), PLAIN
+        case bool():
+            return ("true" if value else "false"), BOOLEAN
+        case int():
+            return str(value), INTEGER
+        case float():
+            return float_text(value), DOUBLE
+        case _:
+            return None, PLAIN
+
+
+def float_text(value: float) -> str | None:
+    """A float in the shortest notation that means it; None for one that is no number."""
+    if value != value:
+        return None
+    if value in (float("inf"), float("-inf")):
+        return "INF" if value > 0 else "-INF"
+    return str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(value)

@@ -1,0 +1,349 @@
+"""A mapping compiled for a run: rows in, event batches out.
+
+What the queries do not ask for is left out before anything is read: a predicate that is a constant tells by itself whether its
+object is wanted, and `needed` are the fields of what is left.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scepter.errors import OptionError, option_error
+from scepter.lift.columns import Column
+from scepter.lift.model import Constant, EventSection, Made, Mapping, TermMap, TermType, TriplesMap
+from scepter.lift.rows import Rows
+from scepter.lift.terms import Terms, Writer, cross
+from scepter.lift.times import KINDS, NO_TIME, text_times, typed_times
+from scepter.lift.writing import count_triples, drop_repeated, place_numbers, place_triples, rows_of
+from scepter.rdf.batch import NOT_A_NUMBER, DeadLetter, EventBatch
+from scepter.rdf.hashing import TermKey, term_id
+from scepter.rdf.nquads import ReadState
+from scepter.rdf.source import DeadLetterTaker
+from scepter.rdf.terms import IRI
+from scepter.rdf.times import TimeProperties
+from scepter.timeline import TimeKind
+
+_SHOWN = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A predicate and an object of a subject."""
+
+    subject: TermMap
+    predicate: TermMap
+    object: TermMap
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """The triples of a pair: which term each has, and which row it is of."""
+
+    subject: Terms
+    predicate: Terms
+    object: Terms
+    owner: NDArray[np.int64]
+    at: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
+    good: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class _Events:
+    """The events of some rows: `of_row` is the event of each row, -1 for a row that is none; `rows` the first row of each."""
+
+    of_row: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    start: NDArray[np.int64]
+    end: NDArray[np.int64]
+
+
+class Lifter:
+    """The triples maps of one iterator, compiled for a run's key and predicates."""
+
+    def __init__(
+        self,
+        mapping: Mapping,
+        iterator: str | None,
+        key: TermKey,
+        predicates: frozenset[int] | None,
+        times: TimeProperties,
+    ) -> None:
+        self._mapping = mapping
+        self._key = key
+        maps = [each for each in mapping.maps if each.iterator == iterator]
+        self._section = event_section(mapping, maps, times)
+        self._wanted = None if predicates is None else np.array(sorted(predicates), np.uint64)
+        self._pairs = [
+            Pair(each.subject, predicate, object)
+            for each in maps
+            for predicate, object in each.objects
+            if self._asked(predicate, predicates)
+        ]
+        self._may_repeat = _may_repeat(self._pairs)
+        used: list[TermMap] = [term for pair in self._pairs for term in (pair.subject, pair.predicate, pair.object)]
+        section = self._section
+        used += [term for term in (section.time, section.end, section.event) if term is not None]
+        self.needed = tuple(dict.fromkeys(name for term in used if isinstance(term, Made) for name in term.references))
+        """The fields that are read."""
+        self.groups = section.event is not None
+        """Whether several rows may be one event."""
+
+    def _asked(self, predicate: TermMap, predicates: frozenset[int] | None) -> bool:
+        if predicates is None or not isinstance(predicate, Constant):
+            return True
+        return term_id(self._key, str(predicate.term)) in predicates
+
+    def lift(
+        self, rows: Rows, stream_index: int, source: str, dead_letter: DeadLetterTaker, run: ReadState, *, final: bool = True
+    ) -> tuple[EventBatch | None, int]:
+        """The events of some rows, and how many of the rows they took: unless `final`, rows of the last event wait for more."""
+        writer = Writer(rows, self._key, self._mapping.base, np.zeros(rows.count, np.int64))
+        events, taken = self._events(rows, writer, source, dead_letter, run, final=final)
+        if not len(events.rows) or run.kind is None:
+            return None, taken
+        # salted from the event's number in the run: no two events share a blank node
+        writer.salts[:] = np.where(events.of_row >= 0, events.of_row, 0) + run.salt + 1
+        run.salt += len(events.rows)
+        batch = self._batch(rows, writer, events, stream_index, run.kind)
+        for fault in writer.faults:
+            if events.of_row[fault.row] >= 0:
+                dead_letter(self._letter(rows, fault.row, fault.reason, source))
+        return batch, taken
+
+    # ------------------------------------------------------------------ events
+
+    def _events(
+        self, rows: Rows, writer: Writer, source: str, dead_letter: DeadLetterTaker, run: ReadState, *, final: bool
+    ) -> tuple[_Events, int]:
+        count = rows.count
+        start, end, faults = self._times(rows, run)
+        name = None if self._section.event is None else writer.terms(self._section.event)
+        changed = np.ones(count, np.bool_)
+        if name is not None:
+            ids, good = _single(name, count)
+            changed[1:] = ids[1:] != ids[:-1]
+            for row in np.flatnonzero(~good).tolist():
+                faults.setdefault(row, "an event without a name: a field of it is empty")
+        taken = count
+        if not final and name is not None and count:
+            taken = int(np.flatnonzero(changed)[-1])
+        usable = np.ones(count, np.bool_)
+        usable[list(faults)] = False
+        usable[taken:] = False
+        for row in sorted(faults):
+            if row < taken:
+                dead_letter(self._letter(rows, row, faults[row], source))
+        group = np.cumsum(changed) - 1
+        return self._grouped(rows, group, usable, start, end, source, dead_letter), taken
+
+    def _grouped(
+        self, rows: Rows, group: NDArray[np.int64], usable: NDArray[np.bool_], start: NDArray[np.int64],
+        end: NDArray[np.int64], source: str, dead_letter: DeadLetterTaker,
+    ) -> _Events:  # fmt: skip
+        """Rows of one name are one event, if their times agree."""
+        kept = np.flatnonzero(usable)
+        firsts = kept[np.concatenate([[True], group[kept][1:] != group[kept][:-1]])] if len(kept) else kept
+        place = np.searchsorted(firsts, kept, side="right") - 1
+        apart = kept[(start[kept] != start[firsts[place]]) | (end[kept] != end[firsts[place]])] if len(kept) else kept
+        for row in apart.tolist():
+            dead_letter(self._letter(rows, row, "a row whose event has another time", source))
+        of_row = np.full(len(group), -1, np.int64)
+        of_row[kept] = place
+        of_row[apart] = -1
+        return _Events(of_row, firsts, start[firsts], end[firsts])
+
+    def _times(self, rows: Rows, run: ReadState) -> tuple[NDArray[np.int64], NDArray[np.int64], dict[int, str]]:
+        kinds, start = self._instants(rows, self._section.time)
+        end_kinds, end = (kinds, start) if self._section.end is None else self._instants(rows, self._section.end)
+        faults: dict[int, str] = {}
+        known = kinds[(kinds != NO_TIME) & (kinds == end_kinds)]
+        if run.kind is None and len(known):
+            run.kind = KINDS[int(known[0])]
+        expected = KINDS.index(run.kind)
+        wrong = (kinds == NO_TIME) | (kinds != expected) | (end_kinds != expected) | (start > end)
+        for row in np.flatnonzero(wrong).tolist():
+            faults[row] = self._bad_time(rows, row, int(kinds[row]), int(end_kinds[row]), run.kind)
+        return start, end, faults
+
+    def _bad_time(self, rows: Rows, row: int, kind: int, end_kind: int, expected: TimeKind | None) -> str:
+        for made, found in ((self._section.time, kind), (self._section.end, end_kind)):
+            if made is None or found != NO_TIME:
+                continue
+            shown = _shown(rows, made, row)
+            form = f" is not of the form {self._section.format} and so" if self._section.format else ""
+            return f"{shown!r} of {', '.join(made.references)}{form} is no time" if shown else "an event without a time"
+        if kind != end_kind or KINDS[kind] is not expected:
+            return "a dateTime among integer times, or an integer among dateTimes"
+        return "an event that ends before it starts"
+
+    def _instants(self, rows: Rows, made: Made) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        section = self._section
+        if len(made.parts) == 1:
+            reference = made.references[0]
+            typed = rows.typed(reference)
+            if typed is not None:
+                found = typed_times(typed, section.unit, section.zone)
+                if found is not None:
+                    return found
+            column = rows.column(reference)
+        else:
+            column = Writer(rows, self._key, None, np.zeros(rows.count, np.int64)).joined(made)
+        kinds, times = text_times(column, section.format, section.unit, section.zone)
+        if column.owner is None:
+            return kinds, times
+        # of several values of a row the first one counts
+        first = np.searchsorted(column.owner, np.arange(rows.count))
+        there = np.zeros(rows.count, np.bool_)
+        there[column.owner] = True
+        at = np.minimum(first, max(len(kinds) - 1, 0))
+        if not len(kinds):
+            return np.zeros(rows.count, np.int64), np.zeros(rows.count, np.int64)
+        return np.where(there, kinds[at], NO_TIME), times[at]
+
+    # ------------------------------------------------------------------ triples
+
+    def _batch(self, rows: Rows, writer: Writer, events: _Events, stream_index: int, kind: TimeKind) -> EventBatch:
+        blocks = [self._block(writer, pair, events, rows.count) for pair in self._pairs]
+        counts = np.zeros(rows.count, np.int64)
+        for block in blocks:
+            count_triples(block.owner, block.good, counts)
+        cursor = np.cumsum(counts) - counts
+        total = int(counts.sum())
+        first = np.concatenate([cursor[events.rows], [total]]).astype(np.int64)
+        ids, places = np.empty((3, total), np.uint64), np.empty((3, total), np.int64)
+        number, scale = np.zeros(total), np.full(total, NOT_A_NUMBER, np.int8)
+        for block in blocks:
+            at = np.empty(len(block.owner), np.int64)
+            rows_of(block.owner, block.good, cursor, at)
+            for column, terms in enumerate((block.subject, block.predicate, block.object)):
+                place_triples(block.owner, block.good, at, block.at[column], ids, places, terms.ids, terms.places, column)
+            place_numbers(block.good, at, block.at[2], block.object.number, block.object.scale, number, scale)
+        if self._may_repeat or self.groups or any(block.object.owner is not None for block in blocks):
+            total = drop_repeated(first, ids, places, number, scale)
+        names = self._names(writer, events, rows.count)
+        return EventBatch(
+            writer.buffer(), kind, np.full(len(events.rows), stream_index, np.int32), events.start, events.end, names, first,
+            ids[0, :total], ids[1, :total], ids[2, :total], places[0, :total], places[1, :total], places[2, :total],
+            number[:total], scale[:total],
+        )  # fmt: skip
+
+    def _names(self, writer: Writer, events: _Events, count: int) -> NDArray[np.int64]:
+        if self._section.event is None:
+            return np.full(len(events.rows), -1, np.int64)
+        name = writer.terms(self._section.event)
+        first = events.rows if name.owner is None else np.searchsorted(name.owner, events.rows)
+        return name.places[first]
+
+    def _block(self, writer: Writer, pair: Pair, events: _Events, count: int) -> _Block:
+        terms = (writer.terms(pair.subject), writer.terms(pair.predicate), writer.terms(pair.object))
+        owner, at = aligned(terms, count)
+        good = events.of_row[owner] >= 0
+        for each, places in zip(terms, at, strict=True):
+            good = good & each.good[places]
+        if self._wanted is not None and not terms[1].constant:
+            good = good & np.isin(terms[1].ids[at[1]], self._wanted)
+        return _Block(*terms, owner, at, good)
+
+    def _letter(self, rows: Rows, row: int, reason: str, source: str) -> DeadLetter:
+        return DeadLetter(source, rows.line(row), reason, rows.text(row)[:_SHOWN])
+
+
+def aligned(
+    terms: tuple[Terms, Terms, Terms], count: int
+) -> tuple[NDArray[np.int64], tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]]:
+    """The row of each triple of subjects, predicates and objects, and which of the terms it has: all combinations
+    within a row."""
+    owner = np.arange(count)
+    if all(each.owner is None for each in terms):
+        every, none = owner, np.zeros(count, np.int64)
+        return owner, tuple(none if each.constant else every for each in terms)  # type: ignore[return-value]
+    at: list[NDArray[np.int64]] = []
+    for each in terms:
+        if each.constant:
+            at.append(np.zeros(len(owner), np.int64))
+            continue
+        left, right = cross(owner, np.arange(len(each.ids)) if each.owner is None else each.owner)
+        owner, at = owner[left], [*(places[left] for places in at), right]
+    return owner, (at[0], at[1], at[2])
+
+
+def event_section(mapping: Mapping, maps: list[TriplesMap], times: TimeProperties) -> EventSection:
+    """What makes events of the rows: the mapping's own section, else an object whose predicate is a time property."""
+    section = mapping.events or _by_property(maps, times)
+    if section is None:
+        raise no_time(mapping)
+    graphs = {graph for each in maps for pair in range(len(each.objects)) for graph in each.graphs_of(pair)}
+    graphs = {graph for graph in graphs if not is_default_graph(graph)}
+    if not graphs:
+        return section
+    if len(graphs) > 1 or (section.event is not None and section.event not in graphs):
+        raise option_error(
+            "mapping",
+            f"{mapping.name}: an event is one graph, and the mapping puts its triples into several",
+            help="leave out graphs, and name events by event: …",
+        )
+    return replace(section, event=graphs.pop())
+
+
+def is_default_graph(graph: TermMap) -> bool:
+    """Whether a graph map names the default graph."""
+    names = ("http://w3id.org/rml/defaultGraph", "http://www.w3.org/ns/r2rml#defaultGraph")
+    return isinstance(graph, Constant) and isinstance(graph.term, IRI) and graph.term.value in names
+
+
+def no_time(mapping: Mapping) -> OptionError:
+    """The error for a mapping that does not say when its events were."""
+    return option_error(
+        "mapping-time",
+        f"{mapping.name}: the mapping does not say which field is the time",
+        help=f"add time: $({_likely_time(mapping) or 'field'})",
+    )
+
+
+def _likely_time(mapping: Mapping) -> str | None:
+    return next((name for name in mapping.references if "time" in name.lower() or "date" in name.lower()), None)
+
+
+def _by_property(maps: list[TriplesMap], times: TimeProperties) -> EventSection | None:
+    """The section that stands in the triples themselves: an object whose predicate is a time property."""
+    found: dict[str, Made] = {}
+    for each in maps:
+        for predicate, object in each.objects:
+            if isinstance(predicate, Constant) and isinstance(predicate.term, IRI) and isinstance(object, Made):
+                found.setdefault(predicate.term.value, Made(object.parts, TermType.LITERAL))
+    for ranked in times.ranked:
+        if ranked.instant in found:
+            return EventSection(found[ranked.instant])
+        if ranked.start in found and ranked.end in found:
+            return EventSection(found[ranked.start], found[ranked.end])
+    return None
+
+
+def _may_repeat(pairs: list[Pair]) -> bool:
+    """Whether two pairs could make the same triple."""
+    constant = [pair.predicate for pair in pairs if isinstance(pair.predicate, Constant)]
+    return len(constant) < len(pairs) or len(set(constant)) < len(constant)
+
+
+def _single(terms: Terms, count: int) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
+    """The first term of each row."""
+    if terms.owner is None:
+        return terms.ids, terms.good
+    first = np.minimum(np.searchsorted(terms.owner, np.arange(count)), max(len(terms.ids) - 1, 0))
+    there = np.zeros(count, np.bool_)
+    there[terms.owner] = True
+    if not len(terms.ids):
+        return np.zeros(count, np.uint64), there
+    return terms.ids[first], terms.good[first] & there
+
+
+def _shown(rows: Rows, made: Made, row: int) -> str:
+    texts = []
+    for reference in made.references:
+        column: Column = rows.column(reference)
+        at = row if column.owner is None else int(np.searchsorted(column.owner, row))
+        texts.append(column.text(at) if at < len(column) and column.valid[at] else "")
+    return " ".join(text for text in texts if text)

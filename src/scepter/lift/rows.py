@@ -1,0 +1,128 @@
+"""The rows that a mapping reads: fields by reference, and where each row stands, for dead letters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+from scepter.lift.columns import Column, arrow_column, empty_column, value_column
+from scepter.lift.paths import Path, parse_path
+
+
+class Rows(Protocol):
+    """Some rows of a source."""
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+
+    def column(self, reference: str) -> Column:
+        """The values of a field."""
+
+    def typed(self, reference: str) -> pa.Array | None:
+        """The field as the table has it; None where it has no types."""
+
+    def line(self, row: int) -> int | None:
+        """Where a row stands in its file."""
+
+    def text(self, row: int) -> str:
+        """A row as a person would look for it."""
+
+
+@dataclass(slots=True)
+class TableRows:
+    """Rows of an Arrow table. `lines` tells where a row stands."""
+
+    table: pa.Table
+    lines: Callable[[int], int | None] = lambda row: row + 1
+    _columns: dict[str, Column] = field(default_factory=dict)
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return int(self.table.num_rows)
+
+    def column(self, reference: str) -> Column:
+        """The values of a field; a path leads into structs."""
+        found = self._columns.get(reference)
+        if found is None:
+            array = self._array(reference)
+            found = self._columns[reference] = empty_column(self.count) if array is None else arrow_column(array)
+        return found
+
+    def _array(self, reference: str) -> pa.Array | None:
+        if reference in self.table.column_names:
+            return _single(self.table.column(reference))
+        head, _, rest = reference.removeprefix("$.").partition(".")
+        if head not in self.table.column_names:
+            return None
+        array = _single(self.table.column(head))
+        for name in filter(None, rest.split(".")):
+            if not pa.types.is_struct(array.type) or array.type.get_field_index(name) < 0:
+                return None
+            array = _within(array, name)
+        return array
+
+    def typed(self, reference: str) -> pa.Array | None:
+        """The field as the table has it; None for lists."""
+        array = self._array(reference)
+        return None if array is None or pa.types.is_nested(array.type) else array
+
+    def line(self, row: int) -> int | None:
+        """Where a row stands in its file."""
+        return self.lines(row)
+
+    def text(self, row: int) -> str:
+        """The fields that were read, as JSON would show them."""
+        values = {name: self.table.column(name)[row].as_py() for name in self.table.column_names}
+        return ", ".join(f"{name}={value}" for name, value in values.items() if value is not None)
+
+
+def _single(column: pa.ChunkedArray) -> pa.Array:
+    found = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+    return found.dictionary_decode() if pa.types.is_dictionary(found.type) else found
+
+
+def _within(array: pa.StructArray, name: str) -> pa.Array:
+    """A field of structs; where the struct is null, so is the field."""
+    import pyarrow.compute as pc
+
+    return pc.struct_field(array, name)
+
+
+@dataclass(slots=True)
+class DocumentRows:
+    """Items of JSON documents."""
+
+    items: Sequence[Any]
+    lines: Sequence[int | None]
+    _paths: dict[str, Path] = field(default_factory=dict)
+    _columns: dict[str, Column] = field(default_factory=dict)
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return len(self.items)
+
+    def column(self, reference: str) -> Column:
+        """The values that a path leads to in each item."""
+        found = self._columns.get(reference)
+        if found is None:
+            path = parse_path(reference)
+            found = self._columns[reference] = value_column([path.value(item) for item in self.items])
+        return found
+
+    def typed(self, reference: str) -> pa.Array | None:
+        """Documents have no types."""
+        return None
+
+    def line(self, row: int) -> int | None:
+        """The line that the document begins on."""
+        return self.lines[row]
+
+    def text(self, row: int) -> str:
+        """The item as it was read."""
+        return str(self.items[row])

@@ -1,0 +1,329 @@
+"""Term maps over rows: columns of terms, each with its id, its text's place, its number, and the row it belongs to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from scepter.lift.columns import NATURAL, PLAIN, Column, text_column
+from scepter.lift.model import Constant, FreshBlankNode, Made, Reference, TermMap, TermType
+from scepter.lift.rows import Rows
+from scepter.lift.writing import (
+    ABSENT,
+    BAD_IRI,
+    BOOLEAN_TYPE,
+    COPY,
+    ILL_TYPED,
+    LABEL,
+    LITERAL,
+    RELATIVE_IRI,
+    TEMPLATE_IRI,
+    WHOLE_IRI,
+    WRITTEN,
+    join_columns,
+    room,
+    write_terms,
+)
+from scepter.rdf.batch import NOT_A_NUMBER
+from scepter.rdf.hashing import TermKey, term_id
+from scepter.rdf.lexing import SENTINEL
+from scepter.rdf.numerals import STRING_TYPE, UNDECIDED, datatype_code, exact_number
+from scepter.rdf.scanner import decode_term
+from scepter.rdf.terms import STRING, XSD, BlankNode, Literal, parse_term
+
+REASONS: Final = {
+    BAD_IRI: "{value!r} of {field} has a character that an IRI must not hold",
+    RELATIVE_IRI: "{value!r} of {field} is a relative IRI; begin it with a scheme, or give the mapping a base",
+    ILL_TYPED: "{value!r} of {field} is no {type}",
+}
+"""Why a value makes no term."""
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What a term map made: term i has the id `ids[i]` and belongs to the row `owner[i]`; None: to row i, or, where there is
+    `constant` one, to every row."""
+
+    ids: NDArray[np.uint64]
+    places: NDArray[np.int64]
+    number: NDArray[np.float64]
+    scale: NDArray[np.int8]
+    good: NDArray[np.bool_]
+    owner: NDArray[np.int64] | None = None
+    constant: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A value that made no term."""
+
+    row: int
+    reason: str
+
+
+@dataclass(slots=True)
+class Writer:
+    """Writes the terms of some rows into one buffer; each term map is evaluated once."""
+
+    rows: Rows
+    key: TermKey
+    base: str | None
+    salts: NDArray[np.int64]
+    """Per row: what keeps its blank nodes apart from those of other events."""
+    faults: list[Fault] = field(default_factory=list)
+    _words: NDArray[np.uint64] = field(init=False)
+    _parts: list[NDArray[np.uint8]] = field(default_factory=list)
+    _size: int = 0
+    _known: dict[TermMap, Terms] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._words = self.key.words()
+
+    def buffer(self) -> NDArray[np.uint8]:
+        """The texts written so far; places point into it."""
+        return np.concatenate([*self._parts, np.frombuffer(SENTINEL, np.uint8)])
+
+    def terms(self, given: TermMap) -> Terms:
+        """The terms that a map makes of the rows."""
+        found = self._known.get(given)
+        if found is None:
+            found = self._known[given] = self._evaluated(given)
+        return found
+
+    def _evaluated(self, given: TermMap) -> Terms:
+        match given:
+            case Constant(BlankNode(label)):
+                return self._written(self._salted((label,)), COPY, "", "", None, given)
+            case Constant(term):
+                return self._constant(str(term))
+            case FreshBlankNode(number):
+                return self._written(self._salted((f"f{number}r", None)), COPY, "", "", None, given)
+            case Made(parts, TermType.BLANK_NODE):
+                return self._written(self._salted(parts), COPY, "", "", None, given)
+            case Made(_, TermType.IRI):
+                return self._iris(given)
+            case Made():
+                return self._literals(given)
+
+    def joined(self, given: Made) -> Column:
+        """The texts that a map makes, before they are terms."""
+        before, column, after, _ = self._joined(given.parts, COPY)
+        return _surrounded(column, before, after)
+
+    # ------------------------------------------------------------------ kinds of terms
+
+    def _constant(self, text: str) -> Terms:
+        place = self._append(np.frombuffer(f"{text}\n".encode(), np.uint8))
+        number, scale = _number(text)
+        return Terms(
+            np.array([term_id(self.key, text)], np.uint64), np.array([place], np.int64), np.array([number]),
+            np.array([scale], np.int8), np.ones(1, np.bool_), None, True,
+        )  # fmt: skip
+
+    def _iris(self, given: Made) -> Terms:
+        if len(given.parts) == 1:
+            return self._written(self._column(given.parts[0]), WHOLE_IRI, "<", ">", None, given)
+        mode = TEMPLATE_IRI if given.escaped else COPY
+        before, column, after, mode = self._joined(given.parts, mode)
+        return self._written(column, mode, f"<{before}", f"{after}>", None, given)
+
+    def _literals(self, given: Made) -> Terms:
+        if len(given.parts) == 1:
+            column = self._column(given.parts[0])
+            if given.datatype is None and given.language is None and column.natural.any():
+                return self._natural(column, given)
+        else:
+            # texts around the values are escaped with them: the whole is one value
+            column = self.joined(given)
+        if given.language is not None:
+            return self._written(column, LITERAL, '"', f'"@{given.language}', None, given)
+        return self._written(column, LITERAL, '"', _closing(given.datatype), given.datatype, given)
+
+    def _natural(self, column: Column, given: Made) -> Terms:
+        """Literals of the datatypes that the values have of themselves."""
+        made: Terms | None = None
+        for code in np.unique(column.natural).tolist():
+            mine = column.natural == code
+            part = Column(column.data, column.offsets, column.valid & mine, column.natural, column.owner)
+            datatype = None if code == PLAIN else NATURAL[code]
+            found = self._written(part, LITERAL, '"', _closing(datatype), datatype, given)
+            made = found if made is None else _either(mine, found, made)
+        assert made is not None
+        return made
+
+    # ------------------------------------------------------------------ columns of texts
+
+    def _column(self, part: str | Reference | None) -> Column:
+        if isinstance(part, Reference):
+            return self.rows.column(part.name)
+        count = self.rows.count
+        if part is None:
+            return _texts(pa.array(np.arange(count)).cast(pa.string()))
+        return _texts(pa.repeat(pa.scalar(part, pa.string()), count))
+
+    def _salted(self, parts: tuple[str | Reference | None, ...]) -> Column:
+        """Labels of blank nodes, in letters that a label may hold, with the salts of their rows."""
+        salts = _texts(pa.array(self.salts).cast(pa.string()))
+        found, middle, mode = salts, "x", COPY
+        for part in parts:
+            if isinstance(part, str):
+                middle += "".join(c if c.isascii() and c.isalnum() else f"_{ord(c):02X}_" for c in part)
+            else:
+                found, middle, mode = _join(found, mode, middle, self._column(part), LABEL), "", COPY
+        return _surrounded(found, "_:b", middle)
+
+    def _joined(self, parts: tuple[str | Reference, ...], mode: int) -> tuple[str, Column, str, int]:
+        """The text before the first value, a column of all values with the texts between them, the text behind the last, and
+        how the column is to be written: one value as it is, several ones have been written on the way."""
+        before, after = "", ""
+        found: Column | None = None
+        how = mode
+        for part in parts:
+            if isinstance(part, str):
+                before, after = (part, "") if found is None else (before, part)
+            elif found is None:
+                found = self._column(part)
+            else:
+                found, how, after = _join(found, how, after, self._column(part), mode), COPY, ""
+        assert found is not None
+        return before, found, after, how
+
+    # ------------------------------------------------------------------ texts of terms
+
+    def _append(self, text: NDArray[np.uint8]) -> int:
+        place = self._size
+        self._parts.append(text)
+        self._size += len(text)
+        return place
+
+    def _written(self, column: Column, mode: int, before: str, after: str, datatype: str | None, given: TermMap) -> Terms:
+        count = len(column)
+        low, high = (int(column.offsets[0]), int(column.offsets[-1])) if count else (0, 0)
+        head, tail = _bytes(before), _bytes(after)
+        base = _bytes(self.base or "")
+        out = np.empty(room(column.data, low, high, mode) + count * (len(head) + len(tail) + 1 + len(base)) + 32, np.uint8)
+        longest = int(np.max(np.diff(column.offsets), initial=0))
+        scratch = np.empty(longest + len(head) + len(tail) + 16, np.uint8)
+        ids, places = np.zeros(count, np.uint64), np.zeros(count, np.int64)
+        number, scale = np.zeros(count), np.full(count, NOT_A_NUMBER, np.int8)
+        status = np.zeros(count, np.int8)
+        size = write_terms(
+            column.data, column.offsets, column.valid, mode, head, tail, base, _code(datatype), self._words, out, 0, scratch,
+            ids, places, number, scale, status,
+        )  # fmt: skip
+        self._settle(out, places, number, scale)
+        places += self._append(out[:size])
+        self._tell(column, status, datatype, given)
+        return Terms(ids, places, number, scale, status == WRITTEN, column.owner)
+
+    def _settle(self, out: NDArray[np.uint8], places: NDArray[np.int64], number: Any, scale: Any) -> None:
+        for row in np.flatnonzero(scale == UNDECIDED).tolist():
+            term = decode_term(out, int(places[row]))
+            assert isinstance(term, Literal)
+            number[row], scale[row] = exact_number(term)
+
+    def _tell(self, column: Column, status: NDArray[np.int8], datatype: str | None, given: TermMap) -> None:
+        bad = np.flatnonzero(status > ABSENT).tolist()
+        for value in bad:
+            owner = value if column.owner is None else int(column.owner[value])
+            kind = (datatype or "").replace(XSD, "xsd:")
+            reason = REASONS[int(status[value])].format(value=column.text(value), field=_field(given), type=kind)
+            self.faults.append(Fault(owner, reason))
+
+
+def _field(given: TermMap) -> str:
+    return ", ".join(given.references) if isinstance(given, Made) else "the mapping"
+
+
+def _bytes(text: str) -> NDArray[np.uint8]:
+    return np.frombuffer(text.encode(), np.uint8) if text else np.empty(0, np.uint8)
+
+
+def _texts(array: pa.Array) -> Column:
+    return text_column(array, np.zeros(len(array), np.uint8))
+
+
+def _closing(datatype: str | None) -> str:
+    return '"' if datatype is None or datatype == STRING else f'"^^<{datatype}>'
+
+
+@lru_cache(maxsize=256)
+def _code(datatype: str | None) -> int:
+    if datatype is None or datatype == STRING:
+        return STRING_TYPE
+    if datatype == XSD + "boolean":
+        return BOOLEAN_TYPE
+    text = np.frombuffer(f"<{datatype}>".encode() + b"\n" * 24, np.uint8)
+    code = int(datatype_code(text, 0, len(text) - 24))
+    return code if code > STRING_TYPE else 0
+
+
+def _number(text: str) -> tuple[float, int]:
+    if not text.startswith('"'):
+        return 0.0, NOT_A_NUMBER
+    term = parse_term(text)
+    assert isinstance(term, Literal)
+    return exact_number(term)
+
+
+def _either(mine: NDArray[np.bool_], first: Terms, second: Terms) -> Terms:
+    """The terms of the first where they are meant, else those of the second."""
+    return Terms(
+        np.where(mine, first.ids, second.ids), np.where(mine, first.places, second.places),
+        np.where(mine, first.number, second.number), np.where(mine, first.scale, second.scale),
+        np.where(mine, first.good, second.good), first.owner,
+    )  # fmt: skip
+
+
+def _surrounded(column: Column, before: str, after: str) -> Column:
+    """The values with constant texts around them."""
+    one = Column(np.zeros(8, np.uint8), np.zeros(2, np.int64), np.ones(1, np.bool_), np.zeros(1, np.uint8))
+    nothing = np.zeros(len(column), np.int64)
+    rows = np.arange(len(column))
+    found = _combined(one, COPY, before, column, COPY, nothing, rows, column.owner)
+    return found if not after else _combined(found, COPY, after, one, COPY, rows, nothing, column.owner)
+
+
+def _join(first: Column, mode: int, middle: str, second: Column, second_mode: int) -> Column:
+    """Values of one column, a text, and values of another one of the same row."""
+    if first.owner is None and second.owner is None:
+        rows = np.arange(len(first))
+        return _combined(first, mode, middle, second, second_mode, rows, rows, None)
+    owners = [np.arange(len(each)) if each.owner is None else each.owner for each in (first, second)]
+    left, right = cross(*owners)
+    return _combined(first, mode, middle, second, second_mode, left, right, owners[0][left])
+
+
+def _combined(
+    first: Column, mode: int, middle: str, second: Column, second_mode: int,
+    left: NDArray[np.int64], right: NDArray[np.int64], owner: NDArray[np.int64] | None,
+) -> Column:  # fmt: skip
+    between = _bytes(middle)
+    size = len(left) * len(between) + 16
+    for column, how, at in ((first, mode, left), (second, second_mode, right)):
+        whole = room(column.data, int(column.offsets[0]), int(column.offsets[-1]), how) if len(column) else 0
+        repeated = 1 if len(at) <= len(column) else int(np.max(np.bincount(at, minlength=1), initial=1))
+        size += int(whole) * repeated
+    out, bounds = np.empty(size, np.uint8), np.empty(len(left) + 1, np.int64)
+    present = np.empty(len(left), np.bool_)
+    join_columns(
+        first.data, first.offsets, first.valid, mode, between, second.data, second.offsets, second.valid, second_mode,
+        left, right, out, bounds, present,
+    )  # fmt: skip
+    return Column(out, bounds, present, np.zeros(len(left), np.uint8), owner)
+
+
+def cross(first: NDArray[np.int64], second: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """All pairs of places that belong to the same row, in order; both are sorted by row."""
+    most = int(max(np.max(first, initial=-1), np.max(second, initial=-1))) + 1
+    counts = np.bincount(second, minlength=most)
+    starts = np.cumsum(counts) - counts
+    each = counts[first]
+    left = np.repeat(np.arange(len(first)), each)
+    within = np.arange(len(left)) - np.repeat(np.cumsum(each) - each, each)
+    return left, np.repeat(starts[first], each) + within

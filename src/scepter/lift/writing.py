@@ -1,0 +1,308 @@
+"""Terms written in bulk: a constant text, a column's value, a constant text; and of each its id and its number.
+
+The kernels write N-Triples texts, each followed by a line feed, into a buffer that the caller allotted, and hash the canonical
+form (`rdf.hashing`), so that a term has the id that it has in any other format.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+from numba import njit
+
+from scepter.rdf.batch import NOT_A_NUMBER
+from scepter.rdf.hashing import hash_bytes
+from scepter.rdf.lexing import LF
+from scepter.rdf.numerals import DATE_TIME, DATE_TIME_STAMP, INTEGER, STRING_TYPE, instant_of, number_of
+
+LITERAL, TEMPLATE_IRI, WHOLE_IRI, LABEL, COPY = range(5)
+"""How a value is written: with N-Triples escapes, percent-encoded, as it stands once it is seen to be an IRI, in letters that a
+label may hold, or as it stands."""
+WRITTEN, ABSENT, BAD_IRI, RELATIVE_IRI, ILL_TYPED = range(5)
+"""What became of a value."""
+BOOLEAN_TYPE: Final = 1 << 10
+"""The code of xsd:boolean, beside those of `rdf.numerals`: its values are checked as numbers are."""
+_HEX: Final = np.frombuffer(b"0123456789ABCDEF", np.uint8)
+
+
+def _table(kept: bytes) -> Any:
+    table = np.zeros(256, np.bool_)
+    table[list(kept)] = True
+    return table
+
+
+_LETTERS: Final = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+_UNRESERVED: Final = _table(_LETTERS + b"-._~" + bytes(range(128, 256)))
+_IN_LABEL: Final = _table(_LETTERS)
+_NOT_IN_IRI: Final = _table(bytes(range(0x21)) + b'<>"{}|^`\\')
+_ESCAPED: Final = _table(bytes(range(0x20)) + b'"\\\x7f')
+
+
+@njit(cache=True, nogil=True)
+def room(data: Any, low: Any, high: Any, mode: Any) -> Any:
+    """How many bytes the values `data[low:high]` take at most as they are written."""
+    size = high - low
+    if mode == LITERAL:
+        for i in range(low, high):
+            if _ESCAPED[data[i]]:
+                size += 5
+    elif mode == TEMPLATE_IRI:
+        for i in range(low, high):
+            if not _UNRESERVED[data[i]]:
+                size += 2
+    elif mode == LABEL:
+        for i in range(low, high):
+            if not _IN_LABEL[data[i]]:
+                size += 3
+    return size
+
+
+@njit(cache=True, nogil=True)
+def _put_hex(out: Any, at: Any, byte: Any) -> Any:
+    out[at] = _HEX[byte >> 4]
+    out[at + 1] = _HEX[byte & 15]
+    return at + 2
+
+
+@njit(cache=True, nogil=True)
+def _put_escape(out: Any, at: Any, byte: Any) -> Any:
+    out[at] = 92
+    short = 0
+    if byte == 34 or byte == 92:
+        short = byte
+    elif byte == 10:
+        short = 110
+    elif byte == 13:
+        short = 114
+    elif byte == 9:
+        short = 116
+    if short:
+        out[at + 1] = short
+        return at + 2
+    out[at + 1] = 117
+    out[at + 2] = 48
+    out[at + 3] = 48
+    return _put_hex(out, at + 4, byte)
+
+
+@njit(cache=True, nogil=True)
+def put(data: Any, low: Any, high: Any, mode: Any, out: Any, at: Any) -> Any:
+    """Writes one value; gives (the place behind it, whether it was written as it stands)."""
+    plain = True
+    for i in range(low, high):
+        byte = data[i]
+        if mode == LITERAL:
+            if _ESCAPED[byte]:
+                at = _put_escape(out, at, byte)
+                plain = False
+                continue
+        elif mode == TEMPLATE_IRI:
+            if not _UNRESERVED[byte]:
+                out[at] = 37
+                at = _put_hex(out, at + 1, byte)
+                continue
+        elif mode == LABEL and not _IN_LABEL[byte]:
+            out[at] = 95
+            at = _put_hex(out, at + 1, byte)
+            out[at] = 95
+            at += 1
+            continue
+        out[at] = byte
+        at += 1
+    return at, plain
+
+
+@njit(cache=True, nogil=True)
+def _iri_fault(data: Any, low: Any, high: Any, prefixed: Any) -> Any:
+    """Whether a value that is an IRI by itself is one: its characters, and a scheme before its first colon."""
+    scheme = prefixed
+    letters = True
+    for i in range(low, high):
+        byte = data[i]
+        if _NOT_IN_IRI[byte]:
+            return BAD_IRI
+        if not scheme:
+            if byte == 58 and i > low and letters:
+                scheme = True
+            elif not (_IN_LABEL[byte] or byte == 43 or byte == 45 or byte == 46):
+                letters = False
+    return WRITTEN if scheme else RELATIVE_IRI
+
+
+@njit(cache=True, nogil=True)
+def _put_bytes(text: Any, out: Any, at: Any) -> Any:
+    for i in range(len(text)):
+        out[at + i] = text[i]
+    return at + len(text)
+
+
+@njit(cache=True, nogil=True)
+def write_terms(
+    data: Any, offsets: Any, valid: Any, mode: Any, prefix: Any, suffix: Any, base: Any, code: Any, key: Any, out: Any, at: Any,
+    scratch: Any, ids: Any, places: Any, number: Any, scale: Any, status: Any,
+) -> Any:  # fmt: skip
+    """Writes prefix, value, suffix for each value; gives the place behind the last. `code` is the datatype of literals. A
+    relative IRI is put behind `base`, if there is one."""
+    for row in range(len(valid)):
+        if not valid[row]:
+            status[row] = ABSENT
+            continue
+        low, high = offsets[row], offsets[row + 1]
+        start = at
+        at = _put_bytes(prefix, out, at)
+        if mode == WHOLE_IRI:
+            fault = _iri_fault(data, low, high, len(prefix) > 1)
+            if fault == RELATIVE_IRI and len(base):
+                at = _put_bytes(base, out, at)
+                fault = WRITTEN
+            if fault:
+                status[row] = fault
+                at = start
+                continue
+        value_at = at
+        at, plain = put(data, low, high, mode, out, at)
+        quote = at
+        at = _put_bytes(suffix, out, at)
+        places[row] = start
+        if plain:
+            ids[row] = hash_bytes(out, start, at, key[0], key[1])
+        else:
+            size = _put_bytes(prefix, scratch, 0)
+            for i in range(low, high):
+                scratch[size] = data[i]
+                size += 1
+            size = _put_bytes(suffix, scratch, size)
+            ids[row] = hash_bytes(scratch, 0, size, key[0], key[1])
+        out[at] = LF
+        at += 1
+        if code > STRING_TYPE and not _typed(out, value_at, quote, code, row, number, scale):
+            status[row] = ILL_TYPED
+    return at
+
+
+@njit(cache=True, nogil=True)
+def _typed(out: Any, at: Any, end: Any, code: Any, row: Any, number: Any, scale: Any) -> Any:
+    """Whether a lexical form is one of its datatype; its number is noted."""
+    if code == BOOLEAN_TYPE:
+        return (end - at == 1 and (out[at] == 48 or out[at] == 49)) or (
+            (end - at == 4 and out[at] == 116 and out[at + 1] == 114 and out[at + 2] == 117 and out[at + 3] == 101)
+            or (end - at == 5 and out[at] == 102 and out[at + 1] == 97 and out[at + 2] == 108 and out[at + 3] == 115
+                and out[at + 4] == 101)
+        )  # fmt: skip
+    if code == DATE_TIME or code == DATE_TIME_STAMP:  # noqa: SIM109
+        return instant_of(out, at, end, code)[0] == 1
+    number[row], scale[row] = number_of(out, at, end, code)
+    return scale[row] != NOT_A_NUMBER
+
+
+@njit(cache=True, nogil=True)
+def read_times(data: Any, offsets: Any, valid: Any, kinds: Any, times: Any) -> Any:
+    """The instants of texts that are dateTimes (kind 1) or integers (kind 2); kind 0 for any other."""
+    for row in range(len(valid)):
+        kinds[row] = 0
+        if valid[row]:
+            kind, instant = instant_of(data, offsets[row], offsets[row + 1], DATE_TIME)
+            if kind <= 0:
+                kind, instant = instant_of(data, offsets[row], offsets[row + 1], INTEGER)
+            kinds[row] = max(kind, 0)
+            times[row] = instant
+
+
+@njit(cache=True, nogil=True)
+def join_columns(
+    data: Any, offsets: Any, valid: Any, mode: Any, middle: Any, more: Any, more_offsets: Any, more_valid: Any, more_mode: Any,
+    rows: Any, more_rows: Any, out: Any, bounds: Any, present: Any,
+) -> Any:  # fmt: skip
+    """A column of texts: a value of the first, a constant, a value of the second, each written in its mode."""
+    at = 0
+    for i in range(len(rows)):
+        bounds[i] = at
+        a, b = rows[i], more_rows[i]
+        present[i] = valid[a] and more_valid[b]
+        if present[i]:
+            at, _ = put(data, offsets[a], offsets[a + 1], mode, out, at)
+            at = _put_bytes(middle, out, at)
+            at, _ = put(more, more_offsets[b], more_offsets[b + 1], more_mode, out, at)
+    bounds[len(rows)] = at
+    return at
+
+
+@njit(cache=True, nogil=True)
+def count_triples(owner: Any, good: Any, counts: Any) -> Any:
+    """Adds the triples of a block to the counts of their rows."""
+    for i in range(len(owner)):
+        if good[i]:
+            counts[owner[i]] += 1
+
+
+@njit(cache=True, nogil=True)
+def place_triples(
+    owner: Any, good: Any, cursor: Any, at: Any, ids: Any, places: Any, term_ids: Any, term_places: Any, column: Any,
+) -> Any:  # fmt: skip
+    """Copies the terms of a block's subjects, predicates or objects to the rows of the batch; `at` says which term each has."""
+    for i in range(len(owner)):
+        if good[i]:
+            row = cursor[i]
+            ids[column, row] = term_ids[at[i]]
+            places[column, row] = term_places[at[i]]
+
+
+@njit(cache=True, nogil=True)
+def rows_of(owner: Any, good: Any, cursor: Any, rows: Any) -> Any:
+    """Gives each triple of a block its row in the batch, and moves the cursors of its event's rows on."""
+    for i in range(len(owner)):
+        if good[i]:
+            rows[i] = cursor[owner[i]]
+            cursor[owner[i]] += 1
+
+
+@njit(cache=True, nogil=True)
+def place_numbers(good: Any, rows: Any, at: Any, number: Any, scale: Any, numbers: Any, scales: Any) -> Any:
+    """Copies the numbers of a block's objects."""
+    for i in range(len(rows)):
+        if good[i]:
+            numbers[rows[i]] = number[at[i]]
+            scales[rows[i]] = scale[at[i]]
+
+
+@njit(cache=True, nogil=True)
+def drop_repeated(first: Any, ids: Any, places: Any, number: Any, scale: Any) -> Any:
+    """An event's triples are a set: keeps the first of equal ones; `first` is brought up to date. Gives the rows left."""
+    out = 0
+    for event in range(len(first) - 1):
+        low, high = first[event], first[event + 1]
+        begin = out
+        size = 1
+        while size < 2 * (high - low):
+            size *= 2
+        table = np.zeros(size if high - low > 16 else 1, np.int64)
+        for row in range(low, high):
+            repeated = False
+            if high - low > 16:
+                slot = np.int64(
+                    (ids[0, row] ^ (ids[1, row] * np.uint64(3)) ^ (ids[2, row] * np.uint64(5))) & np.uint64(size - 1)
+                )
+                while table[slot]:
+                    other = table[slot] - 1
+                    if ids[0, other] == ids[0, row] and ids[1, other] == ids[1, row] and ids[2, other] == ids[2, row]:
+                        repeated = True
+                        break
+                    slot = (slot + 1) & (size - 1)
+                if not repeated:
+                    table[slot] = out + 1
+            else:
+                for other in range(begin, out):
+                    if ids[0, other] == ids[0, row] and ids[1, other] == ids[1, row] and ids[2, other] == ids[2, row]:
+                        repeated = True
+                        break
+            if not repeated:
+                for column in range(3):
+                    ids[column, out] = ids[column, row]
+                    places[column, out] = places[column, row]
+                number[out] = number[row]
+                scale[out] = scale[row]
+                out += 1
+        first[event] = begin
+    first[len(first) - 1] = out
+    return out

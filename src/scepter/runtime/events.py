@@ -1,0 +1,131 @@
+"""`scepter.Event`: what is pushed into an engine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from copy import copy
+from datetime import UTC, datetime
+
+from scepter.errors import DataError, Diagnostic, option_error
+from scepter.rdf.formats import parse_graph
+from scepter.rdf.terms import IRI, BlankNode, Literal, Term
+from scepter.rdf.times import TimeProperties, time_in
+from scepter.timeline import TimeKind, format_instant, parse_instant
+
+
+class Event:
+    """An event for `Engine.push`: a stream, a graph (Turtle or N-Triples text, or triples of terms) and its time or interval.
+    Without a time, the engine's `time_property` says which of its triples gives it.
+
+    >>> Event("http://example/s", "<http://example/a> <http://example/p> 1 .", 10).end
+    10
+    """
+
+    __slots__ = ("end", "kind", "name", "start", "stream", "triples")
+    kind: TimeKind | None
+    """None while the event has no time."""
+
+    def __init__(
+        self,
+        stream: str,
+        graph: str | Iterable[tuple[Term, Term, Term]],
+        start: int | str | datetime | None = None,
+        end: int | str | datetime | None = None,
+        *,
+        name: str | None = None,
+        prefixes: Mapping[str, str] | None = None,
+    ) -> None:
+        if not isinstance(stream, str) or not (name is None or isinstance(name, str)):
+            raise option_error("event", f"an event's stream and name are text, not {stream!r} and {name!r}")
+        self.stream = stream
+        self.name = name
+        self.start, self.end, self.kind = (0, 0, None) if start is None and end is None else _interval(start, end)
+        self.triples: list[tuple[str, str, str]] = _triples(graph, prefixes)
+        if not self.triples:
+            raise option_error("empty-event", "an event's graph has one or more triples")
+
+    @classmethod
+    def of_texts(
+        cls, stream: str, triples: list[tuple[str, str, str]], start: int, end: int, kind: TimeKind, name: str | None = None
+    ) -> Event:
+        """An event of N-Triples texts and instants that are known to be right."""
+        event = cls.__new__(cls)
+        event.stream, event.name, event.triples = stream, name, triples
+        event.start, event.end, event.kind = start, end, kind
+        return event
+
+    def timed(self, times: TimeProperties) -> Event:
+        """The event with the time that its triples give it; itself if it has one."""
+        if self.kind is not None:
+            return self
+        try:
+            found = time_in(self.triples, times) if times.inside else None
+        except ValueError as error:
+            raise DataError(Diagnostic("event-time", f"{self!r}: {error}")) from None
+        if found is None:
+            looked = f"none of its triples has {', '.join(times.given)}" if times.inside else "it was given none"
+            raise DataError(
+                Diagnostic(
+                    "event-time",
+                    f"{self!r} has no time: {looked}",
+                    help="give Event a start, or the engine a time_property that its triples have",
+                )
+            )
+        timed = copy(self)
+        timed.start, timed.end, timed.kind = found
+        return timed
+
+    def __repr__(self) -> str:
+        if self.kind is None:
+            return f"Event({self.stream!r}, {len(self.triples)} triples)"
+        time = format_instant(self.end, self.kind) if self.start == self.end else f"{self.start}..{self.end}"
+        return f"Event({self.stream!r}, {time}, {len(self.triples)} triples)"
+
+
+def _triples(graph: str | Iterable[tuple[Term, Term, Term]], prefixes: Mapping[str, str] | None) -> list[tuple[str, str, str]]:
+    if not (prefixes is None or isinstance(prefixes, Mapping)):
+        raise option_error("event", f"prefixes are a dict, not a {type(prefixes).__name__}", help="{'': 'http://example/'}")
+    if isinstance(graph, str):
+        return [_texts(*triple) for triple in parse_graph(graph, prefixes=prefixes)]
+    try:
+        triples = [(subject, predicate, object) for subject, predicate, object in graph]
+    except (TypeError, ValueError):
+        ought = "':a :p 1 .', or [(IRI(…), IRI(…), Literal(…))]"
+        raise option_error("triple", f"a graph is Turtle text or triples of terms, not {graph!r}", help=ought) from None
+    return [_texts(*triple) for triple in triples]
+
+
+def _texts(subject: Term, predicate: Term, object: Term) -> tuple[str, str, str]:
+    if (
+        not isinstance(subject, (IRI, BlankNode))
+        or not isinstance(predicate, IRI)
+        or not isinstance(object, (IRI, BlankNode, Literal))
+    ):
+        raise option_error("triple", f"({subject}, {predicate}, {object}) is no RDF triple")
+    return str(subject), str(predicate), str(object)
+
+
+def _interval(start: int | str | datetime | None, end: int | str | datetime | None) -> tuple[int, int, TimeKind]:
+    if start is None:
+        raise option_error("interval", "an event has an end and no start", help="give both, or the start alone")
+    first, kind = read_instant(start)
+    last, last_kind = (first, kind) if end is None else read_instant(end)
+    if last_kind is not kind:
+        raise option_error("time-kind", "an event's start and end are of different kinds")
+    if last < first:
+        raise option_error("interval", f"an event ends before it starts: {first} > {last}")
+    return first, last, kind
+
+
+def read_instant(given: int | str | datetime) -> tuple[int, TimeKind]:
+    """A time as a program gives it."""
+    if isinstance(given, bool) or not isinstance(given, (int, str, datetime)):
+        raise option_error("instant", f"{given!r} is no time", help="give an int, an ISO 8601 string or a datetime")
+    if isinstance(given, datetime):
+        aware = given if given.tzinfo is not None else given.replace(tzinfo=UTC)
+        delta = aware - datetime(1970, 1, 1, tzinfo=UTC)
+        return (delta.days * 86_400 + delta.seconds) * 1_000_000 + delta.microseconds, TimeKind.DATETIME
+    try:
+        return parse_instant(str(given))
+    except ValueError as error:
+        raise option_error("instant", str(error)) from None

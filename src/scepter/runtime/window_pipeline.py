@@ -1,0 +1,36 @@
+"""Queries over windows as pipelines: what their plan rests on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from scepter.algebra.continuous import PeriodicQuery
+from scepter.kernel.background import Background
+from scepter.kernel.build import Surroundings
+from scepter.kernel.continuous.knowledge import Knowledge
+from scepter.kernel.sparql.context import Context
+from scepter.kernel.sparql.dataset import Dataset
+from scepter.physical.plan import UnitPlan
+from scepter.runtime.pipeline import Pipeline
+
+if TYPE_CHECKING:
+    from scepter.runtime.registry import TaskSetup
+
+
+def periodic_pipeline(plan: UnitPlan, setup: TaskSetup) -> Pipeline:
+    """A periodic query at work."""
+    query = plan.unit
+    assert isinstance(query, PeriodicQuery)
+    knowledge = Knowledge.of(query.pattern, setup.background.dataset, query.graphs, setup.ontology)
+    background = Background()
+    background.dataset = Dataset(knowledge.static, knowledge.dataset.named)
+    around = Surroundings(
+        setup.key,
+        setup.texts,
+        background,
+        setup.kind,
+        setup.options.time_unit,
+        knowledge.schema.flattened(),
+        context=Context(graph=knowledge.static, dataset=knowledge.dataset),
+    )
+    return Pipeline(plan.root, query.result, plan.number, setup, around, at_once=plan.at_once, ranked=plan.ranked)

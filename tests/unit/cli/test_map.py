@@ -1,0 +1,107 @@
+"""`scepter map`, and `scepter run --map`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from scepter.cli.main import app
+
+MAP = """\
+prefixes: {ex: "http://example/"}
+time: $(time)
+mappings:
+  reading: {s: "ex:$(sensor)", po: [[ex:v, $(value), xsd:integer]]}
+"""
+CSV = "time,sensor,value\n1,a,1\n2,b,5\nnever,b,6\n4,a,3\n"
+QUERY = """PREFIX : <http://example/>
+SELECT ?d ?x ?y WITHIN 10 SLIDING FROM STREAM S <http://example/s>
+WHERE { SEQ (A; B)  DEFINE GPM A ON S { ?d :v ?x }  DEFINE GPM B ON S { ?d :v ?y FILTER (?y > ?x) } }"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "r.csv").write_text(CSV)
+    (tmp_path / "m.yml").write_text(MAP)
+    (tmp_path / "q.spaseq").write_text(QUERY)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def scepter(*arguments: str) -> Result:
+    return CliRunner().invoke(app, arguments)
+
+
+def run(*arguments: str) -> Result:
+    return scepter("run", "q.spaseq", "--engine", "local", "--format", "csv", *arguments)
+
+
+ANSWER = "start,end,d,x,y\n1,4,http://example/a,1,3\n"
+
+
+def test_events_are_printed_as_queries_see_them(folder: Path) -> None:
+    result = scepter("map", "r.csv", "--map", "m.yml", "--limit", "1")
+    assert result.exit_code == 0
+    assert result.stdout == (
+        '_:e1 <http://www.w3.org/ns/prov#generatedAtTime> "1"^^<http://www.w3.org/2001/XMLSchema#integer> .\n'
+        '_:e1 {\n  <http://example/a> <http://example/v> "1"^^<http://www.w3.org/2001/XMLSchema#integer> .\n}\n'
+    )
+    whole = scepter("map", "r.csv", "--map", "m.yml", "--format", "nquads")
+    assert whole.stderr == "not used: r.csv:4: 'never' of time is no time\n"
+    (folder / "r.nq").write_text(whole.stdout)
+    assert run("--stream", "S=r.nq").stdout == ANSWER
+
+
+def test_a_mapping_without_a_time_prints_triples(folder: Path) -> None:
+    (folder / "m.yml").write_text(MAP.replace("time: $(time)\n", ""))
+    result = scepter("map", "r.csv", "--map", "m.yml", "--format", "nquads", "--limit", "1")
+    assert result.stdout == '<http://example/a> <http://example/v> "1"^^<http://www.w3.org/2001/XMLSchema#integer> .\n'
+    assert run("--stream", "S=r.csv", "--map", "m.yml").exit_code == 2
+
+
+def test_a_suggestion_can_be_run(folder: Path) -> None:
+    result = scepter("map", "r.csv", "--suggest")
+    assert "time: $(time)" in result.stdout and "s: ex:$(sensor)" in result.stdout
+    (folder / "s.yml").write_text(result.stdout)
+    assert scepter("map", "r.csv", "--map", "s.yml", "--limit", "1").exit_code == 0
+
+
+@pytest.mark.parametrize("arguments", [("r.csv",), ("r.csv", "--suggest", "--map", "m.yml"), ("no.csv", "--map", "m.yml")])
+def test_wrong_options(folder: Path, arguments: tuple[str, ...]) -> None:
+    assert scepter("map", *arguments).exit_code == 2
+
+
+def test_rows_are_run(folder: Path) -> None:
+    result = run("--stream", "S=r.csv", "--map", "m.yml", "--dead-letter", "l.jsonl")
+    assert (result.exit_code, result.stdout) == (0, ANSWER)
+    [letter] = [json.loads(line) for line in (folder / "l.jsonl").read_text().splitlines()]
+    assert (letter["source"], letter["line"], letter["reason"]) == ("r.csv", 4, "'never' of time is no time")
+    assert run("--stream", "S=r.csv", "--map", "S=m.yml").stdout == ANSWER
+
+
+def test_a_folder_of_tables_and_rdf(folder: Path) -> None:
+    (folder / "d").mkdir()
+    (folder / "d" / "a.csv").write_text("time,sensor,value\n1,a,1\n")
+    (folder / "d" / "b.jsonl").write_text('{"time": 2, "sensor": "b", "value": 5}\n')
+    line = '<http://example/a> <http://example/v> "3"^^<http://www.w3.org/2001/XMLSchema#integer>'
+    (folder / "d" / "c.nt").write_text(f'{line} "4"^^<http://www.w3.org/2001/XMLSchema#integer> .\n')
+    assert run("--stream", "S=d", "--map", "m.yml").stdout == ANSWER
+
+
+def test_rows_without_a_map_are_an_error_that_says_so(folder: Path) -> None:
+    result = run("--stream", "S=r.csv")
+    assert result.exit_code == 2
+    assert result.stderr == (
+        "error[needs-map]: r.csv holds rows or documents, and nothing says how they become events\n"
+        "help: add --map FILE; scepter map r.csv --suggest writes a first one\n"
+    )
+
+
+def test_a_table_in_which_no_row_has_a_time_ends_with_an_error(folder: Path) -> None:
+    (folder / "r.csv").write_text("time,sensor,value\nx,a,1\n")
+    result = run("--stream", "S=r.csv", "--map", "m.yml")
+    assert result.exit_code == 1
+    assert "error[no-times]: no row of the input has a time: 'x' of time is no time\nhelp: say in the mapping" in result.stderr

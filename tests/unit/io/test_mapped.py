@@ -1,0 +1,137 @@
+"""Rows of Python programs through a mapping: `scepter.events`, `run_local`, `Engine.push`; and what is wrong with them."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import scepter
+from scepter import Engine, OptionError, parse
+from scepter.io.sources import PipeSource
+from scepter.rdf.hashing import TermKey
+from scepter.rdf.times import PROV_TIMES
+from scepter.runtime.maps import mapped
+
+MAP = """\
+prefixes: {ex: "http://example/"}
+time: $(time)
+mappings:
+  reading: {s: "ex:$(sensor)", po: [[ex:v, $(value), xsd:integer]]}
+"""
+QUERY = """PREFIX : <http://example/>
+SELECT ?d ?x ?y WITHIN 10 SLIDING FROM STREAM S <http://example/s>
+WHERE { SEQ (A; B)  DEFINE GPM A ON S { ?d :v ?x }  DEFINE GPM B ON S { ?d :v ?y FILTER (?y > ?x) } }"""
+ROWS: list[dict[str, Any]] = [
+    {"time": 1, "sensor": "a", "value": 1},
+    {"time": 2, "sensor": "b", "value": 5},
+    {"time": 4, "sensor": "a", "value": 3},
+]
+
+
+def found(matches: Any) -> list[tuple[int, int, str]]:
+    return [(match.start, match.end, str(match.bindings["d"])) for match in matches]
+
+
+EXPECTED = [(1, 4, "<http://example/a>")]
+
+
+@pytest.mark.parametrize(
+    "rows", [ROWS, pd.DataFrame(ROWS), pa.Table.from_pylist(ROWS), iter(ROWS)], ids=["dicts", "pandas", "arrow", "iterator"]
+)
+def test_rows_at_hand(rows: Any) -> None:
+    assert found(scepter.run_local(parse(QUERY), scepter.events(rows, MAP))) == EXPECTED
+
+
+def test_rows_given_with_a_map() -> None:
+    query = parse(QUERY)
+    for rows in (ROWS, pd.DataFrame(ROWS)):
+        assert found(scepter.run_local(query, rows, map=MAP)) == EXPECTED
+        assert found(scepter.run_local(query, {"S": rows}, map={"S": MAP})) == EXPECTED
+    assert "1 match" in str(query.diagnose(ROWS, map=MAP))
+
+
+def test_files_through_a_map(tmp_path: Path) -> None:
+    path, mapping = tmp_path / "r.csv", tmp_path / "m.yml"
+    pd.DataFrame(ROWS).to_csv(path, index=False)
+    mapping.write_text(MAP)
+    assert found(scepter.run_local(parse(QUERY), path, map=mapping)) == EXPECTED
+    assert found(scepter.run_local(parse(QUERY), scepter.events(path, mapping))) == EXPECTED
+    with pytest.raises(OptionError, match="holds rows or documents"):
+        scepter.run_local(parse(QUERY), path)
+
+
+def test_polars_tables() -> None:
+    polars = pytest.importorskip("polars", reason="polars is not installed")
+    assert found(scepter.run_local(parse(QUERY), polars.DataFrame(ROWS), map=MAP)) == EXPECTED
+
+
+def test_an_engine_takes_rows() -> None:
+    engine = Engine(parse(QUERY), map=MAP)
+    assert [found(engine.push(row)) for row in ROWS] == [[], [], EXPECTED]
+    assert engine.push({"time": 5, "sensor": "a", "value": "many"}) == []
+    assert engine.push({"sensor": "a"}) == []
+    assert [letter.reason for letter in engine.dead_letters] == [
+        "'many' of value is no xsd:integer",
+        "an event without a time",
+    ]
+    assert found(Engine(parse(QUERY), map={"S": MAP}).push_all(ROWS)) == EXPECTED
+
+
+def test_events_one_by_one() -> None:
+    made = scepter.events(ROWS, MAP, stream="http://example/s")
+    assert found(Engine(parse(QUERY)).push_all(made)) == EXPECTED  # type: ignore[arg-type]
+    with pytest.raises(OptionError, match="none was named"):
+        list(scepter.events(ROWS, MAP))  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (5, "given as a int"),
+        ({"time": 1}, "given as a dict"),
+        ([1, 2], "item 0 of the rows is a int, not a dictionary"),
+        (b"time", "given as a bytes"),
+    ],
+)
+def test_what_is_no_rows(rows: Any, message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        scepter.events(rows, MAP)
+
+
+@pytest.mark.parametrize("map", [5, ["a"], None])
+def test_what_is_no_mapping(map: Any) -> None:
+    with pytest.raises(OptionError, match="map cannot be"):
+        scepter.events(ROWS, map)
+
+
+def test_wrong_rows_are_told_what_is_missing() -> None:
+    query = parse(QUERY)
+    with pytest.raises(OptionError, match="start"):
+        scepter.run_local(query, pd.DataFrame(ROWS))
+    with pytest.raises(OptionError, match="unless it has a mapping"):
+        Engine(query).push(ROWS[0])
+    with pytest.raises(OptionError, match="an engine takes events, not a str"):
+        Engine(query, map=MAP).push("row")  # type: ignore[arg-type]
+    with pytest.raises(OptionError, match="does not say which field is the time"):
+        Engine(query, map=MAP.replace("time: $(time)\n", ""))
+    with pytest.raises(OptionError, match="there is no file"):
+        scepter.events(ROWS, "nowhere.yml")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["time,sensor,value\n1,a,1\n4,a,3\n", '{"time": 1, "sensor": "a", "value": 1}\n{"time": 4, "sensor": "a", "value": 3}\n'],
+)
+def test_a_pipe_through_a_map(text: str) -> None:
+    lift = mapped(MAP, PROV_TIMES)
+    source = PipeSource(io.BytesIO(text.encode()), lift=lift)
+    events = list(source.batches(TermKey.fixed(), 0, print))
+    assert [batch.end.tolist() for batch in events] == [[1, 4]]
+    spooled = PipeSource(io.BytesIO(text.encode()), lift=lift)
+    assert found(scepter.run_local(parse(QUERY), spooled)) == EXPECTED
+    spooled.close()
