@@ -47,6 +47,8 @@ class Surroundings:
     """What the schema entails; None without a schema."""
     static: Graph | None = None
     """The triples without a time that patterns over the stream match too: the background, the ontology, what they entail."""
+    most: int = 10_000
+    """So many triples may rules derive at one instant."""
     lineage: Lineage = field(default_factory=Lineage)
     context: Context = field(default_factory=Context)
     parts: list[str] = field(default_factory=list)
@@ -147,7 +149,7 @@ def operator_of(node: Node, around: Surroundings) -> Operator:
         case TimeJoin() | TimeFilter() | Once() | TimeValues() | Rename() | Answers():
             return _of_time(node, around)
         case Derive():
-            return Deriving(node, lambda each: _in_rounds(each, around), around.key, around.texts)
+            return Deriving(node, lambda each: _in_rounds(each, around), around.key, around.texts, around.most)
         case Picked():
             return Pick(node, around.key)
         case _:

@@ -64,9 +64,10 @@ class Pick(Stateless):
 class Deriving:
     """A stratum at work."""
 
-    def __init__(self, node: Derive, operator_of: Callable[[Node], Operator], key: TermKey, texts: Texts) -> None:
+    def __init__(self, node: Derive, operator_of: Callable[[Node], Operator], key: TermKey, texts: Texts, most: int) -> None:
         self.schema: Schema = TRIPLE
         self._node = node
+        self._most = most
         self._texts = texts
         self._templates = [Template(rule, key, texts) for rule in node.rules]
         self._operators = [(each, operator_of(each)) for each in node.inner]
@@ -105,7 +106,7 @@ class Deriving:
     def _rounds(self, parts: Sequence[Rows]) -> Rows:
         given = {id(node): rows for node, rows in zip(self._node.inputs, parts, strict=True)}
         none = {place: empty(rows.width) for place, rows in given.items()}
-        found, seen, counts = list[Rows](), Seen(5), _Counts(self._node.most)
+        found, seen, counts = list[Rows](), Seen(5), _Counts(self._most)
         fresh = empty(3)
         while True:
             self._pass(given, fresh)

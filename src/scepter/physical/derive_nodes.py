@@ -75,8 +75,6 @@ class Derive:
     """Rules that feed each other, to a fixpoint: the triples they derive. Its inputs are what does not rest on them."""
 
     rules: tuple[DerivedRule, ...]
-    most: int
-    """So many triples may be derived at one instant."""
 
     @cached_property
     def inner(self) -> tuple[Node, ...]:

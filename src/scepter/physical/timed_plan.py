@@ -106,8 +106,8 @@ def plan_timed(part: TimedQuery | Rule, facts: TimedFacts) -> Node | str:
         return str(reason)
 
 
-def plan_program(program: TimedProgram, facts: TimedFacts, most: int) -> tuple[Node, ...] | str:
-    """The operators of each query of a program, over the stream and what its rules derive; `most` triples at one instant."""
+def plan_program(program: TimedProgram, facts: TimedFacts) -> tuple[Node, ...] | str:
+    """The operators of each query of a program, over the stream and what its rules derive."""
     if facts.entails and program.rules:
         return "what rules derive entails more"
     schema = OntologySchema.from_triples(())
@@ -121,7 +121,7 @@ def plan_program(program: TimedProgram, facts: TimedFacts, most: int) -> tuple[N
                     _derived(i, program.rules[i], _Planner.of(program.rules[i], facts, derives, together, scans))
                     for i in stratum
                 ]
-                derives = (*derives, (Derive(tuple(made), most), together))
+                derives = (*derives, (Derive(tuple(made)), together))
         planners = [(query, _Planner.of(query, facts, derives)) for query in program.queries]
         return tuple(_answers(query, planner.node(query.pattern, None, alone=True)) for query, planner in planners)
     except _NoColumnsError as reason:
