@@ -8,6 +8,7 @@ import tempfile
 from pathlib import Path
 
 from torture.kills import compare
+from torture.mutants import run as run_mutants
 from torture.programs import LANGUAGES
 
 
@@ -26,7 +27,13 @@ def main() -> int:
     kills.add_argument("--per-run", type=int, default=5, help="how many in one run at most (default 5)")
     kills.add_argument("--seed", type=int, default=1)
     kills.add_argument("--language", choices=list(LANGUAGES), action="append")
+    mutants = commands.add_parser("mutants", help="mutated queries and files of every format")
+    mutants.add_argument("--count", type=int, default=2_000)
+    mutants.add_argument("--seed", type=int, default=0, help="the number of the first")
+    mutants.add_argument("--workers", type=int, default=1)
     given = parser.parse_args()
+    if given.command == "mutants":
+        return 1 if run_mutants(given.count, given.seed, given.workers, say) else 0
     return run_kills(given.kills, given.per_run, given.seed, given.language or list(LANGUAGES))
 
 

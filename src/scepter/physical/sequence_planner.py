@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 from scepter.algebra.expressions import Constant, Exists, Expression, IterationAggregate, Previous, Variable
@@ -60,6 +61,8 @@ class _Planner:
     slots: dict[str, int] = field(default_factory=dict)
     scans: list[ScanPlan] = field(default_factory=list)
     atoms: list[AtomPlan] = field(default_factory=list)
+    _numbers: dict[ScanPlan, int] = field(default_factory=dict)
+    """Of each scan its place: looked up, since a query may have thousands."""
 
     def plan(self) -> QueryPlan:
         for scan in find(self.query.pattern, Scan):
@@ -97,7 +100,7 @@ class _Planner:
         earlier: set[str] = set()
         positions = []
         for step in self.query.pattern.steps:
-            planned = tuple(self._plan_branch(scans, frozenset(earlier)) for scans in branches(step.atom))
+            planned = tuple(self._plan_branch(scans, earlier) for scans in branches(step.atom))
             bound = [frozenset().union(*(self.scans[s].slots for s in b.scans)) for b in planned]
             sure = [frozenset().union(*(self.scans[s].certain for s in b.scans)) for b in planned]
             self.atoms.append(
@@ -109,7 +112,7 @@ class _Planner:
                     earlier |= _visible(scan.pattern)
         return positions
 
-    def _plan_branch(self, scans: tuple[Scan, ...], earlier: frozenset[str]) -> Branch:
+    def _plan_branch(self, scans: tuple[Scan, ...], earlier: AbstractSet[str]) -> Branch:
         numbers: list[int] = []
         joint: list[tuple[Expression, int]] = []
         stateful: list[StatefulFilter] = []
@@ -152,10 +155,10 @@ class _Planner:
             shape_columns=columns,
             graphs=graphs,
         )
-        if plan in self.scans:
-            return self.scans.index(plan)
-        self.scans.append(plan)
-        return len(self.scans) - 1
+        if plan not in self._numbers:
+            self._numbers[plan] = len(self.scans)
+            self.scans.append(plan)
+        return self._numbers[plan]
 
     def _plan_chain(self, choice: tuple[_Choice, ...]) -> Chain:
         steps: list[StepPlan] = []

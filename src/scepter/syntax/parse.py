@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from lark.exceptions import UnexpectedInput, VisitError
 
-from scepter.errors import QueryError, Source, option_error, query_error
+from scepter.errors import Diagnostic, QueryError, Source, Span, option_error, query_error
 from scepter.syntax.expected import syntax_error
 from scepter.syntax.grammar import parser, refuse_deep
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 LANGUAGES = ("ep-sparql", "spaseq", "obep", "rsep-ql", "sparkwave")
 """The five languages, by the names the command line uses."""
 
+LONGEST = 1_000_000
+"""Characters of a query: reading takes time linear in them, some tens of microseconds each."""
 _EXTENSIONS = {
     ".epsparql": "ep-sparql",
     ".spaseq": "spaseq",
@@ -106,6 +108,9 @@ def _parse(language: str, source: Source) -> Any:
     # a language is loaded when a query is written in it: five syntax trees would cost more than checking a query
     builder: type[SparqlBuilder] = getattr(import_module(f"scepter.syntax.{language}"), f"{language.capitalize()}Builder")
     grammar = parser(language)
+    if len(source.text) > LONGEST:
+        message = f"the query has {len(source.text):,} characters, and {LONGEST:,} is the most"
+        raise QueryError(Diagnostic("too-long", message, Span(LONGEST, LONGEST + 1), "write less, or several queries"), source)
     try:
         parsed = grammar.parse(source.text)
         refuse_deep(parsed)

@@ -1,0 +1,39 @@
+"""The torture chamber's mutants, some of them: the long run is by hand (`tools/torture`)."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from scepter.errors import QueryError
+from scepter.runtime.queries import parse
+from scepter.syntax.parse import LONGEST
+from torture.mutants import attempt, mutated, seeds
+from torture.programs import LANGUAGES, program, stream
+
+ORIGINALS = seeds()
+
+
+@pytest.mark.parametrize("first", range(0, 1_000, 100))
+def test_mutants_are_read_or_refused(first: int) -> None:
+    found = [attempt(number, ORIGINALS) for number in range(first, first + 100)]
+    # how long one takes is a matter of the machine, and of what it compiles first
+    assert [finding for finding in found if finding is not None and "seconds" not in finding.trouble] == []
+
+
+def test_a_mutant_is_the_same_whenever_it_is_made() -> None:
+    assert mutated(b"abc" * 20, random.Random(3)) == mutated(b"abc" * 20, random.Random(3))
+    assert stream(1, 2, 10, 3) == stream(1, 2, 10, 3)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_is_mutated_is_right_to_begin_with(language: str) -> None:
+    for seed in range(20):
+        assert parse(program(language, seed), language).streams is not None
+
+
+def test_a_query_that_is_too_long_is_refused_before_it_is_read() -> None:
+    with pytest.raises(QueryError, match="the query has 1,000,001 characters") as caught:
+        parse("# " + "x" * (LONGEST - 1), "spaseq")
+    assert caught.value.code == "too-long"
