@@ -168,3 +168,46 @@ def events(draw: st.DrawFn) -> list[Event]:
             triples.append(Triple(subject, IRI(NS + draw(st.sampled_from("pq"))), draw(_term())))
         found.append(Event(draw(st.sampled_from([STREAMS[0]] * 4 + [STREAMS[1]])), start, end, tuple(dict.fromkeys(triples))))
     return found
+
+
+@st.composite
+def window_queries(draw: st.DrawFn) -> QueryText:
+    """A query over windows without event patterns."""
+    at = draw(st.sampled_from(["change", "change", "close", "given"]))
+    windows = draw(_windows(at == "close"))
+    one, other = ":w0", f":w{len(windows) - 1}"
+    where = draw(
+        st.sampled_from(
+            [
+                f"WINDOW {one} {{ ?x :p ?y . ?y :q ?z }}",
+                f"WINDOW {one} {{ ?x :p ?y }} WINDOW {other} {{ ?y :q ?z }}",
+                f"WINDOW {one} {{ ?x :p ?y OPTIONAL {{ ?y :q ?z }} }}",
+                f"WINDOW {one} {{ ?x :p ?y }} MINUS {{ WINDOW {other} {{ ?y :q ?z }} }}",
+                f"WINDOW {one} {{ ?x :p ?y FILTER NOT EXISTS {{ ?y :q ?x }} }}",
+                f"{{ WINDOW {one} {{ ?x :p ?y }} }} UNION {{ WINDOW {other} {{ ?x :q ?y }} }}",
+                f"WINDOW {one} {{ ?x :p ?y }} ?m :name ?n",
+                f"WINDOW {one} {{ ?x ?p ?y }} GRAPH <{DB}> {{ ?y :name ?n }}",
+                f"WINDOW {one} {{ ?x :p ?x . ?x :q ?y }}",
+                f"?x :name ?y OPTIONAL {{ WINDOW {one} {{ ?x :p ?z }} }}",
+                f"WINDOW {one} {{ ?x :p|:q ?y }}",
+            ]
+        )
+    )
+    result, tail = draw(
+        st.sampled_from(
+            [("SELECT *", "")] * 4
+            + [
+                ("SELECT DISTINCT ?x", ""),
+                ("SELECT (COUNT(*) AS ?count)", ""),
+                ("SELECT ?y (COUNT(DISTINCT ?x) AS ?count)", "GROUP BY ?y"),
+                ("SELECT (MAX(?y) AS ?max) (COUNT(?y) AS ?count)", "HAVING (COUNT(*) > 1)"),
+                ("ASK", ""),
+                ("CONSTRUCT { :it :is ?y }", ""),
+            ]
+        )
+    )
+    register = draw(st.sampled_from(["", "REGISTER ISTREAM :out AS", "REGISTER RSTREAM :out AS", "REGISTER DSTREAM :out AS"]))
+    report = "REPORT ON WINDOW CLOSE" if at == "close" else ""
+    lines = [f"PREFIX : <{NS}>", register, result, *windows, report, f"WHERE {{ {where} }}", tail]
+    instants = tuple(draw(st.lists(st.integers(0, 14), min_size=1, max_size=4))) if at == "given" else None
+    return QueryText("\n".join(line for line in lines if line), None, instants)

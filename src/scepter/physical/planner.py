@@ -15,7 +15,7 @@ from scepter.algebra.query import Ask, Program, Query, Select, Unit
 from scepter.algebra.timed import TimedProgram, TimedQuery
 from scepter.algebra.timed_bounds import counts_units
 from scepter.algebra.walk import find, walk
-from scepter.algebra.windows import Policy, Report, WindowedQuery
+from scepter.algebra.windows import Landmark, Policy, RelationToStream, Report, StreamWindow, WindowedQuery, window_graph
 from scepter.ontology.schema import Schema
 from scepter.physical.continuous import Core, can_repeat, columnar_core, is_monotone
 from scepter.physical.entailment import asks_data, entailment_of
@@ -30,10 +30,10 @@ from scepter.physical.predicates import predicates_of
 from scepter.physical.sequence_planner import plan_query
 from scepter.physical.timed_plan import TimedFacts, decides_late, plan_program, plan_timed
 from scepter.physical.unit_nodes import Pairs, Sequence, SequenceGroups, Snapshot, Solutions, TripleStar, graph_scans
-from scepter.physical.window_nodes import Step
-from scepter.physical.window_plan import NotPlanned, WindowOn, plan_periodic
+from scepter.physical.window_nodes import Output, Step, When
+from scepter.physical.window_plan import NotPlanned, Reporting, WindowOn, plan_periodic, plan_windowed
 from scepter.rdf.terms import IRI
-from scepter.timeline import Duration, TimeKind
+from scepter.timeline import MICROSECONDS, Duration, TimeKind
 
 _ASKED = "the exact evaluator is asked for"
 
@@ -160,12 +160,52 @@ def _windowed(query: WindowedQuery, facts: Facts) -> _Made:
     policy = Policy(facts.policy or Policy.UNRESTRICTED.value)
     if facts.exact:
         return _Made(Snapshot(query, _ASKED))
+    if not query.events:
+        return _windows_alone(query, facts)
     pair = plan_pairs(query, policy)
     if pair is None:
         return _Made(Snapshot(query, "this is no plain MATCH of two events in sequence"))
     if not all(_is_moderate(window.extent, facts) for window in query.windows):
         return _Made(Snapshot(query, "a window is longer than columns of 64 bits can count"))
     return _Made(Pairs(query, pair))
+
+
+def _windows_alone(query: WindowedQuery, facts: Facts) -> _Made:
+    """A query over windows without event patterns."""
+    try:
+        windows = {window_graph(window.name): _window(window, facts) for window in query.windows}
+        root, ranked = plan_windowed(query.pattern, windows, _reporting(query, windows, facts), facts.counts(query))
+    except (NotPlanned, ValueError) as reason:  # what is wrong with a duration is told with its place when the run is set up
+        return _Made(Snapshot(query, str(reason)))
+    return _Made(root, ranked=ranked)
+
+
+def _window(window: StreamWindow, facts: Facts) -> WindowOn:
+    assert facts.kind is not None
+    extent = window.extent
+    if isinstance(extent, Landmark):
+        if extent.kind is TimeKind.DATETIME and facts.kind is TimeKind.INTEGER:
+            raise NotPlanned("the landmark is a dateTime, but the streams' timestamps are integers")
+        units = 1 if extent.kind is facts.kind else MICROSECONDS[facts.time_unit]
+        return WindowOn((window.stream,), None, Step(1), extent.instant * units)
+    step = (extent.step or Duration(1, bare=True)).ticks(facts.kind, facts.time_unit)
+    return WindowOn((window.stream,), extent.width.ticks(facts.kind, facts.time_unit), Step(step))
+
+
+def _reporting(query: WindowedQuery, windows: dict[IRI, WindowOn], facts: Facts) -> Reporting:
+    output = _OUTPUTS[query.output]
+    if facts.evaluate_at is not None:
+        return Reporting(When.INSTANTS, output, Step(1), facts.evaluate_at)
+    if query.report is Report.CONTENT_CHANGE:
+        return Reporting(When.ITEMS, output, Step(1))
+    return Reporting(When.MULTIPLES, output, Step(min(w.step.ticks for w in windows.values() if w.width is not None)))
+
+
+_OUTPUTS = {
+    RelationToStream.RSTREAM: Output.ALL,
+    RelationToStream.ISTREAM: Output.NEW,
+    RelationToStream.DSTREAM: Output.GONE,
+}
 
 
 def _is_moderate(extent: Any, facts: Facts) -> bool:
@@ -214,8 +254,6 @@ def _unflattened(query: ContinuousQuery | PeriodicQuery, facts: Facts) -> str:
 def _periodic(query: PeriodicQuery, facts: Facts) -> _Made:
     if facts.exact or (why := _unflattened(query, facts)):
         return _Made(Snapshot(query, _ASKED if facts.exact else why))
-    if query.report is Report.WINDOW_CLOSE:
-        return _Made(Snapshot(query, "at the close of windows that hold nothing there are no rows to tell it"))
     assert facts.kind is not None
     try:
         (step,) = {source.step.ticks(facts.kind, facts.time_unit) for source in query.sources}
@@ -227,7 +265,9 @@ def _periodic(query: PeriodicQuery, facts: Facts) -> _Made:
     grid = Step(step, facts.start)
     windows = [WindowOn(tuple(dict.fromkeys(iris)), width, grid) for width, iris in streams.items()]
     try:
-        root, ranked = plan_periodic(query.pattern, windows, grid, facts.counts(query))
+        root, ranked = plan_periodic(
+            query.pattern, windows, grid, facts.counts(query), every=query.report is Report.WINDOW_CLOSE
+        )
     except NotPlanned as reason:
         return _Made(Snapshot(query, str(reason)))
     return _Made(root, ranked=ranked)

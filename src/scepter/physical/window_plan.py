@@ -7,8 +7,9 @@ the triple pattern that has most constants among those connected.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 
 from scepter.algebra.expressions import Aggregate, And, Call, Constant, Exists, Expression, Variable
 from scepter.algebra.patterns import (
@@ -313,17 +314,43 @@ def report_of(
 
 
 def plan_periodic(
-    pattern: Pattern, windows: Sequence[WindowOn], grid: Step, count: Count
+    pattern: Pattern, windows: Sequence[WindowOn], grid: Step, count: Count, *, every: bool = False
 ) -> tuple[Node, bool]:  # fmt: skip
-    """A periodic query: evaluated at every multiple of the step at which a window holds an item (spec/50-sparkwave rule 2)."""
-    items: Node | None = None
-    for window in windows:
-        one = window.over(window_nodes.ItemScan(window.streams))
-        items = one if items is None else nodes.Union(items, one)
-    assert items is not None
-    found = items
+    """A periodic query: evaluated at every multiple of the step at which a window holds an item, or, with `every`, at all of
+    them from the first item on (spec/50-sparkwave rule 2)."""
+    items: Node = window_nodes.ItemScan(tuple(dict.fromkeys(iri for window in windows for iri in window.streams)))
+    if not every:
+        held = [window.over(window_nodes.ItemScan(window.streams)) for window in windows]
+        items = reduce(nodes.Union, held)
+    when = window_nodes.When.MULTIPLES if every else window_nodes.When.HELD
 
     def report(rows: Node) -> window_nodes.Report:
-        return window_nodes.Report(rows, found, window_nodes.When.HELD, window_nodes.Output.ALL, grid)
+        return window_nodes.Report(rows, items, when, window_nodes.Output.ALL, grid)
 
     return report_of(pattern, Dataset(tuple(windows), {}, count, grid), report)
+
+
+@dataclass(frozen=True, slots=True)
+class Reporting:
+    """When a query over windows is evaluated, and what of its answer is reported."""
+
+    when: window_nodes.When
+    output: window_nodes.Output
+    step: Step
+    instants: tuple[int, ...] = ()
+
+
+def plan_windowed(
+    pattern: Pattern, windows: Mapping[IRI, WindowOn], reporting: Reporting, count: Count
+) -> tuple[Node, bool]:  # fmt: skip
+    """A query over named windows (spec/30-rsep-ql): each is a graph of its own, by the name that patterns call it."""
+    multiples = reporting.when is window_nodes.When.MULTIPLES
+    streams = tuple(dict.fromkeys(iri for window in windows.values() for iri in window.streams))
+    items = window_nodes.ItemScan(streams)
+
+    def report(rows: Node) -> window_nodes.Report:
+        step, instants = reporting.step, reporting.instants
+        return window_nodes.Report(rows, items, reporting.when, reporting.output, step, instants)
+
+    named: dict[IRI, tuple[WindowOn, ...]] = {name: (window,) for name, window in windows.items()}
+    return report_of(pattern, Dataset((), named, count, reporting.step if multiples else None), report)

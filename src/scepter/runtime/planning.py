@@ -7,11 +7,13 @@ from itertools import chain
 from scepter.algebra.continuous import ContinuousQuery, PeriodicQuery
 from scepter.algebra.patterns import TriplePattern
 from scepter.algebra.query import Program, Unit
+from scepter.algebra.windows import WindowedQuery
 from scepter.kernel.background import Background
 from scepter.kernel.continuous.knowledge import Knowledge
 from scepter.kernel.continuous.static_graph import schema_statements
 from scepter.kernel.graph_columns import constants
 from scepter.kernel.sparql.dataset import Dataset
+from scepter.kernel.windowed.query import query_dataset
 from scepter.physical.facts import Count, Facts, Statics
 from scepter.physical.plan import PhysicalPlan
 from scepter.physical.planner import plan
@@ -56,7 +58,7 @@ def _dataset_of(unit: Unit, dataset: Dataset, ontology: tuple[Triple, ...]) -> D
     """What is static to a unit, with what it entails."""
     if isinstance(unit, ContinuousQuery | PeriodicQuery):
         return Dataset(Knowledge.of(unit.pattern, dataset, unit.graphs, ontology).static, dataset.named)
-    return dataset
+    return query_dataset(unit, dataset) if isinstance(unit, WindowedQuery) else dataset
 
 
 def _counted(dataset: Dataset) -> Count:

@@ -28,7 +28,7 @@ from scepter.runtime.options import RunOptions
 from scepter.runtime.sequence_task import sequence_task
 from scepter.runtime.tasks import Task
 from scepter.runtime.timed_task import check_timed, timed_pipeline, timed_task
-from scepter.runtime.window_pipeline import periodic_pipeline
+from scepter.runtime.window_pipeline import periodic_pipeline, windowed_pipeline
 from scepter.runtime.windowed_task import pair_task, windowed_task
 from scepter.timeline import TimeKind
 
@@ -84,6 +84,7 @@ def task_of(plan: UnitPlan, setup: TaskSetup) -> Task:
 PIPELINES: dict[type, Callable[[UnitPlan, TaskSetup], Task]] = {
     TimedProgram: timed_pipeline,
     PeriodicQuery: periodic_pipeline,
+    WindowedQuery: windowed_pipeline,
 }
 """Kind of unit -> what executes its operators over rows."""
 

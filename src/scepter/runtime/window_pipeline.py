@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from scepter.algebra.continuous import PeriodicQuery
+from scepter.algebra.windows import WindowedQuery
 from scepter.kernel.background import Background
 from scepter.kernel.build import Surroundings
 from scepter.kernel.continuous.knowledge import Knowledge
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.dataset import Dataset
+from scepter.kernel.windowed.query import query_dataset
 from scepter.physical.plan import UnitPlan
 from scepter.runtime.pipeline import Pipeline
 
@@ -33,6 +35,19 @@ def periodic_pipeline(plan: UnitPlan, setup: TaskSetup) -> Pipeline:
         knowledge.schema.flattened(),
         context=Context(graph=knowledge.static, dataset=knowledge.dataset),
     )
+    return Pipeline(
+        plan.root, query.result, plan.number, setup, around, at_once=plan.at_once, measured=setup.measured, ranked=plan.ranked
+    )
+
+
+def windowed_pipeline(plan: UnitPlan, setup: TaskSetup) -> Pipeline:
+    """A query over named windows at work."""
+    query = plan.unit
+    assert isinstance(query, WindowedQuery)
+    background = Background()
+    background.dataset = query_dataset(query, setup.background.dataset)
+    context = Context(graph=background.dataset.default, dataset=background.dataset)
+    around = Surroundings(setup.key, setup.texts, background, setup.kind, setup.options.time_unit, context=context)
     return Pipeline(
         plan.root, query.result, plan.number, setup, around, at_once=plan.at_once, measured=setup.measured, ranked=plan.ranked
     )

@@ -63,6 +63,11 @@ class Observations:
                     f"{g} {PROV} {stamp} .\n"
                 )
 
+    def of(self, sensor: int) -> NDArray[np.int64]:
+        """The times of one sensor."""
+        found: NDArray[np.int64] = self.time[self.sensor == sensor]
+        return found
+
     def averages(self, width: int, step: int) -> int:
         """How many rows a report of averages per sensor has: sensors with an observation in a window, over all windows."""
         first = -(-self.time // step) * step
@@ -88,3 +93,12 @@ def write_repository(path: Path, triples: int, sensors: int = 450) -> None:
                 written += 1
         for place in range(triples - written):
             out.write(f'<{CITY}place/{place}> <{CITY}name> "place {place}" .\n')
+
+
+def joined(times: list[NDArray[np.int64]], width: int, step: int) -> int:
+    """How many rows a join of one observation from each stream has, over all windows that hold an observation of any."""
+    last = max(int(each[-1]) for each in times) + width
+    return sum(
+        int(np.prod([np.count_nonzero((each > at - width) & (each <= at)) for each in times]))
+        for at in range(0, last + step, step)
+    )

@@ -35,7 +35,8 @@ class WindowedKernel:
         self._by_stream: dict[IRI, list[WindowContent]] = {}
         for window in query.windows:
             self._by_stream.setdefault(window.stream, []).append(self._contents[window.name])
-        dataset = _dataset(query, background, self._graphs())
+        static = query_dataset(query, background)
+        dataset = Dataset(static.default, _NamedGraphs(static.named, self._graphs()))
         self._context = Context(graph=dataset.default, dataset=dataset)
         self._operators = [build_operator(events, policy, self._scan) for events in query.events]
         self._consuming = any(scan.consuming for content in self._contents.values() for scan in content.scans)
@@ -158,16 +159,18 @@ class _NamedGraphs(Mapping[IRI, RDFGraph]):
         return name in self._named or name in self._windows
 
 
-def _dataset(query: WindowedQuery, background: Dataset, windows: Mapping[IRI, RDFGraph]) -> Dataset:
-    """The background as the query's FROM and FROM NAMED clauses see it, and the windows."""
+def query_dataset(query: WindowedQuery, background: Dataset) -> Dataset:
+    """The background as the query's FROM and FROM NAMED clauses see it."""
     default = background.default
     if query.default_graphs:
-        default = union([background.default, *(background.named[name] for name in query.default_graphs)])
+        default = union(
+            [background.default, *(background.named[name] for name in query.default_graphs if name in background.named)]
+        )
     named = background.named
     if query.named_graphs:
         wanted = {*query.named_graphs, *_constant_graphs(query)}
         named = {name: graph for name, graph in named.items() if name in wanted}
-    return Dataset(default, _NamedGraphs(named, windows))
+    return Dataset(default, named)
 
 
 def _constant_graphs(query: WindowedQuery) -> Iterator[IRI]:
