@@ -213,8 +213,8 @@ class Writer:
         number, scale = np.zeros(count), np.full(count, NOT_A_NUMBER, np.int8)
         status = np.zeros(count, np.int8)
         size = write_terms(
-            column.data, column.offsets, column.valid.view(np.uint8), mode, _padded(head), _padded(tail), _padded(base), _code(datatype), self._words, out, 0, scratch,
-            ids, places, number, scale, status,
+            column.data, column.offsets, column.valid.view(np.uint8), mode, _padded(head), _padded(tail), _padded(base),
+            _code(datatype), self._words, out, 0, scratch, ids, places, number, scale, status,
         )  # fmt: skip
         self._settle(out, places, number, scale)
         places += self._append(out[:size])
