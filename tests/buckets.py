@@ -16,6 +16,7 @@ from scepter.rdf.terms import IRI, Triple
 from scepter.runtime.inputs import OntologyGiven, load_background, load_ontology
 from scepter.runtime.matches import Match, Matcher
 from scepter.runtime.options import RunOptions
+from scepter.runtime.planning import facts_of, planned
 from scepter.runtime.queries import Query
 from scepter.runtime.spark.background import ShippedBackground
 from scepter.runtime.spark.jobs import Job, QueryWork
@@ -34,15 +35,16 @@ def job_of(
     given: Iterable[str] = (),
 ) -> Job:
     static = load_background(query, background, ontology)
+    schema = load_ontology(query, ontology)
     return Job(
         name=uuid.uuid4().hex,
-        program=query.program,
+        plan=planned(query.program, facts_of(options, static, schema, kind)),
         options=options,
         kind=kind,
         key=TermKey.fixed(),
         streams=tuple(IRI(iri) for iri in dict.fromkeys([*query.streams, *given])),
         static=ShippedBackground.of(static),
-        ontology=load_ontology(query, ontology),
+        ontology=schema,
         buckets=buckets,
         live=live,
     )

@@ -59,7 +59,7 @@ def evaluate_program(
     time_unit: str = "ms",
 ) -> list[list[Match]]:
     """The matches of each query; a query's CONSTRUCT … INTO feeds the others (12)."""
-    waiting = list(enumerate(program.queries))
+    waiting = list(enumerate(find(program, Query)))
     known, answers = list(events), {}
     while waiting:
         made_later = {query.result.into for _, query in waiting if isinstance(query.result, Construct)}
@@ -73,7 +73,7 @@ def evaluate_program(
                 made = (match for match in answers[number] if match.graph)
                 known += [Event(query.result.into.value, m.start, m.end, m.graph or frozenset()) for m in made]
         waiting = [item for item in waiting if item not in ready]
-    return [answers[number] for number in range(len(program.queries))]
+    return [answers[number] for number in range(len(answers))]
 
 
 def _evaluate(

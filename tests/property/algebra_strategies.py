@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from scepter.algebra import patterns
 from scepter.algebra.expressions import Constant, Variable
-from scepter.algebra.query import Unit
-from scepter.algebra.walk import NODE_TYPES, Algebra
+from scepter.algebra.query import Query, Unit
+from scepter.algebra.walk import WRITTEN_TYPES
 from scepter.rdf.terms import IRI, LANG_STRING, RDFS, STRING, XSD, BlankNode, Literal
 from scepter.timeline import Duration
 
@@ -44,11 +44,13 @@ LEAVES: dict[Any, st.SearchStrategy[Any]] = {
     Duration: st.builds(Duration, AMOUNTS, st.booleans()),
     Variable: st.builds(Variable, NAMES),
 }
-_HINTS = {kind: typing.get_type_hints(kind, localns={"Pattern": patterns.Pattern}) for kind in NODE_TYPES}
+_HINTS = {kind: typing.get_type_hints(kind, localns={"Pattern": patterns.Pattern}) for kind in WRITTEN_TYPES}
 
 
-def nodes(hint: Any = Algebra, depth: int = 3) -> st.SearchStrategy[Any]:
-    """Values of a type of the algebra, nested to a depth."""
+def nodes(hint: Any = None, depth: int = 3) -> st.SearchStrategy[Any]:
+    """Values of a type of the algebra (None: of any that has a text), nested to a depth."""
+    if hint is None:
+        return st.sampled_from(WRITTEN_TYPES).flatmap(lambda kind: _one(kind, depth))
     choices = typing.get_args(hint) if isinstance(hint, types.UnionType) or typing.get_origin(hint) is typing.Union else (hint,)
     if depth <= 0 and len(choices) > 1:
         choices = tuple(c for c in choices if c in LEAVES or c is Constant) or choices[:1]
@@ -63,7 +65,7 @@ def _one(hint: Any, depth: int) -> st.SearchStrategy[Any]:
     if typing.get_origin(hint) is tuple:
         *items, last = typing.get_args(hint)
         if items == [Unit]:
-            return st.just(())  # units of other kinds have no text form
+            return st.lists(nodes(Query, depth), max_size=3).map(tuple)  # units of other kinds have no text form
         if last is Ellipsis:
             return st.lists(nodes(items[0], depth), max_size=3).map(tuple)
         return st.tuples(*(nodes(item, depth) for item in (*items, last)))

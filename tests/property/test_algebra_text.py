@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from property.algebra_strategies import nodes
 from scepter.algebra.text import format_node, parse_node
-from scepter.algebra.walk import NODE_TYPES, Algebra, rewrite, walk
+from scepter.algebra.walk import WRITTEN_TYPES, Algebra, rewrite, walk
 from scepter.errors import QueryError
 
 PREFIXES = {"": "http://e/", "e-1": "http://e/#", "xsd": "http://e/other/"}
@@ -22,7 +22,7 @@ def test_print_then_parse_is_the_identity(node: Algebra) -> None:
     assert parse_node(format_node(node), type(node)) == node
 
 
-@pytest.mark.parametrize("kind", NODE_TYPES, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", WRITTEN_TYPES, ids=lambda kind: kind.__name__)
 @given(data=st.data())
 @settings(max_examples=4, deadline=None)
 def test_every_kind_of_node_prints_and_parses(kind: type[Algebra], data: st.DataObject) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from functools import partial
+from contextlib import nullcontext
 from unittest.mock import patch
 
 from hypothesis import HealthCheck, event, given, note, settings
@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from naive.obep import Event
 from property.obep_strategies import CLASSES, EXAMPLES, NODES, NS, PROPERTIES, axioms, graphs, left, streams
+from roads import exact_evaluators
 from scepter.algebra.classes import ClassExpression, Named
-from scepter.algebra.events import EventQuery
 from scepter.kernel.background import Background
 from scepter.ontology.assertions import Assertions
 from scepter.ontology.axioms import Axiom, SubClassOf
@@ -24,10 +24,8 @@ from scepter.rdf.terms import IRI, BlankNode, Literal, Term, Triple
 from scepter.runtime import item_contents
 from scepter.runtime.engine import LocalEngine
 from scepter.runtime.matches import Match
-from scepter.runtime.occurrence_task import OccurrenceTask
 from scepter.runtime.options import RunOptions
 from scepter.runtime.queries import Query, parse
-from scepter.runtime.registry import TASKS
 from scepter.timeline import TimeKind
 
 MANY = settings(deadline=None, max_examples=EXAMPLES, suppress_health_check=[HealthCheck.too_slow])
@@ -61,7 +59,7 @@ def sequences(draw: st.DrawFn) -> Query:
 
 def answers(query: Query, stream: list[Event], cuts: list[int], columnar: bool) -> Counter[object]:
     """What the engine answers, its time moved on at the cuts."""
-    with patch.dict(TASKS, {EventQuery: partial(OccurrenceTask, columnar=columnar)}):
+    with nullcontext() if columnar else exact_evaluators():
         engine = LocalEngine(query.program, RunOptions(), Background(BACKGROUND, {}), ontology=tuple(ONTOLOGY))
         rest = list(stream)
         matches: list[Match] = []

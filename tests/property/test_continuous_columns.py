@@ -15,13 +15,11 @@ import scepter
 from naive.sparkwave import Event
 from property.sparkwave_strategies import NS, STREAMS, THINGS, Setting, events, schemas, triples
 from property.spaseq_strategies import EXAMPLES
+from roads import exact_evaluators
 from scepter.algebra.continuous import ContinuousQuery
-from scepter.kernel.continuous.knowledge import Knowledge
 from scepter.lower import lower
-from scepter.physical.continuous import Core, columnar_core, continuous_pattern
+from scepter.physical.continuous import Core, columnar_core
 from scepter.rdf.terms import IRI, XSD, Literal, Term, Triple
-from scepter.runtime.continuous_task import ContinuousTask
-from scepter.runtime.registry import TASKS, TaskSetup
 
 MANY = settings(
     deadline=None,
@@ -45,13 +43,6 @@ CONDITIONS = [
     "?v > 1", "?v = 2", "?v >= 2 && ?v != 2.5", "?v < ?w", "?v + ?w < 4", "?v = ?w || ?a = :x", "?v > 90071992547409930000000",
     "?a != :z", "ISLITERAL(?v)", "STR(?v) > STR(?w)", "BOUND(?a)", "?v IN (1, 2.0)", "?v / 0 = 1",
 ]  # fmt: skip
-
-
-def term_by_term(query: ContinuousQuery, number: int, setup: TaskSetup) -> ContinuousTask:
-    """The slow twin, for any query."""
-    pattern = continuous_pattern(query)
-    knowledge = Knowledge.of(pattern, setup.background.dataset, query.graphs, setup.ontology)
-    return ContinuousTask(query, number, setup, pattern, knowledge)
 
 
 @st.composite
@@ -138,12 +129,12 @@ def selected(match: scepter.Match, places: dict[int, int]) -> object:
 def test_columns_and_terms_give_the_same_matches(
     setting: Setting, size: int, delay: int, room: tuple[int, int], random: Any
 ) -> None:
-    (unit,) = lower(setting.text, "sparkwave").program.others
+    (unit,) = lower(setting.text, "sparkwave").program.units
     assert isinstance(unit, ContinuousQuery)
-    assert isinstance(columnar_core(unit, continuous_pattern(unit)), Core)
+    assert isinstance(columnar_core(unit), Core)
     arriving = sorted(setting.events, key=lambda e: e.end + random.randint(0, delay))
     note(repr(setting))
-    with patch.dict(TASKS, {ContinuousQuery: term_by_term}):
+    with exact_evaluators():
         wanted = answers(setting, arriving, size, delay)
     event(f"matches: {min(3, wanted.total())}")
     least, chunk = room

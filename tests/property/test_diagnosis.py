@@ -13,6 +13,7 @@ from naive.spaseq import _Evaluation, _Place, _scoped, _variants
 from naive.windows import Window
 from property.spaseq_strategies import BACKGROUND, DB, EXAMPLES, QueryText, background, events, queries
 from scepter.algebra.query import Conjunction, Disjunction, Negation, Optional, Query, Scan, Sliding, Tumbling
+from scepter.algebra.walk import find
 from scepter.cases.source import TimelineSource
 from scepter.kernel.sparql.dataset import Dataset, Graph
 from scepter.rdf.terms import IRI
@@ -91,10 +92,10 @@ def _diagnosed(query: QueryText, stream: Sequence[naive.Event]) -> tuple[Query, 
     findings = diagnose(parsed, sources, background={DB: BACKGROUND})
     if not findings.diagnoses:
         assert not any(e.stream in query.streams for e in stream)
-        return parsed.lowered.program.queries[0], (), 0
+        return next(find(parsed.lowered.program, Query)), (), 0
     assert findings.until is None
     (diagnosis,) = findings.diagnoses
-    return parsed.lowered.program.queries[0], diagnosis.steps, diagnosis.matches
+    return next(find(parsed.lowered.program, Query)), diagnosis.steps, diagnosis.matches
 
 
 @MANY

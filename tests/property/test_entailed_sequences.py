@@ -12,9 +12,9 @@ from naive.comparison import comparable_row
 from naive.sparkwave import Event
 from property.epsparql_strategies import EXAMPLES
 from property.sparkwave_strategies import NS, events, schemas
-from scepter.kernel.entailed import entailment_of
-from scepter.optimizer.lift_sequences import lift_sequence
-from scepter.physical.planner import plan_query
+from scepter.physical.entailment import entailment_of
+from scepter.physical.lift_sequences import lift_sequence
+from scepter.physical.sequence_planner import plan_query
 from scepter.rdf.formats import parse_graph
 from scepter.rdf.terms import Triple
 from scepter.timeline import TimeKind
@@ -54,7 +54,7 @@ def test_columns_and_terms_agree(text: str, stream: list[Event], schema: list[Tr
 
 
 def test_the_one_road_is_taken_and_the_other_is_not() -> None:
-    (program,) = scepter.parse(f"PREFIX : <{NS}> SELECT * WHERE {{ ?x a :C }}", "ep-sparql").program.others
+    (program,) = scepter.parse(f"PREFIX : <{NS}> SELECT * WHERE {{ ?x a :C }}", "ep-sparql").program.units
     query = lift_sequence(program, TimeKind.INTEGER, shortest=1)  # type: ignore[arg-type]
     assert query is not None
     plan = plan_query(query)

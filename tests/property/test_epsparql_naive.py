@@ -34,7 +34,7 @@ def parsed(text: str) -> scepter.Query:
 def by_definition(
     query: scepter.Query, stream: Sequence[naive.Event], static: Sequence[Triple] = (), policy: str | None = None
 ) -> Counter[object]:
-    (program,) = query.lowered.program.others  # as written: the engine runs what the optimizer makes of it
+    (program,) = query.lowered.program.units  # as written: the engine runs what the optimizer makes of it
     assert isinstance(program, TimedProgram)
     answers = naive.run(program, stream, static, policy)
     return Counter(

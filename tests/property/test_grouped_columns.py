@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 
-import pytest
 from hypothesis import HealthCheck, event, given, note, settings
 from hypothesis import strategies as st
 
 import scepter
 from property.epsparql_strategies import EXAMPLES, PREFIX
+from roads import exact_evaluators
 from scepter.algebra.timed import TimedProgram
-from scepter.optimizer.lift_groups import lift_groups
+from scepter.physical.lift_groups import lift_groups
 from scepter.rdf.terms import IRI, XSD, Literal, Term, Triple
-from scepter.runtime import timed_task
 from scepter.timeline import TimeKind
 
 STREAM = "http://example/s"
@@ -91,9 +91,7 @@ ONTOLOGY = "<http://example/q> <http://www.w3.org/2000/01/rdf-schema#subProperty
 
 
 def run(query: scepter.Query, stream: list[scepter.Event], size: int, entails: bool, in_columns: bool) -> list[object]:
-    with pytest.MonkeyPatch.context() as patch:
-        if not in_columns:
-            patch.setattr(timed_task, "lift_groups", lambda program, kind: None)
+    with nullcontext() if in_columns else exact_evaluators():
         engine = scepter.Engine(query, ontology=ONTOLOGY if entails else None)
         found = []
         for first in range(0, len(stream), size):
@@ -106,7 +104,7 @@ def run(query: scepter.Query, stream: list[scepter.Event], size: int, entails: b
 @given(queries(), streams(), st.sampled_from([1, 3, 100]), st.sampled_from([False, False, True]))
 def test_columns_and_terms_give_the_same_rows(text: str, stream: list[scepter.Event], size: int, entails: bool) -> None:
     query = scepter.parse(text, "ep-sparql")
-    (program,) = query.lowered.program.others
+    (program,) = query.lowered.program.units
     assert isinstance(program, TimedProgram)
     assert lift_groups(program, TimeKind.INTEGER) is not None, "the strategy is about what is lifted"
     note(text)

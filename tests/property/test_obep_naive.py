@@ -27,7 +27,7 @@ MANY = settings(deadline=None, max_examples=EXAMPLES, suppress_health_check=[Hea
 
 
 def by_definition(query: ObepText, stream: Sequence[naive.Event]) -> Counter[object]:
-    (unit,) = lower(query.text, "obep").program.others
+    (unit,) = lower(query.text, "obep").program.units
     assert isinstance(unit, EventQuery)
     read = {s.iri.value for s in unit.streams}
     ontology = read_ontology(parse_graph(ONTOLOGY))

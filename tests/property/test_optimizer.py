@@ -130,7 +130,7 @@ def test_any_pattern_keeps_its_solutions(
     pattern: Pattern, filters: list[Expression], graph: list[Triple], named: list[list[Triple]]
 ) -> None:
     query = query_of(pattern, tuple(filters))
-    (optimized,) = optimize(Program((query,))).queries
+    (optimized,) = find(optimize(Program((query,))), Query)
     assert answers(scan_of(optimized), graph, named) == answers(scan_of(query), graph, named)
 
 
@@ -156,7 +156,7 @@ def test_a_computed_value_is_the_same_value_or_the_same_error(
     expression: Expression, bindings: dict[str, IRI | Literal]
 ) -> None:
     query = query_of(Extend(EMPTY, Variable("w"), expression))
-    (optimized,) = optimize(Program((query,))).queries
+    (optimized,) = find(optimize(Program((query,))), Query)
     (extended,) = find(optimized, Extend)
 
     def value(e: Expression) -> object:
@@ -176,7 +176,7 @@ def test_a_filter_over_the_previous_iteration_keeps_what_it_keeps(
     query = query_of(EMPTY, tuple(filters))
     context = Context(previous=previous)
     for rules in ((fold_constants,), (split_conjuncts,), RULES):
-        (optimized,) = optimize(Program((query,)), rules=rules).queries
+        (optimized,) = find(optimize(Program((query,)), rules=rules), Query)
         after = all(holds(f, bindings, context) for f in scan_of(optimized).filters)
         assert after == all(holds(f, bindings, context) for f in filters)
 

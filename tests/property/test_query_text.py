@@ -5,6 +5,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from scepter.algebra.query import Query
+from scepter.algebra.walk import find
 from scepter.errors import QueryError
 from scepter.lower import lower
 
@@ -38,11 +40,11 @@ def check(text: str) -> None:
         assert 0 <= span.start <= len(text)
         assert "__" not in error.diagnostic.message or "__" in text  # no terminal of the grammar
     else:
-        assert lowered.program.queries
+        assert lowered.program.units
 
 
 def test_the_query_that_is_broken_below_is_whole() -> None:
-    assert lower(QUERY, "spaseq").program.queries[0].partition
+    assert next(find(lower(QUERY, "spaseq").program, Query)).partition
 
 
 @given(st.text(max_size=60))

@@ -22,7 +22,7 @@ STATIC = {"": background(), DB: background()}
 
 
 def by_definition(query: QueryText, stream: Sequence[naive.Event]) -> Counter[object]:
-    (unit,) = lower(query.text, "rsep-ql").program.others
+    (unit,) = lower(query.text, "rsep-ql").program.units
     assert isinstance(unit, WindowedQuery)
     in_order = sorted(stream, key=lambda e: (e.end, e.start))
     policy = query.policy or "unrestricted"

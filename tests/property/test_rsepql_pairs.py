@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from typing import Any
-from unittest.mock import patch
 
 from hypothesis import HealthCheck, event, given, note, settings
 from hypothesis import strategies as st
 
 import scepter
 from property.rsepql_strategies import EXAMPLES, NS, POLICIES, STREAMS
+from roads import exact_evaluators
 from scepter.rdf.terms import IRI, XSD, BlankNode, Literal, Term, Triple
 
 MANY = settings(deadline=None, max_examples=EXAMPLES, suppress_health_check=[HealthCheck.too_slow])
@@ -88,7 +88,7 @@ def answers(text: str, arriving: list[scepter.Event], size: int, **options: Any)
 
 def plain(text: str, arriving: list[scepter.Event], **options: Any) -> list[tuple[object, ...]]:
     """The same, followed by operators."""
-    with patch("scepter.runtime.windowed_task.plan_pairs", return_value=None):
+    with exact_evaluators():
         return answers(text, arriving, max(1, len(arriving)), **options)
 
 

@@ -18,7 +18,7 @@ from scepter.kernel.solutions import Int64, Solutions
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.expressions import holds
 from scepter.kernel.steps import Order, StepSearch
-from scepter.physical.plan import AtomPlan, Branch, StatefulFilter
+from scepter.physical.sequence_plan import AtomPlan, Branch, StatefulFilter
 from scepter.rdf.hashing import TermKey, term_id
 from scepter.rdf.terms import IRI, XSD, Literal, Term
 

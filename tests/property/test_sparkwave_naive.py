@@ -24,7 +24,7 @@ MANY = settings(deadline=None, max_examples=EXAMPLES, suppress_health_check=SLOW
 
 
 def by_definition(setting: Setting) -> Counter[object]:
-    (unit,) = lower(setting.text, "sparkwave").program.others
+    (unit,) = lower(setting.text, "sparkwave").program.units
     if isinstance(unit, ContinuousQuery):
         matches = naive.Continuous(unit, setting.events, setting.static, setting.schema).matches()
     else:

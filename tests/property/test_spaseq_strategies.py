@@ -30,7 +30,7 @@ def comparable(match: Match) -> object:
 @given(queries())
 def test_every_generated_query_is_accepted(query: QueryText) -> None:
     lowered = lower(query.text, "spaseq")
-    (accepted,) = lowered.program.queries
+    (accepted,) = lowered.program.units
     assert tuple(stream.iri.value for stream in accepted.streams) == query.streams
 
 

@@ -13,6 +13,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from batches import at_time, integer, quad
 from scepter.api.on_spark import run
+from scepter.physical.facts import Facts
+from scepter.physical.planner import plan
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.terms import IRI
 from scepter.runtime.options import RunOptions
@@ -34,7 +36,7 @@ SELECT ?v ?w WITHIN 10 SLIDING FROM STREAM S <http://e/S> WHERE {
 
 def job(streams: Sequence[str] = ("http://e/S",), kind: TimeKind = TimeKind.INTEGER, **options: Any) -> Job:
     return Job(
-        "j", parse(PAIR, "spaseq").program, RunOptions.of(**options), kind, TermKey.fixed(),
+        "j", plan(parse(PAIR, "spaseq").program, Facts(kind)), RunOptions.of(**options), kind, TermKey.fixed(),
         tuple(IRI(iri) for iri in streams), ShippedBackground((), ()), (), 4, live=True,
     )  # fmt: skip
 

@@ -14,8 +14,8 @@ from typing import Any
 from scepter.algebra import patterns
 from scepter.algebra.expressions import Arithmetic, Compare, Expression, Variable
 from scepter.algebra.patterns import Path, PathPattern, Pattern, TriplePattern
-from scepter.algebra.query import Atom, Result, Window
-from scepter.algebra.walk import NODE_TYPES
+from scepter.algebra.query import Atom, Query, Result, Unit, Window
+from scepter.algebra.walk import WRITTEN_TYPES
 from scepter.rdf.terms import IRI, Term
 from scepter.timeline import Duration
 
@@ -80,11 +80,13 @@ def form_of(kind: type[Any]) -> Form:
 
 @cache
 def _forms() -> Mapping[type[Any], Form]:
-    return {kind: _derive(kind) for kind in NODE_TYPES}
+    return {kind: _derive(kind) for kind in WRITTEN_TYPES}
 
 
 def _derive(kind: type[Any]) -> Form:
     hints = typing.get_type_hints(kind, localns={"Pattern": patterns.Pattern})
+    # of a program's units only sequences have a text
+    hints = {name: tuple[Query, ...] if hint == tuple[Unit, ...] else hint for name, hint in hints.items()}
     fields = [Field(f.name, hints[f.name], f.default) for f in dataclasses.fields(kind) if f.name != "span"]
     required = [f for f in fields if f.default is dataclasses.MISSING]
     flags = tuple(f for f in fields if f not in required and (f.default is False or enum_of(f.hint)))
@@ -107,7 +109,7 @@ def tag_of(kind: type[Any]) -> str:
 @cache
 def tags() -> Mapping[str, type[Any]]:
     """The node types by their tags."""
-    return {tag_of(kind): kind for kind in NODE_TYPES}
+    return {tag_of(kind): kind for kind in WRITTEN_TYPES}
 
 
 def alternatives(hint: Any) -> tuple[Any, ...]:
@@ -135,7 +137,7 @@ def describe(hint: Any) -> str:
         items = [describe(a) for a in typing.get_args(hint) if a is not Ellipsis]
         return f"a list of {' and '.join(items)}"
     choices = [a for a in alternatives(hint) if a is not types.NoneType]
-    if frozenset(choices) == frozenset(NODE_TYPES):
+    if frozenset(choices) >= frozenset(WRITTEN_TYPES):
         return "a node"
     words = _GROUP_WORDS.get(frozenset(choices)) or " or ".join(_describe_one(c) for c in choices)
     return f"{words} or none" if len(choices) < len(alternatives(hint)) else words
@@ -144,4 +146,4 @@ def describe(hint: Any) -> str:
 def _describe_one(hint: Any) -> str:
     if (enum := enum_of(hint)) is not None:
         return " or ".join(str(member.value) for member in enum)
-    return _WORDS.get(hint) or (f"({tag_of(hint)} …)" if hint in NODE_TYPES else describe(hint))
+    return _WORDS.get(hint) or (f"({tag_of(hint)} …)" if hint in WRITTEN_TYPES else describe(hint))

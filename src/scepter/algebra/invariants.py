@@ -29,9 +29,10 @@ from scepter.algebra.query import (
     Select,
     Sliding,
     Tumbling,
+    Unit,
 )
 from scepter.algebra.scope import Names, expression_variables, in_scope
-from scepter.algebra.walk import find, walk
+from scepter.algebra.walk import Algebra, find, is_node, walk
 
 COMPARISONS = frozenset(("=", "!=", "<", ">", "<=", ">="))
 ARITHMETIC = frozenset("+-*/")
@@ -49,17 +50,17 @@ class InvariantError(AssertionError):
         self.after = after
 
 
-def check(node: Query | Program, after: str | None = None) -> None:
-    """Raise InvariantError at the first invariant that a query breaks; return if it keeps to all of them.
+def check(node: Unit | Program, after: str | None = None) -> None:
+    """Raise InvariantError at the first invariant that a unit breaks; return if it keeps to all of them.
 
     >>> from scepter.algebra.query import Sequence
     >>> check(Query(Ask(), (), Sequence(())), after="drop_steps")
     Traceback (most recent call last):
     scepter.algebra.invariants.InvariantError: after drop_steps, steps: a sequence has no steps
     """
-    for query in node.queries if isinstance(node, Program) else (node,):
+    for unit in node.units if isinstance(node, Program) else (node,):
         for invariant, violations in INVARIANTS.items():
-            for detail in violations(query):
+            for detail in violations(unit):
                 raise InvariantError(invariant, detail, after)
 
 
@@ -228,7 +229,7 @@ def _result(query: Query) -> Iterator[str]:
             assert_never(query.result)
 
 
-def _expressions(query: Query) -> Iterator[str]:
+def _expressions(query: Algebra) -> Iterator[str]:
     """Operators and set functions are known; a set function stands only where a Group computes it."""
     computed = {id(a) for group in find(query, Group) for _, e in group.aggregates for a in find(e, Aggregate)}
     for node in walk(query):
@@ -245,7 +246,7 @@ def _expressions(query: Query) -> Iterator[str]:
                 continue
 
 
-def _patterns(query: Query) -> Iterator[str]:
+def _patterns(query: Algebra) -> Iterator[str]:
     """Inline data is rectangular, a variable is bound once, slices count from 0 (SPARQL 1.1 §18.2)."""
     for node in walk(query):
         match node:
@@ -268,16 +269,24 @@ def _repeated(items: Iterable[object]) -> list[object]:
     return [item for item, count in Counter(items).items() if count > 1]
 
 
-INVARIANTS: Mapping[str, Callable[[Query], Iterator[str]]] = {
-    "steps": _steps,
-    "labels": _labels,
-    "streams": _streams,
-    "filters": _filters,
-    "iterations": _iterations,
-    "windows": _windows,
-    "partition": _partition,
-    "result": _result,
-    "expressions": _expressions,
-    "patterns": _patterns,
+def _of_sequences(violations: Callable[[Query], Iterator[str]]) -> Callable[[Unit], Iterator[str]]:
+    return lambda unit: violations(unit) if isinstance(unit, Query) else iter(())
+
+
+def _of_nodes(violations: Callable[[Algebra], Iterator[str]]) -> Callable[[Unit], Iterator[str]]:
+    return lambda unit: violations(unit) if is_node(unit) else iter(())
+
+
+INVARIANTS: Mapping[str, Callable[[Unit], Iterator[str]]] = {
+    "steps": _of_sequences(_steps),
+    "labels": _of_sequences(_labels),
+    "streams": _of_sequences(_streams),
+    "filters": _of_sequences(_filters),
+    "iterations": _of_sequences(_iterations),
+    "windows": _of_sequences(_windows),
+    "partition": _of_sequences(_partition),
+    "result": _of_sequences(_result),
+    "expressions": _of_nodes(_expressions),
+    "patterns": _of_nodes(_patterns),
 }
 """Each invariant by its name: a function that yields what breaks it."""

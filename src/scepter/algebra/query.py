@@ -198,11 +198,4 @@ class Unit(Protocol):
 class Program:
     """The units of one file, in order; one may read a stream that another constructs."""
 
-    queries: tuple[Query, ...]
-    others: tuple[Unit, ...] = ()
-    """Units of other kinds than sequences over graph events."""
-
-    @property
-    def units(self) -> tuple[Unit, ...]:
-        """All units."""
-        return (*self.queries, *self.others)
+    units: tuple[Unit, ...]

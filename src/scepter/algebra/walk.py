@@ -12,14 +12,22 @@ from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any, TypeAlias, TypeGuard, TypeVar
 
-from scepter.algebra import expressions, patterns, query
+from scepter.algebra import continuous, events, expressions, patterns, query, timed, windows
+from scepter.algebra.continuous import ContinuousQuery, LastTriples, PeriodicQuery, PeriodicSource, Range, Source
+from scepter.algebra.events import CompositeEvent, EventQuery, LogicalEvent
 from scepter.algebra.expressions import Expression
 from scepter.algebra.patterns import Path, Pattern, TriplePattern
 from scepter.algebra.query import Atom, Program, Query, Result, Sequence, Step, Stream, Window
+from scepter.algebra.timed import Rule, Sources, TimedProgram, TimedQuery
+from scepter.algebra.windows import Landmark, StreamWindow, TimeWindow, WindowedQuery
 
 Algebra: TypeAlias = (
     Expression | Pattern | Path | TriplePattern | Atom | Step | Sequence | Stream | Window | Result | Query | Program
-)
+    | TimedProgram | TimedQuery | Rule | Sources
+    | WindowedQuery | StreamWindow | Landmark | TimeWindow | windows.EventPattern
+    | ContinuousQuery | PeriodicQuery | Source | PeriodicSource | Range | LastTriples
+    | EventQuery | LogicalEvent | CompositeEvent | events.EventPattern
+)  # fmt: skip
 """Any node of the algebra."""
 
 A = TypeVar("A", bound=Algebra)
@@ -31,8 +39,15 @@ def _nodes_of(module: ModuleType) -> list[type[Any]]:
     return [m for m in members if isinstance(m, type) and dataclasses.is_dataclass(m) and m.__module__ == module.__name__]
 
 
-NODE_TYPES: tuple[type[Any], ...] = tuple(t for module in (expressions, patterns, query) for t in _nodes_of(module))
-"""Every node type, in the order of definition."""
+def _every(*modules: ModuleType) -> tuple[type[Any], ...]:
+    return tuple(t for module in modules for t in _nodes_of(module))
+
+
+WRITTEN_TYPES = _every(expressions, patterns, query)
+"""The node types that `algebra.text` writes, in the order of definition."""
+
+NODE_TYPES = (*WRITTEN_TYPES, *_every(timed, windows, continuous, events))
+"""Every node type."""
 
 _FIELDS = {t: tuple(f.name for f in dataclasses.fields(t) if f.name != "span") for t in NODE_TYPES}
 

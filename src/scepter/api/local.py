@@ -17,6 +17,7 @@ from scepter.runtime.notebook import Matches
 from scepter.runtime.options import RunOptions
 from scepter.runtime.queries import check_query
 from scepter.runtime.seen import EventName, SeenEvents
+from scepter.runtime.work import watched
 
 MOST_LETTERS = 1_000
 """So many dead letters are kept; all are counted."""
@@ -39,6 +40,10 @@ def run_local(
     map: MapGiven = None,
     max_advance: int | str | None = None,
     limits: Mapping[str, int | str] | None = None,
+    max_seconds: float | None = None,
+    max_memory: int | str | None = None,
+    max_matches: int | None = None,
+    max_runs: int | None = None,
 ) -> Matches:
     """The matches of a query over bounded streams, in this process, in order of end, start and bindings.
 
@@ -67,6 +72,7 @@ def run_local(
     options = RunOptions.of(
         policy=policy, time_unit=time_unit, start=start, evaluate_at=evaluate_at, max_delay=max_delay,
         max_derivations=max_derivations, why=why, time_property=time_property, max_advance=max_advance, limits=limits,
+        max_seconds=max_seconds, max_memory=max_memory, max_matches=max_matches, max_runs=max_runs,
     )  # fmt: skip
     found = Matches(query=query)
     warnings: list[Diagnostic] = list(query.warnings)
@@ -77,13 +83,14 @@ def run_local(
             found.dead_letters.append(letter)
 
     found.seen = SeenEvents()
-    found.extend(
-        local.run_local(
-            query, given_streams(query, streams, lifts_of(query, map, stream_names(query, streams), options.times)),
-            background=background, ontology=ontology, options=options, dead_letter=unusable, observer=found.seen,
-            shown=EventName.of, warn=warnings.append,
-        )
-    )  # fmt: skip
+    with watched(options.work):
+        found.extend(
+            local.run_local(
+                query, given_streams(query, streams, lifts_of(query, map, stream_names(query, streams), options.times)),
+                background=background, ontology=ontology, options=options, dead_letter=unusable, observer=found.seen,
+                shown=EventName.of, warn=warnings.append,
+            )
+        )  # fmt: skip
     found.warnings = tuple(warnings)
     return found
 

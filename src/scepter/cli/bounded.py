@@ -13,6 +13,7 @@ from scepter.cli.insight import Watch
 from scepter.cli.progress import RunProgress, tell_counts
 from scepter.io.dead_letters import DeadLetterSink
 from scepter.io.results import open_writer, replacing
+from scepter.runtime.work import check_matches, watched
 
 
 def run_bounded(
@@ -22,7 +23,8 @@ def run_bounded(
     watch = Watch(job, diagnose=diagnose, report=report)
     found = 0
     to_terminal = output is None and sys.stdout.isatty()
-    with DeadLetterSink(dead_letter) as letters, RunProgress() as progress, _opened(output) as out:
+    work = job.options.work
+    with DeadLetterSink(dead_letter) as letters, RunProgress() as progress, _opened(output) as out, watched(work):
         writer = open_writer(
             format, out, shape(job.query, job.options), events=events, prefixes=dict(job.query.lowered.prefixes)
         )
@@ -32,6 +34,7 @@ def run_bounded(
             writer.write_all(some)
             watch.matched(some)
             found += len(some)
+            check_matches(found, work)
             progress.matched(found)
         writer.close()
     tell_counts(found, letters.count, dead_letter, letters.reasons.most_common(1))

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from scepter.algebra.query import Ask
 from scepter.cases.compare import Answer
 from scepter.cases.model import Case
 from scepter.cases.runner import CaseEngine
@@ -105,8 +104,7 @@ def matches(
 
 def shape(query: Query, options: RunOptions) -> Shape:
     """What the queries of a file can answer."""
-    booleans = any(isinstance(each.result, Ask) for each in query.program.queries)
-    return Shape(tuple(query.variables), query.constructs, booleans, options.why)
+    return Shape(tuple(query.variables), query.constructs, query.asks, options.why)
 
 
 @contextmanager

@@ -70,6 +70,10 @@ class Commands(TyperGroup):
             # Nobody reads the results any more (`scepter run … | head`): not a failure to complain about.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(PIPE_CLOSED) from None
+        except MemoryError:
+            tell("error[memory]: the system has no more memory for this")
+            tell("help: narrow the query (windows, conditions); --max-memory ends a run before others suffer")
+            raise typer.Exit(FAILED) from None
         except OSError as error:
             tell(f"error[system]: {error}")
             raise typer.Exit(FAILED) from None

@@ -10,6 +10,7 @@ from scepter.errors import nearest, option_error
 from scepter.lower import Lowered
 from scepter.rdf.limits import split_limit
 from scepter.runtime.options import RunOptions, check_derivations, check_taken
+from scepter.runtime.work import WorkLimits
 from scepter.timeline import parse_duration
 
 ENGINES = ("auto", "local", "spark")
@@ -30,6 +31,10 @@ def run_options(
     limit: Sequence[str] = (),
     max_advance: str | None = None,
     max_future: str | None = None,
+    max_seconds: str | None = None,
+    max_memory: str | None = None,
+    max_matches: str | None = None,
+    max_runs: str | None = None,
 ) -> RunOptions:
     """Check the options of a run of a query."""
     found = RunOptions.of(
@@ -45,6 +50,10 @@ def run_options(
         limits=dict(split_limit(each) for each in limit),
         max_advance=max_advance,
         max_future=max_future,
+        max_seconds=max_seconds,
+        max_memory=max_memory,
+        max_matches=max_matches,
+        max_runs=max_runs,
     )
     if why and lowered.language != "obep":
         raise option_error(
@@ -115,6 +124,24 @@ def check_engine(engine: str, asked: SparkOptions, max_advance: str | None = Non
                 "option-not-for-engine",
                 f"{option} {what} of a run that goes on, and without --follow the input is read to its end",
                 help=f"add --follow, or leave out {option}",
+            )
+
+
+def check_work(engine: str, asked: SparkOptions, limits: WorkLimits) -> None:
+    """Refuse limits that the engine cannot keep."""
+    for option, value in (("--max-seconds", limits.seconds), ("--max-matches", limits.matches)):
+        if value is not None and asked.follow:
+            raise option_error(
+                "option-not-for-engine",
+                f"{option} ends a run over bounded input, and --follow goes on",
+                help=f"leave out {option}",
+            )
+    for option, value in (("--max-memory", limits.memory), ("--max-runs", limits.runs)):
+        if value is not None and (engine == "spark" or asked.given):
+            raise option_error(
+                "option-not-for-engine",
+                f"{option} bounds a run in this process; Spark's workers have the memory that the session gives them",
+                help=f"leave out {option}, or take --engine local",
             )
 
 

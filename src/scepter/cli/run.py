@@ -14,7 +14,7 @@ from scepter.cli.arguments import Language, QueryFile
 from scepter.cli.engine import AUTO, choose_engine
 from scepter.cli.inputs import assign_background, assign_streams, check_outputs, existing_all, split_streams, streams_of_folder
 from scepter.cli.maps import assign_maps
-from scepter.cli.options import SparkOptions, check_engine, check_insight, one_of, run_options, trigger_interval
+from scepter.cli.options import SparkOptions, check_engine, check_insight, check_work, one_of, run_options, trigger_interval
 from scepter.cli.query import load_query
 from scepter.io.results import FORMATS
 from scepter.runtime.options import FUTURE
@@ -122,6 +122,29 @@ def run(
         typer.Option(
             metavar="N",
             help="EP-SPARQL: triples that rules may derive at one instant (default 10,000). Example: --max-derivations 100000",
+        ),
+    ] = None,
+    max_seconds: Annotated[
+        str | None,
+        typer.Option(
+            metavar="S", help="End a run over bounded input that takes longer, with an error. Example: --max-seconds 60"
+        ),
+    ] = None,
+    max_memory: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SIZE",
+            help="End a run that needs more memory, with an error. Needs --engine local. Example: --max-memory 4GB",
+        ),
+    ] = None,
+    max_matches: Annotated[
+        str | None, typer.Option(metavar="N", help="End a run with more matches, with an error. Example: --max-matches 1000000")
+    ] = None,
+    max_runs: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N",
+            help="End a run that holds more partial matches, with an error. Needs --engine local. Example: --max-runs 100000",
         ),
     ] = None,
     limit: Annotated[
@@ -250,7 +273,12 @@ def run(
         limit=limit or (),
         max_advance=max_advance,
         max_future=max_future or (FUTURE if follow else None),
+        max_seconds=max_seconds,
+        max_memory=max_memory,
+        max_matches=max_matches,
+        max_runs=max_runs,
     )
+    check_work(engine, asked, options.work)
     sources, warnings = assign_streams(query, split_streams(query, stream or []))
     if streams is not None:
         sources |= dict(streams_of_folder(query, streams, list(sources)))

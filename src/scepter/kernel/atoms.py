@@ -12,7 +12,7 @@ from scepter.kernel.solutions import Int64, Solutions, UInt64, concat, empty, sp
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.dataset import EMPTY_GRAPH, Dataset, Graph
 from scepter.kernel.texts import Texts
-from scepter.physical.plan import AtomPlan, Branch, QueryPlan
+from scepter.physical.sequence_plan import AtomPlan, Branch, QueryPlan
 from scepter.rdf.hashing import TermKey
 
 

@@ -17,7 +17,7 @@ from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.dataset import Dataset, Graph
 from scepter.kernel.sparql.expressions import holds
 from scepter.kernel.texts import Texts
-from scepter.physical.plan import QueryPlan, StatefulFilter
+from scepter.physical.sequence_plan import QueryPlan, StatefulFilter
 from scepter.rdf.terms import Term
 from scepter.rdf.values import ExpressionError, arithmetic, order_key, to_literal
 

@@ -24,7 +24,7 @@ from scepter.kernel.sequence import ChainKernel, Moment, labels
 from scepter.kernel.solutions import Int64, Solutions, UInt64, concat, empty
 from scepter.kernel.texts import Texts
 from scepter.kernel.windows import Bounds, Counts
-from scepter.physical.plan import QueryPlan
+from scepter.physical.sequence_plan import QueryPlan
 from scepter.rdf.distinct import distinct
 from scepter.rdf.hashing import TermKey
 from scepter.timeline import MAX_INSTANT

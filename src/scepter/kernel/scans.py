@@ -20,7 +20,7 @@ from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.dataset import Graph
 from scepter.kernel.sparql.patterns import solutions
 from scepter.kernel.texts import Texts
-from scepter.physical.plan import QueryPlan, ScanPlan
+from scepter.physical.sequence_plan import QueryPlan, ScanPlan
 from scepter.rdf.batch import NOT_A_NUMBER
 from scepter.rdf.distinct import distinct
 from scepter.rdf.hashing import TermKey, term_id

@@ -20,7 +20,7 @@ from scepter.kernel.search import NOTHING, instants_after, key_of, latest_before
 from scepter.kernel.solutions import Int64, Solutions, UInt64, concat, empty
 from scepter.kernel.steps import Decide, Keyed, Order, StepSearch
 from scepter.kernel.windows import Bounds, Counts, rank_of
-from scepter.physical.plan import AtomPlan, Chain, NegationPlan, QueryPlan, StepPlan
+from scepter.physical.sequence_plan import AtomPlan, Chain, NegationPlan, QueryPlan, StepPlan
 from scepter.rdf.hashing import TermKey
 from scepter.timeline import MAX_INSTANT
 

@@ -16,7 +16,7 @@ from scepter.kernel.query import Solved, Ticks
 from scepter.kernel.search import key_of
 from scepter.kernel.solutions import Int64, Solutions, UInt64
 from scepter.kernel.texts import FIXED, Texts, one_ref_each
-from scepter.physical.plan import QueryPlan
+from scepter.physical.sequence_plan import QueryPlan
 from scepter.rdf.arena import NO_REF
 from scepter.rdf.batch import NOT_A_NUMBER
 

@@ -29,7 +29,7 @@ from scepter.kernel.search import (
     stretch_ends,
 )
 from scepter.kernel.solutions import Float64, Int8, Int64, Solutions, UInt64
-from scepter.physical.plan import AtomPlan
+from scepter.physical.sequence_plan import AtomPlan
 from scepter.rdf.batch import INEXACT, NOT_A_NUMBER
 from scepter.rdf.hashing import TermKey
 

@@ -24,7 +24,7 @@ def lower(text: str, language: str | None = None, name: str = "<query>") -> Lowe
     """Parse and check a query: its program, or a QueryError that says what is wrong and where.
 
     >>> text = "SELECT ?x WITHIN 5 FROM STREAM S <http://example/s> WHERE { SEQ (A) DEFINE GPM A ON S { ?x ?p ?o } }"
-    >>> lower(text).program.queries[0].streams[0].alias
+    >>> lower(text).program.units[0].streams[0].alias
     'S'
     """
     chosen = detect_language(text, name) if language is None else known_language(language)

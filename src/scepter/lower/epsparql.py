@@ -35,7 +35,7 @@ def lower_epsparql(document: syntax.EpsparqlDocument, source: Source) -> Lowered
     streams = tuple({s.iri: s for each in lowerings for s in each.streams}.values())
     columns = dict.fromkeys(v.name for q in asked if isinstance(q.result, Select) for v, _ in q.result.columns)
     return Lowered(
-        Program((), (TimedProgram(asked, rules, streams),)),
+        Program((TimedProgram(asked, rules, streams),)),
         "ep-sparql",
         source,
         tuple(warning for each in lowerings for warning in each.warnings),

@@ -47,7 +47,7 @@ def lower_obep(document: syntax.ObepDocument, source: Source) -> Lowered:
     lowering = _DocumentLowering(document)
     query = lowering.lower()
     return Lowered(
-        Program((), (query,)),
+        Program((query,)),
         "obep",
         source,
         tuple(lowering.warnings),

@@ -50,14 +50,14 @@ class Lowered:
     """Whether it is evaluated at instants, which a run may give (`--evaluate-at`)."""
     static: tuple[NamedGraph, ...] = ()
     """The graphs named by `FROM <iri>` of a language whose ontology may hold them: background graphs, unless one is given."""
-    variables: tuple[str, ...] | None = None
-    """The result's columns, where the program's units do not tell."""
-    constructs: bool | None = None
-    """Whether results are graphs, where the program's units do not tell."""
+    variables: tuple[str, ...] = ()
+    """The result's columns; none for CONSTRUCT and ASK."""
+    constructs: bool = False
+    """Whether results are graphs."""
     occurrences: bool = False
     """Whether results are occurrences of events, with their assertions as graphs."""
-    asks: bool | None = None
-    """Whether a result is an ASK's, where the program's units do not tell."""
+    asks: bool = False
+    """Whether a result is an ASK's."""
     words: tuple[Word, ...] = ()
     """The classes and properties that descriptions of events use."""
 

@@ -32,7 +32,7 @@ def lower_rsepql(document: syntax.RsepqlDocument, source: Source) -> Lowered:
     graphs = {graph.iri: graph for each in reversed(lowered) for graph in reversed(each.graphs)}
     columns = [v.name for q in queries if isinstance(q.result, Select) for v, _ in q.result.columns]
     return Lowered(
-        Program((), queries),
+        Program(queries),
         "rsep-ql",
         source,
         tuple(warning for each in lowered for warning in each.warnings),

@@ -39,7 +39,7 @@ def lower_sparkwave(document: syntax.SparkwaveDocument, source: Source) -> Lower
     results = [unit.result for unit in units]
     columns = dict.fromkeys(v.name for result in results if isinstance(result, Select) for v, _ in result.columns)
     return Lowered(
-        Program((), units),
+        Program(units),
         "sparkwave",
         source,
         (*notes, *(warning for each in lowered for warning in each.warnings)),

@@ -8,8 +8,10 @@ from typing import assert_never
 
 from scepter.algebra.expressions import Variable
 from scepter.algebra.query import (
+    Ask,
     Atom,
     Conjunction,
+    Construct,
     Disjunction,
     Iteration,
     Negation,
@@ -17,6 +19,7 @@ from scepter.algebra.query import (
     Program,
     Query,
     Scan,
+    Select,
     Selection,
     Sequence,
     Step,
@@ -51,7 +54,16 @@ def lower_spaseq(document: syntax.SpaseqDocument, source: Source) -> Lowered:
         tuple(sorted(graphs.values(), key=lambda graph: graph.span.start)),
         tuple(streams),
         document.prefixes,
+        variables=_columns(queries),
+        constructs=any(isinstance(query.result, Construct) for query in queries),
+        asks=any(isinstance(query.result, Ask) for query in queries),
     )
+
+
+def _columns(queries: tuple[Query, ...]) -> tuple[str, ...]:
+    """The columns of all results, each once."""
+    selected = (query.result.columns for query in queries if isinstance(query.result, Select))
+    return tuple(dict.fromkeys(variable.name for columns in selected for variable, _ in columns))
 
 
 def references(atom: syntax.SequenceAtom) -> Iterator[syntax.Reference]:

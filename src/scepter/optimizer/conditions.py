@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from scepter.algebra.expressions import And, Call, Exists, Expression, Not, Or, Previous
+from scepter.algebra.timed import TIME_FUNCTIONS
 from scepter.algebra.walk import find
 
-_NEW_EACH_TIME = frozenset(("RAND", "UUID", "STRUUID", "BNODE"))
+_UNMOVABLE = frozenset(("RAND", "UUID", "STRUUID", "BNODE", "TIMESTAMP")) | TIME_FUNCTIONS
+"""Functions that are another each time they are computed, or that speak of the time of the solution they stand beside."""
 
 
 def conjuncts(condition: Expression) -> list[Expression]:
@@ -33,7 +35,8 @@ def uses_previous(expression: Expression) -> bool:
 
 
 def is_movable(condition: Expression) -> bool:
-    """Whether the value depends on the solution alone: not on the graph (EXISTS), nor on how often it is computed."""
+    """Whether the value depends on the mapping alone: not on the graph (EXISTS), nor on the times of what was matched, nor on
+    how often it is computed."""
     if next(find(condition, Exists), None) is not None:
         return False
-    return not any(call.function in _NEW_EACH_TIME for call in find(condition, Call))
+    return not any(call.function in _UNMOVABLE for call in find(condition, Call))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from scepter.algebra.invariants import check as check_invariants
-from scepter.algebra.query import Program, Query
+from scepter.algebra.query import Program
 from scepter.optimizer.rules.drop_duplicate_triples import drop_duplicate_triples
 from scepter.optimizer.rules.fold_constants import fold_constants
 from scepter.optimizer.rules.lift_filters import lift_filters
@@ -16,8 +16,8 @@ from scepter.optimizer.rules.order_triples import order_triples
 from scepter.optimizer.rules.push_filters import push_filters
 from scepter.optimizer.rules.split_conjuncts import split_conjuncts
 
-Rule: TypeAlias = Callable[[Query], Query]
-"""A rewriting of a query; it returns the same object when it changes nothing."""
+Rule: TypeAlias = Callable[[Any], Any]
+"""A rewriting of a unit of any kind into one of the same kind; it returns the same object when it changes nothing."""
 
 RULES: tuple[Rule, ...] = (
     fold_constants,  # first: a filter that goes lets BGPs meet, and one that becomes simpler may be split or moved
@@ -40,9 +40,9 @@ def optimize(program: Program, *, rules: tuple[Rule, ...] = RULES, check: bool =
     if check:
         check_invariants(program)
     for rule in rules:
-        queries = tuple(rule(query) for query in program.queries)
-        if any(new is not old for new, old in zip(queries, program.queries, strict=True)):
-            program = replace(program, queries=queries)
+        units = tuple(rule(unit) for unit in program.units)
+        if any(new is not old for new, old in zip(units, program.units, strict=True)):
+            program = replace(program, units=units)
         if check:
             check_invariants(program, after=rule.__name__)
     return program

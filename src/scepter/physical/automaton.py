@@ -14,7 +14,7 @@ from typing import assert_never
 from scepter.algebra.expressions import Expression
 from scepter.algebra.notation import Notation
 from scepter.algebra.query import Counting, Selection, Sliding, Tumbling
-from scepter.physical.plan import AtomPlan, Chain, NegationPlan, QueryPlan, StepPlan
+from scepter.physical.sequence_plan import AtomPlan, Chain, NegationPlan, QueryPlan, StepPlan
 
 
 class StateKind(Enum):

@@ -4,28 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import combinations
 
 from scepter.algebra.continuous import ContinuousQuery, LastTriples
 from scepter.algebra.expressions import And, Call, Constant, Exists, Expression
 from scepter.algebra.patterns import (
     BGP,
+    EMPTY,
     Distinct,
     Extend,
     Filter,
     Graph,
     Join,
+    LeftJoin,
+    Minus,
+    Node,
     OrderBy,
     Pattern,
     Project,
     Slice,
     TriplePattern,
+    Union,
+    Values,
 )
 from scepter.algebra.scope import in_scope, mentioned_variables
 from scepter.algebra.walk import find
-from scepter.optimizer.patterns import optimize_pattern
-from scepter.optimizer.pipeline import RULES
-from scepter.optimizer.rules.drop_duplicate_triples import drop_duplicate_triples
-from scepter.optimizer.rules.push_filters import push_filters
 from scepter.rdf.terms import IRI
 
 _MOST_PATTERNS = 64
@@ -51,16 +54,32 @@ def asks_time(pattern: Pattern) -> bool:
     return any(call.function == "TIMESTAMP" for call in find(pattern, Call))
 
 
-def continuous_pattern(query: ContinuousQuery) -> Pattern:
-    """The pattern as it is run."""
-    # The same triple pattern in two groups is two occurrences, and the time of a triple is asked of the whole match.
-    timed = asks_time(query.pattern)
-    rules = [r for r in RULES if r is not drop_duplicate_triples and not (r is push_filters and timed)]
-    return optimize_pattern(query.pattern, rules)
+def can_repeat(pattern: Pattern) -> bool:
+    """Whether two choices of occurrences can make the same match: two triple patterns that one triple matches, or a UNION."""
+    if next(find(pattern, Union), None) is not None or next(find(pattern, Values), None) is not None:
+        return True
+    return any(overlap(a, b) for a, b in combinations(find(pattern, TriplePattern), 2))
 
 
-def columnar_core(query: ContinuousQuery, pattern: Pattern) -> Core | str:
+def is_monotone(pattern: Pattern) -> bool:
+    """Whether a later triple of the same time can only add matches."""
+    kinds = (LeftJoin, Minus, Exists, Slice)
+    return pattern == EMPTY or not any(next(find(pattern, kind), None) is not None for kind in kinds)
+
+
+def overlap(one: TriplePattern, other: TriplePattern) -> bool:
+    """Whether one triple may match both."""
+    pairs = zip(_places(one), _places(other), strict=True)
+    return not any(isinstance(a, Constant) and isinstance(b, Constant) and a.term != b.term for a, b in pairs)
+
+
+def _places(triple: TriplePattern) -> tuple[Node, Node, Node]:
+    return triple.subject, triple.predicate, triple.object
+
+
+def columnar_core(query: ContinuousQuery) -> Core | str:
     """What of a query's pattern is joined in columns, or why nothing is."""
+    pattern = query.pattern
     extents = [query.otherwise, *(source.extent for source in query.sources)]
     if any(isinstance(extent, LastTriples) for extent in extents):
         return "which triples are the last n is decided one by one"

@@ -14,10 +14,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
-from scepter.physical.automaton import State, StateKind, Transition
-from scepter.physical.description import Description, QueryFacts
-from scepter.physical.facts import Node, UnitFacts
-from scepter.physical.wording import conditions, division, title
+from scepter.physical.automaton import Automaton, State, StateKind, Transition
+from scepter.physical.description import Description, UnitFacts
+from scepter.physical.tree import Node
+from scepter.physical.wording import conditions
 
 _LETTER, _LINE, _SIZE = 7.3, 16.0, 12
 _MARGIN, _STATE_HEIGHT, _GAP = 24.0, 40.0, 36.0
@@ -30,20 +30,21 @@ _MERMAID_CODES = {c: f"#{ord(c)};" for c in '#"<>&;`|{}[]\\'}
 
 def to_mermaid(description: Description) -> str:
     """A Mermaid flowchart, one subgraph per query."""
-    lines = ["flowchart LR" if description.queries else "flowchart TD"]
-    count = len(description.queries) + len(description.units)
-    for query in description.queries:
-        name = f"q{query.number}"
-        lines.append(f'  subgraph {name}["{_mermaid(title(description.language, query.number, count))}"]')
-        lines.append("    direction LR")
-        lines += [f"    {name}s{state.id}{_mermaid_shape(state)}" for state in query.automaton.states]
-        for transition in query.automaton.transitions:
-            label = "<br/>".join(_mermaid(line) for line in conditions(transition))
-            lines.append(f'    {name}s{transition.source} -->|"{label}"| {name}s{transition.target}')
-        lines.append("  end")
+    drawn = any(unit.automaton is not None for unit in description.units)
+    lines = ["flowchart LR" if drawn else "flowchart TD"]
     for unit in description.units:
-        lines += _mermaid_tree(unit)
+        lines += _mermaid_tree(unit) if unit.automaton is None else _mermaid_automaton(unit, unit.automaton)
     return "\n".join(lines) + "\n"
+
+
+def _mermaid_automaton(unit: UnitFacts, automaton: Automaton) -> list[str]:
+    name = f"q{unit.number}"
+    lines = [f'  subgraph {name}["{_mermaid(unit.title)}"]', "    direction LR"]
+    lines += [f"    {name}s{state.id}{_mermaid_shape(state)}" for state in automaton.states]
+    for transition in automaton.transitions:
+        label = "<br/>".join(_mermaid(line) for line in conditions(transition))
+        lines.append(f'    {name}s{transition.source} -->|"{label}"| {name}s{transition.target}')
+    return [*lines, "  end"]
 
 
 def _mermaid_tree(unit: UnitFacts) -> list[str]:
@@ -84,11 +85,9 @@ def _mermaid_shape(state: State) -> str:
 
 def to_svg(description: Description) -> str:
     """One SVG picture, the queries below each other."""
-    count = len(description.queries) + len(description.units)
     drawings: list[_Drawing | _TreeDrawing] = [
-        _Drawing(query, title(description.language, query.number, count)) for query in description.queries
+        _TreeDrawing(unit) if unit.automaton is None else _Drawing(unit, unit.automaton) for unit in description.units
     ]
-    drawings += map(_TreeDrawing, description.units)
     width = max((d.width for d in drawings), default=0.0)
     body, top = [], 0.0
     for drawing in drawings:
@@ -172,24 +171,24 @@ class _Canvas:
 class _Drawing(_Canvas):
     """One query's picture."""
 
-    def __init__(self, query: QueryFacts, heading: str) -> None:
+    def __init__(self, unit: UnitFacts, automaton: Automaton) -> None:
         super().__init__()
-        self._states = query.automaton.states
-        transitions = query.automaton.transitions
+        self._states = automaton.states
+        transitions = automaton.transitions
         self._steps = [t for t in transitions if t.target == t.source + 1]
         self._arcs = sorted((t for t in transitions if t.target > t.source + 1), key=lambda t: (t.target - t.source, t.source))
         self._loops = [t for t in transitions if t.target == t.source]
         self._labels = {id(t): _label(t) for t in transitions}
         self._boxes = self._place()
         self.width = max(self._boxes[-1].right + _MARGIN, 2 * _MARGIN + _NOTE_LETTERS * _LETTER)
-        top = self._heading(heading, query.result)
+        top = self._heading(unit.title, next((n.removeprefix("result: ") for n in unit.notes if n.startswith("result: ")), ""))
         top += max((self._labels[id(t)].height for t in self._steps), default=0.0)
         levels = self._levels()
         top += sum(self._level_heights(levels).values())
         self._axis = top + _STATE_HEIGHT / 2 + 12
         self._draw(levels)
         below = max((self._labels[id(t)].height + 40 for t in self._loops), default=0.0)
-        self.height = self._notes(query, self._axis + _STATE_HEIGHT / 2 + below + 28)
+        self.height = self._notes(unit, self._axis + _STATE_HEIGHT / 2 + below + 28)
 
     # ---- where things stand
 
@@ -294,10 +293,11 @@ class _Drawing(_Canvas):
             self._rectangle(box.left + 4, top + 4, box.width - 8, _STATE_HEIGHT - 8, kind, radius - 4)
         self._text(box.middle, self._axis + 4, state.label, "", middle=True)
 
-    def _notes(self, query: QueryFacts, top: float) -> float:
-        notes = [("Window", query.window), ("Partitioning", division(query.partitioning))]
-        notes += [("Release", sentence) for sentence in query.release] + [("Warning", w) for w in query.warnings]
-        return self._sentences((f"{heading}: {sentence}" for heading, sentence in notes), top)
+    def _notes(self, unit: UnitFacts, top: float) -> float:
+        notes = [note for note in unit.notes if note.partition(": ")[0] in ("window", "partitioning", "release")]
+        return self._sentences(
+            [*(note[:1].upper() + note[1:] for note in notes), *(f"Warning: {each}" for each in unit.warnings)], top
+        )
 
     def _block(self, label: _Label, middle: float, top: float) -> None:
         self._rectangle(middle - label.width / 2 - 4, top, label.width + 8, label.height, "paper", 3)

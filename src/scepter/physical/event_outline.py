@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import assert_never
 
 from scepter.algebra.classes import manchester
@@ -16,7 +16,6 @@ from scepter.algebra.events import (
     Keep,
     Labelled,
     Last,
-    LogicalEvent,
     Occurs,
     Related,
     Rest,
@@ -26,24 +25,16 @@ from scepter.algebra.events import (
 from scepter.algebra.notation import Notation
 from scepter.algebra.patterns import Pattern
 from scepter.ontology.axioms import read_ontology
-from scepter.ontology.program import RuleProgram
 from scepter.ontology.recognition import Routing, route
 from scepter.ontology.rule_text import conflict_rules, rules_of
 from scepter.physical.event_plan import reasoner, shortened
-from scepter.physical.facts import Node
 from scepter.physical.operators import Operators
-from scepter.rdf.terms import IRI, Term, Triple
+from scepter.physical.tree import Node
+from scepter.rdf.terms import Term, Triple
 from scepter.timeline import Allen
 
 _ASSERTIONS = {Keep.LEFT: "of the left side", Keep.RIGHT: "of the right side", Keep.BOTH: "of both sides"}
 _INTERVAL = {Keep.LEFT: "of the left side", Keep.RIGHT: "of the right side", Keep.BOTH: "around both sides"}
-
-
-def event_tree(query: EventQuery, notation: Notation, ontology: Sequence[Triple] = ()) -> Node:
-    """The events that are returned and, below, those they are made of; an event's second place refers to its first."""
-    outline = _Events(query, notation, route(read_ontology(ontology), query.logical))
-    returned = ", ".join(notation.term(iri) for iri in query.returned)
-    return Node(f"RETURN {returned} AS {query.form.value}", (), tuple(outline.event(iri) for iri in query.returned))
 
 
 def event_notes(query: EventQuery, notation: Notation, ontology: Sequence[Triple] = ()) -> tuple[str, ...]:
@@ -74,44 +65,35 @@ def _reasoners(query: EventQuery, notation: Notation, ontology: Sequence[Triple]
     return f"by event below; HermiT serves all events of items on which these can bear: {beyond}"
 
 
-@dataclass(slots=True)
-class _Events:
+@dataclass(frozen=True, slots=True)
+class EventOutline:
+    """The events of a query in words."""
+
     query: EventQuery
     notation: Notation
     routing: Routing
-    _shown: set[IRI] = field(default_factory=set)
-    _told: bool = False
 
-    def event(self, iri: IRI) -> Node:
-        name = self.notation.term(iri)
-        if iri in self._shown:
-            return Node(f"Event {name}", ("as above",))
-        self._shown.add(iri)
-        for logical in self.query.logical:
-            if logical.event == iri:
-                return self._logical(logical)
-        for composite in self.query.composite:
-            if composite.event == iri:
-                return self._composite(composite)
-        return Node(f"Event {name}")
+    @classmethod
+    def of(cls, query: EventQuery, notation: Notation, ontology: Sequence[Triple]) -> EventOutline:
+        """With the reasoners that the run's ontology asks for."""
+        return cls(query, notation, route(read_ontology(ontology), query.logical))
 
-    def _logical(self, event: LogicalEvent) -> Node:
-        prefixes = self.notation.prefixes
-        served = shortened(reasoner(event, self.routing), prefixes)
-        description = shortened(manchester(event.description), prefixes)
-        program = self.routing.program if event.event not in self.routing.reasons else None
-        rules = [] if program is None else [*rules_of(program, event.event), *self._conflicts(program)]
-        texts = (shortened(rule, prefixes) for rule in rules)
-        return Node(f"Logical event {self.notation.term(event.event)}", (f"recognised {served}", description, *texts))
+    def recognised(self) -> Iterator[str]:
+        """Each logical event: which reasoner serves it, its description, and the rules compiled for it."""
+        told = False
+        for event in self.query.logical:
+            prefixes, name = self.notation.prefixes, self.notation.term(event.event)
+            yield f"{name}: {shortened(manchester(event.description), prefixes)}"
+            yield f"  recognised {shortened(reasoner(event, self.routing), prefixes)}"
+            program = self.routing.program if event.event not in self.routing.reasons else None
+            if program is not None:
+                # what makes an item inconsistent is one for all events, and stands with the first
+                rules = [*rules_of(program, event.event), *([] if told else conflict_rules(program))]
+                told = True
+                yield from (f"  {shortened(rule, prefixes)}" for rule in rules)
 
-    def _conflicts(self, program: RuleProgram) -> list[str]:
-        """What makes an item inconsistent is one for all events, and stands with the first."""
-        if self._told:
-            return []
-        self._told = True
-        return conflict_rules(program)
-
-    def _composite(self, event: CompositeEvent) -> Node:
+    def composite(self, event: CompositeEvent) -> Node:
+        """A composite event and what it is made of."""
         within = () if event.within is None else (f"within {event.within}",)
         guard = () if event.guard is None else (self._guard(event.pattern, event.guard),)
         return Node(f"Composite event {self.notation.term(event.event)}", within, (self._pattern(event.pattern), *guard))
@@ -125,7 +107,7 @@ class _Events:
     def _pattern(self, pattern: EventPattern) -> Node:
         match pattern:
             case Occurs(event):
-                return self.event(event)
+                return Node(f"Event {self.notation.term(event)}")
             case Labelled(label, operand):
                 inner = self._pattern(operand)
                 return Node(f"{inner.label} AS {self.notation.term(label)}", inner.details, inner.children)

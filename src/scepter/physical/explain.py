@@ -4,32 +4,25 @@ from __future__ import annotations
 
 import json
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict
 from enum import Enum
 
-from scepter.algebra.query import Program
 from scepter.errors import nearest, option_error
 from scepter.physical.automaton import Automaton
-from scepter.physical.description import Description, QueryFacts, ScanFacts, describe
+from scepter.physical.description import Description, StreamFacts, UnitFacts, describe
 from scepter.physical.drawing import to_mermaid, to_svg
-from scepter.physical.facts import Node, StreamFacts, UnitFacts
-from scepter.physical.wording import conditions, division, listed, title
-from scepter.rdf.terms import Triple
+from scepter.physical.plan import PhysicalPlan
+from scepter.physical.tree import Node
+from scepter.physical.wording import conditions
 
 _WIDTH = 100
 _COLUMN = 14
 """Where the text begins, right of its heading."""
 
 
-def explain(
-    program: Program,
-    language: str,
-    format: str = "text",
-    prefixes: Mapping[str, str] | None = None,
-    ontology: Sequence[Triple] = (),
-) -> str:
-    """The plan of a program as `text`, `mermaid`, `json` or `svg`, without a last line end; `prefixes` shorten its IRIs.
+def explain(plan: PhysicalPlan, language: str, format: str = "text", prefixes: Mapping[str, str] | None = None) -> str:
+    """A plan as `text`, `mermaid`, `json` or `svg`, without a last line end; `prefixes` shorten its IRIs.
 
     Raises OptionError `unknown-format` for any other format.
     """
@@ -40,7 +33,7 @@ def explain(
             f"a plan cannot be shown as {format}",
             help=f"did you mean {close}?" if close else f"the formats are {', '.join(_FORMATS)}",
         )
-    return write(describe(program, language, prefixes or {}, ontology)).rstrip("\n")
+    return write(describe(plan, language, prefixes or {})).rstrip("\n")
 
 
 def _to_json(description: Description) -> str:
@@ -57,30 +50,24 @@ def _plain(value: object) -> object:
 
 
 def _to_text(description: Description) -> str:
-    count = len(description.queries) + len(description.units)
-    texts = []
-    for query in description.queries:
-        heading = title(description.language, query.number, count)
-        texts.append(f"{heading}\n{'=' * len(heading)}\n\n{_query(query)}")
-    texts += [f"{unit.title}\n{'=' * len(unit.title)}\n\n{_unit(unit)}" for unit in description.units]
-    return "\n\n".join(texts)
+    return "\n\n".join(f"{unit.title}\n{'=' * len(unit.title)}\n\n{_unit(unit)}" for unit in description.units)
 
 
-def _query(query: QueryFacts) -> str:
-    blocks = [
-        _entry("Result", [query.result]),
-        _entry("Streams", [_stream(s) for s in query.streams]),
-        _entry("Window", [query.window]),
-        _entry("Partitioning", [division(query.partitioning)]),
-        _entry("Predicates", [_predicates(query)]),
-        _entry("Release", query.release),
-    ]
-    if query.warnings:
-        blocks.append(_entry("Warning", query.warnings))
-    column = _column([_where(s) for s in query.scans])
-    patterns = "\n".join(["", "Graph patterns", *(_scan(s, column) for s in query.scans)])
-    algebra = "\n".join(["", "Algebra", textwrap.indent(query.algebra, "  ")])
-    return "\n".join([*blocks, patterns, _automaton(query.automaton), algebra]) + "\n"
+def _unit(unit: UnitFacts) -> str:
+    entries = [_entry("Streams", [_stream(s) for s in unit.streams] or ["every one given"])]
+    told: dict[str, list[str]] = {}
+    for note in unit.notes:
+        subject, _, sentence = note.partition(": ")
+        told.setdefault(subject, []).append(sentence)
+    entries += [_entry(subject.capitalize(), sentences) for subject, sentences in told.items()]
+    if unit.warnings:
+        entries.append(_entry("Warning", unit.warnings))
+    blocks = ["\n".join(entries), "\n".join(["Operators", *_tree(unit.tree)])]
+    if unit.automaton is not None:
+        blocks.append(_automaton(unit.automaton))
+    if unit.algebra is not None:
+        blocks.append("\n".join(["Algebra", textwrap.indent(unit.algebra, "  ")]))
+    return "\n\n".join(blocks) + "\n"
 
 
 def _entry(heading: str, paragraphs: Iterable[str], indent: int = 0, column: int = _COLUMN) -> str:
@@ -106,25 +93,9 @@ def _stream(stream: StreamFacts) -> str:
     return f"{alias}<{stream.iri}>{origin}"
 
 
-def _predicates(query: QueryFacts) -> str:
-    if query.predicates is None:
-        return "all: a pattern can match any predicate"
-    return f"{', '.join(query.predicates) or 'none'}; triples with any other are skipped while reading"
-
-
 def _column(headings: Iterable[str]) -> int:
     """Where the text begins beside headings that are indented by two."""
     return min(30, max(map(len, headings)) + 4)
-
-
-def _where(scan: ScanFacts) -> str:
-    return f"{scan.label} on {scan.stream}"
-
-
-def _scan(scan: ScanFacts, column: int) -> str:
-    together = f"; matched once for {listed(scan.matched_with, '')} too" if scan.matched_with else ""
-    lines = [f"{scan.road.value} road: {scan.why}{together}", *scan.pattern]
-    return _entry(_where(scan), [*lines, *(f"FILTER ({f})" for f in scan.filters)], indent=2, column=column)
 
 
 def _automaton(automaton: Automaton) -> str:
@@ -132,17 +103,7 @@ def _automaton(automaton: Automaton) -> str:
     arrows = {id(t): f"{labels[t.source]} ─▶ {labels[t.target]}" for t in automaton.transitions}
     column = _column(arrows.values())
     entries = (_entry(arrows[id(t)], conditions(t), indent=2, column=column) for t in automaton.transitions)
-    return "\n".join(["", "Automaton", *entries])
-
-
-# ---- text of units that are trees of operators
-
-
-def _unit(unit: UnitFacts) -> str:
-    streams = [_stream(s) for s in unit.streams] or ["every one given"]
-    notes = (note.partition(": ") for note in unit.notes)
-    entries = [_entry(subject.capitalize(), [sentence]) for subject, _, sentence in notes]
-    return "\n".join([_entry("Streams", streams), *entries, "", "Operators", *_tree(unit.tree)]) + "\n"
+    return "\n".join(["Automaton", *entries])
 
 
 def _tree(root: Node) -> Iterator[str]:

@@ -148,7 +148,8 @@ class Extend:
 
     def line(self, notation: Notation) -> str:
         """The expression."""
-        return f"Extend {notation.expression(self.expression)} AS ?{self.variable}"
+        made = notation.expression(self.expression)
+        return "Extend, by which side it came from" if self.variable.startswith("_:") else f"Extend {made} AS ?{self.variable}"
 
 
 @dataclass(frozen=True)

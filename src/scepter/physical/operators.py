@@ -39,7 +39,7 @@ from scepter.algebra.scope import in_scope
 from scepter.algebra.timed import SPELLING
 from scepter.algebra.timed_bounds import DurationBound, duration_bounds
 from scepter.algebra.walk import Algebra, find, rewrite
-from scepter.physical.facts import Node
+from scepter.physical.tree import Node
 from scepter.physical.wording import listed
 from scepter.rdf.terms import Term
 from scepter.timeline import Allen, Duration

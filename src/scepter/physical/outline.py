@@ -1,98 +1,116 @@
-"""The plans of units that are no sequences over graph events: for each a tree of operators and notes on how it is run."""
+"""What there is to say of each node of a plan, and what an exact evaluator does inside."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import assert_never
 
 from scepter.algebra.continuous import ContinuousQuery, PeriodicQuery
-from scepter.algebra.events import EventQuery
 from scepter.algebra.notation import Notation
 from scepter.algebra.query import Counting, Sliding, Unit
 from scepter.algebra.timed import Rule, Sources, TimedProgram, TimedQuery, TimedWindow
-from scepter.algebra.windows import (
-    Earliest,
-    EventPattern,
-    Followed,
-    ItemScan,
-    Landmark,
-    Latest,
-    Policy,
-    RelationToStream,
-    Report,
-    StreamWindow,
-    TimeWindow,
-    WindowedQuery,
-    window_graph,
-)
-from scepter.optimizer.lift_groups import lift_groups
-from scepter.optimizer.lift_sequences import lift_sequence
-from scepter.physical.event_outline import event_notes, event_tree
-from scepter.physical.facts import Node, StreamFacts, UnitFacts
+from scepter.algebra.windows import WindowedQuery
+from scepter.physical import nodes as plan_nodes
+from scepter.physical.event_outline import EventOutline
+from scepter.physical.facts import Facts
 from scepter.physical.operators import Operators
-from scepter.physical.pairs import plan_pairs
-from scepter.physical.triple_outline import continuous_notes, continuous_tree, periodic_notes, periodic_tree
-from scepter.rdf.terms import IRI, Term, Triple
-from scepter.timeline import Duration, TimeKind, format_instant
+from scepter.physical.plan import UnitPlan
+from scepter.physical.tree import Node
+from scepter.physical.triple_outline import continuous_tree, extents, networks, periodic_tree
+from scepter.physical.unit_nodes import (
+    EventJoin,
+    EventNetwork,
+    GraphScan,
+    Pairs,
+    Recognise,
+    Returned,
+    Sequence,
+    SequenceGroups,
+    Snapshot,
+    TripleStar,
+)
+from scepter.physical.window_outline import extent_text, named, windowed_tree
+from scepter.physical.wording import listed
 
 
-def outline(
-    number: int,
-    unit: Unit,
-    title: str,
-    makers: Mapping[IRI, int],
-    notation: Notation,
-    ontology: Sequence[Triple] = (),
-) -> UnitFacts:
-    """The facts about the plan of a unit; `makers` tells which query constructs a stream."""
-    kind, tree, notes = _outlined(unit, notation, ontology)
-    streams = tuple(StreamFacts(s.iri.value, s.alias, makers.get(s.iri)) for s in unit.streams)
-    return UnitFacts(number, kind, title, streams, tree, notes)
+@dataclass(frozen=True, slots=True)
+class Outlined:
+    """The nodes of one unit in words."""
+
+    unit: UnitPlan
+    facts: Facts
+    notation: Notation
+    events: EventOutline | None = None
+
+    def details(self, node: plan_nodes.Node) -> tuple[str, ...]:
+        """What there is to say of a node."""
+        return tuple(self._details(node))
+
+    def inside(self, node: plan_nodes.Node) -> tuple[Node, ...]:
+        """What a node does that is no operator of the plan."""
+        match node:
+            case Snapshot(unit):
+                return (unit_tree(unit, self.facts, self.notation),)
+            case TripleStar(query):
+                return tuple(networks(query.pattern, self.notation, self.facts.ontology))
+            case EventJoin(event) if self.events is not None:
+                return (self.events.composite(event),)
+            case EventNetwork(events) if self.events is not None:
+                return tuple(map(self.events.composite, events))
+            case _:
+                return ()
+
+    def _details(self, node: plan_nodes.Node) -> Iterator[str]:
+        match node:
+            case GraphScan():
+                yield from self._scan(node)
+            case Sequence(why=why) if why:
+                yield f"planned as a sequence: {why}"
+                if isinstance(node.plan.window, Sliding):
+                    word = "shorter than" if node.plan.window.exclusive else "no longer than"
+                    yield f"solutions {word} {node.plan.window.duration}"
+            case SequenceGroups(grouped=grouped):
+                yield from _aggregated(grouped.window)
+            case Pairs(query):
+                yield from (f"window {self.notation.term(w.name)}: {extent_text(w, self.notation)}" for w in query.windows)
+            case TripleStar(query):
+                yield from extents(query, self.notation)
+            case Recognise() if self.events is not None:
+                yield from self.events.recognised()
+            case _:
+                return
+
+    def _scan(self, node: GraphScan) -> Iterator[str]:
+        scan, notation = node.scan, self.notation
+        if node.entailed:
+            yield "with what its triples entail"
+        together = [s.label for s in node.plan.scans if s is not scan and s.shape is not None and s.shape == scan.shape]
+        if labels := list(dict.fromkeys(label for label in together if label != scan.label)):
+            yield f"matched once for {listed(labels, '')} too"
+        yield from notation.parts(scan.pattern)
+        yield from (f"FILTER ({notation.expression(condition)})" for condition in scan.local)
 
 
-def _outlined(unit: Unit, notation: Notation, ontology: Sequence[Triple]) -> tuple[str, Node, tuple[str, ...]]:
+def outlined(unit: UnitPlan, facts: Facts, notation: Notation) -> Outlined:
+    """The words for a unit's nodes."""
+    events = EventOutline.of(unit.root.query, notation, facts.ontology) if isinstance(unit.root, Returned) else None
+    return Outlined(unit, facts, notation, events)
+
+
+def unit_tree(unit: Unit, facts: Facts, notation: Notation) -> Node:
+    """What the exact evaluator of a unit does, as a tree of SPARQL's operators."""
     match unit:
         case TimedProgram():
-            return "timed", timed_tree(unit, notation), timed_notes(unit)
-        case EventQuery():
-            notes = event_notes(unit, notation, ontology)
-            return "events", event_tree(unit, notation, ontology), (*notes, _one_task(_EVENTS))
+            return timed_tree(unit, notation)
         case WindowedQuery():
-            return "windowed", windowed_tree(unit, notation), windowed_notes(unit)
+            return windowed_tree(unit, notation)
         case ContinuousQuery():
-            notes = continuous_notes(unit, notation, ontology)
-            return "continuous", continuous_tree(unit, notation, ontology), (*notes, _one_task(_TRIPLES))
+            return continuous_tree(unit, notation, facts.ontology)
         case PeriodicQuery():
-            notes = periodic_notes(unit, notation, ontology)
-            return "periodic", periodic_tree(unit, notation, ontology), (*notes, _one_task(_WINDOWS))
-        case _:  # a unit is anything that reads streams: one without an outline is shown as it is
-            return type(unit).__name__, generic_tree(unit), (_one_task("it is no sequence over graph events"),)
-
-
-_EVENTS = "an occurrence may be made of items of all streams"
-_TRIPLES = "a match may join any triples that count at the same time"
-_WINDOWS = "an evaluation needs the whole content of its windows"
-
-
-def _one_task(why: str) -> str:
-    return f"partitioning: one task on Spark; {why}"
-
-
-def generic_tree(value: object, name: str = "") -> Node:
-    """Any dataclass as a tree of its fields."""
-    lead = f"{name}: " if name else ""
-    if isinstance(value, tuple):
-        return Node(f"{name or 'list'} ({len(value)})", (), tuple(generic_tree(item) for item in value))
-    if not is_dataclass(value) or isinstance(value, type) or not fields(value):
-        return Node(f"{lead}{value}" or "empty")
-    parts = [(f.name, getattr(value, f.name)) for f in fields(value) if f.name != "span"]
-    nested = [part for part in parts if isinstance(part[1], tuple) or is_dataclass(part[1])]
-    details = tuple(f"{key}: {plain}" for key, plain in parts if (key, plain) not in nested)
-    return Node(f"{lead}{type(value).__name__}", details, tuple(generic_tree(item, key) for key, item in nested))
-
-
-# ---- EP-SPARQL
+            return periodic_tree(unit, notation, facts.ontology)
+        case _:
+            return Node(type(unit).__name__)
 
 
 def timed_tree(program: TimedProgram, notation: Notation) -> Node:
@@ -117,11 +135,11 @@ def _timed(part: Rule | TimedQuery, notation: Notation) -> Node:
 def _sources(sources: Sources, notation: Notation) -> list[str]:
     told = []
     if sources.streams is not None:
-        told.append(f"of the streams: {_named(sources.streams, notation)}")
+        told.append(f"of the streams: {named(sources.streams, notation)}")
     if sources.default is not None:
-        told.append(f"static default graph: {_named(sources.default, notation)}")
+        told.append(f"static default graph: {named(sources.default, notation)}")
     if sources.named is not None:
-        told.append(f"GRAPH ranges over: {_named(sources.named, notation)}")
+        told.append(f"GRAPH ranges over: {named(sources.named, notation)}")
     return told
 
 
@@ -135,139 +153,3 @@ def _aggregated(window: TimedWindow | None) -> list[str]:
             return []
         case _:
             assert_never(window)
-
-
-def timed_notes(program: TimedProgram) -> tuple[str, ...]:
-    """Which kernel takes a program, its policy, when solutions are reported, and how it is divided."""
-    return (
-        f"kernel: {_timed_kernel(program)}",
-        "policy: unrestricted, unless --policy asks for chronological or recent",
-        "release: a solution is reported once time has passed its end, and never taken back",
-        _one_task("a solution may join occurrences from anywhere in the streams"),
-    )
-
-
-def _timed_kernel(program: TimedProgram) -> str:
-    grouped = [kind.value for kind in TimeKind if lift_groups(program, kind) is not None]
-    kinds = grouped or [kind.value for kind in TimeKind if lift_sequence(program, kind) is not None]
-    if not kinds:
-        return "timed; this is no plain chain of SEQ over single triple patterns, which the columnar kernel would take"
-    on = "" if len(kinds) == len(TimeKind) else f" and timestamps are of the kind {kinds[0]}"
-    given = f"where no background, ontology or other policy is given{on}; else timed"
-    what = (
-        "groups of a single triple pattern or of a chain of SEQ over such"
-        if grouped
-        else "a chain of SEQ over single triple patterns"
-    )
-    return f"columnar, as {what}, {given}"
-
-
-# ---- RSEP-QL
-
-
-def windowed_tree(query: WindowedQuery, notation: Notation) -> Node:
-    """The query over its windows, with the event patterns that MATCH stands for."""
-    windows = {window.name: _extent(window, notation) for window in query.windows}
-    graphs: dict[Term, Node] = {
-        window_graph(name): Node(f"WINDOW {notation.term(name)}", (extent,)) for name, extent in windows.items()
-    }
-    matches = [Node("MATCH", (), (_event(event, notation),)) for event in query.events]
-    operators = Operators(notation, graphs=graphs, matches=matches)
-    details = [f"window {notation.term(name)}: {extent}" for name, extent in windows.items()]
-    if query.default_graphs:
-        details.append(f"static default graph: {_named(query.default_graphs, notation)}")
-    if query.named_graphs:
-        details.append(f"GRAPH ranges over: {_named(query.named_graphs, notation)}")
-    return operators.tree(query.result, query.pattern, details)
-
-
-def _extent(window: StreamWindow, notation: Notation) -> str:
-    of = f"of {notation.term(window.stream)}"
-    match window.extent:
-        case Landmark(instant, kind):
-            return f"the items {of} from {format_instant(instant, kind)} on"
-        case TimeWindow(width, step):
-            moved = "time unit" if step is None or step == Duration(1, bare=True) else str(step)
-            return f"the items {of} of the last {width}, moved on every {moved}"
-        case _:
-            assert_never(window.extent)
-
-
-def _event(event: EventPattern, notation: Notation) -> Node:
-    match event:
-        case ItemScan(label, window, pattern):
-            return Node(f"EVENT {label} ON {notation.term(window)}", ("on each item alone", *notation.parts(pattern)))
-        case Earliest(operand):
-            return Node("FIRST", (), (_event(operand, notation),))
-        case Latest(operand):
-            return Node("LAST", (), (_event(operand, notation),))
-        case Followed(left, right, policy):
-            label = "SEQ" if policy is None else f"SEQ {policy.name}"
-            sides = (_event(left, notation), _event(right, notation))
-            return Node(label, (_selects(policy),), sides)
-        case _:
-            assert_never(event)
-
-
-def _selects(policy: Policy | None) -> str:
-    match policy:
-        case None:
-            return "selects as the policy of the run says"
-        case Policy.UNRESTRICTED:
-            return "selects every pair"
-        case Policy.NAIVE:
-            return "selects the last right side with the last left side compatible with it"
-        case Policy.CHRONOLOGICAL:
-            return "selects the earliest pair per shared binding; the items of a match are consumed"
-        case Policy.RECENT:
-            return "selects the latest pair per shared binding; the items of a match are consumed"
-        case _:
-            assert_never(policy)
-
-
-_OUTPUT = {
-    RelationToStream.ISTREAM: "ISTREAM, what is new since the previous evaluation",
-    RelationToStream.RSTREAM: "RSTREAM, the whole answer of each evaluation",
-    RelationToStream.DSTREAM: "DSTREAM, what has gone since the previous evaluation",
-}
-
-
-def windowed_notes(query: WindowedQuery) -> tuple[str, ...]:
-    """When a query is evaluated, what goes to the output, its policy, and how it is divided."""
-    if query.report is Report.CONTENT_CHANGE:
-        instants = "at every instant at which a stream of the query has an item (content change)"
-    else:
-        instants = "at every multiple of the smallest step, from the first item on (window close)"
-    sequences = any(_follows(event) for event in query.events)
-    policy = ["policy: of a SEQ without its own: --policy, else unrestricted"] if sequences else []
-    return (
-        f"kernel: {_windowed_kernel(query)}",
-        f"evaluated: {instants}; with --evaluate-at, at the instants given",
-        f"output: {_OUTPUT[query.output]}",
-        *policy,
-        _one_task("an evaluation needs the whole content of its windows"),
-    )
-
-
-def _windowed_kernel(query: WindowedQuery) -> str:
-    columnar = [policy.value for policy in Policy if plan_pairs(query, policy) is not None]
-    if not columnar:
-        return "operators; this is no plain MATCH of two events in sequence, which the columnar kernel would take"
-    under = "" if len(columnar) == len(Policy) else f", under the policies {', '.join(columnar)}; else operators"
-    return f"columnar, as two events in sequence{under}"
-
-
-def _follows(event: EventPattern) -> bool:
-    match event:
-        case ItemScan():
-            return False
-        case Earliest(operand) | Latest(operand):
-            return _follows(operand)
-        case Followed(left, right, policy):
-            return policy is None or _follows(left) or _follows(right)
-        case _:
-            assert_never(event)
-
-
-def _named(terms: Iterable[IRI], notation: Notation) -> str:
-    return ", ".join(notation.term(term) for term in terms) or "none"

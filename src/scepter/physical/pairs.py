@@ -18,8 +18,8 @@ from scepter.algebra.windows import (
     RelationToStream,
     WindowedQuery,
 )
-from scepter.physical.plan import QueryPlan
-from scepter.physical.planner import plan_query
+from scepter.physical.sequence_plan import QueryPlan
+from scepter.physical.sequence_planner import plan_query
 from scepter.rdf.terms import IRI
 
 ALL, EACH, COMPETE, GROUP = range(4)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from scepter.algebra.query import Ask, Counting, Select, Selection, Sliding, Tumbling
-from scepter.physical.plan import Chain, NegationPlan, QueryPlan
+from scepter.physical.sequence_plan import Chain, NegationPlan, QueryPlan
 
 
 class PartitionKind(Enum):

@@ -1,152 +1,85 @@
-"""The physical plan of a sequence: scans, atoms and chains as tables of numbers the kernel can follow.
-
-A query's `Sequence` becomes a union of *chains* (one per way to take its optional atoms, SPAseq rule 9). A chain is a list of
-*steps*; a step's *atom* is a disjunction of conjunctions of scans. Variables are numbered: a `slot` is a variable's place.
-"""
+"""A physical plan: the value that `explain` prints and that every engine executes."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import Enum
 
-from scepter.algebra.expressions import Expression
-from scepter.algebra.patterns import Pattern, TriplePattern
-from scepter.algebra.query import Result, Selection, Stream, Window
+from scepter.algebra.query import Unit
+from scepter.physical.facts import Facts
+from scepter.physical.nodes import Node, nodes
 from scepter.rdf.terms import IRI
 
 
-class Road(Enum):
-    """How a scan's graph pattern is evaluated."""
+@dataclass(frozen=True)
+class UnitPlan:
+    """One unit of a program, planned: a tree of operators and what the engine has to know of it."""
 
-    COLUMNAR = "columnar"
-    """A basic graph pattern: backtracking over the event's rows, compiled."""
-    GENERAL = "general"
-    """Everything else of SPARQL: the exact evaluator, event by event."""
-
-
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """A basic graph pattern with its variables numbered in order of appearance: equal shapes are matched once per batch."""
-
-    stream: int
-    triples: tuple[TriplePattern, ...]
-    width: int
-
-
-@dataclass(frozen=True, slots=True)
-class ScanPlan:
-    """One GPM: which events it looks at and how."""
-
-    label: str
-    stream: int
-    pattern: Pattern
-    """The whole body without its outermost filters."""
-    local: tuple[Expression, ...]
-    """The outermost filters that the event's own mapping decides."""
-    road: Road
-    why: str
-    """Why this road, in a user's words."""
-    slots: tuple[int, ...]
-    """The slots the scan binds, in the order of its solutions' columns."""
-    certain: frozenset[int]
-    """Those bound in every solution."""
-    shape: Shape | None
-    """For the columnar road: what is matched."""
-    shape_columns: tuple[int, ...]
-    """For the columnar road: for each of `slots`, its column in the shape's solutions."""
-    graphs: tuple[tuple[IRI, tuple[TriplePattern, ...]], ...]
-    """For the columnar road: `GRAPH iri { … }` parts, joined by index look-up."""
-
-
-@dataclass(frozen=True, slots=True)
-class StatefulFilter:
-    """A filter that needs the match so far; `scan` is the position in its branch of the scan that wrote it."""
-
-    expression: Expression
-    scan: int
-    previous: bool
-    """Uses PREV: true in the first iteration."""
-
-
-@dataclass(frozen=True, slots=True)
-class Branch:
-    """A conjunction of scans at one time."""
-
-    scans: tuple[int, ...]
-    joint: tuple[Expression, ...]
-    """Filters that need several of the branch's scans, but nothing earlier; with the position of the scan that wrote each."""
-    joint_scans: tuple[int, ...]
-    stateful: tuple[StatefulFilter, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class AtomPlan:
-    """A disjunction of branches; `slots` is the union of what they bind."""
-
-    branches: tuple[Branch, ...]
-    slots: tuple[int, ...]
-    certain: frozenset[int]
-
-
-@dataclass(frozen=True, slots=True)
-class IterationPlan:
-    """How `B+` goes on."""
-
-    selection: Selection
-    local: frozenset[int]
-    """Slots bound anew by each iteration."""
-    key: tuple[int, ...]
-    """Slots every run and every solution bind: the join key of the next iteration."""
-    shared: tuple[int, ...]
-    """All slots that must be compatible."""
-
-
-@dataclass(frozen=True, slots=True)
-class NegationPlan:
-    """A negated scan beside a step."""
-
-    atom: int
-    key: tuple[int, ...]
-    shared: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class StepPlan:
-    """One positive atom of a chain and how it follows the one before."""
-
-    atom: int
-    selection: Selection | None
-    negations: tuple[NegationPlan, ...]
-    key: tuple[int, ...]
-    shared: tuple[int, ...]
-    iteration: IterationPlan | None
-
-
-@dataclass(frozen=True, slots=True)
-class Chain:
-    """A sequence without optional atoms."""
-
-    steps: tuple[StepPlan, ...]
-    leading: tuple[NegationPlan, ...]
-    trailing: tuple[NegationPlan, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class QueryPlan:
-    """One query, ready to run."""
-
-    result: Result
-    streams: tuple[Stream, ...]
-    variables: tuple[str, ...]
-    """Slot -> variable name."""
-    scans: tuple[ScanPlan, ...]
-    atoms: tuple[AtomPlan, ...]
-    chains: tuple[Chain, ...]
-    window: Window | None
-    partition: tuple[int, ...]
-    aggregated: tuple[tuple[str, int], ...]
-    """(part, slot) pairs whose values over the iterations are asked for."""
-    solutions: bool
-    """Whether a match is a mapping and an interval, whatever events it came from."""
+    number: int
+    """Its place in the program."""
+    unit: Unit
+    """What it was planned from, optimised."""
+    root: Node
     predicates: frozenset[IRI] | None
-    """The predicates any scan can use; None when one can use all."""
+    """The predicates that any of its operators can use; None when that is any."""
+    at_once: bool = False
+    """Whether an answer is certain before its instant is over: no later event of the same time can take it back."""
+
+    ranked: bool = False
+    """Whether it orders the answers of an instant itself."""
+
+    @property
+    def exact(self) -> tuple[str, ...]:
+        """Why parts of it work on terms, one by one, and not in columns; empty for a unit that is wholly in columns."""
+        return tuple(dict.fromkeys(reason for node in nodes(self.root) if (reason := exact_reason(node))))
+
+
+@dataclass(frozen=True)
+class PhysicalPlan:
+    """The units of a program, planned alike."""
+
+    units: tuple[UnitPlan, ...]
+    facts: Facts
+    """What it was made from; its kind of time is always told."""
+    assumed: bool = False
+    """Whether the kind of time is a guess: no stream has been looked at."""
+
+    @property
+    def predicates(self) -> frozenset[IRI] | None:
+        """The predicates that any unit can use; None when that is any."""
+        found: frozenset[IRI] = frozenset()
+        for unit in self.units:
+            if unit.predicates is None:
+                return None
+            found |= unit.predicates
+        return found
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        """Units that construct a stream before those that read it; otherwise as written."""
+        return tuple(_order([plan.unit for plan in self.units]))
+
+
+def exact_reason(node: Node) -> str:
+    """Why a node works on terms; empty for one in columns."""
+    return str(getattr(node, "exact", ""))
+
+
+def _order(units: list[Unit]) -> Iterator[int]:
+    writers: dict[IRI, list[int]] = {}
+    for number, unit in enumerate(units):
+        if unit.into is not None:
+            writers.setdefault(unit.into, []).append(number)
+    done: set[int] = set()
+    for first in range(len(units)):
+        pending = [first]
+        while pending:  # lowering refuses circles
+            number = pending[-1]
+            feeding = [w for stream in units[number].streams for w in writers.get(stream.iri, ()) if w not in done]
+            if number in done or not feeding:
+                pending.pop()
+                if number not in done:
+                    done.add(number)
+                    yield number
+            else:
+                pending += reversed(feeding)

@@ -1,380 +1,231 @@
-"""From the algebra of a query to its physical plan."""
+"""From a program and what is known before the run to its physical plan: the one place where a road is chosen."""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Any
 
-from scepter.algebra.expressions import Constant, Exists, Expression, IterationAggregate, Previous, Variable
-from scepter.algebra.patterns import (
-    BGP,
-    Graph,
-    Join,
-    Link,
-    NegatedPropertySet,
-    Node,
-    Pattern,
-    TriplePattern,
-    ZeroOrMore,
-    ZeroOrOne,
-)
-from scepter.algebra.query import (
-    Atom,
-    Conjunction,
-    Construct,
-    Disjunction,
-    Iteration,
-    Negation,
-    Optional,
-    Query,
-    Scan,
-    Select,
-    Selection,
-    Step,
-)
-from scepter.algebra.scope import certain, in_scope, mentioned_variables
+from scepter.algebra.continuous import ContinuousQuery, LastTriples, PeriodicQuery
+from scepter.algebra.events import EventQuery
+from scepter.algebra.expressions import Compare
+from scepter.algebra.patterns import PathPattern, Project, TriplePattern
+from scepter.algebra.query import Ask, Program, Query, Select, Unit
+from scepter.algebra.timed import TimedProgram, TimedQuery
+from scepter.algebra.timed_bounds import counts_units
 from scepter.algebra.walk import find, walk
-from scepter.errors import query_error
-from scepter.physical.plan import (
-    AtomPlan,
-    Branch,
-    Chain,
-    IterationPlan,
-    NegationPlan,
-    QueryPlan,
-    Road,
-    ScanPlan,
-    Shape,
-    StatefulFilter,
-    StepPlan,
-)
+from scepter.algebra.windows import Policy, WindowedQuery
+from scepter.ontology.schema import Schema
+from scepter.physical.continuous import Core, can_repeat, columnar_core, is_monotone
+from scepter.physical.entailment import asks_data, entailment_of
+from scepter.physical.event_roads import event_plan
+from scepter.physical.facts import Facts
+from scepter.physical.lift_groups import lift_groups
+from scepter.physical.lift_sequences import lift_sequence
+from scepter.physical.nodes import Node
+from scepter.physical.pairs import plan_pairs
+from scepter.physical.plan import PhysicalPlan, UnitPlan
+from scepter.physical.predicates import predicates_of
+from scepter.physical.sequence_planner import plan_query
+from scepter.physical.timed_plan import TimedFacts, decides_late, plan_timed
+from scepter.physical.unit_nodes import Pairs, Sequence, SequenceGroups, Snapshot, Solutions, TripleStar, graph_scans
+from scepter.physical.window_nodes import Step
+from scepter.physical.window_plan import NotPlanned, WindowOn, plan_periodic
 from scepter.rdf.terms import IRI
+from scepter.timeline import Duration, TimeKind
+
+_ASKED = "the exact evaluator is asked for"
 
 
-def plan_query(query: Query) -> QueryPlan:
-    """The physical plan of one query; raises QueryError for what only planning can see."""
-    return _Planner(query).plan()
+def plan(program: Program, facts: Facts) -> PhysicalPlan:
+    """The plan of a program, its units planned alike; raises QueryError for what only planning can see.
+
+    >>> from scepter.lower import lower
+    >>> query = "SELECT ?x WITHIN 5 FROM STREAM S <http://e/s> WHERE { SEQ (A) DEFINE GPM A ON S { ?x ?p ?o } }"
+    >>> made = plan(lower(query).program, Facts())
+    >>> [type(unit.root).__name__ for unit in made.units], made.facts.kind.value, made.assumed
+    (['Sequence'], 'integer', True)
+    """
+    known = facts if facts.kind is not None else replace(facts, kind=assumed_kind(program))
+    units = tuple(_planned(number, unit, known) for number, unit in enumerate(_split(program)))
+    return PhysicalPlan(units, replace(known, statics=None), assumed=facts.kind is None)
 
 
-@dataclass(slots=True)
-class _Planner:
-    """One query's planning: the tables that grow while its steps are visited in the order of the text."""
+def _split(program: Program) -> Iterator[Unit]:
+    """The units of a program; queries that no rule feeds have nothing in common, and are planned each for itself."""
+    for unit in program.units:
+        if isinstance(unit, TimedProgram) and not unit.rules:
+            yield from (replace(unit, queries=(query,)) for query in unit.queries)
+        else:
+            yield unit
 
-    query: Query
-    slots: dict[str, int] = field(default_factory=dict)
-    scans: list[ScanPlan] = field(default_factory=list)
-    atoms: list[AtomPlan] = field(default_factory=list)
 
-    def plan(self) -> QueryPlan:
-        for scan in find(self.query.pattern, Scan):
-            for name in sorted(_visible(scan.pattern)):
-                self.slots.setdefault(name, len(self.slots))
-        self._check_partition()
-        positions = self._plan_atoms()
-        chains = tuple(self._plan_chain(choice) for choice in _alternatives(self.query.pattern.steps, positions))
-        return QueryPlan(
-            result=self.query.result,
-            streams=self.query.streams,
-            variables=tuple(self.slots),
-            scans=tuple(self.scans),
-            atoms=tuple(self.atoms),
-            chains=chains,
-            window=self.query.window,
-            partition=tuple(self.slots[v.name] for v in self.query.partition),
-            aggregated=self._aggregated(),
-            solutions=self.query.solutions,
-            predicates=_predicates(self.query),
-        )
+def assumed_kind(program: Program) -> TimeKind:
+    """The kind of time that a query's own durations suggest: integers where one is a bare number, else dateTimes."""
+    for node in walk(program):
+        if isinstance(node, Compare) and counts_units(node.left, node.right):
+            return TimeKind.INTEGER
+        for name in getattr(node, "__dataclass_fields__", ()):
+            value = getattr(node, name)
+            if isinstance(value, Duration) and value.bare:
+                return TimeKind.INTEGER
+    return TimeKind.DATETIME
 
-    def _check_partition(self) -> None:
-        for variable, scan in itertools.product(self.query.partition, find(self.query.pattern, Scan)):
-            if variable.name not in certain(scan.pattern):
-                raise query_error(
-                    "partition-variable",
-                    f"PARTITION BY ?{variable.name}, but GPM {scan.label} does not always bind ?{variable.name}",
-                    variable.span,
-                    help=f"bind ?{variable.name} outside OPTIONAL and UNION in GPM {scan.label}, or partition otherwise",
-                )
 
-    def _plan_atoms(self) -> list[int]:
-        """Plan each step's atom once, with the variables of the steps before it in the text as `earlier`."""
-        earlier: set[str] = set()
-        positions = []
-        for step in self.query.pattern.steps:
-            planned = tuple(self._plan_branch(scans, frozenset(earlier)) for scans in branches(step.atom))
-            bound = [frozenset().union(*(self.scans[s].slots for s in b.scans)) for b in planned]
-            sure = [frozenset().union(*(self.scans[s].certain for s in b.scans)) for b in planned]
-            self.atoms.append(
-                AtomPlan(planned, tuple(sorted(frozenset().union(*bound))), frozenset.intersection(*sure)),
-            )
-            positions.append(len(self.atoms) - 1)
-            if not isinstance(step.atom, Negation):
-                for scan in find(step.atom, Scan):
-                    earlier |= _visible(scan.pattern)
-        return positions
-
-    def _plan_branch(self, scans: tuple[Scan, ...], earlier: frozenset[str]) -> Branch:
-        numbers: list[int] = []
-        joint: list[tuple[Expression, int]] = []
-        stateful: list[StatefulFilter] = []
-        beside: set[str] = set()
-        for position, scan in enumerate(scans):
-            sure = certain(scan.pattern)
-            local = []
-            for condition in scan.filters:
-                uses = mentioned_variables(condition)
-                previous = any(True for _ in find(condition, Previous))
-                if previous or find_any(condition, IterationAggregate) or (uses & earlier) - sure:
-                    stateful.append(StatefulFilter(condition, position, previous))
-                elif (uses & beside) - sure:
-                    joint.append((condition, position))
-                else:
-                    local.append(condition)
-            numbers.append(self._plan_scan(scan, tuple(local)))
-            beside |= _visible(scan.pattern)
-        return Branch(tuple(numbers), tuple(e for e, _ in joint), tuple(p for _, p in joint), tuple(stateful))
-
-    def _plan_scan(self, scan: Scan, local: tuple[Expression, ...]) -> int:
-        stream = 0 if self.query.merged else next(i for i, s in enumerate(self.query.streams) if s.iri == scan.stream)
-        names = sorted(_visible(scan.pattern), key=self.slots.__getitem__)
-        triples, graphs, why = _columnar_parts(scan)
-        shape: Shape | None = None
-        columns: tuple[int, ...] = ()
-        if triples is not None:
-            shape, graphs, numbering = _shape(stream, triples, graphs)
-            columns = tuple(numbering[name] for name in names)
-        plan = ScanPlan(
-            label=scan.label,
-            stream=stream,
-            pattern=scan.pattern,
-            local=local,
-            road=Road.GENERAL if shape is None else Road.COLUMNAR,
-            why=why,
-            slots=tuple(self.slots[n] for n in names),
-            certain=frozenset(self.slots[n] for n in certain(scan.pattern) if n in self.slots),
-            shape=shape,
-            shape_columns=columns,
-            graphs=graphs,
-        )
-        if plan in self.scans:
-            return self.scans.index(plan)
-        self.scans.append(plan)
-        return len(self.scans) - 1
-
-    def _plan_chain(self, choice: tuple[_Choice, ...]) -> Chain:
-        steps: list[StepPlan] = []
-        leading: tuple[NegationPlan, ...] = ()
-        negated: list[int] = []
-        bound: set[int] = set()
-        sure: set[int] = set()
-        for item in choice:
-            if item.negated:
-                negated.append(item.atom)
-                continue
-            atom = self.atoms[item.atom]
-            shared = tuple(sorted(bound & set(atom.slots)))
-            key = tuple(s for s in shared if s in sure and s in atom.certain)
-            if steps:
-                negations = tuple(self._negation(n, bound, sure) for n in negated)
-            else:
-                leading = tuple(self._negation(n, set(atom.slots), set(atom.certain)) for n in negated)
-                negations = ()
-            iteration = self._iteration(item, atom)
-            steps.append(StepPlan(item.atom, item.selection if steps else None, negations, key, shared, iteration))
-            negated.clear()
-            bound |= set(atom.slots)
-            sure |= atom.certain
-        trailing = tuple(self._negation(n, bound, sure) for n in negated)
-        return Chain(tuple(steps), leading, trailing)
-
-    def _negation(self, atom: int, bound: set[int], sure: set[int]) -> NegationPlan:
-        shared = tuple(sorted(bound & set(self.atoms[atom].slots)))
-        return NegationPlan(atom, tuple(s for s in shared if s in sure and s in self.atoms[atom].certain), shared)
-
-    def _iteration(self, item: _Choice, atom: AtomPlan) -> IterationPlan | None:
-        if item.iteration is None:
-            return None
-        # an iteration stays in its partition (rule 14), whatever else it binds anew
-        partition = {v.name for v in self.query.partition}
-        local = frozenset(self.slots[v] for v in item.iteration.local if v in self.slots and v not in partition)
-        shared = tuple(s for s in atom.slots if s not in local)
-        # a run that waits for the next iteration has been through one, so what the atom always binds is bound
-        return IterationPlan(item.iteration.selection, local, tuple(s for s in shared if s in atom.certain), shared)
-
-    def _aggregated(self) -> tuple[tuple[str, int], ...]:
-        asked = {(node.part, self.slots[node.variable.name]) for node in find(self.query, IterationAggregate)}
-        return tuple(sorted(asked))
+def _planned(number: int, unit: Unit, facts: Facts) -> UnitPlan:
+    made = PLANNERS[type(unit)](unit, facts)
+    return UnitPlan(number, unit, made.root, predicates_of(unit, facts), made.at_once, made.ranked)
 
 
 @dataclass(frozen=True, slots=True)
-class _Choice:
-    """One atom of one alternative."""
-
-    atom: int
-    selection: Selection | None
-    negated: bool
-    iteration: Iteration | None
+class _Made:
+    root: Node
+    at_once: bool = False
+    ranked: bool = False
 
 
-def _alternatives(steps: tuple[Step, ...], positions: list[int]) -> Iterator[tuple[_Choice, ...]]:
-    """Every way to take the optional atoms: present, or as a negation (SPAseq rule 9)."""
-    ways = []
-    for step, position in zip(steps, positions, strict=True):
-        iteration = step.atom if isinstance(step.atom, Iteration) else None
-        present = _Choice(position, step.selection, False, iteration)
-        absent = _Choice(position, step.selection, True, None)
-        match step.atom:
-            case Optional():
-                ways.append([present, absent])
-            case Negation():
-                ways.append([absent])
-            case _:
-                ways.append([present])
-    for choice in itertools.product(*ways):
-        if not all(item.negated for item in choice):
-            yield choice
+# ---- sequences over graph events
 
 
-def branches(atom: Atom) -> list[tuple[Scan, ...]]:
-    """Disjunctive normal form: a list of conjunctions of scans, as the branches of the atom's plan."""
-    match atom:
-        case Scan():
-            return [(atom,)]
-        case Conjunction(left, right):
-            return [a + b for a in branches(left) for b in branches(right)]
-        case Disjunction(left, right):
-            return branches(left) + branches(right)
-        case Iteration(scan=scan) | Negation(scan) | Optional(scan):
-            return [(scan,)]
+def _sequence(query: Query, facts: Facts) -> _Made:
+    made = plan_query(query)
+    return _Made(Sequence(query, made, graph_scans(made)), at_once=True)
 
 
-def _visible(pattern: Pattern) -> frozenset[str]:
-    return frozenset(name for name in in_scope(pattern) if not name.startswith("_:"))
+# ---- triples with intervals
 
 
-def find_any(node: Expression, kind: type) -> bool:
-    """Whether a node of the kind stands anywhere in the expression."""
-    return any(True for _ in find(node, kind))
+def _timed(program: TimedProgram, facts: Facts) -> _Made:
+    if facts.exact:
+        return _Made(Snapshot(program, _ASKED))
+    if program.rules:
+        return _Made(Snapshot(program, "what rules derive is derived from again, to the least fixpoint"))
+    if (lifted := _lifted(program, facts)) is not None:
+        return _Made(lifted, at_once=True)
+    (query,) = program.queries
+    found = _joined(query, facts)
+    return _Made(Snapshot(program, found)) if isinstance(found, str) else _Made(found, not decides_late(query))
 
 
-Graphs = tuple[tuple[IRI, tuple[TriplePattern, ...]], ...]
+def _joined(query: TimedQuery, facts: Facts) -> Node | str:
+    """A query as joins in time; why not."""
+    assert facts.kind is not None
+    found = plan_timed(query, TimedFacts(facts.kind, bool(facts.default_graph or facts.ontology), not facts.unrestricted))
+    if isinstance(found, str) or not facts.ontology:
+        return found
+    if Schema.from_triples(facts.ontology).flattened() is None:
+        return "the schema has rules for rdf:type itself"
+    return found if asks_data(found) else "a pattern asks for statements of the schema"
 
 
-def _columnar_parts(scan: Scan) -> tuple[tuple[TriplePattern, ...] | None, Graphs, str]:
-    """The triples and background parts of a pattern the columnar road takes, or None and the reason.
-
-    Background triples are ordered so that each has as many bound places as can be when it is looked up.
-    """
-    triples: list[TriplePattern] = []
-    graphs: list[tuple[IRI, tuple[TriplePattern, ...]]] = []
-    for part in _joined(scan.pattern):
-        match part:
-            case BGP(more):
-                triples += more
-            case Graph(Constant(IRI() as name), BGP(more)):
-                graphs.append((name, more))
-            case _:
-                return None, (), f"{_spoken(part)} needs the exact evaluator"
-    if any(find_any(condition, Exists) for condition in scan.filters):
-        return None, (), "EXISTS needs the exact evaluator"
-    if not triples:
-        return None, (), "no triple pattern looks at the event itself"
-    bound = {n.name for t in triples for n in _places(t) if isinstance(n, Variable)}
-    ordered = tuple((name, _connected(more, bound)) for name, more in graphs)
-    return tuple(triples), ordered, "a basic graph pattern"
+def _lifted(program: TimedProgram, facts: Facts) -> Node | None:
+    """The program as a sequence, or as groups of one, where it is that and nothing but schema is static."""
+    assert facts.kind is not None
+    if facts.background or not facts.unrestricted:
+        return None
+    grouped = lift_groups(program, facts.kind)
+    query = lift_sequence(program, facts.kind, shortest=1 if facts.ontology else 2) if grouped is None else grouped.sequence
+    if query is None:
+        return None
+    made = plan_query(query)
+    flattened = entailment_of(made, facts.ontology) if facts.ontology else None
+    if facts.ontology and flattened is None:
+        return None
+    why = "a chain of SEQ over single triple patterns" if len(made.scans) > 1 else "a single triple pattern"
+    sequence = Sequence(query, made, graph_scans(made, entailed=flattened is not None), flattened, why)
+    return sequence if grouped is None else SequenceGroups(sequence, grouped)
 
 
-def _places(triple: TriplePattern) -> tuple[Node, Node, Node]:
-    return triple.subject, triple.predicate, triple.object
+# ---- windows
 
 
-def _connected(triples: tuple[TriplePattern, ...], bound: set[str]) -> tuple[TriplePattern, ...]:
-    """Order triples so that each has as many bound places as possible when its turn comes; `bound` grows."""
-    left, ordered = list(triples), []
-    while left:
-        best = max(left, key=lambda t: sum(not isinstance(n, Variable) or n.name in bound for n in _places(t)))
-        left.remove(best)
-        ordered.append(best)
-        bound |= {n.name for n in _places(best) if isinstance(n, Variable)}
-    return tuple(ordered)
+def _windowed(query: WindowedQuery, facts: Facts) -> _Made:
+    policy = Policy(facts.policy or Policy.UNRESTRICTED.value)
+    if facts.exact:
+        return _Made(Snapshot(query, _ASKED))
+    pair = plan_pairs(query, policy)
+    if pair is None:
+        return _Made(Snapshot(query, "this is no plain MATCH of two events in sequence"))
+    if not all(_is_moderate(window.extent, facts) for window in query.windows):
+        return _Made(Snapshot(query, "a window is longer than columns of 64 bits can count"))
+    return _Made(Pairs(query, pair))
 
 
-def _joined(pattern: Pattern) -> Iterator[Pattern]:
-    if isinstance(pattern, Join):
-        yield from _joined(pattern.left)
-        yield from _joined(pattern.right)
-    else:
-        yield pattern
+def _is_moderate(extent: Any, facts: Facts) -> bool:
+    """Whether columns of 64 bits can count in a window: one of 36,000 years goes to the exact evaluator."""
+    assert facts.kind is not None
+    lengths = [d for d in (getattr(extent, "width", None), getattr(extent, "step", None)) if d is not None]
+    try:
+        return all(length.ticks(facts.kind, facts.time_unit) < 2**60 for length in lengths)
+    except ValueError:
+        return True  # told with its place when the windows are set up
 
 
-_SPOKEN = {
-    "LeftJoin": "OPTIONAL",
-    "Union": "UNION",
-    "Minus": "MINUS",
-    "Extend": "BIND",
-    "Values": "VALUES",
-    "PathPattern": "a property path",
-    "Graph": "GRAPH",
-    "Filter": "a FILTER in a nested group",
-    "Project": "a sub-SELECT",
-    "Distinct": "a sub-SELECT",
-    "Slice": "a sub-SELECT",
-    "OrderBy": "a sub-SELECT",
-    "Group": "a sub-SELECT",
+# ---- triples that count for a time
+
+
+def _continuous(query: ContinuousQuery, facts: Facts) -> _Made:
+    extents = [query.otherwise, *(source.extent for source in query.sources)]
+    counts = any(isinstance(extent, LastTriples) for extent in extents)
+    at_once = is_monotone(query.pattern) and not counts and not isinstance(query.result, Ask)
+    core = columnar_core(query)
+    if facts.exact or isinstance(core, str) or (why := _unflattened(query, facts)):
+        return _Made(Snapshot(query, _ASKED if facts.exact else core if isinstance(core, str) else why), at_once)
+    return _Made(_star(query, core), at_once)
+
+
+def _star(query: ContinuousQuery, core: Core) -> Node:
+    star, pattern = TripleStar(query, core), query.pattern
+    if not isinstance(query.result, Select):
+        return Solutions(star, "templates and ASK take solutions one by one")
+    if not isinstance(pattern, Project) or pattern.pattern is not core.node:
+        return Solutions(star, "what stands above the joined triple patterns works solution by solution")
+    if can_repeat(core.node):
+        return Solutions(star, "one triple may match two patterns, so that a match can be found twice")
+    return star
+
+
+def _unflattened(query: ContinuousQuery | PeriodicQuery, facts: Facts) -> str:
+    """Why what the schema entails is not looked up in tables; empty where it is."""
+    schema = Schema.from_triples(chain(facts.schema, filter(Schema.is_schema, facts.ontology)))
+    uses: list[TriplePattern | PathPattern] = [*find(query.pattern, TriplePattern), *find(query.pattern, PathPattern)]
+    if schema.extends_itself() or schema.reduced(uses).flattened() is None:
+        return "the schema has rules for rdf:type itself"
+    return ""
+
+
+def _periodic(query: PeriodicQuery, facts: Facts) -> _Made:
+    if facts.exact or (why := _unflattened(query, facts)):
+        return _Made(Snapshot(query, _ASKED if facts.exact else why))
+    assert facts.kind is not None
+    try:
+        (step,) = {source.step.ticks(facts.kind, facts.time_unit) for source in query.sources}
+        streams: dict[int, list[IRI]] = {}
+        for source in query.sources:
+            streams.setdefault(source.range.ticks(facts.kind, facts.time_unit), []).append(source.stream.iri)
+    except ValueError as error:
+        return _Made(Snapshot(query, str(error)))  # told with its place when the run is set up
+    grid = Step(step, facts.start)
+    windows = [WindowOn(tuple(dict.fromkeys(iris)), width, grid) for width, iris in streams.items()]
+    try:
+        root, ranked = plan_periodic(query.pattern, windows, grid, facts.counts(query))
+    except NotPlanned as reason:
+        return _Made(Snapshot(query, str(reason)))
+    return _Made(root, ranked=ranked)
+
+
+def _events(query: EventQuery, facts: Facts) -> _Made:
+    return _Made(event_plan(query, facts), at_once=True)
+
+
+Planner = Callable[[Any, Facts], _Made]
+PLANNERS: dict[type, Planner] = {
+    Query: _sequence,
+    TimedProgram: _timed,
+    WindowedQuery: _windowed,
+    ContinuousQuery: _continuous,
+    PeriodicQuery: _periodic,
+    EventQuery: _events,
 }
-
-
-def _spoken(pattern: Pattern) -> str:
-    return _SPOKEN.get(type(pattern).__name__, "this pattern")
-
-
-def _shape(stream: int, triples: tuple[TriplePattern, ...], graphs: Graphs) -> tuple[Shape, Graphs, dict[str, int]]:
-    """Number the variables in order of appearance, those that only GRAPH parts bind last."""
-    numbering: dict[str, int] = {}
-    for triple in itertools.chain(triples, *(more for _, more in graphs)):
-        for node in _places(triple):
-            if isinstance(node, Variable):
-                numbering.setdefault(node.name, len(numbering))
-    width = len({n.name for t in triples for n in _places(t) if isinstance(n, Variable)})
-    renamed = tuple((name, tuple(_renumbered(t, numbering) for t in more)) for name, more in graphs)
-    return Shape(stream, tuple(_renumbered(t, numbering) for t in triples), width), renamed, numbering
-
-
-def _renumbered(triple: TriplePattern, numbering: dict[str, int]) -> TriplePattern:
-    subject, predicate, object_ = (_renamed(n, numbering) for n in _places(triple))
-    return TriplePattern(subject, predicate, object_)
-
-
-def _renamed(node: Node, numbering: dict[str, int]) -> Node:
-    return Variable(str(numbering[node.name])) if isinstance(node, Variable) else Constant(node.term)
-
-
-def _predicates(query: Query) -> frozenset[IRI] | None:
-    """The predicates that can matter, or None if any can (a variable predicate, a path that matches any node)."""
-    found: set[IRI] = set()
-    for node in _pattern_nodes(query):
-        match node:
-            case TriplePattern(predicate=Constant(IRI() as iri)):
-                found.add(iri)
-            case TriplePattern() | NegatedPropertySet() | ZeroOrMore() | ZeroOrOne():
-                return None
-            case Link(iri):
-                found.add(iri)
-    return frozenset(found)
-
-
-def _pattern_nodes(query: Query) -> Iterable[object]:
-    for scan in find(query.pattern, Scan):
-        yield from walk(scan)
-
-
-def projected(query: Query) -> tuple[str, ...]:
-    """The names of the result's columns."""
-    match query.result:
-        case Select(columns):
-            return tuple(v.name for v, _ in columns)
-        case Construct():
-            return ()
-        case _:
-            return ()
+"""Kind of unit -> (unit, facts) -> its plan."""

@@ -207,7 +207,8 @@ class Inline:
 
     def line(self, notation: Notation) -> str:
         """How many rows."""
-        return f"Inline {len(self.rows)} rows of " + (" ".join(f"?{name}" for name in self.names) or "nothing")
+        shown = " ".join(f"?{name}" for name in self.names if not name.startswith("_:"))
+        return f"Inline {len(self.rows)} rows of {shown or 'nothing'}"
 
 
 @dataclass(frozen=True)

@@ -121,11 +121,25 @@ def is_plain(pattern: Pattern) -> bool:
     return not any(call.function in TIME_FUNCTIONS for call in find(pattern, Call))
 
 
-def is_constant(pattern: Pattern) -> bool:
-    """Whether a pattern's solutions need no triple, streamed or static."""
-    if any(bgp.triples for bgp in find(pattern, BGP)):
-        return False
-    return all(next(find(pattern, kind), None) is None for kind in (PathPattern, Graph, Match, Exists))
+def may_need_no_triple(pattern: Pattern) -> bool:
+    """Whether a pattern can have solutions that need no triple, streamed or static: they hold at each instant (rule 13)."""
+    match pattern:
+        case BGP(triples):
+            return not triples
+        case Values():
+            return True
+        case PathPattern() | Graph() | Match():
+            return False
+        case Join(left, right) | Related(left, right):
+            return may_need_no_triple(left) and may_need_no_triple(right)
+        case Union(left, right):
+            return may_need_no_triple(left) or may_need_no_triple(right)
+        case LeftJoin(left) | Minus(left):
+            return may_need_no_triple(left)
+        case Filter() | Extend() | Group() | OrderBy() | Project() | Distinct() | Slice():
+            return may_need_no_triple(pattern.pattern)
+        case _:
+            assert_never(pattern)
 
 
 @dataclass(slots=True)
@@ -145,13 +159,13 @@ class _Planner:
             raise _NoColumnsError("a policy consumes what it pairs")
         if sources.default is not None or sources.named is not None:
             raise _NoColumnsError("FROM chooses among the background graphs")
-        plain = is_plain(part.pattern) and part.window is None and not facts.static
+        plain = is_plain(part.pattern) and part.window is None
         return cls(facts, sources.streams, plain)
 
     def node(self, pattern: Pattern, longest: int | None, *, alone: bool = False) -> Node:
         """The operator of a pattern. `longest` is the longest duration its rows may have to be of use, `alone` says that no
         join gives its rows a time."""
-        if alone and is_constant(pattern):
+        if alone and may_need_no_triple(pattern):
             raise _NoColumnsError("what needs no triple holds at each instant")
         match pattern:
             case BGP(triples):

@@ -13,9 +13,8 @@ from scepter.algebra.patterns import PathPattern, Pattern, TriplePattern
 from scepter.algebra.query import Stream
 from scepter.algebra.walk import find
 from scepter.ontology.schema import Schema, SchemaLink
-from scepter.physical.continuous import columnar_core, continuous_pattern
-from scepter.physical.facts import Node
 from scepter.physical.operators import Operators
+from scepter.physical.tree import Node
 from scepter.rdf.terms import IRI, TYPE, Term, Triple
 
 _MOST_BELOW = 8
@@ -25,10 +24,16 @@ _DEEPEST = 4
 
 def continuous_tree(query: ContinuousQuery, notation: Notation, ontology: Sequence[Triple] = ()) -> Node:
     """The query with the extents of its streams."""
-    details = [f"stream {_stream(s.stream, notation)}: {_counts(s.extent)}" for s in query.sources]
+    return _tree(query, notation, list(extents(query, notation))[: max(1, len(query.sources))], ontology)
+
+
+def extents(query: ContinuousQuery, notation: Notation) -> Iterator[str]:
+    """How long the triples of each stream count, and what is static."""
+    yield from (f"stream {_stream(s.stream, notation)}: {_counts(s.extent)}" for s in query.sources)
     if not query.sources:
-        details.append(f"every stream given: {_counts(query.otherwise)}")
-    return _tree(query, notation, details, ontology)
+        yield f"every stream given: {_counts(query.otherwise)}"
+    if query.graphs:
+        yield f"static data and schema: {', '.join(notation.term(name) for name in query.graphs)}"
 
 
 def periodic_tree(query: PeriodicQuery, notation: Notation, ontology: Sequence[Triple] = ()) -> Node:
@@ -43,7 +48,7 @@ def _tree(query: ContinuousQuery | PeriodicQuery, notation: Notation, details: l
     if query.graphs:
         details.append(f"static data and schema: {', '.join(notation.term(name) for name in query.graphs)}")
     tree = Operators(notation, scan="Triples").tree(query.result, query.pattern, details)
-    return Node(tree.label, tree.details, (*tree.children, *_networks(query.pattern, notation, ontology)))
+    return Node(tree.label, tree.details, (*tree.children, *networks(query.pattern, notation, ontology)))
 
 
 def _counts(extent: Extent) -> str:
@@ -58,35 +63,20 @@ def _counts(extent: Extent) -> str:
             assert_never(extent)
 
 
-def continuous_notes(query: ContinuousQuery, notation: Notation, ontology: Sequence[Triple] = ()) -> tuple[str, ...]:
-    """When matches are reported, which road the joins take, and what of the schema is used."""
-    extents = [source.extent for source in query.sources] or [query.otherwise]
-    unbounded = "; a stream without a window is never forgotten" if None in extents else ""
-    return (
-        "evaluated: continuously; a match is reported once, when its last triple is known",
-        f"road: {_road(query, ontology)}",
-        f"release: triples are dropped when they count no more{unbounded}",
-        _schema(query.pattern, notation),
-    )
+def continuous_notes(query: ContinuousQuery, notation: Notation) -> Iterator[str]:
+    """When matches are reported, and what of the schema is used."""
+    lasting = [source.extent for source in query.sources] or [query.otherwise]
+    unbounded = "; a stream without a window is never forgotten" if None in lasting else ""
+    yield "evaluated: continuously; a match is reported once, when its last triple is known"
+    yield f"release: triples are dropped when they count no more{unbounded}"
+    yield _schema(query.pattern, notation)
 
 
-def _road(query: ContinuousQuery, ontology: Sequence[Triple]) -> str:
-    pattern = continuous_pattern(query)
-    core = columnar_core(query, pattern)
-    if isinstance(core, str):
-        return f"exact: {core}"
-    if Schema.from_triples(ontology).reduced(find(pattern, TriplePattern)).flattened() is None:
-        return "exact: the schema has rules for rdf:type itself"
-    return "columnar: a join of triple patterns, matched on ids"
-
-
-def periodic_notes(query: PeriodicQuery, notation: Notation, ontology: Sequence[Triple] = ()) -> tuple[str, ...]:
+def periodic_notes(query: PeriodicQuery, notation: Notation) -> Iterator[str]:
     """When it is evaluated, and what of the schema is used."""
     steps = " and ".join(dict.fromkeys(str(source.step) for source in query.sources))
-    return (
-        f"evaluated: at every multiple of {steps} whose window holds an event, over all windows and static data at once",
-        _schema(query.pattern, notation),
-    )
+    yield f"evaluated: at every multiple of {steps} whose window holds an event, over all windows and static data at once"
+    yield _schema(query.pattern, notation)
 
 
 def _stream(stream: Stream, notation: Notation) -> str:
@@ -113,7 +103,7 @@ def _schema(pattern: Pattern, notation: Notation) -> str:
     return f"schema: reduced before the run to what the patterns use: {', '.join(words) or 'nothing'}"
 
 
-def _networks(pattern: Pattern, notation: Notation, ontology: Sequence[Triple]) -> Iterator[Node]:
+def networks(pattern: Pattern, notation: Notation, ontology: Sequence[Triple]) -> Iterator[Node]:
     """The schema as it is given and as it is run (the paper's epsilon network before and after its pre-processing)."""
     full = Schema.from_triples(ontology)
     if not full:

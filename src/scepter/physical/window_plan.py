@@ -32,13 +32,12 @@ from scepter.algebra.patterns import (
 from scepter.algebra.scope import certain, in_scope, mentioned_variables
 from scepter.algebra.walk import find
 from scepter.physical import nodes, window_nodes
+from scepter.physical.facts import Count
 from scepter.physical.nodes import Node
 from scepter.physical.window_nodes import Coalesce, Fixed, NotStatic, Partners, Step, ValidityJoin, ValidityOuterJoin, Window
 from scepter.rdf.terms import IRI
 
 _UNSTEADY = frozenset(("RAND", "UUID", "STRUUID", "BNODE", "NOW", "TIMESTAMP"))
-Count = Callable[[TriplePattern, IRI | None], int]
-"""How many triples of a static graph (None: the default graph) have a pattern's constants."""
 
 
 class NotPlanned(Exception):

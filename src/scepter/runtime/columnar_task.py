@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from scepter.algebra.continuous import ContinuousQuery
 from scepter.algebra.patterns import Pattern, Project
-from scepter.algebra.query import Ask, Select
 from scepter.kernel.continuous.admitted import FOR_EVER
-from scepter.kernel.continuous.build import Build, can_repeat, is_monotone
+from scepter.kernel.continuous.build import Build
 from scepter.kernel.continuous.columnar import ColumnarMatching, Found, Sightings
 from scepter.kernel.continuous.knowledge import Knowledge
 from scepter.kernel.continuous.leaf import Clock
@@ -22,44 +21,29 @@ from scepter.kernel.continuous.occurrences import Occurrence, Sighting, Solution
 from scepter.kernel.intake import Intake
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.texts import Texts
-from scepter.ontology.entailment import Flattened
-from scepter.physical.continuous import Core, columnar_core, continuous_pattern
+from scepter.physical.continuous import Core
+from scepter.physical.plan import UnitPlan
+from scepter.physical.unit_nodes import Solutions, TripleStar
 from scepter.rdf.terms import IRI, Term, Triple
 from scepter.runtime.continuous_answers import SolutionMatches, counted_events, plain, stream_bounds
-from scepter.runtime.continuous_task import ContinuousTask
 from scepter.runtime.matches import Match, MatchBatch, MatchRows
 from scepter.runtime.notices import SCHEMA_IGNORED
-from scepter.runtime.tasks import Task
 
 if TYPE_CHECKING:
     from scepter.runtime.registry import TaskSetup
-
-
-def continuous_task(query: ContinuousQuery, number: int, setup: TaskSetup) -> Task:
-    """The task of a continuous query."""
-    pattern = continuous_pattern(query)
-    knowledge = Knowledge.of(pattern, setup.background.dataset, query.graphs, setup.ontology)
-    core = columnar_core(query, pattern)
-    flattened = knowledge.schema.flattened()
-    if isinstance(core, str) or flattened is None:
-        return ContinuousTask(query, number, setup, pattern, knowledge)
-    return ColumnarTask(query, number, setup, pattern, knowledge, core, flattened)
 
 
 class ColumnarTask:
     """A continuous query in columns. Matches of a plain SELECT stay in columns until somebody looks at them; for all others
     each becomes a solution, and what stands above the joins works on those."""
 
-    def __init__(
-        self,
-        query: ContinuousQuery,
-        number: int,
-        setup: TaskSetup,
-        pattern: Pattern,
-        knowledge: Knowledge,
-        core: Core,
-        flattened: Flattened,
-    ) -> None:
+    def __init__(self, node: TripleStar | Solutions, plan: UnitPlan, setup: TaskSetup) -> None:
+        star = node if isinstance(node, TripleStar) else node.star
+        query, core, number = star.query, star.core, plan.number
+        pattern = query.pattern
+        knowledge = Knowledge.of(pattern, setup.background.dataset, query.graphs, setup.ontology)
+        flattened = knowledge.schema.flattened()
+        assert flattened is not None  # or the planner had chosen the exact evaluator
         self._query = query
         self._setup = setup
         self._streams = frozenset(stream.iri for stream in query.streams)
@@ -70,14 +54,14 @@ class ColumnarTask:
             return np.array([FOR_EVER if t is None else min(t, FOR_EVER) for t in every], np.int64)
 
         self._answers: _Columns | _Solutions
-        plainly = isinstance(query.result, Select) and not can_repeat(core.node)
-        if isinstance(pattern, Project) and pattern.pattern is core.node and plainly:
+        if isinstance(node, TripleStar):
+            assert isinstance(pattern, Project)
             self._answers = _Columns(number, setup, tuple(variable.name for variable in pattern.variables))
         else:
             self._answers = _Solutions(query, number, setup, pattern, knowledge, core)
         whole = isinstance(self._answers, _Solutions)
         self._matching = ColumnarMatching(core, knowledge, flattened, ticks, setup.key, setup.texts, whole=whole)
-        self._at_once = is_monotone(pattern) and not isinstance(query.result, Ask)
+        self._at_once = plan.at_once
 
     @property
     def feeds(self) -> IRI | None:

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scepter.algebra.continuous import ContinuousQuery, LastTriples, PeriodicQuery
-from scepter.algebra.patterns import Pattern
 from scepter.algebra.query import Ask, Construct
 from scepter.errors import Diagnostic, QueryError
 from scepter.kernel.continuous.knowledge import Knowledge
@@ -21,7 +20,7 @@ from scepter.kernel.continuous.occurrences import Occurrence, Sighting, Solution
 from scepter.kernel.continuous.periodic import Answer, Item, PeriodicEvaluation
 from scepter.kernel.continuous.selection import TripleSelection
 from scepter.kernel.intake import Intake
-from scepter.optimizer.patterns import optimize_pattern
+from scepter.physical.plan import UnitPlan
 from scepter.rdf.terms import IRI, Triple
 from scepter.runtime.continuous_answers import (
     SolutionMatches,
@@ -107,18 +106,21 @@ class _Buffer:
 class ContinuousTask:
     """A continuous query at work: answers at once where nothing can take an answer back, else when the instant is closed."""
 
-    def __init__(self, query: ContinuousQuery, number: int, setup: TaskSetup, pattern: Pattern, knowledge: Knowledge) -> None:
+    def __init__(self, plan: UnitPlan, setup: TaskSetup) -> None:
+        query = plan.unit
+        assert isinstance(query, ContinuousQuery)
+        knowledge = Knowledge.of(query.pattern, setup.background.dataset, query.graphs, setup.ontology)
         self._query = query
         self._setup = setup
-        self._matches = SolutionMatches(query, number, setup)
+        self._matches = SolutionMatches(query, plan.number, setup)
         bounds = stream_bounds(query, setup)
-        self._matching = ContinuousMatching(pattern, knowledge, bounds, literal_of(setup.kind))
+        self._matching = ContinuousMatching(query.pattern, knowledge, bounds, literal_of(setup.kind))
         extents = [query.otherwise, *(source.extent for source in query.sources)]
         counts = any(isinstance(extent, LastTriples) for extent in extents)
         streams_named = frozenset(stream.iri for stream in query.streams)
         selection = TripleSelection(None if counts else knowledge.interest(), setup.key, setup.texts)
         self._buffer = _Buffer(setup, streams_named, selection, every=False)
-        self._at_once = self._matching.monotone and not counts and not isinstance(query.result, Ask)
+        self._at_once = plan.at_once
         self._open: list[Occurrence] = []
 
     @property
@@ -184,11 +186,13 @@ class ContinuousTask:
 class PeriodicTask:
     """A periodic query at work: answers when the instant of an evaluation is closed."""
 
-    def __init__(self, query: PeriodicQuery, number: int, setup: TaskSetup) -> None:
+    def __init__(self, plan: UnitPlan, setup: TaskSetup) -> None:
+        query = plan.unit
+        assert isinstance(query, PeriodicQuery)
         self._query = query
-        self._number = number
+        self._number = plan.number
         self._setup = setup
-        pattern = optimize_pattern(query.pattern)
+        pattern = query.pattern
         knowledge = Knowledge.of(pattern, setup.background.dataset, query.graphs, setup.ontology)
         selection = TripleSelection(knowledge.interest(), setup.key, setup.texts)
         self._buffer = _Buffer(setup, frozenset(stream.iri for stream in query.streams), selection, every=True)

@@ -19,7 +19,7 @@ from scepter.kernel.background import Background
 from scepter.kernel.intake import Intake
 from scepter.kernel.texts import Texts
 from scepter.lower.result import Word
-from scepter.physical.planner import plan_query
+from scepter.physical.plan import PhysicalPlan
 from scepter.rdf.batch import EventBatch
 from scepter.rdf.formats import GraphEvent, events_to_batch
 from scepter.rdf.hashing import TermKey
@@ -29,8 +29,8 @@ from scepter.rdf.terms import IRI, Triple
 from scepter.runtime.matches import Match, sorted_matches
 from scepter.runtime.notices import Notices
 from scepter.runtime.options import RunOptions
-from scepter.runtime.registry import TASKS, TaskSetup, grounds_of
-from scepter.runtime.sequence_task import sequence_task
+from scepter.runtime.planning import facts_of, planned
+from scepter.runtime.registry import TaskSetup, grounds_of, task_of
 from scepter.runtime.tasks import Task
 from scepter.timeline import TimeKind
 
@@ -52,9 +52,11 @@ class LocalEngine:
         dead_letter: DeadLetterTaker = lambda letter: None,
         notices: Notices | None = None,
         numbered_from: int = 0,
+        plan: PhysicalPlan | None = None,
     ) -> None:
+        """With `plan`, that one is executed, which was made from the same program for a known kind of time."""
         self._program = program
-        self._options = options
+        self.options = self._options = options
         self._background = background
         self._ontology = ontology
         self._key = key or TermKey.random()
@@ -62,8 +64,9 @@ class LocalEngine:
         self._shown = shown
         self._dead_letter = dead_letter
         self._notices = notices or Notices()
-        self._grounds = [grounds_of(unit, background, ontology) for unit in program.others]
-        self._order = evaluation_order(program)
+        self._facts = facts_of(options, background, ontology)
+        self._plan = planned(program, self._facts) if plan is None else plan
+        self._grounds = [grounds_of(unit.unit, background, ontology) for unit in self._plan.units]
         self.streams: list[IRI] = list(dict.fromkeys(s.iri for unit in program.units for s in unit.streams))
         """The streams by their number in batches."""
         self._tasks: list[Task] | None = None
@@ -87,14 +90,17 @@ class LocalEngine:
     @property
     def predicates(self) -> frozenset[IRI] | None:
         """The predicates that the queries can use; None for all."""
-        if self._program.others:
-            return None
-        found: frozenset[IRI] = frozenset()
-        for plan in map(plan_query, self._program.queries):
-            if plan.predicates is None:
-                return None
-            found |= plan.predicates
-        return found
+        return self._plan.predicates
+
+    @property
+    def plan(self) -> PhysicalPlan:
+        """The plan that it executes; until the first event for an assumed kind of time."""
+        return self._plan
+
+    @property
+    def tasks(self) -> Sequence[Task]:
+        """The units at work, in the order of the program; none before the first event."""
+        return self._tasks or ()
 
     def stream_number(self, iri: IRI) -> int:
         """The number of a stream in batches; a stream that no unit names gets the next one."""
@@ -133,14 +139,14 @@ class LocalEngine:
             return []
         closed = until if closed is None else closed
         tasks = self._tasks
-        return _together(self._emit(number, tasks[number].release(until, closed)) for number in self._order)
+        return _together(self._emit(number, tasks[number].release(until, closed)) for number in self._plan.order)
 
     def finish(self) -> Sequence[Match]:
         """The end of the input: what is left, and what the close of the windows completes."""
         if self._tasks is None:
             return []
         tasks = self._tasks
-        return _together(self._emit(number, tasks[number].finish()) for number in self._order)
+        return _together(self._emit(number, tasks[number].finish()) for number in self._plan.order)
 
     def _emit(self, number: int, matches: Sequence[Match]) -> Sequence[Match]:
         """What others read goes to them as events; the rest is the answer."""
@@ -148,7 +154,7 @@ class LocalEngine:
         stream = self._tasks[number].feeds
         if stream is None:
             return matches
-        feeds = self.streams.index(stream)
+        feeds, order = self.streams.index(stream), self._plan.order
         events = [
             GraphEvent(feeds, None, m.start, m.end, [(str(t.subject), str(t.predicate), str(t.object)) for t in m.graph or ()])
             for m in matches
@@ -157,7 +163,7 @@ class LocalEngine:
         if events:
             batch = events_to_batch(events, self._key, self._kind, run=self.reading)
             intake = self._intake(batch)
-            for later in self._order[self._order.index(number) + 1 :]:
+            for later in order[order.index(number) + 1 :]:
                 self._tasks[later].take(intake, np.ones(batch.events, np.bool_))
         return []
 
@@ -170,9 +176,13 @@ class LocalEngine:
                 kind, self._options, self._background, self._ontology, self._texts, lambda: self.streams, self._show,
                 self._shown is None, self._dead_letter, self._key, self._notices,
             )  # fmt: skip
-            self._tasks = [sequence_task(query, i, setup) for i, query in enumerate(self._program.queries)]
-            for unit, grounds in zip(self._program.others, self._grounds, strict=True):
-                self._tasks.append(TASKS[type(unit)](unit, len(self._tasks), replace(setup, grounds=grounds)))
+            if self._plan.assumed:
+                facts = facts_of(self._options, self._background, self._ontology, kind)
+                self._plan = planned(self._program, replace(facts, statics=self._facts.statics))
+            self._tasks = [
+                task_of(unit, replace(setup, grounds=grounds))
+                for unit, grounds in zip(self._plan.units, self._grounds, strict=True)
+            ]
         return self._tasks
 
     def _show(self, number: int, name: str | None) -> object:
@@ -227,27 +237,3 @@ def _together(answers: Iterable[Sequence[Match]]) -> Sequence[Match]:
     """The matches of all queries, in order."""
     given = [matches for matches in answers if matches]
     return sorted_matches(given[0] if len(given) == 1 else chain.from_iterable(given))
-
-
-def evaluation_order(program: Program) -> list[int]:
-    """Queries that construct a stream before those that read it; otherwise as written."""
-    writers: dict[IRI, list[int]] = {}
-    for i, unit in enumerate(program.units):
-        if unit.into is not None:
-            writers.setdefault(unit.into, []).append(i)
-    order: list[int] = []
-    visiting: set[int] = set()
-
-    def visit(i: int) -> None:
-        if i in order:
-            return
-        assert i not in visiting, "lowering refuses cycles"
-        visiting.add(i)
-        for stream in program.units[i].streams:
-            for writer in writers.get(stream.iri, ()):
-                visit(writer)
-        order.append(i)
-
-    for i in range(len(program.units)):
-        visit(i)
-    return order

@@ -17,8 +17,8 @@ from scepter.kernel.sparql.context import Context, Row
 from scepter.kernel.sparql.expressions import evaluate, holds
 from scepter.kernel.timed.aggregation import Aggregation, Made, with_whole_decimals
 from scepter.kernel.timed.members import Entered, Groups
-from scepter.ontology.entailment import Flattened
-from scepter.optimizer.lift_groups import GroupedSequence
+from scepter.physical.lift_groups import GroupedSequence
+from scepter.physical.unit_nodes import SequenceGroups
 from scepter.rdf.terms import IRI, Term, Triple
 from scepter.rdf.values import ExpressionError
 from scepter.runtime.matches import Match, MatchRows
@@ -33,11 +33,12 @@ if TYPE_CHECKING:
 class GroupedTask:
     """Groups a sequence's solutions. Those of one end enter together, so that only closed instants count."""
 
-    def __init__(self, grouped: GroupedSequence, number: int, setup: TaskSetup, flattened: Flattened | None = None) -> None:
+    def __init__(self, node: SequenceGroups, number: int, setup: TaskSetup) -> None:
+        grouped = node.grouped
         self._grouped = grouped
         self._number = number
         self._setup = setup
-        self._kernel, self._streams = sequence_kernel(grouped.sequence, setup, flattened)
+        self._kernel, self._streams = sequence_kernel(node.sequence, setup)
         self._context = Context()
         names = self._kernel.plan.variables
         self._aggregations = [(name, Aggregation(aggregate, self._context)) for name, aggregate in grouped.aggregates]

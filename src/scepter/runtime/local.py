@@ -23,11 +23,14 @@ from scepter.runtime.jumps import Jumps, Leap, reason
 from scepter.runtime.matches import Match
 from scepter.runtime.options import RunOptions, check_taken
 from scepter.runtime.queries import Query
+from scepter.runtime.work import Clock, check_matches, check_runs
 from scepter.timeline import MAX_INSTANT, MIN_INSTANT
 
 _STEP_EVENTS = 1 << 16
 """So many events are taken before time moves on: fewer cost more calls, more cost memory."""
 
+_CAREFUL_EVENTS = 1 << 10
+"""So many where partial matches are counted in between."""
 KEPT_BYTES = 100 << 20
 """What is kept of streams that were read to look ahead: longer ones are read twice."""
 
@@ -234,6 +237,8 @@ def _run(
     total = sum(i.survey.bytes for i in inputs)
     triples = matches = waiting = 0
     reached = MIN_INSTANT
+    work = engine.options.work
+    clock, step = Clock(work), _STEP_EVENTS if work.runs is None else _CAREFUL_EVENTS
     try:
         while any(i.complete < MAX_INSTANT for i in inputs):
             behind = min(inputs, key=lambda i: i.complete)
@@ -247,14 +252,19 @@ def _run(
                 for again in behind.confirmed:
                     engine.take(*again)
             complete = min(i.complete for i in inputs)
-            if waiting >= _STEP_EVENTS and reached < complete < MAX_INSTANT:
+            clock.check()
+            if waiting >= step and reached < complete < MAX_INSTANT:
                 reached, waiting = complete, 0
                 found = engine.advance(complete)
                 matches += len(found)
+                check_matches(matches, work)
                 yield found
                 engine.commit()
+                check_runs(engine.state_size, work)
             if progress is not None:
                 progress(Progress(sum(i.done for i in inputs), total, triples, matches, engine.state_size))
-        yield engine.finish()
+        found = engine.finish()
+        check_matches(matches + len(found), work)
+        yield found
     except QueryError as error:
         raise QueryError(error.diagnostic, query.lowered.source) from None

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from scepter.algebra.events import EventQuery, Occurs, Rest, patterns
+from scepter.algebra.events import Occurs, Rest, patterns
 from scepter.errors import Diagnostic, QueryError
 from scepter.kernel.intake import Intake
 from scepter.kernel.occurrences.columns import OccurrenceColumns, distinct
 from scepter.kernel.occurrences.model import Item, Occurrence, Part
 from scepter.kernel.occurrences.network import Network, occurred_in
-from scepter.kernel.occurrences.sequences import ColumnarSequence, in_columns
+from scepter.kernel.occurrences.sequences import ColumnarSequence
+from scepter.physical.unit_nodes import EventJoin, Returned
 from scepter.rdf.batch import DeadLetter
 from scepter.rdf.terms import IRI
 from scepter.runtime.item_contents import Contents, Finds, Items
@@ -36,7 +37,8 @@ class OccurrenceTask:
 
     feeds = None
 
-    def __init__(self, query: EventQuery, number: int, setup: TaskSetup, *, columnar: bool = True) -> None:
+    def __init__(self, returned: Returned, number: int, setup: TaskSetup) -> None:
+        query = returned.query
         self._query = query
         self._number = number
         self._setup = setup
@@ -44,8 +46,7 @@ class OccurrenceTask:
         assert setup.grounds is not None  # made with the engine
         self._grounds = setup.grounds
         self._traced = setup.options.why
-        logical = frozenset(event.event for event in query.logical)
-        quick = {e.event for e in query.composite if columnar and not self._traced and in_columns(e, logical)}
+        quick = {node.event.event for node in returned.sources if isinstance(node, EventJoin)}
         slow = [event for event in query.composite if event.event not in quick]
         self._asks_items = any(isinstance(part, Rest) for event in slow for part in patterns(event.pattern))
         self._contents = Contents(setup.grounds.recogniser, setup.key, whole=self._asks_items)

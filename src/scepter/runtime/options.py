@@ -9,6 +9,7 @@ from scepter.errors import OptionError, nearest, option_error
 from scepter.lower import Lowered
 from scepter.rdf.limits import DEFAULT, ReadLimits
 from scepter.rdf.times import PROV_TIMES, TimeProperties
+from scepter.runtime.work import NO_LIMITS, WorkLimits
 from scepter.timeline import TIME_UNITS, Duration, TimeKind, format_instant, parse_duration, parse_instant
 
 MAX_DERIVATIONS = 10_000
@@ -71,6 +72,8 @@ class RunOptions:
     """By how much one event alone may move time on."""
     max_future: Duration | None = None
     """Live, with dateTimes: how far ahead of the clock an event may be."""
+    work: WorkLimits = NO_LIMITS
+    """How much the run may do."""
 
     @classmethod
     def of(
@@ -88,6 +91,10 @@ class RunOptions:
         limits: Mapping[str, int | str] | None = None,
         max_advance: int | str | Duration | None = None,
         max_future: int | str | Duration | None = None,
+        max_seconds: float | str | None = None,
+        max_memory: int | str | None = None,
+        max_matches: int | str | None = None,
+        max_runs: int | str | None = None,
     ) -> RunOptions:
         """Options from what a person writes; raises OptionError that says what would be right.
 
@@ -117,6 +124,7 @@ class RunOptions:
             ReadLimits.of(limits or {}),
             None if max_advance is None else _delay(max_advance, "--max-advance"),
             None if max_future is None else _delay(max_future, "--max-future"),
+            WorkLimits.of(max_seconds, max_memory, max_matches, max_runs),
         )
 
     def delay_on(self, kind: TimeKind) -> int | None:

@@ -23,6 +23,7 @@ from scepter.runtime.matches import Match
 from scepter.runtime.notebook import Matches
 from scepter.runtime.options import RunOptions, check_derivations, check_taken
 from scepter.runtime.queries import Query, check_query
+from scepter.runtime.work import check_runs
 from scepter.timeline import MIN_INSTANT, TimeKind
 
 __all__ = ["Engine", "Event", "Late"]
@@ -75,12 +76,14 @@ class Engine:
         map: MapGiven = None,
         max_advance: int | str | None = None,
         max_derivations: int | None = None,
+        max_runs: int | None = None,
     ) -> None:
         check_query(query)
         self.query = query
         self._options = RunOptions.of(
             policy=policy, time_unit=time_unit, start=start, evaluate_at=evaluate_at, max_delay=max_delay, why=why,
             time_property=time_property, max_advance=max_advance, max_derivations=max_derivations,
+            max_runs=max_runs,
         )  # fmt: skip
         check_taken(self._options, query.lowered)
         self._map = map
@@ -217,6 +220,7 @@ class Engine:
             self._engine.commit()
             self._returned.clear()
             self._prune()
+        check_runs(self._engine.state_size, self._options.work)
         now = [entry[3] for entry in sorted((e for e in self._ahead if e[0] == watermark), key=lambda e: e[2])]
         self._engine.save()
         self._open = True

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scepter.algebra.events import EventQuery, needs_end
-from scepter.algebra.query import Ask, Construct, Program, Select
+from scepter.algebra.query import Program
 from scepter.errors import Diagnostic, QueryError, option_error
 from scepter.lower import Lowered, lower
 from scepter.optimizer.pipeline import optimize
 from scepter.physical.explain import explain
-from scepter.physical.planner import plan_query
+from scepter.physical.facts import Facts
+from scepter.physical.planner import plan
 from scepter.rdf.terms import Triple
 
 if TYPE_CHECKING:
@@ -61,20 +61,12 @@ class Query:
     @property
     def variables(self) -> list[str]:
         """The result's columns; none for CONSTRUCT and ASK."""
-        if self.lowered.variables is not None:
-            return list(self.lowered.variables)
-        names: dict[str, None] = {}
-        for query in self.program.queries:
-            if isinstance(query.result, Select):
-                names.update(dict.fromkeys(v.name for v, _ in query.result.columns))
-        return list(names)
+        return list(self.lowered.variables)
 
     @property
     def constructs(self) -> bool:
         """Whether its results are graphs."""
-        if self.lowered.constructs is not None:
-            return self.lowered.constructs
-        return any(isinstance(query.result, Construct) for query in self.program.queries)
+        return self.lowered.constructs
 
     @property
     def occurrences(self) -> bool:
@@ -84,9 +76,7 @@ class Query:
     @property
     def asks(self) -> bool:
         """Whether one of its results is an ASK's."""
-        if self.lowered.asks is not None:
-            return self.lowered.asks
-        return any(isinstance(query.result, Ask) for query in self.program.queries)
+        return self.lowered.asks
 
     def resolve_stream(self, name: str) -> str:
         """The IRI of the stream a person means by IRI, alias or prefixed name; OptionError for an unknown one."""
@@ -94,12 +84,13 @@ class Query:
 
     def explain(self, format: str = "text", ontology: OntologyGiven = None) -> str:
         """The plan as `text`, `mermaid`, `json` or `svg`, with the ontology that the run will be given."""
-        schema: Sequence[Triple] = ()
+        schema: tuple[Triple, ...] = ()
         if ontology is not None:
             from scepter.runtime.inputs import load_ontology  # which knows this module
 
             schema = load_ontology(self, ontology)
-        return explain(self.lowered.program, self.language, format, dict(self.lowered.prefixes), schema)
+        made = plan(self.program, Facts(ontology=schema))
+        return explain(made, self.language, format, dict(self.lowered.prefixes))
 
     def _repr_svg_(self) -> str:
         """Its plan, as notebooks show it."""
@@ -116,8 +107,7 @@ def parse(text: str, language: str | None = None, name: str = "<query>") -> Quer
     lowered = lower(text, language, name)
     try:
         program = optimize(lowered.program)
-        for query in program.queries:
-            plan_query(query)
+        plan(program, Facts())
     except QueryError as error:
         raise QueryError(error.diagnostic, lowered.source) from None
     return Query(lowered, program)
@@ -146,7 +136,7 @@ def check_query(query: object) -> None:
 
 def check_endless(query: Query) -> None:
     """Refuse a query whose answer is certain only at the end of the input, for input that has none."""
-    for unit in query.program.others:
+    for unit in query.program.units:
         if isinstance(unit, EventQuery) and (span := needs_end(unit)) is not None:
             raise QueryError(
                 Diagnostic(

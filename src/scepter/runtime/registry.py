@@ -1,10 +1,10 @@
-"""Which task runs which kind of unit."""
+"""What executes the plan of a unit."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from collections.abc import Sequence as Sequential
 from dataclasses import dataclass, field
-from typing import Any
 
 from scepter.algebra.continuous import ContinuousQuery, PeriodicQuery
 from scepter.algebra.events import EventQuery
@@ -13,18 +13,23 @@ from scepter.algebra.timed import TimedProgram
 from scepter.algebra.windows import WindowedQuery
 from scepter.kernel.background import Background
 from scepter.kernel.texts import Texts
+from scepter.physical.plan import UnitPlan
+from scepter.physical.unit_nodes import Pairs, Returned, Sequence, SequenceGroups, Snapshot, Solutions, TripleStar
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.source import DeadLetterTaker
 from scepter.rdf.terms import IRI, Triple
-from scepter.runtime.columnar_task import continuous_task
+from scepter.runtime.columnar_task import ColumnarTask
+from scepter.runtime.continuous_task import ContinuousTask, PeriodicTask
 from scepter.runtime.event_grounds import EventGrounds
+from scepter.runtime.grouped_task import GroupedTask
 from scepter.runtime.notices import Notices
 from scepter.runtime.occurrence_task import OccurrenceTask
 from scepter.runtime.options import RunOptions
+from scepter.runtime.sequence_task import sequence_task
 from scepter.runtime.tasks import Task
-from scepter.runtime.timed_task import timed_task
-from scepter.runtime.window_pipeline import periodic_task
-from scepter.runtime.windowed_task import windowed_task
+from scepter.runtime.timed_task import check_timed, timed_pipeline, timed_task
+from scepter.runtime.window_pipeline import periodic_pipeline
+from scepter.runtime.windowed_task import pair_task, windowed_task
 from scepter.timeline import TimeKind
 
 
@@ -37,7 +42,7 @@ class TaskSetup:
     background: Background
     ontology: tuple[Triple, ...]
     texts: Texts
-    streams: Callable[[], Sequence[IRI]]
+    streams: Callable[[], Sequential[IRI]]
     """The streams by their number in batches; more may come while the run goes on."""
     shown: Callable[[int, str | None], object]
     """(event's number, its name) -> what a match shows for it."""
@@ -53,14 +58,40 @@ class TaskSetup:
     """What the unit rests on before any event comes."""
 
 
-TASKS: dict[type, Callable[[Any, int, TaskSetup], Task]] = {
+def task_of(plan: UnitPlan, setup: TaskSetup) -> Task:
+    """What executes the plan of a unit; what does not fit the streams' timestamps is an error here, before the run."""
+    if isinstance(plan.unit, TimedProgram):
+        check_timed(plan.unit, setup)
+    match plan.root:
+        case Sequence() as sequence:
+            return sequence_task(sequence, plan.number, setup)
+        case SequenceGroups() as groups:
+            return GroupedTask(groups, plan.number, setup)
+        case Pairs() as pairs:
+            return pair_task(pairs, plan.number, setup)
+        case TripleStar() | Solutions() as star:
+            return ColumnarTask(star, plan, setup)
+        case Returned() as returned:
+            return OccurrenceTask(returned, plan.number, setup)
+        case Snapshot(unit):
+            return SNAPSHOTS[type(unit)](plan, setup)
+        case _:
+            return PIPELINES[type(plan.unit)](plan, setup)
+
+
+PIPELINES: dict[type, Callable[[UnitPlan, TaskSetup], Task]] = {
+    TimedProgram: timed_pipeline,
+    PeriodicQuery: periodic_pipeline,
+}
+"""Kind of unit -> what executes its operators over rows."""
+
+SNAPSHOTS: dict[type, Callable[[UnitPlan, TaskSetup], Task]] = {
     TimedProgram: timed_task,
     WindowedQuery: windowed_task,
-    ContinuousQuery: continuous_task,
-    PeriodicQuery: periodic_task,
-    EventQuery: OccurrenceTask,
+    ContinuousQuery: ContinuousTask,
+    PeriodicQuery: PeriodicTask,
 }
-"""Unit type -> (unit, its number in the program, set-up) -> the task. `algebra.query.Query` needs no entry."""
+"""Kind of unit -> its exact evaluator."""
 
 
 def grounds_of(unit: Unit, background: Background, ontology: tuple[Triple, ...]) -> EventGrounds | None:

@@ -13,8 +13,7 @@ from scepter.errors import Diagnostic, QueryError
 from scepter.kernel.entailed import EntailedScans
 from scepter.kernel.query import QueryKernel
 from scepter.kernel.windows import Bounds, resolve
-from scepter.ontology.entailment import Flattened
-from scepter.physical.planner import plan_query
+from scepter.physical.unit_nodes import Sequence
 from scepter.rdf.terms import IRI, Term
 from scepter.runtime.matches import Matcher
 from scepter.runtime.tasks import SequenceTask
@@ -23,10 +22,10 @@ if TYPE_CHECKING:
     from scepter.runtime.registry import TaskSetup
 
 
-def sequence_task(query: Query, number: int, setup: TaskSetup, flattened: Flattened | None = None) -> SequenceTask:
-    """The task of a query; a window that does not fit the streams' timestamps is an error here. With `flattened`, events stand
-    for what their triples entail."""
-    kernel, streams = sequence_kernel(query, setup, flattened)
+def sequence_task(node: Sequence, number: int, setup: TaskSetup) -> SequenceTask:
+    """The task of a sequence; a window that does not fit the streams' timestamps is an error here."""
+    query = node.query
+    kernel, streams = sequence_kernel(node, setup)
 
     def shown(event: int, name: Term | None) -> object:
         text = name.value if isinstance(name, IRI) else None if name is None else str(name)
@@ -36,11 +35,9 @@ def sequence_task(query: Query, number: int, setup: TaskSetup, flattened: Flatte
     return SequenceTask(kernel, matcher, streams, query.into if query.into in setup.streams() else None)
 
 
-def sequence_kernel(
-    query: Query, setup: TaskSetup, flattened: Flattened | None = None
-) -> tuple[QueryKernel, Callable[[], NDArray[np.int64]]]:
-    """What finds a query's runs, and the streams it takes: the run's stream number -> the query's, -1 for none."""
-    plan = plan_query(query)
+def sequence_kernel(node: Sequence, setup: TaskSetup) -> tuple[QueryKernel, Callable[[], NDArray[np.int64]]]:
+    """What finds a sequence's runs, and the streams it takes: the run's stream number -> the sequence's, -1 for none."""
+    query, plan, flattened = node.query, node.plan, node.flattened
     scans = None if flattened is None else EntailedScans(plan, setup.key, setup.background, setup.texts, flattened)
     kernel = QueryKernel(plan, _bounds(query, setup), setup.key, setup.background, setup.texts, scans)
 

@@ -6,10 +6,9 @@ matches that are then certain. Tasks that work on terms rather than columns shar
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, islice
+from itertools import islice
 from typing import Protocol
 
 import numpy as np
@@ -68,66 +67,6 @@ class Task(Protocol):
     def swap_refs(self) -> Iterator[NDArray[np.int64]]:
         """Each array of text refs the state holds, for the caller to exchange in place."""
         ...
-
-
-class SeveralTasks:
-    """The tasks of a unit's queries, as one."""
-
-    def __init__(self, tasks: Sequence[Task]) -> None:
-        self._tasks = tasks
-
-    @property
-    def feeds(self) -> IRI | None:
-        """None: such queries only answer."""
-        return None
-
-    def take(self, intake: Intake, wanted: NDArray[np.bool_]) -> None:
-        """Each takes them."""
-        for task in self._tasks:
-            task.take(intake, wanted)
-
-    def release(self, until: int, closed: int) -> Sequence[Match]:
-        """The matches of all."""
-        return _together([task.release(until, closed) for task in self._tasks])
-
-    def finish(self) -> Sequence[Match]:
-        """The matches of all."""
-        return _together([task.finish() for task in self._tasks])
-
-    def save(self) -> None:
-        """Start an instant that may be undone."""
-        for task in self._tasks:
-            task.save()
-
-    def undo(self) -> None:
-        """Back to `save`."""
-        for task in self._tasks:
-            task.undo()
-
-    def commit(self) -> None:
-        """Keep what was done."""
-        for task in self._tasks:
-            task.commit()
-
-    def state_rows(self) -> Mapping[str, int]:
-        """Of all, by kind."""
-        total: Counter[str] = Counter()
-        for task in self._tasks:
-            total.update(task.state_rows())
-        return total
-
-    def live_events(self) -> NDArray[np.int64]:
-        """Of all."""
-        return np.unique(np.concatenate([task.live_events() for task in self._tasks]))
-
-    def swap_refs(self) -> Iterator[NDArray[np.int64]]:
-        """Of all."""
-        return chain.from_iterable(task.swap_refs() for task in self._tasks)
-
-
-def _together(answers: Sequence[Sequence[Match]]) -> Sequence[Match]:
-    given = [matches for matches in answers if matches]
-    return given[0] if len(given) == 1 else [*chain.from_iterable(given)]
 
 
 class SequenceTask:

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from scepter.algebra.expressions import Constant
 from scepter.algebra.query import Ask, Construct, Program, Select, Sliding
 from scepter.algebra.timed import TimedProgram, TimedQuery
 from scepter.errors import Diagnostic, QueryError, option_error
 from scepter.kernel.build import Surroundings
 from scepter.kernel.closure import entailed
-from scepter.kernel.entailed import entailment_of
 from scepter.kernel.intake import Intake
 from scepter.kernel.sparql.dataset import Dataset, Graph
 from scepter.kernel.sparql.patterns import template
@@ -25,18 +22,11 @@ from scepter.kernel.timed.policies import Policy
 from scepter.kernel.timed.program import Settings, TimedEvent, TimedKernel, seed
 from scepter.kernel.timed.solutions import Timed
 from scepter.ontology.schema import Schema
-from scepter.ontology.vocabulary import TYPE, speaks_of_schema
-from scepter.optimizer.lift_groups import lift_groups
-from scepter.optimizer.lift_sequences import lift_sequence
-from scepter.physical.nodes import Node, TripleScan, nodes
-from scepter.physical.planner import plan_query
-from scepter.physical.timed_plan import TimedFacts, decides_late, plan_timed
+from scepter.physical.plan import UnitPlan
 from scepter.rdf.terms import IRI
-from scepter.runtime.grouped_task import GroupedTask
 from scepter.runtime.matches import Match, RankedMatch
 from scepter.runtime.pipeline import Pipeline
-from scepter.runtime.sequence_task import sequence_task
-from scepter.runtime.tasks import SeveralTasks, Task, TermEvent, TermMatches, term_events
+from scepter.runtime.tasks import TermEvent, TermMatches, term_events
 
 if TYPE_CHECKING:
     from scepter.runtime.registry import TaskSetup
@@ -44,8 +34,8 @@ if TYPE_CHECKING:
 _POLICIES = {None: None, "unrestricted": None, "chronological": Policy.CHRONOLOGICAL, "recent": Policy.RECENT}
 
 
-def timed_task(program: TimedProgram, number: int, setup: TaskSetup) -> Task:
-    """The task of a program; what does not fit the streams' timestamps is an error here, before the run."""
+def check_timed(program: TimedProgram, setup: TaskSetup) -> None:
+    """What does not fit the streams' timestamps is an error, and so is a policy that it does not take."""
     for each in program.parts:
         check_kinds(each.pattern, setup.kind)
         if isinstance(each.window, Sliding):
@@ -56,71 +46,40 @@ def timed_task(program: TimedProgram, number: int, setup: TaskSetup) -> Task:
             f"this query takes no policy {setup.options.policy}",
             help="the policies are unrestricted, chronological, recent",
         )
+
+
+def timed_task(plan: UnitPlan, setup: TaskSetup) -> TimedTask:
+    """The exact evaluator of a program."""
+    program = plan.unit
+    assert isinstance(program, TimedProgram)
     schema = Schema.from_triples(setup.ontology)
-    given = setup.background.dataset
-    default = entailed([given.default, Graph((*setup.ontology, *sorted(schema.statements(), key=str)))], schema)
-    if program.rules:
-        return _exact_task(program, number, setup, schema, default)
-    tasks = []
-    for at, query in enumerate(program.queries, number):
-        alone = replace(program, queries=(query,))
-        task = _columnar_task(alone, at, setup) or _pipeline(query, at, setup, schema, default)
-        tasks.append(task or _exact_task(alone, at, setup, schema, default))
-    return tasks[0] if len(tasks) == 1 else SeveralTasks(tasks)
-
-
-def _exact_task(program: TimedProgram, number: int, setup: TaskSetup, schema: Schema, default: Graph) -> Task:
-    """Term by term."""
     settings = Settings(
         setup.kind,
         setup.options.time_unit,
-        Dataset(default, setup.background.dataset.named),
+        Dataset(static_default(setup, schema), setup.background.dataset.named),
         schema,
         _POLICIES[setup.options.policy],
         setup.options.max_derivations,
     )
-    return TimedTask(program, TimedKernel(program, settings), number, setup)
+    return TimedTask(program, TimedKernel(program, settings), plan.number, setup)
 
 
-def _pipeline(query: TimedQuery, number: int, setup: TaskSetup, schema: Schema, default: Graph) -> Task | None:
-    """The operators of a query over rows, where all of it has some."""
-    facts = TimedFacts(setup.kind, bool(len(default)), _POLICIES[setup.options.policy] is not None)
-    flattened = schema.flattened() if setup.ontology else None
-    root = plan_timed(query, facts)
-    if isinstance(root, str) or (setup.ontology and (flattened is None or not _is_data(root))):
-        return None
+def static_default(setup: TaskSetup, schema: Schema) -> Graph:
+    """The static default graph: background, ontology, and what they entail."""
+    stated = Graph((*setup.ontology, *sorted(schema.statements(), key=str)))
+    return entailed([setup.background.dataset.default, stated], schema)
+
+
+def timed_pipeline(plan: UnitPlan, setup: TaskSetup) -> Pipeline:
+    """A query as operators over rows."""
+    program = plan.unit
+    assert isinstance(program, TimedProgram)
+    schema = Schema.from_triples(setup.ontology)
     around = Surroundings(
-        setup.key, setup.texts, setup.background, setup.kind, setup.options.time_unit, flattened, default
+        setup.key, setup.texts, setup.background, setup.kind, setup.options.time_unit,
+        schema.flattened() if setup.ontology else None, static_default(setup, schema),
     )  # fmt: skip
-    return Pipeline(root, query.result, number, setup, around, at_once=not decides_late(query))
-
-
-def _is_data(root: Node) -> bool:
-    """Whether no pattern asks for statements of the schema, which a stream under an ontology does not make."""
-    scans = [node.pattern for node in nodes(root) if isinstance(node, TripleScan)]
-    return all(
-        isinstance(scan.predicate, Constant)
-        and (isinstance(scan.object, Constant) or scan.predicate.term != TYPE)
-        and not speaks_of_schema(scan.predicate.term, scan.object.term if isinstance(scan.object, Constant) else None)
-        for scan in scans
-    )
-
-
-def _columnar_task(program: TimedProgram, number: int, setup: TaskSetup) -> Task | None:
-    """The program as a sequence in columns, or as groups of one, where it is that and nothing but schema is static."""
-    given = setup.background.dataset
-    if len(given.default) or given.named or _POLICIES[setup.options.policy]:
-        return None
-    grouped = lift_groups(program, setup.kind)
-    sequence = lift_sequence(program, setup.kind, shortest=1 if setup.ontology else 2) if grouped is None else grouped.sequence
-    if sequence is None:
-        return None
-    flattened = entailment_of(plan_query(sequence), setup.ontology) if setup.ontology else None
-    if setup.ontology and flattened is None:
-        return None
-    return (
-        sequence_task(sequence, number, setup, flattened) if grouped is None else GroupedTask(grouped, number, setup, flattened)
-    )
+    return Pipeline(plan.root, program.queries[0].result, plan.number, setup, around, at_once=plan.at_once)
 
 
 def _check_window(window: Sliding, setup: TaskSetup) -> None:
@@ -266,7 +225,7 @@ def ordering_queries(program: Program) -> frozenset[int]:
     >>> ordering_queries(parse("SELECT ?x WHERE { ?x ?p ?o } ORDER BY ?o", "ep-sparql").program)
     frozenset({0})
     """
-    units = enumerate(program.others, len(program.queries))
+    units = enumerate(program.units)
     timed = [(number, unit) for number, unit in units if isinstance(unit, TimedProgram)]
     return frozenset(n + i for n, unit in timed for i, query in enumerate(unit.queries) if is_ordered(query.pattern))
 

@@ -19,12 +19,13 @@ from scepter.kernel.windowed.answers import AnswerRow
 from scepter.kernel.windowed.content import LandmarkBounds, TimeBounds
 from scepter.kernel.windowed.query import Bounds, WindowedKernel
 from scepter.kernel.windowed.schedule import AtChanges, AtInstants, AtMultiples, Schedule
-from scepter.physical.pairs import plan_pairs
+from scepter.physical.plan import UnitPlan
+from scepter.physical.unit_nodes import Pairs
 from scepter.rdf.terms import IRI, Triple
 from scepter.runtime.matches import Match
 from scepter.runtime.options import RunOptions
 from scepter.runtime.pair_task import PairTask
-from scepter.runtime.tasks import Task, TermMatches
+from scepter.runtime.tasks import TermMatches
 from scepter.runtime.windowed_items import WaitingItems, name_of
 from scepter.timeline import MICROSECONDS, Duration, TimeKind
 
@@ -36,19 +37,21 @@ _Row: TypeAlias = tuple[int, AnswerRow]
 """An evaluation instant, and a row that it gave to the output."""
 
 
-def windowed_task(query: WindowedQuery, number: int, setup: TaskSetup) -> Task:
-    """The task of a query over windows: in columns where two event labels are all that it asks for."""
-    bounds = {window.name: _bounds(window, setup.kind, setup.options) for window in query.windows}
+def windowed_task(plan: UnitPlan, setup: TaskSetup) -> WindowedTask:
+    """The exact evaluator of a query over windows."""
+    query = plan.unit
+    assert isinstance(query, WindowedQuery)
     policy = Policy(setup.options.policy or Policy.UNRESTRICTED.value)
-    pair = plan_pairs(query, policy)
-    if pair is None or not all(_is_moderate(each) for each in bounds.values()):
-        return WindowedTask(query, bounds, policy, number, setup)
-    return PairTask(query, pair, bounds, number, setup)
+    return WindowedTask(query, _every_bound(query, setup), policy, plan.number, setup)
 
 
-def _is_moderate(bounds: Bounds) -> bool:
-    """Whether columns of 64 bits can count in it: a window of 36,000 years goes to the operators."""
-    return isinstance(bounds, LandmarkBounds) or max(bounds.width, bounds.step) < 2**60
+def pair_task(pairs: Pairs, number: int, setup: TaskSetup) -> PairTask:
+    """Two events in sequence, in columns."""
+    return PairTask(pairs.query, pairs.plan, _every_bound(pairs.query, setup), number, setup)
+
+
+def _every_bound(query: WindowedQuery, setup: TaskSetup) -> dict[IRI, Bounds]:
+    return {window.name: _bounds(window, setup.kind, setup.options) for window in query.windows}
 
 
 class WindowedTask:

@@ -18,7 +18,7 @@ def lowered(text: str) -> Lowered:
 
 
 def program(text: str) -> TimedProgram:
-    (unit,) = lowered(text).program.others
+    (unit,) = lowered(text).program.units
     assert isinstance(unit, TimedProgram)
     return unit
 
@@ -44,9 +44,14 @@ def test_rules_beside_a_query_only_feed_it() -> None:
     rule = "CONSTRUCT { ?a :q ?b } WHERE { ?a :p ?b }"
     both = program(f"{rule}\nSELECT ?a {{ ?a :q ?b }}")
     assert len(both.rules) == 1 and isinstance(both.queries[0].result, Select)
-    alone = program(rule)
-    assert isinstance(alone.queries[0].result, Construct) and alone.queries[0].pattern is alone.rules[0].pattern
-    assert alone.rules[0].label == "the CONSTRUCT at line 2"
+    rules = program(f"{rule}\n{rule}")
+    assert isinstance(rules.queries[0].result, Construct) and rules.queries[0].pattern is rules.rules[0].pattern
+    assert [each.label for each in rules.rules] == ["the CONSTRUCT at line 2", "the CONSTRUCT at line 3"]
+
+
+def test_alone_in_its_file_a_construct_is_a_query() -> None:
+    alone = program("CONSTRUCT { ?a :q ?b } WHERE { ?a :p ?b }")
+    assert isinstance(alone.queries[0].result, Construct) and not alone.rules
 
 
 def test_what_the_outside_must_know() -> None:

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from scepter.algebra.query import Scan
+from scepter.algebra.query import Query, Scan
 from scepter.algebra.text import format_node
+from scepter.algebra.walk import find
 from scepter.lower import lower
 
 FOLDER = Path(__file__).parent / "fixtures"
@@ -42,7 +43,7 @@ def read(path: Path) -> list[Block]:
 
 
 def scan_text(body: str) -> str:
-    atom = lower(QUERY.format(body=body), "spaseq").program.queries[0].pattern.steps[0].atom
+    atom = next(find(lower(QUERY.format(body=body), "spaseq").program, Query)).pattern.steps[0].atom
     assert isinstance(atom, Scan)
     return without_prefixes(format_node(atom, PREFIXES))
 

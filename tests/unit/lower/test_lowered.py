@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from scepter.algebra.query import Scan
+from scepter.algebra.walk import find
 from scepter.errors import OptionError, QueryError
 from scepter.lower import LANGUAGES, lower
 from scepter.rdf.terms import IRI
@@ -86,5 +88,5 @@ def test_the_same_warning_is_given_once() -> None:
 def test_ten_thousand_conjuncts_are_as_many_filters() -> None:
     condition = " && ".join(["?c > 1"] * 10_000)
     query = f"ASK FROM STREAM S <http://example/s> {{ SEQ (A) DEFINE GPM A ON S {{ ?a ?b ?c FILTER ({condition}) }} }}"
-    (step,) = lower(query).program.queries[0].pattern.steps
-    assert len(step.atom.filters) == 10_000  # type: ignore[union-attr]  # a Scan, as SEQ (A) gives
+    (scan,) = find(lower(query).program, Scan)
+    assert len(scan.filters) == 10_000

@@ -30,7 +30,7 @@ HEAD = "FROM NAMED :S WIN [RANGE 5] AS :w EVENT ON :w { ?x :p ?y } AS A EVENT ON
 
 
 def unit(text: str) -> WindowedQuery:
-    (found,) = lower(PREFIX + text, "rsep-ql").program.others
+    (found,) = lower(PREFIX + text, "rsep-ql").program.units
     assert isinstance(found, WindowedQuery)
     return found
 
@@ -106,7 +106,7 @@ def test_background_that_the_query_names() -> None:
         f"{PREFIX}SELECT * {HEAD} FROM :d FROM NAMED :n WHERE {{ MATCH {{ A }} GRAPH :g {{ ?x :q ?z }} }}", "rsep-ql"
     )
     assert {graph.iri.value[-1] for graph in lowered.graphs} == {"d", "n", "g"}
-    (query,) = lowered.program.others
+    (query,) = lowered.program.units
     assert isinstance(query, WindowedQuery)
     assert (query.default_graphs, query.named_graphs) == ((IRI("http://e/d"),), (IRI("http://e/n"),))
 
@@ -118,7 +118,7 @@ def test_a_registered_construct_is_a_stream_of_the_file() -> None:
         "rsep-ql",
     )
     assert lowered.inputs == (IRI("http://e/S"),)
-    second = lowered.program.others[1]
+    second = lowered.program.units[1]
     assert isinstance(second, WindowedQuery) and isinstance(second.result, Construct)
     assert (second.into, second.output) == (IRI("http://e/out"), RelationToStream.RSTREAM)
 

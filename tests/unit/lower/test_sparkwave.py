@@ -17,13 +17,13 @@ def lowered(text: str) -> Lowered:
 
 
 def continuous(text: str) -> ContinuousQuery:
-    (unit,) = lowered(text).program.others
+    (unit,) = lowered(text).program.units
     assert isinstance(unit, ContinuousQuery)
     return unit
 
 
 def periodic(text: str) -> PeriodicQuery:
-    (unit,) = lowered(text).program.others
+    (unit,) = lowered(text).program.units
     assert isinstance(unit, PeriodicQuery)
     return unit
 
@@ -67,7 +67,7 @@ def test_the_prototypes_window_is_for_every_stream_and_counts_milliseconds() -> 
     handlers = 'HANDLERS { HANDLER { "class" = "a.B", verbose = true # why\n } }\n'
     text = handlers + "CONSTRUCT { ?a :q ?b } WHERE { ?a :p ?b . TIMEWINDOW (100) }"
     result = lowered(text)
-    (unit,) = result.program.others
+    (unit,) = result.program.units
     assert isinstance(unit, ContinuousQuery)
     assert (unit.sources, unit.otherwise, result.every_stream) == ((), Range(Duration(100_000)), True)
     assert [warning.code for warning in result.warnings] == ["handlers"]

@@ -7,6 +7,7 @@ import pytest
 from scepter.algebra.invariants import InvariantError
 from scepter.algebra.query import Program, Query, Sequence
 from scepter.algebra.text import parse_node
+from scepter.algebra.walk import find
 from scepter.optimizer.pipeline import RULES, optimize
 
 QUERY = parse_node(
@@ -39,8 +40,8 @@ def test_only_the_query_that_changes_changes() -> None:
         Query,
     )
     optimized = optimize(Program((QUERY, other)))
-    assert optimized.queries[0] is QUERY
-    assert optimized.queries[1] == QUERY
+    assert optimized.units[0] is QUERY
+    assert optimized.units[1] == QUERY
 
 
 def test_a_broken_invariant_names_the_rule() -> None:
@@ -56,4 +57,4 @@ def test_what_was_broken_before_is_not_blamed_on_a_rule() -> None:
 
 
 def test_without_check_nothing_is_checked() -> None:
-    assert optimize(Program((QUERY,)), rules=(drop_everything,)).queries[0].pattern.steps == ()
+    assert next(find(optimize(Program((QUERY,)), rules=(drop_everything,)), Query)).pattern.steps == ()

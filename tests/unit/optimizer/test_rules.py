@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
-from scepter.algebra.query import Ask, Program, Query, Scan, Sequence, Step, Stream
+from scepter.algebra.continuous import ContinuousQuery, PeriodicQuery
+from scepter.algebra.events import CompositeEvent
+from scepter.algebra.patterns import Pattern
+from scepter.algebra.query import Ask, Program, Query, Scan, Sequence, Step, Stream, Unit
 from scepter.algebra.text import format_node, parse_node
+from scepter.algebra.timed import Rule as TimedRule
+from scepter.algebra.timed import TimedQuery
+from scepter.algebra.walk import find, is_node, walk
+from scepter.algebra.windows import ItemScan, WindowedQuery
+from scepter.lower import lower
 from scepter.optimizer.pipeline import RULES, Rule, optimize
 from scepter.rdf.terms import IRI
 
@@ -27,20 +36,37 @@ def _cases(path: Path) -> list[tuple[str, str, str]]:
     return cases
 
 
-def _query(text: str) -> Query:
+def _unit(text: str) -> Unit:
+    """Algebra as text, or a language's name and a query in it."""
     if text.startswith("(query"):
         return parse_node(text, Query)
-    atom = cast(Any, parse_node(text))
-    return Query(Ask(), (Stream(IRI("http://s")),), Sequence((Step(atom),)))
+    if text.startswith("("):
+        return Query(Ask(), (Stream(IRI("http://s")),), Sequence((Step(cast(Any, parse_node(text))),)))
+    language, _, query = text.partition("\n")
+    (unit,) = lower(f"PREFIX : <http://e/>\n{query}", language).program.units
+    return unit
 
 
 def _after(rule: Rule, before: str) -> str:
-    query = _query(before)
-    (after,) = optimize(Program((query,)), rules=(rule,), check=True).queries
-    if after == query:
-        assert after is query, "a rule that changes nothing returns the same object"
+    unit = _unit(before)
+    (after,) = optimize(Program((unit,)), rules=(rule,), check=True).units
+    if after == unit:
+        assert after is unit, "a rule that changes nothing returns the same object"
         return "same"
-    return format_node(after) if before.startswith("(query") else format_node(after.pattern.steps[0].atom)
+    if isinstance(after, Query):
+        return format_node(after if before.startswith("(query") else after.pattern.steps[0].atom)
+    # a unit without a text of its own: the patterns in it
+    return "\n".join(format_node(pattern, {"": "http://e/"}) for pattern in dict.fromkeys(_patterns(after)))
+
+
+def _patterns(unit: Unit) -> Iterator[Pattern]:
+    assert is_node(unit)
+    for node in walk(unit):
+        match node:
+            case TimedRule() | TimedQuery() | WindowedQuery() | ItemScan() | ContinuousQuery() | PeriodicQuery():
+                yield node.pattern
+            case CompositeEvent(guard=guard) if guard is not None:
+                yield guard
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: str(rule.__name__))
@@ -59,14 +85,14 @@ def test_every_fixture_file_belongs_to_a_rule() -> None:
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: str(rule.__name__))
 def test_a_rule_does_its_work_at_once(rule: Rule) -> None:
     for _, before, _ in _cases(FIXTURES / f"{rule.__name__}.txt"):
-        once = rule(_query(before))
+        once = rule(_unit(before))
         assert rule(once) is once
 
 
 def test_a_long_chain_is_no_deeper_than_any_other() -> None:
     condition = f"(and {' '.join(f'(> ?o {n})' for n in range(5000))})"
-    query = _query(f'(scan "A" <http://s> (bgp (triple ?s <p> ?o)) (filters {condition} (not (not {condition}))))')
-    (after,) = optimize(Program((query,))).queries
+    query = _unit(f'(scan "A" <http://s> (bgp (triple ?s <p> ?o)) (filters {condition} (not (not {condition}))))')
+    (after,) = find(optimize(Program((query,))), Query)
     atom = after.pattern.steps[0].atom
     assert isinstance(atom, Scan)
     assert len(atom.filters) == 10_000

@@ -13,8 +13,7 @@ import pytest
 import yaml
 
 from scepter.errors import OptionError
-from scepter.lower import lower
-from scepter.physical.explain import explain
+from scepter.runtime.queries import parse
 
 ROOT = Path(__file__).parents[3]
 FIXTURES = ROOT / "tests" / "fixtures" / "explain"
@@ -24,8 +23,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def explained(text: str, format: str) -> str:
-    lowered = lower(text, "spaseq")
-    return explain(lowered.program, lowered.language, format, dict(lowered.prefixes))
+    return parse(text, "spaseq").explain(format)
 
 
 def valid_cases() -> list[tuple[str, str]]:
@@ -83,12 +81,11 @@ def test_no_text_of_a_transition_lies_on_another(query: Path) -> None:
 @pytest.mark.parametrize("text", [text for _, text in VALID], ids=[name for name, _ in VALID])
 def test_every_case_gives_json_of_one_schema(text: str) -> None:
     plan = json.loads(explained(text, "json"))
-    assert plan["schema"] == "scepter-explain/1"
-    assert set(plan) == {"schema", "language", "queries", "units"}
-    assert plan["units"] == []
-    for query in plan["queries"]:
+    assert plan["schema"] == "scepter-explain/2"
+    assert set(plan) == {"schema", "language", "time", "assumed", "units"}
+    for query in plan["units"]:
         assert set(query) == {
-            "number", "result", "streams", "window", "partitioning", "predicates", "scans", "automaton", "release",
+            "number", "title", "streams", "notes", "columns", "predicates", "operators", "tree", "partitioning", "automaton",
             "warnings", "algebra",
         }  # fmt: skip
         states = {state["id"] for state in query["automaton"]["states"]}
@@ -97,7 +94,11 @@ def test_every_case_gives_json_of_one_schema(text: str) -> None:
             assert transition["kind"] in ("begin", "follow", "repeat", "complete")
             assert transition["selection"] in ("strict", "next", "any", None)
         assert query["partitioning"]["kind"] in ("key", "tumbling", "slices", "one")
-        assert all(scan["road"] in ("columnar", "general") for scan in query["scans"])
+        *scans, sequence = query["operators"]
+        assert sequence["operator"] == "Sequence"
+        assert sequence["inputs"] == [scan["id"] for scan in scans]
+        assert all(scan["operator"] == "GraphScan" for scan in scans)
+        assert query["columns"] is not any(scan["exact"] for scan in scans)
 
 
 @pytest.mark.parametrize("query", QUERIES, ids=lambda path: path.stem)
@@ -134,7 +135,7 @@ def test_many_optional_parts_are_one_state_each() -> None:
     definitions = " ".join(f"DEFINE GPM P{n} ON S {{ ?x :p{n} ?v{n} }}" for n in range(7))
     text = f"""PREFIX : <http://e/> SELECT ?x WITHIN 5 FROM STREAM S <http://e/s> WHERE {{
       SEQ (A; {parts}; Z) DEFINE GPM A ON S {{ ?x :a 1 }} DEFINE GPM Z ON S {{ ?x :z 1 }} {definitions} }}"""
-    (query,) = json.loads(explained(text, "json"))["queries"]
+    (query,) = json.loads(explained(text, "json"))["units"]
     assert len(query["automaton"]["states"]) == 11
     assert len(query["automaton"]["transitions"]) == 1 + 8 * 9 // 2 + 1
     ElementTree.fromstring(explained(text, "svg"))
@@ -143,10 +144,8 @@ def test_many_optional_parts_are_one_state_each() -> None:
 def test_explaining_loads_neither_numba_nor_arrow_nor_spark() -> None:
     program = """
 import sys
-from scepter.lower import lower
-from scepter.physical.explain import explain
-lowered = lower(sys.stdin.read(), "spaseq")
-explain(lowered.program, "spaseq", "svg")
+from scepter.runtime.queries import parse
+parse(sys.stdin.read(), "spaseq").explain("svg")
 print([m for m in ("numba", "numpy", "pyarrow", "pyspark", "pandas") if m in sys.modules])
 """
     done = subprocess.run(

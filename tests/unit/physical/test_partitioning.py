@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from scepter.algebra.query import Query
+from scepter.algebra.walk import find
 from scepter.lower import lower
 from scepter.physical.partitioning import Partitioning, PartitionKind, partitioning
-from scepter.physical.planner import plan_query
+from scepter.physical.sequence_planner import plan_query
 
 GPMS = {
     "A": "?c :price ?p1",
@@ -26,7 +28,7 @@ def divided(sequence: str, within: str = "WITHIN 10", select: str = "SELECT ?c")
     definitions = "\n".join(f"DEFINE GPM {name} ON S {{ {GPMS[name]} }}" for name in used)
     text = f"""PREFIX : <http://e/>
     {select} {within} FROM STREAM S <http://e/s> WHERE {{ SEQ ({sequence}) {definitions} }}"""
-    (query,) = lower(text, "spaseq").program.queries
+    (query,) = find(lower(text, "spaseq").program, Query)
     return partitioning(plan_query(query))
 
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import combinations
 from typing import assert_never
 
-from scepter.algebra.expressions import Exists, Expression, Variable
+from scepter.algebra.expressions import Expression, Variable
 from scepter.algebra.patterns import (
     BGP,
-    EMPTY,
     Distinct,
     Extend,
     Filter,
@@ -24,12 +22,9 @@ from scepter.algebra.patterns import (
     Project,
     Related,
     Slice,
-    TriplePattern,
     Union,
     Values,
 )
-from scepter.algebra.walk import find
-from scepter.kernel.continuous.joins import overlap
 from scepter.kernel.continuous.leaf import Clock, Leaf
 from scepter.kernel.continuous.operators import (
     JoinOperator,
@@ -53,6 +48,7 @@ from scepter.kernel.continuous.operators import (
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.dataset import Graph as RDFGraph
 from scepter.kernel.sparql.expressions import compile_condition
+from scepter.physical.continuous import can_repeat
 
 
 class Build:
@@ -161,16 +157,3 @@ def is_ordered(pattern: Pattern) -> bool:
     while isinstance(pattern, (Project, Distinct, Slice)):
         pattern = pattern.pattern
     return isinstance(pattern, OrderBy)
-
-
-def can_repeat(pattern: Pattern) -> bool:
-    """Whether two choices of occurrences can make the same match: two triple patterns that one triple matches, or a UNION."""
-    if next(find(pattern, Union), None) is not None or next(find(pattern, Values), None) is not None:
-        return True
-    return any(overlap(a, b) for a, b in combinations(find(pattern, TriplePattern), 2))
-
-
-def is_monotone(pattern: Pattern) -> bool:
-    """Whether a later triple of the same time can only add matches."""
-    kinds = (LeftJoin, Minus, Exists, Slice)
-    return pattern == EMPTY or not any(next(find(pattern, kind), None) is not None for kind in kinds)

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from scepter.algebra.expressions import Constant, Variable
+from scepter.algebra.expressions import Variable
 from scepter.algebra.patterns import Node, TriplePattern
 from scepter.kernel.solutions import Int8, Int64
+from scepter.physical.continuous import overlap
 
 _WEIGHTS = (4, 1, 3)
 """How much a known subject, predicate and object leave to chance."""
@@ -70,12 +71,6 @@ def plan_joins(triples: Sequence[TriplePattern], static: Sequence[int]) -> JoinP
         first,
         origins,
     )
-
-
-def overlap(one: TriplePattern, other: TriplePattern) -> bool:
-    """Whether one triple may match both."""
-    pairs = zip(_nodes(one), _nodes(other), strict=True)
-    return not any(isinstance(a, Constant) and isinstance(b, Constant) and a.term != b.term for a, b in pairs)
 
 
 def _links(triples: Sequence[TriplePattern], first: Int64) -> Int64:

@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from scepter.algebra.patterns import Pattern
-from scepter.kernel.continuous.build import Build, is_monotone
+from scepter.kernel.continuous.build import Build
 from scepter.kernel.continuous.knowledge import Knowledge, reads_live_graph
 from scepter.kernel.continuous.leaf import Clock
 from scepter.kernel.continuous.occurrences import Occurrence, Sighting, Solution
 from scepter.kernel.continuous.operators import latest_time
 from scepter.kernel.continuous.windowgraph import WindowGraph
 from scepter.kernel.sparql.context import Context
-from scepter.physical.continuous import asks_time
+from scepter.physical.continuous import asks_time, is_monotone
 from scepter.rdf.terms import Term, Triple
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from scepter.algebra.expressions import Call, Constant, Variable
+from scepter.algebra.expressions import Constant, Variable
 from scepter.algebra.patterns import BGP, Filter, Graph, Join, LeftJoin, Pattern
 from scepter.algebra.scope import certain, in_scope
-from scepter.algebra.walk import find
 from scepter.kernel.occurrences.model import Assertions
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.dataset import Dataset
@@ -17,7 +16,6 @@ from scepter.kernel.sparql.patterns import compile_pattern
 from scepter.rdf.terms import IRI, Term
 
 _REMEMBERED = 50_000
-_VOLATILE = frozenset({"NOW", "RAND", "UUID", "STRUUID", "BNODE"})
 
 
 class Block:
@@ -75,11 +73,6 @@ def shared_values(guard: Pattern, left: frozenset[IRI], right: frozenset[IRI]) -
                     nothing_else = guard in (Join(one, other), Join(other, one))
                     best = SharedValues(shared, *sides, nothing_else and in_scope(one) & in_scope(other) == set(shared))
     return best
-
-
-def is_lasting(guard: Pattern) -> bool:
-    """Whether a guard says the same of the same assertions whenever it is asked."""
-    return all(call.function.upper() not in _VOLATILE for call in find(guard, Call))
 
 
 def _required(pattern: Pattern) -> Iterator[Graph]:

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from scepter.algebra.events import CompositeEvent, EventPattern, Keep, Labelled, Occurs, Related
+from scepter.algebra.events import CompositeEvent, Related
 from scepter.kernel.occurrences.columns import NO_OCCURRENCES, Int64, OccurrenceColumns, joined, spread
-from scepter.kernel.occurrences.guard_keys import SharedValues, is_lasting, shared_values
+from scepter.kernel.occurrences.guard_keys import SharedValues, shared_values
 from scepter.kernel.occurrences.model import Assertions, Occurrence
 from scepter.kernel.occurrences.network import Ticks, ask
+from scepter.physical.event_roads import Operand, operand_of
 from scepter.rdf.terms import IRI, Term
-from scepter.timeline import Allen
 
 _VERDICTS = 100_000
 """Pairs of assertions of which it is remembered whether they satisfy the guard."""
@@ -27,37 +27,12 @@ AssertionsOf = Callable[[int], Assertions]
 """The assertions of a number."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Operand:
-    event: IRI
-    labels: tuple[IRI, ...]
-
-
-def _operand(pattern: EventPattern) -> _Operand | None:
-    labels: list[IRI] = []
-    while isinstance(pattern, Labelled):
-        labels.append(pattern.label)
-        pattern = pattern.operand
-    return _Operand(pattern.event, tuple(labels)) if isinstance(pattern, Occurs) else None
-
-
-def in_columns(event: CompositeEvent, logical: frozenset[IRI]) -> bool:
-    """Whether an event is a sequence of two logical ones, with a guard that depends on nothing but their assertions."""
-    pattern = event.pattern
-    if not isinstance(pattern, Related) or pattern.relation is not Allen.BEFORE or pattern.assertions is not Keep.RIGHT:
-        return False
-    operands = _operand(pattern.left), _operand(pattern.right)
-    return all(each is not None and each.event in logical for each in operands) and (
-        event.guard is None or is_lasting(event.guard)
-    )
-
-
 class ColumnarSequence:
-    """One event of which `in_columns` holds, at work. What `step` does is for the time being, until `merge` or `forget`."""
+    """One event that the plan joins in columns, at work. What `step` does is for the time being, until `merge` or `forget`."""
 
     def __init__(self, event: CompositeEvent, ticks: Ticks, assertions: AssertionsOf) -> None:
         assert isinstance(event.pattern, Related)
-        left, right = _operand(event.pattern.left), _operand(event.pattern.right)
+        left, right = operand_of(event.pattern.left), operand_of(event.pattern.right)
         assert left is not None and right is not None
         self.event = event.event
         self.left, self.right = left.event, right.event
@@ -191,7 +166,7 @@ class _Keys:
 class _Verdicts:
     """Whether pairs of assertions satisfy the guard, asked once for each."""
 
-    def __init__(self, event: CompositeEvent, left: _Operand, right: _Operand, assertions: AssertionsOf) -> None:
+    def __init__(self, event: CompositeEvent, left: Operand, right: Operand, assertions: AssertionsOf) -> None:
         assert event.guard is not None
         self._holds = ask(event.guard)
         self._labels: Sequence[tuple[IRI, ...]] = (left.labels, right.labels)

@@ -19,9 +19,11 @@ from scepter.algebra.expressions import (
     Or,
 )
 from scepter.algebra.patterns import Filter, LeftJoin
-from scepter.algebra.query import Query, Scan
-from scepter.algebra.walk import Algebra, rewrite
+from scepter.algebra.query import Scan
+from scepter.algebra.timed import TIME_FUNCTIONS
+from scepter.algebra.walk import Algebra, find
 from scepter.optimizer.conditions import uses_previous
+from scepter.optimizer.places import U, rewrite_everywhere
 from scepter.rdf.terms import Term
 from scepter.rdf.values import (
     FALSE,
@@ -47,19 +49,21 @@ _COMPARISONS: dict[str, Callable[[Term, Term], bool]] = {
 }
 
 
-def fold_constants(query: Query) -> Query:
+def fold_constants(unit: U) -> U:
     """Compute what is constant, and drop what `true` and `false` decide.
 
     What would be an error stays an error (`1 / 0`), a filter that is never true stays, simplified, and one that is always
-    true goes. A conjunct over PREV counts as true in the first iteration (SPAseq rule 7): it keeps its PREV and its reach.
+    true goes. A conjunct over PREV counts as true in the first iteration (SPAseq rule 7): it keeps its PREV and its reach. A
+    condition that speaks of time goes on doing so: whether a query does decides how often its solutions count (spec/20).
 
+    >>> from scepter.algebra.query import Query
     >>> from scepter.algebra.text import format_node, parse_node
     >>> before = '''(query (ask) ((stream <http://s>)) (sequence (step (scan "A" <http://s>
     ...     (bgp (triple ?s <p> ?o)) (filters (and true (> ?o (* 2 3))) (= ?o (/ 1 0)) (or ?o (< 1 2.5)))))))'''
     >>> [format_node(f) for f in fold_constants(parse_node(before, Query)).pattern.steps[0].atom.filters]
     ['(> ?o 6)', '(= ?o (/ 1 0))']
     """
-    return rewrite(query, _fold)
+    return rewrite_everywhere(unit, _fold)
 
 
 def _fold(node: Algebra) -> Algebra:
@@ -101,10 +105,16 @@ def _computed(node: Expression, compute: Callable[[], Term]) -> Expression:
 def _keeping_previous(node: Expression, simple: Expression) -> Expression:
     """The simpler expression, unless it would lose sight of PREV, by which a filter is known to be true at first, or bring
     to light an `&&` that the user did not write as the outermost one."""
-    if simple is node or not uses_previous(node):
+    if simple is node or (_asks_time(node) and not _asks_time(simple)):
+        return node
+    if not uses_previous(node):
         return simple
     same_reach = isinstance(node, And) or type(simple) is type(node)
     return simple if same_reach and uses_previous(simple) else node
+
+
+def _asks_time(node: Expression) -> bool:
+    return any(call.function in TIME_FUNCTIONS for call in find(node, Call))
 
 
 def _connective(node: And | Or | Not) -> Expression:

@@ -8,13 +8,17 @@ from scepter.algebra.expressions import Constant, Expression
 from scepter.algebra.patterns import BGP, Filter, Graph, Join, Pattern
 from scepter.algebra.query import Query, Scan
 from scepter.algebra.scope import certain, expression_variables
-from scepter.algebra.walk import Algebra, rewrite
+from scepter.algebra.walk import Algebra
+from scepter.algebra.windows import ItemScan
 from scepter.optimizer.conditions import conjuncts, is_movable
+from scepter.optimizer.places import U, rewrite_everywhere
 
 
-def lift_filters(query: Query) -> Query:
+def lift_filters(unit: U) -> U:
     """Make nested FILTERs filters of the scan if nothing but BGPs and `GRAPH iri` are left below: such a pattern is
     matched column by column.
+
+    An event of RSEP-QL's MATCH has its filters around its pattern, and is read in the same way.
 
     Only conditions over variables that their own group binds for certain move: they have the same value, or the same error,
     on the whole solution. With PARTITION BY the rule rests: which partitions an event belongs to is decided by the patterns
@@ -26,15 +30,31 @@ def lift_filters(query: Query) -> Query:
     >>> print(format_node(lift_filters(parse_node(before, Query)).pattern.steps[0].atom))
     (scan "A" <http://s> (join (bgp (triple ?s <p> ?o)) (bgp (triple ?s <q> ?r))) (filters (> ?o 3)))
     """
-    return query if query.partition else rewrite(query, _lift)
+    return unit if isinstance(unit, Query) and unit.partition else rewrite_everywhere(unit, _lift)
 
 
 def _lift(node: Algebra) -> Algebra:
-    if not isinstance(node, Scan):
+    if not isinstance(node, Scan | ItemScan):
         return node
+    own, pattern = ([], node.pattern) if isinstance(node, Scan) else _outermost(node.pattern)
     lifted: list[Expression] = []
-    bare = _bare(node.pattern, lifted)
-    return node if bare is None or not lifted else replace(node, pattern=bare, filters=(*node.filters, *lifted))
+    bare = _bare(pattern, lifted)
+    if bare is None or not lifted:
+        return node
+    if isinstance(node, Scan):
+        return replace(node, pattern=bare, filters=(*node.filters, *lifted))
+    for condition in reversed([*own, *lifted]):
+        bare = Filter(condition, bare)
+    return replace(node, pattern=bare)
+
+
+def _outermost(pattern: Pattern) -> tuple[list[Expression], Pattern]:
+    """The filters around a pattern, outermost first, and what they stand around."""
+    found: list[Expression] = []
+    while isinstance(pattern, Filter):
+        found.append(pattern.condition)
+        pattern = pattern.pattern
+    return found, pattern
 
 
 def _bare(pattern: Pattern, lifted: list[Expression]) -> Pattern | None:

@@ -5,24 +5,24 @@ from __future__ import annotations
 from functools import reduce
 
 from scepter.algebra.patterns import BGP, Join, Pattern
-from scepter.algebra.query import Query
 from scepter.algebra.walk import Algebra
-from scepter.optimizer.unordered import rewrite_unordered
+from scepter.optimizer.places import U, rewrite_unordered
 
 
-def merge_bgps(query: Query) -> Query:
+def merge_bgps(unit: U) -> U:
     """Make one BGP of those that are joined, also across other joined patterns, and drop empty ones.
 
     Nothing moves across OPTIONAL, MINUS, UNION, FILTER or GRAPH: only what Joins alone hold together is regrouped. The blank
     nodes of the algebra are variables that lowering has given names of their own, so two BGPs never share one by accident.
 
+    >>> from scepter.algebra.query import Query
     >>> from scepter.algebra.text import format_node, parse_node
     >>> before = '''(query (ask) ((stream <http://s>)) (sequence (step (scan "A" <http://s>
     ...     (join (bgp (triple ?s <p> ?o)) (values (?o)) (bgp (triple ?s <q> ?r)))))))'''
     >>> print(format_node(merge_bgps(parse_node(before, Query)).pattern.steps[0].atom.pattern))
     (join (bgp (triple ?s <p> ?o) (triple ?s <q> ?r)) (values (?o)))
     """
-    return rewrite_unordered(query, _merge)
+    return rewrite_unordered(unit, _merge)
 
 
 def _merge(node: Algebra) -> Algebra:

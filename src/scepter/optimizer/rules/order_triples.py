@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from scepter.algebra.expressions import Variable
 from scepter.algebra.patterns import BGP, TriplePattern
-from scepter.algebra.query import Query
 from scepter.algebra.walk import Algebra
-from scepter.optimizer.unordered import rewrite_unordered
+from scepter.optimizer.places import U, rewrite_unordered
 
 _WEIGHTS = (4, 1, 3)
 """How much a known subject, predicate and object narrow a search: an event says much with few predicates."""
 
 
-def order_triples(query: Query) -> Query:
+def order_triples(unit: U) -> U:
     """Put first the triple patterns with most constants, then always one that hangs together with those before it.
 
     Which names the variables have does not matter, so that equal shapes stay equal; between equals the order stays.
 
+    >>> from scepter.algebra.query import Query
     >>> from scepter.algebra.text import format_node, parse_node
     >>> before = '''(query (ask) ((stream <http://s>)) (sequence (step (scan "A" <http://s>
     ...     (bgp (triple ?s <p> ?o) (triple ?x <q> ?y) (triple ?o <r> 5) (triple ?y <q> <c>))))))'''
     >>> print(format_node(order_triples(parse_node(before, Query)).pattern.steps[0].atom.pattern))
     (bgp (triple ?o <r> 5) (triple ?s <p> ?o) (triple ?y <q> <c>) (triple ?x <q> ?y))
     """
-    return rewrite_unordered(query, _order)
+    return rewrite_unordered(unit, _order)
 
 
 def _order(node: Algebra) -> Algebra:

@@ -7,28 +7,29 @@ from functools import reduce
 
 from scepter.algebra.expressions import And, Expression
 from scepter.algebra.patterns import Extend, Filter, Join, LeftJoin, Minus, Pattern, Union
-from scepter.algebra.query import Query
 from scepter.algebra.scope import certain, expression_variables
 from scepter.algebra.walk import Algebra
 from scepter.optimizer.conditions import conjuncts, is_movable
-from scepter.optimizer.unordered import rewrite_unordered
+from scepter.optimizer.places import U, rewrite_unordered
 
 
-def push_filters(query: Query) -> Query:
+def push_filters(unit: U) -> U:
     """Move each condition of a nested FILTER down to the side of a Join (or the left of an OPTIONAL) that always binds its
     variables, into both sides of a UNION, and below MINUS and BIND.
 
     A variable that one side binds for certain has the same value after the Join, so the condition has the same value, or
     the same error. A scan's own filters are not touched: they see the match so far. EXISTS asks the graph it stands in
-    and stays where it is, and so does a condition that is another each time it is computed.
+    and stays where it is, and so does a condition that is another each time it is computed, or that speaks of the time of
+    its group's solution. A temporal operator keeps what stands above it: under a policy it selects before it is filtered.
 
+    >>> from scepter.algebra.query import Query
     >>> from scepter.algebra.text import format_node, parse_node
     >>> before = '''(query (ask) ((stream <http://s>)) (sequence (step (scan "A" <http://s>
     ...     (filter (and (> ?o 3) (< ?o ?v)) (join (bgp (triple ?s <p> ?o)) (values (?v) (4))))))))'''
     >>> print(format_node(push_filters(parse_node(before, Query)).pattern.steps[0].atom.pattern))
     (filter (< ?o ?v) (join (filter (> ?o 3) (bgp (triple ?s <p> ?o))) (values (?v) (4))))
     """
-    return rewrite_unordered(query, _push)
+    return rewrite_unordered(unit, _push)
 
 
 def _push(node: Algebra) -> Algebra:

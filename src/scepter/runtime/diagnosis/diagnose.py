@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from scepter.algebra.notation import Notation
+from scepter.algebra.query import Program, Unit
 from scepter.algebra.query import Query as SequenceQuery
-from scepter.algebra.query import Unit
-from scepter.algebra.timed import TimedProgram
 from scepter.errors import QueryError
-from scepter.optimizer.lift_sequences import lift_sequence
+from scepter.physical.unit_nodes import Sequence
 from scepter.physical.wording import title
 from scepter.rdf.source import EventSource
 from scepter.runtime.diagnosis.excerpt import read_excerpt
@@ -20,6 +19,7 @@ from scepter.runtime.diagnosis.trials import TooMany, Trials
 from scepter.runtime.diagnosis.units import diagnose_unit
 from scepter.runtime.inputs import BackgroundGiven, OntologyGiven, load_background, load_ontology
 from scepter.runtime.options import RunOptions
+from scepter.runtime.planning import facts_of, planned
 from scepter.runtime.queries import Query
 from scepter.timeline import MAX_INSTANT, format_instant
 
@@ -67,19 +67,14 @@ def _diagnosed(query: Query, trials: Trials) -> Diagnosis:
     unit: Unit = trials.program.units[trials.number]
     sentences = Sentences(Notation(dict(query.lowered.prefixes)), trials.excerpt)
     heading = title(query.language, trials.number + 1, len(trials.program.units))
-    if isinstance(unit, SequenceQuery):
-        return diagnose_sequence(unit, trials, sentences, heading)
-    lifted = _lifted(unit, trials)
-    if lifted is not None:
-        return diagnose_sequence(lifted, trials, sentences, heading)
+    sequence = _sequence(unit, trials)
+    if sequence is not None:
+        return diagnose_sequence(sequence, trials, sentences, heading)
     return diagnose_unit(unit, trials, sentences, heading)
 
 
-def _lifted(unit: Unit, trials: Trials) -> SequenceQuery | None:
-    """The sequence that a unit is, where nothing static takes part."""
-    given = trials.background.dataset
-    if not isinstance(unit, TimedProgram) or len(given.default) or given.named or trials.ontology:
-        return None
-    if trials.options.policy not in (None, "unrestricted"):
-        return None
-    return lift_sequence(unit, trials.excerpt.kind)
+def _sequence(unit: Unit, trials: Trials) -> SequenceQuery | None:
+    """The sequence that a unit is planned as, where no schema takes part."""
+    facts = facts_of(trials.options, trials.background, trials.ontology, trials.excerpt.kind)
+    root = planned(Program((unit,)), facts).units[0].root
+    return root.query if isinstance(root, Sequence) and root.flattened is None else None

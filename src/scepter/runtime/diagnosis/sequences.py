@@ -13,8 +13,8 @@ from scepter.algebra.walk import find
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.expressions import holds
 from scepter.kernel.windows import Bounds, resolve
-from scepter.physical.plan import Branch, StatefulFilter
-from scepter.physical.planner import branches, plan_query
+from scepter.physical.sequence_plan import Branch, StatefulFilter
+from scepter.physical.sequence_planner import branches, plan_query
 from scepter.rdf.terms import IRI
 from scepter.runtime.diagnosis.cuts import Cuts, with_columns
 from scepter.runtime.diagnosis.model import Diagnosis, Stage, Step, Stopped

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scepter.algebra.query import Program, Query, Unit
+from scepter.algebra.query import Program, Unit
 from scepter.kernel.background import Background
 from scepter.rdf.terms import IRI, Triple
 from scepter.runtime.diagnosis.excerpt import Excerpt
@@ -67,11 +67,7 @@ class Trials:
                 kept.append(unit)
             elif other.into is not None:
                 kept.append(other)
-        program = Program(
-            tuple(each for each in kept if isinstance(each, Query)),
-            tuple(each for each in kept if not isinstance(each, Query)),
-        )
-        return program, next(i for i, each in enumerate(program.units) if each is unit)
+        return Program(tuple(kept)), next(i for i, each in enumerate(kept) if each is unit)
 
     def _instants(self) -> list[int]:
         """Ever longer stretches of time: an explosion shows before it is large."""

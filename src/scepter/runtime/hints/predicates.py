@@ -78,7 +78,7 @@ def _known(query: Query, background: Background, ontology: Iterable[Triple]) -> 
     stated = (triple for graph in graphs for word in words for triple in graph.match(None, word, None))
     for triple in (*stated, *(triple for triple in ontology if _of_schema(triple.predicate))):
         terms |= {triple.subject, triple.object}
-    for unit in query.lowered.program.others:
+    for unit in query.lowered.program.units:
         if isinstance(unit, TimedProgram):
             terms |= {t.predicate.term for rule in unit.rules for t in rule.template if isinstance(t.predicate, Constant)}
     return frozenset(term for term in terms if isinstance(term, IRI))

@@ -20,7 +20,6 @@ from scepter.kernel.query import QueryKernel
 from scepter.kernel.runs import Runs
 from scepter.kernel.shipping import unpack_solved
 from scepter.physical.partitioning import partitioning
-from scepter.physical.planner import plan_query
 from scepter.rdf.batch import DeadLetter, EventBatch
 from scepter.rdf.nquads import ReadState
 from scepter.rdf.terms import IRI
@@ -143,7 +142,7 @@ def packed_rows(job: Job, batches: Iterable[EventBatch], number: int) -> Iterato
     for group in _groups(batches):
         rows: list[tuple[int, int, int, int, bytes | None]] = []
         if job.divided:
-            for query in range(len(job.program.queries)):
+            for query in range(len(job.plan.units)):
                 rows += [(query, bucket, time, 0, blob) for bucket, time, blob in work(job, query).solve(group, number)]
         else:
             rows += [(_WHOLE, 0, int(batch.end.max()), 0, pack_batch(batch)) for batch in group]
@@ -204,14 +203,14 @@ def _ended(kernel: QueryKernel) -> Iterator[Runs]:
 def _run_whole(job: Job, blobs: Iterable[memoryview], report: Report) -> Sequence[Match]:
     engine = LocalEngine(
         job.program, job.options, job.background(),
-        ontology=job.ontology, key=job.key, dead_letter=report, notices=sent(report),
+        ontology=job.ontology, key=job.key, dead_letter=report, notices=sent(report), plan=job.plan,
     )  # fmt: skip
     for stream in job.streams:
         engine.stream_number(stream)
     engine.reading.salt = secrets.randbits(38) * SALT_ROOM
     for blob in blobs:
         engine.take(unpack_batch(blob))
-    matches = list(engine.advance(MAX_INSTANT - 1)) if job.program.others else []
+    matches = list(engine.advance(MAX_INSTANT - 1))
     matches += engine.finish()
     return sorted_matches(matches)
 
@@ -225,8 +224,10 @@ def _merged(found: DataFrame, job: Job) -> DataFrame:
     """Rows of different buckets that are one row of the answer: the first answer of an ASK, DISTINCT rows."""
     if not job.divided:
         return found
-    for number, query in enumerate(job.program.queries):
-        if not partitioning(plan_query(query)).merges:
+    for number in range(len(job.plan.units)):
+        node = job.sequence(number)
+        query = node.query
+        if not partitioning(node.plan).merges:
             continue
         others, mine = found.where(F.col(QUERY) != number), found.where(F.col(QUERY) == number)
         if isinstance(query.result, Ask):

@@ -67,7 +67,7 @@ class Bucket:
         self._answered = answered
         self._scale = ticks_per_millisecond(job)
         self._whole = None if log is None else WholeProgram(job, state, log, self.certain)
-        self._identities = [job.identity(number) for number in range(len(job.program.queries))]
+        self._identities = [job.identity(number) for number in range(len(job.plan.units))] if job.divided else []
 
     def take(self, place: int, blobs: Iterable[bytes], milliseconds: int) -> Iterator[pd.DataFrame]:
         """Take packed solutions, and release what the watermark has passed."""
@@ -117,7 +117,7 @@ class Bucket:
             yield _found(rows=sink.getvalue().to_pybytes(), matches=batch.num_rows)
 
     def _asks(self, query: int) -> bool:
-        return isinstance(self._job.program.queries[query].result, Ask)
+        return isinstance(self._job.sequence(query).query.result, Ask)
 
     def _is_answered(self, place: int) -> bool:
         return self._asks(place // self._job.buckets) and self._answered.get() is not None

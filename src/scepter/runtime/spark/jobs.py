@@ -9,7 +9,7 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
-from scepter.algebra.query import Program, Query
+from scepter.algebra.query import Program
 from scepter.algebra.text import format_node
 from scepter.kernel.background import Background
 from scepter.kernel.container import pack, unpack
@@ -21,8 +21,9 @@ from scepter.kernel.texts import Texts
 from scepter.kernel.windows import Bounds, resolve
 from scepter.lift.reader import MappedReaders
 from scepter.physical.partitioning import PartitionKind, partitioning
-from scepter.physical.plan import QueryPlan
-from scepter.physical.planner import plan_query
+from scepter.physical.plan import PhysicalPlan
+from scepter.physical.sequence_plan import QueryPlan
+from scepter.physical.unit_nodes import Sequence
 from scepter.rdf.batch import EventBatch
 from scepter.rdf.hashing import TermKey, term_id
 from scepter.rdf.terms import IRI, Triple
@@ -42,7 +43,7 @@ class Job:
 
     name: str
     """Different for every job."""
-    program: Program
+    plan: PhysicalPlan
     options: RunOptions
     kind: TimeKind
     key: TermKey
@@ -65,8 +66,10 @@ class Job:
     @property
     def divided(self) -> bool:
         """Whether its queries can be run apart from each other, each in many buckets."""
-        queries = self.program.queries
-        return not self.program.others and not any(q.into in self.streams for q in queries if q.into is not None)
+        return all(
+            isinstance(unit.root, Sequence) and unit.unit is unit.root.query and unit.unit.into not in self.streams
+            for unit in self.plan.units
+        )
 
     @property
     def named(self) -> bool:
@@ -76,21 +79,25 @@ class Job:
     @property
     def predicates(self) -> frozenset[int] | None:
         """The ids of the predicates that can matter."""
-        if self.program.others:
-            return None
-        found: set[int] = set()
-        for query in self.program.queries:
-            predicates = plan_query(query).predicates
-            if predicates is None:
-                return None
-            found |= {term_id(self.key, str(p)) for p in predicates}
-        return frozenset(found)
+        found = self.plan.predicates
+        return None if found is None else frozenset(term_id(self.key, str(predicate)) for predicate in found)
+
+    def sequence(self, number: int) -> Sequence:
+        """A unit of a program that is divided."""
+        root = self.plan.units[number].root
+        assert isinstance(root, Sequence)
+        return root
+
+    @property
+    def program(self) -> Program:
+        """What was planned."""
+        return Program(tuple(unit.unit for unit in self.plan.units))
 
     def identity(self, number: int) -> str:
         """What the state of a query depends on besides its events: other text here, and the state means something else."""
         options = self.options
         told = (
-            format_node(self.program.queries[number]), self.kind.value, options.time_unit, self.start, self.key, self.buckets,
+            format_node(self.sequence(number).query), self.kind.value, options.time_unit, self.start, self.key, self.buckets,
             self.live,
         )  # fmt: skip
         return blake2b(repr(told).encode(), digest_size=16).hexdigest()
@@ -105,10 +112,11 @@ class QueryWork:
 
     def __init__(self, job: Job, number: int, like: QueryWork | None = None) -> None:
         """A new kernel; what kernels of the query have in common is taken from `like`."""
-        query: Query = job.program.queries[number]
+        node = job.sequence(number)
+        query = node.query
         self.job = job
         self.number = number
-        self.plan: QueryPlan = plan_query(query) if like is None else like.plan
+        self.plan: QueryPlan = node.plan
         self.bounds: Bounds = resolve(query.window, job.kind, job.options.time_unit, job.start or 0)
         self.background: Background = job.background() if like is None else like.background
         self.texts: Texts = Texts() if like is None else Texts(like.texts)

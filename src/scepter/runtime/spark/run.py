@@ -22,6 +22,7 @@ from scepter.runtime.inputs import BackgroundGiven, OntologyGiven, load_backgrou
 from scepter.runtime.local import missing_stream
 from scepter.runtime.maps import MapGiven, lifts_of
 from scepter.runtime.options import FUTURE, RunOptions, check_taken
+from scepter.runtime.planning import facts_of, planned
 from scepter.runtime.queries import Query
 from scepter.runtime.registry import grounds_of
 from scepter.runtime.spark.background import ShippedBackground
@@ -111,7 +112,7 @@ def run_with_options(
     files = {iri: _files(what, find_files) for iri, what in given.items()}
     static = load_background(query, background, ontology, progress)
     schema = load_ontology(query, ontology)
-    for unit in query.program.others:  # what is wrong with them is told here, before any worker reads data
+    for unit in query.program.units:  # what is wrong with them is told here, before any worker reads data
         if (grounds := grounds_of(unit, static, schema)) is not None:
             for warning in grounds.unknown(query.lowered.words, query.lowered.source):
                 warn(warning)
@@ -122,7 +123,7 @@ def run_with_options(
     kind = _kind(given, files, options.times, report, lifts)
     job = Job(
         name=uuid.uuid4().hex,
-        program=query.program,
+        plan=planned(query.program, facts_of(options, static, schema, kind)),
         options=options,
         kind=kind,
         key=_lasting_key(query) if live else TermKey.random(),

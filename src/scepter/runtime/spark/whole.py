@@ -122,6 +122,7 @@ class WholeProgram:
         engine = LocalEngine(
             job.program, job.options, job.background(),
             ontology=job.ontology, key=job.key, notices=Notices(self.notices.append), numbered_from=progress.forgotten,
+            plan=job.plan,
         )  # fmt: skip
         for stream in job.streams:
             engine.stream_number(stream)

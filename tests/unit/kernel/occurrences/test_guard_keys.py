@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from scepter.algebra.events import EventQuery
-from scepter.kernel.occurrences.guard_keys import SharedValues, is_lasting, shared_values
+from scepter.kernel.occurrences.guard_keys import SharedValues, shared_values
 from scepter.lower import lower
+from scepter.physical.event_roads import is_lasting
 from scepter.rdf.formats import parse_graph
 from scepter.rdf.terms import IRI
 
@@ -17,7 +18,7 @@ GRAPH = frozenset(parse_graph(f"PREFIX : <{NS}>\n:x :p :y , :z . :y :q :x . :z :
 
 def shared(guard: str) -> SharedValues | None:
     text = f"PREFIX : <{NS}> EVENT A AS C EVENT X MATCH A AS F SEQ A AS G IF {{ {guard} }} RETURN X AS RDF STREAM"
-    (unit,) = lower(text, "obep").program.others
+    (unit,) = lower(text, "obep").program.units
     assert isinstance(unit, EventQuery) and unit.composite[0].guard is not None
     assert is_lasting(unit.composite[0].guard) is ("RAND" not in guard)
     return shared_values(unit.composite[0].guard, LEFT, RIGHT)

@@ -7,7 +7,7 @@ import pytest
 from scepter.algebra.query import Counting
 from scepter.algebra.timed import TimedProgram
 from scepter.lower import lower
-from scepter.optimizer.lift_groups import GroupedSequence, lift_groups
+from scepter.physical.lift_groups import GroupedSequence, lift_groups
 from scepter.timeline import TimeKind
 
 HEAD = "PREFIX : <http://example/>\n"
@@ -15,7 +15,7 @@ MEAN = "SELECT ?c (AVG(?p) AS ?mean)"
 
 
 def lifted(text: str) -> GroupedSequence | None:
-    (program,) = lower(HEAD + text, "ep-sparql").program.others
+    (program,) = lower(HEAD + text, "ep-sparql").program.units
     assert isinstance(program, TimedProgram)
     return lift_groups(program, TimeKind.INTEGER)
 

@@ -14,7 +14,7 @@ from scepter.algebra.query import Query, Select
 from scepter.algebra.scope import in_scope
 from scepter.algebra.timed import TimedProgram, TimedWindow
 from scepter.algebra.walk import find
-from scepter.optimizer.lift_sequences import is_timeless, lift_sequence
+from scepter.physical.lift_sequences import is_timeless, lift_sequence
 from scepter.timeline import TimeKind
 
 _FUNCTIONS = frozenset(("COUNT", "SUM", "AVG", "MIN", "MAX", "SAMPLE"))

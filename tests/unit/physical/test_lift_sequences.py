@@ -7,7 +7,7 @@ import pytest
 from scepter.algebra.query import Query, Selection
 from scepter.algebra.timed import TimedProgram
 from scepter.lower import lower
-from scepter.optimizer.lift_sequences import lift_sequence
+from scepter.physical.lift_sequences import lift_sequence
 from scepter.timeline import TimeKind
 
 HEAD = "PREFIX : <http://example/>\n"
@@ -15,7 +15,7 @@ TWO = "{ ?c :price ?p1 } SEQ { ?c :price ?p2 }"
 
 
 def lifted(text: str, kind: TimeKind = TimeKind.INTEGER) -> Query | None:
-    (program,) = lower(HEAD + text, "ep-sparql").program.others
+    (program,) = lower(HEAD + text, "ep-sparql").program.units
     assert isinstance(program, TimedProgram)
     return lift_sequence(program, kind)
 

@@ -1,0 +1,152 @@
+"""The physical plan of a sequence: scans, atoms and chains as tables of numbers the kernel can follow.
+
+A query's `Sequence` becomes a union of *chains* (one per way to take its optional atoms, SPAseq rule 9). A chain is a list of
+*steps*; a step's *atom* is a disjunction of conjunctions of scans. Variables are numbered: a `slot` is a variable's place.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from scepter.algebra.expressions import Expression
+from scepter.algebra.patterns import Pattern, TriplePattern
+from scepter.algebra.query import Result, Selection, Stream, Window
+from scepter.rdf.terms import IRI
+
+
+class Road(Enum):
+    """How a scan's graph pattern is evaluated."""
+
+    COLUMNAR = "columnar"
+    """A basic graph pattern: backtracking over the event's rows, compiled."""
+    GENERAL = "general"
+    """Everything else of SPARQL: the exact evaluator, event by event."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A basic graph pattern with its variables numbered in order of appearance: equal shapes are matched once per batch."""
+
+    stream: int
+    triples: tuple[TriplePattern, ...]
+    width: int
+
+
+@dataclass(frozen=True, slots=True)
+class ScanPlan:
+    """One GPM: which events it looks at and how."""
+
+    label: str
+    stream: int
+    pattern: Pattern
+    """The whole body without its outermost filters."""
+    local: tuple[Expression, ...]
+    """The outermost filters that the event's own mapping decides."""
+    road: Road
+    why: str
+    """Why this road, in a user's words."""
+    slots: tuple[int, ...]
+    """The slots the scan binds, in the order of its solutions' columns."""
+    certain: frozenset[int]
+    """Those bound in every solution."""
+    shape: Shape | None
+    """For the columnar road: what is matched."""
+    shape_columns: tuple[int, ...]
+    """For the columnar road: for each of `slots`, its column in the shape's solutions."""
+    graphs: tuple[tuple[IRI, tuple[TriplePattern, ...]], ...]
+    """For the columnar road: `GRAPH iri { … }` parts, joined by index look-up."""
+
+
+@dataclass(frozen=True, slots=True)
+class StatefulFilter:
+    """A filter that needs the match so far; `scan` is the position in its branch of the scan that wrote it."""
+
+    expression: Expression
+    scan: int
+    previous: bool
+    """Uses PREV: true in the first iteration."""
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A conjunction of scans at one time."""
+
+    scans: tuple[int, ...]
+    joint: tuple[Expression, ...]
+    """Filters that need several of the branch's scans, but nothing earlier; with the position of the scan that wrote each."""
+    joint_scans: tuple[int, ...]
+    stateful: tuple[StatefulFilter, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AtomPlan:
+    """A disjunction of branches; `slots` is the union of what they bind."""
+
+    branches: tuple[Branch, ...]
+    slots: tuple[int, ...]
+    certain: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class IterationPlan:
+    """How `B+` goes on."""
+
+    selection: Selection
+    local: frozenset[int]
+    """Slots bound anew by each iteration."""
+    key: tuple[int, ...]
+    """Slots every run and every solution bind: the join key of the next iteration."""
+    shared: tuple[int, ...]
+    """All slots that must be compatible."""
+
+
+@dataclass(frozen=True, slots=True)
+class NegationPlan:
+    """A negated scan beside a step."""
+
+    atom: int
+    key: tuple[int, ...]
+    shared: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StepPlan:
+    """One positive atom of a chain and how it follows the one before."""
+
+    atom: int
+    selection: Selection | None
+    negations: tuple[NegationPlan, ...]
+    key: tuple[int, ...]
+    shared: tuple[int, ...]
+    iteration: IterationPlan | None
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """A sequence without optional atoms."""
+
+    steps: tuple[StepPlan, ...]
+    leading: tuple[NegationPlan, ...]
+    trailing: tuple[NegationPlan, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class QueryPlan:
+    """One query, ready to run."""
+
+    result: Result
+    streams: tuple[Stream, ...]
+    variables: tuple[str, ...]
+    """Slot -> variable name."""
+    scans: tuple[ScanPlan, ...]
+    atoms: tuple[AtomPlan, ...]
+    chains: tuple[Chain, ...]
+    window: Window | None
+    partition: tuple[int, ...]
+    aggregated: tuple[tuple[str, int], ...]
+    """(part, slot) pairs whose values over the iterations are asked for."""
+    solutions: bool
+    """Whether a match is a mapping and an interval, whatever events it came from."""
+    predicates: frozenset[IRI] | None
+    """The predicates any scan can use; None when one can use all."""

@@ -1,0 +1,302 @@
+"""Nodes that stand for kernels of more than one step: sequences, pairs of events, stars of triples, events, exact evaluators.
+
+Their inputs are the scans that feed them. What works on terms says why (`exact`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from scepter.algebra.continuous import ContinuousQuery
+from scepter.algebra.events import CompositeEvent, EventQuery, LogicalEvent
+from scepter.algebra.notation import Notation
+from scepter.algebra.query import Query, Unit
+from scepter.algebra.windows import WindowedQuery
+from scepter.ontology.entailment import Flattened
+from scepter.physical.continuous import Core
+from scepter.physical.lift_groups import GroupedSequence
+from scepter.physical.nodes import Node, Schema, TripleScan
+from scepter.physical.pairs import PairPlan
+from scepter.physical.sequence_plan import QueryPlan, Road, ScanPlan
+
+
+@dataclass(frozen=True)
+class GraphScan:
+    """Leaf: the solutions of a graph pattern on each event alone."""
+
+    plan: QueryPlan
+    place: int
+    entailed: bool = False
+    """Whether an event stands for what its triples entail."""
+
+    @property
+    def scan(self) -> ScanPlan:
+        """The scan of the sequence it is."""
+        return self.plan.scans[self.place]
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """None: it reads events."""
+        return ()
+
+    @cached_property
+    def schema(self) -> Schema:
+        """The pattern's variables."""
+        names = self.plan.variables
+        return Schema(tuple(names[s] for s in self.scan.slots), frozenset(names[s] for s in self.scan.certain))
+
+    @property
+    def exact(self) -> str:
+        """Why the exact evaluator matches it."""
+        return "" if self.scan.road is Road.COLUMNAR else self.scan.why
+
+    def line(self, notation: Notation) -> str:
+        """Which events it looks at."""
+        streams = self.plan.streams
+        stream = (
+            "every stream" if not streams else streams[self.scan.stream].alias or notation.term(streams[self.scan.stream].iri)
+        )
+        return f"GraphScan {self.scan.label} on {stream}"
+
+
+def graph_scans(plan: QueryPlan, *, entailed: bool = False) -> tuple[GraphScan, ...]:
+    """The scans of a sequence."""
+    return tuple(GraphScan(plan, place, entailed) for place in range(len(plan.scans)))
+
+
+@dataclass(frozen=True)
+class Sequence:
+    """Partial matches that look for their next step: every chain of a sequence in one automaton."""
+
+    query: Query
+    plan: QueryPlan
+    scans: tuple[GraphScan, ...]
+    flattened: Flattened | None = None
+    """What triples entail, where the run has a schema."""
+    why: str = ""
+    """How a unit of another kind came to be a sequence."""
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """Its scans."""
+        return self.scans
+
+    @cached_property
+    def schema(self) -> Schema:
+        """All variables of its scans."""
+        return Schema(self.plan.variables)
+
+    def line(self, notation: Notation) -> str:
+        """How many steps."""
+        steps = max(len(chain.steps) for chain in self.plan.chains)
+        ways = f" in {len(self.plan.chains)} alternatives" if len(self.plan.chains) > 1 else ""
+        return f"Sequence of {steps} {'step' if steps == 1 else 'steps'}{ways}"
+
+
+@dataclass(frozen=True)
+class SequenceGroups:
+    """Groups of a sequence's solutions over a sliding window, with set functions in columns."""
+
+    sequence: Sequence
+    grouped: GroupedSequence
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """The sequence."""
+        return (self.sequence,)
+
+    @cached_property
+    def schema(self) -> Schema:
+        """The keys and what is computed."""
+        return Schema(self.grouped.shown)
+
+    def line(self, notation: Notation) -> str:
+        """The keys and the functions."""
+        keys = " ".join(f"?{name}" for name, _ in self.grouped.keys)
+        made = ", ".join(notation.expression(aggregate) for _, aggregate in self.grouped.aggregates)
+        return f"Group {f'by {keys}' if keys else 'all'}: {made}"
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Two events in sequence over windows, and what is new among their pairs at each evaluation."""
+
+    query: WindowedQuery
+    plan: PairPlan
+
+    @cached_property
+    def inputs(self) -> tuple[Node, ...]:
+        """Both sides."""
+        return GraphScan(self.plan.left.scan, 0), GraphScan(self.plan.right.scan, 0)
+
+    @cached_property
+    def schema(self) -> Schema:
+        """The variables of a row."""
+        return Schema(self.plan.projected)
+
+    def line(self, notation: Notation) -> str:
+        """How partners are found."""
+        shared = " ".join(f"?{name}" for name in self.plan.shared)
+        return f"Pairs {self.plan.left.label} SEQ {self.plan.right.label}{f' by {shared}' if shared else ''}"
+
+
+@dataclass(frozen=True)
+class TripleStar:
+    """The n-way join of triple patterns that count at the same time: each new triple looks for the others."""
+
+    query: ContinuousQuery
+    core: Core
+
+    @cached_property
+    def inputs(self) -> tuple[Node, ...]:
+        """A scan for each triple pattern that streams can match."""
+        streams = tuple(source.stream.iri for source in self.query.sources) or None
+        return tuple(TripleScan(triple, streams) for triple in self.core.triples)
+
+    @cached_property
+    def schema(self) -> Schema:
+        """All variables of the patterns."""
+        names = dict.fromkeys(name for each in self.inputs for name in each.schema.variables)
+        return Schema(tuple(names), frozenset(names))
+
+    def line(self, notation: Notation) -> str:
+        """How many patterns."""
+        graphs = [f"{notation.triple(triple)} in {notation.term(name)}" for name, triple in self.core.graphs]
+        conditions = [notation.expression(condition) for condition in self.core.filters]
+        parts = [f"TripleStar of {len(self.core.triples)} triple patterns"]
+        parts += [f"with static {' . '.join(graphs)}"] if graphs else []
+        parts += [f"where {' && '.join(conditions)}"] if conditions else []
+        return ", ".join(parts)
+
+
+@dataclass(frozen=True)
+class Solutions:
+    """What stands above a star of triples, solution by solution."""
+
+    star: TripleStar
+    exact: str
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """The star."""
+        return (self.star,)
+
+    @property
+    def schema(self) -> Schema:
+        """Whatever the pattern makes of the star's rows."""
+        return self.star.schema
+
+    def line(self, notation: Notation) -> str:
+        """Its name."""
+        return "Solutions, one by one"
+
+
+@dataclass(frozen=True)
+class Recognise:
+    """Leaf: the occurrences of logical events in items, by rules or by the complete reasoner, with what they rest on."""
+
+    events: tuple[LogicalEvent, ...]
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """None: it reads items."""
+        return ()
+
+    @property
+    def schema(self) -> Schema:
+        """Occurrences bind nothing: they are sets of assertions."""
+        return Schema(())
+
+    def line(self, notation: Notation) -> str:
+        """The events."""
+        return "Recognise " + ", ".join(notation.term(event.event) for event in self.events)
+
+
+@dataclass(frozen=True)
+class EventJoin:
+    """A composite event that is two logical ones in sequence, joined on what their guard compares."""
+
+    event: CompositeEvent
+    source: Node
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """What recognises its operands."""
+        return (self.source,)
+
+    @property
+    def schema(self) -> Schema:
+        """None."""
+        return Schema(())
+
+    def line(self, notation: Notation) -> str:
+        """The event."""
+        return f"EventJoin {notation.term(self.event.event)}"
+
+
+@dataclass(frozen=True)
+class EventNetwork:
+    """Composite events by operators over occurrences, instant by instant."""
+
+    events: tuple[CompositeEvent, ...]
+    sources: tuple[Node, ...]
+    exact: str
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """What their operands come from."""
+        return self.sources
+
+    @property
+    def schema(self) -> Schema:
+        """None."""
+        return Schema(())
+
+    def line(self, notation: Notation) -> str:
+        """The events."""
+        return "EventNetwork " + ", ".join(notation.term(event.event) for event in self.events)
+
+
+@dataclass(frozen=True)
+class Returned:
+    """The occurrences of the events that a query returns."""
+
+    query: EventQuery
+    sources: tuple[Node, ...]
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """Where they come from."""
+        return self.sources
+
+    @property
+    def schema(self) -> Schema:
+        """None: an answer is a graph."""
+        return Schema(())
+
+    def line(self, notation: Notation) -> str:
+        """The events."""
+        return f"Returned {', '.join(notation.term(event) for event in self.query.returned)} AS {self.query.form.value}"
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """Leaf: the exact evaluator, over the content that counts, term by term."""
+
+    unit: Unit
+    exact: str
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """None: it reads events."""
+        return ()
+
+    @property
+    def schema(self) -> Schema:
+        """Told by its unit."""
+        return Schema(())
+
+    def line(self, notation: Notation) -> str:
+        """Its name."""
+        return "Snapshot, by terms"

@@ -1,0 +1,72 @@
+"""A run's plan: made once, from the program and what the run is given, before any event is taken."""
+
+from __future__ import annotations
+
+from itertools import chain
+
+from scepter.algebra.continuous import ContinuousQuery, PeriodicQuery
+from scepter.algebra.patterns import TriplePattern
+from scepter.algebra.query import Program, Unit
+from scepter.kernel.background import Background
+from scepter.kernel.continuous.knowledge import Knowledge
+from scepter.kernel.continuous.static_graph import schema_statements
+from scepter.kernel.graph_columns import constants
+from scepter.kernel.sparql.dataset import Dataset
+from scepter.physical.facts import Count, Facts, Statics
+from scepter.physical.plan import PhysicalPlan
+from scepter.physical.planner import plan
+from scepter.rdf.terms import IRI, Triple
+from scepter.runtime.options import RunOptions
+from scepter.timeline import TimeKind
+
+
+def facts_of(
+    options: RunOptions, background: Background, ontology: tuple[Triple, ...] = (), kind: TimeKind | None = None
+) -> Facts:
+    """What is known of a run. What depends on the kind of time is told where that is known."""
+    dataset = background.dataset
+    given = options.evaluate_at
+    return Facts(
+        kind=kind,
+        time_unit=options.time_unit,
+        policy=options.policy,
+        why=options.why,
+        default_graph=len(dataset.default),
+        graphs=tuple((name, len(graph)) for name, graph in dataset.named.items()),
+        ontology=ontology,
+        schema=tuple(chain.from_iterable(map(schema_statements, (dataset.default, *dataset.named.values())))),
+        start=0 if kind is None or options.start is None else options.start.on(kind, "--start"),
+        evaluate_at=None if kind is None or given is None else tuple(each.on(kind, "--evaluate-at") for each in given),
+        statics=_statics(dataset, ontology),
+    )
+
+
+def _statics(dataset: Dataset, ontology: tuple[Triple, ...]) -> Statics:
+    known: dict[int, tuple[Unit, Count]] = {}
+
+    def statics(unit: Unit) -> Count:
+        if id(unit) not in known:
+            known[id(unit)] = unit, _counted(_dataset_of(unit, dataset, ontology))
+        return known[id(unit)][1]
+
+    return statics
+
+
+def _dataset_of(unit: Unit, dataset: Dataset, ontology: tuple[Triple, ...]) -> Dataset:
+    """What is static to a unit, with what it entails."""
+    if isinstance(unit, ContinuousQuery | PeriodicQuery):
+        return Dataset(Knowledge.of(unit.pattern, dataset, unit.graphs, ontology).static, dataset.named)
+    return dataset
+
+
+def _counted(dataset: Dataset) -> Count:
+    def count(triple: TriplePattern, graph: IRI | None) -> int:
+        found = dataset.default if graph is None else dataset.named.get(graph)
+        return 0 if found is None else found.count(*constants(triple))
+
+    return count
+
+
+def planned(program: Program, facts: Facts) -> PhysicalPlan:
+    """The plan of a run: the one that every engine takes."""
+    return plan(program, facts)

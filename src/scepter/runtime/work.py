@@ -1,0 +1,179 @@
+"""How much a run may do: seconds, memory, matches, partial matches. A query may ask for more than any machine has, and no one
+can tell before.
+
+Seconds are watched by a timer that interrupts the run in the main thread; elsewhere they are looked at between steps. Memory is
+what the system grants the process: an allocation beyond it fails, and ends the run with an error instead of the process.
+"""
+
+from __future__ import annotations
+
+import re
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Final
+
+from scepter.errors import DataError, Diagnostic, OptionError, option_error
+
+_UNITS: Final = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
+_SIZE: Final = re.compile(r"\s*([0-9]{1,15})\s*(?:([kmg])(?:i?b)?|b)?\s*\Z", re.IGNORECASE | re.ASCII)
+_PAGES: Final = Path("/proc/self/statm")
+
+
+@dataclass(frozen=True, slots=True)
+class WorkLimits:
+    """The limits of a run; None: no limit."""
+
+    seconds: float | None = None
+    memory: int | None = None
+    """Bytes that the run may take besides what the process has when it starts."""
+    matches: int | None = None
+    runs: int | None = None
+    """Partial matches and other rows of state."""
+
+    @classmethod
+    def of(
+        cls,
+        seconds: float | str | None = None,
+        memory: int | str | None = None,
+        matches: int | str | None = None,
+        runs: int | str | None = None,
+    ) -> WorkLimits:
+        """Limits as a person writes them; raises OptionError.
+
+        >>> WorkLimits.of(seconds="1.5", memory="2 GB").memory
+        2147483648
+        """
+        return cls(
+            None if seconds is None else _seconds(seconds),
+            None if memory is None else _number("--max-memory", memory, sizes=True),
+            None if matches is None else _number("--max-matches", matches),
+            None if runs is None else _number("--max-runs", runs),
+        )
+
+
+NO_LIMITS: Final = WorkLimits()
+
+
+def _seconds(given: float | str) -> float:
+    try:
+        found = float(given)
+    except ValueError:
+        found = 0.0
+    if not 0 < found < 1e9:
+        raise option_error("max-seconds", f"--max-seconds cannot be {given!r}", help="write a number of seconds above zero")
+    return found
+
+
+def _number(option: str, given: int | str, *, sizes: bool = False) -> int:
+    found = _SIZE.match(str(given))
+    if found is None or (found[2] and not sizes) or not int(found[1]):
+        raise _refused(option, given, sizes)
+    return int(found[1]) * _UNITS[(found[2] or "").lower()]
+
+
+def _refused(option: str, given: int | str, sizes: bool) -> OptionError:
+    ought = "a size such as 2 GB" if sizes else "a number above zero"
+    return option_error(option.removeprefix("--"), f"{option} cannot be {given!r}", help=f"write {ought}")
+
+
+def reached(code: str, message: str) -> DataError:
+    """The error that ends a run at a limit."""
+    return DataError(Diagnostic(code, message, help=f"narrow the query (windows, conditions), or raise --{code}"))
+
+
+def check_matches(found: int, limits: WorkLimits) -> None:
+    """Refuse to go on with more matches than there may be."""
+    if limits.matches is not None and found > limits.matches:
+        raise reached("max-matches", f"the query has more than {limits.matches} matches")
+
+
+def check_runs(state: Callable[[], Mapping[str, int]], limits: WorkLimits) -> None:
+    """Refuse a state that has grown too large; to count it costs something, and is done only if there is a limit."""
+    if limits.runs is None:
+        return
+    rows = sum(count for name, count in state().items() if name != "texts")
+    if rows > limits.runs:
+        raise reached("max-runs", f"{rows} partial matches and other rows of state are more than {limits.runs}")
+
+
+class Clock:
+    """Tells when the seconds are over."""
+
+    def __init__(self, limits: WorkLimits) -> None:
+        self._limits = limits
+        self._end = None if limits.seconds is None else time.monotonic() + limits.seconds
+
+    def check(self) -> None:
+        """Refuse to go on once they are."""
+        if self._end is not None and time.monotonic() >= self._end:
+            raise reached("max-seconds", f"the run takes more than {self._limits.seconds:g} seconds")
+
+
+@contextmanager
+def watched(limits: WorkLimits) -> Iterator[None]:
+    """Run something within its seconds and its memory."""
+    with _memory(limits), _timer(limits):
+        try:
+            yield
+        except MemoryError:
+            if limits.memory is None:
+                raise reached("max-memory", "the run needs more memory than the system has") from None
+            raise reached("max-memory", f"the run needs more than {limits.memory} bytes of memory") from None
+
+
+@contextmanager
+def _timer(limits: WorkLimits) -> Iterator[None]:
+    main = threading.current_thread() is threading.main_thread()
+    if limits.seconds is None or not main or not hasattr(signal, "setitimer"):
+        yield
+        return
+    clock = Clock(limits)
+
+    def ring(number: int, frame: FrameType | None) -> None:
+        clock.check()
+
+    before = signal.signal(signal.SIGALRM, ring)
+    # again and again: what swallows the error once, as code that tries something may, is interrupted once more
+    signal.setitimer(signal.ITIMER_REAL, limits.seconds, 0.2)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@contextmanager
+def _memory(limits: WorkLimits) -> Iterator[None]:
+    if limits.memory is None:
+        yield
+        return
+    try:
+        import resource
+    except ImportError:  # not on this system
+        raise _no_limit() from None
+    if not _PAGES.exists():
+        raise _no_limit()
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    now = int(_PAGES.read_text().split()[0]) * resource.getpagesize()
+    wanted = now + limits.memory
+    if hard != resource.RLIM_INFINITY:
+        wanted = min(wanted, hard)
+    resource.setrlimit(resource.RLIMIT_AS, (wanted, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+
+
+def _no_limit() -> OptionError:
+    return option_error(
+        "max-memory",
+        "this system cannot limit the memory of a process",
+        help="leave out --max-memory, or run it in a container",
+    )

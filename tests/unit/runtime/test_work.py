@@ -1,0 +1,122 @@
+"""Runs that would take all there is: ended by their limits, with an error that says which."""
+
+from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import scepter
+from scepter.cli.main import app
+from scepter.runtime.options import RunOptions
+from scepter.runtime.work import Clock, WorkLimits, watched
+
+ANY = """PREFIX : <http://e/>
+SELECT ?s WITHIN 100000 FROM STREAM S <http://e/stream>
+WHERE { SEQ (A , B+ , C) DEFINE GPM A ON S { ?s :a ?x } DEFINE GPM B ON S { ?s :b ?y } DEFINE GPM C ON S { ?s :c ?z } }"""
+ROWS = (
+    "PREFIX : <http://e/>\nSELECT ?s WITHIN 5 FROM STREAM S <http://e/stream> WHERE { SEQ (A) DEFINE GPM A ON S { ?s :a ?x } }"
+)
+
+
+def events(count: int, predicates: str) -> list[scepter.Event]:
+    text = "<http://e/s> <http://e/{}> {} ."
+    return [scepter.Event("http://e/stream", text.format(predicates[i % len(predicates)], i), i) for i in range(count)]
+
+
+def test_too_many_matches() -> None:
+    query = scepter.parse(ROWS)
+    assert len(scepter.run_local(query, events(10, "a"), max_matches=10)) == 10
+    with pytest.raises(scepter.DataError, match="more than 9 matches") as caught:
+        scepter.run_local(query, events(10, "a"), max_matches=9)
+    assert caught.value.code == "max-matches"
+
+
+def test_too_many_partial_matches() -> None:
+    with pytest.raises(scepter.DataError, match="partial matches") as caught:
+        scepter.run_local(scepter.parse(ANY), events(3_000, "a"), max_runs=100)
+    assert caught.value.code == "max-runs"
+    engine = scepter.Engine(scepter.parse(ANY), max_runs=20)
+    with pytest.raises(scepter.DataError, match="partial matches"):
+        engine.push_all(events(100, "a"))
+        engine.push(scepter.Event("http://e/stream", "<http://e/s> <http://e/a> 1 .", 200))
+        engine.push(scepter.Event("http://e/stream", "<http://e/s> <http://e/a> 1 .", 300))
+
+
+def test_too_long() -> None:
+    with pytest.raises(scepter.DataError, match=r"more than 0\.2 seconds") as caught, watched(WorkLimits(seconds=0.2)):
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            pass
+    assert caught.value.code == "max-seconds"
+
+
+def test_the_timer_is_gone_afterwards() -> None:
+    with watched(WorkLimits(seconds=0.05)):
+        pass
+    threading.Event().wait(0.2)
+
+
+def test_elsewhere_than_in_the_main_thread_the_steps_look_at_the_clock() -> None:
+    found: list[BaseException] = []
+
+    def run() -> None:
+        clock = Clock(WorkLimits(seconds=1e-9))
+        with watched(WorkLimits(seconds=1e-9)):
+            try:
+                clock.check()
+            except scepter.DataError as error:
+                found.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    assert len(found) == 1
+
+
+def test_too_much_memory() -> None:
+    with pytest.raises(scepter.DataError, match="bytes of memory") as caught, watched(WorkLimits.of(memory="200 MB")):
+        np.ones(100 << 20)
+    assert caught.value.code == "max-memory"
+    assert np.ones(100 << 18).sum() == 100 << 18
+    with pytest.raises(scepter.DataError, match="than the system has"), watched(WorkLimits()):
+        raise MemoryError
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("max_seconds", "soon"),
+        ("max_seconds", 0),
+        ("max_memory", "much"),
+        ("max_matches", "1 GB"),
+        ("max_runs", 0),
+        ("max_runs", -1),
+    ],
+)
+def test_limits_that_are_none(name: str, value: object) -> None:
+    with pytest.raises(scepter.OptionError, match=f"--{name.replace('_', '-')} cannot be"):
+        RunOptions.of(**{name: value})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--max-matches", "1"], "error[max-matches]: the query has more than 1 matches"),
+        (["--max-runs", "5", "--engine", "spark"], "--max-runs bounds a run in this process"),
+        (["--max-seconds", "5", "--follow"], "--max-seconds ends a run over bounded input"),
+        (["--max-advance", "5", "--follow"], "--max-advance holds events back in this process"),
+    ],
+)
+def test_on_the_command_line(tmp_path: Path, arguments: list[str], message: str) -> None:
+    (tmp_path / "q.spaseq").write_text(ROWS)
+    (tmp_path / "s.timeline").write_text("PREFIX : <http://e/>\n1 { :s :a 1 } 2 { :s :a 2 }")
+    engine = [] if "--engine" in arguments or "--follow" in arguments else ["--engine", "local"]
+    given = ["run", str(tmp_path / "q.spaseq"), "--stream", f"S={tmp_path / 's.timeline'}", *engine, *arguments]
+    result = CliRunner().invoke(app, given)
+    assert result.exit_code in (1, 2)
+    assert message in result.output
