@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from harness.feeding import feed, query
 
 
@@ -55,3 +57,11 @@ def test_an_optional_atom_is_taken_or_nothing_of_it_is_there() -> None:
     # time  1  2  3 | 4  5
     #       a  o  b | a  b
     assert feed(query("A; O?; B"), "1a 2o 3b 4a 5b") == ["3: A1 O2 B3", "5: A4 B5"]
+
+
+@pytest.mark.parametrize("both", ["7c@x=1|c@y=1", "7c@y=1|c@x=1"])
+def test_a_refused_run_takes_none_with_it_that_differs_in_an_earlier_iteration(both: str) -> None:
+    # time  3     7           8
+    #       n(x)  c(x), c(y)  c(z)      the run that began with x is refused, the one that began with y goes on
+    text = query("N!; C+", "WITHIN 12", N="?c :n ?v", C="?c :c ?v")
+    assert feed(text, f"3n@x=1 {both} 8c@z=6") == ["7: C7", "8: C7 C8", "8: C8"]

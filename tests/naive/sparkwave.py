@@ -30,6 +30,7 @@ from scepter.algebra.patterns import (
     Values,
 )
 from scepter.algebra.query import Ask, Construct
+from scepter.algebra.windows import Report
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.dataset import Graph as RDFGraph
 from scepter.kernel.sparql.expressions import evaluate, holds
@@ -253,7 +254,7 @@ def _match(result: object, start: int, end: int, row: Mapping) -> Match:
 def periodic(
     query: PeriodicQuery, events: Sequence[Event], static: Sequence[Triple], schema: Sequence[Triple], origin: int = 0
 ) -> list[Match]:
-    """Rule 2: plain SPARQL over each window that holds an event."""
+    """Rule 2: plain SPARQL over each window that holds an event, or at each close from the first event on."""
     step = query.sources[0].step.ticks(TimeKind.INTEGER, "ms")
     ranges = {s.stream.iri.value: s.range.ticks(TimeKind.INTEGER, "ms") for s in query.sources}
     if not events:
@@ -261,11 +262,14 @@ def periodic(
     found: list[Match] = []
     last = max(event.end for event in events) + max(ranges.values())
     first = (min(event.end for event in events) - origin) // step
-    asked = False
+    asked, every = False, query.report is Report.WINDOW_CLOSE
+    earliest, latest = min(event.end for event in events), max(event.end for event in events)
     for number in range(first, (last - origin) // step + 1):
         at = origin + number * step
         inside = [e for e in events if at - ranges[e.stream] < e.end <= at]
-        if not inside:
+        if not inside and not every:
+            continue
+        if every and (at < earliest or at - step >= latest):
             continue
         rows = _evaluated(query, inside, static, schema)
         if isinstance(query.result, Ask):

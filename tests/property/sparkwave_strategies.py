@@ -153,5 +153,6 @@ def periodic(draw: st.DrawFn) -> Setting:
     )
     if "?v" in head + tail and "?v" not in group:
         group = "?a :p ?v . " + group
-    text = f"PREFIX : <{NS}>\n{head} {' '.join(sources)}\nWHERE {{ {group} }} {tail}"
+    report = draw(st.sampled_from(["", "", " REPORT ON WINDOW CLOSE"]))
+    text = f"PREFIX : <{NS}>\n{head} {' '.join(sources)}{report}\nWHERE {{ {group} }} {tail}"
     return Setting(text, tuple(draw(events(8))), tuple(draw(st.lists(triples(), max_size=3))), tuple(draw(schemas())))

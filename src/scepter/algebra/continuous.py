@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 from scepter.algebra.patterns import Pattern
 from scepter.algebra.query import Construct, Result, Stream
+from scepter.algebra.windows import Report
 from scepter.errors import Span
 from scepter.rdf.terms import IRI
 from scepter.timeline import Duration
@@ -81,12 +82,14 @@ class PeriodicSource:
 
 @dataclass(frozen=True, slots=True)
 class PeriodicQuery:
-    """Evaluated at every multiple of the step over the union of the windows and static data, as plain SPARQL."""
+    """Evaluated over the union of the windows and static data, as plain SPARQL: at the multiples of the step at which a window
+    holds an event or, with `Report.WINDOW_CLOSE`, at each from the first event on."""
 
     result: Result
     sources: tuple[PeriodicSource, ...]
     pattern: Pattern
     graphs: tuple[IRI, ...] = ()
+    report: Report = Report.CONTENT_CHANGE
 
     @property
     def streams(self) -> tuple[Stream, ...]:

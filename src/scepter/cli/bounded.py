@@ -11,23 +11,27 @@ from typing import TextIO
 from scepter.cli.execute import Job, matches, shape
 from scepter.cli.insight import Watch
 from scepter.cli.progress import RunProgress, tell_counts
+from scepter.cli.target import Target, kafka_output, lasting_name
 from scepter.io.dead_letters import DeadLetterSink
-from scepter.io.results import open_writer, replacing
+from scepter.io.kafka_output import MessageWriter
+from scepter.io.results import ResultWriter, open_writer, replacing
 from scepter.runtime.work import check_matches, watched
 
 
 def run_bounded(
-    job: Job, format: str, output: Path | None, dead_letter: Path | None, events: bool, *, diagnose: bool, report: Path | None
+    job: Job, format: str, target: Target, dead_letter: Path | None, events: bool, *, diagnose: bool, report: Path | None
 ) -> None:
     """Read the input of a job to its end and write the matches."""
     watch = Watch(job, diagnose=diagnose, report=report)
     found = 0
-    to_terminal = output is None and sys.stdout.isatty()
+    to_terminal = target == Target() and sys.stdout.isatty()
     work = job.options.work
-    with DeadLetterSink(dead_letter) as letters, RunProgress() as progress, _opened(output) as out, watched(work):
-        writer = open_writer(
-            format, out, shape(job.query, job.options), events=events, prefixes=dict(job.query.lowered.prefixes)
-        )
+    with (
+        DeadLetterSink(dead_letter) as letters,
+        RunProgress() as progress,
+        _opened_writer(job, format, target, events) as writer,
+        watched(work),
+    ):
         for some in matches(job, letters, progress, watch.log, watch.shown):
             if to_terminal and some:
                 progress.hide()
@@ -36,9 +40,23 @@ def run_bounded(
             found += len(some)
             check_matches(found, work)
             progress.matched(found)
-        writer.close()
     tell_counts(found, letters.count, dead_letter, letters.reasons.most_common(1))
     watch.tell(letters.count)
+
+
+@contextmanager
+def _opened_writer(job: Job, format: str, target: Target, events: bool) -> Iterator[ResultWriter]:
+    if target.topic is not None:
+        messages = MessageWriter(kafka_output(job, target.topic, lasting_name(None), events))
+        yield messages
+        messages.close()
+        return
+    with _opened(target.path) as out:
+        writer = open_writer(
+            format, out, shape(job.query, job.options), events=events, prefixes=dict(job.query.lowered.prefixes)
+        )
+        yield writer
+        writer.close()
 
 
 @contextmanager

@@ -21,7 +21,9 @@ from scepter.cli.execute import Job, shape
 from scepter.cli.journal import LETTERS, OUTPUT, RECORD, Journal
 from scepter.cli.progress import tell_counts
 from scepter.cli.spark import check_followed, live_table
+from scepter.cli.target import Target, kafka_output, lasting_name
 from scepter.errors import option_error
+from scepter.io.kafka_output import BatchOutput
 from scepter.io.results import ResultWriter, open_writer
 from scepter.rdf.batch import DeadLetter
 from scepter.runtime.matches import Match
@@ -79,7 +81,33 @@ class FollowedOutput:
         self._journal.close()
 
 
-def check_follow(job: Job, format: str, output: Path | None) -> None:
+class TopicOutput(FollowedOutput):
+    """Micro-batches to a topic, each once; their dead letters as beside a file."""
+
+    def __init__(
+        self,
+        topic: BatchOutput,
+        checkpoint: Path | None,
+        open_on: Callable[[TextIO], ResultWriter],
+        dead_letter: Path | None = None,
+    ) -> None:
+        super().__init__(None, checkpoint, open_on, dead_letter)
+        self._topic = topic
+
+    def take(self, batch: int, matches: Sequence[Match], letters: Iterable[DeadLetter] = ()) -> int:
+        """Write the matches and the dead letters of a micro-batch; how many matches were."""
+        written = self._topic.take(batch, matches)
+        super().take(batch, (), letters)
+        self.matches += written
+        return written
+
+    def close(self) -> None:
+        """Leave the broker."""
+        super().close()
+        self._topic.close()
+
+
+def check_follow(job: Job, format: str, output: Path | None = None) -> None:
     """Refuse what a run that goes on cannot do, before Spark is started."""
     check_followed(job.sources)
     check_endless(job.query)
@@ -97,17 +125,11 @@ def check_follow(job: Job, format: str, output: Path | None) -> None:
         )
 
 
-def run_following(job: Job, format: str, output: Path | None, dead_letter: Path | None, events: bool) -> None:
+def run_following(job: Job, format: str, target: Target, dead_letter: Path | None, events: bool) -> None:
     """Follow the sources of a job until it is told to stop, and write the matches."""
-    check_follow(job, format, output)
-    prefixes = dict(job.query.lowered.prefixes)
+    check_follow(job, format, target.path)
     with _stopping() as stop, _places(job.checkpoint) as (checkpoint, letters):
-        out = FollowedOutput(
-            output,
-            job.checkpoint,
-            lambda text: open_writer(format, text, shape(job.query, job.options), events=events, prefixes=prefixes),
-            dead_letter,
-        )
+        out = _followed_output(job, format, target, dead_letter, events)
         found = live_table(job, letters, stop, say)
         notices = Notices()
 
@@ -129,6 +151,20 @@ def run_following(job: Job, format: str, output: Path | None, dead_letter: Path 
             )
         out.close()
     tell_counts(out.matches, out.letters, dead_letter, out.reasons.most_common(1))
+
+
+def _followed_output(job: Job, format: str, target: Target, dead_letter: Path | None, events: bool) -> FollowedOutput:
+    prefixes = dict(job.query.lowered.prefixes)
+
+    def open_on(text: TextIO) -> ResultWriter:
+        return open_writer(format, text, shape(job.query, job.options), events=events, prefixes=prefixes)
+
+    if target.topic is None:
+        return FollowedOutput(target.path, job.checkpoint, open_on, dead_letter)
+    if job.checkpoint is not None:
+        job.checkpoint.mkdir(parents=True, exist_ok=True)
+    topic = BatchOutput(kafka_output(job, target.topic, lasting_name(job.checkpoint), events), target.topic.topic)
+    return TopicOutput(topic, job.checkpoint, open_on, dead_letter)
 
 
 def standing_line(at: Standing, matches: int, watermark: int | str | None, letters: int = 0) -> str:

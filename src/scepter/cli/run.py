@@ -16,6 +16,7 @@ from scepter.cli.inputs import assign_background, assign_streams, check_outputs,
 from scepter.cli.maps import assign_maps
 from scepter.cli.options import SparkOptions, check_engine, check_insight, check_work, one_of, run_options, trigger_interval
 from scepter.cli.query import load_query
+from scepter.cli.target import parse_target
 from scepter.io.results import FORMATS
 from scepter.runtime.options import FUTURE
 
@@ -26,8 +27,8 @@ def run(
         list[str] | None,
         typer.Option(
             metavar="NAME=SOURCE",
-            help="A stream: its IRI, alias or prefixed name in the query, and a file, glob, folder or - (stdin). Once per "
-            "stream. Example: --stream S1=power.nq",
+            help="A stream: its IRI, alias or prefixed name in the query, and a file, glob, folder, - (stdin) or "
+            "kafka://host:port/topic. Once per stream. Example: --stream S1=power.nq",
         ),
     ] = None,
     streams: Annotated[
@@ -164,11 +165,11 @@ def run(
         ),
     ] = None,
     output: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
             metavar="PATH",
-            help="Write the results here instead of stdout; the file appears when the run is done. "
-            "Example: --output matches.jsonl",
+            help="Write the results here instead of stdout: a file, which appears when the run is done, or "
+            "kafka://host:port/topic. Example: --output matches.jsonl",
         ),
     ] = None,
     dead_letter: Annotated[
@@ -258,6 +259,7 @@ def run(
     check_insight(engine, asked.given, diagnose=diagnose, report=report)
     interval = trigger_interval(trigger)
     chosen = one_of("--format", format, FORMATS) if format is not None else _default_format(output)
+    target = parse_target(output, chosen)
     query = load_query(query_file, language)
     options = run_options(
         query.lowered,
@@ -293,7 +295,7 @@ def run(
         *schemas,
         *(file for files in static.values() for file in files),
     ]
-    check_outputs({"--output": output, "--dead-letter": dead_letter, "--report": report}, inputs)
+    check_outputs({"--output": target.path, "--dead-letter": dead_letter, "--report": report}, inputs)
     if engine == AUTO:
         choice = choose_engine(asked.given, sources.values(), stay=diagnose or report is not None)
         engine = choice.engine
@@ -320,12 +322,12 @@ def run(
         if follow:
             from scepter.cli.follow import run_following
 
-            run_following(job, chosen, output, dead_letter, events)
+            run_following(job, chosen, target, dead_letter, events)
         else:
             from scepter.cli.bounded import run_bounded
 
-            run_bounded(job, chosen, output, dead_letter, events, diagnose=diagnose, report=report)
+            run_bounded(job, chosen, target, dead_letter, events, diagnose=diagnose, report=report)
 
 
-def _default_format(output: Path | None) -> str:
+def _default_format(output: str | None) -> str:
     return "table" if output is None and sys.stdout.isatty() else "jsonl"

@@ -15,6 +15,8 @@ from scepter.cases.nquads import case_nquads
 from scepter.cli.inputs import assign_streams
 from scepter.cli.options import run_options
 from scepter.errors import ScepterError, option_error
+from scepter.kafka.address import is_kafka, parse_address
+from scepter.kafka.topic import held, told_by
 from scepter.lift.reader import MappedReaders
 from scepter.rdf.files import stream_files
 from scepter.rdf.indexing import Progress
@@ -125,10 +127,7 @@ def _awaited_kind(
     told = False
     while not stop.is_set():
         for iri, source in sources.items():
-            try:
-                kind = first_kind([file.path for file in list_files([source], begun=True)], times=times, lift=lifts.get(iri))
-            except ScepterError:  # nothing but files that cannot be read: dead letters, once there is an event
-                continue
+            kind = _first_kind(source, times, lifts.get(iri))
             if kind is not None:
                 return kind
         if not told:
@@ -136,6 +135,16 @@ def _awaited_kind(
             told = True
         stop.wait(_WAIT)
     return None
+
+
+def _first_kind(source: str, times: TimeProperties, lift: MappedReaders | None) -> TimeKind | None:
+    if not is_kafka(source):
+        try:
+            return first_kind([file.path for file in list_files([source], begun=True)], times=times, lift=lift)
+        except ScepterError:  # nothing but files that cannot be read: dead letters, once there is an event
+            return None
+    told = told_by(address := parse_address(source), held(address), times, lift)
+    return None if told is None else told.kind
 
 
 def check_followed(sources: Mapping[str, str]) -> None:
@@ -147,7 +156,10 @@ def check_followed(sources: Mapping[str, str]) -> None:
                 f"--follow reads files as they appear in a folder, and <{iri}> is given as standard input",
                 help="name a folder, or leave out --follow",
             )
-        list_files([source])
+        if is_kafka(source):
+            held(parse_address(source))
+        else:
+            list_files([source])
 
 
 def run_case(spark: SparkSession, case: Case) -> list[Match]:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import IO, Final
 
 from scepter.errors import nearest, option_error
+from scepter.io.kafka import open_kafka
 from scepter.rdf.batch import EventBatch
 from scepter.rdf.files import GZIP_MAGIC, HEAD, KNOWN, format_of, read_file, size_of, sniffed, stream_files
 from scepter.rdf.hashing import TermKey
@@ -131,8 +132,8 @@ class PipeSource:
             self._spool = None
 
 
-SCHEMES: Final[dict[str, Callable[[str], EventSource]]] = {}
-"""Sources by the scheme of SOURCE, `kafka` for `kafka://…`: brokers register here."""
+SCHEMES: Final[dict[str, Callable[[str, Lift | None], EventSource]]] = {"kafka": open_kafka}
+"""Sources by the scheme of SOURCE, `kafka` for `kafka://…`."""
 
 
 def open_source(spec: str | Path, *, prefixes: dict[str, str] | None = None, lift: Lift | None = None) -> EventSource:
@@ -152,7 +153,7 @@ def open_source(spec: str | Path, *, prefixes: dict[str, str] | None = None, lif
                 f"{text}: no source is known by {scheme}://",
                 help=f"did you mean {close}://?" if close else "give a file, a glob, a folder, or - for standard input",
             )
-        return SCHEMES[scheme](text)
+        return SCHEMES[scheme](text, lift)
     if Path(text).is_fifo():  # as a shell's <(zcat …)
         return PipeSource(Path(text).open("rb", buffering=0), text, lift)
     paths = stream_files(text)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib import import_module
 
 from scepter.errors import QueryError, Source
+from scepter.lower.functions import unknown_functions
 from scepter.lower.result import Lowered, NamedGraph
 from scepter.syntax import parse
 from scepter.syntax.parse import LANGUAGES, detect_language, known_language
@@ -17,7 +19,7 @@ def _lowered(language: str, source: Source) -> Lowered:
     name = language.replace("-", "")
     document = getattr(parse, f"parse_{name}")(source.text, source.name)
     lowered: Lowered = getattr(import_module(f"scepter.lower.{name}"), f"lower_{name}")(document, source)
-    return lowered
+    return replace(lowered, warnings=(*lowered.warnings, *unknown_functions(document)))
 
 
 def lower(text: str, language: str | None = None, name: str = "<query>") -> Lowered:

@@ -24,7 +24,8 @@ from scepter.algebra.expressions import (
 )
 from scepter.algebra.patterns import Pattern
 from scepter.errors import Span, nearest, query_error
-from scepter.rdf.terms import IRI, XSD
+from scepter.rdf.terms import IRI
+from scepter.rdf.values import CASTS
 from scepter.syntax import tree
 
 T = TypeVar("T")
@@ -137,7 +138,7 @@ class ExpressionLowering:
             case tree.Call():
                 return self._call(expression, place)
             case tree.IriCall():
-                return self._cast(expression, place)
+                return self._iri_call(expression, place)
             case tree.IterationCall():
                 return self.extension.iteration(expression, place)
             case tree.ExistsTest(group, negated, span):
@@ -217,18 +218,10 @@ class ExpressionLowering:
         separator = " " if call.separator is None else call.separator
         return place.grouping.variable(Aggregate(name, operand, call.distinct, separator, call.span))
 
-    def _cast(self, call: tree.IriCall, place: Place) -> Call:
+    def _iri_call(self, call: tree.IriCall, place: Place) -> Call:
         assert isinstance(call.function.term, IRI)  # the grammar has an IRI there
         iri = call.function.term.value
-        if not iri.startswith(XSD):
-            raise query_error(
-                "unknown-function",
-                f"<{iri}> is no function",
-                call.function.span,
-                help="the functions with IRIs are the casts: xsd:integer, xsd:decimal, xsd:double, xsd:float, "
-                "xsd:boolean, xsd:string, xsd:dateTime",
-            )
-        if len(call.arguments) != 1:
+        if iri in CASTS and len(call.arguments) != 1:
             raise query_error("arity", f"a cast takes 1 argument, not {len(call.arguments)}", call.span)
         return Call(iri, tuple(self.lower(a, place) for a in call.arguments), call.span)
 

@@ -11,6 +11,7 @@ from scepter.algebra.patterns import Distinct, Graph, Group, Node, PathPattern, 
 from scepter.algebra.query import Ask, Construct, Program, Result, Select
 from scepter.algebra.scope import in_scope
 from scepter.algebra.walk import find_outside
+from scepter.algebra.windows import Report
 from scepter.errors import Diagnostic, Severity, Source, Span, nearest, query_error
 from scepter.lower.circles import refuse_circle
 from scepter.lower.expressions import Clause, Place
@@ -98,7 +99,15 @@ class _QueryLowering:
         result = self._result(pattern)
         names = tuple(graph.iri for graph in self.static)
         if windows.periodic:
-            return PeriodicQuery(result, windows.periodic, pattern, names)
+            report = Report.CONTENT_CHANGE if self.query.report is None else Report.WINDOW_CLOSE
+            return PeriodicQuery(result, windows.periodic, pattern, names, report)
+        if self.query.report is not None:
+            raise query_error(
+                "report-window",
+                "REPORT ON WINDOW CLOSE needs a periodic window: a continuous one never closes",
+                self.query.report.span,
+                help="write [RANGE … STEP …] or [RANGE … TUMBLING] after each FROM STREAM",
+            )
         self._check_continuous(pattern)
         return ContinuousQuery(result, windows.continuous, pattern, names, windows.otherwise)
 

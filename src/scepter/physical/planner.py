@@ -15,7 +15,7 @@ from scepter.algebra.query import Ask, Program, Query, Select, Unit
 from scepter.algebra.timed import TimedProgram, TimedQuery
 from scepter.algebra.timed_bounds import counts_units
 from scepter.algebra.walk import find, walk
-from scepter.algebra.windows import Policy, WindowedQuery
+from scepter.algebra.windows import Policy, Report, WindowedQuery
 from scepter.ontology.schema import Schema
 from scepter.physical.continuous import Core, can_repeat, columnar_core, is_monotone
 from scepter.physical.entailment import asks_data, entailment_of
@@ -198,6 +198,8 @@ def _unflattened(query: ContinuousQuery | PeriodicQuery, facts: Facts) -> str:
 def _periodic(query: PeriodicQuery, facts: Facts) -> _Made:
     if facts.exact or (why := _unflattened(query, facts)):
         return _Made(Snapshot(query, _ASKED if facts.exact else why))
+    if query.report is Report.WINDOW_CLOSE:
+        return _Made(Snapshot(query, "at the close of windows that hold nothing there are no rows to tell it"))
     assert facts.kind is not None
     try:
         (step,) = {source.step.ticks(facts.kind, facts.time_unit) for source in query.sources}

@@ -12,6 +12,7 @@ from scepter.algebra.notation import Notation
 from scepter.algebra.patterns import PathPattern, Pattern, TriplePattern
 from scepter.algebra.query import Stream
 from scepter.algebra.walk import find
+from scepter.algebra.windows import Report
 from scepter.ontology.schema import Schema, SchemaLink
 from scepter.physical.operators import Operators
 from scepter.physical.tree import Node
@@ -75,7 +76,8 @@ def continuous_notes(query: ContinuousQuery, notation: Notation) -> Iterator[str
 def periodic_notes(query: PeriodicQuery, notation: Notation) -> Iterator[str]:
     """When it is evaluated, and what of the schema is used."""
     steps = " and ".join(dict.fromkeys(str(source.step) for source in query.sources))
-    yield f"evaluated: at every multiple of {steps} whose window holds an event, over all windows and static data at once"
+    when = "whose window holds an event" if query.report is Report.CONTENT_CHANGE else "from the first event on"
+    yield f"evaluated: at every multiple of {steps} {when}, over all windows and static data at once"
     yield _schema(query.pattern, notation)
 
 

@@ -1,9 +1,9 @@
 """From lines to events: the layout rules of spec/00 §2 as a kernel over `rdf.scanner`.
 
 An event's lines are contiguous: lines of one graph name, and lines of the default graph that give that name a time. A change
-of name ends the event. A line whose fourth element is a time literal is an event by itself. Where the user names the time
-properties (INSIDE), they are also looked for among the lines of the graph, and lines of the default graph belong to the event
-that their subject names.
+of name ends the event, and so does MESSAGE_END. A line whose fourth element is a time literal is an event by itself. Where the
+user names the time properties (INSIDE), they are also looked for among the lines of the graph, and lines of the default graph
+belong to the event that their subject names.
 
 Numba's disk cache watches only the file of the outermost kernel: after a change in a module that this one calls (`scanner`,
 `spelling`, `numerals`, `lexing`, `hashing`), touch this file, or the cache answers with the old code.
@@ -17,7 +17,7 @@ import numpy as np
 from numba import njit
 
 from scepter.rdf.hashing import hash_bytes, pointer
-from scepter.rdf.lexing import CR, LF, UNDERSCORE
+from scepter.rdf.lexing import CR, HASH, LF, UNDERSCORE
 from scepter.rdf.numerals import DATE_TIME, INTEGER, STRING_TYPE, instant_of
 from scepter.rdf.scanner import (
     AT_TIME,
@@ -91,6 +91,9 @@ from scepter.timeline import LAST_INSTANT
 
 _HAVE_AT, _HAVE_FROM, _HAVE_TO = 1, 2, 4
 _SMALL_EVENT: Final = 24
+MESSAGE_END: Final = 0x1E
+"""A comment that begins with this byte ends the open event: messages of a broker are read together, and two that follow each
+other may use one name for two events."""
 _NO_RANK: Final = 1 << 30
 _ZERO = np.uint64(0)
 
@@ -371,6 +374,8 @@ def _scan_events(
                     emit(buffer, terms, found, scratch, key, known_ids, state, ids, places, number, scale)
                 if fault == 0 and terms[G_QUOTE]:
                     _event(instant, instant, -1, state[STREAM], state, ids, places, number, scale, events)
+        elif buffer[terms[NEXT]] == HASH and buffer[terms[NEXT] + 1] == MESSAGE_END:
+            _close(state, ids, places, number, scale, events, errors)
         at = _next_line(buffer, terms[NEXT], limit)
         state[LINE] += 1
     _end_scan(state, ids, places, number, scale, events, errors)

@@ -280,6 +280,12 @@ class NQuadsReader:
         self._rest = []
         return self._scan(final=True)
 
+    def read(self, text: bytes) -> EventBatch | None:
+        """A text of whole events, for itself: nothing waits before or behind it, and lines are counted from its first."""
+        self._line, self._at_start = 1, False
+        self._take_lines(text, len(text))
+        return self._scan(final=True)
+
     def _take(self, parts: Sequence[bytes | memoryview]) -> None:
         whole = self._whole + sum(map(len, parts))
         if len(self._buffer) < whole + _PAD:

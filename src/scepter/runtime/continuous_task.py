@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from scepter.algebra.continuous import ContinuousQuery, LastTriples, PeriodicQuery
 from scepter.algebra.query import Ask, Construct
+from scepter.algebra.windows import Report
 from scepter.errors import Diagnostic, QueryError
 from scepter.kernel.continuous.knowledge import Knowledge
 from scepter.kernel.continuous.matching import Arrival, ContinuousMatching
@@ -200,7 +201,10 @@ class PeriodicTask:
         ranges = {numbers[s.stream.iri]: ticks_of(s.range, setup, s.span) for s in query.sources}
         start = setup.options.start
         origin = 0 if start is None else start.on(setup.kind, "--start")
-        self._evaluation = PeriodicEvaluation(pattern, knowledge, ranges, step_of(query, setup), origin, literal_of(setup.kind))
+        self._evaluation = PeriodicEvaluation(
+            pattern, knowledge, ranges, step_of(query, setup), origin, literal_of(setup.kind),
+            every=query.report is Report.WINDOW_CLOSE,
+        )  # fmt: skip
         self._answered = False
 
     @property
@@ -218,7 +222,7 @@ class PeriodicTask:
         return self._matches(self._evaluation.evaluate(closed))
 
     def finish(self) -> list[Match]:
-        """Evaluate until the windows are empty."""
+        """Evaluate until the windows are empty, or have closed after the last event."""
         self._give(self._buffer.due(None))
         return self._matches(self._evaluation.evaluate(None))
 

@@ -83,6 +83,10 @@ class SparkwaveBuilder(SparqlBuilder):
         """FROM STREAM."""
         return nodes.FromStream(_name(children[0]), children[1] if len(children) > 1 else None, span_of(meta))
 
+    def report(self, meta: Meta, children: list[Token]) -> nodes.ReportClause:
+        """REPORT ON WINDOW CLOSE."""
+        return nodes.ReportClause(span_of(meta))
+
     def from_graph(self, meta: Meta, children: list[tree.Constant]) -> nodes.FromGraph:
         """FROM."""
         return nodes.FromGraph(_name(children[0]), False, span_of(meta))
@@ -119,7 +123,8 @@ def _query(
     body = children[-2]
     group, time_window = body if isinstance(body, tuple) else (body, None)
     sources = tuple(c for c in children if isinstance(c, (nodes.FromStream, nodes.FromGraph)))
-    return nodes.SparkwaveQuery(None, result, sources, group, time_window, children[-1], span_of(meta))
+    report = next(iter(only(children, nodes.ReportClause)), None)
+    return nodes.SparkwaveQuery(None, result, sources, group, time_window, children[-1], span_of(meta), report)
 
 
 def _count(children: list[Token]) -> nodes.Amount:

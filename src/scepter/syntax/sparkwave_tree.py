@@ -73,6 +73,13 @@ class TimeWindow:
 
 
 @dataclass(frozen=True, slots=True)
+class ReportClause:
+    """`REPORT ON WINDOW CLOSE`."""
+
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Register:
     """`REGISTER QUERY name AS` or `REGISTER STREAM name AS`; the name is a word or an IRI."""
 
@@ -107,6 +114,7 @@ class SparkwaveQuery:
     time_window: TimeWindow | None
     modifiers: Modifiers
     span: Span
+    report: ReportClause | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,7 +87,7 @@ def test_a_name_with_glob_characters_is_itself(tmp_path: Path) -> None:
         ("empty", "holds no stream file"),
         ("junk.bin", "neither the extension nor the content"),
         ("broken.nq.gz/x", "does not exist"),
-        ("kafka://host/topic", "no source is known"),
+        ("amqp://host/topic", "no source is known"),
     ],
 )
 def test_sources_that_are_none(tmp_path: Path, spec: str, message: str) -> None:

@@ -46,7 +46,10 @@ class PeriodicEvaluation:
         step: int,
         origin: int,
         instant: Callable[[int], Term],
+        *,
+        every: bool = False,
     ) -> None:
+        """`every`: also where no window holds an event, from the first event on."""
         self._knowledge = knowledge
         self._ranges = ranges
         self._step = step
@@ -58,12 +61,15 @@ class PeriodicEvaluation:
         self._inside: dict[int, deque[Item]] = {stream: deque() for stream in ranges}
         self._ahead: deque[Item] = deque()
         self._last: int | None = None
+        self._every = every
+        self._latest: int | None = None
         self._rows: list[Row] | None = None
         """The rows of the last evaluation, as long as the windows do not change."""
 
     def give(self, item: Item) -> None:
         """An event that ends at or after all given before."""
         self._ahead.append(item)
+        self._latest = item.end
 
     def entailed(self, triples: tuple[Triple, ...]) -> tuple[Triple, ...]:
         """What an event's triples stand for, each once."""
@@ -71,23 +77,25 @@ class PeriodicEvaluation:
 
     def evaluate(self, until: int | None) -> Iterator[Answer]:
         """All evaluations up to an instant, that is, all events up to it have been given; None is the end of the input."""
+        if self._every and until is None and self._latest is not None:
+            until = self._multiple(self._latest)  # bounded input: up to the first multiple at or after the last event
         while (instant := self._next()) is not None and (until is None or instant <= until):
             self._last = instant
             self._move(instant)
-            if any(self._inside.values()):
+            if self._every or any(self._inside.values()):
                 if self._rows is None:
                     self._rows = list(self._plan(self._context))
                 yield Answer(instant, self._rows)
 
     def _next(self) -> int | None:
         """The next multiple of the step at which something is, or comes to be, in a window."""
-        if any(self._inside.values()):
-            assert self._last is not None
+        if self._last is not None and (self._every or any(self._inside.values())):
             return self._last + self._step
-        if not self._ahead:
-            return None
-        behind = (self._ahead[0].end - self._origin) % self._step
-        return self._ahead[0].end + (self._step - behind if behind else 0)
+        return self._multiple(self._ahead[0].end) if self._ahead else None
+
+    def _multiple(self, time: int) -> int:
+        """The first multiple of the step at or after a time."""
+        return time + (self._origin - time) % self._step
 
     def _move(self, instant: int) -> None:
         while self._ahead and self._ahead[0].end <= instant:

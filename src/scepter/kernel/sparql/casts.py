@@ -9,6 +9,7 @@ from decimal import Decimal
 from scepter.rdf.terms import IRI, STRING, XSD, BlankNode, Literal, Term
 from scepter.rdf.values import (
     BOOLEAN,
+    CASTS,
     DATETIME,
     DECIMAL,
     DOUBLE,
@@ -53,7 +54,7 @@ def cast(datatype: str, term: Term) -> Literal:
 
 def is_cast(iri: str) -> bool:
     """Whether an IRI names a cast."""
-    return iri == STRING or iri in _CASTS
+    return iri in CASTS
 
 
 def text_of(term: Term) -> str:

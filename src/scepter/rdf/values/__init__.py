@@ -18,6 +18,7 @@ from scepter.rdf.values.comparison import (
 )
 from scepter.rdf.values.literals import (
     BOOLEAN,
+    CASTS,
     DATETIME,
     DECIMAL,
     DOUBLE,
@@ -40,6 +41,7 @@ from scepter.rdf.values.temporal import Date, DateTime, Duration, DurationKind, 
 
 __all__ = [
     "BOOLEAN",
+    "CASTS",
     "DATETIME",
     "DECIMAL",
     "DOUBLE",

@@ -70,6 +70,8 @@ _INTEGER_RANGES: dict[str, tuple[int | None, int | None]] = {
 }
 INTEGER_TYPES = frozenset(XSD + name for name in _INTEGER_RANGES)
 NUMERIC_TYPES = INTEGER_TYPES | {DECIMAL, FLOAT, DOUBLE}
+CASTS = NUMERIC_TYPES | {STRING, BOOLEAN, DATETIME, XSD + "date", XSD + "time", *(XSD + kind.value for kind in DurationKind)}
+"""The datatypes that a literal can be cast to."""
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 from typing import Final
 
 import numpy as np
@@ -31,9 +31,10 @@ from scepter.runtime.spark.frames import frame_batches
 from scepter.runtime.spark.future import present
 from scepter.runtime.spark.jobs import SALT_ROOM, Job, QueryWork, pack_batch, released, unpack_batch, work
 from scepter.runtime.spark.lifted import lifted_batches, wanted_columns
+from scepter.runtime.spark.pushdown import packed_table
 from scepter.runtime.spark.ranges import Range, read_range
 from scepter.runtime.spark.tables import QUERY, arrow_schema, match_table, result_schema
-from scepter.timeline import MAX_INSTANT
+from scepter.timeline import MAX_INSTANT, MIN_INSTANT
 
 PACKED = "query int, bucket int, time bigint, events bigint, blob binary"
 _PACKED = pa.schema(
@@ -92,15 +93,12 @@ def _packed(spark: SparkSession, reading: Reading, inputs: Mapping[int, DataFram
         frames.append(spread.mapInArrow(partial(_pack_ranges, reading), PACKED))
     for stream, given in inputs.items():
         if isinstance(given, DataFrame):
-            frames.append(
-                given.select(*wanted_columns(reading.job.value, stream, given.columns)).mapInArrow(
-                    partial(pack_frame, reading, stream), PACKED
-                )
-            )
-    packed = frames[0]
-    for frame in frames[1:]:
-        packed = packed.unionAll(frame)
-    return packed
+            packed = packed_table(given, reading.job.value, stream)
+            if packed is None:
+                events = given.select(*wanted_columns(reading.job.value, stream, given.columns))
+                packed = events.mapInArrow(partial(pack_frame, reading, stream), PACKED)
+            frames.append(packed)
+    return reduce(DataFrame.unionAll, frames)
 
 
 def _pack_ranges(reading: Reading, rows: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -208,9 +206,13 @@ def _run_whole(job: Job, blobs: Iterable[memoryview], report: Report) -> Sequenc
     for stream in job.streams:
         engine.stream_number(stream)
     engine.reading.salt = secrets.randbits(38) * SALT_ROOM
+    last = MIN_INSTANT
     for blob in blobs:
-        engine.take(unpack_batch(blob))
-    matches = list(engine.advance(MAX_INSTANT - 1))
+        batch = unpack_batch(blob)
+        last = max(last, int(batch.end.max(initial=MIN_INSTANT)))
+        engine.take(batch)
+    # no further than the input: a report at the close of windows ends with it
+    matches = list(engine.advance(last))
     matches += engine.finish()
     return sorted_matches(matches)
 

@@ -59,12 +59,12 @@ def source_options(frame: DataFrame) -> dict[str, str] | None:
 
 
 def packed_table(frame: DataFrame, job: Job, stream: int) -> DataFrame | None:
-    """The packed solutions of a live table of this format; None of any other table."""
+    """The packed solutions of a table of this format; None of any other table."""
     options = source_options(frame)
     if options is None:
         return None
-    reading = frame.sparkSession.readStream.format(FORMAT).options(**options)
-    return reading.option(PACKING, Packing(job, stream).written()).load()
+    reading = frame.sparkSession.readStream if frame.isStreaming else frame.sparkSession.read
+    return reading.format(FORMAT).options(**options).option(PACKING, Packing(job, stream).written()).load()
 
 
 def _kind(plan: object) -> str:

@@ -11,6 +11,8 @@ from typing import TypeAlias
 from pyspark.sql import DataFrame, SparkSession
 
 from scepter.errors import Diagnostic, option_error
+from scepter.kafka.address import is_kafka, parse_address
+from scepter.kafka.topic import held, told_by
 from scepter.lift.reader import MappedReaders
 from scepter.rdf.batch import DeadLetter
 from scepter.rdf.hashing import TermKey
@@ -29,10 +31,11 @@ from scepter.runtime.spark.background import ShippedBackground
 from scepter.runtime.spark.batch import run_batch
 from scepter.runtime.spark.frames import frame_kind
 from scepter.runtime.spark.jobs import Job
+from scepter.runtime.spark.letters import FolderLetters
 from scepter.runtime.spark.lifted import lifted_kind
 from scepter.runtime.spark.pushdown import source_options
 from scepter.runtime.spark.ranges import Range, first_kind, next_salt, plan_ranges
-from scepter.runtime.spark.source import Settings
+from scepter.runtime.spark.source import Settings, register
 from scepter.runtime.spark.streaming import run_streaming
 from scepter.runtime.spark.tables import QUERY
 from scepter.timeline import TimeKind
@@ -109,6 +112,12 @@ def run_with_options(
             raise missing_stream(query, iri)
     named = [iri.value for iri in dict.fromkeys(s.iri for unit in query.program.units for s in unit.streams)]
     numbers = {iri: i for i, iri in enumerate(dict.fromkeys([*named, *given]))}
+    lifts = lifts or {}
+    given = {
+        iri: _topic(spark, iri, str(what), options, report, lifts.get(iri)) if is_kafka(what) else what
+        for iri, what in given.items()
+    }
+    lifts = {iri: lift for iri, lift in lifts.items() if iri in given and not _is_lifted(given[iri])}
     files = {iri: _files(what, find_files) for iri, what in given.items()}
     static = load_background(query, background, ontology, progress)
     schema = load_ontology(query, ontology)
@@ -119,7 +128,6 @@ def run_with_options(
     shipped = ShippedBackground.of(static)
     shipped.give(spark.sparkContext)
     live = any(isinstance(what, DataFrame) and what.isStreaming for what in given.values())
-    lifts = lifts or {}
     kind = _kind(given, files, options.times, report, lifts)
     job = Job(
         name=uuid.uuid4().hex,
@@ -156,6 +164,29 @@ def run_with_options(
     return run_streaming(query, spark, job, tables, report)
 
 
+def _topic(
+    spark: SparkSession, iri: str, what: str, options: RunOptions, report: Callable[[DeadLetter], None],
+    lift: MappedReaders | None,
+) -> DataFrame:  # fmt: skip
+    """What a topic holds, as a table. What is wrong with it is told here, by the driver."""
+    register(spark)
+    told = told_by(address := parse_address(what), held(address), options.times, lift)
+    kind = TimeKind.INTEGER if told is None or told.kind is None else told.kind
+    reading = spark.read.format("rdf").options(stream=iri, names="true")
+    reading = reading.option("timestamps", "integer" if kind is TimeKind.INTEGER else "dateTime")
+    if isinstance(report, FolderLetters):
+        reading = reading.option("deadLetterPath", report.folder)
+    if lift is not None:
+        reading = reading.option("map", lift.mapping.text)
+    return reading.load(what)
+
+
+def _is_lifted(what: Given) -> bool:
+    """Whether a table's own reader maps its rows: then it holds events."""
+    options = source_options(what) if isinstance(what, DataFrame) else None
+    return options is not None and "map" in {name.lower() for name in options}
+
+
 def _files(what: Given, find_files: FindFiles) -> tuple[Sequence[Path], str] | None:
     """The files of a bounded stream and the format they are to be read in; None of a table that is more than its files."""
     if not isinstance(what, DataFrame):
@@ -164,9 +195,8 @@ def _files(what: Given, find_files: FindFiles) -> tuple[Sequence[Path], str] | N
     if options is None:
         return None
     settings = Settings.of(options)
-    if (
-        settings.dead_letters is not None or settings.times.inside or settings.lift is not None
-    ):  # its own, which its own reader writes or knows
+    own = settings.dead_letters is not None or settings.times.inside or settings.lift is not None
+    if own or settings.topic is not None:  # which its own reader writes or knows
         return None
     return [path for source in settings.sources for path in find_files(source)], settings.format
 

@@ -1,6 +1,6 @@
-"""`spark.read.format("rdf")` and `spark.readStream.format("rdf")`: stream files as tables of events (spec/00 §2).
+"""`spark.read.format("rdf")` and `spark.readStream.format("rdf")`: stream files and topics as tables of events (spec/00 §2).
 
-Options besides `path` (a file, folder or glob; `load` also takes a list):
+Options besides `path` (a file, folder or glob, `load` also takes a list; or one `kafka://…` address):
 
 stream               what the column `stream` holds (default: the path)
 timestamps           integer | dateTime (default: what the first event has)
@@ -9,7 +9,7 @@ timeProperty         IRIs or vocabularies (sosa, saref, …), separated by blank
 names                true: a column `name` with the IRI of each event's graph
 partitions           about how many tasks read a bounded input (default: twice the driver's cores)
 maxFilesPerTrigger   how many files a micro-batch takes at most
-maxEventsPerTrigger  how many events; files other than plain N-Quads are taken whole
+maxEventsPerTrigger  how many events; files other than plain N-Quads are taken whole, and of a topic it is messages
 maxFileAge           how far a file may be behind the newest one done, such as 12h (default 7d)
 map                  how rows and documents become events: a mapping in YARRRML or RML, its file or its text
 limits               limits of one input, such as depth=50,literal=1MB (docs/reference/formats.md)
@@ -40,6 +40,8 @@ from pyspark.sql.streaming.datasource import (
 from pyspark.sql.types import StructType
 
 from scepter.errors import nearest, option_error
+from scepter.kafka.address import Address, is_kafka, parse_address
+from scepter.kafka.topic import held, told_by
 from scepter.lift.load import load_mapping
 from scepter.lift.reader import MappedReaders
 from scepter.rdf.batch import DeadLetter, EventBatch
@@ -53,6 +55,7 @@ from scepter.runtime.spark.batch import PACKED, packed_rows
 from scepter.runtime.spark.folder import NOTHING, Folder, Found, Limits, Offset, list_files
 from scepter.runtime.spark.future import present
 from scepter.runtime.spark.jobs import SALT_ROOM
+from scepter.runtime.spark.kafka import KafkaReader, KafkaStreamReader
 from scepter.runtime.spark.letters import FolderLetters
 from scepter.runtime.spark.pushdown import FORMAT as NAME
 from scepter.runtime.spark.pushdown import PACKING, Packing
@@ -124,11 +127,20 @@ class Settings:
             packing=None if packing is None else Packing.read(packing),
         )
 
+    @property
+    def topic(self) -> Address | None:
+        """The topic, if the source is one."""
+        if not any(map(is_kafka, self.sources)):
+            return None
+        if len(self.sources) > 1:
+            raise option_error("bad-option", "a topic is read alone", help="give each topic to a table of its own")
+        return parse_address(self.sources[0])
+
     def decided_kind(self) -> TimeKind:
         """The kind of the times: the option, else that of the first event that is there now."""
         if self.kind is not None:
             return self.kind
-        found = first_kind([file.path for file in list_files(self.sources)], self.format, self.times, lift=self.lift)
+        found = self._first_kind()
         if found is None:
             raise option_error(
                 "no-events",
@@ -136,6 +148,12 @@ class Settings:
                 help="add option timestamps = integer or dateTime",
             )
         return found
+
+    def _first_kind(self) -> TimeKind | None:
+        if self.topic is None:
+            return first_kind([file.path for file in list_files(self.sources)], self.format, self.times, lift=self.lift)
+        told = told_by(self.topic, held(self.topic), self.times, self.lift)
+        return None if told is None else told.kind
 
 
 def _sources(given: Mapping[str, str]) -> tuple[str, ...]:
@@ -191,11 +209,17 @@ class EventSource(DataSource):
 
     def reader(self, schema: StructType) -> DataSourceReader:
         """Of what is there."""
-        return EventReader(Settings.of(self.options), schema)
+        settings = Settings.of(self.options)
+        if settings.topic is not None:
+            return KafkaReader(settings.topic, settings, schema, _kind_of(settings, schema))
+        return EventReader(settings, schema)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
         """Of what is there and what comes."""
-        return EventStreamReader(Settings.of(self.options), schema)
+        settings = Settings.of(self.options)
+        if settings.topic is not None:
+            return KafkaStreamReader(settings.topic, settings, schema, _kind_of(settings, schema))
+        return EventStreamReader(settings, schema)
 
 
 class RangePartition(InputPartition):

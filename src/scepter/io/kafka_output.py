@@ -1,0 +1,134 @@
+"""Matches as messages of a topic: JSON as in a file, with an id, and a key."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from scepter.errors import nearest, option_error
+from scepter.io.results import Match, Shape, record
+from scepter.kafka.address import Address
+from scepter.kafka.transactions import Mark, Outgoing, Transactions
+from scepter.rdf.terms import IRI, BlankNode, Literal, Term
+
+_AT_ONCE: Final = 10_000
+
+
+def match_id(match: Match, query: str) -> str:
+    """What a match is called: the same in every run of the query's text over the same events, whatever the engine. Blank nodes
+    count as such, since their labels differ from run to run."""
+    bindings = sorted((name, _lasting(term)) for name, term in match.bindings.items())
+    graph = None if match.graph is None else sorted(tuple(_lasting(term) for term in triple) for triple in match.graph)
+    occurrence = None if match.occurrence is None else tuple(_lasting(term) for term in match.occurrence)
+    told = (query, match.query, match.start, match.end, bindings, graph, match.boolean, occurrence)
+    return hashlib.blake2b(repr(told).encode(), digest_size=12, person=b"scepter-match").hexdigest()
+
+
+def _lasting(term: Term) -> str:
+    return "_:" if isinstance(term, BlankNode) else str(term)
+
+
+class KafkaOutput:
+    """Writes matches, each step of a run once."""
+
+    def __init__(self, address: Address, name: str, query: str, shape: Shape, *, events: bool = False) -> None:
+        """`name` is the run's, the same when it is started again; `query` the query's text."""
+        if address.key is not None and address.key not in shape.variables:
+            close = nearest(address.key, shape.variables)
+            raise option_error(
+                "kafka-address",
+                f"{address.name}: key={address.key} is no variable of the result",
+                help=f"did you mean {close}?" if close else f"its variables are {', '.join(shape.variables) or 'none'}",
+            )
+        self._address, self._query, self._shape, self._events = address, query, shape, events
+        self.transactions = Transactions(address, name)
+
+    def outgoing(self, matches: Iterable[Match]) -> Iterator[Outgoing]:
+        """The messages of matches; of two that look the same, the second has a number behind its id."""
+        seen: Counter[str] = Counter()
+        for match in matches:
+            id = match_id(match, self._query)
+            seen[id] += 1
+            id = id if seen[id] == 1 else f"{id}-{seen[id]}"
+            fields = {"id": id, **record(match, self._shape.variables, events=self._events)}
+            yield Outgoing(id, self._key(match, id), json.dumps(fields, ensure_ascii=False))
+
+    def _key(self, match: Match, id: str) -> str:
+        if self._address.key is None:
+            return id
+        term = match.bindings.get(self._address.key)
+        match term:
+            case None:
+                return ""
+            case IRI(value):
+                return value
+            case Literal(lexical):
+                return lexical
+            case _:
+                return str(term)
+
+    def write(self, matches: Iterable[Match], marks: Sequence[Mark] = ()) -> int:
+        """The matches of a step and how far it goes, in one transaction; how many there were."""
+        messages = list(self.outgoing(matches))
+        if messages or marks:
+            self.transactions.write(messages, marks)
+        return len(messages)
+
+    def close(self) -> None:
+        """Leave the broker."""
+        self.transactions.close()
+
+
+class MessageWriter:
+    """Writes the matches of bounded input, some thousands in a transaction: a run that fails half-way has written those."""
+
+    def __init__(self, output: KafkaOutput) -> None:
+        self._output = output
+        self._waiting: list[Match] = []
+
+    def write(self, match: Match) -> None:
+        """Take one match."""
+        self._waiting.append(match)
+        if len(self._waiting) >= _AT_ONCE:
+            self._flush()
+
+    def write_all(self, matches: Sequence[Match]) -> None:
+        """Take some matches."""
+        for match in matches:
+            self.write(match)
+
+    def close(self) -> None:
+        """Write what is still held back, and leave the broker."""
+        self._flush()
+        self._output.close()
+
+    def _flush(self) -> None:
+        self._output.write(self._waiting)
+        self._waiting = []
+
+
+class BatchOutput:
+    """The output of micro-batches, each written once: the number of the last one is committed with it, as an offset of the
+    output topic's first partition in a group of the run's own."""
+
+    def __init__(self, output: KafkaOutput, topic: str) -> None:
+        self._output = output
+        self._topic = topic
+        mark = output.transactions.marks([(topic, 0)]).get((topic, 0))
+        self._next = 0 if mark is None else mark.offset
+
+    def take(self, batch: int, matches: Sequence[Match]) -> int:
+        """Write the matches of a micro-batch; how many were."""
+        if batch < self._next:
+            return 0
+        # what has no match is not marked: to do it again gives no match again
+        written = self._output.write(matches, [Mark(self._topic, 0, batch + 1)]) if matches else 0
+        self._next = batch + 1
+        return written
+
+    def close(self) -> None:
+        """Leave the broker."""
+        self._output.close()

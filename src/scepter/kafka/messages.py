@@ -1,0 +1,133 @@
+"""Messages of a topic, between offsets.
+
+A transaction leaves offsets without a message (its marker, and whatever was aborted), so that the end of a span is reached by a
+message at or behind it, or by the partition's own end.
+"""
+
+from __future__ import annotations
+
+import heapq
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Final, Protocol, TypeAlias
+
+from scepter.kafka.address import Address
+from scepter.kafka.client import Client, consumer, deleted, gone, library
+
+AT_ONCE: Final = 10_000
+_WAIT: Final = 0.02
+"""A consumer waits so long for a full hand of messages: it gives what it has only then."""
+_KEPT: Final = 8
+_CONSUMERS: Final[dict[tuple[int, Address], Client]] = {}
+
+Clock: TypeAlias = Callable[[], float]
+
+
+class Message(Protocol):
+    """What is asked of a message."""
+
+    def value(self) -> bytes | None: ...  # noqa: D102
+    def partition(self) -> int: ...  # noqa: D102
+    def offset(self) -> int: ...  # noqa: D102
+    def timestamp(self) -> tuple[int, int]: ...  # noqa: D102
+    def error(self) -> Any: ...  # noqa: D102
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Offsets of a partition from `start` up to, not with, `stop`."""
+
+    partition: int
+    start: int
+    stop: int
+
+
+def read_span(address: Address, span: Span, clock: Clock = time.monotonic) -> Iterator[list[Message]]:
+    """The messages of a span, in hands. A broker that is gone is waited for as long as the address allows."""
+    if span.start >= span.stop:
+        return
+    reading = _taken(address)
+    kafka = library()
+    try:
+        reading.assign([kafka.TopicPartition(address.topic, span.partition, span.start)])
+        heard = clock()
+        done = False
+        while not done:
+            hand: list[Message] = []
+            for message in reading.consume(AT_ONCE, _WAIT):
+                error = message.error()
+                if error is None:
+                    done = done or message.offset() >= span.stop
+                    if message.offset() < span.stop:
+                        hand.append(message)
+                        done = done or message.offset() == span.stop - 1
+                elif error.code() == kafka.KafkaError._PARTITION_EOF:
+                    done = True
+                elif error.code() == kafka.KafkaError._AUTO_OFFSET_RESET:
+                    raise deleted(address, span.partition, span.start)
+            if hand or done:
+                heard = clock()
+            elif clock() - heard > address.timeout:
+                raise gone(address, address.timeout)
+            if hand:
+                yield hand
+    finally:
+        with suppress(kafka.KafkaException):
+            reading.unassign()
+        _give_back(address, reading)
+
+
+def _taken(address: Address) -> Client:
+    """A consumer of this process: to connect takes longer than to read a short span."""
+    found = _CONSUMERS.pop((os.getpid(), address), None)
+    return consumer(address) if found is None else found
+
+
+def _give_back(address: Address, reading: Client) -> None:
+    place = (os.getpid(), address)
+    if place in _CONSUMERS or len(_CONSUMERS) >= _KEPT:
+        reading.close()
+    else:
+        _CONSUMERS[place] = reading
+
+
+def merged(address: Address, spans: Iterable[Span]) -> Iterator[list[Message]]:
+    """The messages of several partitions in the order of the times that the broker or the producer gave them, so that a
+    second reading gives the same order, and one partition does not stand behind the other."""
+    streams = [read_span(address, span) for span in spans]
+    if len(streams) == 1:
+        yield from streams[0]
+        return
+    hand: list[Message] = []
+    singles = [(message for hand in stream for message in hand) for stream in streams]
+    for message in heapq.merge(*singles, key=lambda each: each.timestamp()[1]):
+        hand.append(message)
+        if len(hand) >= AT_ONCE:
+            yield hand
+            hand = []
+    if hand:
+        yield hand
+
+
+def shared(limit: int, waiting: Mapping[int, int]) -> dict[int, int]:
+    """How many messages of each partition to take of a limit: in proportion to what waits there, and no partition nothing.
+
+    >>> shared(10, {0: 30, 1: 10, 2: 0})
+    {0: 8, 1: 2, 2: 0}
+    """
+    total = sum(waiting.values())
+    if total <= limit:
+        return dict(waiting)
+    found = {number: min(1, count) for number, count in waiting.items()}
+    room, more = max(0, limit - sum(found.values())), total - sum(found.values())
+    for number, count in waiting.items():
+        found[number] += room * (count - found[number]) // max(1, more)
+    left = max(0, limit - sum(found.values()))
+    for number, count in waiting.items():  # what rounding has left
+        one = min(1, left, count - found[number])
+        found[number] += one
+        left -= one
+    return found

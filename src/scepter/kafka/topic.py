@@ -1,0 +1,66 @@
+"""A topic as a run sees it: what it holds, and what its first messages tell about all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from scepter.kafka.address import Address
+from scepter.kafka.client import Bounds, bounds, partitions, starts
+from scepter.kafka.messages import Span, read_span
+from scepter.kafka.payloads import Payloads, looks_like, unknown_format
+from scepter.rdf.hashing import TermKey
+from scepter.rdf.nquads import BATCH_BYTES, ReadState
+from scepter.rdf.readers import Lift, Reading
+from scepter.rdf.times import PROV_TIMES, TimeProperties
+from scepter.timeline import TimeKind
+
+_LOOKED_AT = 1000
+"""Messages of a partition that may be unusable before one tells the format and the kind of time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the first messages tell."""
+
+    format: str
+    kind: TimeKind | None
+
+
+def held(address: Address) -> dict[int, Bounds]:
+    """What the topic holds now, by partition; OptionError if there is no such topic, or nobody answers."""
+    return bounds(address, partitions(address))
+
+
+def spans_of(address: Address) -> list[Span]:
+    """All that a run to the end reads: from where the address says to what is there now."""
+    now = held(address)
+    begin = starts(address, now)
+    return [Span(number, begin[number], each.high) for number, each in now.items() if begin[number] < each.high]
+
+
+def told_by(
+    address: Address, now: Mapping[int, Bounds], times: TimeProperties = PROV_TIMES, lift: Lift | None = None
+) -> Told | None:
+    """The format and the kind of time of the first message that has both, else its format; None of an empty topic.
+    OptionError if no message tells a format."""
+    strange = None
+    format: str | None = None
+    for number, each in now.items():
+        for hand in read_span(address, Span(number, each.low, min(each.high, each.low + _LOOKED_AT))):
+            for message in hand:
+                found = looks_like(address, message, lift)
+                if found is None:
+                    strange = strange or message
+                    continue
+                format = format or found
+                state = ReadState(times=times)
+                for _ in Payloads(address, found, _looking(address, state, lift)).batches([[message]]):
+                    return Told(found, state.kind)
+    if format is None and strange is not None:
+        raise unknown_format(address, strange)
+    return None if format is None else Told(format, None)
+
+
+def _looking(address: Address, state: ReadState, lift: Lift | None) -> Reading:
+    return Reading(TermKey.fixed(), 0, address.name, lambda letter: None, frozenset(), state, BATCH_BYTES, {}, lift)

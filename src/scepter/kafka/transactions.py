@@ -1,0 +1,136 @@
+"""Messages written exactly once: each step of a run is one transaction, which also commits, as an offset, how far the run is.
+
+A step that was cut off by a crash leaves nothing behind, and one that was committed is known to be: whoever starts the run
+again asks for the mark first. Readers must read what is committed (`isolation.level=read_committed`).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from scepter.errors import DataError, Diagnostic
+from scepter.kafka.address import Address
+from scepter.kafka.client import consumer, gone, library, no_broker, producer
+
+_CALL: Final = 15.0
+"""Seconds that one call to the broker may take before it is made again."""
+ID_HEADER: Final = "scepter-match"
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """A message to write."""
+
+    id: str
+    key: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """How far a run is: an offset of a partition in the run's group, and a word about it."""
+
+    topic: str
+    partition: int
+    offset: int
+    word: str = ""
+
+
+class Transactions:
+    """Writes to a topic for the run of a name. A second run of that name takes over: the first can write no more."""
+
+    def __init__(self, address: Address, name: str, clock: Callable[[], float] = time.monotonic) -> None:
+        self._address = address
+        self._clock = clock
+        self._kafka = library()
+        self._producer = producer(address, f"scepter-{name}")
+        self._group = consumer(address, **{"group.id": f"scepter-{name}"})
+        try:
+            self._retried(lambda: self._producer.init_transactions(_CALL), patience=2 * _CALL)
+        except DataError:
+            raise no_broker(address, "it takes no transactions") from None
+
+    def marks(self, places: Iterable[tuple[str, int]]) -> dict[tuple[str, int], Mark]:
+        """The marks that are committed, by topic and partition; a place without one is left out."""
+        asked = [self._kafka.TopicPartition(topic, partition) for topic, partition in places]
+        found: list[Any] = []
+        self._retried(lambda: found.extend(self._group.committed(asked, timeout=_CALL)))
+        return {
+            (each.topic, each.partition): Mark(each.topic, each.partition, each.offset, each.metadata or "")
+            for each in found
+            if each.offset >= 0
+        }
+
+    def write(self, messages: Sequence[Outgoing], marks: Sequence[Mark]) -> None:
+        """All of it, or nothing. A broker that goes away is waited for as long as the address allows."""
+        deadline = self._clock() + self._address.timeout
+        while not self._tried(messages, marks):
+            if self._clock() > deadline:
+                raise gone(self._address, self._address.timeout)
+
+    def _tried(self, messages: Sequence[Outgoing], marks: Sequence[Mark]) -> bool:
+        """False if the transaction was given up, and can be tried again."""
+        try:
+            self._producer.begin_transaction()
+            for message in messages:
+                self._produce(message)
+            if marks:
+                told = [self._kafka.TopicPartition(m.topic, m.partition, m.offset, m.word) for m in marks]
+                self._retried(
+                    lambda: self._producer.send_offsets_to_transaction(told, self._group.consumer_group_metadata(), _CALL)
+                )
+            self._retried(lambda: self._producer.commit_transaction(_CALL))
+        except self._kafka.KafkaException as failure:
+            error = failure.args[0]
+            if error.fatal() or not error.txn_requires_abort():
+                raise _broken(self._address, error.str()) from None
+            self._retried(lambda: self._producer.abort_transaction(_CALL))
+            return False
+        return True
+
+    def _produce(self, message: Outgoing) -> None:
+        while True:
+            try:
+                self._producer.produce(
+                    self._address.topic, message.value.encode(), message.key.encode(), headers={ID_HEADER: message.id}
+                )
+                return
+            except BufferError:  # the library's queue is full: let it send
+                self._producer.poll(0.1)
+
+    def _retried(self, call: Callable[[], object], patience: float | None = None) -> None:
+        """Calls again what may be called again, as long as a broker may be away."""
+        deadline = self._clock() + (self._address.timeout if patience is None else patience)
+        while True:
+            try:
+                call()
+                return
+            except self._kafka.KafkaException as failure:
+                error = failure.args[0]
+                if error.fatal() or error.txn_requires_abort() or not _may_pass(error, self._kafka):
+                    raise
+                if self._clock() > deadline:
+                    raise gone(self._address, self._address.timeout) from None
+
+    def close(self) -> None:
+        """Leaves the broker."""
+        self._group.close()
+
+
+def _may_pass(error: Any, kafka: Any) -> bool:
+    of = kafka.KafkaError
+    passing = (of._TIMED_OUT, of._TRANSPORT, of._ALL_BROKERS_DOWN, of._WAIT_COORD)
+    return bool(error.retriable()) or error.code() in passing
+
+
+def _broken(address: Address, why: str) -> DataError:
+    return DataError(
+        Diagnostic(
+            "kafka-transaction",
+            f"{address.name}: the broker ended the run's transactions: {why}",
+            help="another run with the same checkpoint or group may have taken over; else start it again, and it goes on",
+        )
+    )

@@ -1,0 +1,52 @@
+"""Functions named by IRIs: casts. Any other is an error where it is called, not before (SPARQL 1.1 §17.6), and a warning."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Iterator
+
+from scepter.errors import Diagnostic, Severity, nearest
+from scepter.lower.expressions import FUNCTIONS
+from scepter.rdf.terms import IRI, XSD
+from scepter.rdf.values import CASTS
+from scepter.syntax import tree
+
+
+def unknown_functions(document: object) -> tuple[Diagnostic, ...]:
+    """A warning for each function of a syntax tree that nobody knows, once."""
+    found: dict[str, Diagnostic] = {}
+    for call in _calls(document):
+        assert isinstance(call.function.term, IRI)  # the grammar has an IRI there
+        iri = call.function.term.value
+        if iri not in CASTS:
+            message = f"<{iri}> is no function: what calls it has no value"
+            warning = Diagnostic("unknown-function", message, call.function.span, _advice(iri), severity=Severity.WARNING)
+            found.setdefault(iri, warning)
+    return tuple(found.values())
+
+
+def _advice(iri: str) -> str:
+    local = re.split(r"[#/:]", iri)[-1]
+    if iri.startswith(XSD) and (close := nearest(local, [name.removeprefix(XSD) for name in CASTS])) is not None:
+        return f"did you mean xsd:{close}?"
+    plain = local.upper().replace("-", "")
+    if not iri.startswith(XSD) and (built_in := nearest(plain, FUNCTIONS)) is not None:
+        return f"SPARQL's own is {built_in}"
+    return (
+        "the functions with IRIs are the casts: xsd:integer, xsd:decimal, xsd:double, xsd:float, "
+        "xsd:boolean, xsd:string, xsd:dateTime"
+    )
+
+
+def _calls(document: object) -> Iterator[tree.IriCall]:
+    """In the order of the text, as far as the fields are."""
+    pending = [document]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, tree.IriCall):
+            yield node
+        if isinstance(node, tuple):
+            pending.extend(reversed(node))
+        elif dataclasses.is_dataclass(node):
+            pending.extend(getattr(node, field.name) for field in reversed(dataclasses.fields(node)))

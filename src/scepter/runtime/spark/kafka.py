@@ -1,0 +1,225 @@
+"""A topic as a table of events, bounded and live: `format("rdf")` with a `kafka://` address as its path.
+
+Offsets are Kafka's own, by partition, and stand in Spark's checkpoint. Messages are decoded, and packed where a query wants it,
+in the task that reads them: only blobs of solutions leave it. Long spans of a partition are read by several tasks.
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import pyarrow as pa
+from pyspark.sql.datasource import DataSourceReader, DataSourceStreamReader, InputPartition
+from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMaxRows, SupportsTriggerAvailableNow
+from pyspark.sql.types import StructType
+
+from scepter.errors import OptionError, option_error
+from scepter.kafka.address import Address
+from scepter.kafka.client import NO_BROKER, Bounds, gone, starts
+from scepter.kafka.messages import Span, read_span, shared
+from scepter.kafka.payloads import Payloads
+from scepter.kafka.topic import held, spans_of, told_by
+from scepter.lift.reader import MappedReaders
+from scepter.rdf.batch import DeadLetter, EventBatch
+from scepter.rdf.hashing import TermKey
+from scepter.rdf.nquads import BATCH_BYTES, ReadState
+from scepter.rdf.readers import Reading
+from scepter.rdf.source import DeadLetterTaker
+from scepter.rdf.times import TimeProperties
+from scepter.runtime.spark.batch import packed_rows
+from scepter.runtime.spark.jobs import SALT_ROOM
+from scepter.runtime.spark.letters import FolderLetters
+from scepter.runtime.spark.rows import arrow_of, event_rows
+from scepter.timeline import TimeKind
+
+if TYPE_CHECKING:
+    from scepter.runtime.spark.source import Settings
+
+_AT_LEAST: Final = 50_000
+"""Fewer messages cost more in tasks than they gain in parallel work."""
+_MOST: Final = 1 << 20
+_LOG: Final = logging.getLogger(__name__)
+Offset: TypeAlias = dict[str, int]
+"""The next offset of each partition; the partition as a text, since Spark keeps it as JSON."""
+
+
+class SpanPartition(InputPartition):
+    """A span for one task, and the format of its messages."""
+
+    def __init__(self, span: Span, format: str) -> None:
+        super().__init__((span, format))
+
+
+class _Messages:
+    """Reads spans into Arrow rows: the part of both readers that runs in tasks."""
+
+    def __init__(self, address: Address, settings: Settings, schema: StructType, kind: TimeKind) -> None:
+        self.address = address
+        self.settings = settings
+        self.table = schema
+        self.kind = kind
+        self.letters = None if settings.dead_letters is None else FolderLetters(settings.dead_letters)
+        self.format = address.format
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """The events of a span, or what is wanted of them."""
+        span, format = partition.value
+        unused: Counter[str] = Counter()
+
+        def take(letter: DeadLetter) -> None:
+            unused[letter.reason] += 1
+            self.tell(letter)
+
+        packing = self.settings.packing
+        if packing is not None:
+            # drawn anew by each task: no other task of the run, nor of the run before a restart, numbers its events alike
+            run = ReadState(packing.job.kind, secrets.randbits(38) * SALT_ROOM, self._times())
+            reading = self._reading(packing.job.key, packing.stream, take, packing.job.predicates, run)
+            yield from packed_rows(packing.job, self._batches(span, format, reading, named=packing.job.named), run.salt)
+        else:
+            schema = arrow_of(self.table)
+            reading = self._reading(TermKey.fixed(), 0, take, None, ReadState(self.kind, times=self._times()))
+            for batch in self._batches(span, format, reading):
+                yield event_rows(batch, self.settings.stream, schema)
+        for reason, count in unused.most_common():
+            _LOG.warning("%s: %d not used: %s", self.address.name, count, reason)
+
+    def _times(self) -> TimeProperties:
+        packing, times = self.settings.packing, self.settings.times
+        return times if packing is None or times.inside else packing.job.options.times
+
+    def _lift(self) -> MappedReaders | None:
+        packing = self.settings.packing
+        return self.settings.lift or (None if packing is None else packing.job.lifts.get(packing.stream))
+
+    def _reading(
+        self, key: TermKey, stream: int, take: DeadLetterTaker, predicates: frozenset[int] | None, run: ReadState
+    ) -> Reading:
+        return Reading(key, stream, self.address.name, take, predicates, run, BATCH_BYTES, {}, self._lift())
+
+    def _batches(self, span: Span, format: str, reading: Reading, *, named: bool = True) -> Iterator[EventBatch]:
+        return Payloads(self.address, format, reading, named).batches(read_span(self.address, span))
+
+    def tell(self, letter: DeadLetter) -> None:
+        """Put a dead letter where those of the run are."""
+        if self.letters is not None:
+            self.letters(letter)
+
+    def planned(self, spans: Sequence[Span], now: Mapping[int, Bounds]) -> list[InputPartition]:
+        """Tasks for spans, in which there is something to read."""
+        if not spans:
+            return []
+        if not self.format:
+            told = told_by(self.address, now, self._times(), self._lift())
+            if told is None:
+                return []
+            self.format = told.format
+        total = sum(span.stop - span.start for span in spans)
+        share = min(_MOST, max(_AT_LEAST, -(-total // self.settings.partitions)))
+        return [SpanPartition(piece, self.format) for span in spans for piece in cut(span, share)]
+
+
+def cut(span: Span, share: int) -> list[Span]:
+    """Pieces of a span of at most about so many messages.
+
+    >>> [piece.stop for piece in cut(Span(0, 0, 10), 4)]
+    [3, 6, 10]
+    """
+    length = span.stop - span.start
+    count = max(1, -(-length // share))
+    edges = [span.start + length * i // count for i in range(count + 1)]
+    return [Span(span.partition, edges[i], edges[i + 1]) for i in range(count)]
+
+
+class KafkaReader(_Messages, DataSourceReader):
+    """What a topic holds when the query is planned."""
+
+    def partitions(self) -> Sequence[InputPartition]:
+        """A span per task."""
+        return self.planned(spans_of(self.address), held(self.address))
+
+
+class KafkaStreamReader(_Messages, DataSourceStreamReader, SupportsTriggerAvailableNow):
+    """Messages as they come."""
+
+    def __init__(self, address: Address, settings: Settings, schema: StructType, kind: TimeKind) -> None:
+        super().__init__(address, settings, schema, kind)
+        self.target: Offset | None = None
+        self._heard = time.monotonic()
+
+    def initialOffset(self) -> Offset:
+        """Where a first run begins."""
+        return _offset(starts(self.address, held(self.address)))
+
+    def getDefaultReadLimit(self) -> ReadLimit:
+        """What the options allow a micro-batch."""
+        events = self.settings.limits.events
+        return ReadAllAvailable() if events is None else ReadMaxRows(events)
+
+    def latestOffset(self, start: Offset, limit: ReadLimit) -> Offset:
+        """Behind the messages that are there, as far as the limit allows; `start` while no broker answers."""
+        now = self._now()
+        if now is None:
+            return start
+        begin = {number: start.get(str(number), each.low) for number, each in now.items()}
+        for number, each in now.items():
+            if each.high < begin[number]:
+                raise _recreated(self.address, number, begin[number], each.high)
+        high = {number: each.high if self.target is None else self.target.get(str(number), 0) for number, each in now.items()}
+        waiting = {number: max(0, high[number] - max(begin[number], each.low)) for number, each in now.items()}
+        taken = shared(limit.max_rows, waiting) if isinstance(limit, ReadMaxRows) else waiting
+        return _offset(
+            {
+                number: max(begin[number], each.low) + taken[number] if taken[number] else begin[number]
+                for number, each in now.items()
+            }
+        )
+
+    def _now(self) -> dict[int, Bounds] | None:
+        try:
+            now = held(self.address)
+        except OptionError as error:
+            if error.code != NO_BROKER:
+                raise
+            if time.monotonic() - self._heard > self.address.timeout:
+                raise gone(self.address, self.address.timeout) from None
+            _LOG.warning("%s does not answer: the run waits for it", self.address.name)
+            return None
+        self._heard = time.monotonic()
+        return now
+
+    def prepareForTriggerAvailableNow(self) -> None:
+        """What is there now is all there is."""
+        self.target = _offset({number: each.high for number, each in held(self.address).items()})
+
+    def partitions(self, start: Offset, end: Offset) -> Sequence[InputPartition]:
+        """The spans between two offsets. Of messages that were deleted before they were read, a dead letter tells."""
+        now = held(self.address)
+        spans = []
+        for name, stop in end.items():
+            number = int(name)
+            low = now[number].low if number in now else 0
+            begin = start.get(name, low)
+            if begin < min(low, stop):
+                reason = f"deleted before they were read: the messages up to offset {min(low, stop) - 1}"
+                self.tell(DeadLetter(self.address.place(number, begin), None, reason))
+            if max(begin, low) < stop:
+                spans.append(Span(number, max(begin, low), stop))
+        return self.planned(spans, now)
+
+
+def _offset(of: Mapping[int, int]) -> Offset:
+    return {str(number): offset for number, offset in sorted(of.items())}
+
+
+def _recreated(address: Address, partition: int, done: int, high: int) -> OptionError:
+    return option_error(
+        "topic-changed",
+        f"{address.name} partition {partition} ends at offset {high}, and the run that goes on has read up to {done}",
+        help="the topic was made anew: start anew too, with another --checkpoint",
+    )
