@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from scepter.algebra.continuous import Extent, LastTriples, PeriodicSource, Range, Source
 from scepter.algebra.query import Stream
@@ -24,6 +24,9 @@ class Windows:
 def lower_windows(query: syntax.SparkwaveQuery) -> Windows:
     """The windows of the FROM STREAM clauses and TIMEWINDOW, checked together."""
     clauses = [c for c in query.sources if isinstance(c, syntax.FromStream)]
+    notes: tuple[Diagnostic, ...] = ()
+    if query.register is not None and query.register.every is not None:
+        clauses, notes = _computed(clauses, query.register.every)
     _refuse_repeated(clauses)
     _refuse_mixed(clauses)
     if clauses and isinstance(clauses[0].window, syntax.StepWindow):
@@ -34,10 +37,48 @@ def lower_windows(query: syntax.SparkwaveQuery) -> Windows:
                 query.time_window.span,
                 help="leave TIMEWINDOW out",
             )
-        return Windows(periodic=_periodic(clauses))
+        return Windows(periodic=_periodic(clauses), warnings=notes)
     otherwise = None if query.time_window is None else _time_window(query.time_window)
     sources = tuple(Source(_stream(c), otherwise if c.window is None else _extent(c.window)) for c in clauses)
     return Windows(sources, (), otherwise, _unbounded(query, sources, otherwise))
+
+
+def _computed(clauses: list[syntax.FromStream], every: syntax.Amount) -> tuple[list[syntax.FromStream], tuple[Diagnostic, ...]]:
+    """C-SPARQL's `COMPUTED EVERY d` is the step of the windows that have none; a window's own step must be the same."""
+    if not clauses:
+        raise query_error(
+            "computed-every",
+            "COMPUTED EVERY needs a window to compute over, and there is no FROM STREAM",
+            every.span,
+            help="add FROM STREAM <iri> [RANGE …]",
+        )
+    found: list[syntax.FromStream] = []
+    for clause in clauses:
+        window = clause.window
+        if isinstance(window, syntax.StepWindow):
+            if _duration("STEP", window.step) != _duration("EVERY", every):
+                raise query_error(
+                    "computed-every",
+                    f"COMPUTED EVERY {_short(every)} and STEP {_short(window.step)} differ: answers come at each step",
+                    window.step.span,
+                    help="write one of them, or the same in both",
+                )
+        elif isinstance(window, syntax.RangeWindow):
+            clause = replace(clause, window=syntax.StepWindow(window.range, every, window.span))
+        else:
+            raise query_error(
+                "computed-every",
+                "COMPUTED EVERY needs a window of time: this one has no duration to compute over",
+                clause.span if window is None else window.span,
+                help="write [RANGE d] or [RANGE d STEP d]; without COMPUTED EVERY each triple is matched as it comes",
+            )
+        found.append(clause)
+    message = f"COMPUTED EVERY {_short(every)} is C-SPARQL's, and read as STEP {_short(every)} of each window"
+    return found, (Diagnostic("dialect", message, every.span, severity=Severity.WARNING),)
+
+
+def _short(amount: syntax.Amount) -> str:
+    return amount.text.replace(" ", "")
 
 
 def _stream(clause: syntax.FromStream) -> Stream:

@@ -16,6 +16,9 @@ from scepter.syntax import tree
 from scepter.syntax.build import SparqlBuilder, only, span_of
 from scepter.syntax.terms import string, token_span
 
+_TIMESTAMP = "http://larkc.eu/csparql/sparql/jena/ext#timestamp"
+"""As the C-SPARQL engine names it."""
+
 
 @v_args(meta=True)
 class SparkwaveBuilder(SparqlBuilder):
@@ -46,9 +49,20 @@ class SparkwaveBuilder(SparqlBuilder):
 
     def register(self, meta: Meta, children: list[Any]) -> nodes.Register:
         """REGISTER QUERY or STREAM."""
-        kind, name = children
+        kind, name = children[:2]
         text = str(name) if isinstance(name, Token) else _name(name).iri
-        return nodes.Register(kind.lower() == "stream", text, span_of(meta))
+        return nodes.Register(kind.lower() == "stream", text, span_of(meta), children[2] if len(children) > 2 else None)
+
+    def computed(self, meta: Meta, children: list[nodes.Amount]) -> nodes.Amount:
+        """`COMPUTED EVERY d`."""
+        return children[0]
+
+    def iri_call(self, meta: Meta, children: list[Any]) -> tree.IriCall | tree.Call:  # type: ignore[override]
+        """A cast; C-SPARQL's `f:timestamp(…)` is a function of the language here."""
+        name = children[0]
+        if isinstance(name.term, IRI) and name.term.value == _TIMESTAMP:
+            return tree.Call("timestamp", tuple(children[1]), span_of(meta), name.span)
+        return super().iri_call(meta, children)
 
     def setting(self, meta: Meta, children: list[Token]) -> nodes.Setting:
         """EPSILON_ONTOLOGY and STATIC_INSTANCES."""

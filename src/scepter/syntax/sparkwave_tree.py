@@ -86,6 +86,8 @@ class Register:
     stream: bool
     name: str | IRI
     span: Span
+    every: Amount | None = None
+    """C-SPARQL's `COMPUTED EVERY d`: the step of its windows."""
 
 
 @dataclass(frozen=True, slots=True)
