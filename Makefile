@@ -1,4 +1,5 @@
 # make demo   sets up .venv and answers small queries over bundled streams
+# make kafka-demo   a Kafka broker of its own, a topic in, alerts out
 # make test   sets up .venv and passes the lint, the types, the tests, the case files and the documentation site
 # make docs   builds the documentation site into site/; a broken link fails
 # One test:   .venv/bin/pytest tests/unit/test_timeline.py -k month
@@ -9,7 +10,7 @@ STAMP := $(VENV)/set-up.stamp
 TYPED := $(wildcard src tests tools)
 ENGINE ?= local
 
-.PHONY: help demo test lint types unit in-process on-spark cases docs constraints clean
+.PHONY: help demo kafka-demo test lint types unit in-process on-spark cases docs constraints clean
 .DEFAULT_GOAL := help
 
 help:
@@ -20,6 +21,9 @@ $(STAMP): pyproject.toml constraints.txt tools/set-up
 
 demo: $(STAMP)
 	@PATH="$(CURDIR)/$(BIN):$$PATH" examples/demo/run
+
+kafka-demo: $(STAMP)
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python examples/kafka-demo/run
 
 test: lint types unit cases docs
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -127,7 +128,7 @@ def test_cases_run_on_both_engines(tmp_path: Path) -> None:
 def command(folder: Path, *arguments: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-m", "scepter", "run", str(folder / "q.spaseq"), "--master", "local[2]", *arguments],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder, start_new_session=True,
     )  # fmt: skip
 
 
@@ -157,7 +158,7 @@ def test_a_followed_folder_stopped_and_started_again_gives_every_match_once(fold
     first = command(folder, *arguments, "--dead-letter", "dead.jsonl")
     move_in(watched / "1.nq", opened("a", 1, "x") + valued("b", 2, "x") + "broken\n" + valued("c", 30, "none"))
     awaited(folder / "out.jsonl", 1, first)
-    first.send_signal(signal.SIGTERM)
+    os.killpg(first.pid, signal.SIGTERM)  # as systemd and timeout do: the JVM must not hear of it
     _, said = first.communicate(timeout=300)
     assert first.returncode == 0, said
     assert "stopping behind the current micro-batch" in said
@@ -167,7 +168,7 @@ def test_a_followed_folder_stopped_and_started_again_gives_every_match_once(fold
     move_in(watched / "2.nq", opened("d", 40, "y") + valued("e", 45, "y") + valued("f", 90, "none"))
     second = command(folder, *arguments, "--dead-letter", "dead.jsonl")
     awaited(folder / "out.jsonl", 2, second)
-    second.send_signal(signal.SIGINT)
+    os.killpg(second.pid, signal.SIGINT)
     _, said = second.communicate(timeout=300)
     assert second.returncode == 0, said
     assert "stopping behind the current micro-batch" in said

@@ -9,6 +9,7 @@ from scepter.errors import Diagnostic
 from scepter.io.given import Given, given_streams, stream_names
 from scepter.rdf.batch import DeadLetter
 from scepter.runtime import local, queries
+from scepter.runtime.analysis import analyze as analyze_run
 from scepter.runtime.diagnosis.diagnose import diagnose as diagnose_run
 from scepter.runtime.diagnosis.model import Findings
 from scepter.runtime.inputs import BackgroundGiven, OntologyGiven
@@ -93,6 +94,23 @@ def run_local(
         )  # fmt: skip
     found.warnings = tuple(warnings)
     return found
+
+
+def analyze(
+    query: queries.Query,
+    streams: Given,
+    format: str = "text",
+    *,
+    background: BackgroundGiven = None,
+    ontology: OntologyGiven = None,
+    map: MapGiven = None,
+    **options: Any,
+) -> str:
+    """The plan of a run, and what its operators did (`Query.explain` with `analyze`)."""
+    check_query(query)
+    chosen = RunOptions.of(**options)
+    sources = given_streams(query, streams, lifts_of(query, map, stream_names(query, streams), chosen.times))
+    return analyze_run(query, sources, format, background=background, ontology=ontology, options=chosen)
 
 
 def diagnose(

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from scepter.api.pages import Page
     from scepter.io.given import Given
     from scepter.runtime.diagnosis.model import Findings
+    from scepter.runtime.inputs import OntologyGiven
     from scepter.runtime.notebook import Matches
 
 
@@ -30,6 +31,25 @@ class Query(queries.Query):
         from scepter.api.local import run_local
 
         return run_local(self, streams, **options)
+
+    def explain(
+        self, format: str = "text", ontology: OntologyGiven = None, *, analyze: Given | None = None, **options: Any
+    ) -> str:
+        """The plan as `text`, `mermaid`, `json` or `svg`, with the ontology that the run will be given. With `analyze`, bounded
+        streams, the query is run over them in this process, and each operator tells the rows in and out of it, how many it
+        kept at most, and its CPU time; `options` are then those of `scepter.run_local`.
+
+        >>> from scepter import Event
+        >>> query = parse("SELECT ?x WITHIN 5 FROM STREAM S <http://e/s> WHERE { SEQ (A) DEFINE GPM A ON S { ?x ?p ?o } }")
+        >>> shown = query.explain(analyze=[Event("http://e/s", "<http://e/a> <http://e/p> 2 .", 1)])
+        >>> print(shown[shown.index("  #1") :].splitlines()[1].partition(", kept")[0])
+          │  rows in 0, out 1
+        """
+        if analyze is None:
+            return queries.Query.explain(self, format, ontology)
+        from scepter.api.local import analyze as analyze_run
+
+        return analyze_run(self, analyze, format, ontology=ontology, **options)
 
     def diagnose(self, streams: Given, **options: Any) -> Findings:
         """Why did nothing match, or so little? Step by step how many events pass each condition, and what stops the longest

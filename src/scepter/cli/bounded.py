@@ -12,6 +12,7 @@ from scepter.cli.execute import Job, matches, shape
 from scepter.cli.insight import Watch
 from scepter.cli.progress import RunProgress, tell_counts
 from scepter.cli.target import Target, kafka_output, lasting_name
+from scepter.errors import DataError, Diagnostic
 from scepter.io.dead_letters import DeadLetterSink
 from scepter.io.kafka_output import MessageWriter
 from scepter.io.results import ResultWriter, open_writer, replacing
@@ -41,6 +42,10 @@ def run_bounded(
             check_matches(found, work)
             progress.matched(found)
     tell_counts(found, letters.count, dead_letter, letters.reasons.most_common(1))
+    if letters.count and watch.log.surveys and not any(survey.events for survey in watch.log.surveys.values()):
+        raise DataError(
+            Diagnostic("all-unusable", "nothing of the input could be used", help="see the reason above; scepter run --help")
+        )
     watch.tell(letters.count)
 
 

@@ -1,4 +1,4 @@
-"""`scepter explain`: how a query will be run."""
+"""`scepter explain`: how a query will be run, or what it did."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import Annotated
 import typer
 
 from scepter.cli.arguments import Language, QueryFile
-from scepter.cli.inputs import existing_all
-from scepter.cli.options import one_of
+from scepter.cli.inputs import assign_background, assign_streams, existing_all, split_streams
+from scepter.cli.options import one_of, run_options
 from scepter.cli.query import load_query
+from scepter.errors import option_error
 
 FORMATS = ("text", "mermaid", "svg", "json")
 
@@ -26,8 +27,45 @@ def explain(
             help="The schema that the run will be given (OBEP chooses reasoners by it). Example: --ontology s.ttl",
         ),
     ] = None,
+    analyze: Annotated[
+        bool,
+        typer.Option("--analyze", help="Run the query in this process and show, per operator, rows in and out, kept, and CPU."),
+    ] = False,
+    stream: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=SOURCE", help="With --analyze: a stream, as for run. Example: --stream S1=power.nq"),
+    ] = None,
+    background: Annotated[
+        list[str] | None,
+        typer.Option(metavar="[IRI=]FILE", help="With --analyze: static RDF, as for run. Example: --background db.ttl"),
+    ] = None,
+    policy: Annotated[
+        str | None, typer.Option(metavar="P", help="With --analyze: the policy, as for run. Example: --policy recent")
+    ] = None,
+    time_unit: Annotated[
+        str | None, typer.Option(metavar="U", help="With --analyze: the time unit, as for run. Example: --time-unit s")
+    ] = None,
 ) -> None:
-    """Show the plan: algebra, automaton or join network, pushed windows, partition key."""
+    """Show the plan: the operators that run, what is not in columns and why, partition key."""
     one_of("--format", format, FORMATS)
     schemas = existing_all("--ontology", ontology or [])
-    typer.echo(load_query(query_file, language).explain(format, schemas or None))
+    query = load_query(query_file, language)
+    if not analyze:
+        _refuse({"--stream": stream, "--background": background, "--policy": policy, "--time-unit": time_unit})
+        typer.echo(query.explain(format, schemas or None))
+        return
+    from scepter.cli.execute import open_streams  # which loads the engine
+    from scepter.runtime.analysis import analyze as analyze_run
+
+    options = run_options(query.lowered, policy=policy, time_unit=time_unit)
+    sources, warnings = assign_streams(query, split_streams(query, stream or []))
+    for warning in warnings:
+        typer.echo(warning, err=True)
+    opened, static = open_streams(query, sources, {}), assign_background(background or [])
+    typer.echo(analyze_run(query, opened, format, background=static, ontology=schemas or None, options=options))
+
+
+def _refuse(given: dict[str, object]) -> None:
+    for option, value in given.items():
+        if value is not None:
+            raise option_error("needs-analyze", f"{option} is for --analyze", help="add --analyze, which runs the query")

@@ -71,6 +71,39 @@ def assign_streams(query: Streams, named: Sequence[tuple[str, _Source]]) -> tupl
     return sources, warnings
 
 
+def streams_of_folder(query: Streams, folder: Path, given: Sequence[str]) -> list[tuple[str, str]]:
+    """Files and folders of a folder by the streams whose IRIs end in their names: power.nq.gz is <http://example/power>.
+    Streams that are given by themselves are left out."""
+    if not folder.is_dir():
+        raise option_error(
+            "no-such-file", f"--streams: there is no folder {folder}", help="--streams names a folder of streams"
+        )
+    found: list[tuple[str, str]] = []
+    for iri in query.streams:
+        if iri in given:
+            continue
+        local = local_name(iri).lower()
+        mine = sorted(path for path in folder.iterdir() if path.name.partition(".")[0].lower() == local)
+        if len(mine) > 1:
+            names = ", ".join(path.name for path in mine)
+            raise option_error(
+                "stream-twice",
+                f"--streams {folder}: several files are named as the stream <{iri}>: {names}",
+                help=f"say which is meant: --stream {iri}={mine[0]}",
+            )
+        found += [(iri, str(path)) for path in mine]
+    return found
+
+
+def local_name(iri: str) -> str:
+    """What stands behind the last slash, hash or colon of an IRI.
+
+    >>> local_name("http://example/power#s1")
+    's1'
+    """
+    return re.split(r"[/#:]", iri.rstrip("/#"))[-1]
+
+
 def _split_stream(query: Streams, argument: str) -> tuple[str, str]:
     """Split at the first `=` whose left side names a stream: IRIs may hold one themselves."""
     places = [index for index, character in enumerate(argument) if character == "="]
@@ -103,16 +136,21 @@ def _unused(name: str, streams: Sequence[str], help: str | None) -> str:
     return render(Diagnostic("stream-unused", message, None, advice, severity=Severity.WARNING))
 
 
-def assign_background(given: Sequence[str]) -> dict[str | None, list[Path]]:
-    """`[IRI=]FILE` per background graph, None for the default graph; each file must exist."""
+def assign_background(given: Sequence[str], graphs: Sequence[str] = ()) -> dict[str | None, list[Path]]:
+    """`[IRI=]FILE` per background graph, None for the default graph; each file must exist. One of the query's graphs may be
+    named by the last part of its IRI."""
     files: dict[str | None, list[Path]] = {}
+    by_name = {local_name(iri): iri for iri in reversed(graphs)}
     for argument in given:
-        iri, path = _split_background(argument)
+        iri, path = _split_background(argument, by_name)
         files.setdefault(iri, []).append(existing("--background", path))
     return files
 
 
-def _split_background(argument: str) -> tuple[str | None, Path]:
+def _split_background(argument: str, by_name: Mapping[str, str]) -> tuple[str | None, Path]:
+    name, _, file = argument.partition("=")
+    if name in by_name and file and not Path(argument).is_file():
+        return by_name[name], Path(file)
     # Both IRIs and file names may hold `=`: the split whose right side exists is meant.
     places = [index for index, character in enumerate(argument) if character == "="] if _SCHEME.match(argument) else []
     for place in places:

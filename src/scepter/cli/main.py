@@ -5,9 +5,13 @@ from __future__ import annotations
 import importlib
 import io
 import os
+import re
+import signal
 import sys
 import traceback
+from contextlib import suppress
 from importlib.metadata import version
+from types import FrameType
 from typing import Annotated, Any
 
 import typer
@@ -21,6 +25,7 @@ COMMANDS = {
     "check": "Parse and check a query.",
     "explain": "Show the plan of a query.",
     "map": "Print the events that a mapping makes of rows and documents, or suggest a mapping.",
+    "compare": "Compare two queries, or two engines, row by row.",
     "test": "Run case files.",
     "generate": "Write one of the papers' workloads.",
     "bench": "Measure the papers' experiments.",
@@ -30,7 +35,12 @@ COMMANDS = {
 FAILED = 1
 WRONG = 2
 INTERRUPTED = 130
+TERMINATED = 143  # as a shell reports a program that SIGTERM ended
 PIPE_CLOSED = 141  # as a shell reports a program that wrote to a pipe nobody reads any more
+
+
+class Terminated(BaseException):
+    """SIGTERM has come: what is open is closed on the way out, as after Ctrl-C."""
 
 
 class Commands(TyperGroup):
@@ -66,6 +76,9 @@ class Commands(TyperGroup):
         except KeyboardInterrupt:
             tell("interrupted")
             raise typer.Exit(INTERRUPTED) from None
+        except Terminated:
+            tell("terminated")
+            raise typer.Exit(TERMINATED) from None
         except BrokenPipeError:
             # Nobody reads the results any more (`scepter run … | head`): not a failure to complain about.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -82,9 +95,28 @@ class Commands(TyperGroup):
         except Exception as error:
             if hasattr(error, "exit_code"):  # the argument parser's own errors show themselves, with exit code 2
                 raise
+            if _is_of_spark(error):
+                tell(f"error[spark]: Spark failed: {first_words(error)}")
+                raise typer.Exit(FAILED) from None
             tell("".join(traceback.format_exception(error)))
             tell("error[internal]: this is a fault of scepter; please report it with the lines above")
             raise typer.Exit(FAILED) from None
+
+
+def _is_of_spark(error: Exception) -> bool:
+    """Whether an error is Spark's own: a master that is not there, a JVM that was killed, a full disk."""
+    return any(kind.__module__.partition(".")[0] in ("pyspark", "py4j") for kind in type(error).__mro__)
+
+
+def first_words(error: Exception) -> str:
+    """What an error says, without the Java that called it.
+
+    >>> first_words(ValueError("An error occurred while calling None.x.\\n: org.a.SparkException: Could not parse Master URL"))
+    'Could not parse Master URL'
+    """
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    said = next((line for line in lines if line.startswith(":")), lines[0] if lines else type(error).__name__)
+    return re.sub(r"^:?\s*(?:[\w$]+\.)+[\w$]+:\s*", "", said)
 
 
 def tell(text: str) -> None:
@@ -118,10 +150,16 @@ def _scepter(
     pass
 
 
+def _terminate(number: int, frame: FrameType | None) -> None:
+    raise Terminated
+
+
 def main() -> None:
     """The `scepter` program."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # RDF is UTF-8 wherever the terminal's locale stands; what is no UTF-8 (a file name) is shown escaped.
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+    with suppress(ValueError):  # not in the main thread: whoever calls from there has handlers of its own
+        signal.signal(signal.SIGTERM, _terminate)
     app()

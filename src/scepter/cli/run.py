@@ -12,7 +12,7 @@ import typer
 from scepter.cli import session
 from scepter.cli.arguments import Language, QueryFile
 from scepter.cli.engine import AUTO, choose_engine
-from scepter.cli.inputs import assign_background, assign_streams, check_outputs, existing_all, split_streams
+from scepter.cli.inputs import assign_background, assign_streams, check_outputs, existing_all, split_streams, streams_of_folder
 from scepter.cli.maps import assign_maps
 from scepter.cli.options import SparkOptions, check_engine, check_insight, check_work, one_of, run_options, trigger_interval
 from scepter.cli.query import load_query
@@ -29,6 +29,14 @@ def run(
             metavar="NAME=SOURCE",
             help="A stream: its IRI, alias or prefixed name in the query, and a file, glob, folder, - (stdin) or "
             "kafka://host:port/topic. Once per stream. Example: --stream S1=power.nq",
+        ),
+    ] = None,
+    streams: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="A folder with a file or folder for each stream that --stream does not give, named as the last part of the "
+            "stream's IRI. Example: --streams data/",
         ),
     ] = None,
     map: Annotated[
@@ -274,10 +282,12 @@ def run(
     )
     check_work(engine, asked, options.work)
     sources, warnings = assign_streams(query, split_streams(query, stream or []))
+    if streams is not None:
+        sources |= dict(streams_of_folder(query, streams, list(sources)))
     for warning in warnings:
         typer.echo(warning, err=True)
     lifts = assign_maps(query, map or [], sources, options.times)
-    static = assign_background(background or [])
+    static = assign_background(background or [], [graph.iri.value for graph in (*query.lowered.graphs, *query.lowered.static)])
     schemas = existing_all("--ontology", ontology or [])
     inputs = [
         query_file,

@@ -39,8 +39,8 @@ def running(master: str | None, sources: Collection[str] | None = ()) -> Iterato
         finally:
             if started.done() and started.exception() is None:  # else the JVM ends with this process
                 started.result().stop()
-    except Exception as error:
-        if not isinstance(error, ScepterError):
+    except BaseException as error:
+        if isinstance(error, Exception) and not isinstance(error, ScepterError):
             typer.echo(f"what Spark itself said is in {messages}", err=True)
             raise
         messages.unlink()

@@ -68,11 +68,16 @@ def spark_matches(job: Job, dead_letter: DeadLetterTaker, progress: Progress | N
 
 def spooled(source: str, folder: Path) -> str:
     """The source, or the file that standard input was written to: Spark's workers cannot read a pipe."""
-    if source != "-":
+    pipe = source != "-" and Path(source).is_fifo()
+    if source != "-" and not pipe:
         return source
     path = folder / "stdin"
     with path.open("wb") as out:
-        shutil.copyfileobj(sys.stdin.buffer, out, 1 << 20)
+        if pipe:
+            with Path(source).open("rb") as opened:
+                shutil.copyfileobj(opened, out, 1 << 20)
+        else:
+            shutil.copyfileobj(sys.stdin.buffer, out, 1 << 20)
     return str(path)
 
 

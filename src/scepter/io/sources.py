@@ -154,6 +154,8 @@ def open_source(spec: str | Path, *, prefixes: dict[str, str] | None = None, lif
                 help=f"did you mean {close}://?" if close else "give a file, a glob, a folder, or - for standard input",
             )
         return SCHEMES[scheme](text, lift)
+    if Path(text).is_fifo():  # as a shell's <(zcat …)
+        return PipeSource(Path(text).open("rb", buffering=0), text, lift)
     paths = stream_files(text)
     for path in paths:
         format = format_of(path, lift)

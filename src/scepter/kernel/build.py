@@ -9,6 +9,7 @@ from typing import Protocol, assert_never
 from scepter.algebra.expressions import Expression
 from scepter.kernel import mapping, time_rows
 from scepter.kernel.background import Background
+from scepter.kernel.derive import Deriving, Pick
 from scepter.kernel.intake import Intake
 from scepter.kernel.lineage import Lineage
 from scepter.kernel.operator import Operator
@@ -24,6 +25,7 @@ from scepter.kernel.triple_scan import MOST_SCANS, EntailedTriples, PlainTriples
 from scepter.kernel.window.build import Items, fixed_rows, window_operator
 from scepter.ontology.entailment import Flattened
 from scepter.physical import nodes
+from scepter.physical.derive_nodes import Derive, Picked, Recalled
 from scepter.physical.nodes import Node, TripleScan
 from scepter.physical.time_nodes import Answers, Inline, Once, Rename, StaticScan, TimeFilter, TimeJoin, TimeValues
 from scepter.physical.window_nodes import Fixed, ItemScan
@@ -45,6 +47,8 @@ class Surroundings:
     """What the schema entails; None without a schema."""
     static: Graph | None = None
     """The triples without a time that patterns over the stream match too: the background, the ontology, what they entail."""
+    most: int = 10_000
+    """So many triples may rules derive at one instant."""
     lineage: Lineage = field(default_factory=Lineage)
     context: Context = field(default_factory=Context)
     parts: list[str] = field(default_factory=list)
@@ -144,6 +148,10 @@ def operator_of(node: Node, around: Surroundings) -> Operator:
             return Static(node, graph, around.key, around.texts)
         case TimeJoin() | TimeFilter() | Once() | TimeValues() | Rename() | Answers():
             return _of_time(node, around)
+        case Derive():
+            return Deriving(node, lambda each: _in_rounds(each, around), around.key, around.texts, around.most)
+        case Picked():
+            return Pick(node, around.key)
         case _:
             found = window_operator(node, around)
             if found is None:
@@ -151,11 +159,23 @@ def operator_of(node: Node, around: Surroundings) -> Operator:
             return found
 
 
+def _in_rounds(node: Node, around: Surroundings) -> Operator:
+    """An operator among rules that feed each other."""
+    if isinstance(node, Recalled):
+        return Pick(node, around.key)
+    return _time_join(node, around, rounds=True) if isinstance(node, TimeJoin) else operator_of(node, around)
+
+
+def _time_join(node: TimeJoin, around: Surroundings, *, rounds: bool = False) -> Operator:
+    names = tuple(dict.fromkeys((*node.left.schema.variables, *node.right.schema.variables)))
+    conditions = _conditions(node.conditions, names, around) if node.conditions else None
+    return TimeJoined(node, conditions, around.lineage, rounds=rounds)
+
+
 def _of_time(node: TimeJoin | TimeFilter | Once | TimeValues | Rename | Answers, around: Surroundings) -> Operator:
     match node:
-        case TimeJoin(left=left, right=right, conditions=conditions):
-            names = tuple(dict.fromkeys((*left.schema.variables, *right.schema.variables)))
-            return TimeJoined(node, _conditions(conditions, names, around) if conditions else None, around.lineage)
+        case TimeJoin():
+            return _time_join(node, around)
         case TimeFilter(conditions=conditions):
             return time_rows.TimeFilter(node, _conditions(conditions, node.schema.variables, around))
         case Once():

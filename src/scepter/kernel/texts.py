@@ -99,6 +99,10 @@ class Texts:
         """Take terms that stand in no buffer."""
         return self._live.append_terms(texts)
 
+    def append_lines(self, lines: NDArray[np.uint8]) -> int:
+        """Take terms that are written already, each with the end of its line; offsets plus the returned base are refs."""
+        return self._live.add_buffer(lines)
+
     def append_fixed(self, texts: Sequence[str]) -> Int64:
         """Take terms that stay for the whole run."""
         return self._fixed.append_terms(texts) + FIXED

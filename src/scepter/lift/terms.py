@@ -213,8 +213,8 @@ class Writer:
         number, scale = np.zeros(count), np.full(count, NOT_A_NUMBER, np.int8)
         status = np.zeros(count, np.int8)
         size = write_terms(
-            column.data, column.offsets, column.valid, mode, head, tail, base, _code(datatype), self._words, out, 0, scratch,
-            ids, places, number, scale, status,
+            column.data, column.offsets, column.valid.view(np.uint8), mode, _padded(head), _padded(tail), _padded(base),
+            _code(datatype), self._words, out, 0, scratch, ids, places, number, scale, status,
         )  # fmt: skip
         self._settle(out, places, number, scale)
         places += self._append(out[:size])
@@ -242,6 +242,11 @@ def _field(given: TermMap) -> str:
 
 def _bytes(text: str) -> NDArray[np.uint8]:
     return np.frombuffer(text.encode(), np.uint8) if text else np.empty(0, np.uint8)
+
+
+def _padded(text: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """A text with a byte behind it, so that an empty one has a first byte to point to."""
+    return np.append(text, np.uint8(0))
 
 
 def _texts(array: pa.Array) -> Column:

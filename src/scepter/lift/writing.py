@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 
 from scepter.rdf.batch import NOT_A_NUMBER
-from scepter.rdf.hashing import hash_bytes
+from scepter.rdf.hashing import hash_bytes, pointer
 from scepter.rdf.lexing import LF
 from scepter.rdf.numerals import DATE_TIME, DATE_TIME_STAMP, INTEGER, STRING_TYPE, instant_of, number_of
 
@@ -23,6 +23,8 @@ WRITTEN, ABSENT, BAD_IRI, RELATIVE_IRI, ILL_TYPED = range(5)
 """What became of a value."""
 BOOLEAN_TYPE: Final = 1 << 10
 """The code of xsd:boolean, beside those of `rdf.numerals`: its values are checked as numbers are."""
+SLOTS: Final = 1 << 12
+"""Values of a column whose terms are remembered; a power of two."""
 _HEX: Final = np.frombuffer(b"0123456789ABCDEF", np.uint8)
 
 
@@ -131,10 +133,28 @@ def _iri_fault(data: Any, low: Any, high: Any, prefixed: Any) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def _put_bytes(text: Any, out: Any, at: Any) -> Any:
-    for i in range(len(text)):
+def _put_bytes(text: Any, size: Any, out: Any, at: Any) -> Any:
+    for i in range(size):
         out[at + i] = text[i]
-    return at + len(text)
+    return at + size
+
+
+@njit(cache=True, nogil=True)
+def _known(data: Any, low: Any, high: Any, offsets: Any, known: Any) -> Any:
+    """The slot of a value among those written before, and the row that wrote it; -1 if none did."""
+    size = high - low
+    mixed = np.uint64(size)
+    for i in range(low, high):
+        mixed = mixed * np.uint64(31) + np.uint64(data[i])
+    slot = np.int64((mixed ^ (mixed >> np.uint64(29))) & np.uint64(SLOTS - 1))
+    row = known[slot]
+    if row < 0 or offsets[row + 1] - offsets[row] != size:
+        return slot, np.int64(-1)
+    before = offsets[row]
+    for i in range(size):
+        if data[before + i] != data[low + i]:
+            return slot, np.int64(-1)
+    return slot, row
 
 
 @njit(cache=True, nogil=True)
@@ -143,18 +163,39 @@ def write_terms(
     scratch: Any, ids: Any, places: Any, number: Any, scale: Any, status: Any,
 ) -> Any:  # fmt: skip
     """Writes prefix, value, suffix for each value; gives the place behind the last. `code` is the datatype of literals. A
-    relative IRI is put behind `base`, if there is one."""
-    for row in range(len(valid)):
+    relative IRI is put behind `base`, if there is one. A value that was written lately is not written again."""
+    known = np.full(SLOTS, -1, np.int64)
+    return _write_terms(
+        pointer(data, 0), pointer(offsets, 0), pointer(valid, 0), len(valid), mode, pointer(prefix, 0), len(prefix) - 1,
+        pointer(suffix, 0), len(suffix) - 1, pointer(base, 0), len(base) - 1, code, key[0], key[1], pointer(out, 0), at,
+        pointer(scratch, 0), pointer(ids, 0), pointer(places, 0), pointer(number, 0), pointer(scale, 0), pointer(status, 0),
+        pointer(known, 0),
+    )  # fmt: skip
+
+
+@njit(cache=True, nogil=True)
+def _write_terms(
+    data: Any, offsets: Any, valid: Any, count: Any, mode: Any, prefix: Any, prefix_size: Any, suffix: Any, suffix_size: Any,
+    base: Any, base_size: Any, code: Any, low_key: Any, high_key: Any, out: Any, at: Any, scratch: Any, ids: Any, places: Any,
+    number: Any, scale: Any, status: Any, known: Any,
+) -> Any:  # fmt: skip
+    for row in range(count):
         if not valid[row]:
             status[row] = ABSENT
             continue
         low, high = offsets[row], offsets[row + 1]
+        slot, before = _known(data, low, high, offsets, known)
+        if before >= 0:
+            ids[row], places[row], number[row] = ids[before], places[before], number[before]
+            scale[row], status[row] = scale[before], status[before]
+            continue
+        known[slot] = row
         start = at
-        at = _put_bytes(prefix, out, at)
+        at = _put_bytes(prefix, prefix_size, out, at)
         if mode == WHOLE_IRI:
-            fault = _iri_fault(data, low, high, len(prefix) > 1)
-            if fault == RELATIVE_IRI and len(base):
-                at = _put_bytes(base, out, at)
+            fault = _iri_fault(data, low, high, prefix_size > 1)
+            if fault == RELATIVE_IRI and base_size:
+                at = _put_bytes(base, base_size, out, at)
                 fault = WRITTEN
             if fault:
                 status[row] = fault
@@ -163,17 +204,17 @@ def write_terms(
         value_at = at
         at, plain = put(data, low, high, mode, out, at)
         quote = at
-        at = _put_bytes(suffix, out, at)
+        at = _put_bytes(suffix, suffix_size, out, at)
         places[row] = start
         if plain:
-            ids[row] = hash_bytes(out, start, at, key[0], key[1])
+            ids[row] = hash_bytes(out, start, at, low_key, high_key)
         else:
-            size = _put_bytes(prefix, scratch, 0)
+            size = _put_bytes(prefix, prefix_size, scratch, 0)
             for i in range(low, high):
                 scratch[size] = data[i]
                 size += 1
-            size = _put_bytes(suffix, scratch, size)
-            ids[row] = hash_bytes(scratch, 0, size, key[0], key[1])
+            size = _put_bytes(suffix, suffix_size, scratch, size)
+            ids[row] = hash_bytes(scratch, 0, size, low_key, high_key)
         out[at] = LF
         at += 1
         if code > STRING_TYPE and not _typed(out, value_at, quote, code, row, number, scale):
@@ -222,7 +263,7 @@ def join_columns(
         present[i] = valid[a] and more_valid[b]
         if present[i]:
             at, _ = put(data, offsets[a], offsets[a + 1], mode, out, at)
-            at = _put_bytes(middle, out, at)
+            at = _put_bytes(middle, len(middle), out, at)
             at, _ = put(more, more_offsets[b], more_offsets[b + 1], more_mode, out, at)
     bounds[len(rows)] = at
     return at

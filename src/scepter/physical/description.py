@@ -6,7 +6,7 @@ The fields of these classes are the schema of `explain --format json` (version `
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from scepter.algebra.notation import Notation
@@ -15,12 +15,13 @@ from scepter.algebra.text import format_node
 from scepter.algebra.timed import SPELLING
 from scepter.physical import nodes as plan_nodes
 from scepter.physical.automaton import Automaton, automaton_of
+from scepter.physical.metrics import Metrics
 from scepter.physical.notes import notes_of, warnings_of
 from scepter.physical.outline import Outlined, outlined
 from scepter.physical.partitioning import Partitioning, partitioning
 from scepter.physical.plan import PhysicalPlan, UnitPlan, exact_reason
 from scepter.physical.tree import Node
-from scepter.physical.unit_nodes import Sequence
+from scepter.physical.unit_nodes import Sequence as SequenceNode
 from scepter.physical.wording import title
 from scepter.rdf.terms import IRI
 
@@ -51,6 +52,8 @@ class OperatorFacts:
     variables: tuple[str, ...]
     exact: str
     """Why it works on terms, one by one; empty for one in columns."""
+    work: Metrics | None
+    """What it did in a run that was analysed; null before one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,20 +95,28 @@ class Description:
     units: tuple[UnitFacts, ...]
 
 
-def describe(plan: PhysicalPlan, language: str, prefixes: Mapping[str, str]) -> Description:
-    """The facts about a plan."""
+def describe(
+    plan: PhysicalPlan, language: str, prefixes: Mapping[str, str], work: Sequence[Sequence[Metrics]] = ()
+) -> Description:
+    """The facts about a plan, and what its operators did in a run."""
     makers: dict[IRI, int] = {}
     for unit in plan.units:
         if unit.unit.into is not None:
             makers.setdefault(unit.unit.into, unit.number + 1)
     notation, count = Notation(prefixes), len(plan.units)
-    units = tuple(_unit(unit, plan, title(language, unit.number + 1, count), makers, notation) for unit in plan.units)
+    done = work or [()] * count
+    units = tuple(
+        _unit(unit, plan, title(language, unit.number + 1, count), makers, notation, each)
+        for unit, each in zip(plan.units, done, strict=True)
+    )
     assert plan.facts.kind is not None  # a plan always tells it
     return Description(SCHEMA, language, plan.facts.kind.value, plan.assumed, units)
 
 
-def _unit(unit: UnitPlan, plan: PhysicalPlan, heading: str, makers: Mapping[IRI, int], notation: Notation) -> UnitFacts:
-    sequence = unit.root if isinstance(unit.root, Sequence) else None
+def _unit(
+    unit: UnitPlan, plan: PhysicalPlan, heading: str, makers: Mapping[IRI, int], notation: Notation, work: Sequence[Metrics]
+) -> UnitFacts:
+    sequence = unit.root if isinstance(unit.root, SequenceNode) else None
     numbered = list(plan_nodes.nodes(unit.root))
     about = outlined(unit, plan.facts, notation)
     predicates = None if unit.predicates is None else tuple(sorted(notation.term(p) for p in unit.predicates))
@@ -116,8 +127,8 @@ def _unit(unit: UnitPlan, plan: PhysicalPlan, heading: str, makers: Mapping[IRI,
         notes=tuple(notes_of(unit, plan, notation)),
         columns=not unit.exact,
         predicates=predicates,
-        operators=tuple(_operator(node, numbered, about, notation) for node in numbered),
-        tree=_tree(unit.root, numbered, about, notation),
+        operators=tuple(_operator(node, numbered, about, notation, work) for node in numbered),
+        tree=_tree(unit.root, numbered, about, notation, work),
         partitioning=None if sequence is None else partitioning(sequence.plan),
         automaton=None if sequence is None else automaton_of(sequence.plan, notation),
         warnings=warnings_of(unit),
@@ -142,7 +153,9 @@ def _place(node: plan_nodes.Node, numbered: list[plan_nodes.Node]) -> int:
     return next(place for place, each in enumerate(numbered) if each is node)
 
 
-def _operator(node: plan_nodes.Node, numbered: list[plan_nodes.Node], about: Outlined, notation: Notation) -> OperatorFacts:
+def _operator(
+    node: plan_nodes.Node, numbered: list[plan_nodes.Node], about: Outlined, notation: Notation, work: Sequence[Metrics]
+) -> OperatorFacts:
     return OperatorFacts(
         id=_place(node, numbered),
         operator=type(node).__name__,
@@ -151,10 +164,13 @@ def _operator(node: plan_nodes.Node, numbered: list[plan_nodes.Node], about: Out
         inputs=tuple(_place(each, numbered) for each in node.inputs),
         variables=tuple(name for name in node.schema.variables if not name.startswith("_:")),
         exact=exact_reason(node),
+        work=work[_place(node, numbered)] if work else None,
     )
 
 
-def _tree(root: plan_nodes.Node, numbered: list[plan_nodes.Node], about: Outlined, notation: Notation) -> Node:
+def _tree(
+    root: plan_nodes.Node, numbered: list[plan_nodes.Node], about: Outlined, notation: Notation, work: Sequence[Metrics]
+) -> Node:
     shown: set[int] = set()
 
     def drawn(node: plan_nodes.Node) -> Node:
@@ -165,6 +181,8 @@ def _tree(root: plan_nodes.Node, numbered: list[plan_nodes.Node], about: Outline
         shown.add(place)
         reason = exact_reason(node)
         details = (*((f"not in columns: {reason}",) if reason else ()), *about.details(node))
+        if work:
+            details = (work[place].text(), *details)
         return Node(label, details, (*map(drawn, node.inputs), *about.inside(node)))
 
     return drawn(root)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from enum import Enum
 
@@ -12,6 +12,7 @@ from scepter.errors import nearest, option_error
 from scepter.physical.automaton import Automaton
 from scepter.physical.description import Description, StreamFacts, UnitFacts, describe
 from scepter.physical.drawing import to_mermaid, to_svg
+from scepter.physical.metrics import Metrics
 from scepter.physical.plan import PhysicalPlan
 from scepter.physical.tree import Node
 from scepter.physical.wording import conditions
@@ -21,8 +22,15 @@ _COLUMN = 14
 """Where the text begins, right of its heading."""
 
 
-def explain(plan: PhysicalPlan, language: str, format: str = "text", prefixes: Mapping[str, str] | None = None) -> str:
-    """A plan as `text`, `mermaid`, `json` or `svg`, without a last line end; `prefixes` shorten its IRIs.
+def explain(
+    plan: PhysicalPlan,
+    language: str,
+    format: str = "text",
+    prefixes: Mapping[str, str] | None = None,
+    work: Sequence[Sequence[Metrics]] = (),
+) -> str:
+    """A plan as `text`, `mermaid`, `json` or `svg`, without a last line end; `prefixes` shorten its IRIs, `work` tells what
+    the operators of each unit did in a run.
 
     Raises OptionError `unknown-format` for any other format.
     """
@@ -33,7 +41,7 @@ def explain(plan: PhysicalPlan, language: str, format: str = "text", prefixes: M
             f"a plan cannot be shown as {format}",
             help=f"did you mean {close}?" if close else f"the formats are {', '.join(_FORMATS)}",
         )
-    return write(describe(plan, language, prefixes or {})).rstrip("\n")
+    return write(describe(plan, language, prefixes or {}, work)).rstrip("\n")
 
 
 def _to_json(description: Description) -> str:

@@ -28,7 +28,7 @@ from scepter.physical.pairs import plan_pairs
 from scepter.physical.plan import PhysicalPlan, UnitPlan
 from scepter.physical.predicates import predicates_of
 from scepter.physical.sequence_planner import plan_query
-from scepter.physical.timed_plan import TimedFacts, decides_late, plan_timed
+from scepter.physical.timed_plan import TimedFacts, decides_late, plan_program, plan_timed
 from scepter.physical.unit_nodes import Pairs, Sequence, SequenceGroups, Snapshot, Solutions, TripleStar, graph_scans
 from scepter.physical.window_nodes import Output, Step, When
 from scepter.physical.window_plan import NotPlanned, Reporting, WindowOn, plan_periodic, plan_windowed
@@ -48,14 +48,15 @@ def plan(program: Program, facts: Facts) -> PhysicalPlan:
     (['Sequence'], 'integer', True)
     """
     known = facts if facts.kind is not None else replace(facts, kind=assumed_kind(program))
-    units = tuple(_planned(number, unit, known) for number, unit in enumerate(_split(program)))
+    units = tuple(_planned(number, unit, known) for number, unit in enumerate(_split(program, known)))
     return PhysicalPlan(units, replace(known, statics=None), assumed=facts.kind is None)
 
 
-def _split(program: Program) -> Iterator[Unit]:
-    """The units of a program; queries that no rule feeds have nothing in common, and are planned each for itself."""
+def _split(program: Program, facts: Facts) -> Iterator[Unit]:
+    """The units of a program; queries over one stream have only rules in common, and are planned each for itself unless rules
+    feed them term by term."""
     for unit in program.units:
-        if isinstance(unit, TimedProgram) and not unit.rules:
+        if isinstance(unit, TimedProgram) and not isinstance(_ruled(unit, facts), str):
             yield from (replace(unit, queries=(query,)) for query in unit.queries)
         else:
             yield unit
@@ -100,12 +101,27 @@ def _timed(program: TimedProgram, facts: Facts) -> _Made:
     if facts.exact:
         return _Made(Snapshot(program, _ASKED))
     if program.rules:
-        return _Made(Snapshot(program, "what rules derive is derived from again, to the least fixpoint"))
+        roots = _ruled(program, facts)
+        if isinstance(roots, str):
+            return _Made(Snapshot(program, roots))
+        (root,) = roots
+        return _Made(root, not any(map(decides_late, program.parts)))
     if (lifted := _lifted(program, facts)) is not None:
         return _Made(lifted, at_once=True)
     (query,) = program.queries
     found = _joined(query, facts)
     return _Made(Snapshot(program, found)) if isinstance(found, str) else _Made(found, not decides_late(query))
+
+
+def _ruled(program: TimedProgram, facts: Facts) -> tuple[Node, ...] | str:
+    """The queries of a program over what its rules derive, none where it has no rules; why not."""
+    if not program.rules:
+        return ()
+    if facts.exact:
+        return _ASKED
+    assert facts.kind is not None
+    known = TimedFacts(facts.kind, bool(facts.default_graph or facts.ontology), not facts.unrestricted, bool(facts.ontology))
+    return plan_program(program, known)
 
 
 def _joined(query: TimedQuery, facts: Facts) -> Node | str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
-from typing import assert_never
+from typing import TypeAlias, assert_never
 
 from scepter.algebra.expressions import Call, Constant, Exists, Expression, In, Variable
 from scepter.algebra.patterns import (
@@ -38,12 +38,15 @@ from scepter.algebra.patterns import (
 )
 from scepter.algebra.query import Ask, Select
 from scepter.algebra.scope import certain, in_scope, mentioned_variables
-from scepter.algebra.timed import TIME_FUNCTIONS, Rule, TimedQuery
+from scepter.algebra.timed import TIME_FUNCTIONS, Rule, TimedProgram, TimedQuery
 from scepter.algebra.timed_bounds import duration_bounds
 from scepter.algebra.walk import find, rewrite
+from scepter.ontology.schema import Schema as OntologySchema
 from scepter.optimizer.conditions import conjuncts
 from scepter.physical import nodes
+from scepter.physical.derive_nodes import Derive, DerivedRule, Picked, Recalled
 from scepter.physical.nodes import Node, TripleScan
+from scepter.physical.strata import feeds_pattern, strata
 from scepter.physical.time_nodes import (
     Answers,
     Inline,
@@ -72,6 +75,12 @@ class TimedFacts:
     """Whether the default graph or an ontology holds triples."""
     policy: bool = False
     """Whether a policy consumes what it pairs."""
+    entails: bool = False
+    """Whether there is an ontology."""
+
+
+_Stratum: TypeAlias = tuple[Derive, tuple[Rule, ...]]
+_ScanKey: TypeAlias = tuple[TriplePattern, tuple[IRI, ...] | None]
 
 
 class _NoColumnsError(Exception):
@@ -97,8 +106,34 @@ def plan_timed(part: TimedQuery | Rule, facts: TimedFacts) -> Node | str:
         return str(reason)
 
 
+def plan_program(program: TimedProgram, facts: TimedFacts) -> tuple[Node, ...] | str:
+    """The operators of each query of a program, over the stream and what its rules derive."""
+    if facts.entails and program.rules:
+        return "what rules derive entails more"
+    schema = OntologySchema.from_triples(())
+    derives: tuple[_Stratum, ...] = ()
+    try:
+        for stratum in strata(program.rules, schema):
+            together = tuple(program.rules[i] for i in stratum)
+            if any(feeds_pattern(rule, each.pattern, schema) for rule in together for each in program.parts):
+                scans: dict[_ScanKey, Node] = {}
+                made = [
+                    _derived(i, program.rules[i], _Planner.of(program.rules[i], facts, derives, together, scans))
+                    for i in stratum
+                ]
+                derives = (*derives, (Derive(tuple(made)), together))
+        planners = [(query, _Planner.of(query, facts, derives)) for query in program.queries]
+        return tuple(_answers(query, planner.node(query.pattern, None, alone=True)) for query, planner in planners)
+    except _NoColumnsError as reason:
+        return str(reason)
+
+
+def _derived(number: int, rule: Rule, planner: _Planner) -> DerivedRule:
+    return DerivedRule(number, rule.label, rule.template, planner.node(rule.pattern, None, alone=True), rule.span)
+
+
 def _answers(part: TimedQuery | Rule, root: Node) -> Node:
-    if not any(isinstance(leaf, TripleScan) for leaf in nodes.nodes(root)):
+    if not any(isinstance(leaf, TripleScan | Picked) for leaf in nodes.nodes(root)):
         raise _NoColumnsError("no triple pattern reads the stream")
     if isinstance(part, TimedQuery) and isinstance(part.result, Select):
         return Answers(root, tuple(variable.name for variable, _ in part.result.columns))
@@ -121,8 +156,8 @@ def is_plain(pattern: Pattern) -> bool:
     return not any(call.function in TIME_FUNCTIONS for call in find(pattern, Call))
 
 
-def may_need_no_triple(pattern: Pattern) -> bool:
-    """Whether a pattern can have solutions that need no triple, streamed or static: they hold at each instant (rule 13)."""
+def needs_no_triple(pattern: Pattern) -> bool:
+    """Whether a pattern can have a solution that needs no triple, streamed or static: it holds at each instant (rule 13)."""
     match pattern:
         case BGP(triples):
             return not triples
@@ -130,14 +165,16 @@ def may_need_no_triple(pattern: Pattern) -> bool:
             return True
         case PathPattern() | Graph() | Match():
             return False
-        case Join(left, right) | Related(left, right):
-            return may_need_no_triple(left) and may_need_no_triple(right)
+        case Join(left, right):
+            return needs_no_triple(left) and needs_no_triple(right)
         case Union(left, right):
-            return may_need_no_triple(left) or may_need_no_triple(right)
+            return needs_no_triple(left) or needs_no_triple(right)
+        case Related(left, right, _, optional):
+            return all(needs_no_triple(p) for side, p in ((Side.LEFT, left), (Side.RIGHT, right)) if optional is not side)
         case LeftJoin(left) | Minus(left):
-            return may_need_no_triple(left)
-        case Filter() | Extend() | Group() | OrderBy() | Project() | Distinct() | Slice():
-            return may_need_no_triple(pattern.pattern)
+            return needs_no_triple(left)
+        case Filter() | Extend() | Project() | Distinct() | OrderBy() | Slice() | Group():
+            return needs_no_triple(pattern.pattern)
         case _:
             assert_never(pattern)
 
@@ -148,24 +185,35 @@ class _Planner:
     streams: tuple[IRI, ...] | None
     plain: bool
     """Whether UNION, VALUES and paths keep how often they give a solution."""
+    derives: tuple[_Stratum, ...] = ()
+    """What feeds the stream, with its rules."""
+    together: tuple[Rule, ...] = ()
+    """The rules of the same stratum."""
+    _scans: dict[_ScanKey, Node] = field(default_factory=dict)
+    """Equal triple patterns over the same streams are one scan."""
     _numbers: Iterator[int] = field(default_factory=count)
-    _scans: dict[TriplePattern, Node] = field(default_factory=dict)
-    """Equal triple patterns are one scan."""
 
     @classmethod
-    def of(cls, part: TimedQuery | Rule, facts: TimedFacts) -> _Planner:
+    def of(
+        cls,
+        part: TimedQuery | Rule,
+        facts: TimedFacts,
+        derives: tuple[_Stratum, ...] = (),
+        together: tuple[Rule, ...] = (),
+        scans: dict[_ScanKey, Node] | None = None,
+    ) -> _Planner:
         sources = part.sources
         if facts.policy:
             raise _NoColumnsError("a policy consumes what it pairs")
         if sources.default is not None or sources.named is not None:
             raise _NoColumnsError("FROM chooses among the background graphs")
         plain = is_plain(part.pattern) and part.window is None
-        return cls(facts, sources.streams, plain)
+        return cls(facts, sources.streams, plain, derives, together, {} if scans is None else scans)
 
     def node(self, pattern: Pattern, longest: int | None, *, alone: bool = False) -> Node:
         """The operator of a pattern. `longest` is the longest duration its rows may have to be of use, `alone` says that no
         join gives its rows a time."""
-        if alone and may_need_no_triple(pattern):
+        if alone and needs_no_triple(pattern):
             raise _NoColumnsError("what needs no triple holds at each instant")
         match pattern:
             case BGP(triples):
@@ -222,12 +270,17 @@ class _Planner:
         return found
 
     def _scan(self, triple: TriplePattern) -> Node:
-        known = self._scans.get(triple)
+        known = self._scans.get((triple, self.streams))
         if known is None:
             scan: Node = TripleScan(triple, self.streams)
             if self.facts.static:
                 scan = nodes.Union(scan, StaticScan(BGP((triple,))))
-            known = self._scans[triple] = Once(scan)
+            for derive, rules in self.derives:
+                if _feed(rules, triple):
+                    scan = nodes.Union(scan, Picked(derive, triple))
+            if _feed(self.together, triple):
+                scan = nodes.Union(scan, Recalled(triple))
+            known = self._scans[triple, self.streams] = Once(scan)
         return known
 
     def _path(self, pattern: PathPattern) -> Node:
@@ -332,6 +385,11 @@ class _Planner:
         mark = self._name("hidden")
         names = tuple(name if name in visible else f"{mark}.{name}" for name in source.schema.variables)
         return source if names == source.schema.variables else Rename(source, names)
+
+
+def _feed(rules: Sequence[Rule], triple: TriplePattern) -> bool:
+    schema = OntologySchema.from_triples(())
+    return any(feeds_pattern(rule, BGP((triple,)), schema) for rule in rules)
 
 
 def asks_time(expression: Expression) -> bool:

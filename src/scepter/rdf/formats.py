@@ -157,6 +157,30 @@ def transcode(
         yield "".join(lines).encode()
 
 
+def json_line_events(
+    line: bytes, number: int, source_name: str, dead_letter: Callable[[DeadLetter], None], limits: ReadLimits
+) -> Iterator[bytes]:
+    """The events of a line of JSON-LD as N-Quads. Without named graphs the line is one event: all of its triples."""
+
+    def told(letter: DeadLetter) -> None:
+        dead_letter(DeadLetter(source_name, number, letter.reason, line[:SHOWN].decode("utf-8", errors="replace").rstrip()))
+
+    try:
+        check_json(line, limits)
+    except BeyondLimit as error:
+        told(DeadLetter(source_name, number, str(error)))
+        return
+    quads = list(_quads(line, ox.RdfFormat.JSON_LD, source_name, told))
+    if not all(quad.graph_name == _DEFAULT for quad in quads):
+        text = ox.serialize(quads, format=ox.RdfFormat.N_QUADS) or b""
+        yield from transcode(text, ox.RdfFormat.N_QUADS, source_name, told)
+        return
+    inner = {quad.object for quad in quads}
+    roots = [quad.subject for quad in quads if isinstance(quad.subject, ox.NamedNode) and quad.subject not in inner]
+    name = str(roots[0]) if roots else f"_:line{number}"
+    yield "".join(f"{quad.subject} {quad.predicate} {quad.object} {name} .\n" for quad in quads).encode()
+
+
 def _quads(
     source: bytes | IO[bytes], format: ox.RdfFormat, source_name: str, dead_letter: Callable[[DeadLetter], None]
 ) -> Iterator[ox.Quad]:

@@ -12,7 +12,7 @@ import pyoxigraph
 
 from scepter.errors import DataError, OptionError, option_error
 from scepter.rdf.batch import DeadLetter, EventBatch
-from scepter.rdf.formats import document_batches, events_to_batch
+from scepter.rdf.formats import document_batches, events_to_batch, json_line_events
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.limits import BeyondLimit, check_turtle
 from scepter.rdf.nquads import SHOWN, NQuadsReader, ReadState
@@ -75,6 +75,22 @@ def _document(format: pyoxigraph.RdfFormat) -> Reader:
         )  # fmt: skip
 
     return read
+
+
+def read_json_lines(file: IO[bytes], reading: Reading) -> Iterator[EventBatch]:
+    """Newline-delimited JSON-LD: each line is a document, whose blank nodes are its own. A document without named graphs is one
+    event, called by the identifier of its node, whose time stands inside (`--time-property`)."""
+    reader = NQuadsReader(
+        reading.key, reading.stream_index, reading.source_name, reading.dead_letter,
+        predicates=reading.predicates, run=reading.run, batch_bytes=reading.batch_bytes, numbered=False,
+    )  # fmt: skip
+    for number, line in enumerate(file, 1):
+        if line.strip(b"\xef\xbb\xbf \t\r\n"):
+            for text in json_line_events(line, number, reading.source_name, reading.dead_letter, reading.run.limits):
+                if (batch := reader.feed(text)) is not None:
+                    yield batch
+    if (batch := reader.finish()) is not None:
+        yield batch
 
 
 def read_timeline(file: IO[bytes], reading: Reading) -> Iterator[EventBatch]:
@@ -142,6 +158,8 @@ READERS: Final[dict[str, Reader]] = {
     ".nt": read_nquads,
     ".trig": _document(pyoxigraph.RdfFormat.TRIG),
     ".jsonld": _document(pyoxigraph.RdfFormat.JSON_LD),
+    ".ndjsonld": read_json_lines,
+    ".jsonldl": read_json_lines,
     ".timeline": read_timeline,
     ".parquet": read_parquet,
     **dict.fromkeys(TABLES, _unmapped),

@@ -19,7 +19,8 @@ from scepter.kernel.background import Background
 from scepter.kernel.intake import Intake
 from scepter.kernel.texts import Texts
 from scepter.lower.result import Word
-from scepter.physical.plan import PhysicalPlan
+from scepter.physical.metrics import Metrics
+from scepter.physical.plan import PhysicalPlan, UnitPlan
 from scepter.rdf.batch import EventBatch
 from scepter.rdf.formats import GraphEvent, events_to_batch
 from scepter.rdf.hashing import TermKey
@@ -27,6 +28,7 @@ from scepter.rdf.nquads import ReadState
 from scepter.rdf.source import DeadLetterTaker
 from scepter.rdf.terms import IRI, Triple
 from scepter.runtime.matches import Match, sorted_matches
+from scepter.runtime.measured import measured, metrics_of
 from scepter.runtime.notices import Notices
 from scepter.runtime.options import RunOptions
 from scepter.runtime.planning import facts_of, planned
@@ -53,8 +55,11 @@ class LocalEngine:
         notices: Notices | None = None,
         numbered_from: int = 0,
         plan: PhysicalPlan | None = None,
+        counting: bool = False,
     ) -> None:
-        """With `plan`, that one is executed, which was made from the same program for a known kind of time."""
+        """With `plan`, that one is executed, which was made from the same program for a known kind of time; `counting`, its
+        operators count what they do."""
+        self._measured = counting
         self._program = program
         self.options = self._options = options
         self._background = background
@@ -98,9 +103,9 @@ class LocalEngine:
         return self._plan
 
     @property
-    def tasks(self) -> Sequence[Task]:
-        """The units at work, in the order of the program; none before the first event."""
-        return self._tasks or ()
+    def work(self) -> list[list[Metrics]]:
+        """What the operators of each unit have done so far, by their numbers; nothing unless `counting`."""
+        return [metrics_of(task) for task in self._tasks or ()] if self._measured else []
 
     def stream_number(self, iri: IRI) -> int:
         """The number of a stream in batches; a stream that no unit names gets the next one."""
@@ -180,10 +185,14 @@ class LocalEngine:
                 facts = facts_of(self._options, self._background, self._ontology, kind)
                 self._plan = planned(self._program, replace(facts, statics=self._facts.statics))
             self._tasks = [
-                task_of(unit, replace(setup, grounds=grounds))
+                self._task(unit, replace(setup, grounds=grounds))
                 for unit, grounds in zip(self._plan.units, self._grounds, strict=True)
             ]
         return self._tasks
+
+    def _task(self, unit: UnitPlan, setup: TaskSetup) -> Task:
+        made = task_of(unit, replace(setup, measured=self._measured))
+        return measured(made, unit) if self._measured else made
 
     def _show(self, number: int, name: str | None) -> object:
         plain = None if name is None else name.removeprefix("_:")  # a graph named by a blank node is called by its label

@@ -68,6 +68,7 @@ class Given(TypedDict, total=False):
     observer: Observer | None
     shown: Callable[[int, str | None], object] | None
     warn: Callable[[Diagnostic], None]
+    counting: Callable[[LocalEngine], None] | None
 
 
 def run_local(query: Query, streams: Mapping[str, EventSource], **given: Unpack[Given]) -> Iterator[Match]:
@@ -87,12 +88,14 @@ def run_in_parts(
     observer: Observer | None = None,
     shown: Callable[[int, str | None], object] | None = None,
     warn: Callable[[Diagnostic], None] = lambda diagnostic: None,
+    counting: Callable[[LocalEngine], None] | None = None,
 ) -> Iterator[Sequence[Match]]:
     """The matches of a query over bounded sources, in order of end, start and bindings, as many at a time as become certain
     together: so they stay in columns for whoever writes them.
 
     The sources are surveyed first, so that input in any order needs memory for its disorder only. `shown` says what matches
-    show for an event, by its number and name; `warn` takes what may be wrong with the query, given its ontology.
+    show for an event, by its number and name; `warn` takes what may be wrong with the query, given its ontology. With
+    `counting`, operators count what they do, and it is given the engine, which tells.
     """
     check_taken(options, query.lowered)
     for iri in query.streams:
@@ -101,8 +104,11 @@ def run_in_parts(
     loading = None if progress is None else lambda done, total: progress(Progress(done, total, 0, 0))
     static = load_background(query, background, ontology, loading)
     engine = LocalEngine(
-        query.program, options, static, ontology=load_ontology(query, ontology), shown=shown, dead_letter=dead_letter
-    )
+        query.program, options, static, ontology=load_ontology(query, ontology), shown=shown, dead_letter=dead_letter,
+        counting=counting is not None,
+    )  # fmt: skip
+    if counting is not None:
+        counting(engine)
     for warning in engine.unknown(query.lowered.words, query.lowered.source):
         warn(warning)
     untimed = Untimed(dead_letter)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,6 +22,7 @@ from scepter.kernel.operator import Operator, Until
 from scepter.kernel.rows import Int64, Rows, concat, cut
 from scepter.kernel.texts import TextsView
 from scepter.kernel.triple_scan import EntailedTriples
+from scepter.physical.metrics import Metrics
 from scepter.physical.nodes import Node, nodes
 from scepter.rdf.terms import IRI
 from scepter.runtime.matches import Match, MatchBatch, MatchRows, RankedMatch
@@ -34,17 +34,6 @@ if TYPE_CHECKING:
 
 _SWEEP_FROM = 1 << 16
 """So many lineage nodes are kept before those that no row reaches are let go."""
-
-
-@dataclass(slots=True)
-class Metrics:
-    """What an operator has done so far."""
-
-    rows_in: int = 0
-    rows_out: int = 0
-    kept_most: int = 0
-    cpu: int = 0
-    """Nanoseconds; 0 unless measured."""
 
 
 class Pipeline:
@@ -82,6 +71,7 @@ class Pipeline:
         for group in self._groups:
             for place, rows in zip(group.places, group.initial, strict=False):
                 self._waiting[place] = (rows,) if len(rows) else ()
+                self.metrics[self._leaves[place]].rows_out += len(rows)
         self._saved: tuple[list[tuple[Rows, ...]], int] | None = None
         self._answered = self._answered_before = False
         self._feeds = result.into if isinstance(result, Construct) else None

@@ -54,6 +54,8 @@ class TaskSetup:
     """The key of the run's term ids."""
     notices: Notices = field(default_factory=Notices)
     """What is said about the data, once for all units."""
+    measured: bool = False
+    """Whether operators measure their CPU time and state."""
     grounds: EventGrounds | None = None
     """What the unit rests on before any event comes."""
 

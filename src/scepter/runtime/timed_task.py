@@ -77,9 +77,11 @@ def timed_pipeline(plan: UnitPlan, setup: TaskSetup) -> Pipeline:
     schema = Schema.from_triples(setup.ontology)
     around = Surroundings(
         setup.key, setup.texts, setup.background, setup.kind, setup.options.time_unit,
-        schema.flattened() if setup.ontology else None, static_default(setup, schema),
+        schema.flattened() if setup.ontology else None, static_default(setup, schema), setup.options.max_derivations,
     )  # fmt: skip
-    return Pipeline(plan.root, program.queries[0].result, plan.number, setup, around, at_once=plan.at_once)
+    return Pipeline(
+        plan.root, program.queries[0].result, plan.number, setup, around, at_once=plan.at_once, measured=setup.measured
+    )
 
 
 def _check_window(window: Sliding, setup: TaskSetup) -> None:

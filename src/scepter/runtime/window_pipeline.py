@@ -35,7 +35,9 @@ def periodic_pipeline(plan: UnitPlan, setup: TaskSetup) -> Pipeline:
         knowledge.schema.flattened(),
         context=Context(graph=knowledge.static, dataset=knowledge.dataset),
     )
-    return Pipeline(plan.root, query.result, plan.number, setup, around, at_once=plan.at_once, ranked=plan.ranked)
+    return Pipeline(
+        plan.root, query.result, plan.number, setup, around, at_once=plan.at_once, measured=setup.measured, ranked=plan.ranked
+    )
 
 
 def windowed_pipeline(plan: UnitPlan, setup: TaskSetup) -> Pipeline:
@@ -46,4 +48,6 @@ def windowed_pipeline(plan: UnitPlan, setup: TaskSetup) -> Pipeline:
     background.dataset = query_dataset(query, setup.background.dataset)
     context = Context(graph=background.dataset.default, dataset=background.dataset)
     around = Surroundings(setup.key, setup.texts, background, setup.kind, setup.options.time_unit, context=context)
-    return Pipeline(plan.root, query.result, plan.number, setup, around, at_once=plan.at_once, ranked=plan.ranked)
+    return Pipeline(
+        plan.root, query.result, plan.number, setup, around, at_once=plan.at_once, measured=setup.measured, ranked=plan.ranked
+    )

@@ -16,7 +16,7 @@ from scepter.bench.shapes.offers import Offers, write_producers
 from scepter.bench.shapes.parcels import PATTERNS, Items
 from scepter.bench.shapes.rooms import Observations
 from scepter.bench.shapes.stocks import Ticks
-from scepter.bench.workloads import epsparql, obep_rooms, push, rsepql_policies, scan, sparkwave, spaseq_kleene, use_cases
+from scepter.bench.workloads import epsparql, lift, obep_rooms, push, rsepql_policies, scan, sparkwave, spaseq_kleene, use_cases
 from scepter.bench.workloads.spaseq_clauses import points as clauses
 from scepter.bench.workloads.spaseq_strict import HEAD_AND_SHOULDERS, V_SHAPE
 from scepter.bench.workloads.spaseq_strict import points as strict
@@ -108,7 +108,7 @@ def test_what_the_engine_tells(room: Room) -> None:
 
 
 def test_scan_and_push(room: Room) -> None:
-    for point in scan.points(room):
+    for point in [*scan.points(room), *lift.points(room)]:
         agree(point)
     given = next(push.points(room))
     outcome = contender("push")(given)

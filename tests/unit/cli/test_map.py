@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -105,3 +109,42 @@ def test_a_table_in_which_no_row_has_a_time_ends_with_an_error(folder: Path) -> 
     result = run("--stream", "S=r.csv", "--map", "m.yml")
     assert result.exit_code == 1
     assert "error[no-times]: no row of the input has a time: 'x' of time is no time\nhelp: say in the mapping" in result.stderr
+
+
+def test_streams_of_a_folder_by_the_last_part_of_their_names(folder: Path) -> None:
+    (folder / "d").mkdir()
+    (folder / "d" / "s.csv").write_text(CSV)
+    assert run("--streams", "d", "--map", "m.yml").stdout == ANSWER
+    assert run("--streams", "d", "--stream", "S=r.csv", "--map", "m.yml").stdout == ANSWER
+    (folder / "d" / "s.jsonl").write_text("")
+    several = run("--streams", "d", "--map", "m.yml")
+    assert several.exit_code == 2 and "several files are named as the stream" in several.stderr
+    assert run("--streams", "nowhere", "--map", "m.yml").exit_code == 2
+
+
+def test_a_background_graph_by_the_last_part_of_its_name(folder: Path) -> None:
+    query = QUERY.replace("{ ?d :v ?x }", "{ ?d :v ?x GRAPH :sites { ?d :site :here } }")
+    (folder / "q.spaseq").write_text(query)
+    (folder / "sites.ttl").write_text("<http://example/a> <http://example/site> <http://example/here> .")
+    assert run("--stream", "S=r.csv", "--map", "m.yml", "--background", "sites=sites.ttl").stdout == ANSWER
+
+
+def test_a_pipe_of_the_shell(folder: Path) -> None:
+    pipe = folder / "pipe"
+    os.mkfifo(pipe)
+    writing = threading.Thread(target=lambda: pipe.write_text(CSV))
+    writing.start()
+    command = [sys.executable, "-m", "scepter", "run", "q.spaseq", "--engine", "local", "--format", "csv"]
+    done = subprocess.run([*command, "--stream", "S=pipe", "--map", "m.yml"], capture_output=True, text=True, timeout=120)
+    writing.join(60)
+    assert done.stdout == ANSWER, done.stderr
+
+
+def test_lines_of_json_ld(folder: Path) -> None:
+    context = '"@context": {"@vocab": "http://example/", "at": "http://www.w3.org/ns/sosa/resultTime"}'
+    rows = [(1, "a", 1), (2, "b", 5), (4, "a", 3)]
+    lines = [f'{{{context}, "@id": "http://example/{s}", "v": {v}, "at": {t}, "in": {{"w": 1}}}}' for t, s, v in rows]
+    (folder / "r.ndjsonld").write_text("\n".join([lines[0], "{broken", lines[1], "", lines[2]]) + "\n")
+    result = run("--stream", "S=r.ndjsonld", "--time-property", "sosa", "--dead-letter", "l.jsonl")
+    assert result.stdout == ANSWER
+    assert json.loads((folder / "l.jsonl").read_text())["line"] == 2

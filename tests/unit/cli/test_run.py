@@ -372,3 +372,67 @@ def test_the_property_that_gives_the_time(folder: Path, property: str) -> None:
     (folder / "s.trig").write_text(SENSED)
     [row] = rows(scepter(folder, "--time-property", property))
     assert (row["start"], row["end"]) == (1, 3)
+
+
+class TestTermination:
+    @pytest.mark.parametrize("group", [False, True], ids=["to the process", "to the group"])
+    def test_a_termination_leaves_no_file_and_exit_code_143(self, folder: Path, group: bool) -> None:
+        pipe = folder / "pipe.nq"
+        os.mkfifo(pipe)
+        run = subprocess.Popen(
+            program(folder, "--stream", f"S={pipe}", "--output", str(folder / "out.jsonl")),
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+        )  # fmt: skip
+        end = opened_by_a_reader(pipe)
+        assert list(folder.glob(".out.jsonl*.part"))
+        (os.killpg if group else os.kill)(run.pid, signal.SIGTERM)
+        _, complaint = run.communicate(timeout=60)
+        os.close(end)
+        assert (run.returncode, complaint.splitlines()[-1]) == (143, "terminated")
+        assert "Traceback" not in complaint
+        assert not [path for path in folder.iterdir() if "out.jsonl" in path.name]
+
+
+class TestUnusable:
+    def test_an_input_of_which_nothing_can_be_used_is_a_failure(self, folder: Path) -> None:
+        (folder / "s.nq").write_text("this is no RDF\nnor is this\n")
+        result = scepter(folder, stream="S=s.nq")
+        assert result.exit_code == 1
+        assert "could not be used" in result.stderr
+        assert "error[all-unusable]: nothing of the input could be used" in result.stderr
+
+    def test_an_input_of_which_some_can_be_used_is_not(self, folder: Path) -> None:
+        (folder / "s.nq").write_text(
+            'this is no RDF\n<urn:x> <urn:p> <urn:o> "1"^^<http://www.w3.org/2001/XMLSchema#integer> .\n'
+        )
+        assert scepter(folder, stream="S=s.nq").exit_code == 0
+
+    def test_an_empty_input_is_not(self, folder: Path) -> None:
+        (folder / "s.nq").write_text("")
+        assert scepter(folder, stream="S=s.nq").exit_code == 0
+
+
+def test_what_spark_says_is_not_a_fault_of_ours(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class FromTheJvm(Exception):
+        pass
+
+    FromTheJvm.__module__ = "py4j.protocol"
+
+    def breaking(*arguments: object) -> Iterator[object]:
+        raise FromTheJvm("An error occurred while calling x.\n: org.apache.spark.SparkException: Could not parse 'x'\n\tat y")
+        yield
+
+    monkeypatch.setattr("scepter.cli.bounded.matches", breaking)
+    result = scepter(folder)
+    assert (result.exit_code, result.stderr) == (1, "error[spark]: Spark failed: Could not parse 'x'\n")
+
+
+def test_too_little_memory_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def breaking(*arguments: object) -> Iterator[object]:
+        raise MemoryError
+        yield
+
+    monkeypatch.setattr("scepter.cli.bounded.matches", breaking)
+    result = scepter(folder)
+    assert result.exit_code == 1
+    assert result.stderr.startswith("error[memory]: ")

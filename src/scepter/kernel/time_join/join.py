@@ -18,7 +18,7 @@ from scepter.kernel.operator import Until
 from scepter.kernel.rows import Int64, Mask, Rows, concat, merged
 from scepter.kernel.time_conditions import TimeConditions
 from scepter.kernel.time_join import sweep as kernel
-from scepter.kernel.time_join.sweep import EXISTS, INNER, NO_BOUND, OUTER, Rules, sweep
+from scepter.kernel.time_join.sweep import EXISTS, INNER, LATE, NO_BOUND, OUTER, Rules, sweep
 from scepter.kernel.time_join.table import Table
 from scepter.physical.nodes import Schema
 from scepter.physical.time_nodes import Kind, TimeJoin
@@ -31,10 +31,20 @@ _RIGHT_FIRST = frozenset((Allen.AFTER, Allen.METBY, Allen.OVERLAPPEDBY, Allen.ST
 _EQUAL_ENDS = frozenset((Allen.FINISHES, Allen.FINISHEDBY, Allen.EQUALS))
 
 
-class TimeJoined:
-    """A time join at work."""
+class DisorderedError(Exception):
+    """A row came that earlier answers of the same stretch of time should have seen."""
 
-    def __init__(self, node: TimeJoin, conditions: TimeConditions | None, lineage: Lineage) -> None:
+
+class TimeJoined:
+    """A time join at work.
+
+    With `rounds` it stands among rules that feed each other: the rows of a stretch of time come in several calls, between
+    `open_rounds` and `close_rounds`, and not in order of end. Then both sides are kept for the stretch, and a partner that an
+    answer has missed is told: over several instants by an error, so that whoever asked tries shorter stretches, at one instant
+    by the pair, since within a stratum each derivation stays.
+    """
+
+    def __init__(self, node: TimeJoin, conditions: TimeConditions | None, lineage: Lineage, *, rounds: bool = False) -> None:
         self.schema: Schema = node.schema
         self._node = node
         self._conditions = conditions
@@ -42,7 +52,12 @@ class TimeJoined:
         left, right = node.left.schema, node.right.schema
         self._places = [node.schema.column(name) for name in right.variables]
         self._shared = tuple((left.column(name), right.column(name)) for name in (*node.keys, *node.loose))
-        self._rules = _rules(node)
+        self._rules = self._ordered = _rules(node)
+        self._opened: tuple[int, int] | None = None
+        self._single = True
+        if rounds:
+            probes = (True, node.kind is Kind.INNER)
+            self._rules = self._rules._replace(probes=probes, keeps=(True, True), once=(False, False), ordered=False)
         self._tables = (
             Table(len(left.variables), left.columns(node.keys), left.columns(node.loose)),
             Table(len(right.variables), right.columns(node.keys), right.columns(node.loose)),
@@ -56,6 +71,8 @@ class TimeJoined:
         left, right = inputs
         if not len(left) and not len(right):
             return concat([], len(self.schema.variables))
+        if self._opened is not None:
+            return self._round(left, right)
         first = self._tables[0].size, self._tables[1].size
         sides = self._tables[0].add(left), self._tables[1].add(right)
         pairs = sweep(_order(left.end, right.end, first, left_first=not self._rules.keeps[1]), *sides, self._rules)
@@ -64,6 +81,45 @@ class TimeJoined:
             if not self._rules.keeps[side] and not _timeless(rows).any():
                 table.truncate(first[side])
         return found
+
+    # ---- rounds
+
+    def open_rounds(self, *, single: bool) -> None:
+        """A stretch of time begins, of one instant or of several."""
+        self._opened = self._tables[0].size, self._tables[1].size
+        self._single = single
+
+    def reopen(self) -> None:
+        """Back to the beginning of the stretch."""
+        assert self._opened is not None
+        for table, size in zip(self._tables, self._opened, strict=True):
+            table.truncate(size)
+
+    def close_rounds(self) -> None:
+        """The stretch is over: what no later row looks for goes."""
+        self._opened = None
+        for table, kept in zip(self._tables, self._ordered.keeps, strict=True):
+            if not kept:
+                table.keep(table.start > table.end)
+
+    def _round(self, left: Rows, right: Rows) -> Rows:
+        first = self._tables[0].size, self._tables[1].size
+        kind = self._node.kind
+        sides = self._tables[0].add(left), self._tables[1].add(right)
+        of_right, of_left = first[1] + np.arange(len(right)), -1 - first[0] - np.arange(len(left))
+        late = np.empty((0, 2), np.int64)
+        if kind is not Kind.INNER and len(right):
+            late = self._kept(sweep(of_right, *sides, self._rules._replace(mode=LATE, probes=(False, True), bound=NO_BOUND)))
+            if len(late) and not self._single:
+                raise DisorderedError
+            of_right = of_right[:0]  # they are linked now
+        pairs = sweep(np.concatenate([of_right, of_left]), *sides, self._rules)
+        found = [self._found(left, first[0], pairs)]
+        if len(late) and kind is Kind.OUTER:
+            found.append(within(self._merged(late), self._node.longest))
+        elif len(late) and kind is Kind.SEMI:
+            found.append(self._tables[0].take(np.unique(late[:, 0])))
+        return each_once(concat(found, len(self.schema.variables)).by_end())
 
     def _found(self, left: Rows, first: int, pairs: Int64) -> Rows:
         kind = self._node.kind
@@ -190,14 +246,14 @@ def _rules(node: TimeJoin) -> Rules:
     longest = NO_BOUND if node.longest is None else node.longest
     if node.kind is Kind.INNER:
         keeps = node.relation not in _RIGHT_FIRST, node.relation not in _LEFT_FIRST
-        return Rules(relation, INNER, (True, True), keeps, longest, (False, False))
+        return Rules(relation, INNER, (True, True), keeps, longest, (False, False), True)
     if node.kind is Kind.OUTER:
         # A condition may let an older partner pass and none of the newer ones: then all have to be tried.
         bound = NO_BOUND if node.conditions else longest
-        return Rules(relation, OUTER, (True, False), (False, True), bound, (False, False))
+        return Rules(relation, OUTER, (True, False), (False, True), bound, (False, False), True)
     compared = bool(node.conditions) or (node.kind is Kind.MINUS and not node.keys)
     once = not node.conditions and node.relation is None
-    return Rules(relation, INNER if compared else EXISTS, (True, False), (False, True), NO_BOUND, (False, once))
+    return Rules(relation, INNER if compared else EXISTS, (True, False), (False, True), NO_BOUND, (False, once), True)
 
 
 def _trace(node: TimeJoin) -> tuple[int, ...] | None:

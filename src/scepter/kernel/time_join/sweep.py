@@ -6,6 +6,8 @@ it is linked into its own side, so that every pair is found once, by the one tha
 - Every row that is found ended no later than the row that looks: an optional part is seen exactly if it has ended by then.
 - A chain holds the rows of one key, newest first, so that ends fall along it and a search can stop. Timeless rows (start > end)
   ended before everything: they stand last, and while a table has some, no search stops early.
+- Where rules feed each other, rows come in rounds, and within a stretch of time in any order (`ordered` is false): then no
+  search stops early, and what has ended by then is compared.
 - A row that nobody will look for is never linked (`entry` is -1); it goes when the table is next compacted.
 """
 
@@ -23,8 +25,9 @@ ANY, BEFORE, AFTER, MEETS, METBY, OVERLAPS, OVERLAPPEDBY, STARTS, STARTEDBY = ra
 DURING, CONTAINS, FINISHES, FINISHEDBY, EQUALS = range(9, 14)
 """Allen's relations of the left side to the right one; ANY is none."""
 
-INNER, OUTER, EXISTS = 0, 1, 2
-"""All partners; all partners, and of those that can only keep a row from standing alone one; the first partner alone."""
+INNER, OUTER, EXISTS, LATE = 0, 1, 2, 3
+"""All partners; all partners, and of those that can only keep a row from standing alone one; the first partner alone; the rows
+that would have seen the one that looks, had it come before them."""
 
 NO_BOUND = MAX_INSTANT
 _MIX = np.uint64(0x9E3779B97F4A7C15)
@@ -71,6 +74,8 @@ class Rules(NamedTuple):
     """The longest duration of a pair that is of use; NO_BOUND for any."""
     once: tuple[bool, bool]
     """Whether a row that looks like one already linked is left out: only that it was there counts."""
+    ordered: bool
+    """Whether no row ends before one that came earlier."""
 
 
 @njit(cache=True)
@@ -194,16 +199,17 @@ def _search(build, probe, at, rules, flipped, out, count):  # type: ignore[no-un
     entry = _entry(build.chains, probe.keys, at, False)
     row = build.chains.heads[entry] if entry >= 0 else np.int64(-1)
     start, end, first = probe.start[at], probe.end[at], count
-    timed, stops = start <= end, build.chains.sizes[1] == 0
+    timed, stops = start <= end, rules.ordered and build.chains.sizes[1] == 0
     while row >= 0:
         s, e = build.start[row], build.end[row]
-        outside = timed and s <= e and _longer(min(s, start), end, rules.bound)
+        outside = timed and s <= e and _longer(min(s, start), max(e, end), rules.bound)
         if stops and timed:
             if _past(rules.relation, e, start, end):
                 break
             if _longer(min(e, start), end, rules.bound) and (rules.mode == INNER or count > first):
                 break
-        tried = not (outside and (rules.mode == INNER or count > first)) and _agree(build, row, probe, at)
+        seen = rules.mode == INNER or (e >= end if rules.mode == LATE else e <= end)
+        tried = seen and not (outside and (rules.mode == INNER or count > first)) and _agree(build, row, probe, at)
         if tried and (_related(rules.relation, start, end, s, e) if flipped else _related(rules.relation, s, e, start, end)):
             if count == len(out):
                 return -1 - first
@@ -254,6 +260,14 @@ def link_all(side, first, last, keep, once):  # type: ignore[no-untyped-def]
     """Link rows that nobody looks for partners of: what a table held before it was compacted or written down."""
     for row in range(first, last):
         _link(side, row, keep, once)
+
+
+@njit(cache=True)
+def enter(chains, keys, new):  # type: ignore[no-untyped-def]
+    """Mark the rows of a table of keys that were not entered before, and enter them."""
+    for row in range(len(keys)):
+        known = chains.sizes[0]
+        new[row] = _entry(chains, keys, row, True) == known
 
 
 @njit(cache=True)

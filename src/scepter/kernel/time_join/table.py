@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from scepter.kernel.container import Arrays
 from scepter.kernel.rows import COLUMNS, Int64, Mask, Rows, UInt64, empty
-from scepter.kernel.time_join.sweep import Chains, Side, link_all, unlink
+from scepter.kernel.time_join.sweep import Chains, Side, enter, link_all, unlink
 
 _LEAST = 64
 _MANY = 1_000
@@ -166,6 +166,27 @@ class Table:
 
 
 _EVER = (np.iinfo(np.int64).min, np.iinfo(np.int64).max)
+
+
+class Seen:
+    """Rows of numbers that have come before."""
+
+    def __init__(self, width: int) -> None:
+        self._width = width
+        self._room = _LEAST
+        self._chains = _chains(self._room, width)
+
+    def new(self, keys: UInt64) -> Mask:
+        """Which rows have not come before; from now on they have."""
+        known = int(self._chains.sizes[0])
+        if known + len(keys) > self._room:
+            old = self._chains.keys[:known]
+            self._room = 2 * (known + len(keys))
+            self._chains = _chains(self._room, self._width)
+            enter(self._chains, old, np.empty(known, np.bool_))
+        found: Mask = np.empty(len(keys), np.bool_)
+        enter(self._chains, keys, found)
+        return found
 
 
 def _grown(column: NDArray[Any], size: int, capacity: int) -> NDArray[Any]:

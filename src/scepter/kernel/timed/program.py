@@ -17,7 +17,6 @@ from scepter.kernel.closure import union
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.dataset import EMPTY_GRAPH, Dataset, Graph
 from scepter.kernel.sparql.patterns import template
-from scepter.kernel.timed.closure import feeds_pattern, is_recursive, strata
 from scepter.kernel.timed.compile import Compiler, Window
 from scepter.kernel.timed.expressions import VOLATILE, Expressions
 from scepter.kernel.timed.history import History
@@ -27,6 +26,7 @@ from scepter.kernel.timed.policies import Policy
 from scepter.kernel.timed.search import Searches
 from scepter.kernel.timed.solutions import EventGraph, Instant, Occurrence, Timed
 from scepter.ontology.schema import Schema
+from scepter.physical.strata import feeds_pattern, is_recursive, strata
 from scepter.rdf.terms import IRI, Triple
 from scepter.timeline import Allen, TimeKind
 

@@ -99,7 +99,9 @@ def session(
     chosen = SparkConf().setAll(list((settings | dict(conf)).items()))
     if messages is not None and not submitted and SparkContext._gateway is None:
         with messages.open("ab") as file:
-            gateway = launch_gateway(chosen, {"stdout": file, "stderr": file})  # type: ignore[no-untyped-call]
+            # A signal to the process group (systemd, timeout, Ctrl-C) is for the driver, which then ends the JVM and its
+            # workers in order. Should the driver be killed, the JVM sees its standard input close, and ends.
+            gateway = launch_gateway(chosen, {"stdout": file, "stderr": file, "start_new_session": True})  # type: ignore[no-untyped-call]
             SparkContext._ensure_initialized(gateway=gateway)
     spark = SparkSession.builder.config(conf=chosen).getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")

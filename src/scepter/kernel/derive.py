@@ -1,0 +1,307 @@
+"""`Derive`: rules that feed each other, to a fixpoint (spec/20-ep-sparql rule 9).
+
+A stretch of several instants is derived in rounds: first from what the inputs give, then from what the last round derived,
+until nothing is new. Joins only add to what was there, in whatever order; where an optional part or a negation has missed a row
+of a later round, the stretch is taken back and halved, down to single instants, at which each derivation stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import numpy as np
+
+from scepter.algebra.expressions import Constant, Variable
+from scepter.algebra.patterns import Node as TermNode
+from scepter.algebra.patterns import TriplePattern
+from scepter.errors import DataError, Diagnostic
+from scepter.kernel.container import Arrays
+from scepter.kernel.operator import Operator, Stateless, Until
+from scepter.kernel.rows import NO_LINEAGE, TIMELESS, Int64, Mask, Rows, UInt64, concat, empty, lasting, mappings
+from scepter.kernel.terms import encoded
+from scepter.kernel.texts import Texts
+from scepter.kernel.time_join.join import DisorderedError, TimeJoined, each_once
+from scepter.kernel.time_join.table import Seen
+from scepter.physical.derive_nodes import TRIPLE, Derive, DerivedRule, Picked, Recalled
+from scepter.physical.nodes import Node, Schema
+from scepter.rdf.hashing import TermKey, term_id
+from scepter.rdf.terms import IRI, BlankNode, Literal
+
+_STRETCH = 256
+"""So many instants are derived together."""
+_ROUND = 25
+"""What a round of rules over the background counts for."""
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+_DIGITS = np.frombuffer(b"0123456789abcdef", np.uint8)
+
+
+class Pick(Stateless):
+    """The triples that match a pattern, as its variables."""
+
+    def __init__(self, node: Picked | Recalled, key: TermKey) -> None:
+        self.schema: Schema = node.schema
+        places = (node.pattern.subject, node.pattern.predicate, node.pattern.object)
+        self._constants = [
+            (i, np.uint64(term_id(key, str(node.term)))) for i, node in enumerate(places) if isinstance(node, Constant)
+        ]
+        self._columns = [
+            [i for i, node in enumerate(places) if isinstance(node, Variable) and node.name == name]
+            for name in self.schema.variables
+        ]
+
+    def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
+        """Those with its constants, and equal terms where it has one variable twice."""
+        (rows,) = inputs
+        kept: Mask = np.ones(len(rows), np.bool_)
+        for column, id in self._constants:
+            kept &= rows.ids[:, column] == id
+        for first, *others in self._columns:
+            for other in others:
+                kept &= rows.ids[:, first] == rows.ids[:, other]
+        return (rows if bool(kept.all()) else rows.take(kept)).columns([columns[-1] for columns in self._columns])
+
+
+class Deriving:
+    """A stratum at work."""
+
+    def __init__(self, node: Derive, operator_of: Callable[[Node], Operator], key: TermKey, texts: Texts, most: int) -> None:
+        self.schema: Schema = TRIPLE
+        self._node = node
+        self._most = most
+        self._texts = texts
+        self._templates = [Template(rule, key, texts) for rule in node.rules]
+        self._operators = [(each, operator_of(each)) for each in node.inner]
+        self._joins = [operator for _, operator in self._operators if isinstance(operator, TimeJoined)]
+
+    def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
+        """The triples derived, in order of end."""
+        if not self._operators:
+            given = {id(node): rows for node, rows in zip(self._node.inputs, inputs, strict=True)}
+            return each_once(concat([made for _, made in self._made(given)], 3).by_end())
+        instants = np.unique(np.concatenate([rows.end for rows in inputs]))
+        found, low = [], 0
+        for high in [*range(_STRETCH, len(instants), _STRETCH), len(instants)]:
+            found += self._derive(inputs, instants[low:high])
+            low = high
+        return concat(found, 3)
+
+    def _derive(self, inputs: Sequence[Rows], instants: Int64) -> list[Rows]:
+        """The triples of a stretch of time, in order."""
+        if not len(instants):
+            return []
+        parts = [_between(rows, int(instants[0]), int(instants[-1])) for rows in inputs]
+        for join in self._joins:
+            join.open_rounds(single=len(instants) == 1)
+        try:
+            found = self._rounds(parts)
+        except DisorderedError:
+            for join in self._joins:
+                join.reopen()
+            half = len(instants) // 2
+            return self._derive(inputs, instants[:half]) + self._derive(inputs, instants[half:])
+        for join in self._joins:
+            join.close_rounds()
+        return [found]
+
+    def _rounds(self, parts: Sequence[Rows]) -> Rows:
+        given = {id(node): rows for node, rows in zip(self._node.inputs, parts, strict=True)}
+        none = {place: empty(rows.width) for place, rows in given.items()}
+        found, seen, counts = list[Rows](), Seen(5), _Counts(self._most)
+        fresh = empty(3)
+        while True:
+            self._pass(given, fresh)
+            fresh = empty(3)
+            for rule, made in self._made(given):
+                new = made.take(seen.new(_told(made)))
+                if (where := counts.exceeded(new)) is not None:
+                    raise _endless(rule, where)
+                fresh = concat([fresh, new], 3)
+            if not len(fresh):
+                return concat(found, 3).by_end()
+            fresh = fresh.by_end()
+            found.append(fresh)
+            counts.rounds += 1
+            given = dict(none)
+
+    def _pass(self, given: dict[int, Rows], fresh: Rows) -> None:
+        for node, operator in self._operators:
+            inputs = [fresh] if isinstance(node, Recalled) else [given[id(each)] for each in node.inputs]
+            given[id(node)] = operator.process(inputs, _ALL)
+
+    def _made(self, given: Mapping[int, Rows]) -> Iterator[tuple[DerivedRule, Rows]]:
+        for rule, template in zip(self._node.rules, self._templates, strict=True):
+            yield rule, template(given[id(rule.root)])
+
+    # ---- state: that of the operators within
+
+    def save(self) -> None:
+        """Start an instant that may be undone."""
+        for _, operator in self._operators:
+            operator.save()
+
+    def undo(self) -> None:
+        """Back to `save`."""
+        for _, operator in self._operators:
+            operator.undo()
+
+    def evict(self, time: int) -> None:
+        """Let go of what no later row can use."""
+        for _, operator in self._operators:
+            operator.evict(time)
+
+    def dump(self) -> Arrays:
+        """By the operators' places."""
+        return {
+            f"{i}.{name}": array for i, (_, operator) in enumerate(self._operators) for name, array in operator.dump().items()
+        }
+
+    def load(self, arrays: Arrays) -> None:
+        """Take over what `dump` gave."""
+        for i, (_, operator) in enumerate(self._operators):
+            operator.load({name.removeprefix(f"{i}."): array for name, array in arrays.items() if name.startswith(f"{i}.")})
+
+    def refs(self) -> Iterator[Int64]:
+        """Of the operators within."""
+        return (array for _, operator in self._operators for array in operator.refs())
+
+    def lineages(self) -> Iterator[Int64]:
+        """Of the operators within."""
+        return (array for _, operator in self._operators for array in operator.lineages())
+
+    def state_rows(self) -> Mapping[str, int]:
+        """Solutions that the operators within keep."""
+        return {"solutions": sum(sum(operator.state_rows().values()) for _, operator in self._operators)}
+
+
+_ALL = Until(np.iinfo(np.int64).max - 1)
+
+
+def _between(rows: Rows, low: int, high: int) -> Rows:
+    first, last = np.searchsorted(rows.end, low, "left"), np.searchsorted(rows.end, high, "right")
+    return rows.between(int(first), int(last))
+
+
+def _told(rows: Rows) -> UInt64:
+    """What derived triples are told apart by."""
+    return np.column_stack([rows.ids, rows.start.view(np.uint64), rows.end.view(np.uint64)])
+
+
+class _Counts:
+    """How much was derived at each instant, and in how many rounds."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._at: dict[int, int] = {}
+        self.rounds = 0
+
+    def exceeded(self, rows: Rows) -> str | None:
+        """Where it is too much with these, in words. Much may follow from the background, but no chain of so many steps."""
+        ends, counts = np.unique(rows.end, return_counts=True)
+        for end, count in zip(ends.tolist(), counts.tolist(), strict=True):
+            self._at[end] = self._at.get(end, 0) + count
+            if end == TIMELESS[1]:
+                if self.rounds * _ROUND > self._most:
+                    return f"over the background: {self.rounds} rounds"
+            elif self._at[end] > self._most:
+                return f"at {end}: more than {self._most} triples at one instant"
+        return None
+
+
+def _endless(rule: DerivedRule, where: str) -> DataError:
+    return DataError(
+        Diagnostic(
+            "max-derivations",
+            f"{rule.label} keeps deriving {where}",
+            rule.span,
+            "let each derivation need something later (SEQ), or raise --max-derivations",
+        )
+    )
+
+
+class Template:
+    """Triples of solutions: one with an unbound variable or a term out of place is left out, the others stay. Blank nodes are
+    fresh for each solution, the same wherever it is computed: named by a hash of what it is."""
+
+    def __init__(self, rule: DerivedRule, key: TermKey, texts: Texts) -> None:
+        self._rule = rule
+        self._names = rule.root.schema.variables
+        self._texts = texts
+        self._constants = {
+            term: [column[0] for column in encoded([term], key, texts)]
+            for triple in rule.template
+            for term in (node.term for node in _places(triple) if isinstance(node, Constant))
+            if not isinstance(term, BlankNode)
+        }
+        self._kinds: dict[int, type] = {}
+
+    def __call__(self, rows: Rows) -> Rows:
+        """All triples of all rows."""
+        if not len(rows):
+            return empty(3)
+        blanks: dict[str, tuple[UInt64, Int64]] = {}
+        return concat([self._triples(triple, rows, blanks) for triple in self._rule.template], 3)
+
+    def _triples(self, triple: TriplePattern, rows: Rows, blanks: dict[str, tuple[UInt64, Int64]]) -> Rows:
+        ids, refs, number, scale = mappings(len(rows), 3)
+        kept: Mask = np.ones(len(rows), np.bool_)
+        for position, node in enumerate(_places(triple)):
+            if isinstance(node, Constant) and not isinstance(node.term, BlankNode):
+                id, ref, value, exact = self._constants[node.term]
+                ids[:, position], refs[:, position], number[:, position], scale[:, position] = id, ref, value, exact
+            elif (label := _label(node)) is not None:
+                if label not in blanks:
+                    blanks[label] = self._fresh(rows, len(blanks))
+                ids[:, position], refs[:, position] = blanks[label]
+            elif isinstance(node, Variable) and node.name in self._names:
+                column = self._names.index(node.name)
+                ids[:, position], refs[:, position] = rows.ids[:, column], rows.refs[:, column]
+                number[:, position], scale[:, position] = rows.number[:, column], rows.scale[:, column]
+                if position < 2:
+                    kept &= self._fits(rows, column, (IRI, BlankNode) if position == 0 else (IRI,))
+            kept &= ids[:, position] != 0
+        made = Rows(ids, refs, number, scale, rows.start, rows.end, *lasting(len(rows)), np.full(len(rows), NO_LINEAGE))
+        return made if bool(kept.all()) else made.take(kept)
+
+    def _fits(self, rows: Rows, column: int, kinds: tuple[type, ...]) -> Mask:
+        """Whether terms may stand in a place; each different one is looked at once."""
+        different, first, where = np.unique(rows.ids[:, column], return_index=True, return_inverse=True)
+        verdicts = np.zeros(len(different), np.bool_)
+        for i, (id, row) in enumerate(zip(different.tolist(), first.tolist(), strict=True)):
+            if id:
+                kind = self._kinds.get(id)
+                if kind is None:
+                    if len(self._kinds) > _REMEMBERED:
+                        self._kinds.clear()
+                    kind = self._kinds[id] = type(self._texts.known(int(rows.refs[row, column]), id))
+                verdicts[i] = issubclass(kind, kinds) and kind is not Literal
+        found: Mask = verdicts[where]
+        return found
+
+    def _fresh(self, rows: Rows, number: int) -> tuple[UInt64, Int64]:
+        """A blank node for each row: `_:m` and the hexadecimal digits of its id."""
+        ids = np.full(len(rows), np.uint64(self._rule.number * 64 + number + 1), np.uint64)
+        for column in (rows.start.view(np.uint64), rows.end.view(np.uint64), *rows.ids.T):
+            ids = (ids ^ (ids >> np.uint64(29)) ^ column) * _MIX
+        ids ^= ids >> np.uint64(32)
+        ids |= np.uint64(1)
+        shifts = np.arange(60, -4, -4, dtype=np.uint64)
+        text = np.empty((len(rows), 20), np.uint8)
+        text[:, :3] = np.frombuffer(b"_:m", np.uint8)
+        text[:, 3:19] = _DIGITS[(ids[:, None] >> shifts & np.uint64(15)).astype(np.intp)]
+        text[:, 19] = ord("\n")
+        base = self._texts.append_lines(text.ravel())
+        return ids, base + 20 * np.arange(len(rows))
+
+
+_REMEMBERED = 200_000
+
+
+def _places(triple: TriplePattern) -> tuple[TermNode, TermNode, TermNode]:
+    return triple.subject, triple.predicate, triple.object
+
+
+def _label(node: TermNode) -> str | None:
+    """The label of a template's blank node."""
+    if isinstance(node, Constant):
+        return node.term.label if isinstance(node.term, BlankNode) else None
+    return node.name if node.name.startswith("_:") else None

@@ -1,0 +1,116 @@
+"""The operators that process rows are the operators that `explain` prints: every case, from files and by push."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+
+import scepter
+from scepter.cases.loader import load_case
+from scepter.cases.model import Case
+from scepter.cases.runner import find_cases
+from scepter.cases.source import TimelineSource
+from scepter.cli.inputs import assign_streams
+from scepter.cli.options import run_options
+from scepter.errors import ScepterError
+from scepter.physical.description import UnitFacts, describe
+from scepter.physical.plan import PhysicalPlan
+from scepter.runtime.engine import LocalEngine
+from scepter.runtime.inputs import load_background, load_ontology
+from scepter.runtime.local import run_in_parts
+from scepter.runtime.planning import facts_of, planned
+from scepter.runtime.queries import Query, parse
+from scepter.timeline import format_instant
+
+ROOT = Path(__file__).parents[2]
+CASES = [pytest.param(path, id=str(path.relative_to(ROOT))) for path in find_cases([ROOT / "cases", ROOT / "examples"])]
+
+
+def printed(plan: PhysicalPlan, query: Query) -> tuple[UnitFacts, ...]:
+    return describe(plan, query.language, dict(query.lowered.prefixes)).units
+
+
+def check(engine: LocalEngine, query: Query, case: Case) -> None:
+    """The plan that ran is the one that is made from what was known before, and what worked is printed."""
+    kind = next((event.kind for events in case.streams.values() for event in events), None)
+    if kind is None:
+        return  # nothing ran
+    given: dict[str, Any] = {name.replace("-", "_"): value for name, value in case.options.items()}
+    static = load_background(query, case.background, case.ontology)
+    facts = facts_of(run_options(query.lowered, **given), static, load_ontology(query, case.ontology), kind)
+    before = printed(planned(query.program, facts), query)
+    assert printed(engine.plan, query) == before
+    for unit, work in zip(before, engine.work, strict=True):
+        assert [operator.id for operator in unit.operators] == list(range(len(work)))
+        assert any(metrics.worked for metrics in work), "something ran"
+        for operator, metrics in zip(unit.operators, work, strict=True):
+            given_rows = any(work[each].rows_out for each in operator.inputs)
+            assert not metrics.rows_in or given_rows or not operator.inputs, f"#{operator.id} had rows from nowhere"
+
+
+def prepared(path: Path) -> tuple[Case, Query] | None:
+    case = load_case(path)
+    try:
+        return case, parse(case.query, case.language)
+    except ScepterError:
+        return None
+
+
+@pytest.mark.parametrize("path", CASES)
+def test_from_files(path: Path) -> None:
+    found = prepared(path)
+    if found is None:
+        pytest.skip("a case about an error")
+    case, query = found
+    engines: list[LocalEngine] = []
+    given: dict[str, Any] = {name.replace("-", "_"): value for name, value in case.options.items()}
+    try:
+        options = run_options(query.lowered, **given)
+        streams, _ = assign_streams(query, [(name, TimelineSource(name, events)) for name, events in case.streams.items()])
+        parts = run_in_parts(
+            query, streams, background=case.background, ontology=case.ontology, options=options, counting=engines.append
+        )
+        for _ in parts:
+            pass
+    except ScepterError as error:
+        pytest.skip(f"a case about an error: {error.code}")
+    check(engines[0], query, case)
+
+
+def pushed(case: Case) -> Iterator[scepter.Event]:
+    events = [(event, iri) for iri, events in case.streams.items() for event in events]
+    for event, iri in sorted(events, key=lambda each: each[0].end):
+        triples = [(t.subject, t.predicate, t.object) for t in event.triples]
+        start, end = (format_instant(instant, event.kind) for instant in (event.start, event.end))
+        yield scepter.Event(iri, triples, start, end)
+
+
+@pytest.mark.parametrize("path", CASES)
+def test_by_push(path: Path) -> None:
+    found = prepared(path)
+    if found is None:
+        pytest.skip("a case about an error")
+    case, query = found
+    engines: list[LocalEngine] = []
+
+    def counting(*args: Any, **options: Any) -> LocalEngine:
+        engines.append(partial(LocalEngine, counting=True)(*args, **options))
+        return engines[-1]
+
+    given: dict[str, Any] = {name.replace("-", "_"): value for name, value in case.options.items()}
+    if "evaluate_at" in given:
+        given["evaluate_at"] = str(given["evaluate_at"]).split(",")
+    try:
+        with patch("scepter.runtime.push.LocalEngine", counting):
+            engine = scepter.Engine(query, background=case.background, ontology=case.ontology, **given)
+            for event in pushed(case):
+                engine.push(event)
+            engine.close()
+    except ScepterError as error:
+        pytest.skip(f"a case about an error: {error.code}")
+    check(engines[0], query, case)

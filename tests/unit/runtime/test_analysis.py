@@ -1,0 +1,67 @@
+"""`explain --analyze`: what each operator did, in every format."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import scepter
+from scepter.cli.main import app
+
+PAIR = """PREFIX : <http://e/>
+SELECT ?x ?v ?w WITHIN 10 SLIDING FROM STREAM S <http://e/s> WHERE {
+  SEQ (A : B) DEFINE GPM A ON S { ?x :p ?v } DEFINE GPM B ON S { ?x :q ?w } }"""
+JOIN = """PREFIX : <http://e/>
+SELECT ?x ?v ?w FROM STREAM <http://e/s> WHERE { ?x :p ?v . ?x :q ?w FILTER (?w > 1) }"""
+
+
+def events(count: int) -> list[scepter.Event]:
+    texts = [f"<http://e/x> <http://e/{'pq'[t % 2]}> {t} ." for t in range(1, count + 1)]
+    return [scepter.Event("http://e/s", text, t) for t, text in enumerate(texts, 1)]
+
+
+def operators(text: str, language: str, count: int) -> list[dict[str, object]]:
+    shown = scepter.parse(text, language).explain("json", analyze=events(count))
+    (unit,) = json.loads(shown)["units"]
+    found: list[dict[str, object]] = unit["operators"]
+    return found
+
+
+def test_a_sequence_counts_events_matches_and_what_it_kept() -> None:
+    *scans, sequence = operators(PAIR, "spaseq", 5)
+    assert [scan["work"]["rows_in"] for scan in scans] == [5, 5]  # type: ignore[index]
+    assert sequence["work"]["rows_out"] == 3  # type: ignore[index]  # 2 with 3 and 5, 4 with 5
+    assert sequence["work"]["kept_most"] > 0 < sequence["work"]["cpu"]  # type: ignore[index]
+
+
+def test_operators_over_rows_count_each_for_itself() -> None:
+    found = {each["text"]: each["work"] for each in operators(JOIN, "ep-sparql", 5)}
+    assert found["TripleScan ?x :p ?v on :s"]["rows_in"] == 5  # type: ignore[index]
+    assert found["TripleScan ?x :p ?v on :s"]["rows_out"] == 2  # type: ignore[index]
+    assert found["Answers ?x ?v ?w"]["rows_out"] == 4  # type: ignore[index]  # 3 and 5, each with 2 and 4
+
+
+def test_nothing_is_told_before_a_run_nor_of_one_without_events() -> None:
+    query = scepter.parse(PAIR, "spaseq")
+    (unit,) = json.loads(query.explain("json"))["units"]
+    assert [each["work"] for each in unit["operators"]] == [None, None, None]
+    assert "rows in" not in query.explain(analyze=[])
+
+
+def test_the_command_runs_the_query(tmp_path: Path) -> None:
+    (tmp_path / "q.spaseq").write_text(PAIR)
+    (tmp_path / "s.timeline").write_text("PREFIX : <http://e/>\n1 { :x :p 1 }\n3 { :x :q 2 }\n")
+    source = f"S={tmp_path / 's.timeline'}"
+    shown = CliRunner().invoke(app, ["explain", str(tmp_path / "q.spaseq"), "--analyze", "--stream", source])
+    assert shown.exit_code == 0, shown.output
+    assert "rows in 0, out 1, kept at most" in shown.output
+
+
+@pytest.mark.parametrize("option", ["--stream", "--background", "--policy", "--time-unit"])
+def test_what_only_a_run_takes_needs_analyze(tmp_path: Path, option: str) -> None:
+    (tmp_path / "q.spaseq").write_text(PAIR)
+    shown = CliRunner().invoke(app, ["explain", str(tmp_path / "q.spaseq"), option, "x=y"])
+    assert isinstance(shown.exception, scepter.ScepterError) or shown.exit_code != 0
