@@ -14,7 +14,7 @@ from scepter.timeline import TimeKind, parse_datetime, parse_duration
 
 SCHEME: Final = "kafka"
 _EXAMPLE: Final = "kafka://localhost:9092/readings"
-_PARAMETERS: Final = ("format", "from", "group", "key", "timeout", "config")
+_PARAMETERS: Final = ("format", "from", "key", "timeout", "config")
 _FORMATS: Final = {name.removeprefix("."): name for name in READERS if name != ".parquet"}
 _OURS: Final = frozenset(
     {"bootstrap.servers", "group.id", "enable.auto.commit", "enable.partition.eof", "isolation.level", "transactional.id",
@@ -35,8 +35,6 @@ class Address:
     """The extension of the messages' format; empty: what the first message looks like."""
     start: str | int = EARLIEST
     """Where a first run begins: `earliest`, `latest`, or a time in milliseconds."""
-    group: str | None = None
-    """The consumer group in which a run in this process keeps its place."""
     key: str | None = None
     """The variable whose value is the key of a match's message."""
     timeout: float = 300.0
@@ -89,7 +87,6 @@ def parse_address(text: str) -> Address:
         topic,
         _format(text, given.get("format")),
         _start(text, given.get("from", EARLIEST)),
-        given.get("group"),
         given.get("key", "").removeprefix("?") or None,
         _seconds(text, given.get("timeout", "5min")),
         tuple(sorted(settings.items())),

@@ -131,6 +131,6 @@ def _broken(address: Address, why: str) -> DataError:
         Diagnostic(
             "kafka-transaction",
             f"{address.name}: the broker ended the run's transactions: {why}",
-            help="another run with the same checkpoint or group may have taken over; else start it again, and it goes on",
+            help="another run with the same checkpoint may have taken over; else start it again, and it goes on",
         )
     )

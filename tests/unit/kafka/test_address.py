@@ -10,9 +10,9 @@ from scepter.kafka.address import Address, is_kafka, parse_address
 
 def test_an_address_in_full() -> None:
     found = parse_address(
-        "kafka://a:9092,b:9093/my%20topic?format=jsonld&from=latest&group=g&key=?house&timeout=30s&linger.ms=5"
+        "kafka://a:9092,b:9093/my%20topic?format=jsonld&from=latest&key=?house&timeout=30s&linger.ms=5"
     )
-    assert found == Address("a:9092,b:9093", "my topic", ".jsonld", "latest", "g", "house", 30.0, (("linger.ms", "5"),))
+    assert found == Address("a:9092,b:9093", "my topic", ".jsonld", "latest", "house", 30.0, (("linger.ms", "5"),))
 
 
 def test_a_time_to_start_from_is_told_in_milliseconds() -> None:
@@ -36,7 +36,7 @@ def test_settings_of_a_file_stay_out_of_the_name(tmp_path: Path) -> None:
         ("kafka://a:1,b/t", "a:1,b is not of the form host:port"),
         ("kafka://a:99999/t", "a:99999 is not of the form host:port"),
         ("kafka://a:1/t?form=nq", "did you mean format?"),
-        ("kafka://a:1/t?zzz=nq", "the parameters are format, from, group, key, timeout, config"),
+        ("kafka://a:1/t?zzz=nq", "the parameters are format, from, key, timeout, config"),
         ("kafka://a:1/t?format=", "the parameter format has no value"),
         ("kafka://a:1/t?format=trg", "did you mean trig?"),
         ("kafka://a:1/t?format=parquet", "no format parquet is known"),
