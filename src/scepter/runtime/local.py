@@ -128,11 +128,17 @@ def _timed(
 
 
 def open_inputs(
-    query: Query, streams: Mapping[str, EventSource], engine: LocalEngine, options: RunOptions, dead_letter: DeadLetterTaker
+    query: Query,
+    streams: Mapping[str, EventSource],
+    engine: LocalEngine,
+    options: RunOptions,
+    dead_letter: DeadLetterTaker,
+    *,
+    prune: bool = True,
 ) -> list[Input]:
-    """The sources that a query reads, surveyed, ready to be read for an engine."""
+    """The sources that a query reads, surveyed, ready to be read for an engine; with `prune`, only what it can use of them."""
     used = {iri: source for iri, source in streams.items() if query.lowered.every_stream or iri in query.streams}
-    predicates = engine.predicates
+    predicates = engine.predicates if prune else None
     wanted = None if predicates is None else frozenset(term_id(engine.key, str(p)) for p in predicates)
     room = Room(KEPT_BYTES)
     read = {}

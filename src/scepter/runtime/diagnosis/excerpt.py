@@ -100,7 +100,8 @@ class Excerpt:
 def read_excerpt(query: Query, streams: Mapping[str, EventSource], options: RunOptions, limit: int) -> Excerpt | None:
     """The first events of the streams; None where there is none at all."""
     engine = LocalEngine(query.lowered.program, options, Background())
-    inputs = open_inputs(query, streams, engine, options, lambda letter: None)
+    # this engine knows neither ontology nor background, and other queries than its own will be tried on the events
+    inputs = open_inputs(query, streams, engine, options, lambda letter: None, prune=False)
     batches: list[tuple[EventBatch, NDArray[np.bool_]]] = []
     for each in inputs:
         batches += _first(each, limit)
