@@ -10,6 +10,7 @@ from torture.kills import compare
 
 
 @pytest.mark.slow
+@pytest.mark.spark
 def test_matches_and_letters_of_a_killed_run_are_those_of_an_undisturbed_one(tmp_path: Path) -> None:
     found = compare(tmp_path, "spaseq", seed=5, kills=2, files=3, events=20)
     assert found.differences == ()

@@ -14,11 +14,7 @@ import sys
 from importlib import import_module
 from typing import Final
 
-from scepter.rdf.hashing import TermKey
-from scepter.rdf.nquads import NQuadsReader
 from scepter.rdf.terms import PROV, XSD
-from scepter.runtime.push import Engine, Event
-from scepter.runtime.queries import parse
 
 QUERY: Final = """SELECT ?s WITHIN 5 FROM STREAM S <a:s> WHERE { SEQ (A; B)
 DEFINE GPM A ON S { ?s <a:p> ?x } DEFINE GPM B ON S { ?s <a:p> ?y FILTER(?y > ?x) } }"""
@@ -36,7 +32,13 @@ NEEDED: Final = (
 
 def load() -> int:
     """Import what tasks import and run a small query, so that what they call is in memory; how many matches it had."""
-    os.environ["JE_ARROW_MALLOC_CONF"] = "background_thread:false"  # pyarrow would start a thread, which is lost in a fork
+    # pyarrow would start a thread, which is lost in a fork; so whatever imports it comes after this line
+    os.environ["JE_ARROW_MALLOC_CONF"] = "background_thread:false"
+    from scepter.rdf.hashing import TermKey
+    from scepter.rdf.nquads import NQuadsReader
+    from scepter.runtime.push import Engine, Event
+    from scepter.runtime.queries import parse
+
     for module in NEEDED:
         import_module(module)
     reader = NQuadsReader(TermKey.fixed(), 0, "warm-up", lambda letter: None)
