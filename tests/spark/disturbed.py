@@ -18,7 +18,7 @@ from scepter.rdf.timeline_notation import TimelineEvent
 from scepter.runtime.push import Engine, Event
 from scepter.runtime.queries import parse
 from scepter.timeline import TimeKind
-from spark.live_run import QUERIES
+from spark.live_run import QUERIES, WHOLE
 from spark_answers import write_events
 
 SCRIPT = Path(__file__).with_name("live_run.py")
@@ -44,10 +44,22 @@ class Disturbed:
         self._draw = random.Random(seed := 4 if os.environ.get("CI") else random.SystemRandom().randrange(1_000))
         (folder / "log").write_text(f"seed {seed}\n")
         (folder / "events").mkdir()
+        (folder / "staged").mkdir()
         for number, part in enumerate(self.parts):
-            path = folder / "events" / f"{number:04}.parquet"
+            path = folder / "staged" / f"{number:04}.parquet"
             write_events(path, part)
             os.utime(path, (1_000_000 + number, 1_000_000 + number))
+
+    def give(self, parts: int) -> None:
+        """Let it have the first so many parts."""
+        for path in sorted((self.folder / "staged").iterdir()):
+            if int(path.stem) < parts:
+                path.replace(self.folder / "events" / path.name)
+
+    def give_all(self) -> None:
+        """Let it have the rest, and say that this is all."""
+        self.give(len(self.parts))
+        (self.folder / WHOLE).touch()
 
     def start(self, env: dict[str, str] | None = None) -> subprocess.Popen[bytes]:
         """The driver, in a session of its own: its JVM and its workers can be killed with it."""
@@ -61,13 +73,15 @@ class Disturbed:
         return sorted(self._draw.sample(range(1, BATCHES), count))
 
     def await_batches(self, goal: int, process: subprocess.Popen[bytes]) -> None:
-        """Until so many micro-batches are done, and then somewhere within the next."""
+        """Until so many micro-batches are done, and then somewhere within the next. It has two parts more to go on with, and
+        cannot come to its end however long that takes."""
+        self.give(goal + 2)
         deadline = time.monotonic() + PATIENCE
         while self.committed() < goal and process.poll() is None and time.monotonic() < deadline:
             time.sleep(0.02)
         time.sleep(self._draw.uniform(0, 0.3))
         assert process.poll() is None, self.log()
-        assert goal <= self.committed() < len(self.parts), self.log()
+        assert goal <= self.committed(), self.log()
 
     def committed(self) -> int:
         commits = self.checkpoint / "commits"

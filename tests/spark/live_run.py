@@ -7,6 +7,8 @@ Usage: live_run.py LANGUAGE MASTER EVENTS CHECKPOINT OUTPUT
 from __future__ import annotations
 
 import sys
+import time
+from pathlib import Path
 
 from pyspark.sql import functions as F
 
@@ -14,6 +16,8 @@ from scepter.api.on_spark import run
 from scepter.runtime.queries import parse
 from scepter.runtime.spark.session import session
 
+WHOLE = "whole"
+"""Stands beside the folder of events when no more will come."""
 QUERIES = {
     "spaseq": """PREFIX : <http://example/>
 SELECT ?s ?v ?w (COUNT(B.?b) AS ?n)
@@ -44,7 +48,14 @@ def main(language: str, master: str, events: str, checkpoint: str, output: str) 
     found = run(query, spark, {"http://example/s": table})
     flat = found.select("start", "end", *(F.col(f"{name}.value").alias(name) for name in query.variables))
     sink = flat.writeStream.format("parquet").option("path", output).option("checkpointLocation", checkpoint)
-    sink.trigger(availableNow=True).start().awaitTermination()
+    running = sink.start()
+    while True:
+        whole = Path(events).with_name(WHOLE).exists()  # asked first: what comes later is read in the next round
+        running.processAllAvailable()
+        if whole:
+            break
+        time.sleep(0.05)
+    running.stop()
 
 
 if __name__ == "__main__":

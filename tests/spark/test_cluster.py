@@ -168,6 +168,7 @@ def test_matches_are_the_same_when_workers_die(cluster: Cluster, spark: SparkSes
             run.await_batches(goal, driver)
             kill(next(worker for worker in cluster.workers if worker.poll() is None))
             cluster.start_worker()  # as whoever supervises workers would
+        run.give_all()
         assert driver.wait(PATIENCE) == 0, run.log()
     finally:
         if driver.poll() is None:

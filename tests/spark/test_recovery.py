@@ -25,6 +25,7 @@ def test_matches_after_kills_are_those_of_an_undisturbed_run(spark: SparkSession
         process = run.start()
         run.await_batches(goal, process)
         kill(process)
+    run.give_all()
     process = run.start()
     assert process.wait(PATIENCE) == 0, run.log()
     run.check(spark)
