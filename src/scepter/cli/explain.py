@@ -29,7 +29,10 @@ def explain(
     ] = None,
     analyze: Annotated[
         bool,
-        typer.Option("--analyze", help="Run the query in this process and show, per operator, rows in and out, kept, and CPU."),
+        typer.Option(
+            "--analyze",
+            help="Run the query in this process and show, per operator, rows in and out, kept, and CPU. Example: --analyze",
+        ),
     ] = False,
     stream: Annotated[
         list[str] | None,

@@ -67,12 +67,13 @@ class FileSource:
 
 
 class PipeSource:
-    """Standard input: read as it comes, or spooled to a temporary file once somebody wants to look ahead."""
+    """Standard input or a FIFO: read as it comes, or spooled to a temporary file once somebody wants to look ahead."""
 
-    def __init__(self, stream: IO[bytes], name: str = "-", lift: Lift | None = None) -> None:
+    def __init__(self, opened: Callable[[], IO[bytes]], name: str = "-", lift: Lift | None = None) -> None:
+        """`opened` is called when the first byte is wanted: a FIFO waits there for its writer."""
         self.name = name
         self._lift = lift
-        self._stream = stream
+        self._opened = opened
         self._spool: tempfile.TemporaryDirectory[str] | None = None
         self._spooled: FileSource | None = None
         self._started = False
@@ -101,7 +102,7 @@ class PipeSource:
         reading = Reading(
             key, stream_index, self.name, dead_letter, predicates, run or ReadState(), batch_bytes, {}, self._lift
         )
-        file: IO[bytes] = io.BufferedReader(self._stream, HEAD)  # type: ignore[type-var]
+        file: IO[bytes] = io.BufferedReader(self._opened(), HEAD)  # type: ignore[type-var]
         head = file.peek(HEAD)  # type: ignore[attr-defined]
         if head.startswith(GZIP_MAGIC):
             file = io.BufferedReader(gzip.GzipFile(fileobj=file), HEAD)
@@ -119,7 +120,7 @@ class PipeSource:
             self._spool = tempfile.TemporaryDirectory(prefix="scepter-")
             path = Path(self._spool.name) / "stdin"
             with path.open("wb") as out:
-                shutil.copyfileobj(self._stream, out, 1 << 20)
+                shutil.copyfileobj(self._opened(), out, 1 << 20)
             if format_of(path, self._lift) is None:
                 path = path.rename(path.with_suffix(".nq"))
             self._spooled = FileSource(self.name, [path], lift=self._lift)
@@ -143,7 +144,7 @@ def open_source(spec: str | Path, *, prefixes: dict[str, str] | None = None, lif
     """
     text = str(spec)
     if text == "-":
-        return PipeSource(sys.stdin.buffer, lift=lift)
+        return PipeSource(lambda: sys.stdin.buffer, lift=lift)
     scheme, separator, _ = text.partition("://")
     if separator:
         if scheme not in SCHEMES:
@@ -155,7 +156,7 @@ def open_source(spec: str | Path, *, prefixes: dict[str, str] | None = None, lif
             )
         return SCHEMES[scheme](text, lift)
     if Path(text).is_fifo():  # as a shell's <(zcat …)
-        return PipeSource(Path(text).open("rb", buffering=0), text, lift)
+        return PipeSource(lambda: Path(text).open("rb", buffering=0), text, lift)
     paths = stream_files(text)
     for path in paths:
         format = format_of(path, lift)

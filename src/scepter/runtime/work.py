@@ -123,7 +123,7 @@ def watched(limits: WorkLimits) -> Iterator[None]:
             yield
         except MemoryError:
             if limits.memory is None:
-                raise reached("max-memory", "the run needs more memory than the system has") from None
+                raise  # the system's own limit, which no option of the run has set
             raise reached("max-memory", f"the run needs more than {limits.memory} bytes of memory") from None
 
 

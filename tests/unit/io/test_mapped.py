@@ -129,9 +129,9 @@ def test_wrong_rows_are_told_what_is_missing() -> None:
 )
 def test_a_pipe_through_a_map(text: str) -> None:
     lift = mapped(MAP, PROV_TIMES)
-    source = PipeSource(io.BytesIO(text.encode()), lift=lift)
+    source = PipeSource(lambda: io.BytesIO(text.encode()), lift=lift)
     events = list(source.batches(TermKey.fixed(), 0, print))
     assert [batch.end.tolist() for batch in events] == [[1, 4]]
-    spooled = PipeSource(io.BytesIO(text.encode()), lift=lift)
+    spooled = PipeSource(lambda: io.BytesIO(text.encode()), lift=lift)
     assert found(scepter.run_local(parse(QUERY), spooled)) == EXPECTED
     spooled.close()

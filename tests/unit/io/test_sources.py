@@ -3,6 +3,7 @@ from __future__ import annotations
 import gzip
 import io
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
@@ -167,13 +168,13 @@ def test_progress_ends_at_the_whole(tmp_path: Path) -> None:
 
 def test_pipes_are_read_as_they_come_or_spooled() -> None:
     for data in (NQUADS.encode(), gzip.compress(NQUADS.encode()), TRIG.encode(), TIMELINE.encode()):
-        pipe = PipeSource(io.BytesIO(data))
+        pipe = PipeSource(partial(io.BytesIO, data))
         assert plain(read(pipe)[0]) == EXPECTED
         with pytest.raises(OptionError, match="only once"):
             read(pipe)
         with pytest.raises(OptionError, match="only once"):
             survey(pipe)
-        spooled = PipeSource(io.BytesIO(data))
+        spooled = PipeSource(partial(io.BytesIO, data))
         assert survey(spooled).events == 2
         for _ in range(2):
             assert plain(read(spooled)[0]) == EXPECTED
@@ -181,11 +182,11 @@ def test_pipes_are_read_as_they_come_or_spooled() -> None:
 
 
 def test_pipes_of_nothing_and_of_junk() -> None:
-    assert read(PipeSource(io.BytesIO(b""))) == ([], [])
-    events, letters = read(PipeSource(io.BytesIO(b"\x00\xff junk\n")))
+    assert read(PipeSource(lambda: io.BytesIO(b""))) == ([], [])
+    events, letters = read(PipeSource(lambda: io.BytesIO(b"\x00\xff junk\n")))
     assert not events
     assert len(letters) == 1
-    junk = PipeSource(io.BytesIO(b"\x00\xff junk\n"))
+    junk = PipeSource(lambda: io.BytesIO(b"\x00\xff junk\n"))
     assert survey(junk).events == 0
     junk.close()
 

@@ -9,9 +9,7 @@ from scepter.kafka.address import Address, is_kafka, parse_address
 
 
 def test_an_address_in_full() -> None:
-    found = parse_address(
-        "kafka://a:9092,b:9093/my%20topic?format=jsonld&from=latest&key=?house&timeout=30s&linger.ms=5"
-    )
+    found = parse_address("kafka://a:9092,b:9093/my%20topic?format=jsonld&from=latest&key=?house&timeout=30s&linger.ms=5")
     assert found == Address("a:9092,b:9093", "my topic", ".jsonld", "latest", "house", 30.0, (("linger.ms", "5"),))
 
 

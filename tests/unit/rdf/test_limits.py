@@ -207,6 +207,6 @@ def test_times_at_the_end_of_time_are_dead_letters(time: int) -> None:
 
 def test_a_timeline_with_prefixes_comes_through_a_pipe() -> None:
     letters: list[DeadLetter] = []
-    pipe = PipeSource(io.BytesIO(b"PREFIX : <http://e/>\n10 { :s :p :o }\n"))
+    pipe = PipeSource(lambda: io.BytesIO(b"PREFIX : <http://e/>\n10 { :s :p :o }\n"))
     assert len(events_of(pipe.batches(KEY, 0, letters.append))) == 1
     assert not letters
