@@ -10,6 +10,7 @@ import traceback
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 import pyarrow as pa
@@ -94,7 +95,7 @@ def _read(extension: str) -> Callable[[bytes], None]:
 
 
 def _piped(data: bytes) -> None:
-    for batch in PipeSource(io.BytesIO(data)).batches(TermKey.fixed(), 0, lambda letter: None):
+    for batch in PipeSource(partial(io.BytesIO, data)).batches(TermKey.fixed(), 0, lambda letter: None):
         assert batch.events >= 0
 
 
