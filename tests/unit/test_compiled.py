@@ -69,15 +69,20 @@ def test_folders_that_can_be_written(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can become somebody without a home")
-def test_a_read_only_installation_without_a_home_starts(tmp_path: Path) -> None:
+def test_a_read_only_installation_without_a_home_starts() -> None:
     """A user who can read the sources and write nothing but temporary files."""
-    tmp_path.chmod(0o777)
+    with tempfile.TemporaryDirectory() as place:  # the tests' own folder is one that only its user can enter
+        Path(place).chmod(0o777)
+        _start_as_nobody(Path(place))
+
+
+def _start_as_nobody(place: Path) -> None:
     code = "import os; os.setgid(65534); os.setuid(65534); import scepter.rdf.hashing; print(os.environ['NUMBA_CACHE_DIR'])"
-    environment = {**os.environ, "HOME": "/nonexistent", "TMPDIR": str(tmp_path)}
+    environment = {**os.environ, "HOME": "/nonexistent", "TMPDIR": str(place)}
     environment.pop("NUMBA_CACHE_DIR", None)
     environment.pop("XDG_CACHE_HOME", None)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, cwd="/", check=False)
     if "Permission denied" in done.stderr or "No module" in done.stderr:
         pytest.skip("the sources are in a folder that only root can read")
     assert done.returncode == 0, done.stderr
-    assert done.stdout.strip() == str(tmp_path / "scepter-kernels-65534")
+    assert done.stdout.strip() == str(place / "scepter-kernels-65534")
