@@ -226,7 +226,7 @@ def test_windows_that_are_over_hold_nothing() -> None:
     run = engine("SELECT ?x FROM STREAM :s [RANGE 10 STEP 5] WHERE { ?x :p ?v }")
     for time in range(200):
         run.push(event(f":x{time} :p 1 .", time))
-    assert sum(rows for kind, rows in run.state_size().items() if kind not in ("texts", "events")) <= 40
+    assert sum(rows for kind, rows in run.state_size().items() if kind not in ("texts", "events")) <= 27
 
 
 def test_undone_instants_leave_nothing_behind() -> None:
