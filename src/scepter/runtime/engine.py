@@ -77,7 +77,7 @@ class LocalEngine:
         self._tasks: list[Task] | None = None
         self._kind: TimeKind | None = None
         self._start: int | None = None
-        self.reading = ReadState(times=options.times, limits=options.limits)
+        self.reading = ReadState(times=options.times, limits=options.limits, assign=options.assigner())
         """What the readers of this run share."""
         self._number = numbered_from
         self._marks = (0, 0)
