@@ -176,10 +176,11 @@ def _table(reading: Reading) -> EventTable:
 
 def needs_map(source: str) -> OptionError:
     """The error for rows and documents without a mapping."""
+    context = "" if source.removesuffix(".gz").endswith((".csv", ".tsv")) else "; JSON may do with --context FILE"
     return option_error(
         "needs-map",
         f"{source} holds rows or documents, and nothing says how they become events",
-        help=f"add --map FILE, which scepter map {source} --suggest writes a first version of; or --context FILE to JSON",
+        help=f"add --map FILE; scepter map {source} --suggest writes a first one{context}",
     )
 
 
