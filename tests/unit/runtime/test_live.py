@@ -14,6 +14,7 @@ from scepter.rdf.terms import IRI
 from scepter.runtime.engine import LocalEngine
 from scepter.runtime.inputs import load_background
 from scepter.runtime.live import LiveInput, LiveRun
+from scepter.runtime.matches import Match
 from scepter.runtime.options import RunOptions
 from scepter.runtime.push import Engine, Event
 from scepter.runtime.queries import Query, parse
@@ -41,13 +42,13 @@ def line(time: int, property: str, value: int) -> bytes:
     return f'<http://e/a> <http://e/{property}> "{value}"{NUMBER} "{time}"{NUMBER} .\n'.encode()
 
 
-def answers(query: Query, chunks: list[bytes], **options: object) -> tuple[list[object], list[str]]:
+def answers(query: Query, chunks: list[bytes], **options: object) -> tuple[list[str], list[str]]:
     letters: list[DeadLetter] = []
     engine = LocalEngine(query.program, RunOptions.of(**options), load_background(query, None))  # type: ignore[arg-type]
     input = LiveInput(S)
     reader = NQuadsReader(engine.key, engine.stream_number(IRI(S)), S, letters.append, run=engine.reading, batch_bytes=1)
     run = LiveRun(engine, (input,), letters.append, lambda: 0)
-    found = []
+    found: list[Match] = []
     for chunk in chunks:
         batch = reader.feed(chunk)
         run.take(input, [] if batch is None else [batch])
@@ -57,7 +58,7 @@ def answers(query: Query, chunks: list[bytes], **options: object) -> tuple[list[
     return sorted(str(match.row()) for match in found), [letter.reason for letter in letters]
 
 
-def pushed(query: Query, events: list[tuple[int, str, int]], **options: object) -> tuple[list[object], int]:
+def pushed(query: Query, events: list[tuple[int, str, int]], **options: object) -> tuple[list[str], int]:
     engine = Engine(query, **options)  # type: ignore[arg-type]
     found = [m for t, p, v in events for m in engine.push(Event(S, f"<http://e/a> <http://e/{p}> {v} .", t))]
     found += engine.close()
