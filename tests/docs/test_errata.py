@@ -1,4 +1,4 @@
-"""The page of errata names cases that are there, and no printed example is left out. The cases themselves run with the suite."""
+"""The page of errata names cases that are there, and no printed example is left out. They run with the suite."""
 
 from __future__ import annotations
 

@@ -28,7 +28,8 @@ QUERIES = {
     "DEFINE GPM A ON S { ?x :learns ?t } DEFINE GPM B ON S { ?x ?p ?n FILTER (isNumeric(?n) && ?n > 1) } }",
     "background": "SELECT ?x WITHIN 6 FROM STREAM S <http://e/s> WHERE { SEQ (A) "
     "DEFINE GPM A ON S { ?x a :Agent GRAPH <http://e/db> { ?x a :Agent } } }",
-    "windows": "REGISTER RSTREAM :o AS SELECT ?x ?y FROM NAMED :s WIN [RANGE 4 STEP 1] AS :w WHERE { WINDOW :w { ?x :knows ?y } }",
+    "windows": "REGISTER RSTREAM :o AS SELECT ?x ?y FROM NAMED :s WIN [RANGE 4 STEP 1] AS :w "
+    "WHERE { WINDOW :w { ?x :knows ?y } }",
     "events": "REGISTER RSTREAM :o AS SELECT ?x FROM NAMED :s WIN [RANGE 5 STEP 1] AS :w EVENT ON :w { ?x a :Person } AS E1 "
     "EVENT ON :w { ?x :number ?n } AS E2 WHERE { MATCH { E1 SEQ E2 } }",
 }
@@ -61,9 +62,9 @@ def test_events_stand_for_what_they_entail(name: str, given: list[tuple[int, lis
     schema = Schema.from_triples(parse_graph(SCHEMA))
     stated = [Event(S, PREFIXES + " . ".join(triples) + " .", time) for time, triples in given]
     closed = [Event(S, entailed(PREFIXES + " . ".join(triples) + " .", schema), time) for time, triples in given]  # type: ignore[arg-type]
-    static = {"http://e/db": BACKGROUND} if name == "background" else None
-    known = None
-    if static is not None:
+    static: dict[str | None, str] = {"http://e/db": BACKGROUND} if name == "background" else {}
+    known: dict[str | None, str] = {}
+    if static:
         known = {"http://e/db": "\n".join(f"{s} {p} {o} ." for s, p, o in entailed(BACKGROUND, schema)) + "\n"}
     found = run_local(query, stated, ontology=SCHEMA, background=static)
     assert [match.row() for match in found] == [match.row() for match in run_local(query, closed, background=known)]

@@ -104,4 +104,5 @@ def _each_once(event: _Rows, columns: list[NDArray[np.generic]]) -> _Rows:
     keys = [column[order] for column in (event, *columns[:3])]
     fresh = np.concatenate([[True], np.any([key[1:] != key[:-1] for key in keys], axis=0)])
     kept = order[fresh]
-    return kept[np.lexsort((kept, event[kept]))]
+    rows: _Rows = kept[np.lexsort((kept, event[kept]))]
+    return rows
