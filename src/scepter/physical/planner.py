@@ -16,6 +16,7 @@ from scepter.algebra.timed import TimedProgram, TimedQuery
 from scepter.algebra.timed_bounds import counts_units
 from scepter.algebra.walk import find, walk
 from scepter.algebra.windows import Landmark, Policy, RelationToStream, Report, StreamWindow, WindowedQuery, window_graph
+from scepter.errors import option_error
 from scepter.ontology.schema import Schema
 from scepter.physical.continuous import Core, can_repeat, columnar_core, is_monotone
 from scepter.physical.entailment import asks_data, entailment_of
@@ -76,7 +77,20 @@ def assumed_kind(program: Program) -> TimeKind:
 
 def _planned(number: int, unit: Unit, facts: Facts) -> UnitPlan:
     made = PLANNERS[type(unit)](unit, facts)
-    return UnitPlan(number, unit, made.root, predicates_of(unit, facts), made.at_once, made.ranked)
+    return UnitPlan(number, unit, made.root, predicates_of(unit, facts), made.at_once, made.ranked, _entailed(unit, facts))
+
+
+def _entailed(unit: Unit, facts: Facts) -> bool:
+    """Whether events come with what they entail: to units that see a graph as one; the others match what triples entail."""
+    if not facts.ontology or not isinstance(unit, Query | WindowedQuery):
+        return False
+    if Schema.from_triples(facts.ontology).flattened() is None:
+        raise option_error(
+            "ontology",
+            "the ontology has rules for rdf:type itself, and queries over graphs cannot be answered under them",
+            help="leave out the statements about rdf:type",
+        )
+    return True
 
 
 @dataclass(frozen=True, slots=True)
