@@ -22,7 +22,6 @@ from scepter.physical.unit_nodes import (
     EventJoin,
     EventNetwork,
     GraphScan,
-    Pairs,
     Recognise,
     Returned,
     Sequence,
@@ -30,7 +29,7 @@ from scepter.physical.unit_nodes import (
     Snapshot,
     TripleStar,
 )
-from scepter.physical.window_outline import extent_text, named, windowed_tree
+from scepter.physical.window_outline import named, windowed_tree
 from scepter.physical.wording import listed
 
 
@@ -72,8 +71,6 @@ class Outlined:
                     yield f"solutions {word} {node.plan.window.duration}"
             case SequenceGroups(grouped=grouped):
                 yield from _aggregated(grouped.window)
-            case Pairs(query):
-                yield from (f"window {self.notation.term(w.name)}: {extent_text(w, self.notation)}" for w in query.windows)
             case TripleStar(query):
                 yield from extents(query, self.notation)
             case Recognise() if self.events is not None:

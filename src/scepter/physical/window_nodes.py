@@ -85,6 +85,8 @@ class Window:
     step: Step
     landmark: int = 0
     """Without a width: the first instant."""
+    timeless: bool = False
+    """Whether its rows have no occurrence of their own: those of graphs, which are joined with events that have one."""
 
     @property
     def inputs(self) -> tuple[Node, ...]:
