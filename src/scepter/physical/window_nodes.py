@@ -228,6 +228,10 @@ class Group:
     keys: tuple[str, ...]
     aggregates: tuple[tuple[str, Aggregate], ...]
     grid: Step | None
+    hull: bool = False
+    """Whether a group's occurrence is the hull of its members'."""
+    apart: bool = False
+    """Whether members of different occurrences are in different groups."""
 
     @property
     def inputs(self) -> tuple[Node, ...]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from itertools import chain
 
 from scepter.algebra.expressions import Aggregate, And, Call, Constant, Exists, Expression, Variable
 from scepter.algebra.patterns import (
@@ -122,7 +121,7 @@ class _Planner:
             case Values(variables, rows):
                 return Fixed(tuple(v.name for v in variables), rows)
             case Project(inner, variables):
-                return nodes.Project(self.node(inner), tuple(v.name for v in variables))
+                return nodes.Project(self.node(inner), tuple(v.name for v in variables if not _is_hidden(v)))
             case Distinct(inner):
                 return Coalesce(self.node(inner), self.dataset.grid)
             case Group():
@@ -211,11 +210,18 @@ class _Planner:
 
     def _group(self, group: Group) -> Node:
         rows, keys, aggregates = self.node(group.pattern), [], []
+        apart = any(_is_hidden(variable) for variable, _ in group.keys)
+        if apart and len(self.dataset.events) > 1:
+            raise NotPlanned("DISTINCT rows of several MATCH are told apart by the times of each")
         for variable, expression in group.keys:
+            if _is_hidden(variable):
+                continue
             if not (isinstance(expression, Variable) and expression.name == variable.name):
                 rows = self._extended(rows, variable.name, expression)
             keys.append(variable.name)
         for number, (variable, expression) in enumerate(group.aggregates):
+            if _is_hidden(variable):
+                continue
             assert isinstance(expression, Aggregate)
             operand = expression.operand
             if operand is not None and not (isinstance(operand, Variable) and operand.name in rows.schema.variables):
@@ -225,7 +231,8 @@ class _Planner:
         missing = [name for name in keys if name not in rows.schema.variables]
         if missing:
             rows = nodes.Project(rows, (*rows.schema.variables, *missing))
-        return window_nodes.Group(rows, tuple(keys), tuple(aggregates), self.dataset.grid)
+        hull = bool(self.dataset.events)
+        return window_nodes.Group(rows, tuple(keys), tuple(aggregates), self.dataset.grid, hull, apart)
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +255,7 @@ def arranged(pattern: Pattern) -> Arranged:
     if isinstance(inner, Distinct):
         distinct, inner = True, inner.pattern
     if isinstance(inner, Project):
-        shown, inner = tuple(v.name for v in inner.variables), inner.pattern
+        shown, inner = tuple(v.name for v in inner.variables if not _is_hidden(v)), inner.pattern
     if isinstance(inner, OrderBy):
         if distinct and shown is not None:
             names = frozenset().union(*(mentioned_variables(e) for e, _ in inner.conditions))
@@ -258,6 +265,11 @@ def arranged(pattern: Pattern) -> Arranged:
             return Arranged(Distinct(Project(inner.pattern, variables)), inner.conditions, offset, limit, shown)
         return Arranged(inner.pattern, inner.conditions, offset, limit, shown)
     return Arranged(pattern, (), offset, limit, None)
+
+
+def _is_hidden(variable: Variable) -> bool:
+    """Whether it tells of a row of MATCH where it comes from: here lineage and occurrence do (`algebra.windows`)."""
+    return variable.name.startswith("_:match")
 
 
 def conjuncts(condition: Expression) -> list[Expression]:
@@ -371,8 +383,6 @@ def plan_windowed(query: WindowedQuery, windows: Mapping[IRI, WindowOn], known: 
 
     named: dict[IRI, tuple[WindowOn, ...]] = {window_graph(name): (window,) for name, window in windows.items()}
     events = tuple(map(matched, query.events))
-    if events and next(chain(find(query.pattern, Group), find(query.pattern, Distinct)), None) is not None:
-        raise NotPlanned("rows put together from several event mappings have the hull of their times")
     return report_of(query.pattern, Dataset((), named, known.count, grid, events), report)
 
 

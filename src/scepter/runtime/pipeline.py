@@ -201,6 +201,8 @@ class Pipeline:
 
     def live_events(self) -> Int64:
         """The events that later matches may still show."""
+        if self._saved is None:
+            self._sweep()
         return self._around.lineage.events()
 
     def swap_refs(self) -> Iterator[Int64]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -23,9 +24,8 @@ from scepter.kernel.event_match.tree import SCAN, Shape
 from scepter.kernel.lineage import Lineage
 from scepter.kernel.operator import Until
 from scepter.kernel.report.evaluations import Schedule
-from scepter.kernel.rows import NO_LINEAGE, Int64, Rows, empty, mappings
+from scepter.kernel.rows import NO_LINEAGE, Int64, Rows, concat, empty, mappings
 from scepter.kernel.validity.held import Clock, dump_rows, load_rows
-from scepter.kernel.validity.intervals import coalesced
 from scepter.kernel.window.extent import Grid
 from scepter.physical.nodes import Schema
 from scepter.rdf.distinct import distinct
@@ -95,11 +95,11 @@ class EventMatch:
         if not self._store.has_room(count):
             self._renew(count)
         rows, scan, item = gathered(scans, self._schemas, self._shape.variables, self._lineage)
-        self._log(3 * count)
-        return self._store.add(rows, scan, item)
-
-    def _log(self, entries: int) -> None:
-        self._store.table = table.logging(self._store.table, entries)
+        new = self._store.add(rows, scan, item)
+        if self._store.table.log[0, 1]:
+            links = np.count_nonzero(scan != self._right) if self._steady else count
+            self._store.table = table.logging(self._store.table, 0, int(links))
+        return new
 
     # ---- the four ways
 
@@ -148,7 +148,7 @@ class EventMatch:
             elif full == steps.OUT_FULL:
                 self._out = _larger(self._out)
             else:
-                self._log(len(self._out) * len(self._consuming))
+                self._store.table = table.logging(self._store.table, len(self._out) * len(self._consuming))
 
     # ---- mappings out
 
@@ -169,12 +169,17 @@ class EventMatch:
                 for to, of in ((ids, held.ids), (refs, held.refs), (number, held.number), (scale, held.scale)):
                     to[:, column] = np.where(unbound, of[row, column], to[:, column])
         since, until, start, end = (out[:, i].copy() for i in range(OUT_ROWS))
-        return self._once(Rows(ids, refs, number, scale, start, end, since, until, lineage))
+        return self._once(Rows(ids, refs, number, scale, start, end, since, until, lineage), out[:, OUT_ROWS:])
 
-    def _once(self, rows: Rows) -> Rows:
+    def _once(self, rows: Rows, made_of: Int64) -> Rows:
         """Event mappings are a set (rule 5): one that comes about in several ways is there once, and shows them all. Equal ones
         have equal ends, so that one call sees them."""
         times = np.stack([rows.start, rows.end, rows.since, rows.until], axis=1).view(np.uint64)
+        first, same = distinct(np.concatenate([rows.ids, times[:, :2]], axis=1))
+        if len(first) == len(rows):
+            return rows
+        order = np.lexsort(made_of.T[::-1])  # what a mapping was made of is shown in order of time
+        rows, times = rows.take(order), times[order]
         first, way = distinct(np.concatenate([rows.ids, times], axis=1))
         if len(first) < len(rows):
             lineage = rows.lineage[first]
@@ -182,12 +187,22 @@ class EventMatch:
                 lineage[way[at]] = self._lineage.joined(lineage[way[at], None], rows.lineage[at, None])[0]
             rows = replace(rows.take(first), lineage=lineage)
         first, same = distinct(np.concatenate([rows.ids, times[first][:, :2]], axis=1))
-        if len(first) == len(rows):
-            return rows
-        order = np.argsort(rows.since, kind="stable")
-        rows, same = rows.take(order), same[order]
-        since = coalesced(same, rows.since, rows.until, np.full(len(rows), MIN_INSTANT, np.int64))
-        return rows.valid(since, rows.until).take(since < rows.until)
+        return rows if len(first) == len(rows) else self._pieces(rows, same)
+
+    def _pieces(self, rows: Rows, same: Int64) -> Rows:
+        """Mappings that come about in ways that last differently: cut where one of their ways begins or ends."""
+        often = np.bincount(same)[same] > 1
+        parts = [rows.take(~often)]
+        for mapping in np.unique(same[often]).tolist():
+            ways = rows.take(same == mapping)
+            cuts = np.unique(np.concatenate([ways.since, ways.until]))
+            for low, high in zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True):
+                there = ways.take((ways.since <= low) & (ways.until >= high))
+                if len(there):
+                    node = reduce(self._lineage.joined, there.lineage[:, None])
+                    whole = replace(there.between(0, 1), lineage=node)
+                    parts.append(whole.valid(np.array([low]), np.array([high])))
+        return concat(parts, rows.width)
 
     # ---- state
 

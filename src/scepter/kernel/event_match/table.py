@@ -14,6 +14,8 @@ from numba import njit
 from scepter.kernel.rows import Int8, Int64, UInt64
 
 NOBODY = -1
+ENTRIES = 3
+"""So many entries of the log does it take to link a row."""
 OLDER, NEWER, NEWEST, OLDEST, CONSUMED = range(5)
 
 
@@ -39,7 +41,8 @@ class Table(NamedTuple):
     window: Int64
     """[scan]: its window."""
     log: Int64
-    """[entry, (what, where, what was there)]; its first row is (how many entries, whether it is written, 0)."""
+    """[entry, (what, where, what was there)]; its first row is (how many entries, whether it is written, how many entries are
+    set aside for rows that are yet to be linked)."""
 
 
 @njit(cache=True)
@@ -64,12 +67,12 @@ def logged(table, what, where, old):  # type: ignore[no-untyped-def]
 @njit(cache=True)
 def has_room(table, entries):  # type: ignore[no-untyped-def]
     """Whether so many entries can be written down."""
-    return not table.log[0, 1] or table.log[0, 0] + entries < len(table.log)
+    return not table.log[0, 1] or table.log[0, 0] + table.log[0, 2] + entries < len(table.log)
 
 
 @njit(cache=True)
 def link(tree, table, nodes, rows):  # type: ignore[no-untyped-def]
-    """Append rows to their chains; `nodes` are the tree's nodes by scan. The log has room for three entries a row."""
+    """Append rows to their chains; `nodes` are the tree's nodes by scan. The log has set three entries a row aside."""
     for row in rows:
         bucket = bucket_of(tree, table, nodes[table.scan[row]], table.ids[row])
         before = table.newest[bucket]
@@ -82,6 +85,8 @@ def link(tree, table, nodes, rows):  # type: ignore[no-untyped-def]
         else:
             logged(table, NEWER, before, NOBODY)
             table.newer[before] = row
+        if table.log[0, 1]:
+            table.log[0, 2] -= ENTRIES
 
 
 @njit(cache=True)
@@ -134,7 +139,7 @@ def take_back(table):  # type: ignore[no-untyped-def]
         else:
             slots = table.consumed.shape[1]
             table.consumed[where // slots, where % slots] = old
-    table.log[0, 0] = 0
+    table.log[0, 0] = table.log[0, 2] = 0
 
 
 def fresh(window: Int64, variables: int, rows: int) -> Table:
@@ -147,11 +152,13 @@ def fresh(window: Int64, variables: int, rows: int) -> Table:
     return Table(scan, slot, start, end, since, until, ids, older, newer, newest, oldest, consumed, window, log)
 
 
-def logging(table: Table, entries: int) -> Table:
-    """The table with room for more entries of the log."""
-    used = int(table.log[0, 0])
+def logging(table: Table, entries: int, links: int = 0) -> Table:
+    """The table with room for more entries of the log, those for rows to be linked set aside."""
+    table.log[0, 2] += links * ENTRIES
+    used = int(table.log[0, 0] + table.log[0, 2])
     if used + entries < len(table.log):
         return table
     log = np.zeros((2 * (used + entries) + 64, 3), np.int64)
-    log[: used + 1] = table.log[: used + 1]
+    known = int(table.log[0, 0]) + 1
+    log[:known] = table.log[:known]
     return table._replace(log=log)

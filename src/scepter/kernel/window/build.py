@@ -114,7 +114,11 @@ def window_operator(node: Node, around: Surroundings) -> Operator | None:
             condition = _condition(node, matching.schema.variables, around)
             return OuterJoin(matching, partners, _grid(grid), condition, around.lineage)
         case nodes.Group():
-            return Group(node.input.schema, node.keys, node.aggregates, around.key, around.texts, _grid(node.grid))
+            lineage = around.lineage if node.hull else None
+            step = _grid(node.grid)
+            return Group(
+                node.input.schema, node.keys, node.aggregates, around.key, around.texts, step, lineage=lineage, apart=node.apart
+            )  # fmt: skip
         case EventMatch():
             return _event_match(node, around)
         case nodes.Report():
