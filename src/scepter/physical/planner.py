@@ -19,7 +19,7 @@ from scepter.algebra.windows import Landmark, Policy, RelationToStream, Report, 
 from scepter.ontology.schema import Schema
 from scepter.physical.continuous import Core, can_repeat, columnar_core, is_monotone
 from scepter.physical.entailment import asks_data, entailment_of
-from scepter.physical.event_roads import event_plan
+from scepter.physical.event_plan import event_plan
 from scepter.physical.facts import Facts
 from scepter.physical.lift_groups import lift_groups
 from scepter.physical.lift_sequences import lift_sequence
@@ -47,15 +47,15 @@ def plan(program: Program, facts: Facts) -> PhysicalPlan:
     (['Sequence'], 'integer', True)
     """
     known = facts if facts.kind is not None else replace(facts, kind=assumed_kind(program))
-    units = tuple(_planned(number, unit, known) for number, unit in enumerate(_split(program, known)))
+    units = tuple(_planned(number, unit, known) for number, unit in enumerate(_split(program)))
     return PhysicalPlan(units, replace(known, statics=None), assumed=facts.kind is None)
 
 
-def _split(program: Program, facts: Facts) -> Iterator[Unit]:
-    """The units of a program; queries over one stream have only rules in common, and are planned each for itself unless rules
-    feed them term by term."""
+def _split(program: Program) -> Iterator[Unit]:
+    """The units of a program, one per query: those over one stream have only rules in common. So a unit's number is the
+    number of the query that its matches answer."""
     for unit in program.units:
-        if isinstance(unit, TimedProgram) and not isinstance(_ruled(unit, facts), str):
+        if isinstance(unit, TimedProgram):
             yield from (replace(unit, queries=(query,)) for query in unit.queries)
         else:
             yield unit
@@ -252,7 +252,8 @@ def _periodic(query: PeriodicQuery, facts: Facts) -> _Made:
 
 
 def _events(query: EventQuery, facts: Facts) -> _Made:
-    return _Made(event_plan(query, facts), at_once=True)
+    made = event_plan(query, facts)
+    return _Made(made.root, made.at_once)
 
 
 Planner = Callable[[Any, Facts], _Made]
