@@ -17,9 +17,9 @@ from scepter.cli.options import run_options
 from scepter.errors import ScepterError, option_error
 from scepter.kafka.address import is_kafka, parse_address
 from scepter.kafka.topic import held, told_by
-from scepter.lift.reader import MappedReaders
 from scepter.rdf.files import stream_files
 from scepter.rdf.indexing import Progress
+from scepter.rdf.readers import Lift
 from scepter.rdf.source import DeadLetterTaker
 from scepter.rdf.times import TimeProperties
 from scepter.runtime.matches import Match
@@ -27,6 +27,7 @@ from scepter.runtime.notices import Notices, received
 from scepter.runtime.queries import parse
 from scepter.runtime.spark.answers import faults_told, ordered_answers
 from scepter.runtime.spark.folder import list_files
+from scepter.runtime.spark.identity import Identity
 from scepter.runtime.spark.letters import FolderLetters, drained
 from scepter.runtime.spark.ranges import first_kind
 from scepter.runtime.spark.run import run_with_options
@@ -81,8 +82,11 @@ def spooled(source: str, folder: Path) -> str:
     return str(path)
 
 
-def live_table(job: Job, letters: Path, stop: threading.Event, tell: Callable[[str], None]) -> DataFrame | None:
-    """The matches of a job over folders that are followed; None if it was stopped before the first event came."""
+def live_table(
+    job: Job, letters: Path, stop: threading.Event, tell: Callable[[str], None], claim: Callable[[Identity], None] | None = None
+) -> DataFrame | None:
+    """The matches of a job over folders that are followed; None if it was stopped before the first event came. `claim` hears
+    what the run is, and may refuse."""
     kind = _awaited_kind(job.sources, job.options.times, job.lifts, stop, tell)
     if kind is None:
         return None
@@ -98,7 +102,7 @@ def live_table(job: Job, letters: Path, stop: threading.Event, tell: Callable[[s
         if job.options.times.given:
             reading = reading.option("timeProperty", " ".join(job.options.times.given))
         if iri in job.lifts:
-            reading = reading.option("map", job.lifts[iri].mapping.text)
+            reading = reading.option(*job.lifts[iri].option)
         if job.max_events is not None:
             reading = reading.option("maxEventsPerTrigger", str(job.max_events))
         tables[iri] = reading.load(source)
@@ -113,13 +117,14 @@ def live_table(job: Job, letters: Path, stop: threading.Event, tell: Callable[[s
         report=FolderLetters(letters),
         warn=job.warn,
         lifts=job.lifts,
+        claim=claim,
     )
 
 
 def _awaited_kind(
     sources: Mapping[str, str],
     times: TimeProperties,
-    lifts: Mapping[str, MappedReaders],
+    lifts: Mapping[str, Lift],
     stop: threading.Event,
     tell: Callable[[str], None],
 ) -> TimeKind | None:
@@ -137,7 +142,7 @@ def _awaited_kind(
     return None
 
 
-def _first_kind(source: str, times: TimeProperties, lift: MappedReaders | None) -> TimeKind | None:
+def _first_kind(source: str, times: TimeProperties, lift: Lift | None) -> TimeKind | None:
     if not is_kafka(source):
         try:
             return first_kind([file.path for file in list_files([source], begun=True)], times=times, lift=lift)

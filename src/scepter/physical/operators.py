@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from typing import assert_never
 
 from scepter.algebra.expressions import Aggregate, And, Call, Expression, Variable
@@ -25,7 +24,6 @@ from scepter.algebra.patterns import (
     Pattern,
     Project,
     Related,
-    Side,
     Slice,
     Union,
     Values,
@@ -33,12 +31,10 @@ from scepter.algebra.patterns import (
 from scepter.algebra.query import Ask, Construct, Result, Select
 from scepter.algebra.scope import in_scope
 from scepter.algebra.timed import SPELLING
-from scepter.algebra.timed_bounds import DurationBound, duration_bounds
 from scepter.algebra.walk import Algebra, find, rewrite
 from scepter.physical.tree import Node
 from scepter.physical.wording import listed
 from scepter.rdf.terms import Term
-from scepter.timeline import Allen, Duration
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,9 +97,9 @@ class Operators:
             case BGP(()):
                 return Node("Empty group", ("one solution that binds nothing",))
             case BGP(triples):
-                return Node(self.scan, (*map(self.notation.triple, triples)))
+                return Node(self.scan, tuple(map(self.notation.triple, triples)))
             case PathPattern():
-                return Node("Path", (*self.notation.parts(pattern)))
+                return Node("Path", tuple(self.notation.parts(pattern)))
             case Values():
                 return Node("Inline data", tuple(self.notation.parts(pattern)))
             case Graph():
@@ -236,4 +232,3 @@ def _conjuncts(condition: Expression) -> list[Expression]:
         else:
             found.append(node)
     return found
-

@@ -54,7 +54,8 @@ def plan(program: Program, facts: Facts) -> PhysicalPlan:
 
 
 def _split(program: Program) -> Iterator[Unit]:
-    """The units of a program; queries over one stream have only rules in common, and are planned each for itself."""
+    """The units of a program, one per query: those over one stream have only rules in common. So a unit's number is the
+    number of the query that its matches answer."""
     for unit in program.units:
         if isinstance(unit, TimedProgram):
             yield from (replace(unit, queries=(query,)) for query in unit.queries)

@@ -1,5 +1,4 @@
-"""The leaves of a plan over triple occurrences: triple patterns, paths and inline data, over the stream, over what is static and
-over what rules derive."""
+"""The leaves of a plan over triple occurrences: triple patterns, paths, inline data; of the stream, static, or derived by rules."""
 
 from __future__ import annotations
 

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scepter.algebra.query import Program
-from scepter.algebra.text import format_node
 from scepter.kernel.background import Background
 from scepter.kernel.container import pack, unpack
 from scepter.kernel.intake import Intake
@@ -19,16 +18,17 @@ from scepter.kernel.runs import Runs
 from scepter.kernel.shipping import Slices, buckets_by_key, buckets_by_window, furthest, split
 from scepter.kernel.texts import Texts
 from scepter.kernel.windows import Bounds, resolve
-from scepter.lift.reader import MappedReaders
 from scepter.physical.partitioning import PartitionKind, partitioning
 from scepter.physical.plan import PhysicalPlan
 from scepter.physical.sequence_plan import QueryPlan
 from scepter.physical.unit_nodes import Sequence
 from scepter.rdf.batch import EventBatch
 from scepter.rdf.hashing import TermKey, term_id
+from scepter.rdf.readers import Lift
 from scepter.rdf.terms import IRI, Triple
 from scepter.runtime.options import RunOptions
 from scepter.runtime.spark.background import ShippedBackground
+from scepter.runtime.spark.identity import Identity, canonical
 from scepter.timeline import TimeKind
 
 STRETCH_ROWS = 1 << 16
@@ -53,7 +53,9 @@ class Job:
     buckets: int
     live: bool = False
     """Whether its input is live, so that what several buckets give cannot meet once more."""
-    lifts: Mapping[int, MappedReaders] = field(default_factory=dict)
+    identity: Identity | None = None
+    """Of a live run: what its state depends on."""
+    lifts: Mapping[int, Lift] = field(default_factory=dict)
     """What makes events of the rows of streams, by their numbers."""
     parts: bool = True
     """Whether its results tell the events that each part selected: to decode their names costs as much as all the rest."""
@@ -93,13 +95,16 @@ class Job:
         """What was planned."""
         return Program(tuple(unit.unit for unit in self.plan.units))
 
-    def identity(self, number: int) -> str:
-        """What the state of a query depends on besides its events: other text here, and the state means something else."""
-        options = self.options
+    def state_of(self, number: int) -> str:
+        """What the state of a unit's bucket is of: with another mark, the state means something else."""
         told = (
-            format_node(self.sequence(number).query), self.kind.value, options.time_unit, self.start, self.key, self.buckets,
-            self.live,
-        )  # fmt: skip
+            canonical(self.plan.units[number].unit),
+            self.kind.value,
+            self.options.time_unit,
+            self.start,
+            self.key,
+            self.buckets,
+        )
         return blake2b(repr(told).encode(), digest_size=16).hexdigest()
 
     def background(self) -> Background:

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-import hashlib
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from scepter.errors import Diagnostic, option_error
 from scepter.kafka.address import is_kafka, parse_address
 from scepter.kafka.topic import held, told_by
-from scepter.lift.reader import MappedReaders
 from scepter.rdf.batch import DeadLetter
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.indexing import Progress
+from scepter.rdf.readers import Lift
 from scepter.rdf.terms import IRI
 from scepter.rdf.times import TimeProperties
 from scepter.rdf.untimed import Untimed, no_times
 from scepter.runtime.inputs import BackgroundGiven, OntologyGiven, load_background, load_ontology
 from scepter.runtime.local import missing_stream
-from scepter.runtime.maps import MapGiven, lifts_of
+from scepter.runtime.maps import ContextGiven, MapGiven, lifts_of
 from scepter.runtime.options import FUTURE, RunOptions, check_taken
 from scepter.runtime.planning import facts_of, planned
 from scepter.runtime.queries import Query
@@ -30,6 +30,7 @@ from scepter.runtime.registry import grounds_of
 from scepter.runtime.spark.background import ShippedBackground
 from scepter.runtime.spark.batch import run_batch
 from scepter.runtime.spark.frames import frame_kind
+from scepter.runtime.spark.identity import Identity
 from scepter.runtime.spark.jobs import Job
 from scepter.runtime.spark.letters import FolderLetters
 from scepter.runtime.spark.lifted import lifted_kind
@@ -66,6 +67,7 @@ def run(
     time_property: str | Sequence[str] | None = None,
     limits: Mapping[str, int | str] | None = None,
     map: MapGiven = None,
+    context: ContextGiven = None,
     max_future: int | str | None = None,
 ) -> DataFrame:
     """The matches as a DataFrame: start, end, then one column per projected variable (struct<type, value, datatype, lang>),
@@ -84,9 +86,18 @@ def run(
     )
     found = run_with_options(
         query, spark, streams, options, find_files=find_files, background=background, ontology=ontology, parts=False,
-        lifts=lifts_of(query, map, streams, options.times),
+        lifts=lifts_of(query, map, streams, options.times, context),
     )  # fmt: skip
-    return found.drop(QUERY)
+    return _called(found, query.answers)
+
+
+def _called(found: DataFrame, names: Sequence[str | int]) -> DataFrame:
+    """The matches with what the query of each is called, where there are several."""
+    if not names:
+        return found.drop(QUERY)
+    name = F.element_at(F.array(*(F.lit(str(each)) for each in names)), F.col(QUERY) + 1)
+    rest = [F.col(f"`{column}`") for column in found.columns if column != QUERY]
+    return found.select(name.alias("query"), *rest)
 
 
 def run_with_options(
@@ -102,9 +113,11 @@ def run_with_options(
     parts: bool = True,
     warn: Callable[[Diagnostic], None] = lambda diagnostic: None,
     progress: Progress | None = None,
-    lifts: Mapping[str, MappedReaders] | None = None,
+    lifts: Mapping[str, Lift] | None = None,
+    claim: Callable[[Identity], None] | None = None,
 ) -> DataFrame:
-    """As `run`, with the columns `_query` (which query of the file) and, if `parts`, `_events` (part -> names of events)."""
+    """As `run`, with the columns `_query` (which query of the file) and, if `parts`, `_events` (part -> names of events).
+    `claim` hears what a live run is before anything of it starts, and may refuse."""
     check_taken(options, query.lowered)
     given = {query.resolve_stream(name) if not query.lowered.every_stream else name: what for name, what in streams.items()}
     for iri in query.streams:
@@ -129,17 +142,22 @@ def run_with_options(
     shipped.give(spark.sparkContext)
     live = any(isinstance(what, DataFrame) and what.isStreaming for what in given.values())
     kind = _kind(given, files, options.times, report, lifts)
+    order = tuple(IRI(iri) for iri in numbers)
+    identity = Identity.of(query.program, options, kind, order, query.text) if live else None
+    if identity is not None and claim is not None:
+        claim(identity)
     job = Job(
         name=uuid.uuid4().hex,
         plan=planned(query.program, facts_of(options, static, schema, kind)),
         options=options,
         kind=kind,
-        key=_lasting_key(query) if live else TermKey.random(),
-        streams=tuple(IRI(iri) for iri in numbers),
+        key=TermKey.random() if identity is None else identity.key,
+        streams=order,
         static=shipped,
         ontology=schema,
         buckets=_LIVE_BUCKETS if live else _buckets(spark),
         live=live,
+        identity=identity,
         lifts={numbers[iri]: lift for iri, lift in lifts.items() if iri in numbers},
         parts=parts,
     )
@@ -166,7 +184,7 @@ def run_with_options(
 
 def _topic(
     spark: SparkSession, iri: str, what: str, options: RunOptions, report: Callable[[DeadLetter], None],
-    lift: MappedReaders | None,
+    lift: Lift | None,
 ) -> DataFrame:  # fmt: skip
     """What a topic holds, as a table. What is wrong with it is told here, by the driver."""
     register(spark)
@@ -177,14 +195,14 @@ def _topic(
     if isinstance(report, FolderLetters):
         reading = reading.option("deadLetterPath", report.folder)
     if lift is not None:
-        reading = reading.option("map", lift.mapping.text)
+        reading = reading.option(*lift.option)
     return reading.load(what)
 
 
 def _is_lifted(what: Given) -> bool:
     """Whether a table's own reader maps its rows: then it holds events."""
     options = source_options(what) if isinstance(what, DataFrame) else None
-    return options is not None and "map" in {name.lower() for name in options}
+    return options is not None and not {"map", "context"}.isdisjoint(name.lower() for name in options)
 
 
 def _files(what: Given, find_files: FindFiles) -> tuple[Sequence[Path], str] | None:
@@ -206,7 +224,7 @@ def _kind(
     files: Mapping[str, tuple[Sequence[Path], str] | None],
     times: TimeProperties,
     report: Callable[[DeadLetter], None],
-    lifts: Mapping[str, MappedReaders],
+    lifts: Mapping[str, Lift],
 ) -> TimeKind:
     letters: list[DeadLetter] = []
     untimed = Untimed(letters.append)
@@ -222,14 +240,11 @@ def _kind(
     if untimed.events:
         for letter in letters:  # nobody else will read the files
             report(letter)
-        raise no_times([path for there in files.values() if there is not None for path in there[0]], times, untimed.row)
+        raise no_times(
+            [(path, lifts.get(iri)) for iri, there in files.items() if there is not None for path in there[0]],
+            times, untimed.row,
+        )  # fmt: skip
     return TimeKind.INTEGER
-
-
-def _lasting_key(query: Query) -> TermKey:
-    """The key of a live run: a restart must use that of the checkpoint's state, so that it comes from the query itself."""
-    digest = hashlib.blake2b(query.text.encode(), digest_size=16, person=b"scepter-live").digest()
-    return TermKey(int.from_bytes(digest[:8], "little"), int.from_bytes(digest[8:], "little"))
 
 
 def _buckets(spark: SparkSession) -> int:
