@@ -1,4 +1,4 @@
-"""The leaves of a plan over triple occurrences: triple patterns, paths, inline data; of the stream, static, or derived by rules."""
+"""The leaves of a plan over triple occurrences: triple patterns, paths, inline data; of the stream, static, or derived."""
 
 from __future__ import annotations
 

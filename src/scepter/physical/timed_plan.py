@@ -99,6 +99,7 @@ def plan_program(program: TimedProgram, facts: TimedFacts) -> tuple[Node, ...]:
 
     >>> from scepter.algebra.query import Ask
     >>> from scepter.physical.nodes import nodes as every
+    >>> from scepter.timeline import TimeKind
     >>> anything = BGP((TriplePattern(Variable("s"), Variable("p"), Variable("o")),))
     >>> program = TimedProgram((TimedQuery(Ask(), Join(anything, anything)),))
     >>> [type(node).__name__ for node in every(plan_program(program, TimedFacts(TimeKind.INTEGER))[0])]
