@@ -59,6 +59,7 @@ from scepter.physical.time_nodes import (
     AnsweredOnce,
     Answers,
     EveryInstant,
+    Inline,
     Instants,
     Kind,
     Once,
@@ -299,7 +300,9 @@ class _Planner(Leaves):
             recalled: tuple[Node, ...] = (Recalled(None),) if self.together else ()
             graphs = (nodes.Project(events, ("s", "p", "o", "_:event")), *(derive for derive, _ in self.derives), *recalled)
         once = not any(map(looks_at_times, patterns))
-        return Remembered(tuple((triple, self.scan(triple)) for triple in triples), graphs, once)
+        scans = tuple((triple, self.scan(triple)) for triple in triples)
+        nothing = (_EVENT.triples[0], Inline(("s", "p", "o"), ()))  # a node that is no leaf has an input
+        return Remembered(scans or (nothing,), graphs, once)
 
     def _extend(self, pattern: Extend, longest: int | None, *, alone: bool) -> Node:
         steps: list[tuple[str, Expression]] = []
