@@ -14,6 +14,7 @@ from scepter.kernel.background import Background
 from scepter.kernel.closure import union
 from scepter.kernel.derive import Deriving, Pick
 from scepter.kernel.event_scan import EventScans, ExactTriples
+from scepter.kernel.events.build import Occurring, event_operator, recognising
 from scepter.kernel.exists import operators as exists
 from scepter.kernel.exists.operators import AskedConditions, Remembered
 from scepter.kernel.instants import InstantLeaves
@@ -39,6 +40,7 @@ from scepter.ontology.entailment import Flattened
 from scepter.ontology.schema import Schema
 from scepter.physical import nodes
 from scepter.physical.derive_nodes import Derive, DerivedPath, Picked, Recalled
+from scepter.physical.event_nodes import Contradictions, ItemGraphs, Recognise
 from scepter.physical.instant_nodes import Asked, EventScan, Ordered, Paired, RowExtend, Sliced, TimeGroup, Tracked
 from scepter.physical.instant_nodes import Remembered as Remembered_
 from scepter.physical.nodes import Node, TripleScan
@@ -80,6 +82,8 @@ class Surroundings:
     """So many triples may rules derive at one instant."""
     lineage: Lineage = field(default_factory=Lineage)
     context: Context = field(default_factory=Context)
+    events: Occurring | None = None
+    """What operators on occurrences share; None where there are none."""
     parts: list[str] = field(default_factory=list)
     """The labels of the parts of the pattern that select events, by their number in the lineage."""
     remembered: dict[int, Remembered] = field(default_factory=dict)
@@ -148,14 +152,17 @@ def leaf_groups(leaves: Sequence[Node], around: Surroundings) -> list[LeafGroup]
                 together.setdefault((Instants, None), []).append(place)
             case ItemScan(streams=named):
                 together.setdefault((ItemScan, frozenset(named)), []).append(place)
+            case Recognise(streams=named) | ItemGraphs(streams=named) | Contradictions(streams=named):
+                together.setdefault((Recognise, None if named is None else frozenset(named)), []).append(place)
             case Inline() | StaticScan() | Fixed():
                 timeless.append(place)
             case _:
                 raise AssertionError(f"{type(leaf).__name__} is no leaf")
     found = []
     for (kind, streams), places in together.items():
-        for at in range(0, len(places), MOST_SCANS):
-            some = places[at : at + MOST_SCANS]
+        most = MOST_SCANS if kind is TripleScan else len(places)
+        for at in range(0, len(places), most):
+            some = places[at : at + most]
             found.append(LeafGroup(tuple(some), streams, _LEAVES[kind]([leaves[i] for i in some], around)))
     if timeless:
         widths = [len(leaves[place].schema.variables) for place in timeless]
@@ -197,11 +204,14 @@ _LEAVES: dict[type, Callable[[Sequence[Node], Surroundings], Leaves]] = {
     ExactTriples: _exact_triples,
     EventScan: _event_scans,
     Instants: lambda scans, around: InstantLeaves(len(scans)),
+    Recognise: recognising,
 }
 
 
 def operator_of(node: Node, around: Surroundings) -> Operator:
     """The operator of a node that reads rows."""
+    if (found := event_operator(node, around)) is not None:
+        return found
     match node:
         case nodes.Filter():
             return mapping.Filter(node, around.key, around.texts, around.context)
