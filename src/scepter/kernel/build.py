@@ -17,6 +17,7 @@ from scepter.kernel.event_scan import EventScans, ExactTriples
 from scepter.kernel.events.build import Occurring, event_operator, recognising
 from scepter.kernel.exists import operators as exists
 from scepter.kernel.exists.operators import AskedConditions, Remembered
+from scepter.kernel.graph_scan import GraphScans
 from scepter.kernel.instants import InstantLeaves
 from scepter.kernel.intake import Intake
 from scepter.kernel.lineage import Lineage
@@ -57,6 +58,7 @@ from scepter.physical.time_nodes import (
     TimeJoin,
     TimeValues,
 )
+from scepter.physical.unit_nodes import GraphScan
 from scepter.physical.window_nodes import Fixed, ItemScan
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.terms import IRI
@@ -150,6 +152,8 @@ def leaf_groups(leaves: Sequence[Node], around: Surroundings) -> list[LeafGroup]
                 together.setdefault((EventScan, None if named is None else frozenset(named)), []).append(place)
             case Instants():
                 together.setdefault((Instants, None), []).append(place)
+            case GraphScan():
+                together.setdefault((GraphScan, frozenset((leaf.stream,))), []).append(place)
             case ItemScan(streams=named):
                 together.setdefault((ItemScan, frozenset(named)), []).append(place)
             case Recognise(streams=named) | ItemGraphs(streams=named) | Contradictions(streams=named):
@@ -198,8 +202,14 @@ def _event_scans(scans: Sequence[Node], around: Surroundings) -> Leaves:
     return EventScans(some, around.schema, around.key, around.texts, around.lineage, around.occurrences())
 
 
+def _graph_scans(scans: Sequence[Node], around: Surroundings) -> Leaves:
+    some = [scan for scan in scans if isinstance(scan, GraphScan)]
+    return GraphScans(some, around.key, around.texts, around.background, around.lineage, around.part)
+
+
 _LEAVES: dict[type, Callable[[Sequence[Node], Surroundings], Leaves]] = {
     TripleScan: _triple_scans,
+    GraphScan: _graph_scans,
     ItemScan: lambda scans, around: Items(len(scans)),
     ExactTriples: _exact_triples,
     EventScan: _event_scans,

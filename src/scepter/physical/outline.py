@@ -18,12 +18,11 @@ from scepter.physical.tree import Node
 from scepter.physical.triple_outline import continuous_tree, extents, networks, periodic_tree
 from scepter.physical.unit_nodes import (
     GraphScan,
-    Pairs,
     Sequence,
     Snapshot,
     TripleStar,
 )
-from scepter.physical.window_outline import extent_text, windowed_tree
+from scepter.physical.window_outline import windowed_tree
 from scepter.physical.wording import listed
 
 
@@ -59,8 +58,6 @@ class Outlined:
                 if isinstance(node.plan.window, Sliding):
                     word = "shorter than" if node.plan.window.exclusive else "no longer than"
                     yield f"solutions {word} {node.plan.window.duration}"
-            case Pairs(query):
-                yield from (f"window {self.notation.term(w.name)}: {extent_text(w, self.notation)}" for w in query.windows)
             case TripleStar(query):
                 yield from extents(query, self.notation)
             case Recognise(event) if self.events is not None:
