@@ -18,7 +18,7 @@ from numba import njit
 
 from scepter.rdf.hashing import hash_bytes, pointer
 from scepter.rdf.lexing import LF, SPACE
-from scepter.rdf.putting import IN_IRI, LABEL, LITERAL, put
+from scepter.rdf.putting import IN_IRI, LABEL, LITERAL, NOT_IN_IRI, put
 from scepter.rdf.scanner import wanted
 
 SUBJECT, PREDICATE, OBJECT, GRAPH = range(4)
@@ -28,13 +28,15 @@ ENTRIES: Final = 1 << 16
 
 # The state of a stream: what its frames build upon, and how far a call came.
 (LAST_PREFIX, LAST_NAME, NEW_NAME, NEW_PREFIX, NEW_DATATYPE, LOGICAL, TABLE_SIZE, SIZE, LINES, FRAMES, FAULTS, CONSUMED,
- FIRST, STATED, IN_GRAPH, BAD) = range(16)  # fmt: skip
-STATE: Final = 16
+ FIRST, STATED, IN_GRAPH, BAD, STRIDE, ROOM, TABLE, TIMES) = range(20)  # fmt: skip
+STATE: Final = 20
 TRUNCATED, NO_ENTRY, TRIPLE_TERM, GENERALIZED, BAD_TAG, NO_TERM, TOO_NEW, TOO_LARGE = range(1, 9)
 """Why a frame is not used."""
 _NEWEST: Final = 2
+_PLAIN, _ESCAPED = 1, 2
+"""Whether an entry is written into IRIs as it stands."""
 _VARINT, _BYTES, _WORD64, _WORD32 = 0, 2, 1, 5
-_ROOM: Final = 32
+_SPARE: Final = 32
 """More than the blanks of a line and a delimiter take."""
 _MESSAGE: Final = tuple(b"MESSAGE\n")
 
@@ -99,16 +101,30 @@ def _entry(data: Any, at: Any, end: Any, which: Any, tables: Any, texts: Any, st
     size = state[TABLE_SIZE]
     tables[row] = size
     tables[row + 1] = value_end - value
-    tables[row + 2] = 1
+    tables[row + 2] = _PLAIN
     tables[row + 3] += 1  # what was made of the entry before is no longer so
     for i in range(value_end - value):
         texts[size + i] = data[value + i]
+        if NOT_IN_IRI[data[value + i]]:
+            tables[row + 2] = _ESCAPED
     state[TABLE_SIZE] = size + value_end - value
     return 0
 
 
 @njit(cache=True, nogil=True)
-def _iri(data: Any, at: Any, end: Any, tables: Any, texts: Any, out: Any, state: Any) -> Any:
+def _written(row: Any, tables: Any, texts: Any, out: Any, at: Any) -> Any:
+    """Writes the text of an entry; gives the place behind it."""
+    begin, size = tables[row], tables[row + 1]
+    if tables[row + 2] == _ESCAPED:
+        at, _ = put(texts, begin, begin + size, IN_IRI, out, at)
+        return at
+    for i in range(size):
+        out[at + i] = texts[begin + i]
+    return at + size
+
+
+@njit(cache=True, nogil=True)
+def _iri(data: Any, at: Any, end: Any, tables: Any, texts: Any, out: Any, base: Any, state: Any) -> Any:
     """Writes an IRI; (its size or minus a fault, the row of its name, the row of its prefix)."""
     prefix, name = np.int64(0), np.int64(0)
     while at < end:
@@ -129,17 +145,17 @@ def _iri(data: Any, at: Any, end: Any, tables: Any, texts: Any, out: Any, state:
     begun = 4 * (PREFIXES * ENTRIES + prefix)
     if not tables[named + 2] or (prefix and not tables[begun + 2]):
         return np.int64(-NO_ENTRY), np.int64(0), np.int64(0)
-    out[0] = 60
-    size = np.int64(1)
+    out[base] = 60
+    at = base + 1
     if prefix:
-        size, _ = put(texts, tables[begun], tables[begun] + tables[begun + 1], IN_IRI, out, size)
-    size, _ = put(texts, tables[named], tables[named] + tables[named + 1], IN_IRI, out, size)
-    out[size] = 62
-    return size + 1, named, begun
+        at = _written(begun, tables, texts, out, at)
+    at = _written(named, tables, texts, out, at)
+    out[at] = 62
+    return at + 1 - base, named, begun
 
 
 @njit(cache=True, nogil=True)
-def _literal(data: Any, at: Any, end: Any, tables: Any, texts: Any, out: Any) -> Any:
+def _literal(data: Any, at: Any, end: Any, tables: Any, texts: Any, out: Any, base: Any) -> Any:
     """Writes a literal; its size or minus a fault."""
     low, high, tag, tag_end, datatype = np.int64(0), np.int64(0), np.int64(0), np.int64(0), np.int64(-1)
     while at < end:
@@ -152,8 +168,8 @@ def _literal(data: Any, at: Any, end: Any, tables: Any, texts: Any, out: Any) ->
             tag, tag_end = found, at
         elif number == 3:
             datatype = found
-    out[0] = 34
-    size, _ = put(data, low, high, LITERAL, out, np.int64(1))
+    out[base] = 34
+    size, _ = put(data, low, high, LITERAL, out, base + 1)
     out[size] = 34
     size += 1
     if tag_end > tag:
@@ -172,10 +188,20 @@ def _literal(data: Any, at: Any, end: Any, tables: Any, texts: Any, out: Any) ->
         out[size] = 94
         out[size + 1] = 94
         out[size + 2] = 60
-        size, _ = put(texts, tables[row], tables[row] + tables[row + 1], IN_IRI, out, size + 3)
+        size = _written(row, tables, texts, out, size + 3)
         out[size] = 62
         size += 1
-    return size
+    return size - base
+
+
+@njit(cache=True, nogil=True)
+def _label(data: Any, at: Any, end: Any, out: Any, base: Any) -> Any:
+    """Writes the label of a blank node; its size."""
+    out[base] = 95
+    out[base + 1] = 58
+    out[base + 2] = 98
+    size, _ = put(data, at, end, LABEL, out, base + 3)
+    return size - base
 
 
 @njit(cache=True, nogil=True)
@@ -185,15 +211,15 @@ def _term(
 ) -> Any:  # fmt: skip
     """Writes the term of a position; a fault if there is one. Of a predicate it is noted whether somebody asks for it, once for
     each pair of a name and a prefix."""
-    out = slots[position]
+    base = position * state[STRIDE]
     size = np.int64(0)
     if kind == 0:
-        size, named, begun = _iri(data, at, end, tables, texts, out, state)
+        size, named, begun = _iri(data, at, end, tables, texts, slots, base, state)
         if position == PREDICATE and size > 0:
             note = 3 * (named >> 2)
             stamp = tables[named + 3] * ENTRIES + tables[begun + 3]
             if asked[note] != begun + 1 or asked[note + 1] != stamp:
-                id = hash_bytes(out, np.int64(0), size, key[0], key[1])
+                id = hash_bytes(slots, base, base + size, key[0], key[1])
                 found = not prune or wanted(table, table_size, id)
                 for i in range(times):
                     found = found or time_ids[i] == id
@@ -204,14 +230,11 @@ def _term(
     elif kind == 1:
         if position == PREDICATE:
             return GENERALIZED
-        out[0] = 95
-        out[1] = 58
-        out[2] = 98
-        size, _ = put(data, at, end, LABEL, out, np.int64(3))
+        size = _label(data, at, end, slots, base)
     elif kind == 2:
         if position != OBJECT:
             return GENERALIZED
-        size = _literal(data, at, end, tables, texts, out)
+        size = _literal(data, at, end, tables, texts, slots, base)
     else:
         return TRIPLE_TERM
     if size < 0:
@@ -228,35 +251,32 @@ def _graph(data: Any, at: Any, end: Any, kind: Any, tables: Any, texts: Any, slo
         return 0
     if kind == 3:
         return GENERALIZED
-    out = slots[GRAPH]
+    base = GRAPH * state[STRIDE]
     if kind == 0:
-        size, _, _ = _iri(data, at, end, tables, texts, out, state)
+        size, _, _ = _iri(data, at, end, tables, texts, slots, base, state)
         if size < 0:
             return -size
     else:
-        out[0] = 95
-        out[1] = 58
-        out[2] = 98
-        size, _ = put(data, at, end, LABEL, out, np.int64(3))
+        size = _label(data, at, end, slots, base)
     sizes[GRAPH] = size
     return 0
 
 
 @njit(cache=True, nogil=True)
-def _copy(slots: Any, position: Any, sizes: Any, out: Any, size: Any) -> Any:
-    for i in range(sizes[position]):
-        out[size + i] = slots[position, i]
-    size += sizes[position]
+def _copy(slots: Any, base: Any, length: Any, out: Any, size: Any) -> Any:
+    for i in range(length):
+        out[size + i] = slots[base + i]
+    size += length
     out[size] = SPACE
     return size + 1
 
 
 @njit(cache=True, nogil=True)
-def _line(slots: Any, sizes: Any, out: Any, size: Any) -> Any:
+def _line(slots: Any, sizes: Any, out: Any, size: Any, stride: Any) -> Any:
     """Writes the statement of the slots."""
     for position in range(4):
         if sizes[position]:
-            size = _copy(slots, position, sizes, out, size)
+            size = _copy(slots, position * stride, sizes[position], out, size)
     out[size] = 46
     out[size + 1] = LF
     return size + 2
@@ -295,7 +315,7 @@ def _statement(
         else:
             fault = _term(
                 data, found, at, kind, position, tables, texts, slots, sizes, asked,
-                key, pointer(table, 0), len(table), prune, time_ids, len(time_ids), state,
+                key, table, state[TABLE], prune, time_ids, state[TIMES], state,
             )  # fmt: skip
         if fault:
             return fault
@@ -306,9 +326,9 @@ def _statement(
     if not quads and not state[IN_GRAPH]:
         sizes[GRAPH] = 0
     if fresh or state[FIRST] or state[STATED]:
-        if state[SIZE] + sizes[SUBJECT] + sizes[PREDICATE] + sizes[OBJECT] + sizes[GRAPH] + _ROOM > len(out):
+        if state[SIZE] + sizes[SUBJECT] + sizes[PREDICATE] + sizes[OBJECT] + sizes[GRAPH] + _SPARE > state[ROOM]:
             return TOO_LARGE
-        state[SIZE] = _line(slots, sizes, out, state[SIZE])
+        state[SIZE] = _line(slots, sizes, out, state[SIZE], state[STRIDE])
         state[LINES] += 1
         state[FIRST] = 0
     return 0
@@ -356,6 +376,23 @@ def lay_out(
     `lines` takes the line that each frame begins on, `faults` a code and the number of each frame that is not used. CONSUMED
     says how far the frames reach; BAD is set where nothing behind them can be read either. A call ends where `enough` is
     written."""
+    state[STRIDE] = slots.shape[1]
+    state[ROOM] = len(out)
+    state[TABLE] = len(table)
+    state[TIMES] = len(time_ids)
+    # numba counts references of arrays at every call, which costs more than the work on a term
+    _lay_out(
+        pointer(data, 0), end, delimited, pointer(tables, 0), pointer(texts, 0), pointer(slots.reshape(-1), 0),
+        pointer(sizes, 0), pointer(asked, 0), pointer(key, 0), pointer(table, 0), prune, pointer(time_ids, 0), pointer(out, 0),
+        enough, pointer(lines, 0), pointer(faults, 0), pointer(state, 0),
+    )  # fmt: skip
+
+
+@njit(cache=True, nogil=True)
+def _lay_out(
+    data: Any, end: Any, delimited: Any, tables: Any, texts: Any, slots: Any, sizes: Any, asked: Any,
+    key: Any, table: Any, prune: Any, time_ids: Any, out: Any, enough: Any, lines: Any, faults: Any, state: Any,
+) -> Any:  # fmt: skip
     state[CONSUMED] = 0
     while state[CONSUMED] < end and state[SIZE] < enough:
         size, at = end, np.int64(0)
