@@ -64,6 +64,12 @@ def _varint(data: Any, at: Any, end: Any) -> Any:
 @njit(cache=True, nogil=True)
 def _field(data: Any, at: Any, end: Any) -> Any:
     """(its number, its value or where it begins, where it ends), the end -1 where it is cut off."""
+    if at + 1 < end and data[at] < 0x80 and data[at + 1] < 0x80:  # a short value of a low number, as nearly all are
+        number, kind, value = np.int64(data[at] >> 3), data[at] & 7, np.int64(data[at + 1])
+        if kind == _VARINT:
+            return number, value, at + 2
+        if kind == _BYTES and at + 2 + value <= end:
+            return number, at + 2, at + 2 + value
     key, at = _varint(data, at, end)
     if at < 0:
         return np.int64(0), np.int64(0), np.int64(-1)
