@@ -1,6 +1,6 @@
 """The search behind EXISTS: a pattern with the outer solution's bindings in it, over what has ended by then.
 
-By the book and from scratch each time: the operators of `joins` and `shaping` are kept up to date, this one is asked.
+By the book and from scratch each time: joins are kept up to date, this one is asked.
 """
 
 from __future__ import annotations
@@ -35,43 +35,38 @@ from scepter.algebra.patterns import (
     Values,
 )
 from scepter.algebra.scope import in_scope
+from scepter.kernel.exists.expressions import Expressions
+from scepter.kernel.exists.history import History
+from scepter.kernel.exists.solution import Timed, distinct, in_order
+from scepter.kernel.sparql.aggregates import compile_group
 from scepter.kernel.sparql.context import Context, Row
 from scepter.kernel.sparql.dataset import EMPTY_GRAPH
-from scepter.kernel.sparql.dataset import Graph as RDFGraph
 from scepter.kernel.sparql.matching import join_order
 from scepter.kernel.sparql.patterns import compile_pattern
-from scepter.kernel.timed.expressions import Expressions
-from scepter.kernel.timed.grouping import Grouped
-from scepter.kernel.timed.history import History
-from scepter.kernel.timed.joins import related
-from scepter.kernel.timed.operators import Operator
-from scepter.kernel.timed.plain import numbered
-from scepter.kernel.timed.shaping import Ordered, Sliced
-from scepter.kernel.timed.solutions import Instant, Timed, distinct
 from scepter.rdf.terms import Term
-from scepter.rdf.values import to_literal
+from scepter.rdf.values import order_key, to_literal
+from scepter.timeline import Allen, TimeKind
+from scepter.timeline import Interval as Span
 
 Found = Iterator[Timed]
 _Plan = Callable[[Row, int | None], Found]
 """(the outer solution's bindings, its end or None) -> the solutions that have ended by then, those bindings in their rows."""
 
 
-class Searches:
-    """Compiles the patterns of a query's EXISTS, once each."""
+class Search:
+    """Whether the pattern of an EXISTS has a solution, under an outer one's bindings and among what has ended by then."""
 
-    def __init__(self, context: Context, expressions: Callable[[], Expressions], *, plain: bool = False) -> None:
-        self._context = context
-        self._expressions = expressions
-        self._plain = plain
-        self._plans: dict[int, tuple[Exists, _Plan]] = {}
+    def __init__(self, exists: Exists, history: History, context: Context, kind: TimeKind, *, plain: bool) -> None:
+        def within(nested: Exists) -> Callable[[Row, int | None], bool]:
+            return Search(nested, history, context, kind, plain=plain)
 
-    def holds(self, exists: Exists, history: History, row: Row, until: int | None) -> bool:
-        """Whether the pattern has a solution under an outer one's bindings."""
-        known = self._plans.get(id(exists))
-        if known is None:
-            plan = _Compiler(history, self._context, self._expressions(), self._plain).plan(exists.pattern)
-            known = self._plans[id(exists)] = exists, plan
-        return next(known[1](dict(row), until), None) is not None
+        expressions = Expressions(kind, context, within)
+        self._negated = exists.negated
+        self._plan = _Compiler(history, context, expressions, plain).plan(exists.pattern)
+
+    def __call__(self, row: Row, until: int | None) -> bool:
+        """The answer for one outer solution and its end; None where it has no time."""
+        return (next(self._plan(dict(row), until), None) is not None) is not self._negated
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,12 +143,12 @@ class _Compiler:
         def plan(row: Row, until: int | None) -> Found:
             context = replace(self.context, substituted=row)
             always = list(compiled(replace(context, graph=EMPTY_GRAPH))) if self.plain else []
-            for found in compiled(replace(context, graph=self.history.static)):
+            for found in compiled(context):
                 yield Timed(found)
-            for graph, end in self.history.graphs(until):
-                for found in compiled(replace(context, graph=RDFGraph(graph.triples))):
+            for graph, start, end in self.history.graphs(until):
+                for found in compiled(replace(context, graph=graph)):
                     if found not in always:  # what is reached in no step needs no event
-                        yield Timed(found, graph.start, end)
+                        yield Timed(found, start, end)
 
         return plan
 
@@ -164,7 +159,8 @@ class _Compiler:
 
         def plan(row: Row, _: int | None) -> Found:
             rows: Iterable[Row] = compiled(replace(self.context, substituted=row))
-            return (Timed({**row, **found}) for found in (numbered(rows, mark) if self.plain else rows))
+            marked = ({**found, mark: to_literal(number)} for number, found in enumerate(rows))
+            return (Timed({**row, **found}) for found in (marked if self.plain else rows))
 
         return plan
 
@@ -187,7 +183,7 @@ class _Compiler:
         return plan
 
     def _related(self, pattern: Related) -> _Plan:
-        relation = pattern.relation.on_ends
+        relation = pattern.relation
         if pattern.optional is None:
             return self._joined(pattern.left, pattern.right, lambda a, b: related(relation, a, b))
         test = None if pattern.condition is None else self.expressions.optional_condition(pattern.condition)
@@ -257,39 +253,67 @@ class _Compiler:
         return plan
 
     def _shaped(self, pattern: Group | OrderBy | Slice) -> _Plan:
-        inner = self.plan(pattern.pattern)
+        """What is made of all solutions: those without a time apart from the others."""
+        inner, shape = self.plan(pattern.pattern), self._shape(pattern)
 
         def plan(row: Row, until: int | None) -> Found:
-            source = _Given(list(distinct(inner(row, until))), self.history.now)
-            operator = self._operator(pattern, source)
-            yield from operator.fixed
-            yield from operator.delta(Instant(self.history.now, ()))
+            solutions = distinct(inner(row, until))
+            yield from shape([s for s in solutions if s.timeless], [s for s in solutions if not s.timeless])
 
         return plan
 
-    def _operator(self, pattern: Group | OrderBy | Slice, source: Operator) -> Operator:
+    def _shape(self, pattern: Group | OrderBy | Slice) -> Callable[[list[Timed], list[Timed]], Found]:
         match pattern:
             case Group():
-                return Grouped(source, pattern, self.expressions)
+                return self._grouped(pattern)
             case OrderBy(_, conditions):
-                return Ordered(source, [(self.expressions.value(e), descending) for e, descending in conditions])
+                keys = [(self.expressions.value(e), descending) for e, descending in conditions]
+                return lambda timeless, timed: iter([*_ordered(timeless, keys), *_ordered(timed, keys)])
             case Slice(_, offset, limit):
-                return Sliced(source, offset, limit, ordered=True)
+                part = slice(offset, None if limit is None else offset + limit)
+                return lambda timeless, timed: iter([*timeless[part], *timed[part]])
             case _:
                 assert_never(pattern)
 
+    def _grouped(self, group: Group) -> Callable[[list[Timed], list[Timed]], Found]:
+        """A row for each group that something without a time is in, and one for each that something with a time entered."""
+        keys = [(variable.name, self.expressions.value(expression)) for variable, expression in group.keys]
+        asked = [(variable, *self.expressions.asking(expression)) for variable, expression in group.aggregates]
+        aggregate = compile_group(Group(group.pattern, (), tuple((v, e) for v, e, _ in asked)))
 
-class _Given(Operator):
-    """Solutions at hand, as the input of an operator."""
+        def by_key(solutions: list[Timed]) -> dict[tuple[Term | None, ...], list[Timed]]:
+            found: dict[tuple[Term | None, ...], list[Timed]] = {}
+            for solution in in_order(solutions):
+                found.setdefault(tuple([value(solution.row, solution) for _, value in keys]), []).append(solution)
+            return found
 
-    def __init__(self, solutions: list[Timed], now: int) -> None:
-        super().__init__()
-        self.fixed = [s for s in solutions if s.timeless]
-        self._solutions = [Timed(s.row, s.start, now, s.used) for s in solutions if not s.timeless]
+        def row(key: tuple[Term | None, ...], members: list[Timed]) -> Row:
+            rows = [{name: t for _, _, made in asked for name, t in made(m).items()} | m.row for m in members]
+            (result,) = aggregate(rows, self.context)
+            return {**{name: term for (name, _), term in zip(keys, key, strict=True) if term is not None}, **result}
 
-    def delta(self, instant: Instant) -> list[Timed]:
-        """All of them."""
-        return self._solutions
+        def shape(timeless: list[Timed], timed: list[Timed]) -> Found:
+            static = by_key(timeless)
+            yield from (Timed(row(key, members)) for key, members in static.items())
+            for key, members in by_key(timed).items():
+                start, end = min(m.start or 0 for m in members), max(m.end or 0 for m in members)
+                yield Timed(row(key, [*static.get(key, ()), *members]), start, end)
+
+        return shape
+
+
+def _ordered(solutions: list[Timed], keys: list[tuple[Callable[[Row, Timed], Term | None], bool]]) -> list[Timed]:
+    found = in_order(solutions)
+    for value, descending in reversed(keys):  # stable, so the first condition is sorted by last
+        found.sort(key=lambda s, value=value: order_key(value(s.row, s)), reverse=descending)  # type: ignore[misc]
+    return found
+
+
+def related(relation: Allen, a: Timed, b: Timed) -> bool:
+    """Whether two solutions stand in a relation; what has no time stands in any (rule 1)."""
+    if a.start is None or a.end is None or b.start is None or b.end is None:
+        return True
+    return relation.holds(Span(a.start, a.end), Span(b.start, b.end))
 
 
 def _in_sight(row: Row) -> Row:
