@@ -10,7 +10,6 @@ from typing import Final
 
 import numpy as np
 import pyarrow as pa
-from pyspark import Broadcast
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -27,6 +26,7 @@ from scepter.runtime.engine import LocalEngine
 from scepter.runtime.matches import Match, Matcher, sorted_matches
 from scepter.runtime.notices import sent
 from scepter.runtime.queries import Query
+from scepter.runtime.spark.environment import Shared, shared
 from scepter.runtime.spark.frames import frame_batches
 from scepter.runtime.spark.future import present
 from scepter.runtime.spark.jobs import SALT_ROOM, Job, QueryWork, pack_batch, released, unpack_batch, work
@@ -55,7 +55,7 @@ Report = Callable[[DeadLetter], None]
 class Reading:
     """What tasks are given besides their splits."""
 
-    job: Broadcast[Job]
+    job: Shared[Job]
     report: Report
 
 
@@ -67,7 +67,7 @@ def run_batch(
     report: Report,
 ) -> DataFrame:
     """The matches of a job over bounded inputs (stream number -> ranges of files, or a table of events)."""
-    reading = Reading(spark.sparkContext.broadcast(job), report)
+    reading = Reading(shared(spark, job), report)
     packed = _packed(spark, reading, inputs)
     schema = arrow_schema(
         query.variables, query.constructs, query.asks, job.kind, query.occurrences, parts=job.parts, why=job.options.why

@@ -28,6 +28,7 @@ from scepter.runtime.queries import Query
 from scepter.runtime.registry import grounds_of
 from scepter.runtime.spark.background import ShippedBackground
 from scepter.runtime.spark.batch import run_batch
+from scepter.runtime.spark.environment import cores, prepare
 from scepter.runtime.spark.frames import frame_kind
 from scepter.runtime.spark.identity import Identity
 from scepter.runtime.spark.jobs import Job
@@ -108,6 +109,7 @@ def run_with_options(
     """As `run`, with the columns `_query` (which query of the file) and, if `parts`, `_events` (part -> names of events).
     `claim` hears what a live run is before anything of it starts, and may refuse."""
     check_taken(options, query.lowered)
+    prepare(spark)
     given = {query.resolve_stream(name) if not query.lowered.every_stream else name: what for name, what in streams.items()}
     for iri in query.streams:
         if iri not in given:
@@ -128,7 +130,7 @@ def run_with_options(
             for warning in grounds.unknown(query.lowered.words, query.lowered.source):
                 warn(warning)
     shipped = ShippedBackground.of(static)
-    shipped.give(spark.sparkContext)
+    shipped.give(spark)
     live = any(isinstance(what, DataFrame) and what.isStreaming for what in given.values())
     kind = _kind(given, files, options.times, report, lifts)
     order = tuple(IRI(iri) for iri in numbers)
@@ -158,7 +160,7 @@ def run_with_options(
             inputs[numbers[iri]] = what
         elif there is not None:
             paths, format = there
-            ranges = plan_ranges(paths, parts=2 * spark.sparkContext.defaultParallelism, salt=salt, format=format)
+            ranges = plan_ranges(paths, parts=2 * cores(spark), salt=salt, format=format)
             salt = next_salt(ranges, salt)
             inputs[numbers[iri]] = ranges
     if not live:
@@ -236,4 +238,4 @@ def _kind(
 def _buckets(spark: SparkSession) -> int:
     """Some for each core, so that cores that are done early find more to do, and not more than the session wants."""
     partitions = int(spark.conf.get("spark.sql.shuffle.partitions") or 200)
-    return max(1, 4 * min(partitions, spark.sparkContext.defaultParallelism))
+    return max(1, 4 * min(partitions, cores(spark)))
