@@ -10,19 +10,19 @@ from typing import Annotated
 import typer
 
 from scepter.cli import session
-from scepter.cli.arguments import Language, QueryFile
+from scepter.cli.arguments import Define, Language, QueryFiles
 from scepter.cli.engine import AUTO, choose_engine
 from scepter.cli.inputs import assign_background, assign_streams, check_outputs, existing_all, split_streams, streams_of_folder
 from scepter.cli.maps import assign_maps
 from scepter.cli.options import SparkOptions, check_engine, check_insight, check_work, one_of, run_options, trigger_interval
-from scepter.cli.query import load_query
+from scepter.cli.query import load_queries
 from scepter.cli.target import parse_target
 from scepter.io.results import FORMATS
 from scepter.runtime.options import FUTURE
 
 
 def run(
-    query_file: QueryFile,
+    query_file: QueryFiles,
     stream: Annotated[
         list[str] | None,
         typer.Option(
@@ -59,6 +59,7 @@ def run(
         list[Path] | None,
         typer.Option(metavar="FILE", help="Schema for entailment. Repeatable. Example: --ontology schema.ttl"),
     ] = None,
+    define: Define = None,
     language: Language = None,
     policy: Annotated[
         str | None,
@@ -260,7 +261,7 @@ def run(
     interval = trigger_interval(trigger)
     chosen = one_of("--format", format, FORMATS) if format is not None else _default_format(output)
     target = parse_target(output, chosen)
-    query = load_query(query_file, language)
+    query = load_queries(query_file, language, define or ())
     options = run_options(
         query.lowered,
         policy=policy,
@@ -290,7 +291,8 @@ def run(
     static = assign_background(background or [], [graph.iri.value for graph in (*query.lowered.graphs, *query.lowered.static)])
     schemas = existing_all("--ontology", ontology or [])
     inputs = [
-        query_file,
+        *query_file,
+        *(define or ()),
         *(Path(source) for source in sources.values()),
         *schemas,
         *(file for files in static.values() for file in files),

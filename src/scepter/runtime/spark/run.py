@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from scepter.errors import Diagnostic, option_error
 from scepter.kafka.address import is_kafka, parse_address
@@ -87,7 +88,16 @@ def run(
         query, spark, streams, options, find_files=find_files, background=background, ontology=ontology, parts=False,
         lifts=lifts_of(query, map, streams, options.times),
     )  # fmt: skip
-    return found.drop(QUERY)
+    return _called(found, query.answers)
+
+
+def _called(found: DataFrame, names: Sequence[str | int]) -> DataFrame:
+    """The matches with what the query of each is called, where there are several."""
+    if not names:
+        return found.drop(QUERY)
+    name = F.element_at(F.array(*(F.lit(str(each)) for each in names)), F.col(QUERY) + 1)
+    rest = [F.col(f"`{column}`") for column in found.columns if column != QUERY]
+    return found.select(name.alias("query"), *rest)
 
 
 def run_with_options(
