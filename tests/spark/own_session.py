@@ -17,6 +17,8 @@ QUERY = """PREFIX : <http://example/>
 SELECT ?v ?w WITHIN 10 SLIDING FROM STREAM S <http://example/s>
 WHERE { SEQ (A ; B) DEFINE GPM A ON S { ?s :a ?v } DEFINE GPM B ON S { ?s :b ?w } }
 """
+PATIENCE = "spark.python.authenticate.socketTimeout"
+"""How long Spark waits for a Python worker to come: machines that run tests have much else to do."""
 TABLE = "start bigint, `end` bigint, graph array<struct<s: string, p: string, o: string>>"
 
 
@@ -43,12 +45,12 @@ def answers(spark: SparkSession, folder: Path) -> None:
 
 
 def classic(folder: Path) -> None:
-    spark = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
+    spark = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").config(PATIENCE, "300s").getOrCreate()
     spark.conf.set("spark.sql.shuffle.partitions", "2")
     answers(spark, folder)
     spark.stop()
     os.environ["PYSPARK_PYTHON"] = str(folder / "python3")
-    spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
+    spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").config(PATIENCE, "300s").getOrCreate()
     try:
         answers(spark, folder / "elsewhere")
     except scepter.OptionError as error:

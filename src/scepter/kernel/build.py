@@ -13,7 +13,7 @@ from scepter.kernel.derive import Deriving, Pick
 from scepter.kernel.intake import Intake
 from scepter.kernel.lineage import Lineage
 from scepter.kernel.operator import Operator
-from scepter.kernel.rows import Mask, Rows
+from scepter.kernel.rows import Mask, Rows, empty
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.dataset import Graph
 from scepter.kernel.static import Static
@@ -27,6 +27,7 @@ from scepter.ontology.entailment import Flattened
 from scepter.physical import nodes
 from scepter.physical.derive_nodes import Derive, Picked, Recalled
 from scepter.physical.nodes import Node, TripleScan
+from scepter.physical.stages import Received
 from scepter.physical.time_nodes import Answers, Inline, Once, Rename, StaticScan, TimeFilter, TimeJoin, TimeValues
 from scepter.physical.window_nodes import Fixed, ItemScan
 from scepter.rdf.hashing import TermKey
@@ -91,7 +92,7 @@ def leaf_groups(leaves: Sequence[Node], around: Surroundings) -> list[LeafGroup]
                 together.setdefault((TripleScan, None if named is None else frozenset(named)), []).append(place)
             case ItemScan(streams=named):
                 together.setdefault((ItemScan, frozenset(named)), []).append(place)
-            case Inline() | StaticScan() | Fixed():
+            case Inline() | StaticScan() | Fixed() | Received():
                 timeless.append(place)
             case _:
                 raise AssertionError(f"{type(leaf).__name__} is no leaf")
@@ -112,6 +113,8 @@ def _initial(leaf: Node, around: Surroundings) -> Rows:
         return inline_rows(leaf, around.key, around.texts)
     if isinstance(leaf, Fixed):
         return fixed_rows(leaf, around)
+    if isinstance(leaf, Received):
+        return empty(len(leaf.schema.variables))
     assert isinstance(leaf, StaticScan)
     graph = around.background.dataset.default if around.static is None else around.static
     context = replace(around.context, graph=graph, dataset=around.background.dataset)

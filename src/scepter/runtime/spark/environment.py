@@ -19,7 +19,8 @@ from pyspark.sql import SparkSession
 from scepter.errors import OptionError, option_error
 from scepter.runtime.spark.versions import check_version
 
-T = TypeVar("T", covariant=True)
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 _CONNECT: Final = "pyspark.sql.connect."
 _LOCAL: Final = re.compile(r"local(\[.*\])?")
 PROVIDER: Final = "spark.sql.streaming.stateStore.providerClass"
@@ -28,11 +29,11 @@ _CHECKED: set[str] = set()
 """Sessions whose workers are known to be able."""
 
 
-class Shared(Protocol[T]):
+class Shared(Protocol[T_co]):
     """A value that every task can see: a broadcast of Spark's, or the value itself in each task's closure."""
 
     @property
-    def value(self) -> T:
+    def value(self) -> T_co:
         """It."""
         ...
 
@@ -80,7 +81,7 @@ def prepare(spark: SparkSession) -> None:
             context.pythonExec = sys.executable
         if context.pythonExec == sys.executable:
             return
-    name = spark.session_id if is_connect(spark) else spark.sparkContext.applicationId
+    name = str(getattr(spark, "session_id", "")) if is_connect(spark) else spark.sparkContext.applicationId
     if name not in _CHECKED:
         _check_workers(spark)
         _CHECKED.add(name)
