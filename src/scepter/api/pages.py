@@ -41,12 +41,13 @@ def report(
     background: Any = None,
     ontology: Any = None,
     map: Any = None,
+    context: Any = None,
     **options: Any,
 ) -> Page:
     """A page about a run over bounded streams (`Query.report`)."""
     query = one_query(query)
     chosen = RunOptions.of(**options)
-    sources = given_streams(query, streams, lifts_of(query, map, stream_names(query, streams), chosen.times))
+    sources = given_streams(query, streams, lifts_of(query, map, stream_names(query, streams), chosen.times, context))
     log = RunLog(events=True)
     unused: list[object] = []
     found = local.run_in_parts(
