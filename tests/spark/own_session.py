@@ -52,7 +52,7 @@ def classic(folder: Path) -> None:
     os.environ["PYSPARK_PYTHON"] = str(folder / "python3")
     spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").config(PATIENCE, "300s").getOrCreate()
     try:
-        answers(spark, folder / "elsewhere")
+        scepter.run(scepter.parse(QUERY), spark, {"S": spark.read.parquet(str(folder / "events"))})
     except scepter.OptionError as error:
         print(error, flush=True)
     spark.stop()

@@ -14,9 +14,10 @@ from typing import Any, TypeAlias
 from scepter.algebra.notation import Notation
 from scepter.physical import nodes
 from scepter.physical.nodes import Node, Schema
-from scepter.physical.time_nodes import Answers, Kind, Once, Rename, TimeFilter, TimeJoin, TimeValues
+from scepter.physical.time_nodes import Answers, Inline, Kind, Once, Rename, StaticScan, TimeFilter, TimeJoin, TimeValues
 from scepter.physical.window_nodes import (
     Coalesce,
+    Fixed,
     Group,
     ItemScan,
     NotStatic,
@@ -93,12 +94,13 @@ def stages(root: Node) -> Stages | Undivided:
     """The plan of a unit in stages, or why it cannot be divided by a key."""
     below, above = _cut(root)
     if not below:
-        return Undivided("it does not read events in columns")
+        return Undivided("its operators compare events from anywhere")
     found = _Found()
     keys = found.keys(above)
     if keys is None or not keys:
         return Undivided(found.reason or "no variable is in every row that it compares")
-    names = sorted(keys)
+    shown_keys = [name for name in keys if not _is_hidden(name)]
+    names = sorted(shown_keys or keys)  # by hidden ones too, equal rows of the answer would have to meet once more
     origins = [dict(keys[name]) for name in names]
     per_exchange: list[tuple[str, ...] | None] = []
     for place, node in enumerate(below):
@@ -108,8 +110,8 @@ def stages(root: Node) -> Stages | Undivided:
             per_exchange.append(tuple(origin[place] for origin in origins))
         else:
             return Undivided("not all of its scans bind the key")
-    shown = tuple(dict.fromkeys(_spelt(name) for name in names))
-    return Stages(below, above, tuple(per_exchange), shown, merges=found.merges and any(map(_is_hidden, names)))
+    shown = tuple(dict.fromkeys(_spelt(keys[name][0][1]) for name in names))
+    return Stages(below, above, tuple(per_exchange), shown, found.merges and not shown_keys)
 
 
 def _cut(root: Node) -> tuple[tuple[Node, ...], Node]:
@@ -166,8 +168,9 @@ class _Found:
             case nodes.Filter() | nodes.Static() | nodes.Extend() | TimeFilter() | TimeValues() | NotStatic() | Window():
                 return self.keys(node.inputs[0])
             case Once(input):
-                self.merges = True
-                return self.keys(input)
+                keys = self.keys(input)
+                self.merges = self.merges or any(map(_is_hidden, keys or ()))
+                return keys
             case Coalesce(input):
                 return self._shown(self.keys(input), "DISTINCT compares all rows")
             case nodes.Project(input, variables) | Answers(input, variables):
@@ -193,7 +196,7 @@ class _Found:
                 return self._shown(self.keys(input), why, frozenset(keys))
             case Report():
                 return self._report(node)
-            case _ if not node.inputs:
+            case Inline() | StaticScan() | Fixed():
                 return None
             case _:
                 return self._none(f"{type(node).__name__} may combine rows from anywhere")
@@ -273,8 +276,8 @@ def _is_hidden(name: str) -> bool:
 
 
 def _spelt(name: str) -> str:
-    """A key as the query calls it."""
-    return name.removeprefix(_HIDDEN).removeprefix("_:").partition("@")[0]
+    """A variable as the query calls it."""
+    return name.removeprefix(_HIDDEN).removeprefix("_:")
 
 
 def _apart(left: Node, right: Node, shared: frozenset[str]) -> str:
