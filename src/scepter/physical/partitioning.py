@@ -67,9 +67,9 @@ def unit_partitioning(unit: UnitPlan, facts: Facts) -> Partitioning:
     """How the work of any unit is divided, and why so: by the key of its sequence or of its stages, else over history by slices
     of time, as long as what its answers can look back."""
     if isinstance(unit.root, Sequence):
-        if unit.unit is unit.root.query:
+        if unit.root.flattened is None:
             return partitioning(unit.root.plan)
-        why = "it runs as a sequence of triples"
+        why = "what the ontology entails is found with all events at hand"
     else:
         found = stages(unit.root)
         if isinstance(found, Stages) and not unit.ranked:

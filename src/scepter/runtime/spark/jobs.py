@@ -144,9 +144,9 @@ class QueryWork:
         if self.division is PartitionKind.SLICES and job.buckets > 1:
             assert self.bounds.length is not None
             self.slices = Slices(self.bounds.length, job.buckets, partitioning(self.plan).look_back)
-        self._streams = np.full(len(job.streams), -1, np.int64)
-        for i, stream in enumerate(query.streams):
-            self._streams[job.streams.index(stream.iri)] = i
+        known = {stream.iri: 0 if query.merged else i for i, stream in enumerate(query.streams)}
+        every = query.merged and not query.streams
+        self._streams = np.array([0 if every else known.get(iri, -1) for iri in job.streams], np.int64)
 
     def solve(
         self, batches: Iterable[EventBatch], number: int, notices: Notices | None = None

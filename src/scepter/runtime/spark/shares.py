@@ -112,7 +112,7 @@ def _fed(plan: PhysicalPlan, streams: Sequence[IRI]) -> tuple[int, ...]:
 
 def _divided(unit: UnitPlan, number: int, buckets: int, *, live: bool) -> Share | None:
     if isinstance(unit.root, SequenceNode):
-        if unit.unit is not unit.root.query:
+        if unit.root.flattened is not None:
             return None
         return Share(0, (number,), Form.SOLUTIONS, buckets)
     found = stages(unit.root)
