@@ -42,8 +42,9 @@ from scepter.runtime.spark.streaming import run_streaming
 from scepter.runtime.spark.tables import QUERY
 from scepter.timeline import TimeKind
 
+BUCKETS = "spark.scepter.buckets"
+"""The setting of a session that tells how many buckets a live run has: the same for every restart, whatever its cores are."""
 _LIVE_BUCKETS = 32
-"""The same for every restart, whatever the session's settings are."""
 
 Given: TypeAlias = DataFrame | str | Path
 FindFiles: TypeAlias = Callable[[str], Sequence[Path]]
@@ -145,7 +146,8 @@ def run_with_options(
     live = any(isinstance(what, DataFrame) and what.isStreaming for what in given.values())
     kind = _kind(given, files, options.times, report, lifts)
     order = tuple(IRI(iri) for iri in numbers)
-    identity = Identity.of(query.program, options, kind, order, query.text) if live else None
+    buckets = _live_buckets(spark) if live else _buckets(spark)
+    identity = Identity.of(query.program, options, kind, order, query.text, buckets) if live else None
     if identity is not None and claim is not None:
         claim(identity)
     job = Job(
@@ -157,7 +159,7 @@ def run_with_options(
         streams=order,
         static=shipped,
         ontology=schema,
-        buckets=_LIVE_BUCKETS if live else _buckets(spark),
+        buckets=buckets,
         live=live,
         identity=identity,
         lifts={numbers[iri]: lift for iri, lift in lifts.items() if iri in numbers},
@@ -247,6 +249,13 @@ def _kind(
             times, untimed.row,
         )  # fmt: skip
     return TimeKind.INTEGER
+
+
+def _live_buckets(spark: SparkSession) -> int:
+    given = str(spark.conf.get(BUCKETS, None) or _LIVE_BUCKETS)
+    if not given.isdigit() or not 0 < int(given) <= 4096:
+        raise option_error("buckets", f"{BUCKETS} cannot be {given!r}", help="a number from 1 to 4096, some four for each core")
+    return int(given)
 
 
 def _buckets(spark: SparkSession) -> int:
