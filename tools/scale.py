@@ -65,7 +65,7 @@ def loads(keys: int, buckets: int, skew: str, random: np.random.Generator) -> Fl
         weight *= 0.5
         weight[0] += 0.5
     of = random.integers(0, buckets, keys)
-    return np.bincount(of, weight, buckets)
+    return np.bincount(of, weight, buckets).astype(np.float64)
 
 
 def makespan(tasks: Float64, cores: int, random: np.random.Generator) -> float:
