@@ -135,7 +135,7 @@ def _cut(root: Node) -> tuple[tuple[Node, ...], Node]:
 
 
 def _is_one_by_one(node: Node) -> bool:
-    while isinstance(node, _ONE_BY_ONE):
+    while isinstance(node, _ONE_BY_ONE) and not (isinstance(node, Window) and node.timeless):  # its rows could not wait
         (node,) = node.inputs
     return isinstance(node, _EVENT_LEAVES)
 
