@@ -50,6 +50,10 @@ class Lineage:
             column[some] = self._columns[name][leaves[some]]
         return found[0], found[1], found[2]
 
+    def part(self, nodes: Int64, parts: Int64) -> None:
+        """Say which part each of some leaves is of."""
+        self._columns["part"][nodes] = parts
+
     def joined(self, left: Int64, right: Int64) -> Int64:
         """A node for each pair; where one side has none it is the other side's."""
         found = np.where(left == NO_LINEAGE, right, left)

@@ -68,7 +68,9 @@ def partitioning(plan: QueryPlan) -> Partitioning:
 def unit_partitioning(unit: UnitPlan, facts: Facts) -> Partitioning:
     """How the work of any unit is divided, and why so: by the key of its sequence or of its stages, else over history by slices
     of time, as long as what its answers can look back."""
-    if isinstance(unit.root, Sequence):
+    if unit.entailed:
+        why = "its events come with all that they entail"
+    elif isinstance(unit.root, Sequence):
         if unit.root.flattened is None:
             return partitioning(unit.root.plan)
         why = "what the ontology entails is found with all events at hand"

@@ -135,7 +135,9 @@ def _cut(root: Node) -> tuple[tuple[Node, ...], Node]:
 
 
 def _is_one_by_one(node: Node) -> bool:
-    while isinstance(node, _ONE_BY_ONE) and not (isinstance(node, Window) and node.timeless):  # its rows could not wait
+    while isinstance(node, _ONE_BY_ONE) and len(node.inputs) == 1:
+        if isinstance(node, Window) and node.timeless:  # its rows could not wait for their time
+            return False
         (node,) = node.inputs
     return isinstance(node, _EVENT_LEAVES)
 
@@ -162,6 +164,8 @@ class _Found:
         return self._known[id(node)]
 
     def _keys(self, node: Node) -> Keys | None:
+        if isinstance(node, (nodes.Filter, nodes.Extend, TimeFilter)) and len(node.inputs) > 1:
+            return self._none("EXISTS may look at rows from anywhere")
         match node:
             case Received(schema=schema, place=place):
                 return {name: ((place, name),) for name in schema.variables if name in schema.certain}
@@ -174,7 +178,10 @@ class _Found:
             case Coalesce(input):
                 return self._shown(self.keys(input), "DISTINCT compares all rows")
             case nodes.Project(input, variables) | Answers(input, variables):
-                return _projected(self.keys(input), variables)
+                shown = _projected(self.keys(input), variables)
+                if isinstance(node, Answers) and node.once:
+                    self.merges = self.merges or any(map(_is_hidden, shown or ()))
+                return shown
             case Rename(input, names):
                 return _renamed(self.keys(input), dict(zip(input.schema.variables, names, strict=True)))
             case nodes.Union(left, right):
@@ -221,6 +228,8 @@ class _Found:
         return _both(of_left, of_right) or self._none("the sides of UNION share no variable that both bind")
 
     def _time_join(self, node: TimeJoin) -> Keys | None:
+        if node.remembered is not None:
+            return self._none("EXISTS may look at rows from anywhere")
         return self._joined(node.left, node.right, frozenset(node.keys), outer=node.kind is not Kind.INNER)
 
     def _joined(self, left: Node, right: Node, shared: frozenset[str], *, outer: bool) -> Keys | None:

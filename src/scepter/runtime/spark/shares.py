@@ -111,6 +111,8 @@ def _fed(plan: PhysicalPlan, streams: Sequence[IRI]) -> tuple[int, ...]:
 
 
 def _divided(unit: UnitPlan, number: int, buckets: int, *, live: bool) -> Share | None:
+    if unit.entailed:  # its events come with all that they entail, which the engine sees to
+        return None
     if isinstance(unit.root, SequenceNode):
         if unit.root.flattened is not None:
             return None
