@@ -80,7 +80,7 @@ def _needs_a_successor(
     reference: syntax.Reference, preference: Preference, following: syntax.SequenceAtom | None
 ) -> QueryError:
     word = preference.value.upper()
-    found = "is the last atom" if following is None else "an atom that may select no event follows it"
+    found = "it is the last atom" if following is None else "an atom that may select no event follows it"
     advice = (
         "leave it out, and every number of iterations is reported; AFTER MATCH SKIP PAST LAST keeps the shortest"
         if following is None
