@@ -8,18 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from scepter.errors import Diagnostic, QueryError, Severity, Span, query_error
+from scepter.errors import Diagnostic, QueryError, query_error
+from scepter.lower.result import dialect_note
 from scepter.syntax import rsepql_tree as rsepql
 from scepter.syntax import sparkwave_tree as sparkwave
 from scepter.syntax import tree
 
 _REGIMES = ("rdfs", "http://www.w3.org/ns/entailment/rdfs")
 _SIMPLE = ("simple", "none", "rdf", "http://www.w3.org/ns/entailment/simple", "http://www.w3.org/ns/entailment/rdf")
-
-
-def dialect_note(construct: str, reading: str, span: Span) -> Diagnostic:
-    """The note that says what a dialect's words were read as."""
-    return Diagnostic("dialect", f"{construct}, and read as {reading}", span, severity=Severity.WARNING)
 
 
 def notes_of(query: rsepql.RsepqlQuery) -> list[Diagnostic]:

@@ -15,7 +15,7 @@ from scepter.algebra.windows import Report
 from scepter.errors import Diagnostic, Severity, Source, Span, nearest, query_error
 from scepter.lower.circles import refuse_circle
 from scepter.lower.expressions import Clause, Place
-from scepter.lower.result import Lowered, NamedGraph
+from scepter.lower.result import Lowered, NamedGraph, dialect_note
 from scepter.lower.sparkwave_windows import lower_windows
 from scepter.lower.sparql import GroupLowering
 from scepter.lower.subselect import lower_subselect
@@ -135,7 +135,7 @@ class _QueryLowering:
         return replace(query, group=group, aggregates=())
 
     def _note(self, construct: str, reading: str, span: Span) -> None:
-        self.warnings.append(_warning("dialect", f"{construct}, and read as {reading}", span))
+        self.warnings.append(dialect_note(construct, reading, span))
 
     def _select(self) -> tree.SubSelect:
         """CONSTRUCT and ASK take all variables of the pattern."""

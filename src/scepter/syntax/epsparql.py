@@ -25,6 +25,7 @@ class EpsparqlBuilder(SparqlBuilder):
 
     def __init__(self, text: str, names: Names | None = None) -> None:
         super().__init__(text, names or Names(prefixes={name: WELL_KNOWN_PREFIXES[name] for name in _PREDECLARED}))
+        self._unprefixed: Span | None = None
 
     def bare_name(self, meta: Meta, children: list[Token]) -> tree.Constant:
         """A name without a prefix, as the paper prints them: relative to BASE."""
@@ -36,6 +37,7 @@ class EpsparqlBuilder(SparqlBuilder):
                 token_span(token),
                 help="put BASE <http://…> at the top, or write a prefix",
             )
+        self._unprefixed = self._unprefixed or token_span(token)
         return tree.Constant(IRI(resolve(self.names.base, str(token))), token_span(token))
 
     def epsparql(self, meta: Meta, children: list[Any]) -> nodes.EpsparqlDocument:
@@ -46,7 +48,7 @@ class EpsparqlBuilder(SparqlBuilder):
             raise query_error(
                 "syntax", "there is no query after the prefixes: expected SELECT, CONSTRUCT or ASK", Span(end, end + 1)
             )
-        return nodes.EpsparqlDocument(queries, tuple(self.names.prefixes.items()))
+        return nodes.EpsparqlDocument(queries, tuple(self.names.prefixes.items()), self._unprefixed)
 
     # ---- queries
 
