@@ -42,6 +42,17 @@ _WORDS = {
     "ISO_DURATION": "a duration",
     "SEQUENCE_OPERATOR": "',', ';', ':'",
     "POSTFIX": "'+', '?', '!'",
+    "PREFERENCE": "GREEDY, RELUCTANT",
+    "SKIP_PAST": "PAST",
+    "SKIP_TO": "TO",
+    "SKIP_NEXT": "NEXT",
+    "SKIP_FIRST": "FIRST",
+    "SKIP_LAST": "LAST",
+    "_ROW": "ROW",
+    "_TIMEOUT": "TIMEOUT",
+    "BARE_NAME": "a name",
+    "BARE_IRI": "an IRI",
+    "REGIME_NAME": "an entailment regime",
     "_EVENTS": "EVENTS",
     "BARE": "a name",
     "RELATION": "SEQ, a relation of Allen's",
@@ -131,7 +142,8 @@ def syntax_error(error: UnexpectedInput, source: Source, grammar: Lark) -> Query
     if _at_end(error):
         end = len(source.text.rstrip())
         return QueryError(query_error("syntax", f"the query ends too early: {wanted}", Span(end, end + 1)).diagnostic, source)
-    return QueryError(_misplaced(error, at, source, wanted, accepted).diagnostic, source)
+    language = grammar.options.start[0]
+    return QueryError(_misplaced(error, at, source, wanted, accepted, language).diagnostic, source)
 
 
 def _at_end(error: UnexpectedInput) -> bool:
@@ -152,11 +164,55 @@ def _accepted(grammar: Lark, text: str, at: int) -> set[str]:
     return accepted
 
 
-def _misplaced(error: UnexpectedInput, at: int, source: Source, wanted: str, accepted: set[str]) -> QueryError:
+# Words of one language that stand in a text of another: whose they are, and in which grammars they have a place of their own.
+_ELSEWHERE = {
+    "AGGREGATE": ("C-SPARQL", ("sparkwave",)),
+    "COMPUTED": ("C-SPARQL", ("sparkwave",)),
+    "TIMEWINDOW": ("Sparkwave's pattern files", ("sparkwave",)),
+    "STREAM": (
+        "C-SPARQL (FROM STREAM <s> [RANGE …]) or CQELS-QL (STREAM <s> [NOW] { … } in WHERE)",
+        ("spaseq", "obep", "epsparql"),
+    ),
+    "NOW": ("CQELS-QL", ("rsepql",)),
+    "MATCH": ("RSEP-QL", ("rsepql", "obep", "spaseq")),
+    "EVENT": ("RSEP-QL or OBEP", ("rsepql", "obep")),
+    "POLICY": ("RSEP-QL", ("rsepql",)),
+    "WIN": ("RSEP-QL", ("rsepql",)),
+    "LND": ("RSEP-QL", ("rsepql",)),
+    "WINDOW": ("RSP-QL", ("rsepql", "epsparql")),
+    "ELEMENTS": ("RSP-QL", ("rsepql",)),
+    "UNDER": ("RSP-QL", ("rsepql",)),
+    "DEFINE": ("SPAseq", ("spaseq",)),
+    "GPM": ("SPAseq", ("spaseq",)),
+    "PARTITION": ("SPAseq", ("spaseq",)),
+    "SEQ": ("EP-SPARQL, SPAseq, OBEP or RSEP-QL's MATCH", ("epsparql", "spaseq", "obep", "rsepql")),
+}
+_TITLES = {
+    "epsparql": "EP-SPARQL",
+    "spaseq": "SPAseq",
+    "obep": "OBEP",
+    "rsepql": "RSEP-QL, RSP-QL or CQELS-QL",
+    "sparkwave": "Sparkwave or C-SPARQL",
+}
+
+
+def _foreign(word: str, language: str) -> str | None:
+    """Of a word that another language has: whose it is, and what this text is read as."""
+    if word.upper() == "TIMEWINDOW" and language == "sparkwave":
+        return (
+            "TIMEWINDOW stands once, at the end of the outermost group; one group BEFORE another is SEQ in EP-SPARQL and SPAseq"
+        )
+    whose, at_home = _ELSEWHERE.get(word.upper(), (None, ()))
+    if whose is None or language in at_home:
+        return None
+    return f"{word.upper()} is a word of {whose}; this text is read as {_TITLES[language]}: keep to one of them"
+
+
+def _misplaced(error: UnexpectedInput, at: int, source: Source, wanted: str, accepted: set[str], language: str) -> QueryError:
     word = str(error.token) if isinstance(error, UnexpectedToken) else _word_at(source.text, at)
     if (broken := _broken_token(word, at, accepted)) is not None:
         return broken
-    help = _hint(word, accepted)
+    help = _foreign(word, language) or _hint(word, accepted)
     return query_error("syntax", f"unexpected {_shown(word)}: {wanted}", Span(at, at + len(word)), help=help)
 
 
