@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from lark import Lark
@@ -210,10 +211,35 @@ def _foreign(word: str, language: str) -> str | None:
 
 def _misplaced(error: UnexpectedInput, at: int, source: Source, wanted: str, accepted: set[str], language: str) -> QueryError:
     word = str(error.token) if isinstance(error, UnexpectedToken) else _word_at(source.text, at)
+    if (newer := _of_sparql12(source.text, at, word)) is not None:
+        return newer
     if (broken := _broken_token(word, at, accepted)) is not None:
         return broken
     help = _foreign(word, language) or _hint(word, accepted)
     return query_error("syntax", f"unexpected {_shown(word)}: {wanted}", Span(at, at + len(word)), help=help)
+
+
+def _of_sparql12(text: str, at: int, word: str) -> QueryError | None:
+    """The error for what SPARQL 1.2 adds: queries match terms of RDF 1.1 (docs/decisions/0077)."""
+    if text.startswith("<<", at):
+        what, end = "a triple term" if text.startswith("<<(", at) else "a reified triple", at + 2
+    elif text[max(0, at - 1) : at + 1] == "{|" or text.startswith("{|", at):
+        at = at if text.startswith("{|", at) else at - 1
+        what, end = "an annotation of a triple", at + 2
+    elif word == "~":
+        what, end = "a reifier", at + 1
+    elif re.match(r"--[A-Za-z]", text[at : at + 3]) and re.search(r"@[A-Za-z0-9-]+$", text[max(0, at - 40) : at]):
+        what, end = "a base direction", at + 2
+    elif word.upper() == "VERSION":
+        what, end = "VERSION", at + len(word)
+    else:
+        return None
+    return query_error(
+        "rdf-1.2",
+        f"{what} is SPARQL 1.2, and queries match terms of RDF 1.1",
+        Span(at, end),
+        help="leave it out; what is said of a triple can be said of its event, or of an rdf:Statement",
+    )
 
 
 def _hint(word: str, accepted: set[str]) -> str | None:

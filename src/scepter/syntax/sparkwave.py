@@ -111,7 +111,8 @@ class SparkwaveBuilder(SparqlBuilder):
 
     def bare_triple(self, meta: Meta, children: list[Any]) -> tree.Triple:
         """A line of it."""
-        return tree.Triple(*children, span_of(meta))
+        subject, verb, object = children
+        return tree.Triple(subject, verb, object, span_of(meta))
 
     def bare_var(self, meta: Meta, children: list[Token]) -> tree.Var:
         """A variable."""
