@@ -40,6 +40,8 @@ class EpsparqlBuilder(SparqlBuilder):
         self._unprefixed = self._unprefixed or token_span(token)
         return tree.Constant(IRI(resolve(self.names.base, str(token))), token_span(token))
 
+    bare_sum = bare_product = SparqlBuilder.sum
+
     def epsparql(self, meta: Meta, children: list[Any]) -> nodes.EpsparqlDocument:
         """The whole file."""
         queries = tuple(only(children, nodes.EpsparqlQuery))
