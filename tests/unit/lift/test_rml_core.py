@@ -398,7 +398,9 @@ JSON_ONLY = [
         one(BY_ID, pair("ex:a", 'rml:reference "a.*"')),
         f'{S10} <http://e/a> "1"^^<{XSD}integer> .\n{S10} <http://e/a> "2"^^<{XSD}integer> .',
     ),
-    Situation("an object is no value", [{"ID": 10, "a": {"x": 1}}], one(BY_ID, pair("ex:a", 'rml:reference "a"')), ""),
+    Situation(
+        "an object is no value", [{"ID": 10, "a": {"x": 1}}], one(BY_ID, pair("ex:a", 'rml:reference "a"')), "", letters=1
+    ),
     Situation("a path that leads nowhere", [{"ID": 10, "a": 5}], one(BY_ID, pair("ex:a", 'rml:reference "a.b[0].c"')), ""),
     Situation(
         "an iterator into the document",
