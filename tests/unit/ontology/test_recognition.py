@@ -8,6 +8,7 @@ import pytest
 
 from scepter.algebra.events import LogicalEvent
 from scepter.errors import OptionError
+from scepter.kernel.sparql.dataset import Graph
 from scepter.lower.descriptions import iri_of, lower_description
 from scepter.ontology import hermit
 from scepter.ontology.axioms import read_ontology
@@ -36,7 +37,7 @@ def events(text: str) -> list[LogicalEvent]:
 
 
 def recogniser(text: str, ontology: str = "", static: str = "") -> Recogniser:
-    return Recogniser(events(text), read_ontology(parse_graph(PREFIXES + ontology)), parse_graph(PREFIXES + static))
+    return Recogniser(events(text), read_ontology(parse_graph(PREFIXES + ontology)), [Graph(parse_graph(PREFIXES + static))])
 
 
 def shown(inference: Inference) -> list[str]:
@@ -239,7 +240,7 @@ def test_a_million_static_assertions_are_not_read_again() -> None:
         )
     ]
     described = events("EVENT H AS (Room and armedWith some (Sensor and sees some Thing))")
-    found = Recogniser(described, read_ontology([]), static)
+    found = Recogniser(described, read_ontology([]), [Graph(static)])
     items = [[Triple(IRI(f"{NS}s{n}"), IRI(NS + "sees"), IRI(NS + "bob"))] for n in range(500)]
     started = time.process_time()
     assert sum(len(each.found) for each in found.infer(items)) == 500
