@@ -82,7 +82,8 @@ class _Sequence:
     def __post_init__(self) -> None:
         options, kind = self.trials.options, self.sentences.kind
         origin = 0 if options.start is None else options.start.on(kind, "--start")
-        self.cuts = Cuts(self.query, self.trials)
+        # what is looked for is why the pattern is (not) matched, whatever is then made of its matches
+        self.cuts = Cuts(replace(self.query, skip=None, timeouts=False), self.trials)
         self.bounds = resolve(self.query.window, kind, options.time_unit, origin)
 
     @property

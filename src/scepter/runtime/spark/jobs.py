@@ -69,7 +69,10 @@ class Job:
     def divided(self) -> bool:
         """Whether its queries can be run apart from each other, each in many buckets."""
         return all(
-            isinstance(unit.root, Sequence) and unit.unit is unit.root.query and unit.unit.into not in self.streams
+            isinstance(unit.root, Sequence)
+            and unit.unit is unit.root.query
+            and unit.unit.into not in self.streams
+            and not unit.entailed
             for unit in self.plan.units
         )
 
@@ -122,7 +125,7 @@ class QueryWork:
         self.job = job
         self.number = number
         self.plan: QueryPlan = node.plan
-        self.bounds: Bounds = resolve(query.window, job.kind, job.options.time_unit, job.start or 0)
+        self.bounds: Bounds = resolve(query.window, job.kind, job.options.time_unit, job.start or 0, node.plan.gaps)
         self.background: Background = job.background() if like is None else like.background
         self.texts: Texts = Texts() if like is None else Texts(like.texts)
         self.kernel = QueryKernel(self.plan, self.bounds, job.key, self.background, self.texts)
