@@ -252,7 +252,7 @@ def _kind(
             report(letter)
         raise no_times(
             [(path, lifts.get(iri)) for iri, there in files.items() if there is not None for path in there[0]],
-            times, untimed.row,
+            times, untimed.why,
         )  # fmt: skip
     return TimeKind.INTEGER
 
