@@ -27,14 +27,15 @@ from scepter.algebra.patterns import (
 )
 from scepter.algebra.query import Select
 from scepter.algebra.scope import in_scope
-from scepter.algebra.timed import TIME_FUNCTIONS
+from scepter.algebra.timed import DURATION, END, START, TIME_FUNCTIONS
 from scepter.algebra.walk import find
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.dataset import Graph as RDFGraph
 from scepter.kernel.sparql.patterns import solutions
-from scepter.kernel.timed.expressions import Expressions
-from scepter.kernel.timed.solutions import Timed
+from scepter.kernel.time_terms import time_term
 from scepter.ontology.schema import Schema
+from scepter.physical.time_nodes import hidden
+from scepter.physical.timed_patterns import with_variables
 from scepter.runtime.diagnosis.model import Diagnosis, Stage, Step, Stopped
 from scepter.runtime.diagnosis.pairs import Condition, Solution, Tried, try_pairs
 from scepter.runtime.diagnosis.sentences import Sentences
@@ -210,9 +211,12 @@ class Tree:
         if next(find(condition, Exists), None) is not None:
             return "was false"
         context = Context(dataset=self.trials.background.dataset)
-        asked, row = Expressions(self.sentences.kind, context, None).asking(condition)
-        bindings = row(Timed(dict(solution.mapping), solution.start, solution.end))
-        return self.sentences.refused(asked, bindings, context)
+        bindings = dict(solution.mapping)
+        if solution.start is not None and solution.end is not None:
+            start, end = solution.start, solution.end
+            for function, value in ((START, start), (END, end), (DURATION, end - start)):
+                bindings[hidden(function)] = time_term(function, value, self.sentences.kind)
+        return self.sentences.refused(with_variables(condition), bindings, context)
 
     # ---- two sides
 
