@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from scepter.algebra.query import Program, Stream
-from scepter.errors import Diagnostic, Source, Span, nearest, option_error
+from scepter.errors import Diagnostic, Severity, Source, Span, nearest, option_error
 from scepter.rdf.terms import IRI
 
 TITLES = {"ep-sparql": "EP-SPARQL", "spaseq": "SPAseq", "obep": "OBEP", "rsep-ql": "RSEP-QL", "sparkwave": "Sparkwave"}
@@ -17,6 +17,11 @@ class NamedGraph:
 
     iri: IRI
     span: Span
+
+
+def dialect_note(construct: str, reading: str, span: Span) -> Diagnostic:
+    """The note that says what a dialect's words were read as."""
+    return Diagnostic("dialect", f"{construct}, and read as {reading}", span, severity=Severity.WARNING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +48,6 @@ class Lowered:
     prefixes: tuple[tuple[str, str], ...] = ()
     every_stream: bool = False
     """Whether it reads every stream that is given."""
-    takes_ontology: bool = False
     policies: tuple[str, ...] = ()
     """The policies that a run may choose from (`--policy`); none where the query alone says what is selected."""
     takes_evaluate_at: bool = False
