@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Protocol, assert_never
@@ -62,7 +62,7 @@ from scepter.physical.time_nodes import (
 from scepter.physical.unit_nodes import GraphScan
 from scepter.physical.window_nodes import Fixed, ItemScan
 from scepter.rdf.hashing import TermKey
-from scepter.rdf.terms import IRI
+from scepter.rdf.terms import IRI, Triple
 from scepter.timeline import TimeKind
 
 
@@ -87,6 +87,8 @@ class Surroundings:
     context: Context = field(default_factory=Context)
     events: Occurring | None = None
     """What operators on occurrences share; None where there are none."""
+    consequences: Callable[[Triple], Iterable[Triple]] | None = None
+    """What a streamed triple stands for in snapshots; None for itself alone."""
     parts: list[str] = field(default_factory=list)
     """The labels of the parts of the pattern that select events, by their number in the lineage."""
     remembered: dict[int, Remembered] = field(default_factory=dict)
