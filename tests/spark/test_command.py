@@ -176,3 +176,11 @@ def test_a_followed_folder_stopped_and_started_again_gives_every_match_once(fold
     found = [json.loads(line) for line in (folder / "out.jsonl").read_text().splitlines()]
     assert [(row["start"], row["end"]) for row in found] == [(1, 2), (40, 45)]
     assert len((folder / "dead.jsonl").read_text().splitlines()) == 1
+
+
+def test_a_run_over_history_is_diagnosed_where_it_was_asked_for(spark: SparkSession, folder: Path) -> None:
+    given = ["--stream", f"S={folder / 's.nq'}", "--engine", "spark", "--diagnose", "--event", "b0"]
+    result = CliRunner().invoke(app, ["run", str(folder / "q.spaseq"), *given])
+    assert result.exit_code == 0
+    assert "b0 at 0, among all 800 events" in result.stderr
+    assert "nearest misses:" in result.stderr

@@ -12,6 +12,7 @@ from scepter.io.report.log import RunLog
 from scepter.io.report.page import Report, report_page
 from scepter.io.results import replacing
 from scepter.runtime import local, queries
+from scepter.runtime.diagnosis.focus import KeyGiven
 from scepter.runtime.hints.run import run_warnings
 from scepter.runtime.maps import lifts_of
 from scepter.runtime.options import RunOptions
@@ -41,6 +42,8 @@ def report(
     background: Any = None,
     ontology: Any = None,
     map: Any = None,
+    event: str | int | None = None,
+    key: KeyGiven | None = None,
     **options: Any,
 ) -> Page:
     """A page about a run over bounded streams (`Query.report`)."""
@@ -56,7 +59,9 @@ def report(
     for matches in found:
         log.matched(matches)
     warnings = run_warnings(query, sources, log.surveys, log.found, background=background, ontology=ontology, options=chosen)
-    findings = diagnose(query, sources, background=background, ontology=ontology, **options) if diagnosis else None
+    findings = None
+    if diagnosis:
+        findings = diagnose(query, sources, background=background, ontology=ontology, event=event, key=key, **options)
     names = {iri: source.name for iri, source in sources.items()}
     plan = query.explain("svg", ontology)
     page = Page(report_page(Report(query, log, names, plan, len(unused), warnings, findings)))
