@@ -178,9 +178,11 @@ def test_a_followed_folder_stopped_and_started_again_gives_every_match_once(fold
     assert len((folder / "dead.jsonl").read_text().splitlines()) == 1
 
 
-def test_a_run_over_history_is_diagnosed_where_it_was_asked_for(spark: SparkSession, folder: Path) -> None:
-    given = ["--stream", f"S={folder / 's.nq'}", "--engine", "spark", "--diagnose", "--event", "b0"]
-    result = CliRunner().invoke(app, ["run", str(folder / "q.spaseq"), *given])
+@pytest.mark.slow
+@pytest.mark.usefixtures("shared")
+def test_a_run_over_history_is_diagnosed_where_it_was_asked_for(folder: Path) -> None:
+    given = ("--stream", f"S={folder / 's.nq'}", "--engine", "spark", "--diagnose", "--event", "b0")
+    result = scepter("run", folder / "q.spaseq", *given)
     assert result.exit_code == 0
-    assert "b0 at 0, among all 800 events" in result.stderr
+    assert "b0> at 0, among all 800 events" in result.stderr
     assert "nearest misses:" in result.stderr
