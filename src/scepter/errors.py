@@ -27,6 +27,30 @@ class Source:
 
     name: str
     text: str
+    parts: tuple[Source, ...] = ()
+    """The files that it was joined of, where it was: a place is then told in the file it stands in."""
+
+    @classmethod
+    def joined(cls, parts: Iterable[Source]) -> Source:
+        r"""Several texts as one, a line end between two of them.
+
+        >>> both = Source.joined([Source("a", "ab"), Source("b", "cd")])
+        >>> both.text, both.located(Span(3, 4))
+        ('ab\ncd', (Source(name='b', text='cd', parts=()), Span(start=0, end=1)))
+        """
+        given = tuple(parts)
+        if len(given) == 1:
+            return given[0]
+        return cls(", ".join(part.name for part in given), "\n".join(part.text for part in given), given)
+
+    def located(self, span: Span) -> tuple[Source, Span]:
+        """The file that a place stands in, and the place in it."""
+        before = 0
+        for part in self.parts:
+            if span.start <= before + len(part.text):
+                return part, Span(span.start - before, span.end - before)
+            before += len(part.text) + 1
+        return self, span
 
     def position(self, offset: int) -> tuple[int, int]:
         r"""Line and column, both 1-based; columns count code points.
@@ -88,6 +112,7 @@ def _abridged(text: str) -> str:
 
 
 def _excerpt(span: Span, source: Source) -> list[str]:
+    source, span = source.located(span)
     line, column = source.position(span.start)
     text, at = _around(source.line(line), column - 1)
     before = text[:at]
@@ -137,7 +162,8 @@ class ScepterError(Exception):
     def _position(self) -> tuple[int | None, int | None]:
         if self.source is None or self.diagnostic.span is None:
             return None, None
-        return self.source.position(self.diagnostic.span.start)
+        source, span = self.source.located(self.diagnostic.span)
+        return source.position(span.start)
 
     def __reduce__(self) -> tuple[type[ScepterError], tuple[Diagnostic, Source | None]]:
         # The default would call the class with the message alone; errors cross from Spark's workers to the driver.

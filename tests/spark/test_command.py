@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -176,6 +177,25 @@ def test_a_followed_folder_stopped_and_started_again_gives_every_match_once(fold
     found = [json.loads(line) for line in (folder / "out.jsonl").read_text().splitlines()]
     assert [(row["start"], row["end"]) for row in found] == [(1, 2), (40, 45)]
     assert len((folder / "dead.jsonl").read_text().splitlines()) == 1
+    check_other_runs(folder, watched)
+
+
+def check_other_runs(folder: Path, watched: Path) -> None:
+    """A changed query, and Spark's part gone: refused, and the output stays as it is."""
+    arguments = ("--stream", f"S={watched}", "--follow", "--checkpoint", "state", "--output", "out.jsonl")
+    before = (folder / "out.jsonl").read_bytes()
+    (folder / "q.spaseq").write_text(QUERY.replace("WITHIN 10", "WITHIN 11"))
+    changed = command(folder, *arguments)
+    _, said = changed.communicate(timeout=300)
+    assert changed.returncode == 2, said
+    assert "error[other-query]: state holds the state of another query: line 2 is now `SELECT ?x ?v WITHIN 11" in said
+    (folder / "q.spaseq").write_text(QUERY)
+    shutil.rmtree(folder / "state" / "spark")
+    broken = command(folder, *arguments)
+    _, said = broken.communicate(timeout=300)
+    assert broken.returncode == 2, said
+    assert "error[checkpoint-incomplete]: a part of state is missing" in said
+    assert (folder / "out.jsonl").read_bytes() == before
 
 
 @pytest.mark.slow
@@ -184,5 +204,5 @@ def test_a_run_over_history_is_diagnosed_where_it_was_asked_for(folder: Path) ->
     given = ("--stream", f"S={folder / 's.nq'}", "--engine", "spark", "--diagnose", "--event", "b0")
     result = scepter("run", folder / "q.spaseq", *given)
     assert result.exit_code == 0
-    assert "b0> at 0, among all 800 events" in result.stderr
+    assert ":b0 at 0, among all 800 events" in result.stderr
     assert "nearest misses:" in result.stderr

@@ -8,14 +8,16 @@ from pathlib import Path
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
 
 from buckets import triples
 from scepter.api.on_spark import run
-from scepter.errors import OptionError
+from scepter.errors import DataError, OptionError
 from scepter.rdf.files import stream_files
 from scepter.rdf.timeline_notation import TimelineEvent
 from scepter.runtime.options import RunOptions
 from scepter.runtime.queries import parse
+from scepter.runtime.spark.answers import faults_told
 from scepter.runtime.spark.letters import FolderLetters, collected
 from scepter.runtime.spark.run import run_with_options
 from scepter.runtime.spark.streaming import observed
@@ -125,3 +127,29 @@ def test_an_idle_stream_holds_back_the_others_unless_it_is_ignored(spark: SparkS
     assert all(live.awaitTermination(600) for live in runs)
     assert answers(spark.table("idle_wait").collect()) == {}
     assert [(a.start, a.end) for a in answers(spark.table("idle_ignore").collect())["ignore"]] == [(20, 24)]
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("one_partition")
+def test_a_changed_query_on_an_old_checkpoint_stops_before_it_answers(spark: SparkSession, tmp_path: Path) -> None:
+    batches = [[event(20, ":x :a 1 ."), event(24, ":x :b 2 .")], [far_away(0)], [far_away(1)]]
+    table = live_table(spark, tmp_path / "events", batches[:1])
+
+    def start(text: str) -> StreamingQuery:
+        sink = run(parse(text, "spaseq"), spark, {"S": table}).select("start", "end").writeStream
+        sink = sink.format("parquet").option("path", str(tmp_path / "found"))
+        return sink.option("checkpointLocation", str(tmp_path / "checkpoint")).trigger(availableNow=True).start()
+
+    assert start(PAIR).awaitTermination(600)
+    for number, batch in enumerate(batches[1:], 1):
+        write_events(tmp_path / "events" / f"{number:04}.parquet", batch)
+    with pytest.raises(DataError) as caught, faults_told():
+        start(PAIR.replace("WITHIN 10", "WITHIN 11")).awaitTermination(600)
+    assert str(caught.value).splitlines() == [
+        "error[other-query]: the checkpoint holds the state of another query: line 3 is now `WITHIN 11 SLIDING`",
+        "note: it was `WITHIN 10 SLIDING`",
+        "help: go back to what it was, or start anew with another checkpoint folder",
+    ]
+    third = "# laid out in another way\n" + PAIR.replace("\n", "\n\n")
+    assert start(third).awaitTermination(600)
+    assert [tuple(row) for row in spark.read.parquet(str(tmp_path / "found")).collect()] == [(20, 24)]

@@ -17,7 +17,7 @@ from scepter.runtime.inputs import BackgroundGiven, OntologyGiven
 from scepter.runtime.maps import MapGiven, lifts_of
 from scepter.runtime.notebook import Matches
 from scepter.runtime.options import RunOptions
-from scepter.runtime.queries import check_query
+from scepter.runtime.queries import one_query
 from scepter.runtime.seen import EventName, SeenEvents
 from scepter.runtime.work import watched
 
@@ -26,7 +26,7 @@ MOST_LETTERS = 1_000
 
 
 def run_local(
-    query: queries.Query,
+    query: queries.QueriesGiven,
     streams: Given,
     *,
     background: BackgroundGiven = None,
@@ -51,8 +51,10 @@ def run_local(
 
     `streams` gives each stream by its IRI or its name in the query: a file, glob or folder; events, as a list (or any iterable)
     of `scepter.Event`; or a table (pandas, polars, Arrow) with columns `start, end, graph`. A query of one stream takes its
-    source alone. The options are those of `scepter run`; `map` makes events of other tables, lists of dictionaries, CSV, JSON
-    and Parquet: a mapping in YARRRML or RML (its file or its text), or a dictionary of them by stream.
+    source alone. Several queries, as a list or as a dictionary by their names, run together: rows say which they answer (the
+    column `query`; `Match.query` is its number, from 0). The options are those of `scepter run`; `map` makes events of other
+    tables, lists of dictionaries, CSV, JSON and Parquet: a mapping in YARRRML or RML (its file or its text), or a dictionary
+    of them by stream.
 
     >>> from scepter import Event, parse
     >>> query = parse('''PREFIX : <http://example/>
@@ -70,7 +72,7 @@ def run_local(
     >>> matches.to_pandas(short=True).to_dict("records")
     [{'start': 1, 'end': 8, 'company': ':ACME', 'before': 100, 'after': 65}]
     """
-    check_query(query)
+    query = one_query(query)
     options = RunOptions.of(
         policy=policy, time_unit=time_unit, start=start, evaluate_at=evaluate_at, max_delay=max_delay,
         max_derivations=max_derivations, why=why, time_property=time_property, max_advance=max_advance, limits=limits,
@@ -98,7 +100,7 @@ def run_local(
 
 
 def analyze(
-    query: queries.Query,
+    query: queries.QueriesGiven,
     streams: Given,
     format: str = "text",
     *,
@@ -108,14 +110,14 @@ def analyze(
     **options: Any,
 ) -> str:
     """The plan of a run, and what its operators did (`Query.explain` with `analyze`)."""
-    check_query(query)
+    query = one_query(query)
     chosen = RunOptions.of(**options)
     sources = given_streams(query, streams, lifts_of(query, map, stream_names(query, streams), chosen.times))
     return analyze_run(query, sources, format, background=background, ontology=ontology, options=chosen)
 
 
 def diagnose(
-    query: queries.Query,
+    query: queries.QueriesGiven,
     streams: Given,
     *,
     background: BackgroundGiven = None,
@@ -126,7 +128,7 @@ def diagnose(
     **options: Any,
 ) -> Findings:
     """Why did nothing match, or so little; or this event, or this key? (`Query.diagnose`)"""
-    check_query(query)
+    query = one_query(query)
     asked = Asked.of(query, event, key)
     chosen = RunOptions.of(**options)
     sources = given_streams(query, streams, lifts_of(query, map, stream_names(query, streams), chosen.times))

@@ -10,7 +10,7 @@ from scepter.errors import option_error
 from scepter.rdf.files import stream_files
 from scepter.runtime.inputs import BackgroundGiven, OntologyGiven
 from scepter.runtime.maps import MapGiven
-from scepter.runtime.queries import Query, check_query
+from scepter.runtime.queries import QueriesGiven, one_query
 from scepter.runtime.spark import run as spark_run
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def run(
-    query: Query,
+    query: QueriesGiven,
     spark: SparkSession,
     streams: Mapping[str, DataFrame | str | Path],
     *,
@@ -41,9 +41,10 @@ def run(
     Columns: `start` and `end` (bigint or timestamp, as the input), then one column per projected variable,
     `struct<type, value, datatype, lang>`, null where unbound (`?start` and its like keep their question mark); for CONSTRUCT a
     column `graph array<struct<s, p, o>>`, for ASK a column `boolean`. `why` adds a column `why`: what each occurrence of an
-    OBEP event rests on, as JSON. A stream is given
-    as a DataFrame with columns `start, end, graph`, or as a file, glob or folder. Of several live streams, `idle_streams` says
-    whether time waits for the one that is behind ("wait", the default) or goes with the one ahead ("ignore").
+    OBEP event rests on, as JSON. Of several queries, given as a list or as a dictionary by their names, a first column `query`
+    says which a row answers. A stream is given as a DataFrame with columns `start, end, graph`, or as a file, glob or folder.
+    Of several live streams, `idle_streams` says whether time waits for the one that is behind ("wait", the default) or goes
+    with the one ahead ("ignore").
     Live events with dateTimes more than `max_future` (default "1h") ahead of the clock are dead letters; `limits` bounds what
     one input may ask of its reader (`{"depth": 50}`).
     `time_property`: IRIs, or names of vocabularies such as "sosa", of what gives an event in a file its time.
@@ -57,7 +58,7 @@ def run(
     >>> run(query, spark, {"http://example/prices": "prices.trig"}).select("start", "end").collect()  # doctest: +SKIP
     [Row(start=1, end=8)]
     """
-    check_query(query)
+    query = one_query(query)
     if not hasattr(spark, "createDataFrame"):
         what = "streams" if isinstance(spark, Mapping) else f"a {type(spark).__name__}"
         raise option_error(

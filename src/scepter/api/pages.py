@@ -16,7 +16,7 @@ from scepter.runtime.diagnosis.focus import KeyGiven
 from scepter.runtime.hints.run import run_warnings
 from scepter.runtime.maps import lifts_of
 from scepter.runtime.options import RunOptions
-from scepter.runtime.queries import check_query
+from scepter.runtime.queries import one_query
 from scepter.runtime.seen import EventName
 
 
@@ -34,7 +34,7 @@ class Page(str):
 
 
 def report(
-    query: queries.Query,
+    query: queries.QueriesGiven,
     streams: Given,
     path: str | Path | None = None,
     *,
@@ -47,7 +47,7 @@ def report(
     **options: Any,
 ) -> Page:
     """A page about a run over bounded streams (`Query.report`)."""
-    check_query(query)
+    query = one_query(query)
     chosen = RunOptions.of(**options)
     sources = given_streams(query, streams, lifts_of(query, map, stream_names(query, streams), chosen.times))
     log = RunLog(events=True)

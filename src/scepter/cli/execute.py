@@ -104,7 +104,7 @@ def matches(
 
 def shape(query: Query, options: RunOptions) -> Shape:
     """What the queries of a file can answer."""
-    return Shape(tuple(query.variables), query.constructs, query.asks, options.why)
+    return Shape(tuple(query.variables), query.constructs, query.asks, options.why, query.answers)
 
 
 @contextmanager

@@ -7,17 +7,18 @@ from typing import Annotated
 
 import typer
 
-from scepter.cli.arguments import Language, QueryFile
+from scepter.cli.arguments import Define, Language, QueryFiles
 from scepter.cli.inputs import assign_background, assign_streams, existing_all, split_streams
 from scepter.cli.options import one_of, run_options
-from scepter.cli.query import load_query
+from scepter.cli.query import load_queries
 from scepter.errors import option_error
 
 FORMATS = ("text", "mermaid", "svg", "json")
 
 
 def explain(
-    query_file: QueryFile,
+    query_file: QueryFiles,
+    define: Define = None,
     language: Language = None,
     format: Annotated[str, typer.Option(metavar="F", help=f"{' | '.join(FORMATS)}. Example: --format mermaid")] = "text",
     ontology: Annotated[
@@ -52,7 +53,7 @@ def explain(
     """Show the plan: the operators that run, what is not in columns and why, partition key."""
     one_of("--format", format, FORMATS)
     schemas = existing_all("--ontology", ontology or [])
-    query = load_query(query_file, language)
+    query = load_queries(query_file, language, define or ())
     if not analyze:
         _refuse({"--stream": stream, "--background": background, "--policy": policy, "--time-unit": time_unit})
         typer.echo(query.explain(format, schemas or None))

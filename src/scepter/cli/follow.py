@@ -17,6 +17,7 @@ from typing import TextIO
 
 import typer
 
+from scepter.cli.checkpoint import SPARK, opened
 from scepter.cli.execute import Job, shape
 from scepter.cli.journal import LETTERS, OUTPUT, RECORD, Journal
 from scepter.cli.progress import tell_counts
@@ -128,9 +129,14 @@ def check_follow(job: Job, format: str, output: Path | None = None) -> None:
 def run_following(job: Job, format: str, target: Target, dead_letter: Path | None, events: bool) -> None:
     """Follow the sources of a job until it is told to stop, and write the matches."""
     check_follow(job, format, target.path)
-    with _stopping() as stop, _places(job.checkpoint) as (checkpoint, letters):
+    recorded = target.path is not None or dead_letter is not None
+    with (
+        _stopping() as stop,
+        opened(job.checkpoint, recorded=recorded) as kept,
+        _places(job.checkpoint) as (checkpoint, letters),
+    ):
         out = _followed_output(job, format, target, dead_letter, events)
-        found = live_table(job, letters, stop, say)
+        found = live_table(job, letters, stop, say, kept.claim)
         notices = Notices()
 
         def take(batch: int, matches: Sequence[Match]) -> None:
@@ -142,7 +148,7 @@ def run_following(job: Job, format: str, target: Target, dead_letter: Path | Non
                 found,
                 job.query,
                 take,
-                checkpoint=str(checkpoint / "spark"),
+                checkpoint=str(checkpoint / SPARK),
                 stop=stop,
                 every=job.trigger,
                 tell=lambda at: say(

@@ -81,11 +81,16 @@ def _recorded(record: Path | None) -> tuple[int, dict[str, int]]:
         raise _damaged(record) from None
 
 
+def last_written(record: Path) -> int:
+    """The last micro-batch that a record tells of, -1 if there is none."""
+    return _recorded(record)[0]
+
+
 def _damaged(record: Path) -> OptionError:
     return option_error(
         "record-damaged",
         f"{record} is damaged: nobody can tell which matches are written already",
-        help="start anew with another --checkpoint, or delete the file: the output then begins again from the next micro-batch",
+        help="give back the file, or start anew with another --checkpoint and another --output",
     )
 
 

@@ -54,7 +54,7 @@ def run_options(
         max_matches=max_matches,
         max_runs=max_runs,
     )
-    if why and lowered.language != "obep":
+    if why and not lowered.speaks("obep"):
         raise option_error(
             "option-not-for-language",
             f"{lowered.title} takes no --why: its matches are shown by the events they selected",

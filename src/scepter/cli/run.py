@@ -10,20 +10,20 @@ from typing import Annotated
 import typer
 
 from scepter.cli import session
-from scepter.cli.arguments import Language, QueryFile
+from scepter.cli.arguments import Define, Language, QueryFiles
 from scepter.cli.engine import AUTO, choose_engine
 from scepter.cli.inputs import assign_background, assign_streams, check_outputs, existing_all, split_streams, streams_of_folder
 from scepter.cli.insight_options import Insight, check_again, check_insight, key_terms
 from scepter.cli.maps import assign_maps
 from scepter.cli.options import SparkOptions, check_engine, check_work, one_of, run_options, trigger_interval
-from scepter.cli.query import load_query
+from scepter.cli.query import load_queries
 from scepter.cli.target import parse_target
 from scepter.io.results import FORMATS
 from scepter.runtime.options import FUTURE
 
 
 def run(
-    query_file: QueryFile,
+    query_file: QueryFiles,
     stream: Annotated[
         list[str] | None,
         typer.Option(
@@ -60,6 +60,7 @@ def run(
         list[Path] | None,
         typer.Option(metavar="FILE", help="Schema for entailment. Repeatable. Example: --ontology schema.ttl"),
     ] = None,
+    define: Define = None,
     language: Language = None,
     policy: Annotated[
         str | None,
@@ -277,7 +278,7 @@ def run(
     interval = trigger_interval(trigger)
     chosen = one_of("--format", format, FORMATS) if format is not None else _default_format(output)
     target = parse_target(output, chosen)
-    query = load_query(query_file, language)
+    query = load_queries(query_file, language, define or ())
     about = Insight(diagnose, event, key_terms(key or []), report).checked(query)
     options = run_options(
         query.lowered,
@@ -308,7 +309,8 @@ def run(
     static = assign_background(background or [], [graph.iri.value for graph in (*query.lowered.graphs, *query.lowered.static)])
     schemas = existing_all("--ontology", ontology or [])
     inputs = [
-        query_file,
+        *query_file,
+        *(define or ()),
         *(Path(source) for source in sources.values()),
         *schemas,
         *(file for files in static.values() for file in files),

@@ -27,6 +27,7 @@ from scepter.runtime.notices import Notices, received
 from scepter.runtime.queries import parse
 from scepter.runtime.spark.answers import faults_told, ordered_answers
 from scepter.runtime.spark.folder import list_files
+from scepter.runtime.spark.identity import Identity
 from scepter.runtime.spark.letters import FolderLetters, drained
 from scepter.runtime.spark.ranges import first_kind
 from scepter.runtime.spark.run import run_with_options
@@ -81,8 +82,11 @@ def spooled(source: str, folder: Path) -> str:
     return str(path)
 
 
-def live_table(job: Job, letters: Path, stop: threading.Event, tell: Callable[[str], None]) -> DataFrame | None:
-    """The matches of a job over folders that are followed; None if it was stopped before the first event came."""
+def live_table(
+    job: Job, letters: Path, stop: threading.Event, tell: Callable[[str], None], claim: Callable[[Identity], None] | None = None
+) -> DataFrame | None:
+    """The matches of a job over folders that are followed; None if it was stopped before the first event came. `claim` hears
+    what the run is, and may refuse."""
     kind = _awaited_kind(job.sources, job.options.times, job.lifts, stop, tell)
     if kind is None:
         return None
@@ -113,6 +117,7 @@ def live_table(job: Job, letters: Path, stop: threading.Event, tell: Callable[[s
         report=FolderLetters(letters),
         warn=job.warn,
         lifts=job.lifts,
+        claim=claim,
     )
 
 

@@ -53,7 +53,7 @@ class KafkaOutput:
             id = match_id(match, self._query)
             seen[id] += 1
             id = id if seen[id] == 1 else f"{id}-{seen[id]}"
-            fields = {"id": id, **record(match, self._shape.variables, events=self._events)}
+            fields = {"id": id, **record(match, self._shape, events=self._events)}
             yield Outgoing(id, self._key(match, id), json.dumps(fields, ensure_ascii=False))
 
     def _key(self, match: Match, id: str) -> str:

@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TextIO, TypeAlias, assert_never
+from urllib.parse import quote
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,6 +82,12 @@ class Shape:
     booleans: bool = False
     whys: bool = False
     """Whether each match comes with what it rests on."""
+    queries: tuple[str | int, ...] = ()
+    """What the queries are called, by their numbers; empty where only one answers, and no match need say which."""
+
+    def query(self, match: Match) -> str | int | None:
+        """What the query that a match answers is called."""
+        return self.queries[match.query] if self.queries else None
 
 
 class ResultWriter(Protocol):
@@ -162,12 +169,12 @@ def graph_rows(graph: Sequence[Triple]) -> list[tuple[str, ...]]:
     return sorted({tuple(str(term) for term in triple) for triple in graph})
 
 
-def record(match: Match, variables: Sequence[str] = (), *, events: bool = False) -> dict[str, JsonValue]:
-    """A match as the JSON object of the results format; bindings come in the order of `variables`."""
-    found: dict[str, JsonValue] = {
-        "start": format_instant(match.start, match.kind),
-        "end": format_instant(match.end, match.kind),
-    }
+def record(match: Match, shape: Shape = Shape(), *, events: bool = False) -> dict[str, JsonValue]:  # noqa: B008 - frozen
+    """A match as the JSON object of the results format; bindings come in the order of the shape's variables."""
+    query = shape.query(match)
+    found: dict[str, JsonValue] = {} if query is None else {"query": query}
+    found["start"] = format_instant(match.start, match.kind)
+    found["end"] = format_instant(match.end, match.kind)
     if match.occurrence is not None:
         event, individual = match.occurrence
         found["event"] = event.value
@@ -179,7 +186,7 @@ def record(match: Match, variables: Sequence[str] = (), *, events: bool = False)
         found["boolean"] = match.boolean
     else:
         bindings = match.bindings  # made anew whenever somebody asks
-        found["bindings"] = {name: term_object(bindings[name]) for name in _names(bindings, variables)}
+        found["bindings"] = {name: term_object(bindings[name]) for name in _names(bindings, shape.variables)}
     if match.why is not None:
         found["why"] = match.why.record(match.kind)
     if events:
@@ -206,7 +213,7 @@ class JsonLinesWriter:
 
     def write(self, match: Match) -> None:
         """Write one match as one line."""
-        line = record(match, self._shape.variables, events=self._with_events)
+        line = record(match, self._shape, events=self._with_events)
         self._out.write(json.dumps(line, ensure_ascii=False) + "\n")
 
     def write_all(self, matches: Sequence[Matched]) -> None:
@@ -223,7 +230,10 @@ class JsonLinesWriter:
                 for name in _names(spelt, self._shape.variables)
             ]
             told = columns.listed(bindings, ", ")
-            _write(self._out, columns.joined(['{"start": ', start, ', "end": ', end, ', "bindings": {', told, "}}\n"]))
+            query = (
+                f'"query": {json.dumps(self._shape.queries[batch.query], ensure_ascii=False)}, ' if self._shape.queries else ""
+            )
+            _write(self._out, columns.joined([f'{{{query}"start": ', start, ', "end": ', end, ', "bindings": {', told, "}}\n"]))
 
     def close(self) -> None:
         """Hand the lines on."""
@@ -244,19 +254,29 @@ class CsvWriter:
         self._rows.writerow(self._header())
 
     def _header(self) -> list[str]:
-        own = {"start", "end", *(_TRIPLE_COLUMNS if self._shape.graphs else ()), "boolean", "why", "events"}
+        own = {
+            "start",
+            "end",
+            *(("query",) if self._shape.queries else ()),
+            *(_TRIPLE_COLUMNS if self._shape.graphs else ()),
+            "boolean",
+            "why",
+            "events",
+        }
         # A variable that has the name of one of our columns keeps its question mark, so that both can be told apart.
         names = [f"?{name}" if name in own else name for name in self._shape.variables]
         names += _TRIPLE_COLUMNS if self._shape.graphs else ()
         names += ["boolean"] if self._shape.booleans else []
         names += ["why"] if self._shape.whys else []
         names += ["events"] if self._with_events else []
-        return ["start", "end", *names]
+        return [*(["query"] if self._shape.queries else []), "start", "end", *names]
 
     def write(self, match: Match) -> None:
         """Write one match: one line, or one per triple of its graph."""
         self._written += 1
-        times = [str(format_instant(instant, match.kind)) for instant in (match.start, match.end)]
+        query = self._shape.query(match)
+        times = [] if query is None else [self._cell(Literal(str(query)))]
+        times += [str(format_instant(instant, match.kind)) for instant in (match.start, match.end)]
         bindings = match.bindings
         values = [self._cell(bindings.get(name)) for name in self._shape.variables]
         triples: list[list[str]] = [[""] * len(_TRIPLE_COLUMNS)]
@@ -284,7 +304,8 @@ class CsvWriter:
             self._written += len(rows)
             start, end = (columns.times(instants, rows, batch.kind) for instants in (batch.start, batch.end))
             spelt = columns.terms(batch, rows, _CSV)
-            line = [start, ",", end]
+            query = [_csv_text(Literal(str(self._shape.queries[batch.query]))), ","] if self._shape.queries else []
+            line = [*query, start, ",", end]
             for name in self._shape.variables:
                 line += [",", columns.filled(spelt[name]) if name in spelt else ""]
             _write(self._out, columns.joined([*line, "\r\n"]))
@@ -319,7 +340,7 @@ def _harmless(term: Term | None) -> str:
 
 
 class TableWriter:
-    """A table for people: one per query, in pages, with times in words and IRIs shortened by the query's prefixes."""
+    """A table for people: one per kind of answer, in pages, with times in words and IRIs shortened by the query's prefixes."""
 
     def __init__(self, out: TextIO, shape: Shape, events: bool, prefixes: Mapping[str, str]) -> None:
         self._out = out
@@ -330,7 +351,7 @@ class TableWriter:
 
     def write(self, match: Match) -> None:
         """Take one match; a page is printed when it is full or the next match belongs to another query."""
-        if self._page and (len(self._page) >= TABLE_PAGE or _form(match) != _form(self._page[0])):
+        if self._page and (len(self._page) >= TABLE_PAGE or self._form(match) != self._form(self._page[0])):
             self._print_page()
         self._page.append(match)
 
@@ -344,6 +365,11 @@ class TableWriter:
         if self._page:
             self._print_page()
         self._out.flush()
+
+    def _form(self, match: Match) -> tuple[int | None, bool, bool, TimeKind]:
+        """What the matches of a page have in common; rows that say which query they answer need no table for each."""
+        query = None if self._shape.queries else match.query
+        return query, match.graph is not None, match.boolean is not None, match.kind
 
     def _print_page(self) -> None:
         page, self._page = self._page, []
@@ -360,6 +386,8 @@ class TableWriter:
         zone = " (UTC)" if first.kind is TimeKind.DATETIME else ""
         justify = "left" if first.kind is TimeKind.DATETIME else "right"
         table = Table()
+        if self._shape.queries:
+            table.add_column(Text("query"), overflow="fold")
         for name in ("start", "end"):
             table.add_column(Text(name + zone), justify=justify, no_wrap=True)  # type: ignore[arg-type]
         for name in self._columns(first):
@@ -377,6 +405,8 @@ class TableWriter:
         return [*names, "events"] if self._with_events else names
 
     def _cells(self, match: Match) -> Iterator[str]:
+        if (query := self._shape.query(match)) is not None:
+            yield str(query)
         yield from (_readable(instant, match.kind) for instant in (match.start, match.end))
         if match.graph is not None:
             ordered = sorted(set(match.graph), key=lambda triple: tuple(map(str, triple)))
@@ -413,10 +443,6 @@ class TableWriter:
                 assert_never(term)
 
 
-def _form(match: Match) -> tuple[int, bool, bool, TimeKind]:
-    return match.query, match.graph is not None, match.boolean is not None, match.kind
-
-
 def _readable(instant: int, kind: TimeKind) -> str:
     return str(format_instant(instant, kind)).replace("T", " ").removesuffix("Z")
 
@@ -425,6 +451,7 @@ class TrigWriter:
     """Each match as a named graph with its time in PROV terms: a stream file (spec/00 §2).
 
     A CONSTRUCT's graph stands as it is; a row becomes `<match> var:name value`, an ASK `<match> <urn:scepter:holds> true`.
+    Of several queries, the one that a match answers stands in its name: `<urn:scepter:match:fall:1>`.
     """
 
     def __init__(self, out: TextIO, shape: Shape) -> None:
@@ -436,7 +463,7 @@ class TrigWriter:
     def write(self, match: Match) -> None:
         """Write one match as one event."""
         self._written += 1
-        name = f"<{MATCH_NAME}{self._written}>"
+        name = f"<{self._begun(match.query)}{self._written}>"
         statements = self._statements(name, match)
         if not statements:
             # spec/00 §1: an event's graph has at least one triple, so an empty CONSTRUCT is none.
@@ -452,12 +479,16 @@ class TrigWriter:
                 self.write(match)
             return
         for batch, rows in columns.laid_out(matches):
-            name = columns.numbered(f"<{MATCH_NAME}", self._written + 1, len(rows), ">")
+            name = columns.numbered(f"<{self._begun(batch.query)}", self._written + 1, len(rows), ">")
             self._written += len(rows)
             spelt = columns.terms(batch, rows, _TRIG)
             values = [columns.each("  ", name, f" var:{v} ", spelt[v], " .\n") for v in _names(spelt, self._shape.variables)]
             head = [name, " {\n  ", name, f" a <{MATCH_CLASS}> .\n", columns.listed(values, ""), "}\n"]
             _write(self._out, columns.joined([*head, name, " ", _prov_column(batch, rows), " .\n"]))
+
+    def _begun(self, query: int) -> str:
+        """How the names of a query's matches begin."""
+        return f"{MATCH_NAME}{quote(str(self._shape.queries[query]), '')}:" if self._shape.queries else MATCH_NAME
 
     def _statements(self, name: str, match: Match) -> list[str]:
         if match.graph is not None:

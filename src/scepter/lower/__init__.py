@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from importlib import import_module
 
@@ -22,8 +23,9 @@ def _lowered(language: str, source: Source) -> Lowered:
     return replace(lowered, warnings=(*lowered.warnings, *unknown_functions(document)))
 
 
-def lower(text: str, language: str | None = None, name: str = "<query>") -> Lowered:
-    """Parse and check a query: its program, or a QueryError that says what is wrong and where.
+def lower(text: str, language: str | None = None, name: str = "<query>", defined: Iterable[Source] = ()) -> Lowered:
+    """Parse and check a query: its program, or a QueryError that says what is wrong and where. `defined` are files of
+    definitions that it may use as if they stood before it.
 
     >>> text = "SELECT ?x WITHIN 5 FROM STREAM S <http://example/s> WHERE { SEQ (A) DEFINE GPM A ON S { ?x ?p ?o } }"
     >>> lower(text).program.units[0].streams[0].alias
@@ -31,6 +33,8 @@ def lower(text: str, language: str | None = None, name: str = "<query>") -> Lowe
     """
     chosen = detect_language(text, name) if language is None else known_language(language)
     source = Source(name, text)
+    if chosen == "obep" and (before := tuple(defined)):
+        source = Source.joined([*before, source])
     try:
         return _lowered(chosen, source)
     except QueryError as error:

@@ -21,13 +21,13 @@ def refuse_circles(queries: tuple[syntax.SpaseqQuery, ...]) -> None:
             refuse_circle(clause.stream.iri, clause.stream.span, feeds)
 
 
-def refuse_circle(stream: IRI, span: Span, feeds: dict[IRI, set[IRI]]) -> None:
+def refuse_circle(stream: IRI, span: Span, feeds: dict[IRI, set[IRI]], whose: str = "this file") -> None:
     """Raise `circular-streams` when what is made of a stream comes back to it; `feeds` are the streams made of each stream."""
     if circle := _way_back(stream, feeds):
         names = " -> ".join(str(iri) for iri in circle)
         raise query_error(
             "circular-streams",
-            f"the streams of this file feed each other in a circle: {names}",
+            f"the streams of {whose} feed each other in a circle: {names}",
             span,
             help="let one of the queries write into another stream",
         )

@@ -48,6 +48,7 @@ def lower_epsparql(document: syntax.EpsparqlDocument, source: Source) -> Lowered
         variables=tuple(columns),
         constructs=any(isinstance(query.result, Construct) for query in asked),
         asks=any(isinstance(query.result, Ask) for query in asked),
+        names=(None,) * len(asked),
     )
 
 

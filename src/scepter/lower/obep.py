@@ -44,54 +44,65 @@ _KEPT = {
 
 def lower_obep(document: syntax.ObepDocument, source: Source) -> Lowered:
     """The program of an OBEP file. Raises QueryError (without a source)."""
-    lowering = _DocumentLowering(document)
-    query = lowering.lower()
+    lowering = _DocumentLowering(document, source)
+    queries = lowering.lower()
+    streams = queries[0].streams
     return Lowered(
-        Program((query,)),
+        Program(queries),
         "obep",
         source,
         tuple(lowering.warnings),
-        streams=query.streams,
+        streams=streams,
         prefixes=document.prefixes,
-        every_stream=not query.streams,
+        every_stream=not streams,
         takes_ontology=True,
         policies=("unrestricted",),  # spec/40 rule 8
         variables=(),
         constructs=True,
-        occurrences=query.form is Form.EVENT_STREAM,
+        occurrences=any(query.form is Form.EVENT_STREAM for query in queries),
         words=words_of(document),
+        names=(None,) * len(queries),
     )
 
 
 @dataclass(slots=True)
 class _DocumentLowering:
     document: syntax.ObepDocument
+    source: Source
     warnings: list[Diagnostic] = field(default_factory=list)
     _definitions: dict[IRI, syntax.LogicalDefinition | syntax.CompositeDefinition] = field(default_factory=dict)
     _shown: dict[IRI, str] = field(default_factory=dict)
 
-    def lower(self) -> EventQuery:
+    def lower(self) -> tuple[EventQuery, ...]:
+        """A query per RETURN, over the same definitions."""
         self._define()
         returned = self._returned()
         order = self._order()
-        used = self._used(returned)
+        used = self._used(tuple(iri for each in returned for iri in each))
         for iri, definition in self._definitions.items():
-            if iri not in used:
+            if iri not in used and self._own(definition.name.span):
                 self._warn(
                     "unused-event", f"{self._shown[iri]} is defined, and neither returned nor used", definition.name.span
                 )
         definitions = [(iri, self._definitions[iri]) for iri in order]
         logical = tuple(self._logical(iri, d) for iri, d in definitions if isinstance(d, syntax.LogicalDefinition))
         composite = [self._composite(iri, d) for iri, d in definitions if isinstance(d, syntax.CompositeDefinition)]
-        form = Form.RDF_STREAM if self.document.returns[0].rdf else Form.EVENT_STREAM
-        return EventQuery(
-            self._streams(),
-            # An event nobody asks for still is a class that other descriptions may name; a composite one is not.
-            logical,
-            tuple(event for event in composite if event.event in used),
-            returned,
-            form,
+        streams = self._streams()
+        return tuple(
+            EventQuery(
+                streams,
+                # An event nobody asks for still is a class that other descriptions may name; a composite one is not.
+                logical,
+                tuple(event for event in composite if event.event in self._used(asked)),
+                asked,
+                Form.RDF_STREAM if clause.rdf else Form.EVENT_STREAM,
+            )
+            for asked, clause in zip(returned, self.document.returns, strict=True)
         )
+
+    def _own(self, span: Span) -> bool:
+        """Whether a place stands in the query itself, and not in a file of definitions that others may use."""
+        return not self.source.parts or self.source.located(span)[0] is self.source.parts[-1]
 
     def _streams(self) -> tuple[Stream, ...]:
         found: dict[IRI, Stream] = {}
@@ -114,7 +125,8 @@ class _DocumentLowering:
             self._definitions[iri] = definition
             self._shown[iri] = definition.name.text
 
-    def _returned(self) -> tuple[IRI, ...]:
+    def _returned(self) -> tuple[tuple[IRI, ...], ...]:
+        """The events that each RETURN lists."""
         clauses = self.document.returns
         if not clauses:
             end = self.document.end
@@ -124,10 +136,11 @@ class _DocumentLowering:
                 Span(end, end + 1),
                 help="add for example RETURN MyEvent AS RDF STREAM",
             )
-        if len(clauses) > 1:
-            raise query_error("duplicate-clause", "RETURN stands twice", clauses[1].span, help="list all events in one RETURN")
+        return tuple(self._listed(clause) for clause in clauses)
+
+    def _listed(self, clause: syntax.ReturnClause) -> tuple[IRI, ...]:
         found: dict[IRI, None] = {}
-        for name in clauses[0].names:
+        for name in clause.names:
             iri = self._known(name)
             if iri in found:
                 raise query_error("duplicate-event", f"RETURN lists {name.text} twice", name.span)

@@ -8,7 +8,7 @@ from scepter.algebra.query import Program, Stream
 from scepter.errors import Diagnostic, Source, Span, nearest, option_error
 from scepter.rdf.terms import IRI
 
-_TITLES = {"ep-sparql": "EP-SPARQL", "spaseq": "SPAseq", "obep": "OBEP", "rsep-ql": "RSEP-QL", "sparkwave": "Sparkwave"}
+TITLES = {"ep-sparql": "EP-SPARQL", "spaseq": "SPAseq", "obep": "OBEP", "rsep-ql": "RSEP-QL", "sparkwave": "Sparkwave"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +60,19 @@ class Lowered:
     """Whether a result is an ASK's."""
     words: tuple[Word, ...] = ()
     """The classes and properties that descriptions of events use."""
+    names: tuple[str | None, ...] = (None,)
+    """What each query is called (REGISTER), by its number in matches."""
+    languages: tuple[str, ...] = ()
+    """The languages of the queries that were put together; empty for one file."""
 
     @property
     def title(self) -> str:
         """The name of its language as people write it."""
-        return _TITLES[self.language]
+        return " and ".join(TITLES[language] for language in self.languages or (self.language,))
+
+    def speaks(self, language: str) -> bool:
+        """Whether one of its queries is written in a language."""
+        return language in (self.languages or (self.language,))
 
     @property
     def derived(self) -> frozenset[IRI]:

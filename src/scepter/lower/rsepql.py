@@ -44,6 +44,7 @@ def lower_rsepql(document: syntax.RsepqlDocument, source: Source) -> Lowered:
         variables=tuple(dict.fromkeys(columns)),
         constructs=any(isinstance(q.result, Construct) for q in queries),
         asks=any(isinstance(q.result, Ask) for q in queries),
+        names=tuple(None if q.register is None else q.register.name.iri.value for q in document.queries),
     )
 
 

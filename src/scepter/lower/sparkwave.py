@@ -53,7 +53,12 @@ def lower_sparkwave(document: syntax.SparkwaveDocument, source: Source) -> Lower
         variables=tuple(columns),
         constructs=any(isinstance(result, Construct) for result in results),
         asks=any(isinstance(result, Ask) for result in results),
+        names=tuple(None if q.register is None else _named(q.register.name) for q in document.queries),
     )
+
+
+def _named(name: str | IRI) -> str:
+    return name.value if isinstance(name, IRI) else name
 
 
 def _setting_note(setting: syntax.Setting) -> Diagnostic:

@@ -57,6 +57,7 @@ def lower_spaseq(document: syntax.SpaseqDocument, source: Source) -> Lowered:
         variables=_columns(queries),
         constructs=any(isinstance(query.result, Construct) for query in queries),
         asks=any(isinstance(query.result, Ask) for query in queries),
+        names=(None,) * len(queries),
     )
 
 

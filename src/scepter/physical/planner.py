@@ -48,15 +48,15 @@ def plan(program: Program, facts: Facts) -> PhysicalPlan:
     (['Sequence'], 'integer', True)
     """
     known = facts if facts.kind is not None else replace(facts, kind=assumed_kind(program))
-    units = tuple(_planned(number, unit, known) for number, unit in enumerate(_split(program, known)))
+    units = tuple(_planned(number, unit, known) for number, unit in enumerate(_split(program)))
     return PhysicalPlan(units, replace(known, statics=None), assumed=facts.kind is None)
 
 
-def _split(program: Program, facts: Facts) -> Iterator[Unit]:
-    """The units of a program; queries over one stream have only rules in common, and are planned each for itself unless rules
-    feed them term by term."""
+def _split(program: Program) -> Iterator[Unit]:
+    """The units of a program, one per query: those over one stream have only rules in common. So a unit's number is the
+    number of the query that its matches answer."""
     for unit in program.units:
-        if isinstance(unit, TimedProgram) and not isinstance(_ruled(unit, facts), str):
+        if isinstance(unit, TimedProgram):
             yield from (replace(unit, queries=(query,)) for query in unit.queries)
         else:
             yield unit

@@ -85,7 +85,8 @@ class LocalEngine:
 
     def unknown(self, words: Sequence[Word], source: Source) -> list[Diagnostic]:
         """Warnings about words of the query that its ontology does not know."""
-        return [found for grounds in self._grounds if grounds is not None for found in grounds.unknown(words, source)]
+        told = (found for grounds in self._grounds if grounds is not None for found in grounds.unknown(words, source))
+        return list(dict.fromkeys(told))
 
     @property
     def key(self) -> TermKey:
@@ -169,7 +170,9 @@ class LocalEngine:
             batch = events_to_batch(events, self._key, self._kind, run=self.reading)
             intake = self._intake(batch)
             for later in order[order.index(number) + 1 :]:
-                self._tasks[later].take(intake, np.ones(batch.events, np.bool_))
+                # a unit that names no stream reads all that are given, not those that others construct
+                if any(each.iri == stream for each in self._plan.units[later].unit.streams):
+                    self._tasks[later].take(intake, np.ones(batch.events, np.bool_))
         return []
 
     def prepare(self, kind: TimeKind) -> list[Task]:

@@ -26,15 +26,17 @@ def match_table(
     *,
     prefixes: Mapping[str, str] | None = None,
     events: bool = False,
+    queries: Sequence[str | int] = (),
 ) -> Any:
     """Matches as a table. `variables` are the columns (None: those that matches bind); `prefixes` shorten IRIs; `events` adds
-    the names of the events of each part, as `events.A`."""
+    the names of the events of each part, as `events.A`; `queries` are the names of several queries, by their numbers."""
     if variables is None:
         variables = list(dict.fromkeys(name for match in matches for name in match.bindings))
     columns: dict[str, Any] = {}
-    numbers = {match.query for match in matches}
-    if len(numbers) > 1:
-        columns["query"] = pa.array([match.query for match in matches], pa.int64())
+    if queries:
+        named = any(isinstance(name, str) for name in queries)
+        told = [str(queries[match.query]) if named else queries[match.query] for match in matches]
+        columns["query"] = pa.array(told, pa.string() if named else pa.int64())
     columns |= {"start": _times(matches, lambda m: m.start), "end": _times(matches, lambda m: m.end)}
     shown = partial(plain_text, prefixes=prefixes)
     for name, column in zip(variables, _term_columns(matches, variables), strict=True):

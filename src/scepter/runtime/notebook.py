@@ -64,7 +64,8 @@ class Matches(list[Match]):
         return super().__getitem__(index)
 
     def to_arrow(self, *, short: bool = False, events: bool = False) -> Any:
-        """A `pyarrow.Table`: `start`, `end`, a column per variable.
+        """A `pyarrow.Table`: `start`, `end`, a column per variable; first `query`, the name or number of the one that a row
+        answers, where there are several.
 
         Integers, doubles, booleans, dateTimes and dates are native; decimals are doubles, exact decimals where they have more
         than 15 digits. IRIs are their text; `short` writes them with the query's prefixes, `:ACME`. What has no type in
@@ -73,7 +74,8 @@ class Matches(list[Match]):
         from scepter.runtime.match_table import match_table  # only who asks needs pyarrow
 
         variables = None if self.query is None else self.query.variables
-        return match_table(self, variables, prefixes=self.prefixes if short else None, events=events)
+        named = () if self.query is None else self.query.answers
+        return match_table(self, variables, prefixes=self.prefixes if short else None, events=events, queries=named)
 
     def to_pandas(self, *, short: bool = False, events: bool = False) -> Any:
         """A `pandas.DataFrame` with the columns of `to_arrow`. A column of integers with gaps is of type `Int64`."""
@@ -99,7 +101,8 @@ class Matches(list[Match]):
     def __repr__(self) -> str:
         if not self:
             return "[]"
-        lines = matches_lines(self[:MOST_LINES], self._variables(), Notation(self.prefixes))
+        named = () if self.query is None else self.query.answers
+        lines = matches_lines(self[:MOST_LINES], self._variables(), Notation(self.prefixes), named)
         more = f" (the first {MOST_LINES} are shown)" if len(self) > MOST_LINES else ""
         return "\n".join([*lines, f"{len(self):,} match{'' if len(self) == 1 else 'es'}{more}", *self._complaints()])
 

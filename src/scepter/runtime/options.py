@@ -169,7 +169,7 @@ def check_taken(options: RunOptions, lowered: Lowered) -> None:
 
 def check_derivations(given: int | str | None, lowered: Lowered) -> None:
     """Refuse a bound on derivations where nothing is derived."""
-    if given is not None and lowered.language != "ep-sparql":
+    if given is not None and not lowered.speaks("ep-sparql"):
         raise option_error(
             "option-not-for-language",
             f"{lowered.title} takes no --max-derivations: it has no rules that feed themselves",

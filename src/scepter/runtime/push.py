@@ -22,7 +22,7 @@ from scepter.runtime.maps import MapGiven, lifts_of, resolved
 from scepter.runtime.matches import Match
 from scepter.runtime.notebook import Matches
 from scepter.runtime.options import RunOptions, check_derivations, check_taken
-from scepter.runtime.queries import Query, check_query
+from scepter.runtime.queries import QueriesGiven, one_query
 from scepter.runtime.work import check_runs
 from scepter.timeline import MIN_INSTANT, TimeKind
 
@@ -41,7 +41,7 @@ class Late:
 
 
 class Engine:
-    """A query over pushed events.
+    """A query over pushed events, or several (a list, or a dictionary by their names).
 
     `push` takes events in order of time, or out of order by at most `max_delay`, and returns the matches that became certain.
     Late events are kept in `late` and take part in nothing; an event that would move time on by more than `max_advance` waits
@@ -62,7 +62,7 @@ class Engine:
 
     def __init__(
         self,
-        query: Query,
+        query: QueriesGiven,
         *,
         background: BackgroundGiven = None,
         ontology: OntologyGiven = None,
@@ -78,7 +78,7 @@ class Engine:
         max_derivations: int | None = None,
         max_runs: int | None = None,
     ) -> None:
-        check_query(query)
+        query = one_query(query)
         self.query = query
         self._options = RunOptions.of(
             policy=policy, time_unit=time_unit, start=start, evaluate_at=evaluate_at, max_delay=max_delay, why=why,

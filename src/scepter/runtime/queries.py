@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from scepter.algebra.events import EventQuery, needs_end
 from scepter.algebra.query import Program
-from scepter.errors import Diagnostic, QueryError, option_error
+from scepter.errors import Diagnostic, QueryError, Source, option_error
 from scepter.lower import Lowered, lower
+from scepter.lower.together import called, together
 from scepter.optimizer.pipeline import optimize
 from scepter.physical.explain import explain
 from scepter.physical.facts import Facts
 from scepter.physical.planner import plan
-from scepter.rdf.terms import Triple
+from scepter.rdf.terms import IRI, Triple
 
 if TYPE_CHECKING:
     from scepter.runtime.inputs import OntologyGiven
@@ -78,6 +80,16 @@ class Query:
         """Whether one of its results is an ASK's."""
         return self.lowered.asks
 
+    @property
+    def answers(self) -> tuple[str | int, ...]:
+        """What each query of several is called, by the number that matches carry: its name, else its number from 1. Empty
+        where only one of them answers: no row need say which."""
+        names = self.lowered.names
+        feeding = _feeding(self.program)
+        if len(names) - len(feeding) < 2:
+            return ()
+        return tuple(number if name is None else name for number, name in enumerate(names, 1))
+
     def resolve_stream(self, name: str) -> str:
         """The IRI of the stream a person means by IRI, alias or prefixed name; OptionError for an unknown one."""
         return self.lowered.stream(name).value
@@ -97,20 +109,42 @@ class Query:
         return self.explain("svg")
 
 
-def parse(text: str, language: str | None = None, name: str = "<query>") -> Query:
-    """Parse and check a query; raises QueryError with line and column.
+def _feeding(program: Program) -> list[IRI]:
+    """The streams that one unit constructs and another reads: their graphs are no answers."""
+    read = {stream.iri for unit in program.units for stream in unit.streams}
+    return [unit.into for unit in program.units if unit.into in read]
+
+
+def parse(text: str, language: str | None = None, name: str = "<query>", defined: Iterable[Source] = ()) -> Query:
+    """Parse and check a query; raises QueryError with line and column. `defined` are files of definitions (OBEP) that it may
+    use.
 
     >>> query = parse("SELECT ?x WITHIN 5 FROM STREAM S <http://e/s> WHERE { SEQ (A) DEFINE GPM A ON S { ?x ?p ?o } }")
     >>> query.language, query.streams, query.variables
     ('spaseq', ['http://e/s'], ['x'])
     """
-    lowered = lower(text, language, name)
+    return _checked(lower(text, language, name, defined))
+
+
+def _checked(lowered: Lowered) -> Query:
     try:
         program = optimize(lowered.program)
         plan(program, Facts())
     except QueryError as error:
         raise QueryError(error.diagnostic, lowered.source) from None
     return Query(lowered, program)
+
+
+def combined(queries: Mapping[str, Query]) -> Query:
+    """Several queries as one, by their names: they see the same streams, and each match says which it answers.
+
+    >>> one = parse("SELECT ?x WHERE { ?x ?p ?o }", "ep-sparql")
+    >>> combined({"a": one, "b": one}).answers
+    ('a', 'b')
+    """
+    if len(queries) == 1:
+        return next(iter(queries.values()))
+    return _checked(together({name: query.lowered for name, query in queries.items()}))
 
 
 def read_query(path: Path) -> str:
@@ -127,11 +161,24 @@ def read_query(path: Path) -> str:
         raise option_error("not-readable", f"the query file {path} cannot be read: {error.strerror}") from None
 
 
-def check_query(query: object) -> None:
-    """Refuse what is no query, with the way to one."""
-    if not isinstance(query, Query):
-        what = "text" if isinstance(query, str) else f"a {type(query).__name__}"
-        raise option_error("query", f"the query is given as {what}", help="make one of its text: scepter.parse(text)")
+QueriesGiven: TypeAlias = Query | Sequence[Query] | Mapping[str, Query]
+"""A query, several of them, or several by their names."""
+
+
+def one_query(given: object) -> Query:
+    """The query that was given; of a list of queries, or of a dictionary by their names, one that is all of them. Refuses what
+    is no query, with the way to one."""
+    if isinstance(given, Query):
+        return given
+    if isinstance(given, Mapping) and given:
+        return combined({str(name): one_query(query) for name, query in given.items()})
+    if isinstance(given, (list, tuple)) and given:
+        queries = [one_query(query) for query in given]
+        files = all(query.name != "<query>" for query in queries)
+        names = called([query.name for query in queries]) if files else [str(number + 1) for number in range(len(queries))]
+        return combined(dict(zip(names, queries, strict=True)))
+    what = "text" if isinstance(given, str) else f"a {type(given).__name__}"
+    raise option_error("query", f"the query is given as {what}", help="make one of its text: scepter.parse(text)")
 
 
 def check_endless(query: Query) -> None:

@@ -227,9 +227,12 @@ def ordering_queries(program: Program) -> frozenset[int]:
     >>> ordering_queries(parse("SELECT ?x WHERE { ?x ?p ?o } ORDER BY ?o", "ep-sparql").program)
     frozenset({0})
     """
-    units = enumerate(program.units)
-    timed = [(number, unit) for number, unit in units if isinstance(unit, TimedProgram)]
-    return frozenset(n + i for n, unit in timed for i, query in enumerate(unit.queries) if is_ordered(query.pattern))
+    patterns = (
+        pattern
+        for unit in program.units
+        for pattern in ([query.pattern for query in unit.queries] if isinstance(unit, TimedProgram) else [None])
+    )
+    return frozenset(number for number, pattern in enumerate(patterns) if pattern is not None and is_ordered(pattern))
 
 
 def _starts(solutions: Sequence[Timed]) -> list[int]:

@@ -172,8 +172,8 @@ def test_the_state_of_another_version_is_refused() -> None:
 def test_the_state_of_another_query_is_refused() -> None:
     run = halfway("sliding")
     (work,) = run.works.values()
-    state = dump(work.kernel, work.texts, run.job.identity(0))
+    state = dump(work.kernel, work.texts, run.job.state_of(0))
     other = run_of("counting")
     fresh = QueryWork(other.job, 0)
     with pytest.raises(ValueError, match="another query"):
-        restore(fresh.kernel, fresh.texts, state, other.job.identity(0))
+        restore(fresh.kernel, fresh.texts, state, other.job.state_of(0))

@@ -128,7 +128,7 @@ def test_a_variable_that_is_called_as_a_column_of_its_own() -> None:
 def test_matches_of_several_queries_and_steps_are_one_table() -> None:
     two = QUERY + "\n" + QUERY.partition("\n")[2]
     found = matches("1", "2", query=two)
-    assert sorted(found.to_arrow().column("query").to_pylist()) == [0, 0, 1, 1]
+    assert sorted(found.to_arrow().column("query").to_pylist()) == [1, 1, 2, 2]
     pushed = scepter.Matches()
     engine = scepter.Engine(scepter.parse(QUERY))
     for n in range(3):

@@ -58,14 +58,18 @@ def summary(match: Match, notation: Notation) -> str:
     return "\n".join(lines)
 
 
-def matches_lines(matches: Sequence[Match], variables: Sequence[str], notation: Notation) -> list[str]:
-    """The matches as lines of text, a head above them: when, what they bind or construct."""
+def matches_lines(
+    matches: Sequence[Match], variables: Sequence[str], notation: Notation, queries: Sequence[str | int] = ()
+) -> list[str]:
+    """The matches as lines of text, a head above them: when, what they bind or construct; of several queries, which."""
     graphs = any(match.graph is not None for match in matches)
     asks = any(match.boolean is not None for match in matches)
     rows = [["start", "end", *(f"?{name}" for name in variables), *(["graph"] if graphs else []), *(["holds"] if asks else [])]]
+    rows[0][:0] = ["query"] if queries else []
     for match in matches:
         bindings = match.bindings
-        row = [str(format_instant(instant, match.kind)) for instant in (match.start, match.end)]
+        row = [str(queries[match.query])] if queries else []
+        row += (str(format_instant(instant, match.kind)) for instant in (match.start, match.end))
         row += (value_text(bindings[name], notation) if name in bindings else "" for name in variables)
         if graphs:
             row.append(triples_text(match.graph or (), notation).replace("\n", "; "))

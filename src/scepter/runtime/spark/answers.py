@@ -16,7 +16,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import LongType
 
-from scepter.errors import DataError, Diagnostic
+from scepter.errors import DataError, Diagnostic, OptionError, option_error
 from scepter.rdf.terms import IRI, LANG_STRING, STRING, BlankNode, Literal, Term, Triple, parse_term
 from scepter.runtime.matches import Match, RankedMatch, sorted_matches
 from scepter.runtime.queries import Query
@@ -26,7 +26,15 @@ from scepter.timeline import TimeKind
 
 AT_ONCE: Final = 100_000
 """Rows that the driver holds at a time."""
-_TOLD: Final = re.compile(r"scepter\.errors\.\w+: error\[(?P<code>[\w-]+)\]: (?P<message>.+)")
+_TOLD: Final = re.compile(
+    r"scepter\.errors\.\w+: error\[(?P<code>[\w-]+)\]: (?P<message>.+)(?:\nnote: (?P<note>.+))?(?:\nhelp: (?P<help>.+))?"
+)
+
+_DAMAGES: Final = (
+    "CANNOT_LOAD_STATE_STORE", "CANNOT_READ_STREAMING_STATE", "FAILED_TO_READ_STREAMING_STATE", "BATCH_METADATA_NOT_FOUND",
+    "STATE_STORE_", "Incomplete log file", "Malformed log file",
+)  # fmt: skip
+"""What Spark says when a part of a checkpoint is missing or torn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,12 +178,31 @@ def answer_of(row: Sequence[Any], query: Query, kind: TimeKind, place: int | Non
 
 
 @contextmanager
-def faults_told() -> Iterator[None]:
-    """What a worker found wrong with the data, as the error it was there; other faults of Spark as they are."""
+def faults_told(checkpoint: str | None = None) -> Iterator[None]:
+    """What a worker found wrong with the data, or Spark with its checkpoint, as an error; other faults of Spark as they are."""
     try:
         yield
     except PySparkException as error:
         found = _TOLD.search(str(error))
-        if found is None:
-            raise
-        raise DataError(Diagnostic(found["code"], found["message"].strip())) from None
+        if found is not None:
+            notes = () if found["note"] is None else (found["note"].strip(),)
+            raise DataError(Diagnostic(found["code"], found["message"].strip(), None, found["help"], notes)) from None
+        if checkpoint is not None and any(mark in str(error) for mark in _DAMAGES):
+            raise damaged(checkpoint, f"Spark says {_first_words(str(error))}") from error
+        raise
+
+
+def damaged(checkpoint: str, what: str) -> OptionError:
+    """The error of a checkpoint that is not whole."""
+    return option_error(
+        "checkpoint-damaged",
+        f"{checkpoint} is damaged: {what}",
+        notes=("the output stays as it is",),
+        help="give back the whole folder as it was, or start anew with another --checkpoint and another --output",
+    )
+
+
+def _first_words(text: str) -> str:
+    """The part of a long trace that says what is wrong."""
+    told = next((line for line in text.splitlines() if any(mark in line for mark in _DAMAGES)), text.splitlines()[0])
+    return told.strip()[:300]

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from pyspark.sql.streaming.stateful_processor import ListState, StatefulProcessorHandle, ValueState
 
 from scepter.algebra.query import Ask
+from scepter.errors import DataError
 from scepter.kernel.container import pack, unpack
 from scepter.kernel.query import QueryKernel, Solved, Ticks
 from scepter.kernel.shipping import furthest, unpack_solved
@@ -67,12 +68,13 @@ class Bucket:
         self._answered = answered
         self._scale = ticks_per_millisecond(job)
         self._whole = None if log is None else WholeProgram(job, state, log, self.certain)
-        self._identities = [job.identity(number) for number in range(len(job.plan.units))] if job.divided else []
+        self._identities = [job.state_of(number) for number in range(len(job.plan.units))] if job.divided else []
 
     def take(self, place: int, blobs: Iterable[bytes], milliseconds: int) -> Iterator[pd.DataFrame]:
         """Take packed solutions, and release what the watermark has passed."""
         watermark = self._ticks(milliseconds)
         if place < 0:
+            self._check_identity()
             yield from _late(blobs, watermark)
         elif self._whole is not None:
             yield from self._step_whole(self._whole, blobs, watermark)
@@ -84,6 +86,16 @@ class Bucket:
                 work.kernel.accept(punctual(solved, watermark))
                 reached = furthest(reached, far)
             yield from self._step(work, self.certain(reached, watermark))
+
+    def _check_identity(self) -> None:
+        """The place that hears of every micro-batch keeps what the state is of: another run stops here, before it answers."""
+        if self._job.identity is None:
+            return
+        kept = self._state.get()
+        if kept is None:
+            self._state.update((self._job.identity.written(),))
+        elif (refused := self._job.identity.refusal(bytes(kept[0]), "the checkpoint")) is not None:
+            raise DataError(refused)
 
     def wake(self, place: int, milliseconds: int) -> Iterator[pd.DataFrame]:
         """The watermark has moved: release what it has passed."""

@@ -66,7 +66,7 @@ def follow(
     running = (writing if every is None else writing.trigger(processingTime=every)).start()
     tally, told = _Tally(), clock()
     try:
-        with faults_told():
+        with faults_told(checkpoint):
             while not stop.wait(_LOOK) and running.isActive:
                 standing = _standing(running, tally)
                 if standing is not None and clock() - told >= tell_every:

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scepter.algebra.query import Program
-from scepter.algebra.text import format_node
 from scepter.kernel.background import Background
 from scepter.kernel.container import pack, unpack
 from scepter.kernel.intake import Intake
@@ -29,6 +28,7 @@ from scepter.rdf.hashing import TermKey, term_id
 from scepter.rdf.terms import IRI, Triple
 from scepter.runtime.options import RunOptions
 from scepter.runtime.spark.background import ShippedBackground
+from scepter.runtime.spark.identity import Identity, canonical
 from scepter.timeline import TimeKind
 
 STRETCH_ROWS = 1 << 16
@@ -53,6 +53,8 @@ class Job:
     buckets: int
     live: bool = False
     """Whether its input is live, so that what several buckets give cannot meet once more."""
+    identity: Identity | None = None
+    """Of a live run: what its state depends on."""
     lifts: Mapping[int, MappedReaders] = field(default_factory=dict)
     """What makes events of the rows of streams, by their numbers."""
     parts: bool = True
@@ -93,13 +95,16 @@ class Job:
         """What was planned."""
         return Program(tuple(unit.unit for unit in self.plan.units))
 
-    def identity(self, number: int) -> str:
-        """What the state of a query depends on besides its events: other text here, and the state means something else."""
-        options = self.options
+    def state_of(self, number: int) -> str:
+        """What the state of a unit's bucket is of: with another mark, the state means something else."""
         told = (
-            format_node(self.sequence(number).query), self.kind.value, options.time_unit, self.start, self.key, self.buckets,
-            self.live,
-        )  # fmt: skip
+            canonical(self.plan.units[number].unit),
+            self.kind.value,
+            self.options.time_unit,
+            self.start,
+            self.key,
+            self.buckets,
+        )
         return blake2b(repr(told).encode(), digest_size=16).hexdigest()
 
     def background(self) -> Background:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from scepter.errors import Diagnostic, option_error
 from scepter.kafka.address import is_kafka, parse_address
@@ -30,6 +30,7 @@ from scepter.runtime.registry import grounds_of
 from scepter.runtime.spark.background import ShippedBackground
 from scepter.runtime.spark.batch import run_batch
 from scepter.runtime.spark.frames import frame_kind
+from scepter.runtime.spark.identity import Identity
 from scepter.runtime.spark.jobs import Job
 from scepter.runtime.spark.letters import FolderLetters
 from scepter.runtime.spark.lifted import lifted_kind
@@ -86,7 +87,16 @@ def run(
         query, spark, streams, options, find_files=find_files, background=background, ontology=ontology, parts=False,
         lifts=lifts_of(query, map, streams, options.times),
     )  # fmt: skip
-    return found.drop(QUERY)
+    return _called(found, query.answers)
+
+
+def _called(found: DataFrame, names: Sequence[str | int]) -> DataFrame:
+    """The matches with what the query of each is called, where there are several."""
+    if not names:
+        return found.drop(QUERY)
+    name = F.element_at(F.array(*(F.lit(str(each)) for each in names)), F.col(QUERY) + 1)
+    rest = [F.col(f"`{column}`") for column in found.columns if column != QUERY]
+    return found.select(name.alias("query"), *rest)
 
 
 def run_with_options(
@@ -103,8 +113,10 @@ def run_with_options(
     warn: Callable[[Diagnostic], None] = lambda diagnostic: None,
     progress: Progress | None = None,
     lifts: Mapping[str, MappedReaders] | None = None,
+    claim: Callable[[Identity], None] | None = None,
 ) -> DataFrame:
-    """As `run`, with the columns `_query` (which query of the file) and, if `parts`, `_events` (part -> names of events)."""
+    """As `run`, with the columns `_query` (which query of the file) and, if `parts`, `_events` (part -> names of events).
+    `claim` hears what a live run is before anything of it starts, and may refuse."""
     check_taken(options, query.lowered)
     given = {query.resolve_stream(name) if not query.lowered.every_stream else name: what for name, what in streams.items()}
     for iri in query.streams:
@@ -129,17 +141,22 @@ def run_with_options(
     shipped.give(spark.sparkContext)
     live = any(isinstance(what, DataFrame) and what.isStreaming for what in given.values())
     kind = _kind(given, files, options.times, report, lifts)
+    order = tuple(IRI(iri) for iri in numbers)
+    identity = Identity.of(query.program, options, kind, order, query.text) if live else None
+    if identity is not None and claim is not None:
+        claim(identity)
     job = Job(
         name=uuid.uuid4().hex,
         plan=planned(query.program, facts_of(options, static, schema, kind)),
         options=options,
         kind=kind,
-        key=_lasting_key(query) if live else TermKey.random(),
-        streams=tuple(IRI(iri) for iri in numbers),
+        key=TermKey.random() if identity is None else identity.key,
+        streams=order,
         static=shipped,
         ontology=schema,
         buckets=_LIVE_BUCKETS if live else _buckets(spark),
         live=live,
+        identity=identity,
         lifts={numbers[iri]: lift for iri, lift in lifts.items() if iri in numbers},
         parts=parts,
     )
@@ -224,12 +241,6 @@ def _kind(
             report(letter)
         raise no_times([path for there in files.values() if there is not None for path in there[0]], times, untimed.row)
     return TimeKind.INTEGER
-
-
-def _lasting_key(query: Query) -> TermKey:
-    """The key of a live run: a restart must use that of the checkpoint's state, so that it comes from the query itself."""
-    digest = hashlib.blake2b(query.text.encode(), digest_size=16, person=b"scepter-live").digest()
-    return TermKey(int.from_bytes(digest[:8], "little"), int.from_bytes(digest[8:], "little"))
 
 
 def _buckets(spark: SparkSession) -> int:

@@ -20,6 +20,7 @@ from scepter.physical.horizon import horizon
 from scepter.runtime.engine import LocalEngine
 from scepter.runtime.matches import Match
 from scepter.runtime.notices import Notices
+from scepter.runtime.spark.identity import Identity
 from scepter.runtime.spark.jobs import SALT_ROOM, Job, reached_by, unpack_batch
 from scepter.timeline import MIN_INSTANT
 
@@ -166,5 +167,5 @@ class WholeProgram:
 
 def _identity(job: Job) -> str:
     """What the state depends on besides events."""
-    told = (job.program, job.kind.value, job.options, job.streams)
-    return blake2b(repr(told).encode(), digest_size=16).hexdigest()
+    told = Identity.of(job.program, job.options, job.kind, job.streams).written()
+    return blake2b(told, digest_size=16).hexdigest()

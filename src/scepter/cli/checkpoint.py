@@ -1,0 +1,151 @@
+"""The folder of a run that goes on: whose it is, whether it is whole, and that nobody else is at work in it.
+
+Spark keeps its place in `spark/`, the journal what is written in `output.json`, and `scepter.json` tells which query all of it
+belongs to. A part that is missing or older than the others would not be noticed later: matches would be written twice, or not
+at all.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
+from typing import Any, Final
+
+from scepter.cli.journal import RECORD, last_written
+from scepter.errors import OptionError, option_error
+from scepter.kept import sealed, unsealed, write_whole
+from scepter.runtime.spark.answers import damaged
+from scepter.runtime.spark.identity import Identity
+
+SPARK: Final = "spark"
+IDENTITY: Final = "scepter.json"
+LOCK: Final = "lock"
+_ANEW: Final = "start anew with another --checkpoint and another --output"
+_LOGS: Final = ("offsets", "commits")
+
+
+class Checkpoint:
+    """The folder of a run; None: it keeps nothing."""
+
+    def __init__(self, folder: Path | None, *, recorded: bool) -> None:
+        """`recorded`: whether the run writes files that the journal keeps a record of."""
+        self._folder = folder
+        self._recorded = recorded
+        if folder is not None:
+            self._check_parts(folder)
+
+    def claim(self, identity: Identity) -> None:
+        """Refuse a folder that holds the state of another query; a new one is this query's from now on."""
+        if self._folder is None:
+            return
+        path = self._folder / IDENTITY
+        told = _identity(path)
+        if told is not None and (refused := identity.refusal(told["of"].encode(), str(self._folder))) is not None:
+            raise OptionError(refused)
+        since = None if told is None else told["since"]
+        if self._recorded and since is None:
+            since = _last(self._folder / SPARK / "commits")
+        write_whole(path, sealed(json.dumps({"of": identity.written().decode(), "since": since}).encode()))
+
+    def _check_parts(self, folder: Path) -> None:
+        spark = folder / SPARK
+        offset, commit = (_last(spark / log) for log in _LOGS)
+        written = last_written(folder / RECORD)
+        told = _identity(folder / IDENTITY)
+        if commit >= 0 and told is None:
+            raise option_error(
+                "checkpoint-incomplete",
+                f"{folder} holds state, but {IDENTITY} is missing: nobody can tell of which query",
+                notes=("an older version of Scepter has written it, or the file was deleted",),
+                help=f"give back the file, go on with the version that wrote it, or {_ANEW}",
+            )
+        if commit > offset:
+            raise damaged(str(spark), f"micro-batch {commit} is done and its offsets are not there")
+        if commit >= 0 and not (spark / "state").is_dir():
+            raise damaged(str(spark), "its folder `state` is not there")
+        if written > offset:
+            raise _apart(folder, f"{RECORD} says that micro-batch {written} is written", f"{SPARK}/ ends at {_told(offset)}")
+        since = None if told is None else told["since"]
+        if self._recorded and since is not None and written < commit > since:
+            raise _apart(folder, f"{SPARK}/ says that micro-batch {commit} is done", f"{RECORD} ends at {_told(written)}")
+
+
+def opened(folder: Path | None, *, recorded: bool) -> AbstractContextManager[Checkpoint]:
+    """The checkpoint of a run, for as long as it runs; a second run is refused meanwhile."""
+    return nullcontext(Checkpoint(None, recorded=recorded)) if folder is None else _locked(folder, recorded)
+
+
+@contextmanager
+def _locked(folder: Path, recorded: bool) -> Iterator[Checkpoint]:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as error:
+        raise option_error(
+            "checkpoint-not-writable", f"{folder} cannot be written: {error.strerror}", help="name a folder that can"
+        ) from None
+    try:
+        _take(lock, folder)
+        yield Checkpoint(folder, recorded=recorded)
+    finally:
+        os.close(lock)  # which lets go of it; so does the end of the process, however it ends
+
+
+def _take(lock: int, folder: Path) -> None:
+    try:
+        import fcntl
+    except ImportError:  # no such locks on this system: Spark's own logs are all there is
+        return
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        owner = os.pread(lock, 20, 0).decode(errors="replace").strip()
+        raise option_error(
+            "checkpoint-in-use",
+            f"{folder} is in use by another run{f' (process {owner})' if owner else ''}",
+            help="stop that run first, or name another --checkpoint: two runs would undo each other's work",
+        ) from None
+    os.ftruncate(lock, 0)
+    os.pwrite(lock, str(os.getpid()).encode(), 0)
+
+
+def _identity(path: Path) -> dict[str, Any] | None:
+    if not path.exists():
+        return None
+    data = unsealed(path.read_bytes())
+    if data is None:
+        raise option_error(
+            "checkpoint-damaged",
+            f"{path} is damaged: nobody can tell of which query the state is",
+            help=f"give back the file, or {_ANEW}",
+        )
+    found: dict[str, Any] = json.loads(data)
+    return found
+
+
+def _last(log: Path) -> int:
+    """The last micro-batch of one of Spark's logs, -1 if it is empty; a torn entry is an error."""
+    entries = [entry for entry in log.iterdir() if entry.name.isdigit()] if log.is_dir() else []
+    if not entries:
+        return -1
+    last = max(entries, key=lambda entry: int(entry.name))
+    with last.open("rb") as file:
+        if not file.read(2).startswith(b"v"):
+            raise damaged(str(log.parent), f"{log.name}/{last.name} is torn")
+    return int(last.name)
+
+
+def _told(batch: int) -> str:
+    return "none" if batch < 0 else f"micro-batch {batch}"
+
+
+def _apart(folder: Path, one: str, other: str) -> OptionError:
+    return option_error(
+        "checkpoint-incomplete",
+        f"a part of {folder} is missing: {one}, and {other}",
+        notes=("going on would lose matches or write them twice",),
+        help=f"give back the whole folder as it was, or {_ANEW}",
+    )
