@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from scepter.api.local import diagnose
+from scepter.errors import option_error
 from scepter.io.given import Given, given_streams, stream_names
 from scepter.io.report.log import RunLog
 from scepter.io.report.page import Report, report_page
@@ -48,6 +49,8 @@ def report(
 ) -> Page:
     """A page about a run over bounded streams (`Query.report`)."""
     query = one_query(query)
+    if not (path is None or isinstance(path, (str, Path))):
+        raise option_error("path", f"a page is written to a file's path, not to a {type(path).__name__}", help="'run.html'")
     chosen = RunOptions.of(**options)
     sources = given_streams(query, streams, lifts_of(query, map, stream_names(query, streams), chosen.times))
     log = RunLog(events=True)

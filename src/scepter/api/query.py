@@ -104,6 +104,8 @@ def parse(text: str | Path, language: str | None = None, name: str | None = None
         raise option_error("query", f"a query is text, not a {type(text).__name__}", help=how)
     if not (language is None or isinstance(language, str)):
         raise option_error("language", f"a language is a name, not a {type(language).__name__}", help="language='spaseq'")
+    if not (name is None or isinstance(name, str)):
+        raise option_error("name", f"a query's name is text, not a {type(name).__name__}", help="name='falls'")
     if isinstance(text, str) and _is_a_file(text):
         raise option_error("query", f"{text!r} is a file's name, not a query", help=f"scepter.parse(Path({text!r}))")
     if isinstance(text, Path):

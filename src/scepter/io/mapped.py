@@ -90,9 +90,7 @@ def events(
     >>> [str(event) for event in made]
     ["Event('http://example/s', 1, 1 triples)"]
     """
-    times = TimeProperties.of(
-        None if time_property is None else time_property if isinstance(time_property, str) else [*time_property]
-    )
+    times = TimeProperties.of(time_property)
     lift = mapped(map, times)
     if isinstance(rows, (str, Path)):
         return open_source(rows, lift=lift)

@@ -30,6 +30,8 @@ def lifts_of(query: Query, given: MapGiven, streams: Iterable[str], times: TimeP
 
 def resolved(query: Query, name: str) -> str:
     """The IRI of a stream, which a query that reads every stream may not name."""
+    if not isinstance(name, str):
+        raise option_error("mapping", f"{name!r} names no stream", help="write map={'name of the stream': mapping}")
     return name if query.lowered.every_stream else query.resolve_stream(name)
 
 
