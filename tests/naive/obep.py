@@ -21,8 +21,7 @@ from scepter.algebra.events import (
     Related,
     Rest,
 )
-from scepter.kernel.occurrences.model import Occurrence as Bare
-from scepter.kernel.occurrences.network import individual_of
+from scepter.kernel.events.parts import individual_of
 from scepter.kernel.sparql.dataset import EMPTY_GRAPH, Dataset, Graph
 from scepter.kernel.sparql.patterns import solutions
 from scepter.ontology.axioms import Axiom, SubClassOf
@@ -79,7 +78,7 @@ def evaluate(query: EventQuery, axioms: Sequence[Axiom], static: Sequence[Triple
     for composite in query.composite:
         occurrences[composite.event] = set()
         for each in _matches(composite, occurrences, items):
-            individual = individual_of(composite.event, Bare(each.assertions, each.start, each.end))
+            individual = individual_of(composite.event, each.start, each.end, each.assertions)
             assertions = each.assertions | {_typed(individual, composite.event)}
             occurrences[composite.event].add(Occurrence(assertions, each.start, each.end))
             if composite.event in query.returned:

@@ -14,7 +14,7 @@ from scepter.runtime.diagnosis.diagnose import diagnose as diagnose_run
 from scepter.runtime.diagnosis.focus import Asked, KeyGiven
 from scepter.runtime.diagnosis.model import Findings
 from scepter.runtime.inputs import BackgroundGiven, OntologyGiven
-from scepter.runtime.maps import MapGiven, lifts_of
+from scepter.runtime.maps import ContextGiven, MapGiven, lifts_of
 from scepter.runtime.notebook import Matches
 from scepter.runtime.options import RunOptions
 from scepter.runtime.queries import one_query
@@ -40,6 +40,7 @@ def run_local(
     why: bool = False,
     time_property: str | Sequence[str] | None = None,
     map: MapGiven = None,
+    context: ContextGiven = None,
     max_advance: int | str | None = None,
     limits: Mapping[str, int | str] | None = None,
     max_seconds: float | None = None,
@@ -54,7 +55,7 @@ def run_local(
     source alone. Several queries, as a list or as a dictionary by their names, run together: rows say which they answer (the
     column `query`; `Match.query` is its number, from 0). The options are those of `scepter run`; `map` makes events of other
     tables, lists of dictionaries, CSV, JSON and Parquet: a mapping in YARRRML or RML (its file or its text), or a dictionary
-    of them by stream.
+    of them by stream. `context` makes events of JSON and dictionaries: a JSON-LD context (its file, its text, or a dictionary).
 
     >>> from scepter import Event, parse
     >>> query = parse('''PREFIX : <http://example/>
@@ -78,6 +79,7 @@ def run_local(
         max_derivations=max_derivations, why=why, time_property=time_property, max_advance=max_advance, limits=limits,
         max_seconds=max_seconds, max_memory=max_memory, max_matches=max_matches, max_runs=max_runs,
     )  # fmt: skip
+    sources = given_streams(query, streams, lifts_of(query, map, stream_names(query, streams), options.times, context))
     found = Matches(query=query)
     warnings: list[Diagnostic] = list(query.warnings)
 
@@ -90,7 +92,7 @@ def run_local(
     with watched(options.work):
         found.extend(
             local.run_local(
-                query, given_streams(query, streams, lifts_of(query, map, stream_names(query, streams), options.times)),
+                query, sources,
                 background=background, ontology=ontology, options=options, dead_letter=unusable, observer=found.seen,
                 shown=EventName.of, warn=warnings.append,
             )
@@ -107,12 +109,13 @@ def analyze(
     background: BackgroundGiven = None,
     ontology: OntologyGiven = None,
     map: MapGiven = None,
+    context: ContextGiven = None,
     **options: Any,
 ) -> str:
     """The plan of a run, and what its operators did (`Query.explain` with `analyze`)."""
     query = one_query(query)
     chosen = RunOptions.of(**options)
-    sources = given_streams(query, streams, lifts_of(query, map, stream_names(query, streams), chosen.times))
+    sources = given_streams(query, streams, lifts_of(query, map, stream_names(query, streams), chosen.times, context))
     return analyze_run(query, sources, format, background=background, ontology=ontology, options=chosen)
 
 
@@ -123,6 +126,7 @@ def diagnose(
     background: BackgroundGiven = None,
     ontology: OntologyGiven = None,
     map: MapGiven = None,
+    context: ContextGiven = None,
     event: str | int | None = None,
     key: KeyGiven | None = None,
     **options: Any,
@@ -131,5 +135,5 @@ def diagnose(
     query = one_query(query)
     asked = Asked.of(query, event, key)
     chosen = RunOptions.of(**options)
-    sources = given_streams(query, streams, lifts_of(query, map, stream_names(query, streams), chosen.times))
+    sources = given_streams(query, streams, lifts_of(query, map, stream_names(query, streams), chosen.times, context))
     return diagnose_run(query, sources, background=background, ontology=ontology, options=chosen, asked=asked)

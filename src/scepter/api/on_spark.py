@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from scepter.errors import option_error
 from scepter.rdf.files import stream_files
 from scepter.runtime.inputs import BackgroundGiven, OntologyGiven
-from scepter.runtime.maps import MapGiven
+from scepter.runtime.maps import ContextGiven, MapGiven
 from scepter.runtime.queries import QueriesGiven, one_query
 from scepter.runtime.spark import run as spark_run
 
@@ -34,6 +34,7 @@ def run(
     time_property: str | Sequence[str] | None = None,
     limits: Mapping[str, int | str] | None = None,
     map: MapGiven = None,
+    context: ContextGiven = None,
     max_future: int | str | None = None,
 ) -> DataFrame:
     """The matches of a query as a DataFrame: batch in, batch out; streaming in, streaming out (append mode).
@@ -49,7 +50,7 @@ def run(
     one input may ask of its reader (`{"depth": 50}`).
     `time_property`: IRIs, or names of vocabularies such as "sosa", of what gives an event in a file its time.
     `map`: how the rows of other tables, CSV, JSON or Parquet become events, as a mapping in YARRRML or RML (a file or its
-    text), or a dictionary of them by stream.
+    text), or a dictionary of them by stream. `context`: a JSON-LD context for files and topics of plain JSON.
 
     >>> from pathlib import Path
     >>> from pyspark.sql import SparkSession  # doctest: +SKIP
@@ -74,6 +75,7 @@ def run(
         query, spark, streams, find_files=files_of, background=background, ontology=ontology, policy=policy,
         time_unit=time_unit, start=start, evaluate_at=evaluate_at, max_delay=max_delay,
         why=why, idle_streams=idle_streams, time_property=time_property, limits=limits, max_future=max_future, map=map,
+        context=context,
     )  # fmt: skip
 
 

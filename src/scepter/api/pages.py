@@ -43,6 +43,7 @@ def report(
     background: Any = None,
     ontology: Any = None,
     map: Any = None,
+    context: Any = None,
     event: str | int | None = None,
     key: KeyGiven | None = None,
     **options: Any,
@@ -52,7 +53,7 @@ def report(
     if not (path is None or isinstance(path, (str, Path))):
         raise option_error("path", f"a page is written to a file's path, not to a {type(path).__name__}", help="'run.html'")
     chosen = RunOptions.of(**options)
-    sources = given_streams(query, streams, lifts_of(query, map, stream_names(query, streams), chosen.times))
+    sources = given_streams(query, streams, lifts_of(query, map, stream_names(query, streams), chosen.times, context))
     log = RunLog(events=True)
     unused: list[object] = []
     found = local.run_in_parts(

@@ -19,7 +19,7 @@ from scepter.cli.progress import RunProgress
 from scepter.errors import Diagnostic
 from scepter.io.results import Shape
 from scepter.io.sources import open_source
-from scepter.lift.reader import MappedReaders
+from scepter.rdf.readers import Lift
 from scepter.rdf.source import DeadLetterTaker, EventSource
 from scepter.runtime.local import Observer, missing_stream, run_in_parts, run_local
 from scepter.runtime.matches import Match
@@ -45,7 +45,7 @@ class Job:
     engine: str
     sources: Mapping[str, str]
     """SOURCE as given, by stream: what Spark reads."""
-    lifts: Mapping[str, MappedReaders] = field(default_factory=dict)
+    lifts: Mapping[str, Lift] = field(default_factory=dict)
     """What makes events of a stream's rows, by stream."""
     spark: Session | None = None
     follow: bool = False
@@ -65,7 +65,7 @@ class Job:
 
 
 def open_streams(
-    query: Query, sources: Mapping[str, str], lifts: Mapping[str, MappedReaders], *, follow: bool = False
+    query: Query, sources: Mapping[str, str], lifts: Mapping[str, Lift], *, follow: bool = False
 ) -> dict[str, EventSource]:
     """The sources of a query's streams; one that is missing or cannot be read is an error before any data is read. Sources
     that are followed may still be empty, and are not opened."""

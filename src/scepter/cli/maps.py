@@ -1,4 +1,4 @@
-"""`--map [NAME=]FILE`: which mapping makes events of which stream's rows."""
+"""`--map [NAME=]FILE` and `--context [NAME=]FILE`: what makes events of which stream's rows and documents."""
 
 from __future__ import annotations
 
@@ -9,25 +9,34 @@ from typing import TYPE_CHECKING
 from scepter.cli.inputs import Streams
 
 if TYPE_CHECKING:
-    from scepter.lift.reader import MappedReaders
+    from scepter.rdf.readers import Lift
     from scepter.rdf.times import TimeProperties
 
 
 def assign_maps(
-    query: Streams, given: Sequence[str], sources: Mapping[str, str], times: TimeProperties
-) -> dict[str, MappedReaders]:
-    """The mappings by stream: one without a name is for all streams that have none of their own. Each is read and checked."""
-    if not given:
+    query: Streams, maps: Sequence[str], contexts: Sequence[str], sources: Mapping[str, str], times: TimeProperties
+) -> dict[str, Lift]:
+    """The mappings and contexts by stream: one without a name is for all streams that have none of their own. Each is read and
+    checked."""
+    if not maps and not contexts:
         return {}
+    from scepter.lift.context import load_context
     from scepter.lift.load import load_mapping
     from scepter.lift.reader import MappedReaders
+    from scepter.runtime.maps import both_given
 
-    found: dict[str | None, MappedReaders] = {}
-    for argument in given:
+    found: dict[str | None, Lift] = {}
+    for argument in contexts:
+        name, path = _split(argument)
+        found[None if name is None else query.resolve_stream(name)] = load_context(path)
+    for argument in maps:
         name, path = _split(argument)
         stream = None if name is None else query.resolve_stream(name)
-        found[stream] = MappedReaders(load_mapping(path))
-        found[stream].check(times)
+        mapped = MappedReaders(load_mapping(path))
+        mapped.check(times)
+        if stream is None and any(_split(each)[0] is None for each in contexts):
+            raise both_given()
+        found[stream] = mapped
     every = found.get(None)
     return {iri: lift for iri in sources if (lift := found.get(iri, every)) is not None}
 

@@ -48,6 +48,14 @@ def run(
             "with NAME= for that stream alone. Repeatable. Example: --map readings.yml",
         ),
     ] = None,
+    context: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="[NAME=]FILE",
+            help="A JSON-LD context for plain JSON and JSON lines, instead of a mapping; --time-property names the time. "
+            "Repeatable. Example: --context readings.jsonld",
+        ),
+    ] = None,
     background: Annotated[
         list[str] | None,
         typer.Option(
@@ -305,7 +313,7 @@ def run(
         sources |= dict(streams_of_folder(query, streams, list(sources)))
     for warning in warnings:
         typer.echo(warning, err=True)
-    lifts = assign_maps(query, map or [], sources, options.times)
+    lifts = assign_maps(query, map or [], context or [], sources, options.times)
     static = assign_background(background or [], [graph.iri.value for graph in (*query.lowered.graphs, *query.lowered.static)])
     schemas = existing_all("--ontology", ontology or [])
     inputs = [

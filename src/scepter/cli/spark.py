@@ -17,9 +17,9 @@ from scepter.cli.options import run_options
 from scepter.errors import ScepterError, option_error
 from scepter.kafka.address import is_kafka, parse_address
 from scepter.kafka.topic import held, told_by
-from scepter.lift.reader import MappedReaders
 from scepter.rdf.files import stream_files
 from scepter.rdf.indexing import Progress
+from scepter.rdf.readers import Lift
 from scepter.rdf.source import DeadLetterTaker
 from scepter.rdf.times import TimeProperties
 from scepter.runtime.matches import Match
@@ -102,7 +102,7 @@ def live_table(
         if job.options.times.given:
             reading = reading.option("timeProperty", " ".join(job.options.times.given))
         if iri in job.lifts:
-            reading = reading.option("map", job.lifts[iri].mapping.text)
+            reading = reading.option(*job.lifts[iri].option)
         if job.max_events is not None:
             reading = reading.option("maxEventsPerTrigger", str(job.max_events))
         tables[iri] = reading.load(source)
@@ -124,7 +124,7 @@ def live_table(
 def _awaited_kind(
     sources: Mapping[str, str],
     times: TimeProperties,
-    lifts: Mapping[str, MappedReaders],
+    lifts: Mapping[str, Lift],
     stop: threading.Event,
     tell: Callable[[str], None],
 ) -> TimeKind | None:
@@ -142,7 +142,7 @@ def _awaited_kind(
     return None
 
 
-def _first_kind(source: str, times: TimeProperties, lift: MappedReaders | None) -> TimeKind | None:
+def _first_kind(source: str, times: TimeProperties, lift: Lift | None) -> TimeKind | None:
     if not is_kafka(source):
         try:
             return first_kind([file.path for file in list_files([source], begun=True)], times=times, lift=lift)

@@ -13,12 +13,11 @@ import pyarrow as pa
 from scepter.errors import DataError, option_error
 from scepter.io.mapped import MappedEvents, as_rows
 from scepter.io.sources import open_source
-from scepter.lift.reader import MappedReaders
 from scepter.rdf.batch import DeadLetter, EventBatch
 from scepter.rdf.formats import GraphEvent, events_to_batch
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.nquads import BATCH_BYTES, ReadState
-from scepter.rdf.readers import Reading, read_table
+from scepter.rdf.readers import Lift, Reading, read_table
 from scepter.rdf.source import DeadLetterTaker, EventSource, Progress
 from scepter.rdf.terms import IRI, Literal
 from scepter.runtime.push import Event
@@ -34,7 +33,7 @@ _OUGHT: Final = "give a file's name, a list of scepter.Event, or a table with co
 _EVENTS: Final = frozenset({"start", "end", "graph"})
 
 
-def given_streams(query: Query, streams: Given, lifts: Mapping[str, MappedReaders] | None = None) -> dict[str, EventSource]:
+def given_streams(query: Query, streams: Given, lifts: Mapping[str, Lift] | None = None) -> dict[str, EventSource]:
     """The sources of a query's streams, by their IRIs. `streams` is a mapping from names (IRI, alias or prefixed name), or for
     a query of one stream what it is read from."""
     if not isinstance(streams, Mapping):
@@ -78,7 +77,7 @@ def _only_stream(query: Query, given: Given) -> str:
     return query.streams[0]
 
 
-def open_given(given: Given, name: str, iri: str, lift: MappedReaders | None = None) -> EventSource:
+def open_given(given: Given, name: str, iri: str, lift: Lift | None = None) -> EventSource:
     """The source that an object stands for; OptionError for one that holds no events."""
     if isinstance(given, (str, Path)):
         if str(given) == "-":

@@ -11,16 +11,17 @@ import pyarrow as pa
 
 from scepter.errors import option_error
 from scepter.io.sources import open_source
-from scepter.lift.reader import MappedReaders, payload_batches, table_batches
+from scepter.lift.context import load_context, no_table
+from scepter.lift.reader import MappedReaders, table_batches
 from scepter.rdf.batch import DeadLetter, EventBatch
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.nquads import BATCH_BYTES, ReadState
-from scepter.rdf.readers import Reading
+from scepter.rdf.readers import Lift, Reading
 from scepter.rdf.source import DeadLetterTaker, EventSource, Progress
 from scepter.rdf.times import PROV_TIMES, TimeProperties
 from scepter.runtime.events import Event
 from scepter.runtime.lifting import batch_events
-from scepter.runtime.maps import OneMap, mapped
+from scepter.runtime.maps import ContextGiven, OneMap, mapped
 
 
 @dataclass(slots=True)
@@ -32,7 +33,7 @@ class MappedEvents:
 
     name: str
     rows: Any
-    lift: MappedReaders
+    lift: Lift
     stream: str | None = None
     times: TimeProperties = PROV_TIMES
     dead_letters: list[DeadLetter] = field(default_factory=list)
@@ -51,9 +52,11 @@ class MappedEvents:
         """The events in the order of the rows."""
         reading = Reading(key, stream_index, self.name, dead_letter, predicates, run or ReadState(), batch_bytes, {})
         if isinstance(self.rows, pa.Table):
+            if not isinstance(self.lift, MappedReaders):
+                raise no_table(self.name)
             yield from table_batches(self.lift.mapping, self.rows, reading)
         else:
-            yield from payload_batches(self.lift.mapping, enumerate(self.rows, 1), reading)
+            yield from self.lift.documents(enumerate(self.rows, 1), reading)
 
     def lasting(self) -> MappedEvents:
         """Rows at hand stay."""
@@ -73,14 +76,20 @@ class MappedEvents:
 
     def __repr__(self) -> str:
         count = self.rows.num_rows if isinstance(self.rows, pa.Table) else len(self.rows)
-        return f"<events of {count} rows by {self.lift.mapping.name}>"
+        return f"<events of {count} rows by {self.lift.name}>"
 
 
 def events(
-    rows: Any, map: OneMap, *, stream: str | None = None, time_property: str | Iterable[str] | None = None
+    rows: Any,
+    map: OneMap | None = None,
+    *,
+    context: ContextGiven = None,
+    stream: str | None = None,
+    time_property: str | Iterable[str] | None = None,
 ) -> EventSource:
     """The events that a mapping makes of rows: a table (pandas, polars, Arrow), a list of dictionaries, or a file of CSV, JSON
-    or Parquet. `map` is a mapping in YARRRML or RML, its file or its text.
+    or Parquet. `map` is a mapping in YARRRML or RML, its file or its text; for JSON and dictionaries `context`, a JSON-LD
+    context, does as well, with `time_property` for the time.
 
     >>> made = events([{"t": 1, "who": "ann"}], '''
     ... prefixes: {ex: "http://example/"}
@@ -91,7 +100,9 @@ def events(
     ["Event('http://example/s', 1, 1 triples)"]
     """
     times = TimeProperties.of(time_property)
-    lift = mapped(map, times)
+    if (map is None) == (context is None):
+        raise option_error("events", "events are made by a mapping or by a context", help="give map=… or context=…")
+    lift: Lift = mapped(map, times) if context is None else load_context(context)
     if isinstance(rows, (str, Path)):
         return open_source(rows, lift=lift)
     return MappedEvents("rows", as_rows(rows), lift, stream, times)

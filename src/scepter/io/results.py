@@ -25,7 +25,7 @@ from rich.text import Text
 
 from scepter.errors import nearest, option_error
 from scepter.io import columns
-from scepter.physical.event_plan import shortened
+from scepter.physical.event_text import shortened
 from scepter.rdf.terms import IRI, PROV, STRING, WELL_KNOWN_PREFIXES, XSD, BlankNode, Literal, Term, Triple
 from scepter.runtime.matches import Match as Matched
 from scepter.runtime.matches import MatchBatch

@@ -8,11 +8,8 @@ from __future__ import annotations
 
 import io
 import json
-import re
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate
 from typing import Any, Final
 
 import pyoxigraph as ox
@@ -20,19 +17,16 @@ import pyoxigraph as ox
 from scepter.errors import option_error
 from scepter.kafka.address import Address
 from scepter.kafka.messages import Message
-from scepter.lift.model import Mapping
-from scepter.lift.reader import MappedReaders, payload_batches
 from scepter.rdf.batch import DeadLetter, EventBatch
 from scepter.rdf.files import sniffed
 from scepter.rdf.formats import transcode
-from scepter.rdf.grouping import MESSAGE_END
+from scepter.rdf.joined import Joined
+from scepter.rdf.messages import is_log, log_events
 from scepter.rdf.nquads import NQuadsReader
 from scepter.rdf.readers import Lift, Reading, reader_of
 
-_END: Final = b"\n#" + bytes([MESSAGE_END]) + b"\n"
-_LINE_END: Final = re.compile(rb"\r\n|\r|\n")
 _LINES: Final = frozenset({".nq", ".nquads", ".nt"})
-_DOCUMENTS: Final = {".trig": ox.RdfFormat.TRIG, ".jsonld": ox.RdfFormat.JSON_LD}
+_DOCUMENTS: Final = {".trig": ox.RdfFormat.TRIG, ".ttl": ox.RdfFormat.TURTLE, ".jsonld": ox.RdfFormat.JSON_LD}
 _JSON: Final = frozenset({".json", ".jsonl", ".ndjson"})
 _EMPTY: Final = "a message without a value"
 
@@ -48,9 +42,9 @@ class Payloads:
 
     def batches(self, hands: Iterable[Sequence[Message]]) -> Iterator[EventBatch]:
         """The events of messages, in their order."""
-        if isinstance(self.reading.lift, MappedReaders) and self.format in _JSON:
+        if self.reading.lift is not None and self.format in _JSON:
             for hand in hands:
-                yield from self._mapped(self.reading.lift.mapping, hand)
+                yield from self._lifted(self.reading.lift, hand)
         elif self.format in _LINES or self.format in _DOCUMENTS:
             yield from self._in_bulk(hands)
         else:
@@ -69,13 +63,13 @@ class Payloads:
         assert reader is not None, "addresses take no other format"
         yield from reader(io.BytesIO(value), reading)
 
-    def _mapped(self, mapping: Mapping, hand: Sequence[Message]) -> Iterator[EventBatch]:
-        """JSON through a mapping, many messages at a time; a message is a document, or a list of them."""
+    def _lifted(self, lift: Lift, hand: Sequence[Message]) -> Iterator[EventBatch]:
+        """JSON through a mapping or a context, many messages at a time; a message is a document, or a list of them."""
         documents: list[tuple[int, Any]] = []
         for number, message in enumerate(hand):
             try:
                 found = json.loads(message.value() or b"")
-            except ValueError as error:  # also what is not UTF-8
+            except (ValueError, RecursionError) as error:  # also what is not UTF-8
                 self._refuse(message, _EMPTY if message.value() is None else f"not JSON: {error}")
                 continue
             documents += [(number, each) for each in (found if isinstance(found, list) else [found])]
@@ -85,10 +79,10 @@ class Payloads:
             self.reading.dead_letter(placed)
 
         if documents:
-            yield from payload_batches(mapping, documents, replace(self.reading, dead_letter=told))
+            yield from lift.documents(documents, replace(self.reading, dead_letter=told))
 
     def _in_bulk(self, hands: Iterable[Sequence[Message]]) -> Iterator[EventBatch]:
-        joined = _Joined()
+        joined: Joined[Message] = Joined()
         reader = NQuadsReader(
             self.reading.key, self.reading.stream_index, self.address.name,
             lambda letter: self.reading.dead_letter(self._placed(letter, joined)),
@@ -96,26 +90,29 @@ class Payloads:
         )  # fmt: skip
         for hand in hands:
             for message in hand:
-                if (text := self._text(message)) is None:
-                    continue
-                joined.add(text, message)
+                for text in self._texts(message):
+                    joined.add(text, message)
                 if joined.size >= self.reading.batch_bytes:
                     yield from joined.read(reader)
             # what there is of a followed topic is not kept back for what may come
             yield from joined.read(reader)
 
-    def _text(self, message: Message) -> bytes | None:
-        """A message as lines of N-Quads; None if there is nothing to read."""
+    def _texts(self, message: Message) -> Iterator[bytes]:
+        """A message as lines of N-Quads; a log of several, one by one."""
         value = message.value()
         if value is None:
             self._refuse(message, _EMPTY)
-            return None
-        if self.format in _LINES:
-            return value
-        text = value.removeprefix(b"\xef\xbb\xbf")
-        return b"".join(transcode(text, _DOCUMENTS[self.format], self._place(message), self.reading.dead_letter))
+        elif self.format in _LINES:
+            yield value
+        else:
+            text, place, letters = value.removeprefix(b"\xef\xbb\xbf"), self._place(message), self.reading.dead_letter
+            format = _DOCUMENTS[self.format]
+            if format != ox.RdfFormat.JSON_LD and is_log(text):
+                yield from (laid for laid, _ in log_events(text, format, place, letters, self.reading.run.limits))
+            else:
+                yield b"".join(transcode(text, format, place, letters))
 
-    def _placed(self, letter: DeadLetter, joined: _Joined) -> DeadLetter:
+    def _placed(self, letter: DeadLetter, joined: Joined[Message]) -> DeadLetter:
         """A dead letter of a text of many messages, with its own message and the line in it."""
         if letter.line is None:
             return letter
@@ -128,39 +125,6 @@ class Payloads:
 
     def _place(self, message: Message) -> str:
         return self.address.place(message.partition(), message.offset())
-
-
-class _Joined:
-    """Messages that are read together."""
-
-    def __init__(self) -> None:
-        self.size = 0
-        self._texts: list[bytes] = []
-        self._messages: list[Message] = []
-        self._before: list[int] = []
-        """The lines before each message, once somebody asks."""
-
-    def add(self, text: bytes, message: Message) -> None:
-        """One more."""
-        self._texts.append(text)
-        self._messages.append(message)
-        self.size += len(text)
-
-    def read(self, reader: NQuadsReader) -> Iterator[EventBatch]:
-        """Their events; they are then forgotten."""
-        if not self._texts:
-            return
-        batch = reader.read(_END.join(self._texts) + _END)
-        self._texts, self._messages, self._before, self.size = [], [], [], 0
-        if batch is not None:
-            yield batch
-
-    def place(self, line: int) -> tuple[Message, int]:
-        """The message of a line of the whole, and the line in it."""
-        if not self._before:
-            self._before = list(accumulate((len(_LINE_END.findall(text + _END)) for text in self._texts), initial=0))
-        index = bisect_right(self._before, line - 1) - 1
-        return self._messages[index], line - self._before[index]
 
 
 def looks_like(address: Address, message: Message, lift: Lift | None = None) -> str | None:

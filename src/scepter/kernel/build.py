@@ -10,6 +10,7 @@ from scepter.algebra.expressions import Expression
 from scepter.kernel import mapping, time_rows
 from scepter.kernel.background import Background
 from scepter.kernel.derive import Deriving, Pick
+from scepter.kernel.events.build import Occurring, event_operator, recognising
 from scepter.kernel.intake import Intake
 from scepter.kernel.lineage import Lineage
 from scepter.kernel.operator import Operator
@@ -26,6 +27,7 @@ from scepter.kernel.window.build import Items, fixed_rows, window_operator
 from scepter.ontology.entailment import Flattened
 from scepter.physical import nodes
 from scepter.physical.derive_nodes import Derive, Picked, Recalled
+from scepter.physical.event_nodes import Contradictions, ItemGraphs, Recognise
 from scepter.physical.nodes import Node, TripleScan
 from scepter.physical.time_nodes import Answers, Inline, Once, Rename, StaticScan, TimeFilter, TimeJoin, TimeValues
 from scepter.physical.window_nodes import Fixed, ItemScan
@@ -51,6 +53,8 @@ class Surroundings:
     """So many triples may rules derive at one instant."""
     lineage: Lineage = field(default_factory=Lineage)
     context: Context = field(default_factory=Context)
+    events: Occurring | None = None
+    """What operators on occurrences share; None where there are none."""
     parts: list[str] = field(default_factory=list)
     """The labels of the parts of the pattern that select events, by their number in the lineage."""
 
@@ -91,14 +95,17 @@ def leaf_groups(leaves: Sequence[Node], around: Surroundings) -> list[LeafGroup]
                 together.setdefault((TripleScan, None if named is None else frozenset(named)), []).append(place)
             case ItemScan(streams=named):
                 together.setdefault((ItemScan, frozenset(named)), []).append(place)
+            case Recognise(streams=named) | ItemGraphs(streams=named) | Contradictions(streams=named):
+                together.setdefault((Recognise, None if named is None else frozenset(named)), []).append(place)
             case Inline() | StaticScan() | Fixed():
                 timeless.append(place)
             case _:
                 raise AssertionError(f"{type(leaf).__name__} is no leaf")
     found = []
     for (kind, streams), places in together.items():
-        for at in range(0, len(places), MOST_SCANS):
-            some = places[at : at + MOST_SCANS]
+        most = MOST_SCANS if kind is TripleScan else len(places)
+        for at in range(0, len(places), most):
+            some = places[at : at + most]
             found.append(LeafGroup(tuple(some), streams, _LEAVES[kind]([leaves[i] for i in some], around)))
     if timeless:
         widths = [len(leaves[place].schema.variables) for place in timeless]
@@ -128,11 +135,14 @@ def _triple_scans(scans: Sequence[Node], around: Surroundings) -> Leaves:
 _LEAVES: dict[type, Callable[[Sequence[Node], Surroundings], Leaves]] = {
     TripleScan: _triple_scans,
     ItemScan: lambda scans, around: Items(len(scans)),
+    Recognise: recognising,
 }
 
 
 def operator_of(node: Node, around: Surroundings) -> Operator:
     """The operator of a node that reads rows."""
+    if (found := event_operator(node, around)) is not None:
+        return found
     match node:
         case nodes.Filter():
             return mapping.Filter(node, around.key, around.texts, around.context)

@@ -9,14 +9,13 @@ from typing import IO, Any, Final
 from scepter.lift.paths import Path, parse_path
 from scepter.lift.rows import DocumentRows
 from scepter.rdf.batch import DeadLetter
+from scepter.rdf.readers import Document
 from scepter.rdf.source import DeadLetterTaker
 
 _ROWS: Final = 16384
 _BLOCK: Final = 1 << 20
 _SHOWN: Final = 1000
 _DECODER: Final = json.JSONDecoder()
-Document = tuple[int | None, Any]
-"""The line that a document begins on, and what it holds."""
 
 
 def json_documents(file: IO[bytes], source: str, dead_letter: DeadLetterTaker) -> Iterator[list[Document]]:

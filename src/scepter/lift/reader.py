@@ -10,14 +10,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from scepter.errors import OptionError, nearest, option_error
-from scepter.lift.documents import Document, document_rows, json_documents
+from scepter.lift.documents import document_rows, json_documents
 from scepter.lift.lifter import Lifter, event_section
 from scepter.lift.model import EventSection, Mapping
 from scepter.lift.rows import Rows, TableRows
 from scepter.lift.tables import column_of, csv_rows, parquet_rows, table_rows
 from scepter.rdf.batch import EventBatch
 from scepter.rdf.hashing import TermKey
-from scepter.rdf.readers import READERS, Reader, Reading
+from scepter.rdf.readers import READERS, Document, Reader, Reading
 from scepter.rdf.times import TimeProperties
 
 _JSON_START: Final = b"{["
@@ -51,6 +51,24 @@ class MappedReaders:
         if start and start in _JSON_START and formulation in (None, "json"):
             return ".jsonl"
         return ".tsv" if formulation == "tsv" else ".csv" if formulation in (None, "csv") else None
+
+    @property
+    def name(self) -> str:
+        """As messages call it."""
+        return self.mapping.name
+
+    @property
+    def option(self) -> tuple[str, str]:
+        """As `format("rdf")` takes it."""
+        return "map", self.mapping.text
+
+    def laid_out(self, text: bytes) -> bytes:
+        """Nothing: a mapping says itself where its times stand."""
+        return b""
+
+    def documents(self, documents: Iterable[Document], reading: Reading) -> Iterator[EventBatch]:
+        """The events of documents that were read already, such as the payloads of messages with their offsets."""
+        yield from lift_documents(_lifters(self.mapping, reading), list(documents), reading, {}, final=True)
 
     def timed(self, times: TimeProperties) -> bool:
         """Whether the mapping, or a triple that it makes, says when its events were."""
@@ -144,11 +162,6 @@ def needed_columns(
                 help=f"did you mean {close}?" if close else f"its columns are {', '.join(names)}",
             )
     return list(dict.fromkeys(found for name in needed if (found := column_of(name, names)) is not None))
-
-
-def payload_batches(mapping: Mapping, documents: Iterable[Document], reading: Reading) -> Iterator[EventBatch]:
-    """The events of documents that were read already, such as the payloads of messages with their offsets."""
-    yield from lift_documents(_lifters(mapping, reading), list(documents), reading, {}, final=True)
 
 
 def _lifters(mapping: Mapping, reading: Reading) -> dict[str | None, Lifter]:

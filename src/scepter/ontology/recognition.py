@@ -22,7 +22,7 @@ from scepter.ontology.program import RuleProgram, compile_rules
 from scepter.ontology.reasoner import Inference, RuleReasoner, StaticInference
 from scepter.ontology.rules import BOTTOM, BeyondFragment, RuleBase
 from scepter.ontology.shapes import ShapeReasoner
-from scepter.rdf.terms import IRI, Triple
+from scepter.rdf.terms import IRI, Term, Triple
 
 
 def beyond(axiom: Axiom) -> str | None:
@@ -199,6 +199,10 @@ class Recogniser:
     def words(self) -> set[IRI]:
         """The predicates and classes of the static assertions and of those that the ontology makes."""
         return self._assertions.vocabulary()
+
+    def spoken(self) -> set[Term]:
+        """Whom assertions of the ontology are about: they need no justification, and so are told apart from all others."""
+        return {term for triple in self._assertions.free for term in (triple.subject, triple.object)}
 
     @property
     def can_conflict(self) -> bool:

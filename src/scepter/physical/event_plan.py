@@ -1,75 +1,299 @@
-"""Events in words: which reasoner serves each logical one, and of what each composite one is made."""
+"""Events as operators on occurrences: recognised in items, related by their intervals, asked by guards.
+
+The blocks of a guard become joins: what a block binds over a name's assertions is added to the occurrence as soon as it has the
+name, so that the sides of a relation are joined on the variables they share. Only below FIRST, LAST and NOT it has to wait:
+which one is first does not depend on the guard.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import assert_never
 
 from scepter.algebra.events import (
     CompositeEvent,
     Either,
     EventPattern,
+    EventQuery,
     First,
     Keep,
     Labelled,
     Last,
-    LogicalEvent,
     Occurs,
     Related,
     Rest,
+    patterns,
 )
-from scepter.ontology.recognition import Routing
-from scepter.timeline import Allen
+from scepter.algebra.expressions import Call, Constant, Exists, Expression
+from scepter.algebra.patterns import BGP, Filter, Graph, Join, LeftJoin, Pattern
+from scepter.algebra.walk import find
+from scepter.physical import event_nodes as nodes
+from scepter.physical.event_nodes import ASSERTIONS, named
+from scepter.physical.facts import Facts
+from scepter.physical.nodes import Filter as FilterNode
+from scepter.physical.nodes import Node, Union
+from scepter.physical.time_nodes import Once
+from scepter.rdf.terms import IRI
+from scepter.timeline import Duration
+
+_VOLATILE = frozenset({"NOW", "RAND", "UUID", "STRUUID", "BNODE"})
 
 
-def shortened(text: str, prefixes: Mapping[str, str]) -> str:
-    """A text with its IRIs shortened.
+@dataclass(frozen=True, slots=True)
+class EventPlan:
+    """The operators of an event query."""
 
-    >>> shortened("<http://e/A> and <http://other/B>", {"": "http://e/"})
-    ':A and <http://other/B>'
-    """
-    for prefix, namespace in sorted(prefixes.items(), key=lambda item: -len(item[1])):
-        parts = text.split(f"<{namespace}")
-        text = parts[0] + "".join(f"{prefix}:{part.replace('>', '', 1)}" for part in parts[1:])
-    return text
+    root: Node
+    at_once: bool
+    """Whether an answer is certain before its instant is over: NOT has to see all of it."""
 
 
-def reasoner(event: LogicalEvent, routing: Routing) -> str:
-    """Which reasoner serves an event, and why if it is not the rules."""
-    reason = routing.reasons.get(event.event)
-    return "by rules" if reason is None else f"by HermiT ({reason})"
+def event_plan(query: EventQuery, facts: Facts) -> EventPlan:
+    """The operators of an event query."""
+    planner = _Planner(query, facts)
+    sources = tuple(planner.returned(event) for event in query.returned)
+    streams = planner.streams
+    root = nodes.Returned(query, sources, (nodes.Contradictions(streams),))
+    return EventPlan(root, not planner.waits)
 
 
-def definition_text(event: CompositeEvent) -> str:
-    """A composite event's definition in one line, with full IRIs; of a guard it says that there is one.
-
-    >>> from scepter.rdf.terms import IRI
-    >>> definition_text(CompositeEvent(IRI("http://e/X"), First(Occurs(IRI("http://e/A")))))
-    '<http://e/X> MATCH FIRST (<http://e/A>)'
-    """
-    pattern = _pattern(event.pattern)
-    if isinstance(event.pattern, (Either, Related)):
-        pattern = pattern[1:-1]
-    within = "" if event.within is None else f" WITHIN {event.within}"
-    return f"{event.event} MATCH {pattern}{within}{'' if event.guard is None else ' IF { … }'}"
+def is_lasting(guard: Pattern) -> bool:
+    """Whether a guard says the same of the same assertions whenever it is asked."""
+    return all(call.function.upper() not in _VOLATILE for call in find(guard, Call))
 
 
-def _pattern(pattern: EventPattern) -> str:
+@dataclass(frozen=True, slots=True)
+class _Occurrences:
+    """A node, how late its rows may come, and how long they last at most; None is no bound."""
+
+    node: Node
+    lag: int | None = 0
+    longest: int | None = None
+
+    def by(self, node: Node) -> _Occurrences:
+        return _Occurrences(node, self.lag, self.longest)
+
+    def once(self) -> _Occurrences:
+        return self.by(Once(self.node) if self.lag == 0 else nodes.OnceLate(self.node, self.lag))
+
+
+@dataclass(slots=True)
+class _Planner:
+    query: EventQuery
+    facts: Facts
+    streams: tuple[IRI, ...] | None = None
+    waits: bool = False
+    _found: dict[IRI, _Occurrences] = field(default_factory=dict)
+    """What the pattern of each composite event finds."""
+    _parts: dict[IRI, _Occurrences] = field(default_factory=dict)
+    """The occurrences of events as patterns use them."""
+    _items: nodes.ItemGraphs | None = None
+
+    def __post_init__(self) -> None:
+        self.streams = tuple(stream.iri for stream in self.query.streams) or None
+
+    def returned(self, event: IRI) -> Node:
+        """The occurrences of an event, as they are answered."""
+        if (number := self._logical(event)) is not None:
+            return self._recognised(number, individuals=True)
+        return self._composite(event).node
+
+    def _logical(self, event: IRI) -> int | None:
+        return next((number for number, each in enumerate(self.query.logical) if each.event == event), None)
+
+    def _recognised(self, number: int, *, individuals: bool = False) -> Node:
+        return Once(nodes.Recognise(self.query.logical[number], number, self.streams, individuals))
+
+    def _part(self, event: IRI) -> _Occurrences:
+        """The occurrences of an event, as other patterns see them."""
+        if event not in self._parts:
+            if (number := self._logical(event)) is not None:
+                found = _Occurrences(self._recognised(number))
+            else:
+                inner = self._composite(event)
+                found = inner.by(nodes.Composite(inner.node, event))
+            self._parts[event] = found
+        return self._parts[event]
+
+    def _composite(self, event: IRI) -> _Occurrences:
+        if event not in self._found:
+            (definition,) = (each for each in self.query.composite if each.event == event)
+            self._found[event] = self._matched(definition)
+        return self._found[event]
+
+    def _ticks(self, duration: Duration | None) -> int | None:
+        if duration is None:
+            return None
+        assert self.facts.kind is not None
+        try:
+            return duration.ticks(self.facts.kind, self.facts.time_unit)
+        except ValueError:
+            return None  # told with its place when the run is set up
+
+    def _matched(self, event: CompositeEvent) -> _Occurrences:
+        within = self._ticks(event.within)
+        guard = _Asking.of(event)
+        found = self._pattern(event.pattern, within, guard)
+        if within is not None and not isinstance(found.node, nodes.EventJoin):
+            found = _Occurrences(nodes.Within(found.node, within), found.lag, _least(within, found.longest))
+        found = self._asked(found, guard)
+        if guard.conditions:
+            found = found.by(FilterNode(found.node, guard.conditions))
+        if guard.residual is not None:
+            labels = tuple(label for label in guard.labels if named(label) in found.node.schema.variables)
+            plain = nodes.Bare(found.node, (ASSERTIONS, *map(named, labels)))
+            found = found.by(plain).once()
+            found = found.by(nodes.Guard(found.node, labels, guard.residual, is_lasting(guard.residual)))
+        if found.node.schema.variables != (ASSERTIONS,):
+            found = found.by(nodes.Bare(found.node, (ASSERTIONS,))).once()
+        return found
+
+    def _asked(self, found: _Occurrences, guard: _Asking) -> _Occurrences:
+        """With what the guard's blocks bind, as far as their names are there and have not been asked."""
+        node = found.node
+        for label, block in guard.take(node.schema.variables):
+            node = nodes.Asked(node, label, block)
+        return found if node is found.node else found.by(node)
+
+    def _pattern(self, pattern: EventPattern, bound: int | None, guard: _Asking) -> _Occurrences:
+        """The operators of a pattern. `bound` is how long its occurrences may last to be of use."""
+        match pattern:
+            case Occurs(event):
+                return self._part(event)
+            case Labelled(label, operand):
+                inner = self._pattern(operand, bound, guard)
+                if label not in guard.labels:
+                    return inner
+                return self._asked(inner.by(nodes.Named(inner.node, label)), guard)
+            case Either(left, right):
+                return self._either(self._pattern(left, bound, guard.waiting()), self._pattern(right, bound, guard.waiting()))
+            case First(operand):  # which one is first, a bound on what is of use does not change
+                inner = self._pattern(operand, None, guard.waiting())
+                self.waits |= inner.lag != 0
+                return inner.by(nodes.FirstOnes(inner.node, inner.lag))
+            case Last(operand):
+                inner = self._pattern(operand, None, guard.waiting())
+                return _Occurrences(nodes.LastOnes(inner.node), None, inner.longest)
+            case Rest(operand):
+                self.waits = True
+                inner = self._pattern(operand, None, _Asking())
+                if self._items is None:
+                    self._items = nodes.ItemGraphs(self.streams)
+                return _Occurrences(Once(nodes.Rest(self._items, inner.node, inner.lag)), inner.lag)
+            case Related():
+                return self._related(pattern, bound, guard)
+            case _:
+                assert_never(pattern)
+
+    def _either(self, left: _Occurrences, right: _Occurrences) -> _Occurrences:
+        lag, longest = _greatest(left.lag, right.lag), _greatest(left.longest, right.longest)
+        return _Occurrences(Union(left.node, right.node), lag, longest).once()
+
+    def _related(self, pattern: Related, bound: int | None, guard: _Asking) -> _Occurrences:
+        interval = pattern.interval
+        inner = {Keep.BOTH: (bound, bound), Keep.LEFT: (bound, None), Keep.RIGHT: (None, bound)}[interval]
+        left, right = self._pattern(pattern.left, inner[0], guard), self._pattern(pattern.right, inner[1], guard)
+        lag = _greatest(left.lag, right.lag)
+        if interval is Keep.LEFT:  # known when the right side is, which ends later by less than it lasts
+            lag = _greatest(left.lag, _total(right.lag, right.longest))
+        elif interval is Keep.RIGHT:
+            lag = _greatest(right.lag, _total(left.lag, left.longest))
+        length = {Keep.BOTH: None, Keep.LEFT: left.longest, Keep.RIGHT: right.longest}[interval]
+        node = nodes.EventJoin(
+            left.node, right.node, pattern.relation, longest=bound if interval is Keep.BOTH else None,
+            assertions=pattern.assertions, interval=interval, within=bound, lags=(left.lag, right.lag),
+            lengths=(left.longest, right.longest),
+        )  # fmt: skip
+        found = _Occurrences(node, lag, _least(bound, length))
+        return found if lag == 0 else found.once()
+
+
+@dataclass(slots=True)
+class _Asking:
+    """A guard, taken apart: blocks that are asked where their names are, conditions on what they bind, and what is more."""
+
+    labels: frozenset[IRI] = frozenset()
+    conditions: tuple[Expression, ...] = ()
+    residual: Pattern | None = None
+    _blocks: list[tuple[IRI, BGP]] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, event: CompositeEvent) -> _Asking:
+        if event.guard is None:
+            return cls()
+        blocks = [(_label(block), block.pattern) for block in _required(event.guard) if isinstance(block.pattern, BGP)]
+        conditions = _conditions(event.guard)
+        labels = frozenset(_label(block) for block in find(event.guard, Graph) if isinstance(block.name, Constant))
+        named_here = {part.label for part in patterns(event.pattern) if isinstance(part, Labelled)}
+        found = cls(labels & named_here, conditions or (), event.guard if conditions is None else None)
+        found._blocks = blocks
+        return found
+
+    def take(self, columns: tuple[str, ...]) -> list[tuple[IRI, BGP]]:
+        """The blocks whose names are there, each once."""
+        here = [block for block in self._blocks if named(block[0]) in columns]
+        self._blocks = [block for block in self._blocks if block not in here]
+        return here
+
+    def waiting(self) -> _Asking:
+        """The same names, of which none is asked yet."""
+        return _Asking(self.labels)
+
+
+def _required(pattern: Pattern) -> Iterator[Graph]:
+    """The GRAPH blocks that every solution needs."""
     match pattern:
-        case Occurs(event):
-            return str(event)
-        case Labelled(label, operand):
-            return f"{_pattern(operand)} AS {label}"
-        case First(operand):
-            return f"FIRST ({_pattern(operand)})"
-        case Last(operand):
-            return f"LAST ({_pattern(operand)})"
-        case Rest(operand):
-            return f"NOT ({_pattern(operand)})"
-        case Either(left, right):
-            return f"({_pattern(left)} OR {_pattern(right)})"
-        case Related(relation, left, right, assertions):
-            word = "SEQ" if relation is Allen.BEFORE and assertions is Keep.RIGHT else relation.value
-            return f"({_pattern(left)} {word} {_pattern(right)})"
+        case Graph(Constant()):
+            yield pattern
+        case Join(left, right):
+            yield from _required(left)
+            yield from _required(right)
+        case Filter(pattern=inner) | LeftJoin(left=inner):
+            yield from _required(inner)
         case _:
-            assert_never(pattern)
+            return
+
+
+def _conditions(guard: Pattern) -> tuple[Expression, ...] | None:
+    """The conditions of a guard that is joined blocks and conditions above all of them; None for any other."""
+    conditions: list[Expression] = []
+    while isinstance(guard, Filter):
+        conditions.append(guard.condition)
+        guard = guard.pattern
+    plain = not any(find(each, Exists) or _calls_volatile(each) for each in conditions)
+    return tuple(conditions) if plain and _is_joined(guard) else None
+
+
+def _calls_volatile(expression: Expression) -> bool:
+    return any(call.function.upper() in _VOLATILE for call in find(expression, Call))
+
+
+def _is_joined(pattern: Pattern) -> bool:
+    """Whether a pattern is nothing but blocks that are all needed."""
+    match pattern:
+        case Graph(Constant(), BGP()):
+            return True
+        case Join(left, right):
+            return _is_joined(left) and _is_joined(right)
+        case _:
+            return False
+
+
+def _label(block: Graph) -> IRI:
+    assert isinstance(block.name, Constant) and isinstance(block.name.term, IRI)  # by lowering: a guard names its occurrences
+    return block.name.term
+
+
+def _greatest(first: int | None, second: int | None) -> int | None:
+    return None if first is None or second is None else max(first, second)
+
+
+def _total(first: int | None, second: int | None) -> int | None:
+    return None if first is None or second is None else first + second
+
+
+def _least(first: int | None, second: int | None) -> int | None:
+    if first is None or second is None:
+        return second if first is None else first
+    return min(first, second)

@@ -55,6 +55,32 @@ class Node(Protocol):
         ...
 
 
+class Leaf:
+    """A node that reads no rows."""
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """None."""
+        return ()
+
+
+@dataclass(frozen=True)
+class Unary:
+    """A node that reads the rows of one other, and whose own have the same variables unless it says otherwise."""
+
+    input: Node
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """Where its rows come from."""
+        return (self.input,)
+
+    @property
+    def schema(self) -> Schema:
+        """Its input's."""
+        return self.input.schema
+
+
 def nodes(root: Node) -> Iterator[Node]:
     """A node and all below it; inputs come before what takes them, each node once.
 

@@ -12,6 +12,7 @@ from scepter.algebra.query import Counting, Sliding, Unit
 from scepter.algebra.timed import Rule, Sources, TimedProgram, TimedQuery, TimedWindow
 from scepter.algebra.windows import WindowedQuery
 from scepter.physical import nodes as plan_nodes
+from scepter.physical.event_nodes import Contradictions, Recognise, Returned
 from scepter.physical.event_outline import EventOutline
 from scepter.physical.facts import Facts
 from scepter.physical.operators import Operators
@@ -19,12 +20,8 @@ from scepter.physical.plan import UnitPlan
 from scepter.physical.tree import Node
 from scepter.physical.triple_outline import continuous_tree, extents, networks, periodic_tree
 from scepter.physical.unit_nodes import (
-    EventJoin,
-    EventNetwork,
     GraphScan,
     Pairs,
-    Recognise,
-    Returned,
     Sequence,
     SequenceGroups,
     Snapshot,
@@ -54,10 +51,6 @@ class Outlined:
                 return (unit_tree(unit, self.facts, self.notation),)
             case TripleStar(query):
                 return tuple(networks(query.pattern, self.notation, self.facts.ontology))
-            case EventJoin(event) if self.events is not None:
-                return (self.events.composite(event),)
-            case EventNetwork(events) if self.events is not None:
-                return tuple(map(self.events.composite, events))
             case _:
                 return ()
 
@@ -76,8 +69,10 @@ class Outlined:
                 yield from (f"window {self.notation.term(w.name)}: {extent_text(w, self.notation)}" for w in query.windows)
             case TripleStar(query):
                 yield from extents(query, self.notation)
-            case Recognise() if self.events is not None:
-                yield from self.events.recognised()
+            case Recognise(event) if self.events is not None:
+                yield from self.events.recognised(event)
+            case Contradictions() if self.events is not None:
+                yield from self.events.contradicting()
             case _:
                 return
 

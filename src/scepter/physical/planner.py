@@ -19,7 +19,7 @@ from scepter.algebra.windows import Landmark, Policy, RelationToStream, Report, 
 from scepter.ontology.schema import Schema
 from scepter.physical.continuous import Core, can_repeat, columnar_core, is_monotone
 from scepter.physical.entailment import asks_data, entailment_of
-from scepter.physical.event_roads import event_plan
+from scepter.physical.event_plan import event_plan
 from scepter.physical.facts import Facts
 from scepter.physical.lift_groups import lift_groups
 from scepter.physical.lift_sequences import lift_sequence
@@ -274,7 +274,8 @@ def _periodic(query: PeriodicQuery, facts: Facts) -> _Made:
 
 
 def _events(query: EventQuery, facts: Facts) -> _Made:
-    return _Made(event_plan(query, facts), at_once=True)
+    made = event_plan(query, facts)
+    return _Made(made.root, made.at_once)
 
 
 Planner = Callable[[Any, Facts], _Made]

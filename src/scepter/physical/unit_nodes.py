@@ -1,4 +1,4 @@
-"""Nodes that stand for kernels of more than one step: sequences, pairs of events, stars of triples, events, exact evaluators.
+"""Nodes that stand for kernels of more than one step: sequences, pairs of events, stars of triples, exact evaluators.
 
 Their inputs are the scans that feed them. What works on terms says why (`exact`).
 """
@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from scepter.algebra.continuous import ContinuousQuery
-from scepter.algebra.events import CompositeEvent, EventQuery, LogicalEvent
 from scepter.algebra.notation import Notation
 from scepter.algebra.query import Query, Unit
 from scepter.algebra.windows import WindowedQuery
@@ -190,94 +189,6 @@ class Solutions:
     def line(self, notation: Notation) -> str:
         """Its name."""
         return "Solutions, one by one"
-
-
-@dataclass(frozen=True)
-class Recognise:
-    """Leaf: the occurrences of logical events in items, by rules or by the complete reasoner, with what they rest on."""
-
-    events: tuple[LogicalEvent, ...]
-
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        """None: it reads items."""
-        return ()
-
-    @property
-    def schema(self) -> Schema:
-        """Occurrences bind nothing: they are sets of assertions."""
-        return Schema(())
-
-    def line(self, notation: Notation) -> str:
-        """The events."""
-        return "Recognise " + ", ".join(notation.term(event.event) for event in self.events)
-
-
-@dataclass(frozen=True)
-class EventJoin:
-    """A composite event that is two logical ones in sequence, joined on what their guard compares."""
-
-    event: CompositeEvent
-    source: Node
-
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        """What recognises its operands."""
-        return (self.source,)
-
-    @property
-    def schema(self) -> Schema:
-        """None."""
-        return Schema(())
-
-    def line(self, notation: Notation) -> str:
-        """The event."""
-        return f"EventJoin {notation.term(self.event.event)}"
-
-
-@dataclass(frozen=True)
-class EventNetwork:
-    """Composite events by operators over occurrences, instant by instant."""
-
-    events: tuple[CompositeEvent, ...]
-    sources: tuple[Node, ...]
-    exact: str
-
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        """What their operands come from."""
-        return self.sources
-
-    @property
-    def schema(self) -> Schema:
-        """None."""
-        return Schema(())
-
-    def line(self, notation: Notation) -> str:
-        """The events."""
-        return "EventNetwork " + ", ".join(notation.term(event.event) for event in self.events)
-
-
-@dataclass(frozen=True)
-class Returned:
-    """The occurrences of the events that a query returns."""
-
-    query: EventQuery
-    sources: tuple[Node, ...]
-
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        """Where they come from."""
-        return self.sources
-
-    @property
-    def schema(self) -> Schema:
-        """None: an answer is a graph."""
-        return Schema(())
-
-    def line(self, notation: Notation) -> str:
-        """The events."""
-        return f"Returned {', '.join(notation.term(event) for event in self.query.returned)} AS {self.query.form.value}"
 
 
 @dataclass(frozen=True)

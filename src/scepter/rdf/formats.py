@@ -23,6 +23,7 @@ from scepter.rdf.batch import DeadLetter, EventBatch
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.lexing import SENTINEL
 from scepter.rdf.limits import DEFAULT, BeyondLimit, ReadLimits, check_json, check_turtle, check_xml
+from scepter.rdf.messages import by_graph
 from scepter.rdf.nquads import (
     BATCH_BYTES,
     SHOWN,
@@ -145,40 +146,7 @@ def transcode(
 ) -> Iterator[bytes]:
     """The events of a TriG or JSON-LD document as N-Quads, one after the other in the order of their graphs' first appearance.
     What a syntax error spoils is a dead letter; the parser goes on behind it where it can."""
-    graphs: dict[str, list[str]] = {}
-    for quad in _quads(source, format, source_name, dead_letter):
-        # what the default graph says of a name goes with the name's graph
-        if quad.graph_name == _DEFAULT:
-            graphs.setdefault(str(quad.subject), []).append(f"{quad.subject} {quad.predicate} {quad.object} .\n")
-        else:
-            name = str(quad.graph_name)
-            graphs.setdefault(name, []).append(f"{quad.subject} {quad.predicate} {quad.object} {name} .\n")
-    for lines in graphs.values():
-        yield "".join(lines).encode()
-
-
-def json_line_events(
-    line: bytes, number: int, source_name: str, dead_letter: Callable[[DeadLetter], None], limits: ReadLimits
-) -> Iterator[bytes]:
-    """The events of a line of JSON-LD as N-Quads. Without named graphs the line is one event: all of its triples."""
-
-    def told(letter: DeadLetter) -> None:
-        dead_letter(DeadLetter(source_name, number, letter.reason, line[:SHOWN].decode("utf-8", errors="replace").rstrip()))
-
-    try:
-        check_json(line, limits)
-    except BeyondLimit as error:
-        told(DeadLetter(source_name, number, str(error)))
-        return
-    quads = list(_quads(line, ox.RdfFormat.JSON_LD, source_name, told))
-    if not all(quad.graph_name == _DEFAULT for quad in quads):
-        text = ox.serialize(quads, format=ox.RdfFormat.N_QUADS) or b""
-        yield from transcode(text, ox.RdfFormat.N_QUADS, source_name, told)
-        return
-    inner = {quad.object for quad in quads}
-    roots = [quad.subject for quad in quads if isinstance(quad.subject, ox.NamedNode) and quad.subject not in inner]
-    name = str(roots[0]) if roots else f"_:line{number}"
-    yield "".join(f"{quad.subject} {quad.predicate} {quad.object} {name} .\n" for quad in quads).encode()
+    yield from by_graph(_quads(source, format, source_name, dead_letter))
 
 
 def _quads(

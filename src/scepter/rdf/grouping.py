@@ -3,10 +3,11 @@
 An event's lines are contiguous: lines of one graph name, and lines of the default graph that give that name a time. A change
 of name ends the event, and so does MESSAGE_END. A line whose fourth element is a time literal is an event by itself. Where the
 user names the time properties (INSIDE), they are also looked for among the lines of the graph, and lines of the default graph
-belong to the event that their subject names.
+belong to the event that their subject names. In a log (VERSION "1.2-messages") a message without named graphs is one event.
 
 Numba's disk cache watches only the file of the outermost kernel: after a change in a module that this one calls (`scanner`,
-`spelling`, `numerals`, `lexing`, `hashing`), touch this file, or the cache answers with the old code.
+`spelling`, `numerals`, `lexing`, `hashing`, `directives`, `event_times`, `graph_sets`), touch this file, or the cache answers
+with the old code.
 """
 
 from __future__ import annotations
@@ -16,13 +17,15 @@ from typing import Any, Final
 import numpy as np
 from numba import njit
 
+from scepter.rdf.directives import GRAPHS, LOG, MESSAGE, directive_at
+from scepter.rdf.event_times import instant_of_literal, take_time, time_of
+from scepter.rdf.faults import BACKWARDS, HALF_INTERVAL, NO_TIME, NO_TRIPLES, OUTSIDE, TWO_TIMES
+from scepter.rdf.graph_sets import drop_repeated, drop_repeated_of_many
 from scepter.rdf.hashing import hash_bytes, pointer
-from scepter.rdf.lexing import CR, HASH, LF, UNDERSCORE
-from scepter.rdf.numerals import DATE_TIME, INTEGER, STRING_TYPE, instant_of
+from scepter.rdf.lexing import BAD_SUBJECT, CR, HASH, LF, UNDERSCORE
 from scepter.rdf.scanner import (
     AT_TIME,
     BEGIN,
-    CAPACITY,
     CONSUMED,
     ERRORS,
     EVENTS,
@@ -37,17 +40,15 @@ from scepter.rdf.scanner import (
     G_TYPE,
     HAVE,
     INSIDE,
-    KIND,
+    LAST_S_SIZE,
     LIMIT,
     LINE,
     LINES,
+    MESSAGES,
     NAME,
     NAME_END,
     NAME_SLOW,
     NEXT,
-    O_QUOTE,
-    O_TYPE,
-    OBJ,
     OPEN,
     OPEN_AT,
     OPEN_ERRORS,
@@ -62,7 +63,6 @@ from scepter.rdf.scanner import (
     SLOTS,
     SLOW,
     SLOW_G,
-    SLOW_O,
     SLOW_S,
     SPARE,
     STAMP,
@@ -83,11 +83,7 @@ from scepter.rdf.scanner import (
     scan_line,
     wanted,
 )  # fmt: skip
-from scepter.rdf.spelling import canonical, decode
-from scepter.timeline import LAST_INSTANT
-
-# Reasons beside those of `lexing` why a line or an event is not used
-(OUTSIDE, BAD_TIME, TIME_RANGE, MIXED_KINDS, TWO_TIMES, NO_TIME, NO_TRIPLES, HALF_INTERVAL, BACKWARDS) = range(-32, -41, -1)
+from scepter.rdf.spelling import canonical
 
 _HAVE_AT, _HAVE_FROM, _HAVE_TO = 1, 2, 4
 _SMALL_EVENT: Final = 24
@@ -168,9 +164,9 @@ def _event(
     """Notes the event of the rows since OPEN_ROWS, a set of triples."""
     first = state[OPEN_ROWS]
     if state[ROWS] - first > _SMALL_EVENT:
-        _drop_repeated_of_many(first, state, ids, places, number, scale)
+        drop_repeated_of_many(first, state, ids, places, number, scale)
     elif state[ROWS] - first > 1:
-        _drop_repeated(first, state, ids, places, number, scale)
+        drop_repeated(first, state, ids, places, number, scale)
     row = state[EVENTS]
     events[5 * row] = start
     events[5 * row + 1] = end
@@ -178,64 +174,6 @@ def _event(
     events[5 * row + 3] = first
     events[5 * row + 4] = stream
     state[EVENTS] = row + 1
-
-
-@njit(cache=True, nogil=True)
-def _equal(ids: Any, capacity: Any, row: Any, other: Any) -> Any:
-    return (
-        ids[2 * capacity + other] == ids[2 * capacity + row]
-        and ids[capacity + other] == ids[capacity + row]
-        and ids[other] == ids[row]
-    )
-
-
-@njit(cache=True, nogil=True)
-def _move(row: Any, out: Any, capacity: Any, ids: Any, places: Any, number: Any, scale: Any) -> Any:
-    if out == row:
-        return
-    for column in range(0, 3 * capacity, capacity):
-        ids[column + out] = ids[column + row]
-        places[column + out] = places[column + row]
-    number[out] = number[row]
-    scale[out] = scale[row]
-
-
-@njit(cache=True, nogil=True)
-def _drop_repeated(first: Any, state: Any, ids: Any, places: Any, number: Any, scale: Any) -> Any:
-    """A graph is a set: keeps the first of equal triples among the rows from `first` on."""
-    capacity = state[CAPACITY]
-    out = first
-    for row in range(first, state[ROWS]):
-        repeated = False
-        for other in range(first, out):
-            if _equal(ids, capacity, row, other):
-                repeated = True
-                break
-        if not repeated:
-            _move(row, out, capacity, ids, places, number, scale)
-            out += 1
-    state[ROWS] = out
-
-
-@njit(cache=True, nogil=True)
-def _drop_repeated_of_many(first: Any, state: Any, ids: Any, places: Any, number: Any, scale: Any) -> Any:
-    """As `_drop_repeated`, with a hash table of kept rows (row + 1; 0 is free)."""
-    capacity = state[CAPACITY]
-    size = 1
-    while size < 2 * (state[ROWS] - first):
-        size *= 2
-    table = np.zeros(size, np.int64)
-    out = first
-    for row in range(first, state[ROWS]):
-        mixed = (ids[row] * np.uint64(3) + ids[capacity + row]) * np.uint64(5) + ids[2 * capacity + row]
-        i = np.int64(mixed & np.uint64(size - 1))
-        while table[i] and not _equal(ids, capacity, row, table[i] - 1):
-            i = (i + 1) & (size - 1)
-        if not table[i]:
-            table[i] = out + 1
-            _move(row, out, capacity, ids, places, number, scale)
-            out += 1
-    state[ROWS] = out
 
 
 @njit(cache=True, nogil=True)
@@ -253,65 +191,6 @@ def _is_open(buffer: Any, start: Any, end: Any, slow: Any, scratch: Any, state: 
         scratch, np.int64(0), canonical(buffer, state[NAME], state[NAME_END], np.int64(0), np.int64(0), scratch), _ZERO, _ZERO
     )
     return mine == other
-
-
-@njit(cache=True, nogil=True)
-def _read_instant(buffer: Any, at: Any, end: Any, code: Any, lenient: Any) -> Any:
-    """As `instant_of`; of a property that the user named, plain strings and datatypes of the vocabulary's own are read too."""
-    if not lenient or code > STRING_TYPE:
-        return instant_of(buffer, at, end, code)
-    kind, instant = instant_of(buffer, at, end, np.int64(DATE_TIME))
-    return (kind, instant) if kind else instant_of(buffer, at, end, np.int64(INTEGER))
-
-
-@njit(cache=True, nogil=True)
-def _instant(buffer: Any, at: Any, quote: Any, code: Any, slow: Any, scratch: Any, state: Any) -> Any:
-    """(0 or a fault, the instant) of the literal at `at`; the first kind of time that a run sees rules it."""
-    if quote == 0:
-        return BAD_TIME, np.int64(0)
-    if slow:
-        size = decode(buffer, at + 1, quote, scratch, np.int64(0))
-        kind, instant = _read_instant(scratch, np.int64(0), size, code, state[INSIDE])
-    else:
-        kind, instant = _read_instant(buffer, at + 1, quote, code, state[INSIDE])
-    if kind <= 0 or instant > LAST_INSTANT or instant < -LAST_INSTANT:
-        return BAD_TIME if kind == 0 else TIME_RANGE, np.int64(0)
-    if state[KIND] == 0:
-        state[KIND] = kind
-    return (0 if state[KIND] == kind else MIXED_KINDS), instant
-
-
-@njit(cache=True, nogil=True)
-def _take_time(buffer: Any, found: Any, at: Any, terms: Any, scratch: Any, state: Any) -> Any:
-    """Notes the time that the line gives by the property `found`; one of a better rank takes the place of what was noted."""
-    rank, which = found // 3, found % 3
-    if rank > state[RANK]:
-        return
-    if rank < state[RANK]:
-        state[RANK] = rank
-        state[HAVE] = 0
-        state[FAULT] = 0
-    fault, instant = _instant(buffer, terms[OBJ], terms[O_QUOTE], terms[O_TYPE], terms[SLOW] & SLOW_O, scratch, state)
-    flag = 1 << which
-    slot = AT_TIME + which
-    if fault == 0:
-        if not state[HAVE] & flag:
-            state[HAVE] |= flag
-            state[slot] = instant
-        elif state[slot] != instant:
-            fault = TWO_TIMES
-    if fault and not state[FAULT]:
-        state[FAULT] = fault
-        state[FAULT_LINE] = state[LINE]
-        state[FAULT_AT] = at
-
-
-@njit(cache=True, nogil=True)
-def _time_of(found: Any, time_ids: Any, count: Any) -> Any:
-    for i in range(count):
-        if time_ids[i] == found:
-            return i
-    return -1
 
 
 @njit(cache=True, nogil=True)
@@ -338,19 +217,38 @@ def _scan_events(
     while at < limit:
         status = scan_line(buffer, at, terms, scratch, state, predicates)
         if status < 0:
-            _error(status, state[LINE], at, errors, state)
+            directive = directive_at(buffer, at, state) if status == BAD_SUBJECT else 0
+            if directive == 0:
+                _error(status, state[LINE], at, errors, state)
+            elif directive == MESSAGE:
+                _close(state, ids, places, number, scale, events, errors)
+                state[MESSAGES] = LOG
+        elif status == STATEMENT and state[MESSAGES] == LOG and terms[G] != terms[G_END]:
+            # the message has named graphs: what was read of it as one event is read again, by graphs
+            state[MESSAGES] = GRAPHS
+            if state[OPEN]:
+                at = _undo_open(state)
+            continue
         elif status == STATEMENT:
             found = predicate_id(buffer, terms, scratch, key, state, predicates, known_ids)
             state[LINES] += 1
-            if terms[G] == terms[G_END]:
-                which = _time_of(found, time_ids, state[TIMES])
+            if state[MESSAGES] == LOG:
+                _enter_message(buffer, at, terms, state)
+                which = time_of(found, time_ids, state[TIMES])
+                if which >= 0:
+                    take_time(buffer, which, at, terms, scratch, state)
+                state[TRIPLES] += 1
+                if not prune or wanted(table, table_size, found):
+                    emit(buffer, terms, found, scratch, key, known_ids, state, ids, places, number, scale)
+            elif terms[G] == terms[G_END]:
+                which = time_of(found, time_ids, state[TIMES])
                 if which < 0 and not state[INSIDE]:
                     _error(OUTSIDE, state[LINE], at, errors, state)
                 else:
                     _enter(buffer, terms[S], terms[S_END], terms[SLOW] & SLOW_S, at, scratch, state,
                            ids, places, number, scale, events, errors)  # fmt: skip
                     if which >= 0:
-                        _take_time(buffer, which, at, terms, scratch, state)
+                        take_time(buffer, which, at, terms, scratch, state)
                     if state[INSIDE]:
                         state[TRIPLES] += 1
                         if not prune or wanted(table, table_size, found):
@@ -367,18 +265,43 @@ def _scan_events(
                                ids, places, number, scale, events, errors)  # fmt: skip
                     state[TRIPLES] += 1
                     if state[INSIDE]:
-                        which = _time_of(found, time_ids, state[TIMES])
+                        which = time_of(found, time_ids, state[TIMES])
                         if which >= 0:
-                            _take_time(buffer, which, at, terms, scratch, state)
+                            take_time(buffer, which, at, terms, scratch, state)
                 if fault == 0 and (not prune or wanted(table, table_size, found)):
                     emit(buffer, terms, found, scratch, key, known_ids, state, ids, places, number, scale)
                 if fault == 0 and terms[G_QUOTE]:
                     _event(instant, instant, -1, state[STREAM], state, ids, places, number, scale, events)
         elif buffer[terms[NEXT]] == HASH and buffer[terms[NEXT] + 1] == MESSAGE_END:
             _close(state, ids, places, number, scale, events, errors)
+            state[MESSAGES] = 0
         at = _next_line(buffer, terms[NEXT], limit)
         state[LINE] += 1
     _end_scan(state, ids, places, number, scale, events, errors)
+
+
+@njit(cache=True, nogil=True)
+def _undo_open(state: Any) -> Any:
+    """Forgets the open event; where its first line stands."""
+    state[OPEN] = 0
+    state[LINE] = state[OPEN_LINE]
+    state[ROWS] = state[OPEN_ROWS]
+    state[ERRORS] = state[OPEN_ERRORS]
+    state[SPARE] = state[OPEN_SPARE]
+    state[SALT] -= 1
+    state[LAST_S_SIZE] = 0  # its salted label may be written over
+    return state[OPEN_AT]
+
+
+@njit(cache=True, nogil=True)
+def _enter_message(buffer: Any, at: Any, terms: Any, state: Any) -> Any:
+    """A message without named graphs is one event, called by the first IRI among its subjects."""
+    if not state[OPEN]:
+        _open(terms[S], terms[S_END], terms[SLOW] & SLOW_S, at, state)
+    elif buffer[state[NAME]] == UNDERSCORE and buffer[terms[S]] != UNDERSCORE:
+        state[NAME] = terms[S]
+        state[NAME_END] = terms[S_END]
+        state[NAME_SLOW] = terms[SLOW] & SLOW_S
 
 
 @njit(cache=True, nogil=True)
@@ -402,7 +325,7 @@ def _stamp(
     fault, instant = 0, state[STAMP_TIME]
     if not terms[G_KNOWN]:
         slow = terms[SLOW] & SLOW_G
-        fault, instant = _instant(buffer, terms[G], terms[G_QUOTE], terms[G_TYPE], slow, scratch, state)
+        fault, instant = instant_of_literal(buffer, terms[G], terms[G_QUOTE], terms[G_TYPE], slow, scratch, state)
         state[STAMP] = terms[G]
         state[STAMP_SIZE] = 0 if fault or slow else terms[G_END] - terms[G]
         state[STAMP_TIME] = instant
@@ -428,13 +351,7 @@ def _end_scan(state: Any, ids: Any, places: Any, number: Any, scale: Any, events
     if state[FINAL]:
         _close(state, ids, places, number, scale, events, errors)
         return
-    state[OPEN] = 0
-    state[CONSUMED] = state[OPEN_AT]
-    state[LINE] = state[OPEN_LINE]
-    state[ROWS] = state[OPEN_ROWS]
-    state[ERRORS] = state[OPEN_ERRORS]
-    state[SPARE] = state[OPEN_SPARE]
-    state[SALT] -= 1
+    state[CONSUMED] = _undo_open(state)
 
 
 @njit(cache=True, nogil=True)

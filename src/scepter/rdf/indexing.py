@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from scepter.kept import own_file, own_folder
 from scepter.rdf.arena import TextArena
+from scepter.rdf.faults import NO_TRIPLES
 from scepter.rdf.formats import GRAPH_FORMATS, bounded_static, grouped_batch
-from scepter.rdf.grouping import NO_TRIPLES
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.nquads import ReadState
 from scepter.rdf.store import TripleStore, open_store, sorted_columns, write_store

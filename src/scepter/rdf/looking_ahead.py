@@ -6,7 +6,7 @@ What was read is kept while there is room, so that the text of all but long stre
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,6 +15,7 @@ import numpy as np
 from scepter.rdf.batch import DeadLetter, EventBatch
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.nquads import ReadState
+from scepter.rdf.readers import Lift
 from scepter.rdf.source import DeadLetterTaker, EventSource, Progress, Survey
 from scepter.timeline import TimeKind
 
@@ -62,9 +63,9 @@ class LookedAhead:
         self.survey = self._survey()
 
     @property
-    def paths(self) -> Sequence[Path]:
-        """The files it reads; none where it reads something else."""
-        return getattr(self._source, "paths", ())
+    def files(self) -> list[tuple[Path, Lift | None]]:
+        """The files it reads, with what makes events of their documents; none where it reads something else."""
+        return [(path, getattr(self._source, "lift", None)) for path in getattr(self._source, "paths", ())]
 
     def _survey(self) -> Survey:
         events = disorder = first = last = size = 0

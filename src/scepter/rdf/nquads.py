@@ -14,7 +14,7 @@ from typing import Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from scepter.rdf import grouping, lexing, scanner
+from scepter.rdf import faults, grouping, lexing, scanner
 from scepter.rdf.batch import DeadLetter, EventBatch
 from scepter.rdf.gathering import Gatherer
 from scepter.rdf.hashing import TermKey
@@ -57,15 +57,15 @@ REASONS: Final[dict[int, str]] = {
     lexing.NO_DOT: "a missing dot at the end",
     lexing.AFTER_DOT: "text after the dot",
     lexing.UNTAGGED_LANG_STRING: "an rdf:langString without a language tag",
-    grouping.OUTSIDE: "a triple outside every event: it has no graph name and gives no time",
-    grouping.BAD_TIME: "a time that is neither an xsd:dateTime nor an integer",
-    grouping.TIME_RANGE: "a time that does not fit into 64 bits: times reach to 2^63 - 4",
-    grouping.MIXED_KINDS: "a dateTime among integer times, or an integer among dateTimes",
-    grouping.TWO_TIMES: "an event with two times",
-    grouping.NO_TIME: "an event without a time",
-    grouping.NO_TRIPLES: "an event without triples",
-    grouping.HALF_INTERVAL: "an event with only one of prov:startedAtTime and prov:endedAtTime",
-    grouping.BACKWARDS: "an event that ends before it starts",
+    faults.OUTSIDE: "a triple outside every event: it has no graph name and gives no time",
+    faults.BAD_TIME: "a time that is neither an xsd:dateTime nor an integer",
+    faults.TIME_RANGE: "a time that does not fit into 64 bits: times reach to 2^63 - 4",
+    faults.MIXED_KINDS: "a dateTime among integer times, or an integer among dateTimes",
+    faults.TWO_TIMES: "an event with two times",
+    faults.NO_TIME: "an event without a time",
+    faults.NO_TRIPLES: "an event without triples",
+    faults.HALF_INTERVAL: "an event with only one of prov:startedAtTime and prov:endedAtTime",
+    faults.BACKWARDS: "an event that ends before it starts",
 }
 """Why a line or an event went to the dead letters."""
 
@@ -217,6 +217,8 @@ class NQuadsReader:
         self._needed = self._batch_bytes - self._batch_bytes // 8  # a chunk of this size ends within a line
         self._line = 1
         self._at_start = True
+        self._messages = 0
+        """Whether the source is a log of messages, as its version says."""
         self._scratch = scratch_for(0)
         self._gather = Gatherer()
         self._told: Counter[int] = Counter()
@@ -282,7 +284,7 @@ class NQuadsReader:
 
     def read(self, text: bytes) -> EventBatch | None:
         """A text of whole events, for itself: nothing waits before or behind it, and lines are counted from its first."""
-        self._line, self._at_start = 1, False
+        self._line, self._at_start, self._messages = 1, False, 0
         self._take_lines(text, len(text))
         return self._scan(final=True)
 
@@ -311,6 +313,7 @@ class NQuadsReader:
         state[scanner.FINAL] = final
         state[scanner.TIMES] = len(self._time_ids)
         state[scanner.INSIDE] = self._run.times.inside
+        state[scanner.MESSAGES] = self._messages
         state[scanner.SPARE] = self._whole + _PAD
         grouping.scan_events(
             buffer, self._table, self._prune, self._scratch, self._key, self._time_ids,
@@ -350,6 +353,7 @@ class NQuadsReader:
         self._run.salt = int(state[scanner.SALT])
         self._tell(columns.errors[: int(state[scanner.ERRORS])], buffer)
         self._line = int(state[scanner.LINE])
+        self._messages = int(state[scanner.MESSAGES])
 
     def _tell(self, errors: NDArray[np.int64], buffer: NDArray[np.uint8]) -> None:
         """The first errors of each kind one by one, the others counted: junk costs no more than data."""
@@ -365,7 +369,7 @@ class NQuadsReader:
             end = scanner.line_end(buffer, at)
             text = buffer[at : min(end, at + SHOWN + 1)].tobytes()
             found = letter(self._source, line if self._numbered else None, code, text)
-            if code == grouping.BAD_TIME and _TOO_LARGE in text:
+            if code == faults.BAD_TIME and _TOO_LARGE in text:
                 found = replace(found, reason=f"an event of more than {self._limits.event} bytes (limit event)", text="")
             self._dead_letter(found)
         for row, count in counted:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import IO, Final, Protocol, TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import IO, Any, Final, Protocol, TypeAlias
 
 import pyarrow as pa
 import pyoxigraph
 
 from scepter.errors import DataError, OptionError, option_error
 from scepter.rdf.batch import DeadLetter, EventBatch
-from scepter.rdf.formats import document_batches, events_to_batch, json_line_events
+from scepter.rdf.formats import document_batches, events_to_batch
 from scepter.rdf.hashing import TermKey
+from scepter.rdf.joined import Joined
 from scepter.rdf.limits import BeyondLimit, check_turtle
+from scepter.rdf.messages import JsonMessages, is_log, log_events
 from scepter.rdf.nquads import SHOWN, NQuadsReader, ReadState
 from scepter.rdf.parquet import EventTable, parquet_batches, table_batches
 from scepter.rdf.source import DeadLetterTaker
@@ -22,13 +24,31 @@ from scepter.rdf.timeline_notation import parse_timeline
 
 
 class Lift(Protocol):
-    """A mapping, as far as readers know it: tables and JSON to events."""
+    """What makes events of rows and documents, a mapping or a context, as far as readers know it. It is shipped to workers."""
+
+    @property
+    def name(self) -> str:
+        """As messages call it."""
+
+    @property
+    def option(self) -> tuple[str, str]:
+        """The option of `format("rdf")` that stands for it, and its value."""
 
     def reader(self, extension: str) -> Reader | None:
         """The reader of files with such an extension; None where they are read as they are."""
 
     def sniff(self, head: bytes) -> str | None:
         """The extension of what a file without a telling name looks like."""
+
+    def laid_out(self, text: bytes) -> bytes:
+        """The triples of a beginning of a file as N-Quads, where a time is looked for that nobody named."""
+
+    def documents(self, documents: Iterable[Document], reading: Reading) -> Iterator[EventBatch]:
+        """The events of documents that were read already, such as the payloads of messages with their numbers."""
+
+
+Document: TypeAlias = tuple[int | None, Any]
+"""The line that a document begins on, and what it holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +89,10 @@ def read_nquads(file: IO[bytes], reading: Reading) -> Iterator[EventBatch]:
 def _document(format: pyoxigraph.RdfFormat) -> Reader:
     def read(file: IO[bytes], reading: Reading) -> Iterator[EventBatch]:
         text = file.read(reading.run.limits.document + 1).removeprefix(b"\xef\xbb\xbf")
+        if is_log(text) and len(text) <= reading.run.limits.document:
+            messages = log_events(text, format, reading.source_name, reading.dead_letter, reading.run.limits)
+            yield from message_batches(messages, reading)
+            return
         yield from document_batches(
             text, format, reading.key, reading.stream_index, reading.source_name, reading.dead_letter,
             predicates=reading.predicates, run=reading.run, batch_bytes=reading.batch_bytes,
@@ -77,20 +101,33 @@ def _document(format: pyoxigraph.RdfFormat) -> Reader:
     return read
 
 
-def read_json_lines(file: IO[bytes], reading: Reading) -> Iterator[EventBatch]:
-    """Newline-delimited JSON-LD: each line is a document, whose blank nodes are its own. A document without named graphs is one
-    event, called by the identifier of its node, whose time stands inside (`--time-property`)."""
+def message_batches(messages: Iterable[tuple[bytes, int | None]], reading: Reading) -> Iterator[EventBatch]:
+    """The events of messages that were laid out as N-Quads, each with the line that it stands on in its source."""
+    joined: Joined[int | None] = Joined()
+
+    def placed(letter: DeadLetter) -> None:
+        reading.dead_letter(letter if letter.line is None else replace(letter, line=joined.place(letter.line)[0]))
+
     reader = NQuadsReader(
-        reading.key, reading.stream_index, reading.source_name, reading.dead_letter,
-        predicates=reading.predicates, run=reading.run, batch_bytes=reading.batch_bytes, numbered=False,
+        reading.key, reading.stream_index, reading.source_name, placed,
+        predicates=reading.predicates, run=reading.run, batch_bytes=reading.batch_bytes,
     )  # fmt: skip
-    for number, line in enumerate(file, 1):
-        if line.strip(b"\xef\xbb\xbf \t\r\n"):
-            for text in json_line_events(line, number, reading.source_name, reading.dead_letter, reading.run.limits):
-                if (batch := reader.feed(text)) is not None:
-                    yield batch
-    if (batch := reader.finish()) is not None:
-        yield batch
+    for text, line in messages:
+        if len(text) > reading.run.limits.event:
+            reason = f"an event of more than {reading.run.limits.event} bytes (limit event)"
+            reading.dead_letter(DeadLetter(reading.source_name, line, reason))
+        elif text:
+            joined.add(text, line)
+            if joined.size >= reading.batch_bytes:
+                yield from joined.read(reader)
+    yield from joined.read(reader)
+
+
+def read_json_lines(file: IO[bytes], reading: Reading) -> Iterator[EventBatch]:
+    """Newline-delimited JSON-LD: each line is a message, and a line that is a context alone rules those behind it."""
+    messages = JsonMessages(reading.source_name, reading.dead_letter, reading.run.limits)
+    lines = ((number, line) for number, line in enumerate(file, 1) if line.strip(b"\xef\xbb\xbf \t\r\n"))
+    yield from message_batches(((messages.read(line, number), number) for number, line in lines), reading)
 
 
 def read_timeline(file: IO[bytes], reading: Reading) -> Iterator[EventBatch]:
@@ -139,10 +176,11 @@ def _table(reading: Reading) -> EventTable:
 
 def needs_map(source: str) -> OptionError:
     """The error for rows and documents without a mapping."""
+    context = "" if source.removesuffix(".gz").endswith((".csv", ".tsv")) else "; JSON may do with --context FILE"
     return option_error(
         "needs-map",
         f"{source} holds rows or documents, and nothing says how they become events",
-        help=f"add --map FILE; scepter map {source} --suggest writes a first one",
+        help=f"add --map FILE; scepter map {source} --suggest writes a first one{context}",
     )
 
 
@@ -157,6 +195,7 @@ READERS: Final[dict[str, Reader]] = {
     ".nquads": read_nquads,
     ".nt": read_nquads,
     ".trig": _document(pyoxigraph.RdfFormat.TRIG),
+    ".ttl": _document(pyoxigraph.RdfFormat.TURTLE),
     ".jsonld": _document(pyoxigraph.RdfFormat.JSON_LD),
     ".ndjsonld": read_json_lines,
     ".jsonldl": read_json_lines,
@@ -179,7 +218,11 @@ _TIMELINE_START: Final = re.compile(
     rb"(?:(?i:@?prefix)\s+[^\s:]*:\s*<[^<>\s]*>[ \t]*\.?(?:\s|#[^\n]*(?:\n|\Z))*+)*+[+-]?\d[\dTZ:.+-]*+\s*\{"
 )
 _NQUADS_START: Final = re.compile(rb'(?:<[^<>"{}|^`\x00-\x20]*>|_:\S+)[ \t]*<[^<>"{}|^`\x00-\x20]*>[ \t]*[<_"]')
-_TRIG_START: Final = re.compile(rb"(?i:@?prefix\b|@?base\b|graph\b)|\{|\[|(?:<[^<>\s]*>|[\w.-]*:[\w.-]*)\s*[\{<\w:\[\"']")
+# What may stand before the first statement of N-Quads
+_DIRECTIVES: Final = re.compile(rb"(?:VERSION\s*(?:\"[^\"\n]*\"|'[^'\n]*')|MESSAGE\b|#[^\n]*|\s)++")
+_TRIG_START: Final = re.compile(
+    rb"(?i:@?prefix\b|@?base\b|@?version\b|graph\b)|\{|\[|(?:<[^<>\s]*>|[\w.-]*:[\w.-]*)\s*[\{<\w:\[\"']"
+)
 _LEADING: Final = re.compile(rb"(?:\xef\xbb\xbf)?(?:\s|#[^\n]*(?:\n|\Z))*")
 
 
@@ -197,6 +240,6 @@ def sniff(head: bytes) -> str | None:
         return ".jsonld"
     if _TIMELINE_START.match(text):
         return ".timeline"
-    if _NQUADS_START.match(text):
+    if _NQUADS_START.match(text, directives.end() if (directives := _DIRECTIVES.match(text)) else 0):
         return ".nq"
     return ".trig" if _TRIG_START.match(text) else None

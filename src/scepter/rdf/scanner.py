@@ -61,11 +61,11 @@ STATEMENT: Final = 1
 # The state of a scan, shared by its kernels. What starts with OPEN is how things stood when the open event began.
 (KIND, SALT, LINE, ROWS, EVENTS, ERRORS, SPARE, BEGIN, LIMIT, FINAL, CONSUMED, OPEN, NAME, NAME_END, NAME_SLOW, TRIPLES, LINES,
  HAVE, AT_TIME, FROM_TIME, TO_TIME, FAULT, FAULT_LINE, FAULT_AT, OPEN_AT, OPEN_LINE, OPEN_ROWS, OPEN_ERRORS, OPEN_SPARE,
- LAST_S, LAST_S_SIZE, LAST_S_HASHED, CAPACITY, STREAM, STAMP, STAMP_SIZE, STAMP_TIME, TIMES, INSIDE, RANK,
-) = range(40)  # fmt: skip
+ LAST_S, LAST_S_SIZE, LAST_S_HASHED, CAPACITY, STREAM, STAMP, STAMP_SIZE, STAMP_TIME, TIMES, INSIDE, RANK, MESSAGES,
+) = range(41)  # fmt: skip
 SLOTS: Final = 32
 """Lines of an event whose predicates are remembered; a power of two."""
-TERMS_AT: Final = 40
+TERMS_AT: Final = 41
 PREDICATES_AT: Final = TERMS_AT + TERMS
 STATE: Final = PREDICATES_AT + 2 * SLOTS
 """The state array also holds the terms of the line and, per slot, the place and size of a remembered predicate."""

@@ -9,15 +9,18 @@ import zlib
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, Final, TypeAlias
 
 import pyoxigraph as ox
 
 from scepter.errors import DataError, Diagnostic
 from scepter.rdf.batch import DeadLetter
+from scepter.rdf.faults import NO_TIME, OUTSIDE
 from scepter.rdf.files import GZIP_MAGIC, format_of
-from scepter.rdf.grouping import NO_TIME, OUTSIDE
+from scepter.rdf.limits import DEFAULT
+from scepter.rdf.messages import JsonMessages
 from scepter.rdf.nquads import REASONS
+from scepter.rdf.readers import Lift
 from scepter.rdf.source import DeadLetterTaker
 from scepter.rdf.terms import XSD
 from scepter.rdf.times import PRESETS, TimeProperties
@@ -27,8 +30,9 @@ _QUADS: Final = 20_000
 _SHOWN: Final = 5
 _FORMATS: Final = {
     ".nq": ox.RdfFormat.N_QUADS, ".nquads": ox.RdfFormat.N_QUADS, ".nt": ox.RdfFormat.N_QUADS,
-    ".trig": ox.RdfFormat.TRIG, ".jsonld": ox.RdfFormat.JSON_LD,
+    ".trig": ox.RdfFormat.TRIG, ".ttl": ox.RdfFormat.TURTLE, ".jsonld": ox.RdfFormat.JSON_LD,
 }  # fmt: skip
+_JSON_LINES: Final = frozenset({".ndjsonld", ".jsonldl"})
 _TIMES: Final = frozenset({XSD + "dateTime", XSD + "dateTimeStamp"})
 _SPELT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d|-?\d{1,18}\Z")
 _NAMED: Final = re.compile(r"(?:[Tt]ime|[Dd]ate|[Ss]tamp|At|created|issued|modified|published|updated)\Z")
@@ -55,12 +59,16 @@ class Untimed:
         self._taker(letter)
 
 
-def no_times(paths: Iterable[Path], times: TimeProperties, row: str | None = None) -> DataError:
+Looked: TypeAlias = tuple[Path, Lift | None]
+"""A file, and what makes events of its documents."""
+
+
+def no_times(files: Iterable[Looked], times: TimeProperties, row: str | None = None) -> DataError:
     """The error for input in which no event has a time; `row` is what is wrong with the first row of a table."""
     if row is not None:
         advice = "say in the mapping how times are written: time-format: '%d.%m.%Y %H:%M', or time-unit: s for numbers"
         return DataError(Diagnostic("no-times", f"no row of the input has a time: {row}", None, advice))
-    seen = candidates(paths)
+    seen = candidates(files)
     looked = "prov:generatedAtTime, or prov:startedAtTime and prov:endedAtTime" if not times.given else ", ".join(times.given)
     if not seen:
         note, advice = "no property with a time was seen", "give each event a time, or name its property by --time-property"
@@ -75,28 +83,33 @@ def _preset(iri: str) -> str | None:
     return next((name for name, ranked in PRESETS.items() if ranked[0].instant == iri), None)
 
 
-def candidates(paths: Iterable[Path]) -> list[str]:
+def candidates(files: Iterable[Looked]) -> list[str]:
     """Properties whose objects look like times, the likeliest first: typed as dateTimes, else named and spelt like times."""
     counts: Counter[str] = Counter()
-    for path in paths:
+    for path, lift in files:
         try:
-            counts.update(_of_file(path))
+            counts.update(_of_file(path, lift))
         except (OSError, EOFError, zlib.error):
             continue  # what cannot be read has been told already
     return [iri for iri, _ in counts.most_common(_SHOWN)]
 
 
-def _of_file(path: Path) -> Counter[str]:
+def _of_file(path: Path, lift: Lift | None) -> Counter[str]:
     counts: Counter[str] = Counter()
-    format = _FORMATS.get(format_of(path) or "")
-    if format is None:
-        return counts
+    extension = format_of(path, lift) or ""
     with path.open("rb") as raw:
         packed = raw.read(2) == GZIP_MAGIC
         raw.seek(0)
         file: IO[bytes] = io.BufferedReader(gzip.GzipFile(fileobj=raw)) if packed else raw
         text = file.read(_LOOKED_AT)
-    parser = iter(ox.parse(text, format=format))
+    if lift is not None and lift.reader(extension) is not None:
+        text, extension = lift.laid_out(text), ".nq"
+    elif extension in _JSON_LINES:
+        messages = JsonMessages(str(path), lambda letter: None, DEFAULT)
+        text, extension = b"".join(messages.read(line, None) for line in text.splitlines()), ".nq"
+    if extension not in _FORMATS:
+        return counts
+    parser = iter(ox.parse(text, format=_FORMATS[extension]))
     for _ in range(_QUADS):
         try:
             quad = next(parser)

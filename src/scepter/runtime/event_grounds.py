@@ -9,12 +9,12 @@ from functools import cached_property
 from scepter.algebra.events import CompositeEvent, EventQuery, LogicalEvent
 from scepter.errors import Diagnostic, Severity, Source, nearest
 from scepter.kernel.background import Background
-from scepter.kernel.occurrences.model import Assertions, Part
+from scepter.kernel.events.parts import Assertions, Part
 from scepter.lower.result import Word
 from scepter.ontology.axioms import read_ontology
 from scepter.ontology.explanations import Explainer
 from scepter.ontology.recognition import Recogniser
-from scepter.physical.event_plan import definition_text
+from scepter.physical.event_text import definition_text
 from scepter.rdf.terms import IRI, OWL, RDF, RDFS, XSD, Triple
 from scepter.runtime.why import Why
 

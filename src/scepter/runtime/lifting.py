@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from scepter.lift.reader import MappedReaders, payload_batches
 from scepter.rdf.batch import EventBatch
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.nquads import BATCH_BYTES, ReadState
-from scepter.rdf.readers import Reading
+from scepter.rdf.readers import Lift, Reading
 from scepter.rdf.scanner import term_text
 from scepter.rdf.source import DeadLetterTaker
 from scepter.rdf.times import TimeProperties
@@ -29,8 +28,8 @@ def batch_events(batch: EventBatch, stream: str) -> Iterator[Event]:
 
 
 def row_events(
-    lift: MappedReaders, row: Mapping[str, Any], stream: str, times: TimeProperties, dead_letter: DeadLetterTaker
+    lift: Lift, row: Mapping[str, Any], stream: str, times: TimeProperties, dead_letter: DeadLetterTaker
 ) -> list[Event]:
     """The events of one row; a row that makes none is a dead letter."""
     reading = Reading(TermKey.fixed(), 0, stream, dead_letter, None, ReadState(times=times), BATCH_BYTES, {})
-    return [event for batch in payload_batches(lift.mapping, [(None, row)], reading) for event in batch_events(batch, stream)]
+    return [event for batch in lift.documents([(None, row)], reading) for event in batch_events(batch, stream)]

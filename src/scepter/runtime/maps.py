@@ -1,31 +1,67 @@
-"""`map=`: the mappings of a run's streams, as a program gives them."""
+"""`map=` and `context=`: what makes events of the rows and documents of a run's streams, as a program gives it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from scepter.errors import option_error
+from scepter.errors import OptionError, option_error
+from scepter.lift.context import load_context
 from scepter.lift.load import load_mapping
 from scepter.lift.model import Mapping as RowMapping
 from scepter.lift.reader import MappedReaders
+from scepter.rdf.readers import Lift
 from scepter.rdf.times import TimeProperties
 from scepter.runtime.queries import Query
 
 OneMap: TypeAlias = str | Path | RowMapping
 MapGiven: TypeAlias = OneMap | Mapping[str, OneMap] | None
 """A mapping for all streams, or one for each by name."""
+ContextGiven: TypeAlias = str | Path | Mapping[str, Any] | list[Any] | None
+"""A JSON-LD context for all streams that have no mapping (a file, its text, a dictionary), or one for each by name."""
 
 
-def lifts_of(query: Query, given: MapGiven, streams: Iterable[str], times: TimeProperties) -> dict[str, MappedReaders]:
-    """The mappings by the IRIs of streams, each read and checked."""
+def lifts_of(
+    query: Query, given: MapGiven, streams: Iterable[str], times: TimeProperties, context: ContextGiven = None
+) -> dict[str, Lift]:
+    """The mappings and contexts by the IRIs of streams, each read and checked."""
+    streams = list(streams)
+    found: dict[str, Lift] = {}
+    if context is not None:
+        by_name = _by_stream(query, context) or dict.fromkeys(streams, context)
+        found |= {resolved(query, name): load_context(each) for name, each in by_name.items()}
+        if not by_name:
+            load_context(context)  # what is wrong with it is told all the same
     if given is None:
-        return {}
+        return found
     named = dict(given) if isinstance(given, Mapping) else dict.fromkeys(streams, given)
     if not named:
-        mapped(given, times)  # what is wrong with it is told all the same
-    return {resolved(query, name): mapped(each, times) for name, each in named.items()}
+        mapped(given, times)
+    elif context is not None and not isinstance(given, Mapping):
+        raise both_given()
+    return found | {resolved(query, name): mapped(each, times) for name, each in named.items()}
+
+
+def both_given() -> OptionError:
+    """The error for a mapping and a context over the same streams."""
+    return option_error(
+        "context",
+        "a stream has a mapping or a context, and both are given for every stream",
+        help="give one of them, or the mapping for its stream alone",
+    )
+
+
+def _by_stream(query: Query, given: ContextGiven) -> dict[str, Any]:
+    """Contexts by stream, if that is what a dictionary holds: all of its keys name streams of the query."""
+    if not isinstance(given, Mapping) or not given:
+        return {}
+    try:
+        for name in given:
+            query.resolve_stream(name)
+    except (OptionError, TypeError, AttributeError):
+        return {}
+    return dict(given)
 
 
 def resolved(query: Query, name: str) -> str:

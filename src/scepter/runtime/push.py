@@ -18,7 +18,7 @@ from scepter.runtime.events import Event, read_instant
 from scepter.runtime.inputs import BackgroundGiven, OntologyGiven, load_background, load_ontology
 from scepter.runtime.jumps import Jumps, Leap
 from scepter.runtime.lifting import row_events
-from scepter.runtime.maps import MapGiven, lifts_of, resolved
+from scepter.runtime.maps import ContextGiven, MapGiven, lifts_of, resolved
 from scepter.runtime.matches import Match
 from scepter.runtime.notebook import Matches
 from scepter.runtime.options import RunOptions, check_derivations, check_taken
@@ -46,7 +46,8 @@ class Engine:
     `push` takes events in order of time, or out of order by at most `max_delay`, and returns the matches that became certain.
     Late events are kept in `late` and take part in nothing; an event that would move time on by more than `max_advance` waits
     in `held` until a second one of its stream confirms it. `time_property` (IRIs, or names of vocabularies such as "sosa")
-    says which of its triples gives the time of an event that comes without one. With a `map` it takes rows (dictionaries) too.
+    says which of its triples gives the time of an event that comes without one. With a `map`, or a
+    JSON-LD `context`, it takes rows (dictionaries) too.
 
     >>> from scepter import parse
     >>> engine = Engine(parse('''PREFIX : <http://example/> SELECT ?h WITHIN 10 FROM STREAM S <http://example/s>
@@ -74,6 +75,7 @@ class Engine:
         why: bool = False,
         time_property: str | Sequence[str] | None = None,
         map: MapGiven = None,
+        context: ContextGiven = None,
         max_advance: int | str | None = None,
         max_derivations: int | None = None,
         max_runs: int | None = None,
@@ -86,8 +88,8 @@ class Engine:
             max_runs=max_runs,
         )  # fmt: skip
         check_taken(self._options, query.lowered)
-        self._map = map
-        self._lifts = lifts_of(query, map, query.streams, self._options.times)
+        self._map, self._context = map, context
+        self._lifts = lifts_of(query, map, query.streams, self._options.times, context)
         check_derivations(max_derivations, query.lowered)
         self._refused: list[DeadLetter] = []
         self._engine = LocalEngine(
@@ -133,19 +135,19 @@ class Engine:
         """An event itself, or those that the mapping makes of a row."""
         if not isinstance(given, Mapping):
             return [given]
-        if self._map is None:
+        if self._map is None and self._context is None:
             raise option_error(
                 "event",
-                "an engine takes events, not a dict, unless it has a mapping",
+                "an engine takes events, not a dict, unless it has a mapping or a context",
                 help="scepter.Engine(query, map='mapping.yml') takes rows too",
             )
         if stream is None and len(self._lifts) != 1:
             raise option_error("event", "nothing says which stream the row belongs to", help="engine.push(row, stream='…')")
         iri = next(iter(self._lifts)) if stream is None else resolved(self.query, stream)
         if iri not in self._lifts:
-            self._lifts |= lifts_of(self.query, self._map, [iri], self._options.times)
+            self._lifts |= lifts_of(self.query, self._map, [iri], self._options.times, self._context)
         if iri not in self._lifts:
-            raise option_error("event", f"the engine has no mapping for the stream <{iri}>")
+            raise option_error("event", f"the engine has no mapping or context for the stream <{iri}>")
         return row_events(self._lifts[iri], given, iri, self._options.times, self._refused.append)
 
     @property

@@ -14,16 +14,16 @@ from scepter.algebra.windows import WindowedQuery
 from scepter.kernel.background import Background
 from scepter.kernel.texts import Texts
 from scepter.physical.plan import UnitPlan
-from scepter.physical.unit_nodes import Pairs, Returned, Sequence, SequenceGroups, Snapshot, Solutions, TripleStar
+from scepter.physical.unit_nodes import Pairs, Sequence, SequenceGroups, Snapshot, Solutions, TripleStar
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.source import DeadLetterTaker
 from scepter.rdf.terms import IRI, Triple
 from scepter.runtime.columnar_task import ColumnarTask
 from scepter.runtime.continuous_task import ContinuousTask, PeriodicTask
 from scepter.runtime.event_grounds import EventGrounds
+from scepter.runtime.event_pipeline import event_pipeline
 from scepter.runtime.grouped_task import GroupedTask
 from scepter.runtime.notices import Notices
-from scepter.runtime.occurrence_task import OccurrenceTask
 from scepter.runtime.options import RunOptions
 from scepter.runtime.sequence_task import sequence_task
 from scepter.runtime.tasks import Task
@@ -73,8 +73,6 @@ def task_of(plan: UnitPlan, setup: TaskSetup) -> Task:
             return pair_task(pairs, plan.number, setup)
         case TripleStar() | Solutions() as star:
             return ColumnarTask(star, plan, setup)
-        case Returned() as returned:
-            return OccurrenceTask(returned, plan.number, setup)
         case Snapshot(unit):
             return SNAPSHOTS[type(unit)](plan, setup)
         case _:
@@ -85,6 +83,7 @@ PIPELINES: dict[type, Callable[[UnitPlan, TaskSetup], Task]] = {
     TimedProgram: timed_pipeline,
     PeriodicQuery: periodic_pipeline,
     WindowedQuery: windowed_pipeline,
+    EventQuery: event_pipeline,
 }
 """Kind of unit -> what executes its operators over rows."""
 

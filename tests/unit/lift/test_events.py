@@ -18,7 +18,7 @@ from batches import KEY, Event, events_of
 from scepter.errors import OptionError
 from scepter.lift.lifter import Lifter
 from scepter.lift.load import load_mapping, read_mapping
-from scepter.lift.reader import MappedReaders, payload_batches, table_batches
+from scepter.lift.reader import MappedReaders, table_batches
 from scepter.lift.suggest import suggested
 from scepter.lift.tables import csv_rows
 from scepter.rdf.batch import DeadLetter
@@ -329,7 +329,7 @@ def test_tables_in_memory_and_payloads() -> None:
     for table in (pa.Table.from_pylist(ROWS), pa.Table.from_pandas(pd.DataFrame(ROWS))):
         assert events_of(table_batches(mapping, table, reading())) == expected
     documents = [(offset, json.loads(json.dumps(row))) for offset, row in enumerate(ROWS)]
-    assert len(events_of(payload_batches(mapping, documents, reading()))) == len(ROWS)
+    assert len(events_of(MappedReaders(mapping).documents(documents, reading()))) == len(ROWS)
 
 
 def test_timestamps_dates_and_decimals_of_tables() -> None:

@@ -153,14 +153,17 @@ def test_candidates_are_typed_times_first(tmp_path: Path) -> None:
         + inside("e1", '"7"', "<http://e/time-served>")
         + "no line at all\n"
     )
-    assert candidates([path, tmp_path / "missing.nq"]) == ["http://www.w3.org/ns/sosa/resultTime", "http://e/timestamp"]
-    assert str(no_times([path], TimeProperties())) == (
+    assert candidates([(path, None), (tmp_path / "missing.nq", None)]) == [
+        "http://www.w3.org/ns/sosa/resultTime",
+        "http://e/timestamp",
+    ]
+    assert str(no_times([(path, None)], TimeProperties())) == (
         "error[no-times]: no event of the input has a time: none has prov:generatedAtTime, or prov:startedAtTime and "
         "prov:endedAtTime\nnote: times were seen as <http://www.w3.org/ns/sosa/resultTime>, <http://e/timestamp>\n"
         "help: add --time-property sosa"
     )
     path.write_text(quad("e1"))
-    assert str(no_times([path], TimeProperties.of(["sosa", "http://e/t"]))) == (
+    assert str(no_times([(path, None)], TimeProperties.of(["sosa", "http://e/t"]))) == (
         "error[no-times]: no event of the input has a time: none has sosa, http://e/t\nnote: no property with a time was seen\n"
         "help: give each event a time, or name its property by --time-property"
     )

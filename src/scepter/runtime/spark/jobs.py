@@ -18,13 +18,13 @@ from scepter.kernel.runs import Runs
 from scepter.kernel.shipping import Slices, buckets_by_key, buckets_by_window, furthest, split
 from scepter.kernel.texts import Texts
 from scepter.kernel.windows import Bounds, resolve
-from scepter.lift.reader import MappedReaders
 from scepter.physical.partitioning import PartitionKind, partitioning
 from scepter.physical.plan import PhysicalPlan
 from scepter.physical.sequence_plan import QueryPlan
 from scepter.physical.unit_nodes import Sequence
 from scepter.rdf.batch import EventBatch
 from scepter.rdf.hashing import TermKey, term_id
+from scepter.rdf.readers import Lift
 from scepter.rdf.terms import IRI, Triple
 from scepter.runtime.options import RunOptions
 from scepter.runtime.spark.background import ShippedBackground
@@ -55,7 +55,7 @@ class Job:
     """Whether its input is live, so that what several buckets give cannot meet once more."""
     identity: Identity | None = None
     """Of a live run: what its state depends on."""
-    lifts: Mapping[int, MappedReaders] = field(default_factory=dict)
+    lifts: Mapping[int, Lift] = field(default_factory=dict)
     """What makes events of the rows of streams, by their numbers."""
     parts: bool = True
     """Whether its results tell the events that each part selected: to decode their names costs as much as all the rest."""

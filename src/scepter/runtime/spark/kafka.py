@@ -24,11 +24,10 @@ from scepter.kafka.client import NO_BROKER, Bounds, gone, starts
 from scepter.kafka.messages import Span, read_span, shared
 from scepter.kafka.payloads import Payloads
 from scepter.kafka.topic import held, spans_of, told_by
-from scepter.lift.reader import MappedReaders
 from scepter.rdf.batch import DeadLetter, EventBatch
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.nquads import BATCH_BYTES, ReadState
-from scepter.rdf.readers import Reading
+from scepter.rdf.readers import Lift, Reading
 from scepter.rdf.source import DeadLetterTaker
 from scepter.rdf.times import TimeProperties
 from scepter.runtime.spark.batch import packed_rows
@@ -93,7 +92,7 @@ class _Messages:
         packing, times = self.settings.packing, self.settings.times
         return times if packing is None or times.inside else packing.job.options.times
 
-    def _lift(self) -> MappedReaders | None:
+    def _lift(self) -> Lift | None:
         packing = self.settings.packing
         return self.settings.lift or (None if packing is None else packing.job.lifts.get(packing.stream))
 

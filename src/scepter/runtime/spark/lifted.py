@@ -11,12 +11,14 @@ from pyspark.sql.types import DateType, IntegralType, TimestampNTZType, Timestam
 
 from scepter.errors import option_error
 from scepter.lift.columns import value_column
+from scepter.lift.context import no_table
+from scepter.lift.model import Mapping
 from scepter.lift.reader import MappedReaders, arrow_batches, needed_columns
 from scepter.lift.times import KINDS, text_times
 from scepter.rdf.batch import DeadLetter, EventBatch
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.nquads import BATCH_BYTES, ReadState
-from scepter.rdf.readers import Reading
+from scepter.rdf.readers import Lift, Reading
 from scepter.rdf.times import TimeProperties
 from scepter.runtime.spark.jobs import Job
 from scepter.timeline import TimeKind
@@ -28,7 +30,7 @@ def wanted_columns(job: Job, stream: int, columns: Sequence[str]) -> list[str]:
     """The columns of a stream's table that its events are made of."""
     if stream not in job.lifts:
         return [name for name in _PLAIN if name in columns]
-    mapping = job.lifts[stream].mapping
+    mapping = _mapping(job.lifts[stream], job.streams[stream].value)
     return [f"`{name}`" for name in needed_columns(mapping, columns, job.key, job.predicates, job.options.times)]
 
 
@@ -38,13 +40,20 @@ def lifted_batches(
     """The events that a mapping makes of rows."""
     run.times = job.options.times
     reading = Reading(job.key, stream, job.streams[stream].value, report, job.predicates, run, BATCH_BYTES, {})
-    yield from arrow_batches(job.lifts[stream].mapping, rows, reading)
+    yield from arrow_batches(_mapping(job.lifts[stream], reading.source_name), rows, reading)
 
 
-def lifted_kind(frame: DataFrame, stream: str, lift: MappedReaders, times: TimeProperties) -> TimeKind | None:
+def _mapping(lift: Lift, stream: str) -> Mapping:
+    if not isinstance(lift, MappedReaders):
+        raise no_table(stream)
+    return lift.mapping
+
+
+def lifted_kind(frame: DataFrame, stream: str, lift: Lift, times: TimeProperties) -> TimeKind | None:
     """The kind of the times that a mapping makes: the type of its column tells, or a look at the first value."""
-    needed_columns(lift.mapping, frame.columns, TermKey.fixed(), None, times)
-    section = lift.section(times)
+    mapping = _mapping(lift, stream)
+    needed_columns(mapping, frame.columns, TermKey.fixed(), None, times)
+    section = MappedReaders(mapping).section(times)
     if section.unit is not None or section.format is not None or section.zone is not None or len(section.time.parts) > 1:
         return TimeKind.DATETIME
     reference = section.time.references[0]

@@ -24,9 +24,10 @@ import numpy as np
 from scepter.errors import OptionError, ScepterError
 from scepter.rdf import grouping, scanner
 from scepter.rdf.batch import DeadLetter, EventBatch
-from scepter.rdf.files import GZIP_MAGIC, format_of, read_file, size_of
+from scepter.rdf.files import GZIP_MAGIC, HEAD, format_of, read_file, size_of
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.limits import DEFAULT, ReadLimits
+from scepter.rdf.messages import is_log
 from scepter.rdf.nquads import (
     BATCH_BYTES,
     NQuadsReader,
@@ -116,7 +117,9 @@ def divisible(part: Range) -> bool:
         if (part.format or format_of(path)) not in _LINE_FORMATS:
             return False
         with path.open("rb") as file:
-            return not file.read(len(GZIP_MAGIC)).startswith(GZIP_MAGIC)
+            head = file.read(HEAD)
+            # whether a line begins an event of a log, only what stands before it tells
+            return not head.startswith(GZIP_MAGIC) and not is_log(head)
     except (OSError, OptionError):  # whoever reads it tells why it cannot be read
         return False
 

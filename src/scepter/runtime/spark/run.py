@@ -13,16 +13,16 @@ from pyspark.sql import functions as F
 from scepter.errors import Diagnostic, option_error
 from scepter.kafka.address import is_kafka, parse_address
 from scepter.kafka.topic import held, told_by
-from scepter.lift.reader import MappedReaders
 from scepter.rdf.batch import DeadLetter
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.indexing import Progress
+from scepter.rdf.readers import Lift
 from scepter.rdf.terms import IRI
 from scepter.rdf.times import TimeProperties
 from scepter.rdf.untimed import Untimed, no_times
 from scepter.runtime.inputs import BackgroundGiven, OntologyGiven, load_background, load_ontology
 from scepter.runtime.local import missing_stream
-from scepter.runtime.maps import MapGiven, lifts_of
+from scepter.runtime.maps import ContextGiven, MapGiven, lifts_of
 from scepter.runtime.options import FUTURE, RunOptions, check_taken
 from scepter.runtime.planning import facts_of, planned
 from scepter.runtime.queries import Query
@@ -67,6 +67,7 @@ def run(
     time_property: str | Sequence[str] | None = None,
     limits: Mapping[str, int | str] | None = None,
     map: MapGiven = None,
+    context: ContextGiven = None,
     max_future: int | str | None = None,
 ) -> DataFrame:
     """The matches as a DataFrame: start, end, then one column per projected variable (struct<type, value, datatype, lang>),
@@ -85,7 +86,7 @@ def run(
     )
     found = run_with_options(
         query, spark, streams, options, find_files=find_files, background=background, ontology=ontology, parts=False,
-        lifts=lifts_of(query, map, streams, options.times),
+        lifts=lifts_of(query, map, streams, options.times, context),
     )  # fmt: skip
     return _called(found, query.answers)
 
@@ -112,7 +113,7 @@ def run_with_options(
     parts: bool = True,
     warn: Callable[[Diagnostic], None] = lambda diagnostic: None,
     progress: Progress | None = None,
-    lifts: Mapping[str, MappedReaders] | None = None,
+    lifts: Mapping[str, Lift] | None = None,
     claim: Callable[[Identity], None] | None = None,
 ) -> DataFrame:
     """As `run`, with the columns `_query` (which query of the file) and, if `parts`, `_events` (part -> names of events).
@@ -183,7 +184,7 @@ def run_with_options(
 
 def _topic(
     spark: SparkSession, iri: str, what: str, options: RunOptions, report: Callable[[DeadLetter], None],
-    lift: MappedReaders | None,
+    lift: Lift | None,
 ) -> DataFrame:  # fmt: skip
     """What a topic holds, as a table. What is wrong with it is told here, by the driver."""
     register(spark)
@@ -194,14 +195,14 @@ def _topic(
     if isinstance(report, FolderLetters):
         reading = reading.option("deadLetterPath", report.folder)
     if lift is not None:
-        reading = reading.option("map", lift.mapping.text)
+        reading = reading.option(*lift.option)
     return reading.load(what)
 
 
 def _is_lifted(what: Given) -> bool:
     """Whether a table's own reader maps its rows: then it holds events."""
     options = source_options(what) if isinstance(what, DataFrame) else None
-    return options is not None and "map" in {name.lower() for name in options}
+    return options is not None and not {"map", "context"}.isdisjoint(name.lower() for name in options)
 
 
 def _files(what: Given, find_files: FindFiles) -> tuple[Sequence[Path], str] | None:
@@ -223,7 +224,7 @@ def _kind(
     files: Mapping[str, tuple[Sequence[Path], str] | None],
     times: TimeProperties,
     report: Callable[[DeadLetter], None],
-    lifts: Mapping[str, MappedReaders],
+    lifts: Mapping[str, Lift],
 ) -> TimeKind:
     letters: list[DeadLetter] = []
     untimed = Untimed(letters.append)
@@ -239,7 +240,10 @@ def _kind(
     if untimed.events:
         for letter in letters:  # nobody else will read the files
             report(letter)
-        raise no_times([path for there in files.values() if there is not None for path in there[0]], times, untimed.row)
+        raise no_times(
+            [(path, lifts.get(iri)) for iri, there in files.items() if there is not None for path in there[0]],
+            times, untimed.row,
+        )  # fmt: skip
     return TimeKind.INTEGER
 
 

@@ -42,13 +42,14 @@ from pyspark.sql.types import StructType
 from scepter.errors import nearest, option_error
 from scepter.kafka.address import Address, is_kafka, parse_address
 from scepter.kafka.topic import held, told_by
+from scepter.lift.context import load_context
 from scepter.lift.load import load_mapping
 from scepter.lift.reader import MappedReaders
 from scepter.rdf.batch import DeadLetter, EventBatch
 from scepter.rdf.files import stream_files
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.limits import DEFAULT, ReadLimits
-from scepter.rdf.readers import READERS
+from scepter.rdf.readers import READERS, Lift
 from scepter.rdf.source import DeadLetterTaker
 from scepter.rdf.times import PROV_TIMES, TimeProperties
 from scepter.runtime.spark.batch import PACKED, packed_rows
@@ -65,7 +66,7 @@ from scepter.timeline import TimeKind, parse_duration
 
 OPTIONS: Final = (
     "path", "paths", "stream", "timestamps", "timeProperty", "format", "names", "partitions",
-    "maxFilesPerTrigger", "maxEventsPerTrigger", "maxFileAge", "deadLetterPath", "limits", "map",
+    "maxFilesPerTrigger", "maxEventsPerTrigger", "maxFileAge", "deadLetterPath", "limits", "map", "context",
 )  # fmt: skip
 MOST: Final = 64 << 20
 """No task reads more bytes of a file that can be cut."""
@@ -92,7 +93,7 @@ class Settings:
     max_age: int
     dead_letters: str | None
     times: TimeProperties = PROV_TIMES
-    lift: MappedReaders | None = None
+    lift: Lift | None = None
     read_limits: ReadLimits = DEFAULT
     packing: Packing | None = None
     """What is wanted instead of rows of terms."""
@@ -122,7 +123,7 @@ class Settings:
             max_age=_age(given.get("maxfileage", "7d")),
             dead_letters=given.get("deadletterpath"),
             times=TimeProperties.of(given.get("timeproperty", "").split()),
-            lift=MappedReaders(load_mapping(given["map"])) if "map" in given else None,
+            lift=_lift(given),
             read_limits=ReadLimits.read(given.get("limits", "")),
             packing=None if packing is None else Packing.read(packing),
         )
@@ -154,6 +155,14 @@ class Settings:
             return first_kind([file.path for file in list_files(self.sources)], self.format, self.times, lift=self.lift)
         told = told_by(self.topic, held(self.topic), self.times, self.lift)
         return None if told is None else told.kind
+
+
+def _lift(given: Mapping[str, str]) -> Lift | None:
+    if "map" in given and "context" in given:
+        raise option_error("bad-option", "map and context exclude each other")
+    if "context" in given:
+        return load_context(given["context"])
+    return MappedReaders(load_mapping(given["map"])) if "map" in given else None
 
 
 def _sources(given: Mapping[str, str]) -> tuple[str, ...]:

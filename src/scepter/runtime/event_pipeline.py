@@ -1,0 +1,171 @@
+"""Events at work: a pipeline whose rows stand for sets of triples, and whose contradictions become dead letters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from scepter.algebra.events import EventQuery
+from scepter.algebra.query import Construct
+from scepter.errors import Diagnostic, QueryError
+from scepter.kernel.build import Surroundings
+from scepter.kernel.events.assertions import AssertionSets, numbers_of
+from scepter.kernel.events.build import Occurring
+from scepter.kernel.events.operators import Returned, event_of
+from scepter.kernel.events.parts import Part, Parts
+from scepter.kernel.lineage import Lineage
+from scepter.kernel.rows import Int64, Rows
+from scepter.physical.plan import UnitPlan
+from scepter.rdf.batch import DeadLetter
+from scepter.runtime.event_grounds import EventGrounds
+from scepter.runtime.event_matches import EventMatches
+from scepter.runtime.matches import Match, MatchRows
+from scepter.runtime.pipeline import Pipeline
+from scepter.runtime.why import Why
+from scepter.timeline import format_instant
+
+if TYPE_CHECKING:
+    from scepter.runtime.registry import TaskSetup
+
+_SETS = 1 << 17
+"""So many sets are kept before those that no row has are let go."""
+
+
+def event_pipeline(plan: UnitPlan, setup: TaskSetup) -> EventPipeline:
+    """An event query at work."""
+    query, grounds = plan.unit, setup.grounds
+    assert isinstance(query, EventQuery) and grounds is not None  # made with the engine
+    for event in query.composite:
+        try:
+            _ = event.within and event.within.ticks(setup.kind, setup.options.time_unit)
+        except ValueError as error:
+            advice = "choose a longer duration or a finer --time-unit"
+            raise QueryError(Diagnostic("duration", str(error), event.span, advice)) from None
+    lineage, sets = Lineage(), AssertionSets(setup.key, setup.texts)
+    events = Occurring(grounds.recogniser, sets, Parts(lineage) if setup.options.why else None)
+    around = Surroundings(
+        setup.key, setup.texts, setup.background, setup.kind, setup.options.time_unit, lineage=lineage, events=events
+    )
+    return EventPipeline(plan, query, setup, around, events, grounds)
+
+
+class EventPipeline(Pipeline):
+    """An event query at work."""
+
+    def __init__(
+        self,
+        plan: UnitPlan,
+        query: EventQuery,
+        setup: TaskSetup,
+        around: Surroundings,
+        events: Occurring,
+        grounds: EventGrounds,
+    ) -> None:
+        super().__init__(plan.root, Construct(()), plan.number, setup, around, at_once=plan.at_once, measured=setup.measured)
+        self._query, self._occurring, self._grounds = query, events, grounds
+        self._swept = _SETS
+
+    def finish(self) -> Sequence[Match]:
+        """What is left."""
+        found = super().finish()
+        self._tell()
+        return found
+
+    # ---- instants that may be undone
+
+    def save(self) -> None:
+        """Start an instant that may be undone."""
+        super().save()
+        self._occurring.sets.save()
+
+    def undo(self) -> None:
+        """Back to `save`."""
+        super().undo()
+        self._occurring.sets.undo()
+        self._root.letters.clear()
+
+    def commit(self) -> None:
+        """Keep what was done since `save`; tell of contradictions, and let go of sets that no row has."""
+        self._tell()
+        super().commit()
+        sets = self._occurring.sets
+        if len(sets) > self._swept:
+            arrays = list(super().swap_refs())
+            exchange = sets.keep(numbers_of(arrays))
+            for array in arrays:
+                exchange(array)
+            self._swept = max(_SETS, 2 * len(sets))
+            if self._occurring.parts is not None:
+                self._occurring.parts.prune()
+
+    def swap_refs(self) -> Iterator[Int64]:
+        """Each array of text refs; those of sets stay as they are."""
+        yield from super().swap_refs()
+        yield self._occurring.sets.refs()
+
+    def state_rows(self) -> Mapping[str, int]:
+        """Occurrences that operators keep, and rows that wait for their time."""
+        return {"occurrences": 0, **super().state_rows()}
+
+    def live_events(self) -> Int64:
+        """Matches show assertions, not events."""
+        return np.empty(0, np.int64)
+
+    # ---- contradictions
+
+    @property
+    def _root(self) -> Returned:
+        root = self._operators[-1]
+        assert isinstance(root, Returned)
+        return root
+
+    def _tell(self) -> None:
+        for rows in self._root.letters:
+            for row in range(len(rows)):
+                self._setup.dead_letter(self._letter(rows, row))
+        self._root.letters.clear()
+
+    def _letter(self, rows: Rows, row: int) -> DeadLetter:
+        conflict = self._occurring.sets.terms(int(rows.ids[row, 0]), int(rows.refs[row, 0]))
+        shown = " . ".join(sorted(" ".join(map(str, triple)) for triple in conflict))
+        ((stream, _, name),) = self._around.lineage.selected(int(rows.lineage[row]))
+        when = format_instant(int(rows.end[row]), self._setup.kind)
+        item = "" if name < 0 else f" {self._setup.texts.term(name)}"
+        reason = f"inconsistent: the item{item} at {when} contradicts the ontology"
+        return DeadLetter(self._setup.streams()[stream].value, None, reason, shown)
+
+    # ---- matches
+
+    def _matches(self, rows: Rows) -> Sequence[Match]:
+        if not len(rows):
+            return []
+        members = self._occurring.sets.members(np.ascontiguousarray(rows.refs[:, 0]))
+        view, refs, individuals = self._setup.texts.table_view(members.ids, members.refs, rows.refs[:, 1])
+        batch = EventMatches(
+            query=self._number,
+            kind=self._setup.kind,
+            form=self._query.form,
+            start=rows.start.tolist(),
+            end=rows.end.tolist(),
+            event=event_of(rows.ids[:, 2].view(np.int64), self._query.returned),
+            first=np.searchsorted(members.row, np.arange(len(rows) + 1)).tolist(),
+            ids=members.ids,
+            refs=refs,
+            individual_ids=rows.ids[:, 1].tolist(),
+            individual_refs=individuals.tolist(),
+            texts=view,
+        )
+        if self._occurring.parts is not None:
+            batch.told = [self._why(batch, row, node) for row, node in enumerate(rows.lineage.tolist())]
+        return MatchRows(batch, range(len(rows)))
+
+    def _why(self, batch: EventMatches, row: int, node: int) -> Why:
+        assert self._occurring.parts is not None
+        parts = self._occurring.parts.of(node)
+        if batch.individual_ids[row]:  # a logical event is its only part
+            return self._grounds.why(parts[0])
+        assertions = frozenset(batch._asserted(row))
+        whole = Part(batch.event[row], batch._individual(row), assertions, batch.start[row], batch.end[row], parts)
+        return self._grounds.why(whole)
