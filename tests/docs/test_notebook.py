@@ -54,7 +54,7 @@ def shown() -> list[str]:
         (2, "fell by"),
         (3, "the match would last too long, from 1: WITHIN 10 time units, by 1"),
         (4, "55 &lt; 0.7 * 60 = 42, by 13"),
-        (5, "1 8 http://example/ACME\n"),
+        (5, "(1, 8, 'http://example/ACME')"),
         (6, "<iframe"),
     ],
 )

@@ -330,13 +330,10 @@ class _Planner:
 
     def _union(self, pattern: Union, longest: int | None, *, alone: bool) -> Node:
         mark = self._name("side")
-        found: Node | None = None
-        for number, side in enumerate(_sides(pattern)):
-            each = self.node(side, longest, alone=alone)
-            if self.plain:
-                each = nodes.Extend(each, mark, Constant(to_literal(number)))
-            found = each if found is None else nodes.Union(found, each)
-        assert found is not None
+        sides = [self.node(side, longest, alone=alone) for side in _sides(pattern)]
+        if self.plain:
+            sides = [nodes.Extend(side, mark, Constant(to_literal(number))) for number, side in enumerate(sides)]
+        found = nodes.union_of(sides)
         return found if self.plain else Once(found)
 
     # ---- one side
