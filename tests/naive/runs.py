@@ -57,6 +57,12 @@ class Run:
     iterations: Mapping[str, tuple[Solution, ...]] = field(default_factory=dict)
     opening: Solution = field(default_factory=dict)
     """The mapping after the first atom (of a Kleene atom: its first iteration)."""
+    labels: tuple[str, ...] = ()
+    """The GPM that selected each of the events."""
+
+    def times(self, label: str) -> list[int]:
+        """The times of the events that a GPM selected."""
+        return [event.time for event, by in zip(self.selected, self.labels, strict=True) if by == label]
 
     @property
     def time(self) -> int:

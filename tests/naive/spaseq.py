@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from naive.answers import aggregate, results
@@ -18,11 +18,14 @@ from scepter.algebra.query import (
     Conjunction,
     Construct,
     Disjunction,
+    Gap,
     Iteration,
     Negation,
     Optional,
+    Preference,
     Program,
     Query,
+    Resume,
     Scan,
     Selection,
     Sliding,
@@ -47,6 +50,13 @@ class _Place:
     selection: Selection | None
     negated: tuple[Scan, ...]
     atom: Scan | Conjunction | Disjunction | Iteration
+    position: int
+    """Which step of the query it is."""
+    bound: tuple[str, int] | None = None
+    """16: (label, d): at most d after the last event of that GPM."""
+
+    def late(self, run: Run, time: int) -> bool:
+        return self.bound is not None and time - run.times(self.bound[0])[-1] > self.bound[1]
 
 
 def evaluate_program(
@@ -91,8 +101,10 @@ def _evaluate(
     ]
     length = query.window.duration.ticks(kind, unit) if isinstance(query.window, Tumbling | Sliding) else 0
 
+    gaps = {gap: gap.duration.ticks(kind, unit) for gap in find(query, Gap)}
+
     def over(members: Sequence[Seen], partition: Solution) -> _Evaluation:
-        return _Evaluation(query, members, dataset, Window(query.window, members, start, length), partition)
+        return _Evaluation(query, members, dataset, Window(query.window, members, start, length), partition, gaps)
 
     whole = over(seen, {})
     if not query.partition:
@@ -121,19 +133,112 @@ class _Evaluation:
     dataset: Dataset
     window: Window
     partition: Solution
+    gaps: Mapping[Gap, int] = field(default_factory=dict)
 
     @property
     def times(self) -> list[int]:
         return sorted({event.time for event in self.events})
 
     def matches(self) -> list[Found]:
+        if self.query.timeouts:
+            return self.timed_out()
         found = []
-        for places, trailing in _variants(self.query.pattern.steps):
+        for places, trailing in _variants(self.query.pattern.steps, self.gaps):
             for run in self._runs(places):
                 end = self._end(run, places[0].negated, trailing)
                 if end is not None:
-                    found.append(Found(run, end))
+                    found.append((Found(run, end), bool(trailing)))
+        return self.skipped(found) if self.query.skip else [each for each, _ in found]
+
+    # --- 17: AFTER MATCH SKIP
+
+    def skipped(self, found: list[tuple[Found, bool]]) -> list[Found]:
+        """In order of detection each match that begins where the search goes on after those before it."""
+        assert self.query.skip is not None
+        kept: list[Found] = []
+        since = -1
+        for match, trailing in sorted(found, key=lambda each: _detection(each[0])):
+            first = match.run.selected[0].time
+            if first >= since:
+                kept.append(match)
+                close = isinstance(self.query.window, Tumbling) and trailing  # the next window's first instant
+                label = self.query.skip.label or ""
+                match self.query.skip.resume:
+                    case Resume.NEXT:
+                        resume = first + 1
+                    case Resume.PAST_LAST:
+                        resume = match.end + (0 if close else 1)
+                    case Resume.FIRST:
+                        resume = match.run.times(label)[0]
+                    case Resume.LAST:
+                        resume = match.run.times(label)[-1]
+                since = max(since, resume)
+        return kept
+
+    # --- 18: partial matches that ran out of time
+
+    def timed_out(self) -> list[Found]:
+        """What waits for an event, in every reading of the query that begins like it, when its time is over."""
+        readings = list(_variants(self.query.pattern.steps, self.gaps))
+        waiting: list[tuple[tuple[int, ...], int, Run, int]] = []
+        for number, (places, _) in enumerate(readings):
+            for taken in range(1, len(places) + 1):
+                for run in self._runs(places, taken):
+                    end = self._waits(places, taken, run)
+                    if end is not None:
+                        waiting.append((tuple(place.position for place in places[:taken]), number, run, end))
+        found: list[Found] = []
+        for begun, _, run, end in waiting:
+            alike = {n for n, (places, _) in enumerate(readings) if tuple(p.position for p in places[: len(begun)]) == begun}
+            same = {n for other, n, twin, _ in waiting if other == begun and _same(run, twin)}
+            if alike == same and not any(_same(run, known.run) for known in found):
+                found.append(Found(run, end))
         return found
+
+    def _waits(self, places: Sequence[_Place], taken: int, run: Run) -> int | None:
+        """When the time of a run is over that then still waits; None for one that does not."""
+        if not self.window.inside(run):
+            return None
+        deadlines = [run.times(p.bound[0])[-1] + p.bound[1] for p in places[taken:] if p.bound and run.times(p.bound[0])]
+        last, atom = places[taken - 1], places[taken - 1].atom
+        short = isinstance(atom, Iteration) and len(run.iterations[atom.scan.label]) < atom.least
+        if short and last.bound is not None:
+            deadlines.append(run.times(last.bound[0])[-1] + last.bound[1])
+        deadline = min(deadlines, default=None)
+        if self.query.window is None and deadline is None:
+            return None
+
+        def reached(time: int) -> bool:
+            open_ = self.query.window is None or self.window.reaches_forward(run, time)
+            return open_ and (deadline is None or time <= deadline)
+
+        later = [time for time in self.times if time > run.time and reached(time)]
+        if short:
+            assert isinstance(atom, Iteration)
+            went_on = any(reached(longer.time) for longer in self._iteration(last, run))
+            if went_on or (atom.selection is Selection.STRICT and later):
+                return None
+        elif taken == len(places) or not self._still(places, taken, run, later):
+            return None
+        end = self.window.over(run, deadline)
+        return end if self._clear_before(run, places[0].negated, end) else None
+
+    def _still(self, places: Sequence[_Place], taken: int, run: Run, later: Sequence[int]) -> bool:
+        """Whether a run goes on waiting for its next step behind these times."""
+        place = places[taken]
+        if self._held(places[taken - 1], run) in later:
+            return False
+        refused = [t for t in later if any(self._refused(place.negated, run, e) for e in self.events if e.time == t)]
+        match place.selection:
+            case Selection.STRICT if place.negated:
+                return not later or (len(later) == 1 and not refused)
+            case Selection.STRICT:
+                return not later
+            case Selection.NEXT:
+                accepted = any(self.at(place.atom, run, time) for time in later if not place.late(run, time))
+                return not refused and not accepted
+            case _:
+                return not refused
 
     def partitions(self, names: Sequence[str]) -> list[Solution]:
         """14. CHOICE: a mapping that leaves one of the variables unbound (by an OPTIONAL) is in no partition."""
@@ -183,7 +288,7 @@ class _Evaluation:
         match atom:
             case Scan():
                 return [
-                    replace(run, selected=(*run.selected, event), mapping=mapping)
+                    replace(run, selected=(*run.selected, event), mapping=mapping, labels=(*run.labels, atom.label))
                     for event in self.events
                     if event.time == time
                     for mapping in self.accepted(atom, run, event)
@@ -203,19 +308,24 @@ class _Evaluation:
 
     # --- how one event follows another
 
-    def _runs(self, places: Sequence[_Place]) -> list[Run]:
+    def _runs(self, places: Sequence[_Place], taken: int | None = None) -> list[Run]:
+        """The runs through all places; through so many of them, also those whose last atom has too few iterations."""
         opened = [run for time in self.times for run in self.at(places[0].atom, Run(), time)]
         runs = [replace(run, opening=run.mapping) for run in opened]
-        runs = [longer for run in runs for longer in self._iterated(places[0].atom, run)]
-        for place in places[1:]:
-            runs = [
-                longer for run in runs for next_run in self._next(place, run) for longer in self._iterated(place.atom, next_run)
-            ]
+        for number, place in enumerate(places[:taken]):
+            if number:
+                runs = [longer for run in runs for longer in self._next(place, places[number - 1], run)]
+            short = taken is not None and number == taken - 1
+            following = places[number + 1] if number + 1 < len(places) else None
+            runs = [longer for run in runs for longer in self._iterated(place, following, run, short)]
         return runs
 
-    def _next(self, place: _Place, run: Run) -> list[Run]:
+    def _next(self, place: _Place, before: _Place, run: Run) -> list[Run]:
         later = [time for time in self.times if time > run.time]
-        found = {time: self.at(place.atom, run, time) for time in later}
+        found = {time: [] if place.late(run, time) else self.at(place.atom, run, time) for time in later}
+        # 15: what can be a further iteration of a greedy atom is one
+        held = self._held(before, run)
+        found = {time: [] if held is not None and time >= held else longer for time, longer in found.items()}
         match place.selection:
             case Selection.STRICT if place.negated:
                 return self._next_strict_after_negation(place, run, later, found)
@@ -260,24 +370,51 @@ class _Evaluation:
     def _between(self, after: int, before: int) -> list[Seen]:
         return [event for event in self.events if after < event.time < before]
 
-    def _iterated(self, atom: Atom, run: Run) -> Iterator[Run]:
-        """7: the run itself and, for a Kleene atom, the runs with more iterations."""
-        yield run
-        if isinstance(atom, Iteration):
-            for longer in self._iteration(atom, run):
-                yield from self._iterated(atom, longer)
+    def _iterated(self, place: _Place, following: _Place | None, run: Run, short: bool) -> Iterator[Run]:
+        """7, 15: the run itself and, for a Kleene atom, the runs with more iterations."""
+        atom = place.atom
+        if not isinstance(atom, Iteration):
+            yield run
+            return
+        rounds = len(run.iterations[atom.scan.label])
+        if rounds >= atom.least or short:
+            yield run
+        if atom.most is not None and rounds >= atom.most:
+            return
+        leaves = None
+        if atom.preference is Preference.RELUCTANT and following is not None and rounds >= atom.least:
+            # 15: what can be the next atom's event is that
+            times = [time for time in self.times if time > run.time]
+            times = times[:1] if following.selection is Selection.STRICT else times
+            accepted = [t for t in times if not following.late(run, t) and self.at(following.atom, run, t)]
+            leaves = min(accepted, default=None)
+        for longer in self._iteration(place, run):
+            if leaves is None or longer.time < leaves:
+                yield from self._iterated(place, following, longer, short)
 
-    def _iteration(self, atom: Iteration, run: Run) -> list[Run]:
+    def _held(self, before: _Place, run: Run) -> int | None:
+        """15: when a further iteration of a greedy atom comes."""
+        atom = before.atom
+        if not isinstance(atom, Iteration) or atom.preference is not Preference.GREEDY:
+            return None
+        if atom.most is not None and len(run.iterations[atom.scan.label]) >= atom.most:
+            return None
+        return min((longer.time for longer in self._iteration(before, run)), default=None)
+
+    def _iteration(self, place: _Place, run: Run) -> list[Run]:
+        atom = place.atom
+        assert isinstance(atom, Iteration)
         label = atom.scan.label
         base = {name: term for name, term in run.mapping.items() if name not in atom.local}
         later = [time for time in self.times if time > run.time]
         found: dict[int, list[Run]] = {time: [] for time in later}
         for event in self.events:
-            if event.time > run.time:
+            if event.time > run.time and not place.late(run, event.time):
                 # CHOICE: PREV and the aggregates take a variable's value from the joined mapping of the iteration.
                 for mapping in self.accepted(atom.scan, run, event, base, previous=run.iterations[label][-1]):
                     iterations = {**run.iterations, label: (*run.iterations[label], mapping)}
-                    longer = replace(run, selected=(*run.selected, event), mapping=mapping, iterations=iterations)
+                    selected, labels = (*run.selected, event), (*run.labels, label)
+                    longer = replace(run, selected=selected, labels=labels, mapping=mapping, iterations=iterations)
                     found[event.time].append(longer)
         match atom.selection:
             case Selection.STRICT:
@@ -304,17 +441,29 @@ class _Evaluation:
             if any(self._refused(trailing, run, event) for event in after):
                 return None
             end = self.window.close(run)
-        if leading:
-            # 8: compatible with the run it precedes, that is with the mapping the first atom starts the run with.
-            opening = Run(mapping=run.opening)
-            before = [event for event in self.events if event.time < run.selected[0].time]
-            before = [event for event in before if self.window.reaches_back(run, end, event.time)]
-            if any(self._refused(leading, opening, event) for event in before):
-                return None
-        return end
+        return end if self._clear_before(run, leading, end) else None
+
+    def _clear_before(self, run: Run, leading: Sequence[Scan], end: int) -> bool:
+        """8: compatible with the run it precedes, that is with the mapping the first atom starts the run with."""
+        opening = Run(mapping=run.opening)
+        before = [event for event in self.events if event.time < run.selected[0].time]
+        before = [event for event in before if self.window.reaches_back(run, end, event.time)]
+        return not any(self._refused(leading, opening, event) for event in before)
 
 
-def _variants(steps: Sequence[Step]) -> Iterator[tuple[list[_Place], tuple[Scan, ...]]]:
+def _detection(match: Found) -> tuple[object, ...]:
+    """17: by end, by first event, more events before fewer, by the mapping's text."""
+    mapping = " ".join(f"?{name} {term}" for name, term in sorted(match.run.mapping.items()))
+    numbers = sorted({event.number for event in match.run.selected})
+    return match.end, match.run.selected[0].time, -len(numbers), mapping, numbers
+
+
+def _same(one: Run, other: Run) -> bool:
+    """11: the same events and the same mapping."""
+    return {e.number for e in one.selected} == {e.number for e in other.selected} and one.mapping == other.mapping
+
+
+def _variants(steps: Sequence[Step], gaps: Mapping[Gap, int] | None = None) -> Iterator[tuple[list[_Place], tuple[Scan, ...]]]:
     """9: every `B?` once as `B` and once as `B!`. Then the positive atoms with the negations before them, and what trails."""
     choices = [
         [Step(step.atom.scan, step.selection), Step(Negation(step.atom.scan), step.selection)]
@@ -325,14 +474,15 @@ def _variants(steps: Sequence[Step]) -> Iterator[tuple[list[_Place], tuple[Scan,
     for variant in itertools.product(*choices):
         places: list[_Place] = []
         negated: tuple[Scan, ...] = ()
-        for step in variant:
+        for position, step in enumerate(variant):
             match step.atom:
                 case Negation(scan):
                     negated = (*negated, scan)
                 case Optional():
                     raise AssertionError("every optional atom has been replaced")
                 case positive:
-                    places.append(_Place(step.selection, negated, positive))
+                    bound = None if step.bound is None else (step.bound.label, (gaps or {})[step.bound])
+                    places.append(_Place(step.selection, negated, positive, position, bound))
                     negated = ()
         if places:  # CHOICE: A? alone without its A selects no event and is no match
             yield places, negated

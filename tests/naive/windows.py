@@ -80,3 +80,19 @@ class Window:
                 return max(e.time for e in self.events if e.time >= run.time and self._count(run.start, e.time) <= limit)
             case unreachable:
                 assert_never(unreachable)
+
+    def over(self, run: Run, deadline: int | None) -> int:
+        """18: when the time of a partial match is over."""
+        if self.window is None:
+            assert deadline is not None
+            return deadline
+        if deadline is None:
+            return self.close(run)
+        if isinstance(
+            self.window, Counting
+        ):  # CHOICE: a window of events that never fills up does not close before a gap bound
+            full = self._count(run.start, max(event.time for event in self.events)) >= self.window.events
+            return min(deadline, self.close(run)) if full else deadline
+        # a tumbling window is over with its last instant, and says so with its close
+        last = self.close(run) - 1 if isinstance(self.window, Tumbling) else self.close(run)
+        return deadline if deadline < last else self.close(run)

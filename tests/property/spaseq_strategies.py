@@ -55,27 +55,55 @@ class _Writing:
 
 
 @st.composite
-def queries(draw: st.DrawFn) -> QueryText:
-    """A query that every check accepts."""
+def queries(draw: st.DrawFn, common_words: bool = True) -> QueryText:
+    """A query that every check accepts; `common_words`: also with rules 15 to 18, and not with `+` alone."""
     count = draw(st.sampled_from([1, 1, 1, 2, 2, 3]))
     writing = _Writing(STREAMS[:count], partitioned=draw(st.integers(0, 4)) == 0)
     length = draw(st.sampled_from([1, 2, 2, 2, 3, 3, 4]))
     forms = draw(st.lists(st.sampled_from(_FORMS), min_size=length, max_size=length))
     if not any(form in _SURE for form in forms):
         forms[draw(st.integers(0, len(forms) - 1))] = draw(st.sampled_from(_SURE))
-    sequence = ""
+    sequence, sure = "", list[str]()
     for number, form in enumerate(forms):
         atom = _atom(draw, writing, form)
+        if form == "+" and not common_words:
+            atom = f"{atom[0]}+"
+        if atom.endswith(("GREEDY", "RELUCTANT")) and (number + 1 == len(forms) or forms[number + 1] in "!?"):
+            atom = atom.split()[0]  # the last of a sequence, or before what may select nothing: refused
+        if common_words and sure and form not in "!?" and draw(st.integers(0, 4)) == 0:
+            atom += f" WITHIN {draw(st.integers(1, 6))} OF {draw(st.sampled_from(sure))}"
+        if form in (".", "+"):
+            sure.append(atom[0])
         sequence += (f" {draw(st.sampled_from(_OPERATORS))} " if number else "") + atom
-    window = draw(_windows(needed=forms[-1] in "!?" or writing.partitioned))
+    ends = draw(st.sampled_from([""] * 6 + ["timeout", "timeout", "skip", "skip"])) if common_words else ""
+    window = draw(_windows(needed=forms[-1] in "!?" or writing.partitioned or ends == "timeout"))
     if writing.partitioned:
         window += " PARTITION BY (?s)"
+    if ends == "timeout":
+        window += " ON TIMEOUT"
+    elif ends == "skip":
+        resumes = ["PAST LAST", "TO NEXT"] + [f"TO {which} {label}" for label in sure for which in ("FIRST", "LAST")]
+        window += f" AFTER MATCH SKIP {draw(st.sampled_from(resumes))}"
     lines = ["PREFIX : <http://example/>", _result(draw, writing), window]
     lines += [f"FROM STREAM S{number + 1} <{iri}>" for number, iri in enumerate(writing.streams)]
     lines += ["WHERE {", f"  SEQ ({sequence})", *(f"  {line}" for line in writing.definitions), "}"]
     return QueryText("\n".join(line for line in lines if line) + "\n", writing.streams)
 
 
+_QUANTIFIERS = (
+    "+",
+    "+",
+    "+",
+    "+",
+    "{2}",
+    "{1,2}",
+    "{2,3}",
+    "{2,}",
+    "+ GREEDY",
+    "+ RELUCTANT",
+    "{1,2} GREEDY",
+    "{2,3} RELUCTANT",
+)
 _FORMS = (".", ".", ".", "+", "+", "?", "!", "&", "|", "&|")
 _SURE = (".", "+", "&", "|", "&|")
 
@@ -86,7 +114,7 @@ def _atom(draw: st.DrawFn, writing: _Writing, form: str) -> str:
             label, bound = _gpm(draw, writing, kleene=True)
             writing.kleene.append((label, bound[0]))
             writing.visible += bound
-            return f"{label}+"
+            return label + draw(st.sampled_from(_QUANTIFIERS))
         case "!":
             label, _ = _gpm(draw, writing)
             return f"{label}!"

@@ -36,7 +36,7 @@ MANY = settings(
 
 @st.composite
 def runs(draw: st.DrawFn) -> tuple[QueryText, list[naive.Event]]:
-    query = draw(queries())
+    query = draw(queries(common_words=False))
     return query, draw(events(query.streams))
 
 

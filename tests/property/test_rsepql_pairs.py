@@ -80,7 +80,9 @@ def answers(text: str, arriving: list[scepter.Event], size: int, **options: Any)
     matches += engine.close()
     rows: list[tuple[object, ...]] = []
     for match in matches:
-        bindings = frozenset((name, type(term), str(term)) for name, term in match.bindings.items())
+        # labels of blank nodes depend on the order in which the events of one instant are taken
+        texts = {name: "" if isinstance(term, BlankNode) else str(term) for name, term in match.bindings.items()}
+        bindings = frozenset((name, type(term), texts[name]) for name, term in match.bindings.items())
         shown = tuple((label, tuple(sorted(place[id(e)] for e in events))) for label, events in sorted(match.events.items()))
         rows.append((match.start, match.end, bindings, shown))
     return rows

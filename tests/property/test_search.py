@@ -68,7 +68,7 @@ def runs_of(rows: list[Row]) -> Runs:
     zero = np.zeros(len(rows), np.int64)
     return Runs(
         column("time"), zero, zero, column("limit"), column("rank_limit"), zero, zero, zero, zero.astype(np.uint64), zero,
-        *columns(rows, VARIABLES),
+        zero + 1, np.zeros((len(rows), 0), np.int64), *columns(rows, VARIABLES),
     )  # fmt: skip
 
 

@@ -54,13 +54,28 @@ class Disjunction:
     right: Atom
 
 
+class Preference(Enum):
+    """Which numbers of iterations go on (SPAseq rule 15)."""
+
+    EVERY = "every"
+    """Every number that is allowed is a partial match of its own."""
+    GREEDY = "greedy"
+    """What can be a further iteration is one: the next atom's event comes before it."""
+    RELUCTANT = "reluctant"
+    """What can be the next atom's event is that: a further iteration comes before it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Iteration:
-    """`B+` (Kleene): each iteration follows the last by `selection`; `local` variables are bound anew by each."""
+    """`B+`, `B{n,m}` (Kleene): `least` to `most` iterations, each of which follows the last by `selection`; `local` variables
+    are bound anew by each."""
 
     scan: Scan
     selection: Selection
     local: tuple[str, ...]
+    least: int = 1
+    most: int | None = None
+    preference: Preference = Preference.EVERY
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +109,21 @@ class Selection(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class Gap:
+    """`WITHIN d OF A`: at most so long after the last event of the part `label` (SPAseq rule 16)."""
+
+    duration: Duration
+    label: str
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Step:
     """One atom of a sequence and the operator before it (None for the first)."""
 
     atom: Atom
     selection: Selection | None = None
+    bound: Gap | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +159,28 @@ class Counting:
 
 
 Window: TypeAlias = Tumbling | Sliding | Counting
+
+
+class Resume(Enum):
+    """Where the search goes on after a match."""
+
+    NEXT = "next"
+    """Behind the match's first event."""
+    PAST_LAST = "past-last"
+    """Behind its end."""
+    FIRST = "first"
+    """At the first event of one of its parts."""
+    LAST = "last"
+    """At the last event of one of its parts."""
+
+
+@dataclass(frozen=True, slots=True)
+class AfterMatch:
+    """`AFTER MATCH SKIP …`: no later match begins before that (SPAseq rule 17)."""
+
+    resume: Resume
+    label: str | None = None
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +220,9 @@ class Query:
     """Whether its streams are read as one."""
     solutions: bool = False
     """Whether a match is a mapping and an interval, whatever events it came from."""
+    skip: AfterMatch | None = None
+    timeouts: bool = False
+    """Whether the result is made of the partial matches that ran out of time (SPAseq rule 18)."""
 
     @property
     def into(self) -> IRI | None:

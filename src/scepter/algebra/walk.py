@@ -17,12 +17,13 @@ from scepter.algebra.continuous import ContinuousQuery, LastTriples, PeriodicQue
 from scepter.algebra.events import CompositeEvent, EventQuery, LogicalEvent
 from scepter.algebra.expressions import Expression
 from scepter.algebra.patterns import Path, Pattern, TriplePattern
-from scepter.algebra.query import Atom, Program, Query, Result, Sequence, Step, Stream, Window
+from scepter.algebra.query import AfterMatch, Atom, Gap, Program, Query, Result, Sequence, Step, Stream, Window
 from scepter.algebra.timed import Rule, Sources, TimedProgram, TimedQuery
 from scepter.algebra.windows import Landmark, StreamWindow, TimeWindow, WindowedQuery
 
 Algebra: TypeAlias = (
-    Expression | Pattern | Path | TriplePattern | Atom | Step | Sequence | Stream | Window | Result | Query | Program
+    Expression | Pattern | Path | TriplePattern | Atom | Step | Gap | Sequence | Stream | Window | AfterMatch | Result
+    | Query | Program
     | TimedProgram | TimedQuery | Rule | Sources
     | WindowedQuery | StreamWindow | Landmark | TimeWindow | windows.EventPattern
     | ContinuousQuery | PeriodicQuery | Source | PeriodicSource | Range | LastTriples

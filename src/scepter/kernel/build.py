@@ -11,6 +11,7 @@ from scepter.kernel import mapping, time_rows
 from scepter.kernel.background import Background
 from scepter.kernel.derive import Deriving, Pick
 from scepter.kernel.events.build import Occurring, event_operator, recognising
+from scepter.kernel.graph_scan import GraphScans
 from scepter.kernel.intake import Intake
 from scepter.kernel.lineage import Lineage
 from scepter.kernel.operator import Operator
@@ -30,6 +31,7 @@ from scepter.physical.derive_nodes import Derive, Picked, Recalled
 from scepter.physical.event_nodes import Contradictions, ItemGraphs, Recognise
 from scepter.physical.nodes import Node, TripleScan
 from scepter.physical.time_nodes import Answers, Inline, Once, Rename, StaticScan, TimeFilter, TimeJoin, TimeValues
+from scepter.physical.unit_nodes import GraphScan
 from scepter.physical.window_nodes import Fixed, ItemScan
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.terms import IRI
@@ -93,6 +95,8 @@ def leaf_groups(leaves: Sequence[Node], around: Surroundings) -> list[LeafGroup]
         match leaf:
             case TripleScan(streams=named):
                 together.setdefault((TripleScan, None if named is None else frozenset(named)), []).append(place)
+            case GraphScan():
+                together.setdefault((GraphScan, frozenset((leaf.stream,))), []).append(place)
             case ItemScan(streams=named):
                 together.setdefault((ItemScan, frozenset(named)), []).append(place)
             case Recognise(streams=named) | ItemGraphs(streams=named) | Contradictions(streams=named):
@@ -132,8 +136,14 @@ def _triple_scans(scans: Sequence[Node], around: Surroundings) -> Leaves:
     return EntailedTriples(some, around.flattened, around.key, around.texts, around.lineage, around.part)
 
 
+def _graph_scans(scans: Sequence[Node], around: Surroundings) -> Leaves:
+    some = [scan for scan in scans if isinstance(scan, GraphScan)]
+    return GraphScans(some, around.key, around.texts, around.background, around.lineage, around.part)
+
+
 _LEAVES: dict[type, Callable[[Sequence[Node], Surroundings], Leaves]] = {
     TripleScan: _triple_scans,
+    GraphScan: _graph_scans,
     ItemScan: lambda scans, around: Items(len(scans)),
     Recognise: recognising,
 }

@@ -70,6 +70,10 @@ class Lineage:
             else:
                 pending += [int(columns["right"][at]), int(columns["left"][at])]
 
+    def event(self, leaves: Int64) -> Int64:
+        """The events of leaves."""
+        return self._columns["event"][leaves]
+
     def branch(self, roots: Int64) -> tuple[Lineage, Int64]:
         """The nodes that some reach, apart from the rest, and where each of the given ones stands among them. Costs what they
         reach, not what there is."""

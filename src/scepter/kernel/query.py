@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scepter.algebra.expressions import Exists
-from scepter.algebra.query import Selection
+from scepter.algebra.query import Preference, Selection
 from scepter.algebra.walk import find
 from scepter.kernel.atoms import Atoms
 from scepter.kernel.background import Background
@@ -17,10 +17,11 @@ from scepter.kernel.exact import Exact
 from scepter.kernel.identity import identity, one_of_each
 from scepter.kernel.intake import Intake
 from scepter.kernel.nodes import Nodes
-from scepter.kernel.runs import Runs, concat_runs
+from scepter.kernel.runs import Runs, concat_runs, no_runs
 from scepter.kernel.scans import Scans
 from scepter.kernel.search import key_of
 from scepter.kernel.sequence import ChainKernel, Moment, labels
+from scepter.kernel.skip import Skipping
 from scepter.kernel.solutions import Int64, Solutions, UInt64, concat, empty
 from scepter.kernel.texts import Texts
 from scepter.kernel.windows import Bounds, Counts
@@ -83,6 +84,9 @@ class QueryKernel:
             for chain in plan.chains
             for step in chain.steps
         )
+        self.skipping = None if plan.skip is None else Skipping(plan.skip, plan, self.nodes, self._mapping)
+        iterations = [step.iteration for chain in plan.chains for step in chain.steps if step.iteration is not None]
+        self._prefers = any(iteration.preference is not Preference.EVERY for iteration in iterations)
         self.buffer: tuple[Solved, ...] = ()
         self.counts = Counts(bounds.events or 0)
         self._saved: tuple[tuple[Solved, ...], Counts, int] | None = None
@@ -143,8 +147,9 @@ class QueryKernel:
 
     @property
     def waits_for_closed_instants(self) -> bool:
-        """Whether an event at the very time of a match could still take it away: windows that count events."""
-        return self._bounds.events is not None
+        """Whether an event at the very time of a match could still take it away: in a window that counts events, by beginning
+        earlier (skip), by going on (timeouts), by going before (greedy, reluctant)."""
+        return self._bounds.events is not None or self.plan.skip is not None or self.plan.timeouts or self._prefers
 
     def release(self, until: int, closed: int) -> Runs:
         """Step over all instants up to `until`; of the last one more events may come unless it is `closed`."""
@@ -157,7 +162,12 @@ class QueryKernel:
         if self._bounds.events is not None:
             self.counts, seen = self.counts.observe(ticks.groups, ticks.times)
         moment = self._moment(tables, ticks, until, closed, seen)
-        found = self._distinct(concat_runs([chain.step(moment) for chain in self.chains]))
+        complete = [chain.step(moment) for chain in self.chains]
+        if self.plan.timeouts:
+            return self._timed_out([chain.timed_out(moment) for chain in self.chains])
+        found = self._distinct(concat_runs(complete))
+        if self.skipping is not None:
+            return self.skipping(found)
         if len(found) and len(self.chains) > 1:
             self._retract(found)
         return found
@@ -168,11 +178,51 @@ class QueryKernel:
         for chain in self.chains:
             chain.retract(lambda runs, row: identity(self.nodes, runs, row) in reported)
 
+    def _timed_out(self, parts: list[list[tuple[int, Runs]]]) -> Runs:
+        """The partial matches whose time was over: those of which no chain has gone on, or could be a match (rule 18).
+
+        Chains that begin alike are readings of one query: a run that waits in one of them waits in all, unless it went on.
+        """
+        prefixes = [tuple(step.atom for step in chain.steps) for chain in self.plan.chains]
+        found: dict[tuple[frozenset[int], bytes], tuple[Runs, int, set[int], set[int]]] = {}
+        for number, each in enumerate(parts):
+            for steps, runs in each:
+                alike = {n for n, atoms in enumerate(prefixes) if atoms[:steps] == prefixes[number][:steps]}
+                for row in range(len(runs)):
+                    _, _, _, seen = found.setdefault(identity(self.nodes, runs, row), (runs, row, alike, set()))
+                    seen.add(number)
+        kept = [runs.take(np.array([row])) for runs, row, alike, seen in found.values() if alike == seen]
+        return concat_runs([no_runs(len(self.plan.variables), len(self.plan.marks)), *kept])
+
+    def _mapping(self, runs: Runs, row: int) -> str:
+        """A run's mapping as text."""
+        names = self.plan.variables
+        bound = sorted(np.flatnonzero(runs.ids[row]).tolist(), key=names.__getitem__)
+        return " ".join(f"?{names[s]} {self._texts.term(int(runs.refs[row, s]))}" for s in bound)
+
     def finish(self) -> Runs:
         """The end of the input."""
+        if self.plan.timeouts:
+            return self._finish_timeouts()
         rest = self.release(MAX_INSTANT - 1, MAX_INSTANT - 1) if self.buffer else None
         done = concat_runs([chain.finish(self.last, self.counts) for chain in self.chains])
+        if self.skipping is not None:
+            done = self.skipping(self._distinct(done))
+            return done if rest is None else concat_runs([rest, done])
         return self._distinct(done if rest is None else concat_runs([rest, done]))
+
+    def _finish_timeouts(self) -> Runs:
+        """At the end of the input the time of all that wait is over, where it is bounded at all."""
+        rest = self.release(MAX_INSTANT - 1, MAX_INSTANT - 1)
+        if self._bounds.events is None:
+            return rest
+        moment = Moment([], np.empty(0, np.uint64), np.empty(0, np.int64), MAX_INSTANT - 1, MAX_INSTANT - 1)
+        parts = []
+        for chain in self.chains:
+            chain.expired = [(steps, runs) for steps, runs in chain.rest() if len(runs)]
+            moment.seen = self.counts.observe(np.empty(0, np.uint64), np.empty(0, np.int64))[1]
+            parts.append(chain.timed_out(moment))
+        return concat_runs([rest, self._timed_out(parts)])
 
     def _pop(self, until: int) -> tuple[list[Solutions], Ticks]:
         taken: list[list[Solutions]] = [[] for _ in self.plan.scans]
@@ -236,6 +286,8 @@ class QueryKernel:
     def save(self) -> None:
         """Start an instant that may be undone."""
         self._saved = (self.buffer, self.counts, len(self.nodes))
+        if self.skipping is not None:
+            self.skipping.save()
         for chain in self.chains:
             chain.save()
 
@@ -244,6 +296,8 @@ class QueryKernel:
         assert self._saved is not None
         self.buffer, self.counts, size = self._saved
         self.nodes.truncate(size)
+        if self.skipping is not None:
+            self.skipping.undo()
         for chain in self.chains:
             chain.undo()
 

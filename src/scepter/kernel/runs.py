@@ -36,6 +36,10 @@ class Runs:
     """The partition."""
     node: Int64
     """The last of its events, in the tree of nodes."""
+    round: Int64
+    """How many iterations of the atom taken last there were."""
+    marks: Int64
+    """One column per mark of the plan: the time of the event it speaks of, NOTHING before there is one."""
     ids: UInt64
     refs: Int64
     number: Float64
@@ -59,9 +63,10 @@ _TYPES = {"group": np.uint64, "ids": np.uint64, "number": np.float64, "scale": n
 _WIDE = frozenset(("ids", "refs", "number", "scale"))
 
 
-def no_runs(width: int) -> Runs:
+def no_runs(width: int, marks: int = 0) -> Runs:
     """No rows."""
-    return Runs(*(np.empty((0, width) if n in _WIDE else 0, _TYPES.get(n, np.int64)) for n in _NAMES))
+    columns = dict.fromkeys(_WIDE, width) | {"marks": marks}
+    return Runs(*(np.empty((0, columns[n]) if n in columns else 0, _TYPES.get(n, np.int64)) for n in _NAMES))
 
 
 def concat_runs(parts: Sequence[Runs]) -> Runs:
@@ -78,8 +83,8 @@ class Waiting:
     Dead rows stay in place until `sweep`, so that a savepoint is a length and the list of those killed since.
     """
 
-    def __init__(self, width: int) -> None:
-        self._columns: dict[str, NDArray[np.generic]] = {n: getattr(no_runs(width), n) for n in _NAMES}
+    def __init__(self, width: int, marks: int = 0) -> None:
+        self._columns: dict[str, NDArray[np.generic]] = {n: getattr(no_runs(width, marks), n) for n in _NAMES}
         self._key: UInt64 = np.empty(0, np.uint64)
         self._alive: NDArray[np.bool_] = np.empty(0, np.bool_)
         self._size = 0

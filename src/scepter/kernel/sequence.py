@@ -13,14 +13,15 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from scepter.algebra.query import Selection
+from scepter.algebra.query import Preference, Selection
 from scepter.kernel.nodes import ROOT, Nodes
+from scepter.kernel.preference import Rival
 from scepter.kernel.runs import Runs, Waiting, concat_runs, no_runs
 from scepter.kernel.search import NOTHING, instants_after, key_of, latest_before, sort_by_key
 from scepter.kernel.solutions import Int64, Solutions, UInt64, concat, empty
 from scepter.kernel.steps import Decide, Keyed, Order, StepSearch
 from scepter.kernel.windows import Bounds, Counts, rank_of
-from scepter.physical.sequence_plan import AtomPlan, Chain, NegationPlan, QueryPlan, StepPlan
+from scepter.physical.sequence_plan import AtomPlan, Chain, GapPlan, NegationPlan, QueryPlan, StepPlan
 from scepter.rdf.hashing import TermKey
 from scepter.timeline import MAX_INSTANT
 
@@ -71,6 +72,10 @@ class _Stage:
     again: StepSearch | None
     """The search for the next iteration."""
     iterating: Waiting
+    deadlines: tuple[GapPlan, ...] = ()
+    """The gap bounds of this and later steps that speak of a part taken before: behind them a run cannot be completed."""
+    rival: Rival | None = None
+    """What goes before this step's events."""
 
 
 class ChainKernel:
@@ -83,12 +88,15 @@ class ChainKernel:
         self._nodes = nodes
         self._decide = decide
         self._width = len(plan.variables)
-        self._none = no_runs(self._width)
+        self._marks = len(plan.marks)
+        self._none = no_runs(self._width, self._marks)
         self._labels = {label: i for i, label in enumerate(labels(plan))}
         self._term_key = key
         self._stages = self._build()
         self._trailing = [self._negation(n, self._bound_after(len(chain.steps))) for n in chain.trailing]
-        self._closing = Waiting(self._width)
+        self._closing = Waiting(self._width, self._marks)
+        self.expired: list[tuple[int, Runs]] = []
+        """(steps taken, runs whose time was over before the next one) of the last batch, where they are asked for."""
         self._just_closing = 0
         self._history: list[Solutions] = [empty(len(plan.atoms[n.atom].slots)) for n in chain.leading]
         self._saved_history = self._history
@@ -108,10 +116,23 @@ class ChainKernel:
             stages.append(
                 _Stage(
                     step, atom, StepSearch(step.atom, atom, step.key, step.shared, bound, self._plan.variables, self._term_key),
-                    tuple(self._negation(n, bound) for n in step.negations), Waiting(self._width), again, Waiting(self._width),
+                    tuple(self._negation(n, bound) for n in step.negations), Waiting(self._width, self._marks), again,
+                    Waiting(self._width, self._marks), self._deadlines(i),
                 )
             )  # fmt: skip
+            if i and (hurry := _greedy(stages[i - 1])) is not None:
+                stages[i].rival = hurry
         return stages
+
+    def _deadlines(self, step: int) -> tuple[GapPlan, ...]:
+        taken = {
+            self._plan.scans[s].label
+            for t in self._chain.steps[:step]
+            for b in self._plan.atoms[t.atom].branches
+            for s in b.scans
+        }
+        later = (s.bound for s in self._chain.steps[step:] if s.bound is not None)
+        return tuple(bound for bound in later if self._plan.marks[bound.mark].label in taken)
 
     def _bound_after(self, steps: int) -> frozenset[int]:
         return frozenset().union(*(self._plan.atoms[s.atom].slots for s in self._chain.steps[:steps]))
@@ -124,12 +145,13 @@ class ChainKernel:
 
     def step(self, moment: Moment) -> Runs:
         """The runs that this batch completes."""
+        self.expired = []
         arrivals = self._begin(moment)
         for i, stage in enumerate(self._stages):
             if i:
-                arrivals = self._advance(stage, arrivals, moment)
+                arrivals = self._advance(i, stage, arrivals, moment)
             if stage.again is not None:
-                arrivals = self._iterate(stage, stage.again, arrivals, moment)
+                arrivals = self._iterate(i, stage, stage.again, arrivals, moment)
         if self._trailing:
             arrivals = self._close(arrivals, moment)
         return self._clear_of_leading(arrivals, moment)
@@ -137,7 +159,7 @@ class ChainKernel:
     def finish(self, last: int, counts: Counts) -> Runs:
         """The end of the input: every window closes; one that counts events with the last of its partition (rule 14)."""
         if not self._trailing:
-            return no_runs(self._width)
+            return self._none
         rows = self._closing.live()
         runs = self._closing.runs.take(rows)
         self._closing.kill(rows)
@@ -176,14 +198,16 @@ class ChainKernel:
         return Runs(
             time=nothing, first=nothing, start=nothing, limit=nothing, rank_limit=zero, lead=nothing, lead_rank=zero,
             passed=nothing, group=np.zeros(n, np.uint64), node=np.full(n, ROOT, np.int64),
+            round=np.ones(n, np.int64), marks=np.full((n, self._marks), NOTHING, np.int64),
             ids=np.zeros((n, self._width), np.uint64), refs=np.full((n, self._width), -1, np.int64),
             number=np.full((n, self._width), np.nan), scale=np.full((n, self._width), -1, np.int8),
         )  # fmt: skip
 
     def _extend(
-        self, old: Runs, table: Solutions, rows: Int64, atom: AtomPlan, moment: Moment, local: frozenset[int] = frozenset()
+        self, old: Runs, table: Solutions, rows: Int64, atom: AtomPlan, moment: Moment, local: frozenset[int] | None = None
     ) -> Runs:
-        """The runs, each with the event(s) and mapping of its row, written into their columns."""
+        """The runs, each with the event(s) and mapping of its row written into their columns; with `local`, by an iteration."""
+        again, local = local is not None, local or frozenset()
         if not len(old):
             return self._none
         ids, refs, number, scale = old.ids, old.refs, old.number, old.scale
@@ -196,14 +220,19 @@ class ChainKernel:
             number[bound, slot] = table.number[at, column]
             scale[bound, slot] = table.scale[at, column]
         start = np.minimum(old.start, table.start[rows])
-        limit = old.limit if self._bounds.tumbling else np.minimum(old.limit, self._bounds.limit(old.first, start))
+        if self._bounds.gaps:  # a run that waited had the limit of its gap bound
+            limit = self._bounds.limit(old.first, start)
+        else:
+            limit = old.limit if self._bounds.tumbling else np.minimum(old.limit, self._bounds.limit(old.first, start))
         rank_limit = old.rank_limit
         if moment.seen is not None:
             rank_limit = np.minimum(rank_limit, self._bounds.rank_limit(rank_of(moment.seen, old.group, start, "left")))
         node = self._record(old.node, table, rows, atom)
+        rounds = old.round + 1 if again else np.ones(len(rows), np.int64)
+        marks = self._marked(old.marks, table, rows, atom) if self._marks else old.marks
         runs = Runs(
             table.time[rows], old.first, start, limit, rank_limit, old.lead, old.lead_rank,
-            np.full(len(rows), NOTHING, np.int64), old.group, node, ids, refs, number, scale,
+            np.full(len(rows), NOTHING, np.int64), old.group, node, rounds, marks, ids, refs, number, scale,
         )  # fmt: skip
         # the window bounds matches, not what an event may follow: an interval that is too long is accepted, and leads nowhere
         inside = runs.time <= runs.limit
@@ -223,6 +252,18 @@ class ChainKernel:
                 node[of] = self._nodes.append(node[of], part, table.events[at, position], table.names[at, position], values)
         return node
 
+    def _marked(self, marks: Int64, table: Solutions, rows: Int64, atom: AtomPlan) -> Int64:
+        """The marks with the times of the events just taken."""
+        for column, mark in enumerate(self._plan.marks):
+            for number, branch in enumerate(atom.branches):
+                if all(self._plan.scans[scan].label != mark.label for scan in branch.scans):
+                    continue
+                of = table.branch[rows] == number if len(atom.branches) > 1 else np.ones(len(rows), np.bool_)
+                if mark.first:
+                    of &= marks[:, column] == NOTHING
+                marks[of, column] = table.time[rows[of]]
+        return marks
+
     def _aggregated_values(self, label: str, atom: AtomPlan, table: Solutions, rows: Int64) -> Int64:
         values = np.full((len(rows), len(self._plan.aggregated)), -1, np.int64)
         for i, (part, slot) in enumerate(self._plan.aggregated):
@@ -234,22 +275,26 @@ class ChainKernel:
 
     # ---------------------------------------------------------------- going on
 
-    def _advance(self, stage: _Stage, arrivals: Runs, moment: Moment) -> Runs:
+    def _advance(self, step: int, stage: _Stage, arrivals: Runs, moment: Moment) -> Runs:
         """Let the waiting and the arriving runs take this step."""
         selection = stage.plan.selection
         assert selection is not None
         table = moment.keyed(stage.search, self._partition_columns[stage.plan.atom])
-        go = self._strict_with_negation if stage.negations and selection is Selection.STRICT else self._search
+        go = self._go
         waiting = stage.waiting
         todo = self._relevant(waiting, stage, selection, table, moment)
         found_old = go(stage, selection, waiting.runs, waiting.key, todo, table, moment) if len(todo) else _NOTHING_FOUND
-        self._release(waiting, found_old, moment)
+        self._run_out(step, self._release(waiting, found_old, moment))
         new_old = self._extend(waiting.runs.take(found_old.runs), table.rows, found_old.rows, stage.atom, moment)
         if not len(arrivals):
             return new_old
+        arrivals = self._bounded(stage.deadlines, arrivals)
         key = stage.search.key_of_runs(arrivals)
         found_new = go(stage, selection, arrivals, key, np.arange(len(arrivals), dtype=np.int64), table, moment)
-        stay = self._can_wait(arrivals, moment) & ~found_new.done
+        can = self._can_wait(arrivals, moment)
+        stay = can & ~found_new.done
+        if self._plan.timeouts:
+            self._run_out(step, arrivals.take(~can & ~found_new.done))
         passed = found_new.passed
         kept = arrivals.take(stay)
         if passed is not None:
@@ -258,11 +303,38 @@ class ChainKernel:
         waiting.append(kept, key[stay])
         return concat_runs([new_old, new_new])
 
+    def _go(
+        self, stage: _Stage, selection: Selection, runs: Runs, keys: UInt64, todo: Int64, table: Keyed, moment: Moment
+    ) -> _Found:
+        """The search of a step, behind what goes before it."""
+        go = self._strict_with_negation if stage.negations and selection is Selection.STRICT else self._search
+        if stage.rival is None:
+            return go(stage, selection, runs, keys, todo, table, moment)
+        columns = self._partition_columns[stage.rival.search.atom]
+        seen = self._bounded(stage.rival.deadlines, runs)
+        held, passed = stage.rival.held(seen, todo, columns, moment, self._decide)
+        found = go(stage, selection, runs.replace(limit=np.minimum(runs.limit, held - 1)), keys, todo, table, moment)
+        done = found.done | (held[todo] != MAX_INSTANT)
+        return replace(found, done=done, passed=passed if found.passed is None else found.passed)
+
+    def _bounded(self, deadlines: tuple[GapPlan, ...], runs: Runs) -> Runs:
+        """The runs with the limits that gap bounds set them."""
+        limit = runs.limit
+        for bound in deadlines:
+            since, longest = runs.marks[:, bound.mark], self._bounds.gaps[bound.gap]
+            limit = np.minimum(limit, since + np.minimum(longest, MAX_INSTANT - since))
+        return runs.replace(limit=limit) if deadlines else runs
+
+    def _run_out(self, step: int, runs: Runs) -> None:
+        """Note the runs whose time is over before they took a step."""
+        if self._plan.timeouts and len(runs):
+            self.expired.append((step, runs))
+
     def _relevant(self, waiting: Waiting, stage: _Stage, selection: Selection, table: Keyed, moment: Moment) -> Int64:
         """The waiting runs that this batch can concern: for a small batch, those with a key in it."""
         if selection is Selection.STRICT:
             return waiting.live()
-        if stage.negations:
+        if stage.negations or stage.rival is not None:
             return waiting.live()
         if not len(table.rows):
             return _NO
@@ -281,7 +353,8 @@ class ChainKernel:
             open_ &= rank_of(moment.seen, runs.group, ahead, "left") < runs.rank_limit
         return open_
 
-    def _release(self, waiting: Waiting, found: _Found, moment: Moment) -> None:
+    def _release(self, waiting: Waiting, found: _Found, moment: Moment) -> Runs:
+        """Drop the runs that are done and those whose time is over; returns the latter where they are asked for."""
         done = found.todo[found.done]
         waiting.kill(done)
         if found.passed is not None:
@@ -290,9 +363,11 @@ class ChainKernel:
                 waiting.assign("passed", moved, found.passed[np.searchsorted(found.todo, moved)])
         if moment.seen is not None:
             rows = waiting.live()
-            waiting.kill(rows[~self._can_wait(waiting.runs.take(rows), moment)])
+            over = rows[~self._can_wait(waiting.runs.take(rows), moment)]
         else:
-            waiting.kill(waiting.expired(moment.until))
+            over = waiting.expired(moment.until)
+        waiting.kill(over)
+        return waiting.runs.take(over) if self._plan.timeouts else self._none
 
     def _search(
         self, stage: _Stage, selection: Selection, runs: Runs, keys: UInt64, todo: Int64, table: Keyed, moment: Moment
@@ -371,27 +446,76 @@ class ChainKernel:
             what.append(table.rows.events[got_rows, 0])
         return np.concatenate(who), np.concatenate(what)
 
-    def _iterate(self, stage: _Stage, again: StepSearch, arrivals: Runs, moment: Moment) -> Runs:
-        """Every number of iterations is a run of its own (rule 7)."""
-        assert stage.plan.iteration is not None
-        selection, local = stage.plan.iteration.selection, stage.plan.iteration.local
+    def _iterate(self, step: int, stage: _Stage, again: StepSearch, arrivals: Runs, moment: Moment) -> Runs:
+        """Every number of iterations is a run of its own (rules 7 and 15)."""
+        plan = stage.plan.iteration
+        assert plan is not None
+        selection, local = plan.selection, plan.local
         table = moment.keyed(again, self._partition_columns[stage.plan.atom])
-        more = _Stage(stage.plan, stage.atom, again, (), stage.iterating, None, stage.iterating)
+        more = _Stage(stage.plan, stage.atom, again, (), stage.iterating, None, stage.iterating, rival=self._reluctant(step))
         waiting = stage.iterating
         todo = self._relevant(waiting, more, selection, table, moment)
-        found = self._search(more, selection, waiting.runs, waiting.key, todo, table, moment)
-        self._release(waiting, found, moment)
+        found = self._go(more, selection, waiting.runs, waiting.key, todo, table, moment)
+        over = self._release(waiting, found, moment)
+        self._run_out(step + 1, over.take(over.round < plan.least))
         more_runs = self._extend(waiting.runs.take(found.runs), table.rows, found.rows, stage.atom, moment, local)
         front = concat_runs([arrivals, _merged(more_runs)])
         every = [front]
         while len(front):
-            key = again.key_of_runs(front)
-            found = self._search(more, selection, front, key, np.arange(len(front), dtype=np.int64), table, moment)
-            stay = self._can_wait(front, moment) & ~found.done
-            waiting.append(front.take(stay), key[stay])
-            front = _merged(self._extend(front.take(found.runs), table.rows, found.rows, stage.atom, moment, local))
+            going = self._bounded(stage.deadlines, front if plan.most is None else front.take(front.round < plan.most))
+            key = again.key_of_runs(going)
+            found = self._go(more, selection, going, key, np.arange(len(going), dtype=np.int64), table, moment)
+            can = self._can_wait(going, moment)
+            stay = can & ~found.done
+            kept = going.take(stay)
+            waiting.append(kept if found.passed is None else kept.replace(passed=found.passed[stay]), key[stay])
+            if self._plan.timeouts:
+                self._run_out(step + 1, going.take(~can & ~found.done & (going.round < plan.least)))
+            front = _merged(self._extend(going.take(found.runs), table.rows, found.rows, stage.atom, moment, local))
             every.append(front)
-        return concat_runs(every)
+        runs = concat_runs(every)
+        return runs if plan.least == 1 else runs.take(runs.round >= plan.least)
+
+    def _reluctant(self, step: int) -> Rival | None:
+        """The next step, where a run that may go on to it does so rather than iterate."""
+        plan = self._chain.steps[step].iteration
+        if plan is None or plan.preference is not Preference.RELUCTANT or step + 1 == len(self._stages):
+            return None
+        following = self._stages[step + 1]
+        assert following.plan.selection is not None
+        return Rival(following.search, following.plan.selection, plan.least, None, following.deadlines)
+
+    # ---------------------------------------------------------------- partial matches that ran out of time
+
+    def timed_out(self, moment: Moment) -> list[tuple[int, Runs]]:
+        """(steps taken, runs) whose time was over in the last batch, each with the end of its time as its time (rule 18)."""
+        return [
+            (steps, self._clear_of_leading(runs.replace(time=self._over(runs, moment)), moment)) for steps, runs in self.expired
+        ]
+
+    def rest(self) -> Iterator[tuple[int, Runs]]:
+        """(steps taken, runs) of all that still wait for a step and whose time will be over some day."""
+        for i, stage in enumerate(self._stages):
+            yield i, stage.waiting.runs.take(stage.waiting.live())
+            if stage.plan.iteration is not None:
+                waiting = stage.iterating.runs.take(stage.iterating.live())
+                yield i + 1, waiting.take(waiting.round < stage.plan.iteration.least)
+
+    def _over(self, runs: Runs, moment: Moment) -> Int64:
+        """When the time of runs was over: the close of their window, or what a gap bound says if that is earlier."""
+        window = self._bounds.limit(runs.first, runs.start)
+        ends = np.where(runs.limit < window, runs.limit, self._bounds.close(window))
+        if moment.seen is None:
+            return ends
+        # a window that counts events is full with the last instant that fits into it
+        for r in range(len(runs)):
+            base, every = moment.seen.get(int(runs.group[r]), (0, _NO))
+            room = int(runs.rank_limit[r]) - base
+            inside = every[:room] if len(every) <= room else every[:room][every[:room] < every[room]]
+            last = int(inside[-1]) if len(inside) else int(runs.time[r])
+            late = runs.limit[r] <= moment.until
+            ends[r] = min(int(runs.limit[r]), last) if late and len(every) >= room else runs.limit[r] if late else last
+        return ends
 
     # ---------------------------------------------------------------- the ends
 
@@ -545,6 +669,14 @@ class _Found:
     runs: Int64
     rows: Int64
     passed: Int64 | None = None
+
+
+def _greedy(before: _Stage) -> Rival | None:
+    """The further iterations of the step before, where they go before the next step."""
+    plan = before.plan.iteration
+    if plan is None or before.again is None or plan.preference is not Preference.GREEDY:
+        return None
+    return Rival(before.again, plan.selection, plan.least, plan.most)
 
 
 _NO = np.empty(0, np.int64)

@@ -36,6 +36,8 @@ def dump(kernel: QueryKernel, texts: Texts, of: str = "") -> bytes:
         arrays |= {f"{name}.{column}": getattr(table, column) for column in _SOLUTIONS}
     for i, part in enumerate(kernel.buffer):
         arrays[f"buffer.{i}.groups"], arrays[f"buffer.{i}.times"] = part.ticks.groups, part.ticks.times
+    if kernel.skipping is not None:
+        arrays["skip.groups"], arrays["skip.times"] = kernel.skipping.columns()
     groups, totals, recent = kernel.counts.columns()
     arrays |= {"counts.groups": groups, "counts.totals": totals, "counts.recent": recent}
     holding = [name for name in arrays if name.rsplit(".", 1)[-1] in ("refs", "names", "name", "values")]
@@ -71,14 +73,15 @@ def restore(kernel: QueryKernel, texts: Texts, data: bytes, of: str = "") -> Non
             arrays[name] = np.where((array >= 0) & (array < FIXED), array + base, array)
     kernel.nodes.load(arrays)
     for name, pool in _pools(kernel):
-        runs = Runs(*(arrays[f"{name}.{column}"] for column in _RUNS))
-        pool.append(runs, arrays[f"{name}.key"])
+        pool.append(_runs(arrays, name), arrays[f"{name}.key"])
     for c, chain in enumerate(kernel.chains):
         chain.history = [_solutions(arrays, f"history.{c}.{i}") for i in range(meta["history"][c])]
     for i in range(meta["buffered"]):
         tables = tuple(_solutions(arrays, f"buffer.{i}.{scan}") for scan in range(meta["scans"]))
         kernel.accept(Solved(tables, Ticks(arrays[f"buffer.{i}.groups"], arrays[f"buffer.{i}.times"])))
     kernel.counts.load(arrays["counts.groups"], arrays["counts.totals"], arrays["counts.recent"])
+    if kernel.skipping is not None:
+        kernel.skipping.load(arrays["skip.groups"], arrays["skip.times"])
     kernel.last = meta["last"]
     for number, triples in meta["graphs"].items():
         kernel.exact.graphs[int(number)] = Graph(Triple(*(parse_term(t) for t in triple)) for triple in triples)
@@ -97,6 +100,13 @@ def _tables(kernel: QueryKernel) -> Iterator[tuple[str, Solutions]]:
     for i, part in enumerate(kernel.buffer):
         for scan, table in enumerate(part.tables):
             yield f"buffer.{i}.{scan}", table
+
+
+def _runs(arrays: Arrays, name: str) -> Runs:
+    """The runs of a pool. Before there were quantifiers and marks, no query needed the columns that hold them."""
+    count = len(arrays[f"{name}.time"])
+    added: Arrays = {"round": np.ones(count, np.int64), "marks": np.empty((count, 0), np.int64)}
+    return Runs(*(arrays[f"{name}.{c}"] if f"{name}.{c}" in arrays else added[c] for c in _RUNS))
 
 
 def _solutions(arrays: Arrays, name: str) -> Solutions:

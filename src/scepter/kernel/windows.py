@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scepter.algebra.query import Counting, Sliding, Tumbling, Window
 from scepter.kernel.search import NOTHING
 from scepter.kernel.solutions import Int64, UInt64
-from scepter.timeline import MAX_INSTANT, TimeKind
+from scepter.timeline import MAX_INSTANT, Duration, TimeKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +21,8 @@ class Bounds:
     tumbling: bool = False
     origin: int = 0
     events: int | None = None
+    gaps: tuple[int, ...] = ()
+    """The longest times of the gap bounds (SPAseq rule 16)."""
 
     def limit(self, first: Int64, start: Int64) -> Int64:
         """The last time at which runs with these first events may go on."""
@@ -59,17 +61,18 @@ class Bounds:
         return nothing | outside
 
 
-def resolve(window: Window | None, kind: TimeKind, time_unit: str, origin: int) -> Bounds:
-    """A window in the ticks of a timeline. Raises ValueError for a duration that is no whole number of ticks."""
+def resolve(window: Window | None, kind: TimeKind, time_unit: str, origin: int, gaps: tuple[Duration, ...] = ()) -> Bounds:
+    """A window and gap bounds in the ticks of a timeline. Raises ValueError for a duration that is no whole number of ticks."""
+    longest = tuple(gap.ticks(kind, time_unit) for gap in gaps)
     match window:
         case None:
-            return Bounds()
+            return Bounds(gaps=longest)
         case Tumbling(duration):
-            return Bounds(duration.ticks(kind, time_unit), tumbling=True, origin=origin)
+            return Bounds(duration.ticks(kind, time_unit), tumbling=True, origin=origin, gaps=longest)
         case Sliding(duration, exclusive=exclusive):
-            return Bounds(duration.ticks(kind, time_unit) - exclusive)
+            return Bounds(duration.ticks(kind, time_unit) - exclusive, gaps=longest)
         case Counting(events):
-            return Bounds(events=events)
+            return Bounds(events=events, gaps=longest)
 
 
 class Counts:

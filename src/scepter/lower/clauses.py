@@ -11,9 +11,15 @@ from scepter.rdf.terms import IRI
 from scepter.syntax import spaseq_tree as syntax
 from scepter.timeline import MAX_INSTANT, parse_duration
 
-C = TypeVar("C", syntax.WithinClause, syntax.PartitionClause, syntax.IntoStream)
+C = TypeVar("C", syntax.WithinClause, syntax.PartitionClause, syntax.IntoStream, syntax.SkipClause, syntax.TimeoutClause)
 
-_NAMES = {syntax.WithinClause: "WITHIN", syntax.PartitionClause: "PARTITION BY", syntax.IntoStream: "INTO STREAM"}
+_NAMES = {
+    syntax.WithinClause: "WITHIN",
+    syntax.PartitionClause: "PARTITION BY",
+    syntax.IntoStream: "INTO STREAM",
+    syntax.SkipClause: "AFTER MATCH SKIP",
+    syntax.TimeoutClause: "ON TIMEOUT",
+}
 
 
 def clause_of(query: syntax.SpaseqQuery, kind: type[C]) -> C | None:

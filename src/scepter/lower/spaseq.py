@@ -32,6 +32,7 @@ from scepter.lower.expressions import fold
 from scepter.lower.gpm import BodyOnly, Earlier, GpmLowering, Parts, unknown_gpm
 from scepter.lower.projection import lower_result
 from scepter.lower.result import Lowered, NamedGraph
+from scepter.lower.sequence_words import check_timeouts, lower_gap, lower_quantifier, lower_skip
 from scepter.lower.sparql import GroupLowering
 from scepter.lower.subselect import ordered_scope
 from scepter.syntax import spaseq_tree as syntax
@@ -90,6 +91,8 @@ class _QueryLowering:
     """What positive GPMs bind, in the order of the sequence; blank nodes left out."""
     _uses: dict[str, int] = field(default_factory=dict)
     _definitions: dict[str, syntax.Definition] = field(default_factory=dict)
+    _following: syntax.SequenceAtom | None = None
+    """What stands behind the atom that is being lowered."""
 
     def lower(self) -> Query:
         streams = Streamset.of(self.query)
@@ -106,7 +109,19 @@ class _QueryLowering:
         if window is None:
             self._warn_unbounded(sequence)
         variables = () if partition is None else tuple(Variable(v.name, v.span) for v in partition.variables)
-        return Query(result, streams.streams, sequence, window, variables)
+        skip = clause_of(self.query, syntax.SkipClause)
+        timeouts = clause_of(self.query, syntax.TimeoutClause)
+        if timeouts is not None:
+            check_timeouts(self.query, timeouts, window is not None, None if skip is None else skip.span)
+        return Query(
+            result,
+            streams.streams,
+            sequence,
+            window,
+            variables,
+            skip=None if skip is None else lower_skip(skip, self.query.sequence.steps),
+            timeouts=timeouts is not None,
+        )
 
     # ---- checks of the whole
 
@@ -177,6 +192,8 @@ class _QueryLowering:
         match sequence.steps:
             case (Step(Scan() | Conjunction() | Disjunction()),):
                 return  # a match is complete with its first event: nothing is kept
+            case (Step(Scan() | Conjunction() | Disjunction()), *rest) if all(step.bound is not None for step in rest):
+                return  # what waits is released when its gap bound has passed
         start = self.query.sequence.span.start
         self._warn(
             "unbounded-state",
@@ -193,11 +210,13 @@ class _QueryLowering:
     def _sequence(self, streams: Streamset, parts: Parts) -> Sequence:
         steps: list[Step] = []
         earlier = Earlier()
-        for step in self.query.sequence.steps:
-            first = not steps
-            atom, bound = self._atom(_unwrapped(step.atom), first, earlier, streams, parts)
+        written = self.query.sequence.steps
+        for at, step in enumerate(written):
+            self._following = written[at + 1].atom if at + 1 < len(written) else None
+            atom, bound = self._atom(_unwrapped(step.atom), at == 0, earlier, streams, parts)
             earlier = earlier | bound
-            steps.append(Step(atom, None if step.operator is None else _SELECTIONS[step.operator]))
+            gap = None if step.gap is None else lower_gap(step.gap, written, at)
+            steps.append(Step(atom, None if step.operator is None else _SELECTIONS[step.operator], gap))
         return Sequence(tuple(steps))
 
     def _atom(
@@ -242,7 +261,9 @@ class _QueryLowering:
                 local = tuple(v.name for v in variables if v.name not in earlier.variables)
                 # Def. 13 and 14: by skip-till-next as the very first atom, else in strict contiguity (rule 7).
                 selection = Selection.NEXT if first else Selection.STRICT
-                return Iteration(scan, selection, local), replace(bound, kleene=frozenset({reference.name}))
+                least, most, preference = lower_quantifier(reference, self._following)
+                kleene = replace(bound, kleene=frozenset({reference.name}))
+                return Iteration(scan, selection, local, least, most, preference), kleene
             case "?":
                 return Optional(scan), bound
             case _:

@@ -13,8 +13,8 @@ from typing import assert_never
 
 from scepter.algebra.expressions import Expression
 from scepter.algebra.notation import Notation
-from scepter.algebra.query import Counting, Selection, Sliding, Tumbling
-from scepter.physical.sequence_plan import AtomPlan, Chain, NegationPlan, QueryPlan, StepPlan
+from scepter.algebra.query import Counting, Preference, Selection, Sliding, Tumbling
+from scepter.physical.sequence_plan import AtomPlan, Chain, GapPlan, IterationPlan, NegationPlan, QueryPlan, StepPlan
 
 
 class StateKind(Enum):
@@ -81,6 +81,8 @@ class Transition:
     absences: tuple[Absence, ...] = ()
     anew: tuple[str, ...] = ()
     """For REPEAT: the variables each iteration binds anew."""
+    bound: str = ""
+    """How long after another part's event it may come."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +102,8 @@ class _Folding:
     def __init__(self, plan: QueryPlan, notation: Notation) -> None:
         self._plan = plan
         self._notation = notation
-        self._kleene = {step.atom for chain in plan.chains for step in chain.steps if step.iteration is not None}
+        steps = [step for chain in plan.chains for step in chain.steps]
+        self._kleene = {step.atom: step.iteration for step in steps if step.iteration is not None}
         taken = sorted({step.atom for chain in plan.chains for step in chain.steps})
         self._ids = {atom: number for number, atom in enumerate(taken, 1)}
         self._end = len(taken) + 1
@@ -142,7 +145,11 @@ class _Folding:
             self._names(step.shared),
             self._alternatives(self._plan.atoms[step.atom], first=step.iteration is not None),
             self._absences(chain.leading if first else step.negations, where),
+            bound="" if step.bound is None else self._gap(step.bound),
         )
+
+    def _gap(self, bound: GapPlan) -> str:
+        return f"within {self._plan.gaps[bound.gap]} of {self._plan.marks[bound.mark].label}"
 
     def _repeated(self, step: StepPlan, state: int) -> Transition:
         assert step.iteration is not None  # the caller has looked
@@ -191,13 +198,24 @@ class _Folding:
     def _label(self, atom: int) -> str:
         branches = self._plan.atoms[atom].branches
         texts = [" & ".join(self._plan.scans[s].label for s in branch.scans) for branch in branches]
-        return " | ".join(texts) + ("+" if atom in self._kleene else "")
+        return " | ".join(texts) + (_quantifier(self._kleene[atom]) if atom in self._kleene else "")
 
     def _written(self, expressions: Iterable[Expression]) -> tuple[str, ...]:
         return tuple(self._notation.expression(e) for e in expressions)
 
     def _names(self, slots: tuple[int, ...]) -> tuple[str, ...]:
         return tuple(self._plan.variables[s] for s in slots)
+
+
+def _quantifier(iteration: IterationPlan) -> str:
+    """As a query writes it.
+
+    >>> _quantifier(IterationPlan(Selection.NEXT, frozenset(), (), (), 2, 3, Preference.GREEDY))
+    '{2,3} GREEDY'
+    """
+    least, most = iteration.least, iteration.most
+    times = "+" if (least, most) == (1, None) else f"{{{least}}}" if least == most else f"{{{least},{most or ''}}}"
+    return times if iteration.preference is Preference.EVERY else f"{times} {iteration.preference.value.upper()}"
 
 
 def _between(selection: Selection | None) -> str:

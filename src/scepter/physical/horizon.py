@@ -32,8 +32,10 @@ def horizon(program: Program, kind: TimeKind, time_unit: str, policy: str | None
 
 def _of_unit(unit: Unit, kind: TimeKind, time_unit: str, policy: str | None) -> int | None:
     match unit:
-        case Query(window=window):
-            return None if window is None or isinstance(window, Counting) else _ticks([window.duration], kind, time_unit)
+        case Query(skip=skip, window=window):
+            if skip is not None or window is None or isinstance(window, Counting):
+                return None  # which matches are kept depends on all that were before
+            return _ticks([window.duration], kind, time_unit)
         case ContinuousQuery(sources=sources, otherwise=otherwise):
             return _of_extents([source.extent for source in sources] or [otherwise], kind, time_unit)
         case PeriodicQuery(sources=sources):

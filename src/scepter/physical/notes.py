@@ -8,7 +8,7 @@ from typing import assert_never
 from scepter.algebra.continuous import ContinuousQuery, PeriodicQuery
 from scepter.algebra.events import EventQuery
 from scepter.algebra.notation import Notation
-from scepter.algebra.query import Ask, Construct, Counting, Query, Result, Select, Selection, Sliding, Tumbling
+from scepter.algebra.query import Ask, Construct, Counting, Query, Result, Resume, Select, Selection, Sliding, Tumbling
 from scepter.algebra.timed import TimedProgram
 from scepter.algebra.windows import WindowedQuery
 from scepter.physical.event_outline import event_notes
@@ -35,6 +35,14 @@ def notes_of(unit: UnitPlan, plan: PhysicalPlan, notation: Notation) -> Iterator
         yield from (f"release: {sentence}" for sentence in _release(unit.root.plan))
 
 
+_RESUMES = {
+    Resume.NEXT: "later matches begin behind its first event",
+    Resume.PAST_LAST: "later matches begin behind its end",
+    Resume.FIRST: "later matches begin no earlier than its first {}",
+    Resume.LAST: "later matches begin no earlier than its last {}",
+}
+
+
 def warnings_of(unit: UnitPlan) -> tuple[str, ...]:
     """State that nothing bounds."""
     if isinstance(unit.unit, Query) and isinstance(unit.root, Sequence):
@@ -49,6 +57,10 @@ def _of_unit(unit: UnitPlan, plan: PhysicalPlan, notation: Notation) -> Iterator
     match unit.unit:
         case Query() as query:
             yield f"window: {_window(query)}"
+            if query.skip is not None:
+                yield f"after a match: {_RESUMES[query.skip.resume].format(query.skip.label)}"
+            if query.timeouts:
+                yield "result: partial matches that ran out of time, instead of matches"
         case TimedProgram():
             yield "policy: unrestricted, unless --policy asks for chronological or recent"
             yield "release: a solution is reported once time has passed its end, and never taken back"

@@ -21,13 +21,12 @@ from scepter.physical.tree import Node
 from scepter.physical.triple_outline import continuous_tree, extents, networks, periodic_tree
 from scepter.physical.unit_nodes import (
     GraphScan,
-    Pairs,
     Sequence,
     SequenceGroups,
     Snapshot,
     TripleStar,
 )
-from scepter.physical.window_outline import extent_text, named, windowed_tree
+from scepter.physical.window_outline import named, windowed_tree
 from scepter.physical.wording import listed
 
 
@@ -65,8 +64,6 @@ class Outlined:
                     yield f"solutions {word} {node.plan.window.duration}"
             case SequenceGroups(grouped=grouped):
                 yield from _aggregated(grouped.window)
-            case Pairs(query):
-                yield from (f"window {self.notation.term(w.name)}: {extent_text(w, self.notation)}" for w in query.windows)
             case TripleStar(query):
                 yield from extents(query, self.notation)
             case Recognise(event) if self.events is not None:

@@ -46,6 +46,8 @@ def partitioning(plan: QueryPlan) -> Partitioning:
         names = _listed(plan, plan.partition)
         why = f"PARTITION BY: the query runs for each value of {names} as if its events were all there is"
         return _by_key(plan, plan.partition, why)
+    if plan.skip is not None:
+        return _by_skip(plan)
     candidates = _bound_by_every_scan(plan)
     obstacles = list(_obstacles(plan, candidates))
     free = tuple(slot for slot in candidates if all(slot not in slots for slots, _ in obstacles))
@@ -57,6 +59,15 @@ def partitioning(plan: QueryPlan) -> Partitioning:
 def _by_key(plan: QueryPlan, slots: tuple[int, ...], why: str) -> Partitioning:
     names = tuple(plan.variables[s] for s in slots)
     return Partitioning(PartitionKind.KEY, why, slots, names, merges=_merges(plan, frozenset(names)))
+
+
+def _by_skip(plan: QueryPlan) -> Partitioning:
+    """Each match decides which later ones are kept, whatever their values; but none beyond its tumbling window."""
+    why = "AFTER MATCH SKIP looks at all matches in their order"
+    if isinstance(plan.window, Tumbling):
+        why = f"{why}, but all events of a match lie in one window of {plan.window.duration}"
+        return Partitioning(PartitionKind.TUMBLING, why, merges=isinstance(plan.result, Ask))
+    return Partitioning(PartitionKind.ONE, why)
 
 
 def _by_found_key(plan: QueryPlan, free: tuple[int, ...]) -> Partitioning:

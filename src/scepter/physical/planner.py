@@ -15,7 +15,7 @@ from scepter.algebra.query import Ask, Program, Query, Select, Unit
 from scepter.algebra.timed import TimedProgram, TimedQuery
 from scepter.algebra.timed_bounds import counts_units
 from scepter.algebra.walk import find, walk
-from scepter.algebra.windows import Landmark, Policy, RelationToStream, Report, StreamWindow, WindowedQuery, window_graph
+from scepter.algebra.windows import Landmark, Policy, RelationToStream, Report, StreamWindow, WindowedQuery
 from scepter.ontology.schema import Schema
 from scepter.physical.continuous import Core, can_repeat, columnar_core, is_monotone
 from scepter.physical.entailment import asks_data, entailment_of
@@ -24,14 +24,13 @@ from scepter.physical.facts import Facts
 from scepter.physical.lift_groups import lift_groups
 from scepter.physical.lift_sequences import lift_sequence
 from scepter.physical.nodes import Node
-from scepter.physical.pairs import plan_pairs
 from scepter.physical.plan import PhysicalPlan, UnitPlan
 from scepter.physical.predicates import predicates_of
 from scepter.physical.sequence_planner import plan_query
 from scepter.physical.timed_plan import TimedFacts, decides_late, plan_program, plan_timed
-from scepter.physical.unit_nodes import Pairs, Sequence, SequenceGroups, Snapshot, Solutions, TripleStar, graph_scans
+from scepter.physical.unit_nodes import Sequence, SequenceGroups, Snapshot, Solutions, TripleStar, graph_scans
 from scepter.physical.window_nodes import Output, Step, When
-from scepter.physical.window_plan import NotPlanned, Reporting, WindowOn, plan_periodic, plan_windowed
+from scepter.physical.window_plan import NotPlanned, Reporting, WindowFacts, WindowOn, plan_periodic, plan_windowed
 from scepter.rdf.terms import IRI
 from scepter.timeline import MICROSECONDS, Duration, TimeKind
 
@@ -157,24 +156,13 @@ def _lifted(program: TimedProgram, facts: Facts) -> Node | None:
 
 
 def _windowed(query: WindowedQuery, facts: Facts) -> _Made:
-    policy = Policy(facts.policy or Policy.UNRESTRICTED.value)
     if facts.exact:
         return _Made(Snapshot(query, _ASKED))
-    if not query.events:
-        return _windows_alone(query, facts)
-    pair = plan_pairs(query, policy)
-    if pair is None:
-        return _Made(Snapshot(query, "this is no plain MATCH of two events in sequence"))
-    if not all(_is_moderate(window.extent, facts) for window in query.windows):
-        return _Made(Snapshot(query, "a window is longer than columns of 64 bits can count"))
-    return _Made(Pairs(query, pair))
-
-
-def _windows_alone(query: WindowedQuery, facts: Facts) -> _Made:
-    """A query over windows without event patterns."""
+    policy = Policy(facts.policy or Policy.UNRESTRICTED.value)
     try:
-        windows = {window_graph(window.name): _window(window, facts) for window in query.windows}
-        root, ranked = plan_windowed(query.pattern, windows, _reporting(query, windows, facts), facts.counts(query))
+        windows = {window.name: _window(window, facts) for window in query.windows}
+        known = WindowFacts(_reporting(query, windows, facts), policy, facts.counts(query))
+        root, ranked = plan_windowed(query, windows, known)
     except (NotPlanned, ValueError) as reason:  # what is wrong with a duration is told with its place when the run is set up
         return _Made(Snapshot(query, str(reason)))
     return _Made(root, ranked=ranked)
@@ -206,16 +194,6 @@ _OUTPUTS = {
     RelationToStream.ISTREAM: Output.NEW,
     RelationToStream.DSTREAM: Output.GONE,
 }
-
-
-def _is_moderate(extent: Any, facts: Facts) -> bool:
-    """Whether columns of 64 bits can count in a window: one of 36,000 years goes to the exact evaluator."""
-    assert facts.kind is not None
-    lengths = [d for d in (getattr(extent, "width", None), getattr(extent, "step", None)) if d is not None]
-    try:
-        return all(length.ticks(facts.kind, facts.time_unit) < 2**60 for length in lengths)
-    except ValueError:
-        return True  # told with its place when the windows are set up
 
 
 # ---- triples that count for a time

@@ -11,8 +11,9 @@ from enum import Enum
 
 from scepter.algebra.expressions import Expression
 from scepter.algebra.patterns import Pattern, TriplePattern
-from scepter.algebra.query import Result, Selection, Stream, Window
+from scepter.algebra.query import AfterMatch, Preference, Result, Selection, Stream, Window
 from scepter.rdf.terms import IRI
+from scepter.timeline import Duration
 
 
 class Road(Enum):
@@ -99,6 +100,25 @@ class IterationPlan:
     """Slots every run and every solution bind: the join key of the next iteration."""
     shared: tuple[int, ...]
     """All slots that must be compatible."""
+    least: int = 1
+    most: int | None = None
+    preference: Preference = Preference.EVERY
+
+
+@dataclass(frozen=True, slots=True)
+class GapPlan:
+    """How long after another part's event a step's events may come: places in `QueryPlan.gaps` and `QueryPlan.marks`."""
+
+    gap: int
+    mark: int
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A time that runs carry: of the first or the last event that a part has selected."""
+
+    label: str
+    first: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +140,7 @@ class StepPlan:
     key: tuple[int, ...]
     shared: tuple[int, ...]
     iteration: IterationPlan | None
+    bound: GapPlan | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,3 +171,10 @@ class QueryPlan:
     """Whether a match is a mapping and an interval, whatever events it came from."""
     predicates: frozenset[IRI] | None
     """The predicates any scan can use; None when one can use all."""
+    gaps: tuple[Duration, ...] = ()
+    """The longest times of gap bounds."""
+    marks: tuple[Mark, ...] = ()
+    """The times that runs carry for gap bounds and for where the search goes on."""
+    skip: AfterMatch | None = None
+    timeouts: bool = False
+    """Whether partial matches that ran out of time are the result."""

@@ -20,10 +20,12 @@ from scepter.algebra.query import (
     Atom,
     Conjunction,
     Disjunction,
+    Gap,
     Iteration,
     Negation,
     Optional,
     Query,
+    Resume,
     Scan,
     Selection,
     Step,
@@ -36,7 +38,9 @@ from scepter.physical.sequence_plan import (
     AtomPlan,
     Branch,
     Chain,
+    GapPlan,
     IterationPlan,
+    Mark,
     NegationPlan,
     QueryPlan,
     Road,
@@ -61,6 +65,8 @@ class _Planner:
     slots: dict[str, int] = field(default_factory=dict)
     scans: list[ScanPlan] = field(default_factory=list)
     atoms: list[AtomPlan] = field(default_factory=list)
+    gaps: list[Gap] = field(default_factory=list)
+    marks: list[Mark] = field(default_factory=list)
     _numbers: dict[ScanPlan, int] = field(default_factory=dict)
     """Of each scan its place: looked up, since a query may have thousands."""
 
@@ -71,6 +77,9 @@ class _Planner:
         self._check_partition()
         positions = self._plan_atoms()
         chains = tuple(self._plan_chain(choice) for choice in _alternatives(self.query.pattern.steps, positions))
+        skip = self.query.skip
+        if skip is not None and skip.label is not None:
+            self._mark(Mark(skip.label, skip.resume is Resume.FIRST))
         return QueryPlan(
             result=self.query.result,
             streams=self.query.streams,
@@ -83,6 +92,10 @@ class _Planner:
             aggregated=self._aggregated(),
             solutions=self.query.solutions,
             predicates=sequence_predicates(self.query),
+            gaps=tuple(gap.duration for gap in self.gaps),
+            marks=tuple(self.marks),
+            skip=skip,
+            timeouts=self.query.timeouts,
         )
 
     def _check_partition(self) -> None:
@@ -179,7 +192,8 @@ class _Planner:
                 leading = tuple(self._negation(n, set(atom.slots), set(atom.certain)) for n in negated)
                 negations = ()
             iteration = self._iteration(item, atom)
-            steps.append(StepPlan(item.atom, item.selection if steps else None, negations, key, shared, iteration))
+            selection = item.selection if steps else None
+            steps.append(StepPlan(item.atom, selection, negations, key, shared, iteration, self._bound(item.bound)))
             negated.clear()
             bound |= set(atom.slots)
             sure |= atom.certain
@@ -198,7 +212,22 @@ class _Planner:
         local = frozenset(self.slots[v] for v in item.iteration.local if v in self.slots and v not in partition)
         shared = tuple(s for s in atom.slots if s not in local)
         # a run that waits for the next iteration has been through one, so what the atom always binds is bound
-        return IterationPlan(item.iteration.selection, local, tuple(s for s in shared if s in atom.certain), shared)
+        return IterationPlan(
+            item.iteration.selection, local, tuple(s for s in shared if s in atom.certain), shared,
+            item.iteration.least, item.iteration.most, item.iteration.preference,
+        )  # fmt: skip
+
+    def _bound(self, gap: Gap | None) -> GapPlan | None:
+        if gap is None:
+            return None
+        if gap not in self.gaps:
+            self.gaps.append(gap)
+        return GapPlan(self.gaps.index(gap), self._mark(Mark(gap.label)))
+
+    def _mark(self, mark: Mark) -> int:
+        if mark not in self.marks:
+            self.marks.append(mark)
+        return self.marks.index(mark)
 
     def _aggregated(self) -> tuple[tuple[str, int], ...]:
         asked = {(node.part, self.slots[node.variable.name]) for node in find(self.query, IterationAggregate)}
@@ -213,6 +242,7 @@ class _Choice:
     selection: Selection | None
     negated: bool
     iteration: Iteration | None
+    bound: Gap | None = None
 
 
 def _alternatives(steps: tuple[Step, ...], positions: list[int]) -> Iterator[tuple[_Choice, ...]]:
@@ -220,7 +250,7 @@ def _alternatives(steps: tuple[Step, ...], positions: list[int]) -> Iterator[tup
     ways = []
     for step, position in zip(steps, positions, strict=True):
         iteration = step.atom if isinstance(step.atom, Iteration) else None
-        present = _Choice(position, step.selection, False, iteration)
+        present = _Choice(position, step.selection, False, iteration, step.bound)
         absent = _Choice(position, step.selection, True, None)
         match step.atom:
             case Optional():

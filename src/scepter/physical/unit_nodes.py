@@ -1,4 +1,4 @@
-"""Nodes that stand for kernels of more than one step: sequences, pairs of events, stars of triples, exact evaluators.
+"""Nodes that stand for kernels of more than one step: sequences, stars of triples, exact evaluators.
 
 Their inputs are the scans that feed them. What works on terms says why (`exact`).
 """
@@ -11,13 +11,12 @@ from functools import cached_property
 from scepter.algebra.continuous import ContinuousQuery
 from scepter.algebra.notation import Notation
 from scepter.algebra.query import Query, Unit
-from scepter.algebra.windows import WindowedQuery
 from scepter.ontology.entailment import Flattened
 from scepter.physical.continuous import Core
 from scepter.physical.lift_groups import GroupedSequence
 from scepter.physical.nodes import Node, Schema, TripleScan
-from scepter.physical.pairs import PairPlan
 from scepter.physical.sequence_plan import QueryPlan, Road, ScanPlan
+from scepter.rdf.terms import IRI
 
 
 @dataclass(frozen=True)
@@ -38,6 +37,11 @@ class GraphScan:
     def inputs(self) -> tuple[Node, ...]:
         """None: it reads events."""
         return ()
+
+    @property
+    def stream(self) -> IRI:
+        """The stream it reads."""
+        return self.plan.streams[self.scan.stream].iri
 
     @cached_property
     def schema(self) -> Schema:
@@ -115,29 +119,6 @@ class SequenceGroups:
         keys = " ".join(f"?{name}" for name, _ in self.grouped.keys)
         made = ", ".join(notation.expression(aggregate) for _, aggregate in self.grouped.aggregates)
         return f"Group {f'by {keys}' if keys else 'all'}: {made}"
-
-
-@dataclass(frozen=True)
-class Pairs:
-    """Two events in sequence over windows, and what is new among their pairs at each evaluation."""
-
-    query: WindowedQuery
-    plan: PairPlan
-
-    @cached_property
-    def inputs(self) -> tuple[Node, ...]:
-        """Both sides."""
-        return GraphScan(self.plan.left.scan, 0), GraphScan(self.plan.right.scan, 0)
-
-    @cached_property
-    def schema(self) -> Schema:
-        """The variables of a row."""
-        return Schema(self.plan.projected)
-
-    def line(self, notation: Notation) -> str:
-        """How partners are found."""
-        shared = " ".join(f"?{name}" for name in self.plan.shared)
-        return f"Pairs {self.plan.left.label} SEQ {self.plan.right.label}{f' by {shared}' if shared else ''}"
 
 
 @dataclass(frozen=True)

@@ -85,6 +85,8 @@ class Window:
     step: Step
     landmark: int = 0
     """Without a width: the first instant."""
+    timeless: bool = False
+    """Whether its rows have no occurrence of their own: those of graphs, which are joined with events that have one."""
 
     @property
     def inputs(self) -> tuple[Node, ...]:
@@ -226,6 +228,10 @@ class Group:
     keys: tuple[str, ...]
     aggregates: tuple[tuple[str, Aggregate], ...]
     grid: Step | None
+    hull: bool = False
+    """Whether a group's occurrence is the hull of its members'."""
+    apart: bool = False
+    """Whether members of different occurrences are in different groups."""
 
     @property
     def inputs(self) -> tuple[Node, ...]:

@@ -21,6 +21,7 @@ from scepter.algebra.patterns import (
     Group,
     Join,
     LeftJoin,
+    Match,
     Minus,
     OrderBy,
     Pattern,
@@ -32,7 +33,9 @@ from scepter.algebra.patterns import (
 )
 from scepter.algebra.scope import certain, in_scope, mentioned_variables
 from scepter.algebra.walk import find
+from scepter.algebra.windows import EventPattern, Policy, WindowedQuery, scans, window_graph
 from scepter.physical import nodes, window_nodes
+from scepter.physical.event_match import EventMatch, graph_scan
 from scepter.physical.facts import Count
 from scepter.physical.nodes import Node
 from scepter.physical.window_nodes import Coalesce, Fixed, NotStatic, Partners, Step, ValidityJoin, ValidityOuterJoin, Window
@@ -54,9 +57,9 @@ class WindowOn:
     step: Step
     landmark: int = 0
 
-    def over(self, scan: Node) -> Node:
+    def over(self, scan: Node, *, timeless: bool = False) -> Window:
         """A scan's rows in the window."""
-        return Window(scan, self.width, self.step, self.landmark)
+        return Window(scan, self.width, self.step, self.landmark, timeless)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +71,8 @@ class Dataset:
     named: dict[IRI, tuple[WindowOn, ...]]
     count: Count
     grid: Step | None
+    events: tuple[Node, ...] = ()
+    """The event patterns, by number."""
 
     def scan(self, triple: TriplePattern, graph: IRI | None) -> Node | None:
         """The streamed triples that match, each once while it is there; None in a graph that no window is part of."""
@@ -76,7 +81,7 @@ class Dataset:
             return None
         rows: Node | None = None
         for window in windows:
-            one = window.over(nodes.TripleScan(triple, window.streams))
+            one = window.over(nodes.TripleScan(triple, window.streams), timeless=bool(self.events))
             rows = one if rows is None else nodes.Union(rows, one)
         assert rows is not None
         return Coalesce(rows, self.grid)
@@ -116,11 +121,13 @@ class _Planner:
             case Values(variables, rows):
                 return Fixed(tuple(v.name for v in variables), rows)
             case Project(inner, variables):
-                return nodes.Project(self.node(inner), tuple(v.name for v in variables))
+                return nodes.Project(self.node(inner), tuple(v.name for v in variables if not _is_hidden(v)))
             case Distinct(inner):
                 return Coalesce(self.node(inner), self.dataset.grid)
             case Group():
                 return self._group(pattern)
+            case Match(number):
+                return self.dataset.events[number]
             case Graph(Constant(IRI() as name), inner):
                 return replace(self, graph=name).node(inner)
             case _:
@@ -203,11 +210,18 @@ class _Planner:
 
     def _group(self, group: Group) -> Node:
         rows, keys, aggregates = self.node(group.pattern), [], []
+        apart = any(_is_hidden(variable) for variable, _ in group.keys)
+        if apart and len(self.dataset.events) > 1:
+            raise NotPlanned("DISTINCT rows of several MATCH are told apart by the times of each")
         for variable, expression in group.keys:
+            if _is_hidden(variable):
+                continue
             if not (isinstance(expression, Variable) and expression.name == variable.name):
                 rows = self._extended(rows, variable.name, expression)
             keys.append(variable.name)
         for number, (variable, expression) in enumerate(group.aggregates):
+            if _is_hidden(variable):
+                continue
             assert isinstance(expression, Aggregate)
             operand = expression.operand
             if operand is not None and not (isinstance(operand, Variable) and operand.name in rows.schema.variables):
@@ -217,7 +231,8 @@ class _Planner:
         missing = [name for name in keys if name not in rows.schema.variables]
         if missing:
             rows = nodes.Project(rows, (*rows.schema.variables, *missing))
-        return window_nodes.Group(rows, tuple(keys), tuple(aggregates), self.dataset.grid)
+        hull = bool(self.dataset.events)
+        return window_nodes.Group(rows, tuple(keys), tuple(aggregates), self.dataset.grid, hull, apart)
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +255,7 @@ def arranged(pattern: Pattern) -> Arranged:
     if isinstance(inner, Distinct):
         distinct, inner = True, inner.pattern
     if isinstance(inner, Project):
-        shown, inner = tuple(v.name for v in inner.variables), inner.pattern
+        shown, inner = tuple(v.name for v in inner.variables if not _is_hidden(v)), inner.pattern
     if isinstance(inner, OrderBy):
         if distinct and shown is not None:
             names = frozenset().union(*(mentioned_variables(e) for e, _ in inner.conditions))
@@ -250,6 +265,11 @@ def arranged(pattern: Pattern) -> Arranged:
             return Arranged(Distinct(Project(inner.pattern, variables)), inner.conditions, offset, limit, shown)
         return Arranged(inner.pattern, inner.conditions, offset, limit, shown)
     return Arranged(pattern, (), offset, limit, None)
+
+
+def _is_hidden(variable: Variable) -> bool:
+    """Whether it tells of a row of MATCH where it comes from: here lineage and occurrence do (`algebra.windows`)."""
+    return variable.name.startswith("_:match")
 
 
 def conjuncts(condition: Expression) -> list[Expression]:
@@ -320,7 +340,7 @@ def plan_periodic(
     them from the first item on (spec/50-sparkwave rule 2)."""
     items: Node = window_nodes.ItemScan(tuple(dict.fromkeys(iri for window in windows for iri in window.streams)))
     if not every:
-        held = [window.over(window_nodes.ItemScan(window.streams)) for window in windows]
+        held: list[Node] = [window.over(window_nodes.ItemScan(window.streams)) for window in windows]
         items = reduce(nodes.Union, held)
     when = window_nodes.When.MULTIPLES if every else window_nodes.When.HELD
 
@@ -340,17 +360,36 @@ class Reporting:
     instants: tuple[int, ...] = ()
 
 
-def plan_windowed(
-    pattern: Pattern, windows: Mapping[IRI, WindowOn], reporting: Reporting, count: Count
-) -> tuple[Node, bool]:  # fmt: skip
-    """A query over named windows (spec/30-rsep-ql): each is a graph of its own, by the name that patterns call it."""
-    multiples = reporting.when is window_nodes.When.MULTIPLES
+def plan_windowed(query: WindowedQuery, windows: Mapping[IRI, WindowOn], known: WindowFacts) -> tuple[Node, bool]:
+    """A query over named windows (spec/30-rsep-ql): each is a graph of its own, by the name that patterns call it. Raises
+    NotPlanned."""
+    reporting = known.reporting
+    grid = reporting.step if reporting.when is window_nodes.When.MULTIPLES else None
     streams = tuple(dict.fromkeys(iri for window in windows.values() for iri in window.streams))
     items = window_nodes.ItemScan(streams)
 
+    def matched(pattern: EventPattern) -> Node:
+        labels = {scan: windows[scan.window] for scan in scans(pattern)}
+        found = {scan: window.over(graph_scan(scan, window.streams[0])) for scan, window in labels.items()}
+        which = tuple(scan.window for scan in scans(pattern))
+        when, step, instants = reporting.when, reporting.step, reporting.instants
+        ordered = tuple(found[scan] for scan in scans(pattern))
+        return EventMatch(pattern, known.policy, ordered, which, items, when, step, instants, grid)
+
     def report(rows: Node) -> window_nodes.Report:
         step, instants = reporting.step, reporting.instants
-        return window_nodes.Report(rows, items, reporting.when, reporting.output, step, instants)
+        timed = bool(query.events)
+        return window_nodes.Report(rows, items, reporting.when, reporting.output, step, instants, timed=timed)
 
-    named: dict[IRI, tuple[WindowOn, ...]] = {name: (window,) for name, window in windows.items()}
-    return report_of(pattern, Dataset((), named, count, reporting.step if multiples else None), report)
+    named: dict[IRI, tuple[WindowOn, ...]] = {window_graph(name): (window,) for name, window in windows.items()}
+    events = tuple(map(matched, query.events))
+    return report_of(query.pattern, Dataset((), named, known.count, grid, events), report)
+
+
+@dataclass(frozen=True, slots=True)
+class WindowFacts:
+    """What is known of a query over windows besides its text."""
+
+    reporting: Reporting
+    policy: Policy
+    count: Count

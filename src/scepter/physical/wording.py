@@ -63,7 +63,8 @@ def _how(transition: Transition) -> str:
         case TransitionKind.BEGIN:
             return "begins a match"
         case TransitionKind.FOLLOW:
-            return f"{_selected(transition)}{joins}"
+            bound = f", {transition.bound}" if transition.bound else ""
+            return f"{_selected(transition)}{bound}{joins}"
         case TransitionKind.REPEAT:
             anew = f"; {listed(transition.anew)} bound anew" if transition.anew else ""
             return f"again, {_selected(transition)}{joins}{anew}"

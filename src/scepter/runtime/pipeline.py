@@ -24,6 +24,7 @@ from scepter.kernel.texts import TextsView
 from scepter.kernel.triple_scan import EntailedTriples
 from scepter.physical.metrics import Metrics
 from scepter.physical.nodes import Node, nodes
+from scepter.physical.window_nodes import Report
 from scepter.rdf.terms import IRI
 from scepter.runtime.matches import Match, MatchBatch, MatchRows, RankedMatch
 from scepter.runtime.notices import SCHEMA_IGNORED
@@ -75,6 +76,7 @@ class Pipeline:
         self._saved: tuple[list[tuple[Rows, ...]], int] | None = None
         self._answered = self._answered_before = False
         self._feeds = result.into if isinstance(result, Construct) else None
+        self._reports = any(isinstance(node, Report) for node in self.nodes)
 
     @property
     def feeds(self) -> IRI | None:
@@ -199,6 +201,8 @@ class Pipeline:
 
     def live_events(self) -> Int64:
         """The events that later matches may still show."""
+        if self._saved is None:
+            self._sweep()
         return self._around.lineage.events()
 
     def swap_refs(self) -> Iterator[Int64]:
@@ -219,7 +223,9 @@ class Pipeline:
             return []
         if isinstance(self._result, Ask):
             self._answered = True
-            rows = rows.take(np.lexsort((rows.start, rows.end))[:1])
+            rows = rows.take(np.lexsort((rows.start, rows.end, rows.since))[:1])
+        if self.feeds is not None and self._reports:  # what others read is a stream, whose items come when they are evaluated
+            rows = rows.during(np.minimum(rows.start, rows.since), rows.since)
         batch = self._batch(rows)
         places: Sequence[int] = range(len(rows))
         if isinstance(self._result, Construct):  # a solution that makes no triple makes no graph

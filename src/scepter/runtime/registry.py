@@ -14,7 +14,7 @@ from scepter.algebra.windows import WindowedQuery
 from scepter.kernel.background import Background
 from scepter.kernel.texts import Texts
 from scepter.physical.plan import UnitPlan
-from scepter.physical.unit_nodes import Pairs, Sequence, SequenceGroups, Snapshot, Solutions, TripleStar
+from scepter.physical.unit_nodes import Sequence, SequenceGroups, Snapshot, Solutions, TripleStar
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.source import DeadLetterTaker
 from scepter.rdf.terms import IRI, Triple
@@ -29,7 +29,7 @@ from scepter.runtime.sequence_task import sequence_task
 from scepter.runtime.tasks import Task
 from scepter.runtime.timed_task import check_timed, timed_pipeline, timed_task
 from scepter.runtime.window_pipeline import periodic_pipeline, windowed_pipeline
-from scepter.runtime.windowed_task import pair_task, windowed_task
+from scepter.runtime.windowed_task import windowed_task
 from scepter.timeline import TimeKind
 
 
@@ -69,8 +69,6 @@ def task_of(plan: UnitPlan, setup: TaskSetup) -> Task:
             return sequence_task(sequence, plan.number, setup)
         case SequenceGroups() as groups:
             return GroupedTask(groups, plan.number, setup)
-        case Pairs() as pairs:
-            return pair_task(pairs, plan.number, setup)
         case TripleStar() | Solutions() as star:
             return ColumnarTask(star, plan, setup)
         case Snapshot(unit):

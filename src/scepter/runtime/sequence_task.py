@@ -13,6 +13,7 @@ from scepter.errors import Diagnostic, QueryError
 from scepter.kernel.entailed import EntailedScans
 from scepter.kernel.query import QueryKernel
 from scepter.kernel.windows import Bounds, resolve
+from scepter.physical.sequence_plan import QueryPlan
 from scepter.physical.unit_nodes import Sequence
 from scepter.rdf.terms import IRI, Term
 from scepter.runtime.matches import Matcher
@@ -39,7 +40,7 @@ def sequence_kernel(node: Sequence, setup: TaskSetup) -> tuple[QueryKernel, Call
     """What finds a sequence's runs, and the streams it takes: the run's stream number -> the sequence's, -1 for none."""
     query, plan, flattened = node.query, node.plan, node.flattened
     scans = None if flattened is None else EntailedScans(plan, setup.key, setup.background, setup.texts, flattened)
-    kernel = QueryKernel(plan, _bounds(query, setup), setup.key, setup.background, setup.texts, scans)
+    kernel = QueryKernel(plan, _bounds(query, plan, setup), setup.key, setup.background, setup.texts, scans)
 
     def streams() -> NDArray[np.int64]:
         """More may come while a run goes on."""
@@ -50,11 +51,11 @@ def sequence_kernel(node: Sequence, setup: TaskSetup) -> tuple[QueryKernel, Call
     return kernel, streams
 
 
-def _bounds(query: Query, setup: TaskSetup) -> Bounds:
+def _bounds(query: Query, plan: QueryPlan, setup: TaskSetup) -> Bounds:
     start = setup.options.start
     origin = 0 if start is None else start.on(setup.kind, "--start")
     try:
-        return resolve(query.window, setup.kind, setup.options.time_unit, origin)
+        return resolve(query.window, setup.kind, setup.options.time_unit, origin, plan.gaps)
     except ValueError as error:
         span = None if query.window is None else query.window.span
         raise QueryError(Diagnostic("duration", str(error), span, "choose a longer window or a finer --time-unit")) from None

@@ -10,9 +10,11 @@ from scepter.kernel.background import Background
 from scepter.kernel.build import Surroundings
 from scepter.kernel.continuous.knowledge import Knowledge
 from scepter.kernel.sparql.context import Context
-from scepter.kernel.sparql.dataset import Dataset
+from scepter.kernel.sparql.dataset import Dataset, Graph
 from scepter.kernel.windowed.query import query_dataset
+from scepter.physical.nodes import nodes
 from scepter.physical.plan import UnitPlan
+from scepter.physical.unit_nodes import GraphScan
 from scepter.runtime.pipeline import Pipeline
 
 if TYPE_CHECKING:
@@ -45,7 +47,9 @@ def windowed_pipeline(plan: UnitPlan, setup: TaskSetup) -> Pipeline:
     query = plan.unit
     assert isinstance(query, WindowedQuery)
     background = Background()
-    background.dataset = query_dataset(query, setup.background.dataset)
+    known = query_dataset(query, setup.background.dataset)
+    asked = {name: Graph() for scan in nodes(plan.root) if isinstance(scan, GraphScan) for name, _ in scan.scan.graphs}
+    background.dataset = Dataset(known.default, {**asked, **known.named})
     context = Context(graph=background.dataset.default, dataset=background.dataset)
     around = Surroundings(setup.key, setup.texts, background, setup.kind, setup.options.time_unit, context=context)
     return Pipeline(

@@ -20,11 +20,9 @@ from scepter.kernel.windowed.content import LandmarkBounds, TimeBounds
 from scepter.kernel.windowed.query import Bounds, WindowedKernel
 from scepter.kernel.windowed.schedule import AtChanges, AtInstants, AtMultiples, Schedule
 from scepter.physical.plan import UnitPlan
-from scepter.physical.unit_nodes import Pairs
 from scepter.rdf.terms import IRI, Triple
 from scepter.runtime.matches import Match
 from scepter.runtime.options import RunOptions
-from scepter.runtime.pair_task import PairTask
 from scepter.runtime.tasks import TermMatches
 from scepter.runtime.windowed_items import WaitingItems, name_of
 from scepter.timeline import MICROSECONDS, Duration, TimeKind
@@ -43,11 +41,6 @@ def windowed_task(plan: UnitPlan, setup: TaskSetup) -> WindowedTask:
     assert isinstance(query, WindowedQuery)
     policy = Policy(setup.options.policy or Policy.UNRESTRICTED.value)
     return WindowedTask(query, _every_bound(query, setup), policy, plan.number, setup)
-
-
-def pair_task(pairs: Pairs, number: int, setup: TaskSetup) -> PairTask:
-    """Two events in sequence, in columns."""
-    return PairTask(pairs.query, pairs.plan, _every_bound(pairs.query, setup), number, setup)
 
 
 def _every_bound(query: WindowedQuery, setup: TaskSetup) -> dict[IRI, Bounds]:

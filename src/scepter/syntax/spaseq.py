@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from lark import Token
@@ -85,7 +86,8 @@ class SpaseqBuilder(SparqlBuilder):
 
     def steps(self, meta: Meta, children: list[Any]) -> tuple[nodes.SequenceStep, ...]:
         """Atoms and the operators between them."""
-        for atom in children[::2]:
+        atoms = [each if isinstance(each, tuple) else (each, None) for each in children[::2]]
+        for atom, _ in atoms:
             if isinstance(atom, nodes.Combination):
                 raise query_error(
                     "syntax",
@@ -94,7 +96,12 @@ class SpaseqBuilder(SparqlBuilder):
                     help=f"write (… {atom.operator} …), for example SEQ ((A {atom.operator} B); C)",
                 )
         operators = [None, *(str(c) for c in children[1::2])]
-        return tuple(nodes.SequenceStep(o, a) for o, a in zip(operators, children[::2], strict=True))
+        return tuple(nodes.SequenceStep(o, atom, gap) for o, (atom, gap) in zip(operators, atoms, strict=True))
+
+    def bounded(self, meta: Meta, children: list[Any]) -> tuple[nodes.SequenceAtom, nodes.GapBound]:
+        """`B WITHIN d OF A`."""
+        atom, (amount, amount_span), label = children
+        return atom, nodes.GapBound(amount, amount_span, str(label), token_span(label), span_of(meta))
 
     def choice(self, meta: Meta, children: list[nodes.SequenceAtom]) -> nodes.Combination:
         """`A | B`."""
@@ -105,9 +112,46 @@ class SpaseqBuilder(SparqlBuilder):
         return nodes.Combination("&", tuple(children), span_of(meta))
 
     def reference(self, meta: Meta, children: list[Token]) -> nodes.Reference:
-        """`A`, `A+`, `A?`, `A!`."""
-        postfix = str(children[1]) if len(children) > 1 else None
-        return nodes.Reference(str(children[0]), postfix, span_of(meta), token_span(children[0]))
+        """`A`, `A?`, `A!`, and what iterates: `A+`, `A{2,3}`, each of them `GREEDY` or `RELUCTANT` (`?`)."""
+        name, *rest = children
+        span, name_span = span_of(meta), token_span(name)
+        if not rest:
+            return nodes.Reference(str(name), None, span, name_span)
+        times, preference = rest[0], _preference(rest[1:])
+        if isinstance(times, Token) and times != "+":
+            if preference is not None:
+                raise query_error(
+                    "syntax",
+                    f"'{rest[1]}' cannot follow {name}{times}, which does not iterate",
+                    token_span(rest[1]),
+                    help=f"write {name}+{rest[1] if rest[1] == '?' else ' ' + str(rest[1])}, or {name}{times} alone",
+                )
+            return nodes.Reference(str(name), str(times), span, name_span)
+        quantifier = nodes.Quantifier(1, None, None, token_span(times)) if isinstance(times, Token) else times
+        return nodes.Reference(str(name), "+", span, name_span, replace(quantifier, preference=preference))
+
+    def quantifier(self, meta: Meta, children: list[Token]) -> nodes.Quantifier:
+        """`{n}`."""
+        return _quantifier(int(children[0]), int(children[0]), span_of(meta))
+
+    def open_quantifier(self, meta: Meta, children: list[Token]) -> nodes.Quantifier:
+        """`{n,m}` and `{n,}`."""
+        return _quantifier(int(children[0]), int(children[1]) if len(children) > 1 else None, span_of(meta))
+
+    def skip(self, meta: Meta, children: list[Token]) -> nodes.SkipClause:
+        """AFTER MATCH SKIP."""
+        words = [str(c).lower() for c in children[:2]]
+        label = children[2] if len(children) > 2 else None
+        return nodes.SkipClause(
+            " ".join(words),
+            None if label is None else str(label),
+            span_of(meta),
+            None if label is None else token_span(label),
+        )
+
+    def timeouts(self, meta: Meta, children: list[Token]) -> nodes.TimeoutClause:
+        """ON TIMEOUT."""
+        return nodes.TimeoutClause(span_of(meta))
 
     def parenthesised(self, meta: Meta, children: list[Any]) -> nodes.Parenthesised:
         """`( … )`."""
@@ -133,6 +177,40 @@ class SpaseqBuilder(SparqlBuilder):
             token_span(function),
             token_span(part),
         )
+
+
+def _preference(words: list[Token]) -> str | None:
+    """What stands behind a quantifier: a word, or MATCH_RECOGNIZE's `?` for reluctant."""
+    if not words:
+        return None
+    (word,) = words
+    if word.type == "POSTFIX" and word != "?":
+        raise query_error(
+            "syntax",
+            f"'{word}' cannot follow a quantifier",
+            token_span(word),
+            help="'?' or RELUCTANT takes as few iterations as can be, GREEDY as many",
+        )
+    return "reluctant" if word == "?" else str(word).lower()
+
+
+MOST_ITERATIONS = 1_000_000
+"""The greatest number in a quantifier: what is above it means no bound, and is said with `{n,}`."""
+
+
+def _quantifier(least: int, most: int | None, span: Span) -> nodes.Quantifier:
+    if least < 1:
+        raise query_error(
+            "quantifier",
+            "a quantifier counts the events that a GPM selects, from 1 on",
+            span,
+            help="write {1,…}; for at most one event write '?', for none '!'",
+        )
+    if most is not None and most < least:
+        raise query_error("quantifier", f"{{{least},{most}}}: at most {most} cannot be at least {least}", span)
+    if max(least, most or 0) > MOST_ITERATIONS:
+        raise query_error("quantifier", f"a quantifier counts up to {MOST_ITERATIONS:,}", span, help="write {n,} for no bound")
+    return nodes.Quantifier(least, most, None, span)
 
 
 def _stream(constant: tree.Constant) -> tree.StreamName:

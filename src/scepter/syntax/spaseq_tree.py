@@ -11,13 +11,24 @@ from scepter.syntax.tree import Group, SelectClause, StreamName, Template, Var
 
 
 @dataclass(frozen=True, slots=True)
+class Quantifier:
+    """How many iterations (`{n}`, `{n,m}`, `{n,}`, `+`), and which of them are preferred: `greedy`, `reluctant` or all."""
+
+    least: int
+    most: int | None
+    preference: str | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Reference:
-    """A GPM's name in the sequence, with its postfix operator `+`, `?` or `!`."""
+    """A GPM's name in the sequence, with its postfix operator `+`, `?` or `!`; what iterates has a quantifier and is a `+`."""
 
     name: str
     postfix: str | None
     span: Span
     name_span: Span
+    quantifier: Quantifier | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +53,23 @@ SequenceAtom: TypeAlias = Reference | Combination | Parenthesised
 
 
 @dataclass(frozen=True, slots=True)
+class GapBound:
+    """`WITHIN duration OF label` behind an atom; the duration as written."""
+
+    amount: str
+    amount_span: Span
+    label: str
+    label_span: Span
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class SequenceStep:
     """One atom and the operator before it: `,`, `;`, `:`, or None for the first."""
 
     operator: str | None
     atom: SequenceAtom
+    gap: GapBound | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +144,24 @@ class AskClause:
     span: Span
 
 
-SpaseqClause: TypeAlias = WithinClause | PartitionClause | FromStream | IntoStream
+@dataclass(frozen=True, slots=True)
+class SkipClause:
+    """`AFTER MATCH SKIP …`: `past last`, `to next`, or `to first` and `to last` with a GPM's label."""
+
+    to: str
+    label: str | None
+    span: Span
+    label_span: Span | None
+
+
+@dataclass(frozen=True, slots=True)
+class TimeoutClause:
+    """`ON TIMEOUT`: the result is made of partial matches that ran out of time."""
+
+    span: Span
+
+
+SpaseqClause: TypeAlias = WithinClause | PartitionClause | FromStream | IntoStream | SkipClause | TimeoutClause
 
 
 @dataclass(frozen=True, slots=True)

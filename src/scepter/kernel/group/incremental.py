@@ -15,10 +15,12 @@ import numpy as np
 
 from scepter.algebra.expressions import Aggregate, Variable
 from scepter.kernel.container import Arrays
+from scepter.kernel.group.extremes import preferred
 from scepter.kernel.group.functions import FUNCTIONS, Column, Function, Stretch
 from scepter.kernel.group.members import Changes, Membership, Slots
+from scepter.kernel.lineage import Lineage
 from scepter.kernel.operator import Until
-from scepter.kernel.rows import NO_LINEAGE, Int64, Mask, Rows, UInt64, concat, empty, mappings
+from scepter.kernel.rows import NO_LINEAGE, TIMELESS, Int64, Mask, Rows, UInt64, concat, empty, mappings
 from scepter.kernel.texts import Texts
 from scepter.kernel.validity.coalesce import Coverage
 from scepter.kernel.validity.held import Clock, Held, dump_rows, load_rows, refs_of
@@ -75,11 +77,18 @@ class Group:
         key: TermKey,
         texts: Texts,
         grid: Grid | None = None,
+        *,
+        lineage: Lineage | None = None,
+        apart: bool = False,
     ) -> None:
+        """With `lineage`, a group happens in the hull of its members' occurrences and was made of what they were made of; else
+        it happens when it changes. `apart`: rows that happened at different times are in different groups."""
         counts = frozenset(name for name, each in aggregates if each.function == "COUNT")
         self.schema = Schema((*keys, *(name for name, _ in aggregates)), (input.certain & frozenset(keys)) | counts)
         self._keys = input.columns(keys)
         self._clock = Clock(grid)
+        self._lineage = lineage
+        self._apart = apart
         self._held = Held(len(input.variables))
         self._index: KeyIndex[_Keys] = KeyIndex(_both)
         self._groups = _Groups(empty(len(self.schema.variables)), np.empty(0, np.int64))
@@ -110,7 +119,10 @@ class Group:
         ends = np.append(slots.time[1:], stop) if len(slots) else slots.time
         ends[slots.last] = stop
         now = _with_values(self._groups.rows.take(slots.group[wanted]), values, len(self._keys))
-        given = _during(now, slots.time[wanted], ends[wanted])
+        if self._lineage is not None:
+            made = _made_of(stretches[None], wanted, self._lineage)
+            now = replace(now.during(*_hulls(stretches[None], wanted)), lineage=made)
+        given = self._during(now, slots.time[wanted], ends[wanted])
         self._settle(stretches, count, wanted, now, stop)
         return concat([before, given], width)
 
@@ -144,7 +156,7 @@ class Group:
             if not len(self._groups.count):
                 self._add_groups(_nobody(len(self.schema.variables)))
             return np.zeros(len(rows), np.int64)
-        ids = np.ascontiguousarray(rows.ids[:, self._keys])
+        ids = self._identity(rows, self._keys)
         first, of = distinct(ids)
         different, words = ids[first], key_of(ids[first], range(ids.shape[1]))
         number = np.full(len(first), -1, np.int64)
@@ -158,6 +170,13 @@ class Group:
             values = [-1] * len(self._functions)
             self._add_groups(rows.take(first[new]).columns((*self._keys, *values)))
         return number[of]
+
+    def _identity(self, rows: Rows, keys: Sequence[int]) -> UInt64:
+        """What tells groups apart."""
+        ids = np.ascontiguousarray(rows.ids[:, keys])
+        if not self._apart:
+            return ids
+        return np.concatenate([ids, np.stack([rows.start, rows.end], axis=1).view(np.uint64)], axis=1)
 
     def _add_groups(self, rows: Rows) -> None:
         known = self._groups
@@ -175,7 +194,14 @@ class Group:
         if self._keys:
             there &= groups.count > 0
         kept = np.flatnonzero(there)
-        return _during(groups.rows.take(kept), np.full(len(kept), start, np.int64), end[kept])
+        return self._during(groups.rows.take(kept), np.full(len(kept), start, np.int64), end[kept])
+
+    def _during(self, rows: Rows, since: Int64, until: Int64) -> Rows:
+        """Rows of groups, which are there for a stretch."""
+        if self._lineage is not None:
+            return rows.valid(since, until)
+        nothing = np.full(len(rows), NO_LINEAGE, np.int64)
+        return Rows(rows.ids, rows.refs, rows.number, rows.scale, since, since, since, until, nothing)
 
     def _evaluated(self, stretches: dict[_Distinct, Stretch]) -> tuple[Int64, Mask, list[Column]]:
         """How many members groups have in each slot, in which slots they are there, and then the term of each function."""
@@ -216,7 +242,7 @@ class Group:
         self._index_groups()
 
     def _index_groups(self) -> None:
-        ids = np.ascontiguousarray(self._groups.rows.ids[:, : len(self._keys)])
+        ids = self._identity(self._groups.rows, range(len(self._keys)))
         if self._keys and len(ids):
             self._index.add(_Keys(ids, np.arange(len(ids), dtype=np.int64)), key_of(ids, range(ids.shape[1])))
 
@@ -297,8 +323,8 @@ def _combination(aggregate: Aggregate, column: int, input: Schema) -> _Distinct:
 
 def _nobody(width: int) -> Rows:
     """The row of a group that nobody is in."""
-    time = np.full(1, MIN_INSTANT, np.int64)
-    return Rows(*mappings(1, width), time, time, time, time, np.full(1, NO_LINEAGE, np.int64))
+    start, end, first = (np.full(1, time, np.int64) for time in (*TIMELESS, MIN_INSTANT))
+    return Rows(*mappings(1, width), start, end, first, first, np.full(1, NO_LINEAGE, np.int64))
 
 
 def _with_values(rows: Rows, values: Sequence[Column], first: int) -> Rows:
@@ -309,7 +335,25 @@ def _with_values(rows: Rows, values: Sequence[Column], first: int) -> Rows:
     return rows
 
 
-def _during(rows: Rows, since: Int64, until: Int64) -> Rows:
-    """Rows of groups, which are there for a stretch, and happen when it begins."""
-    nothing = np.full(len(rows), NO_LINEAGE, np.int64)
-    return Rows(rows.ids, rows.refs, rows.number, rows.scale, since, since, since, until, nothing)
+def _made_of(stretch: Stretch, wanted: Mask, lineage: Lineage) -> Int64:
+    """The lineage of all members of each slot."""
+    low, high = stretch.bounds()
+    found, node = np.full(len(stretch.slots), NO_LINEAGE, np.int64), stretch.members.rows.lineage
+    left = np.flatnonzero((low < high) & (node != NO_LINEAGE))
+    while len(left):  # in each round every slot takes one member more, all slots at once
+        slot, first = np.unique(low[left], return_index=True)
+        some = left[first]
+        found[slot] = lineage.joined(found[slot], node[some])
+        low[some] += 1
+        left = left[low[left] < high[left]]
+    return found[wanted]
+
+
+def _hulls(stretch: Stretch, wanted: Mask) -> tuple[Int64, Int64]:
+    """From the first start to the last end of the members inside; of members without a time, or of nobody, no time."""
+    rows, (low, high), slots = stretch.members.rows, stretch.bounds(), len(stretch.slots)
+    first = preferred(np.argsort(rows.start, kind="stable"), low, high, slots)[wanted]
+    last = preferred(np.argsort(rows.end, kind="stable")[::-1], low, high, slots)[wanted]
+    start, end = (np.full(len(first), time, np.int64) for time in TIMELESS)
+    start[first >= 0], end[last >= 0] = rows.start[first[first >= 0]], rows.end[last[last >= 0]]
+    return start, end

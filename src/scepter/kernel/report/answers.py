@@ -51,7 +51,12 @@ class Answers:
     def _at(self, rows: Rows, instant: Int64) -> Rows:
         """Rows as answers of instants."""
         rows = rows.valid(instant, np.minimum(instant, MAX_INSTANT - 1) + 1)
-        return rows if self._timed else rows.during(instant, instant)
+        own = rows.start <= rows.end
+        if self._timed and bool(own.all()):
+            return rows
+        # a row that rests on no event happens when it is evaluated
+        own &= self._timed
+        return rows.during(np.where(own, rows.start, instant), np.where(own, rows.end, instant))
 
     def save(self) -> None:
         """Start an instant that may be undone."""
@@ -137,8 +142,8 @@ class Difference(Answers):
         order = np.argsort(instant, kind="stable")
         answer = self._at(rows.take(place[order]), instant[order])
         entered = seen | (enters != NEVER)
-        # a row that no evaluation has seen and that is over will never be seen
-        stays = (leaves == NEVER) & (entered | (rows.until > closed + 1))
+        # a row that no evaluation has seen and that is over will never be seen; one that is there for ever never goes
+        stays = (leaves == NEVER) & np.where(entered, rows.until < MAX_INSTANT, rows.until > closed + 1)
         return answer, rows.valid(np.where(entered, _SEEN, rows.since), rows.until).take(stays)
 
     def _net(self, rows: Rows, come: Int64, go: Int64, enters: Int64, leaves: Int64) -> tuple[Int64, Int64]:

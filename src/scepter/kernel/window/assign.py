@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from scepter.kernel.operator import Stateless, Until
-from scepter.kernel.rows import Rows
+from scepter.kernel.rows import TIMELESS, Rows
 from scepter.kernel.window.extent import Extent
 from scepter.physical.nodes import Schema
 
@@ -19,16 +19,19 @@ class Window(Stateless):
     row that is given after time w is there after w alone. All operators on validities rest on that.
     """
 
-    def __init__(self, schema: Schema, extent: Extent) -> None:
+    def __init__(self, schema: Schema, extent: Extent, *, timeless: bool = False) -> None:
         self.schema = schema
         self._extent = extent
+        self._timeless = timeless
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
         """Each row with its validity."""
         (rows,) = inputs
         since, gone = self._extent.validity(rows.end)
         seen = since < gone
-        if bool(seen.all()):
-            return rows.valid(since, gone)
-        kept = np.flatnonzero(seen)
-        return rows.take(kept).valid(since[kept], gone[kept])
+        if not bool(seen.all()):
+            kept = np.flatnonzero(seen)
+            rows, since, gone = rows.take(kept), since[kept], gone[kept]
+        if self._timeless:
+            rows = rows.during(*(np.full(len(rows), time, np.int64) for time in TIMELESS))
+        return rows.valid(since, gone)

@@ -9,6 +9,8 @@ import numpy as np
 from scepter.algebra.expressions import Constant
 from scepter.algebra.patterns import TriplePattern
 from scepter.kernel.conditions import Conditions
+from scepter.kernel.event_match import match
+from scepter.kernel.event_match.tree import shape_of
 from scepter.kernel.graph_columns import graph_columns
 from scepter.kernel.group.incremental import Group
 from scepter.kernel.intake import Intake
@@ -16,7 +18,7 @@ from scepter.kernel.operator import Operator
 from scepter.kernel.report.answers import Difference, EveryAnswer
 from scepter.kernel.report.evaluations import AtInstants, AtItems, AtMultiples, Schedule, WhileThere
 from scepter.kernel.report.ordering import Ordering
-from scepter.kernel.rows import NO_LINEAGE, Float64, Int8, Int64, Mask, Rows, UInt64, lasting, mappings
+from scepter.kernel.rows import NO_LINEAGE, TIMELESS, Float64, Int8, Int64, Mask, Rows, UInt64, lasting, mappings
 from scepter.kernel.sparql.dataset import Graph
 from scepter.kernel.terms import encoded
 from scepter.kernel.validity.coalesce import Coalesce
@@ -26,11 +28,11 @@ from scepter.kernel.validity.outer_join import OuterJoin
 from scepter.kernel.window.assign import Window
 from scepter.kernel.window.extent import Extent, Grid, LandmarkExtent, TimeExtent
 from scepter.physical import window_nodes as nodes
+from scepter.physical.event_match import EventMatch
 from scepter.physical.nodes import Node
 from scepter.physical.window_nodes import Step, When
 from scepter.rdf.batch import NOT_A_NUMBER
 from scepter.rdf.terms import IRI
-from scepter.timeline import MIN_INSTANT
 
 if TYPE_CHECKING:
     from scepter.kernel.build import Surroundings
@@ -86,8 +88,8 @@ def matching_rows(ids: UInt64, triple: TriplePattern) -> Int64:
 
 def _for_ever(ids: UInt64, refs: Int64, number: Float64, scale: Int8) -> Rows:
     count = len(ids)
-    begin, nothing = np.full(count, MIN_INSTANT, np.int64), np.full(count, NO_LINEAGE, np.int64)
-    return Rows(ids, refs, number, scale, begin, begin, *lasting(count), nothing)
+    start, end = (np.full(count, time, np.int64) for time in TIMELESS)
+    return Rows(ids, refs, number, scale, start, end, *lasting(count), np.full(count, NO_LINEAGE, np.int64))
 
 
 def static_graph(name: IRI | None, around: Surroundings) -> Graph:
@@ -100,7 +102,7 @@ def window_operator(node: Node, around: Surroundings) -> Operator | None:
     """The operator of a node on validities; None for any other node."""
     match node:
         case nodes.Window():
-            return Window(node.schema, _extent(node))
+            return Window(node.schema, _extent(node), timeless=node.timeless)
         case nodes.Coalesce(grid=grid):
             return Coalesce(node.schema, _grid(grid))
         case nodes.NotStatic():
@@ -112,7 +114,13 @@ def window_operator(node: Node, around: Surroundings) -> Operator | None:
             condition = _condition(node, matching.schema.variables, around)
             return OuterJoin(matching, partners, _grid(grid), condition, around.lineage)
         case nodes.Group():
-            return Group(node.input.schema, node.keys, node.aggregates, around.key, around.texts, _grid(node.grid))
+            lineage = around.lineage if node.hull else None
+            step = _grid(node.grid)
+            return Group(
+                node.input.schema, node.keys, node.aggregates, around.key, around.texts, step, lineage=lineage, apart=node.apart
+            )  # fmt: skip
+        case EventMatch():
+            return _event_match(node, around)
         case nodes.Report():
             return _report(node, around)
         case _:
@@ -137,7 +145,7 @@ def _condition(node: nodes.ValidityOuterJoin, names: tuple[str, ...], around: Su
 
 
 def _report(node: nodes.Report, around: Surroundings) -> Operator:
-    schedule = _schedule(node)
+    schedule = schedule_of(node.when, node.step, node.instants)
     if node.output is not nodes.Output.ALL:
         return Difference(node.schema, schedule, timed=node.timed, gone=node.output is nodes.Output.GONE)
     arrange = None
@@ -147,9 +155,23 @@ def _report(node: nodes.Report, around: Surroundings) -> Operator:
     return EveryAnswer(node.schema, schedule, timed=node.timed, arrange=arrange)
 
 
-def _schedule(node: nodes.Report) -> Schedule:
-    grid = Grid(node.step.ticks, node.step.origin)
-    match node.when:
+def _event_match(node: EventMatch, around: Surroundings) -> Operator:
+    schemas, windows = [scan.schema for scan in node.scans], list(dict.fromkeys(node.windows))
+    return match.EventMatch(
+        shape_of(node.pattern, node.policy, schemas),
+        schemas,
+        [windows.index(window) for window in node.windows],
+        together=node.together,
+        schedule=schedule_of(node.when, node.step, node.instants),
+        grid=_grid(node.grid),
+        lineage=around.lineage,
+    )
+
+
+def schedule_of(when: When, step: Step, instants: tuple[int, ...]) -> Schedule:
+    """The evaluations of a query."""
+    grid = Grid(step.ticks, step.origin)
+    match when:
         case When.HELD:
             return WhileThere(grid)
         case When.MULTIPLES:
@@ -157,4 +179,4 @@ def _schedule(node: nodes.Report) -> Schedule:
         case When.ITEMS:
             return AtItems()
         case When.INSTANTS:
-            return AtInstants(node.instants)
+            return AtInstants(instants)

@@ -59,7 +59,8 @@ class Walk:
         options, kind = self.trials.options, self.sentences.kind
         origin = 0 if options.start is None else options.start.on(kind, "--start")
         self.naming = Naming(self.query, self.sentences)
-        self.cuts = Cuts(self.query, self.trials, self.focus)
+        # what is looked for is why the pattern is (not) matched, whatever is then made of its matches
+        self.cuts = Cuts(replace(self.query, skip=None, timeouts=False), self.trials, self.focus)
         self.bounds = resolve(self.query.window, kind, options.time_unit, origin)
 
     @property

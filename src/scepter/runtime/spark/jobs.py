@@ -122,7 +122,7 @@ class QueryWork:
         self.job = job
         self.number = number
         self.plan: QueryPlan = node.plan
-        self.bounds: Bounds = resolve(query.window, job.kind, job.options.time_unit, job.start or 0)
+        self.bounds: Bounds = resolve(query.window, job.kind, job.options.time_unit, job.start or 0, node.plan.gaps)
         self.background: Background = job.background() if like is None else like.background
         self.texts: Texts = Texts() if like is None else Texts(like.texts)
         self.kernel = QueryKernel(self.plan, self.bounds, job.key, self.background, self.texts)

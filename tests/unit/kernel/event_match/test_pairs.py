@@ -106,7 +106,7 @@ def test_state_is_as_wide_as_the_window(match: str) -> None:
         found += len(engine.push_all(some))
     sizes = engine.state_size()
     assert found == 2_499
-    assert sizes["items"] <= 21 and sizes["mappings"] <= 20 and sizes["rows"] <= 10 and sizes["buffered"] <= 1
+    assert sizes["mappings"] <= 21 and sizes["answer"] <= 10 and sizes["waiting"] + sizes["candidates"] <= 3
     assert sizes["events"] < 5_000
 
 

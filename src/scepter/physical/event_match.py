@@ -1,0 +1,92 @@
+"""The node of MATCH: an event pattern over the items of windows, and how it is planned."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from scepter.algebra.expressions import Expression
+from scepter.algebra.notation import Notation
+from scepter.algebra.patterns import Filter, Pattern
+from scepter.algebra.query import Ask, Query, Scan, Sequence, Step, Stream
+from scepter.algebra.windows import Earliest, EventPattern, Followed, ItemScan, Latest, Policy
+from scepter.physical import window_nodes
+from scepter.physical.nodes import Node, Schema
+from scepter.physical.sequence_planner import plan_query
+from scepter.physical.unit_nodes import GraphScan
+from scepter.physical.window_nodes import When
+from scepter.rdf.terms import IRI
+
+
+@dataclass(frozen=True)
+class EventMatch:
+    """The mappings of an event pattern, and when they are there (spec/30-rsep-ql rules 4 to 9). A policy that consumes looks at
+    each evaluation; the others need not know when somebody looks."""
+
+    pattern: EventPattern
+    policy: Policy
+    """Of each SEQ without its own."""
+    scans: tuple[Node, ...]
+    """Its labels in their windows, from left to right."""
+    windows: tuple[IRI, ...]
+    """Which window each scan reads: an item is consumed for all that read the same."""
+    items: Node
+    when: When
+    step: window_nodes.Step
+    instants: tuple[int, ...]
+    grid: window_nodes.Step | None
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """The labels, and the items that evaluations depend on."""
+        return (*self.scans, self.items)
+
+    @cached_property
+    def schema(self) -> Schema:
+        """The variables of all labels."""
+        schemas = [scan.schema for scan in self.scans]
+        names = dict.fromkeys(name for schema in schemas for name in schema.variables)
+        return Schema(tuple(names), frozenset().union(*(schema.certain for schema in schemas)))
+
+    @property
+    def together(self) -> bool:
+        """Whether the windows move at the same instants: then what is before an item has entered when the item enters."""
+        moves = set()
+        for scan in self.scans:
+            assert isinstance(scan, window_nodes.Window)
+            ticks = 1 if scan.width is None else scan.step.ticks
+            moves.add((ticks, scan.step.origin % ticks))
+        return len(moves) == 1
+
+    def line(self, notation: Notation) -> str:
+        """The pattern."""
+        return f"EventMatch {_text(self.pattern, self.policy)}"
+
+
+def _text(pattern: EventPattern, policy: Policy, *, inside: bool = False) -> str:
+    match pattern:
+        case ItemScan(label):
+            return label
+        case Earliest(operand) | Latest(operand):
+            word = "LAST" if isinstance(pattern, Latest) else "FIRST"
+            return f"{word} {_text(operand, policy, inside=True)}"
+        case Followed(left, right, stated):
+            own = stated or policy
+            word = "SEQ" if own is Policy.UNRESTRICTED else f"SEQ {own.value.upper()}"
+            text = f"{_text(left, policy)} {word} {_text(right, policy, inside=True)}"
+            return f"({text})" if inside else text
+
+
+def graph_scan(scan: ItemScan, stream: IRI) -> GraphScan:
+    """One label: its pattern on each item alone."""
+    pattern, filters = _unfiltered(scan.pattern)
+    alone = Sequence((Step(Scan(scan.label, stream, pattern, filters)),))
+    return GraphScan(plan_query(Query(Ask(), (Stream(stream),), alone)), 0)
+
+
+def _unfiltered(pattern: Pattern) -> tuple[Pattern, tuple[Expression, ...]]:
+    filters: list[Expression] = []
+    while isinstance(pattern, Filter):
+        filters.append(pattern.condition)
+        pattern = pattern.pattern
+    return pattern, tuple(filters)
