@@ -11,7 +11,7 @@ from scepter.algebra.expressions import Aggregate, Variable
 from scepter.kernel.programs import number_of
 from scepter.kernel.sparql.aggregates import compile_aggregate
 from scepter.kernel.sparql.context import Context
-from scepter.kernel.timed.set_functions import WHOLE, Sums, extremes, sums
+from scepter.kernel.time_group.sums import WHOLE, Sums, extremes, sums
 from scepter.rdf.terms import Literal, Term
 from scepter.rdf.values import DECIMAL, ExpressionError, to_literal
 

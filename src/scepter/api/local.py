@@ -47,6 +47,8 @@ def run_local(
     max_memory: int | str | None = None,
     max_matches: int | None = None,
     max_runs: int | None = None,
+    assign_time: str | None = None,
+    event_per: str | None = None,
 ) -> Matches:
     """The matches of a query over bounded streams, in this process, in order of end, start and bindings.
 
@@ -78,6 +80,7 @@ def run_local(
         policy=policy, time_unit=time_unit, start=start, evaluate_at=evaluate_at, max_delay=max_delay,
         max_derivations=max_derivations, why=why, time_property=time_property, max_advance=max_advance, limits=limits,
         max_seconds=max_seconds, max_memory=max_memory, max_matches=max_matches, max_runs=max_runs,
+        assign_time=assign_time, event_per=event_per,
     )  # fmt: skip
     sources = given_streams(query, streams, lifts_of(query, map, stream_names(query, streams), options.times, context))
     found = Matches(query=query)

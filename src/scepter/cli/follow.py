@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import json
 import shutil
-import signal
 import sys
 import tempfile
-import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
 from typing import TextIO
-
-import typer
 
 from scepter.cli.checkpoint import SPARK, opened
 from scepter.cli.execute import Job, shape
 from scepter.cli.journal import LETTERS, OUTPUT, RECORD, Journal
 from scepter.cli.progress import tell_counts
 from scepter.cli.spark import check_followed, live_table
+from scepter.cli.stopping import say, stopping
 from scepter.cli.target import Target, kafka_output, lasting_name
 from scepter.errors import option_error
 from scepter.io.kafka_output import BatchOutput
@@ -131,7 +127,7 @@ def run_following(job: Job, format: str, target: Target, dead_letter: Path | Non
     check_follow(job, format, target.path)
     recorded = target.path is not None or dead_letter is not None
     with (
-        _stopping() as stop,
+        stopping("stopping behind the current micro-batch") as stop,
         opened(job.checkpoint, recorded=recorded) as kept,
         _places(job.checkpoint) as (checkpoint, letters),
     ):
@@ -202,11 +198,6 @@ def watermark(at: Standing, kind: TimeKind, time_unit: str) -> int | str | None:
     return instant if time_unit == "us" else instant // 1000  # as `streaming.ticks_per_millisecond` tells Spark
 
 
-def say(text: str) -> None:
-    """A line for the person, on stderr."""
-    typer.echo(text, err=True)
-
-
 @contextmanager
 def _places(checkpoint: Path | None) -> Iterator[tuple[Path, Path]]:
     """Where Spark keeps its place, and where tasks put their dead letters: a folder of this run's own. What a run before it has
@@ -222,22 +213,3 @@ def _places(checkpoint: Path | None) -> Iterator[tuple[Path, Path]]:
             yield place, letters
         finally:
             shutil.rmtree(letters, ignore_errors=True)
-
-
-@contextmanager
-def _stopping() -> Iterator[threading.Event]:
-    """Set once SIGTERM or SIGINT comes; a second one ends the run at once."""
-    stop = threading.Event()
-
-    def ask(number: int, frame: FrameType | None) -> None:
-        if stop.is_set():
-            raise KeyboardInterrupt
-        say("stopping behind the current micro-batch")
-        stop.set()
-
-    before = {number: signal.signal(number, ask) for number in (signal.SIGTERM, signal.SIGINT)}
-    try:
-        yield stop
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

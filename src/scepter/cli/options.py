@@ -34,6 +34,8 @@ def run_options(
     max_memory: str | None = None,
     max_matches: str | None = None,
     max_runs: str | None = None,
+    assign_time: str | None = None,
+    event_per: str | None = None,
 ) -> RunOptions:
     """Check the options of a run of a query."""
     found = RunOptions.of(
@@ -53,6 +55,8 @@ def run_options(
         max_memory=max_memory,
         max_matches=max_matches,
         max_runs=max_runs,
+        assign_time=assign_time,
+        event_per=event_per,
     )
     if why and not lowered.speaks("obep"):
         raise option_error(
@@ -83,7 +87,7 @@ def one_of(option: str, value: str, allowed: tuple[str, ...]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SparkOptions:
-    """The options that only a run on Spark has a use for, as given."""
+    """The options of runs that go on, and of Spark, as given."""
 
     master: str | None = None
     follow: bool = False
@@ -99,6 +103,11 @@ class SparkOptions:
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return [f"--{name.replace('_', '-')}" for name, value in values.items() if value not in (None, False)]
 
+    @property
+    def spark(self) -> list[str]:
+        """Those that only Spark has a use for."""
+        return [name for name in self.given if name not in ("--follow", "--idle-streams", "--max-future")]
+
 
 def check_engine(engine: str, asked: SparkOptions, max_advance: str | None = None) -> None:
     """Refuse what the engine cannot do."""
@@ -106,17 +115,17 @@ def check_engine(engine: str, asked: SparkOptions, max_advance: str | None = Non
     if max_advance is not None and (engine == "spark" or asked.given):
         raise option_error(
             "option-not-for-engine",
-            "--max-advance holds events back in this process, and Spark's watermark moves with each micro-batch",
+            "--max-advance holds events back in this process, where input is bounded; a live watermark moves with what comes",
             help="with --follow take --max-future, else --engine local",
         )
     if engine == "local":
-        for option in asked.given:
+        for option in asked.spark:
             raise option_error(
                 "option-not-for-engine",
-                f"{option} needs Spark, and --engine local reads bounded input in this process",
+                f"{option} needs Spark, and --engine local runs in this process",
                 help=f"leave out {option}, or --engine local",
             )
-    elif not asked.follow:
+    if not asked.follow:
         for option in (name for name in asked.given if name != "--master"):
             what = "keeps the place" if option == "--checkpoint" else "sets the pace"
             raise option_error(
@@ -136,12 +145,22 @@ def check_work(engine: str, asked: SparkOptions, limits: WorkLimits) -> None:
                 help=f"leave out {option}",
             )
     for option, value in (("--max-memory", limits.memory), ("--max-runs", limits.runs)):
-        if value is not None and (engine == "spark" or asked.given):
+        if value is not None and (engine == "spark" or asked.spark):
             raise option_error(
                 "option-not-for-engine",
                 f"{option} bounds a run in this process; Spark's workers have the memory that the session gives them",
                 help=f"leave out {option}, or take --engine local",
             )
+
+
+def check_assigned(options: RunOptions, engine: str, asking: Sequence[str]) -> None:
+    """Refuse to give times to events that Spark's tasks read: they know no order of arrival."""
+    if options.assign_time is not None and (engine == "spark" or asking):
+        raise option_error(
+            "option-not-for-engine",
+            "--assign-time gives times in order of arrival, which Spark's tasks do not know",
+            help=f"leave out {' and '.join(asking)}" if asking else "take --engine local",
+        )
 
 
 def trigger_interval(text: str | None) -> str | None:

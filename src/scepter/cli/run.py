@@ -15,10 +15,19 @@ from scepter.cli.engine import AUTO, choose_engine
 from scepter.cli.inputs import assign_background, assign_streams, check_outputs, existing_all, split_streams, streams_of_folder
 from scepter.cli.insight_options import Insight, check_again, check_insight, key_terms
 from scepter.cli.maps import assign_maps
-from scepter.cli.options import SparkOptions, check_engine, check_work, one_of, run_options, trigger_interval
+from scepter.cli.options import (
+    SparkOptions,
+    check_assigned,
+    check_engine,
+    check_work,
+    one_of,
+    run_options,
+    trigger_interval,
+)
 from scepter.cli.query import load_queries
 from scepter.cli.target import parse_target
 from scepter.io.results import FORMATS
+from scepter.kafka.address import is_kafka
 from scepter.runtime.options import FUTURE
 
 
@@ -29,7 +38,7 @@ def run(
         typer.Option(
             metavar="NAME=SOURCE",
             help="A stream: its IRI, alias or prefixed name in the query, and a file, glob, folder, - (stdin) or "
-            "kafka://host:port/topic. Once per stream. Example: --stream S1=power.nq",
+            "kafka://host:port/topic; with --follow also tcp://host:port. Once per stream. Example: --stream S1=power.nq",
         ),
     ] = None,
     streams: Annotated[
@@ -92,6 +101,22 @@ def run(
             help="What gives an event its time, about its name or inside its graph: an IRI, or prov | sosa | ssn | saref | "
             "activitystreams | ldes | ngsi-ld (default: PROV's properties about its name). Repeatable, the first one rules. "
             "Example: --time-property sosa",
+        ),
+    ] = None,
+    assign_time: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOW",
+            help="Times for events that have none: arrival, that of the clock when they are read, or sequence, 1, 2, 3 … "
+            "(default: they are dead letters). Plain N-Triples are then a stream. Not on Spark. Example: --assign-time arrival",
+        ),
+    ] = None,
+    event_per: Annotated[
+        str | None,
+        typer.Option(
+            metavar="P",
+            help="With --assign-time: an event of plain triples is a line (default), or a group up to a blank line. "
+            "Example: --event-per group",
         ),
     ] = None,
     start: Annotated[
@@ -246,7 +271,9 @@ def run(
     follow: Annotated[
         bool,
         typer.Option(
-            "--follow", help="Keep running on unbounded sources; without it the input is read to its end. Example: --follow"
+            "--follow",
+            help="Keep running on unbounded sources: a folder that files are put into, a file that grows, - (stdin), a FIFO, "
+            "tcp://host:port; answers come as they are certain. Without it the input is read to its end. Example: --follow",
         ),
     ] = False,
     checkpoint: Annotated[
@@ -306,8 +333,11 @@ def run(
         max_memory=max_memory,
         max_matches=max_matches,
         max_runs=max_runs,
+        assign_time=assign_time,
+        event_per=event_per,
     )
     check_work(engine, asked, options.work)
+    check_assigned(options, engine, asked.spark)
     sources, warnings = assign_streams(query, split_streams(query, stream or []))
     if streams is not None:
         sources |= dict(streams_of_folder(query, streams, list(sources)))
@@ -325,7 +355,11 @@ def run(
     ]
     check_outputs({"--output": target.path, "--dead-letter": dead_letter, "--report": report}, inputs)
     if engine == AUTO:
-        choice = choose_engine(asked.given, sources.values(), stay=diagnose or report is not None)
+        # a topic is followed by Spark, with its offsets in the checkpoint
+        asking = asked.given if any(is_kafka(source) for source in sources.values()) else asked.spark
+        choice = choose_engine(
+            asking, sources.values(), stay=diagnose or report is not None or follow or options.assign_time is not None
+        )
         engine = choice.engine
         typer.echo(choice.line(), err=True)
     check_again(engine, sources, diagnose=diagnose)
@@ -348,7 +382,11 @@ def run(
             trigger=interval,
             max_events=max_events,
         )
-        if follow:
+        if follow and engine == "local":
+            from scepter.cli.follow_local import run_following_here
+
+            run_following_here(job, chosen, target, dead_letter, events)
+        elif follow:
             from scepter.cli.follow import run_following
 
             run_following(job, chosen, target, dead_letter, events)

@@ -175,11 +175,13 @@ class EventsSource:
     ) -> Iterator[EventBatch]:
         """The events; those of the other kind of time than the first event of the run are no use."""
         run = run or ReadState()
+        if run.assign is not None:
+            run.assign.restart()
         for first in range(0, len(self.events), _STEP):
             usable = []
             for number, untimed in enumerate(self.events[first : first + _STEP], first + 1):
                 try:
-                    event = untimed.timed(run.times)
+                    event = untimed.timed(run.times, run.assign)
                 except DataError as error:
                     dead_letter(DeadLetter(self.name, number, error.diagnostic.message))
                     continue

@@ -48,6 +48,8 @@ class FileSource:
     ) -> Iterator[EventBatch]:
         """The events in the order they stand."""
         run = run if run is not None else ReadState()
+        if run.assign is not None:
+            run.assign.restart()
         total = sum(size_of(path) for path in self.paths)
         done = 0
 

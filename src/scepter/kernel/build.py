@@ -4,33 +4,60 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Protocol, assert_never
 
 from scepter.algebra.expressions import Expression
-from scepter.kernel import mapping, time_rows
+from scepter.algebra.timed import Sources
+from scepter.kernel import instants, mapping, time_rows
 from scepter.kernel.background import Background
+from scepter.kernel.closure import union
 from scepter.kernel.derive import Deriving, Pick
+from scepter.kernel.event_scan import EventScans, ExactTriples
 from scepter.kernel.events.build import Occurring, event_operator, recognising
+from scepter.kernel.exists import operators as exists
+from scepter.kernel.exists.operators import AskedConditions, Remembered
 from scepter.kernel.graph_scan import GraphScans
+from scepter.kernel.instants import InstantLeaves
 from scepter.kernel.intake import Intake
 from scepter.kernel.lineage import Lineage
 from scepter.kernel.operator import Operator
+from scepter.kernel.pairing import Pairing
+from scepter.kernel.rounds import Anew, PathsWithin, Recall
 from scepter.kernel.rows import Mask, Rows
 from scepter.kernel.sparql.context import Context
-from scepter.kernel.sparql.dataset import Graph
+from scepter.kernel.sparql.dataset import Dataset, Graph
 from scepter.kernel.static import Static
 from scepter.kernel.texts import Texts
 from scepter.kernel.time_conditions import TimeConditions
+from scepter.kernel.time_group.grouping import Grouping
 from scepter.kernel.time_join.join import TimeJoined
 from scepter.kernel.time_rows import Timeless, inline_rows, static_rows
+from scepter.kernel.tracking import Occurrences
+from scepter.kernel.tracking import Tracked as Tracking
 from scepter.kernel.triple_scan import MOST_SCANS, EntailedTriples, PlainTriples
 from scepter.kernel.window.build import Items, fixed_rows, window_operator
 from scepter.ontology.entailment import Flattened
+from scepter.ontology.schema import Schema
 from scepter.physical import nodes
-from scepter.physical.derive_nodes import Derive, Picked, Recalled
+from scepter.physical.derive_nodes import Derive, DerivedPath, Picked, Recalled
 from scepter.physical.event_nodes import Contradictions, ItemGraphs, Recognise
+from scepter.physical.instant_nodes import Asked, EventScan, Ordered, Paired, RowExtend, Sliced, TimeGroup, Tracked
+from scepter.physical.instant_nodes import Remembered as Remembered_
 from scepter.physical.nodes import Node, TripleScan
-from scepter.physical.time_nodes import Answers, Inline, Once, Rename, StaticScan, TimeFilter, TimeJoin, TimeValues
+from scepter.physical.time_nodes import (
+    AnsweredOnce,
+    Answers,
+    EveryInstant,
+    Inline,
+    Instants,
+    Once,
+    Rename,
+    StaticScan,
+    TimeFilter,
+    TimeJoin,
+    TimeValues,
+)
 from scepter.physical.unit_nodes import GraphScan
 from scepter.physical.window_nodes import Fixed, ItemScan
 from scepter.rdf.hashing import TermKey
@@ -49,6 +76,8 @@ class Surroundings:
     time_unit: str = "ms"
     flattened: Flattened | None = None
     """What the schema entails; None without a schema."""
+    schema: Schema = field(default_factory=lambda: Schema.from_triples(()))
+    """The schema by whose rules single events, and what rules derive, are closed."""
     static: Graph | None = None
     """The triples without a time that patterns over the stream match too: the background, the ontology, what they entail."""
     most: int = 10_000
@@ -59,6 +88,29 @@ class Surroundings:
     """What operators on occurrences share; None where there are none."""
     parts: list[str] = field(default_factory=list)
     """The labels of the parts of the pattern that select events, by their number in the lineage."""
+    remembered: dict[int, Remembered] = field(default_factory=dict)
+    """What EXISTS looks at, by its node."""
+    tracking: list[Occurrences] = field(default_factory=list)
+    """The occurrences that policies consume, where there are any."""
+
+    def occurrences(self) -> Occurrences:
+        """The unit's one table of occurrences."""
+        if not self.tracking:
+            self.tracking.append(Occurrences(self.lineage))
+        return self.tracking[0]
+
+    def dataset(self, sources: Sources) -> Dataset:
+        """The dataset of FROM and FROM NAMED, or the one given; its default graph is what is static."""
+        given = self.background.dataset
+        if sources.default is None or sources.named is None:
+            return Dataset(given.default if self.static is None else self.static, given.named)
+        default = union(given.named[iri] for iri in sources.default)
+        return Dataset(default, {iri: given.named[iri] for iri in sources.named})
+
+    def within(self, sources: Sources) -> Context:
+        """What expressions see besides a row."""
+        dataset = self.dataset(sources)
+        return replace(self.context, graph=dataset.default, dataset=dataset)
 
     def part(self, label: str) -> int:
         """The number of a part."""
@@ -94,7 +146,12 @@ def leaf_groups(leaves: Sequence[Node], around: Surroundings) -> list[LeafGroup]
     for place, leaf in enumerate(leaves):
         match leaf:
             case TripleScan(streams=named):
-                together.setdefault((TripleScan, None if named is None else frozenset(named)), []).append(place)
+                read = ExactTriples if leaf.exact else TripleScan
+                together.setdefault((read, None if named is None else frozenset(named)), []).append(place)
+            case EventScan(streams=named):
+                together.setdefault((EventScan, None if named is None else frozenset(named)), []).append(place)
+            case Instants():
+                together.setdefault((Instants, None), []).append(place)
             case GraphScan():
                 together.setdefault((GraphScan, frozenset((leaf.stream,))), []).append(place)
             case ItemScan(streams=named):
@@ -124,9 +181,8 @@ def _initial(leaf: Node, around: Surroundings) -> Rows:
     if isinstance(leaf, Fixed):
         return fixed_rows(leaf, around)
     assert isinstance(leaf, StaticScan)
-    graph = around.background.dataset.default if around.static is None else around.static
-    context = replace(around.context, graph=graph, dataset=around.background.dataset)
-    return static_rows(leaf, graph, context, around.key, around.texts)
+    context = around.within(leaf.sources)
+    return static_rows(leaf, context.graph, context, around.key, around.texts)
 
 
 def _triple_scans(scans: Sequence[Node], around: Surroundings) -> Leaves:
@@ -134,6 +190,16 @@ def _triple_scans(scans: Sequence[Node], around: Surroundings) -> Leaves:
     if around.flattened is None:
         return PlainTriples(some, around.key, around.lineage, around.part)
     return EntailedTriples(some, around.flattened, around.key, around.texts, around.lineage, around.part)
+
+
+def _exact_triples(scans: Sequence[Node], around: Surroundings) -> Leaves:
+    some = [scan for scan in scans if isinstance(scan, TripleScan)]
+    return ExactTriples(some, around.schema, around.key, around.texts, around.lineage, around.part)
+
+
+def _event_scans(scans: Sequence[Node], around: Surroundings) -> Leaves:
+    some = [scan for scan in scans if isinstance(scan, EventScan)]
+    return EventScans(some, around.schema, around.key, around.texts, around.lineage, around.occurrences())
 
 
 def _graph_scans(scans: Sequence[Node], around: Surroundings) -> Leaves:
@@ -145,6 +211,9 @@ _LEAVES: dict[type, Callable[[Sequence[Node], Surroundings], Leaves]] = {
     TripleScan: _triple_scans,
     GraphScan: _graph_scans,
     ItemScan: lambda scans, around: Items(len(scans)),
+    ExactTriples: _exact_triples,
+    EventScan: _event_scans,
+    Instants: lambda scans, around: InstantLeaves(len(scans)),
     Recognise: recognising,
 }
 
@@ -168,10 +237,14 @@ def operator_of(node: Node, around: Surroundings) -> Operator:
             return Static(node, graph, around.key, around.texts)
         case TimeJoin() | TimeFilter() | Once() | TimeValues() | Rename() | Answers():
             return _of_time(node, around)
-        case Derive():
-            return Deriving(node, lambda each: _in_rounds(each, around), around.key, around.texts, around.most)
-        case Picked():
-            return Pick(node, around.key)
+        case TimeGroup() | Ordered() | Sliced() | RowExtend() | EveryInstant() | AnsweredOnce():
+            return _of_instants(node, around)
+        case Tracked() | Paired():
+            return _consuming(node, around)
+        case Remembered_() | Asked():
+            return _asking(node, around)
+        case Derive() | Picked() | DerivedPath():
+            return _deriving(node, around)
         case _:
             found = window_operator(node, around)
             if found is None:
@@ -179,16 +252,77 @@ def operator_of(node: Node, around: Surroundings) -> Operator:
             return found
 
 
+_ANEW = (TimeGroup, Ordered, Sliced, EveryInstant, Paired, Remembered_, Asked)
+"""Whose answer at an instant may change with more rows of that instant."""
+
+
 def _in_rounds(node: Node, around: Surroundings) -> Operator:
     """An operator among rules that feed each other."""
     if isinstance(node, Recalled):
-        return Pick(node, around.key)
-    return _time_join(node, around, rounds=True) if isinstance(node, TimeJoin) else operator_of(node, around)
+        return Recall(node.schema) if node.pattern is None else Pick(node, around.key)
+    if isinstance(node, TimeJoin) and node.remembered is None and not node.fleeting:
+        return _time_join(node, around, rounds=True)
+    if isinstance(node, (TimeJoin, *_ANEW)):
+        return Anew(lambda: operator_of(node, around), len(node.inputs))
+    return operator_of(node, around)
+
+
+def _deriving(node: Derive | Picked | DerivedPath, around: Surroundings) -> Operator:
+    match node:
+        case Derive():
+            make = partial(_in_rounds, around=around)
+            return Deriving(node, make, around.key, around.texts, around.most, around.schema)
+        case Picked():
+            return Pick(node, around.key)
+        case DerivedPath():
+            return PathsWithin(node, around.dataset(node.sources).default, around.key, around.texts)
+        case _:
+            assert_never(node)
+
+
+def _of_instants(
+    node: TimeGroup | Ordered | Sliced | RowExtend | EveryInstant | AnsweredOnce, around: Surroundings
+) -> Operator:
+    match node:
+        case TimeGroup():
+            return Grouping(node, around.lineage, around.key, around.texts, around.context)
+        case Ordered():
+            return instants.Ordered(node, around.texts)
+        case Sliced():
+            return instants.Sliced(node, around.texts)
+        case RowExtend():
+            return mapping.RowExtend(node, around.key, around.texts, around.context)
+        case EveryInstant():
+            return instants.EveryInstant(node)
+        case AnsweredOnce():
+            return instants.AnsweredOnce(node)
+        case _:
+            assert_never(node)
+
+
+def _consuming(node: Tracked | Paired, around: Surroundings) -> Operator:
+    if isinstance(node, Tracked):
+        return Tracking(node, around.occurrences(), around.lineage, around.texts)
+    return Pairing(node, around.occurrences(), around.lineage)
+
+
+def _asking(node: Remembered_ | Asked, around: Surroundings) -> Operator:
+    if isinstance(node, Remembered_):
+        made = around.remembered[id(node)] = Remembered(node, around.texts)
+        return made
+    context = around.within(node.sources)
+    return exists.Asked(node, around.remembered[id(node.remembered)], context, around.kind, around.key, around.texts)
 
 
 def _time_join(node: TimeJoin, around: Surroundings, *, rounds: bool = False) -> Operator:
     names = tuple(dict.fromkeys((*node.left.schema.variables, *node.right.schema.variables)))
-    conditions = _conditions(node.conditions, names, around) if node.conditions else None
+    conditions: TimeConditions | AskedConditions | None = None
+    if node.remembered is not None:
+        known = around.remembered[id(node.remembered)]
+        context = around.within(Sources())
+        conditions = AskedConditions(node.conditions, names, known, context, around.kind, around.texts, plain=node.plain)
+    elif node.conditions:
+        conditions = _conditions(node.conditions, names, around)
     return TimeJoined(node, conditions, around.lineage, rounds=rounds)
 
 

@@ -10,9 +10,10 @@ from itertools import chain
 
 import numpy as np
 
+from scepter.kernel.background import Background
 from scepter.kernel.graph_columns import GraphColumns, stored_columns, term_columns
 from scepter.kernel.solutions import Int64, UInt64
-from scepter.kernel.sparql.dataset import Graph
+from scepter.kernel.sparql.dataset import Dataset, Graph
 from scepter.kernel.sparql.stored import StoredGraph
 from scepter.kernel.texts import FIXED, Texts
 from scepter.ontology.entailment import Filler, Flattened, Slot, Template
@@ -43,6 +44,14 @@ def entailed(graphs: Sequence[Graph], schema: Schema) -> Graph:
     if found is not None:
         return found
     return Graph(t for triple in chain.from_iterable(graphs) for t in schema.consequences(triple))
+
+
+def entailed_background(given: Background, schema: Schema) -> Background:
+    """Static graphs, each with what it entails."""
+    made = Background()
+    named = {name: entailed([graph], schema) for name, graph in given.dataset.named.items()}
+    made.dataset = Dataset(entailed([given.dataset.default], schema), named)
+    return made
 
 
 def _closure(graphs: Sequence[Graph], flattened: Flattened) -> StoredGraph | None:

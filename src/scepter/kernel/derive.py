@@ -17,12 +17,27 @@ from scepter.algebra.patterns import TriplePattern
 from scepter.errors import DataError, Diagnostic
 from scepter.kernel.container import Arrays
 from scepter.kernel.operator import Operator, Stateless, Until
-from scepter.kernel.rows import NO_LINEAGE, TIMELESS, Int64, Mask, Rows, UInt64, concat, empty, lasting, mappings
+from scepter.kernel.rounds import Anew, Consequences
+from scepter.kernel.rows import (
+    ALWAYS,
+    COLUMNS,
+    NO_LINEAGE,
+    TIMELESS,
+    Int64,
+    Mask,
+    Rows,
+    UInt64,
+    concat,
+    empty,
+    lasting,
+    mappings,
+)
 from scepter.kernel.terms import encoded
 from scepter.kernel.texts import Texts
-from scepter.kernel.time_join.join import DisorderedError, TimeJoined, each_once
+from scepter.kernel.time_join.join import DisorderedError, TimeJoined
 from scepter.kernel.time_join.table import Seen
-from scepter.physical.derive_nodes import TRIPLE, Derive, DerivedRule, Picked, Recalled
+from scepter.ontology.schema import Schema as OntologySchema
+from scepter.physical.derive_nodes import Derive, DerivedRule, Picked, Recalled
 from scepter.physical.nodes import Node, Schema
 from scepter.rdf.hashing import TermKey, term_id
 from scepter.rdf.terms import IRI, BlankNode, Literal
@@ -31,6 +46,8 @@ _STRETCH = 256
 """So many instants are derived together."""
 _ROUND = 25
 """What a round of rules over the background counts for."""
+_AGAIN = 5
+"""Over all rounds, what is asked anew may give so many times as much as may be derived."""
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _DIGITS = np.frombuffer(b"0123456789abcdef", np.uint8)
 
@@ -40,6 +57,7 @@ class Pick(Stateless):
 
     def __init__(self, node: Picked | Recalled, key: TermKey) -> None:
         self.schema: Schema = node.schema
+        assert node.pattern is not None
         places = (node.pattern.subject, node.pattern.predicate, node.pattern.object)
         self._constants = [
             (i, np.uint64(term_id(key, str(node.term)))) for i, node in enumerate(places) if isinstance(node, Constant)
@@ -52,7 +70,8 @@ class Pick(Stateless):
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
         """Those with its constants, and equal terms where it has one variable twice."""
         (rows,) = inputs
-        kept: Mask = np.ones(len(rows), np.bool_)
+        # Of a graph that stands again with something new, what had been derived before counts for paths alone.
+        kept: Mask = rows.number[:, 3] != 1 if rows.width > 3 else np.ones(len(rows), np.bool_)
         for column, id in self._constants:
             kept &= rows.ids[:, column] == id
         for first, *others in self._columns:
@@ -64,26 +83,48 @@ class Pick(Stateless):
 class Deriving:
     """A stratum at work."""
 
-    def __init__(self, node: Derive, operator_of: Callable[[Node], Operator], key: TermKey, texts: Texts, most: int) -> None:
-        self.schema: Schema = TRIPLE
+    def __init__(
+        self,
+        node: Derive,
+        operator_of: Callable[[Node], Operator],
+        key: TermKey,
+        texts: Texts,
+        most: int,
+        schema: OntologySchema | None = None,
+    ) -> None:
+        self.schema: Schema = node.schema
         self._node = node
+        self._width = len(node.schema.variables)
         self._most = most
         self._texts = texts
-        self._templates = [Template(rule, key, texts) for rule in node.rules]
+        entailed = Consequences(schema, key, texts) if schema else None
+        self._templates = [Template(rule, key, texts, entailed, graphs=node.graphs) for rule in node.rules]
         self._operators = [(each, operator_of(each)) for each in node.inner]
-        self._joins = [operator for _, operator in self._operators if isinstance(operator, TimeJoined)]
+        self._joins = [operator for _, operator in self._operators if isinstance(operator, TimeJoined | Anew)]
+        self._again = any(isinstance(operator, Anew) for _, operator in self._operators)
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
         """The triples derived, in order of end."""
         if not self._operators:
             given = {id(node): rows for node, rows in zip(self._node.inputs, inputs, strict=True)}
-            return each_once(concat([made for _, made in self._made(given)], 3).by_end())
+            made = concat([made for _, made in self._made(given)], self._width)
+            new = Seen(5).new(_told(made))
+            return self._standing(made, new).by_end()
         instants = np.unique(np.concatenate([rows.end for rows in inputs]))
         found, low = [], 0
         for high in [*range(_STRETCH, len(instants), _STRETCH), len(instants)]:
             found += self._derive(inputs, instants[low:high])
             low = high
-        return concat(found, 3)
+        return concat(found, self._width)
+
+    def _standing(self, made: Rows, new: Mask) -> Rows:
+        """What is new; where graphs are looked at, with what stands beside it in its graph."""
+        if not self._node.graphs:
+            return made.take(new)
+        number = made.number.copy()
+        number[:, 3] = np.where(new, 0.0, 1.0)
+        marked = Rows(made.ids, made.refs, number, *(getattr(made, name) for name in COLUMNS[3:]))
+        return marked.take(np.isin(made.ids[:, 3], made.ids[new, 3]))
 
     def _derive(self, inputs: Sequence[Rows], instants: Int64) -> list[Rows]:
         """The triples of a stretch of time, in order."""
@@ -107,17 +148,19 @@ class Deriving:
         given = {id(node): rows for node, rows in zip(self._node.inputs, parts, strict=True)}
         none = {place: empty(rows.width) for place, rows in given.items()}
         found, seen, counts = list[Rows](), Seen(5), _Counts(self._most)
-        fresh = empty(3)
+        fresh = empty(self._width)
         while True:
             self._pass(given, fresh)
-            fresh = empty(3)
+            fresh = empty(self._width)
             for rule, made in self._made(given):
-                new = made.take(seen.new(_told(made)))
-                if (where := counts.exceeded(new)) is not None:
+                is_new = seen.new(_told(made))
+                if (where := counts.exceeded(made.take(is_new))) is not None:
                     raise _endless(rule, where)
-                fresh = concat([fresh, new], 3)
+                if self._again and (where := counts.asked_again(made)) is not None:
+                    raise _endless(rule, where)
+                fresh = concat([fresh, self._standing(made, is_new)], self._width)
             if not len(fresh):
-                return concat(found, 3).by_end()
+                return concat(found, self._width).by_end()
             fresh = fresh.by_end()
             found.append(fresh)
             counts.rounds += 1
@@ -183,7 +226,7 @@ def _between(rows: Rows, low: int, high: int) -> Rows:
 
 def _told(rows: Rows) -> UInt64:
     """What derived triples are told apart by."""
-    return np.column_stack([rows.ids, rows.start.view(np.uint64), rows.end.view(np.uint64)])
+    return np.column_stack([rows.ids[:, :3], rows.start.view(np.uint64), rows.end.view(np.uint64)])
 
 
 class _Counts:
@@ -192,6 +235,7 @@ class _Counts:
     def __init__(self, most: int) -> None:
         self._most = most
         self._at: dict[int, int] = {}
+        self._again = 0
         self.rounds = 0
 
     def exceeded(self, rows: Rows) -> str | None:
@@ -205,6 +249,17 @@ class _Counts:
             elif self._at[end] > self._most:
                 return f"at {end}: more than {self._most} triples at one instant"
         return None
+
+    def asked_again(self, made: Rows) -> str | None:
+        """Where operators are asked anew in each round: such a rule that derives a triple a round takes time cubic in them, and
+        would reach the limit long after anybody waits."""
+        if not len(made):
+            return None
+        end = int(made.end[-1])
+        self._again += self._at.get(end, 0) if self.rounds else 0
+        if self._again <= _AGAIN * self._most:
+            return None
+        return f"at {end}: one by one, {self._at.get(end, 0)} triples at one instant"
 
 
 def _endless(rule: DerivedRule, where: str) -> DataError:
@@ -222,7 +277,11 @@ class Template:
     """Triples of solutions: one with an unbound variable or a term out of place is left out, the others stay. Blank nodes are
     fresh for each solution, the same wherever it is computed: named by a hash of what it is."""
 
-    def __init__(self, rule: DerivedRule, key: TermKey, texts: Texts) -> None:
+    def __init__(
+        self, rule: DerivedRule, key: TermKey, texts: Texts, entailed: Consequences | None = None, *, graphs: bool = False
+    ) -> None:
+        self._entailed = entailed
+        self._graphs = graphs
         self._rule = rule
         self._names = rule.root.schema.variables
         self._texts = texts
@@ -236,13 +295,19 @@ class Template:
 
     def __call__(self, rows: Rows) -> Rows:
         """All triples of all rows."""
+        width = 4 if self._graphs else 3
+        # What has no time and needs no triple derives at instants, not for all times.
+        rows = rows.take((rows.start <= rows.end) | (rows.until != ALWAYS)) if len(rows) else rows
         if not len(rows):
-            return empty(3)
+            return empty(width)
         blanks: dict[str, tuple[UInt64, Int64]] = {}
-        return concat([self._triples(triple, rows, blanks) for triple in self._rule.template], 3)
+        made = concat([self._triples(triple, rows, blanks) for triple in self._rule.template], width)
+        return made if self._entailed is None else self._entailed(made)
 
     def _triples(self, triple: TriplePattern, rows: Rows, blanks: dict[str, tuple[UInt64, Int64]]) -> Rows:
-        ids, refs, number, scale = mappings(len(rows), 3)
+        ids, refs, number, scale = mappings(len(rows), 4 if self._graphs else 3)
+        if self._graphs:
+            ids[:, 3] = self._told_apart(rows, 63)
         kept: Mask = np.ones(len(rows), np.bool_)
         for position, node in enumerate(_places(triple)):
             if isinstance(node, Constant) and not isinstance(node.term, BlankNode):
@@ -279,11 +344,7 @@ class Template:
 
     def _fresh(self, rows: Rows, number: int) -> tuple[UInt64, Int64]:
         """A blank node for each row: `_:m` and the hexadecimal digits of its id."""
-        ids = np.full(len(rows), np.uint64(self._rule.number * 64 + number + 1), np.uint64)
-        for column in (rows.start.view(np.uint64), rows.end.view(np.uint64), *rows.ids.T):
-            ids = (ids ^ (ids >> np.uint64(29)) ^ column) * _MIX
-        ids ^= ids >> np.uint64(32)
-        ids |= np.uint64(1)
+        ids = self._told_apart(rows, number)
         shifts = np.arange(60, -4, -4, dtype=np.uint64)
         text = np.empty((len(rows), 20), np.uint8)
         text[:, :3] = np.frombuffer(b"_:m", np.uint8)
@@ -291,6 +352,14 @@ class Template:
         text[:, 19] = ord("\n")
         base = self._texts.append_lines(text.ravel())
         return ids, base + 20 * np.arange(len(rows))
+
+    def _told_apart(self, rows: Rows, number: int) -> UInt64:
+        """A number for each solution, made of what it is."""
+        ids = np.full(len(rows), np.uint64(self._rule.number * 64 + number + 1), np.uint64)
+        for column in (rows.start.view(np.uint64), rows.end.view(np.uint64), *rows.ids.T):
+            ids = (ids ^ (ids >> np.uint64(29)) ^ column) * _MIX
+        ids ^= ids >> np.uint64(32)
+        return ids | np.uint64(1)
 
 
 _REMEMBERED = 200_000

@@ -34,6 +34,10 @@ class Lineage:
         none = np.full(len(event), NO_LINEAGE, np.int64)
         return self._append(left=none, right=none, part=np.full(len(event), part, np.int64), event=event, name=name)
 
+    def part(self, nodes: Int64, parts: Int64) -> None:
+        """Say which part each of some leaves is of."""
+        self._columns["part"][nodes] = parts
+
     def joined(self, left: Int64, right: Int64) -> Int64:
         """A node for each pair; where one side has none it is the other side's."""
         found = np.where(left == NO_LINEAGE, right, left)

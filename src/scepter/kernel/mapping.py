@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.expressions import compile_expression
 from scepter.kernel.terms import decoded, encoded
 from scepter.kernel.texts import Texts
-from scepter.physical import nodes
+from scepter.physical import instant_nodes, nodes
 from scepter.physical.nodes import Schema
 from scepter.rdf.distinct import distinct
 from scepter.rdf.hashing import TermKey
@@ -75,6 +76,38 @@ class Extend(Stateless):
             return self._expression(decoded(rows, self._names, row, self._texts), self._context)
         except ExpressionError:
             return None  # SPARQL: an error leaves the variable unbound
+
+
+class RowExtend(Stateless):
+    """A chain of BINDs computed for each row anew; within one row BNODE("label") is one node."""
+
+    def __init__(self, node: instant_nodes.RowExtend, key: TermKey, texts: Texts, context: Context) -> None:
+        self.schema: Schema = node.schema
+        self._names = node.input.schema.variables
+        self._steps = [(name, compile_expression(expression)) for name, expression in node.steps]
+        self._key, self._texts, self._context = key, texts, context
+
+    def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
+        """The rows with a column for each value."""
+        (rows,) = inputs
+        wide = rows.columns((*range(rows.width), *(-1 for _ in self._steps)))
+        if not len(rows):
+            return wide
+        computed = [self._computed(rows, row) for row in range(len(rows))]
+        for column, (name, _) in enumerate(self._steps, rows.width):
+            made = encoded([row.get(name) for row in computed], self._key, self._texts)
+            wide.ids[:, column], wide.refs[:, column], wide.number[:, column], wide.scale[:, column] = made
+        return wide
+
+    def _computed(self, rows: Rows, row: int) -> dict[str, Term]:
+        context = replace(self._context, labels={})
+        found = decoded(rows, self._names, row, self._texts)
+        for name, value in self._steps:
+            try:
+                found[name] = value(found, context)
+            except ExpressionError:
+                continue  # SPARQL: an error leaves the variable unbound
+        return found
 
 
 def _alike(rows: int) -> tuple[Int64, Int64]:

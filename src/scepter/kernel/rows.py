@@ -35,6 +35,9 @@ NO_LINEAGE = -1
 TIMELESS = (MAX_INSTANT, MIN_INSTANT)
 """Start and end of a row that has no time."""
 
+ALWAYS = MAX_INSTANT - 1
+"""`until` of a row without a time that needs no triple, streamed or static: inline data and its like."""
+
 
 @dataclass(frozen=True, slots=True)
 class Rows:

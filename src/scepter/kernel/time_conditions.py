@@ -16,6 +16,7 @@ from scepter.algebra.expressions import Call, Compare, Constant, Expression
 from scepter.algebra.scope import mentioned_variables
 from scepter.algebra.timed import DURATION, END, START, TIME_FUNCTIONS
 from scepter.algebra.timed_bounds import Linear, linear
+from scepter.algebra.walk import find
 from scepter.kernel.programs import ROW, Place, compile_conjuncts
 from scepter.kernel.rows import Float64, Int8, Int64, Mask, Rows, UInt64
 from scepter.kernel.search import search_local
@@ -23,13 +24,13 @@ from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.expressions import compile_condition
 from scepter.kernel.terms import decoded
 from scepter.kernel.texts import Texts
-from scepter.kernel.timed.expressions import duration_literal, instant_literal
+from scepter.kernel.time_terms import time_term, time_values
 from scepter.physical.time_nodes import hidden
-from scepter.physical.timed_plan import asks_time, with_variables
+from scepter.physical.timed_patterns import asks_time, is_unsteady, with_variables
 from scepter.rdf.batch import INEXACT, NOT_A_NUMBER
 from scepter.rdf.distinct import distinct
 from scepter.rdf.hashing import TermKey
-from scepter.rdf.terms import XSD, Literal, Term
+from scepter.rdf.terms import XSD, Literal
 from scepter.timeline import TimeKind, parse_datetime
 
 _EXACT = 10**15
@@ -37,16 +38,6 @@ _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z")
 """With a zone, and nothing beyond the microsecond."""
 _FLIP = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "=": "=", "!=": "!="}
 _FUNCTIONS = (START, END, DURATION)
-
-
-def time_values(function: str, start: Int64, end: Int64) -> Int64:
-    """What a time function says of rows that have a time."""
-    return {START: start, END: end}[function] if function != DURATION else end - start
-
-
-def time_term(function: str, value: int, kind: TimeKind) -> Term:
-    """Such a value as a term."""
-    return duration_literal(value, kind) if function == DURATION else instant_literal(value, kind)
 
 
 class TimeConditions:
@@ -73,6 +64,7 @@ class TimeConditions:
         used = frozenset[str]().union(*map(mentioned_variables, rest)) if rest else frozenset()
         self._used = np.array([i for i, name in enumerate(names) if name in used], np.int64)
         self._exact = [compile_condition(condition) for condition in rest]
+        self._unsteady = any(is_unsteady(call) for condition in rest for call in find(condition, Call))
 
     def holds(self, rows: Rows, start: Int64 | None = None, end: Int64 | None = None) -> Mask:
         """Which rows meet the conditions; `start` and `end` where another interval than their own counts."""
@@ -110,7 +102,8 @@ class TimeConditions:
         asked = [time_values(function, start, end) for function in self._functions]
         seen = [start <= end, *asked] if self._functions else []
         told = np.column_stack([rows.ids[:, self._used].view(np.int64), *seen]) if seen else rows.ids[:, self._used]
-        first, where = distinct(np.ascontiguousarray(told))
+        each = np.arange(len(rows))
+        first, where = (each, each) if self._unsteady else distinct(np.ascontiguousarray(told))
         verdicts = np.empty(len(first), np.bool_)
         for i, row in enumerate(first.tolist()):
             bindings = decoded(rows, self._names, row, self._texts)

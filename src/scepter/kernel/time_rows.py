@@ -8,18 +8,33 @@ from typing import TypeAlias
 import numpy as np
 
 from scepter.algebra.expressions import Variable
-from scepter.algebra.patterns import BGP, TriplePattern
+from scepter.algebra.patterns import BGP, PathPattern, TriplePattern
 from scepter.kernel.graph_columns import graph_columns
 from scepter.kernel.intake import Intake
 from scepter.kernel.operator import Stateless, Until
-from scepter.kernel.rows import NO_LINEAGE, TIMELESS, Float64, Int8, Int64, Mask, Rows, UInt64, empty, lasting, mappings
+from scepter.kernel.rows import (
+    ALWAYS,
+    COLUMNS,
+    NO_LINEAGE,
+    TIMELESS,
+    Float64,
+    Int8,
+    Int64,
+    Mask,
+    Rows,
+    UInt64,
+    empty,
+    lasting,
+    mappings,
+)
 from scepter.kernel.sparql.context import Context
-from scepter.kernel.sparql.dataset import Graph
-from scepter.kernel.sparql.patterns import compile_pattern
+from scepter.kernel.sparql.dataset import EMPTY_GRAPH, Graph
+from scepter.kernel.sparql.patterns import compile_pattern, solutions
 from scepter.kernel.terms import encoded
 from scepter.kernel.texts import Texts
-from scepter.kernel.time_conditions import TimeConditions, time_term, time_values
+from scepter.kernel.time_conditions import TimeConditions
 from scepter.kernel.time_join.join import each_once
+from scepter.kernel.time_terms import time_term, time_values
 from scepter.physical import time_nodes
 from scepter.physical.nodes import Schema
 from scepter.rdf.hashing import TermKey, term_id
@@ -99,12 +114,17 @@ class Answers(Stateless):
     def __init__(self, node: time_nodes.Answers) -> None:
         self.schema: Schema = node.schema
         self._columns = node.input.schema.columns(node.variables)
+        self._once = node.once
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
         """What static triples give alone is no match."""
         (rows,) = inputs
         timed = rows.start <= rows.end
-        return (rows if bool(timed.all()) else rows.take(timed)).columns(self._columns)
+        shown = (rows if bool(timed.all()) else rows.take(timed)).columns(self._columns)
+        if not self._once:
+            return shown
+        nowhere = np.full(len(shown), NO_LINEAGE)  # occurrences are told for policies, and not shown
+        return each_once(Rows(*(getattr(shown, name) for name in COLUMNS[:-1]), nowhere))  # type: ignore[call-arg]
 
 
 class Timeless:
@@ -119,8 +139,9 @@ class Timeless:
 
 
 def inline_rows(node: time_nodes.Inline, key: TermKey, texts: Texts) -> Rows:
-    """Inline data."""
-    return _timeless(_columns(node.rows, len(node.names), key, texts))
+    """Inline data: it needs no triple."""
+    rows = _timeless(_columns(node.rows, len(node.names), key, texts))
+    return rows.valid(rows.since, np.full(len(rows), ALWAYS))
 
 
 def static_rows(node: time_nodes.StaticScan, graph: Graph, context: Context, key: TermKey, texts: Texts) -> Rows:
@@ -133,6 +154,10 @@ def static_rows(node: time_nodes.StaticScan, graph: Graph, context: Context, key
     if node.numbered is not None:
         found = [(*row, to_literal(number)) for number, row in enumerate(found)]
     rows = _timeless(_columns(found, len(node.schema.variables), key, texts))
+    if isinstance(pattern, PathPattern):  # what is reached in no step, from a term of the query, needs no triple
+        always = {tuple(row.get(name) for name in names) for row in solutions(pattern, EMPTY_GRAPH)}
+        needs_none = np.array([row[: len(names)] in always for row in found], np.bool_)
+        rows = rows.valid(rows.since, np.where(needs_none, ALWAYS, rows.until))
     return each_once(rows)
 
 

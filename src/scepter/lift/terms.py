@@ -13,26 +13,12 @@ from numpy.typing import NDArray
 from scepter.lift.columns import NATURAL, PLAIN, Column, text_column
 from scepter.lift.model import Constant, FreshBlankNode, Made, Reference, TermMap, TermType
 from scepter.lift.rows import Rows
-from scepter.lift.writing import (
-    ABSENT,
-    BAD_IRI,
-    BOOLEAN_TYPE,
-    COPY,
-    ILL_TYPED,
-    LABEL,
-    LITERAL,
-    RELATIVE_IRI,
-    TEMPLATE_IRI,
-    WHOLE_IRI,
-    WRITTEN,
-    join_columns,
-    room,
-    write_terms,
-)
+from scepter.lift.writing import ABSENT, BAD_IRI, BOOLEAN_TYPE, ILL_TYPED, RELATIVE_IRI, WRITTEN, join_columns, write_terms
 from scepter.rdf.batch import NOT_A_NUMBER
 from scepter.rdf.hashing import TermKey, term_id
 from scepter.rdf.lexing import SENTINEL
 from scepter.rdf.numerals import STRING_TYPE, UNDECIDED, datatype_code, exact_number
+from scepter.rdf.putting import COPY, LABEL, LITERAL, TEMPLATE_IRI, WHOLE_IRI, room
 from scepter.rdf.scanner import decode_term
 from scepter.rdf.terms import STRING, XSD, BlankNode, Literal, parse_term
 

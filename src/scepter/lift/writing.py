@@ -15,104 +15,14 @@ from scepter.rdf.batch import NOT_A_NUMBER
 from scepter.rdf.hashing import hash_bytes, pointer
 from scepter.rdf.lexing import LF
 from scepter.rdf.numerals import DATE_TIME, DATE_TIME_STAMP, INTEGER, STRING_TYPE, instant_of, number_of
+from scepter.rdf.putting import IN_LABEL, NOT_IN_IRI, WHOLE_IRI, put
 
-LITERAL, TEMPLATE_IRI, WHOLE_IRI, LABEL, COPY = range(5)
-"""How a value is written: with N-Triples escapes, percent-encoded, as it stands once it is seen to be an IRI, in letters that a
-label may hold, or as it stands."""
 WRITTEN, ABSENT, BAD_IRI, RELATIVE_IRI, ILL_TYPED = range(5)
 """What became of a value."""
 BOOLEAN_TYPE: Final = 1 << 10
 """The code of xsd:boolean, beside those of `rdf.numerals`: its values are checked as numbers are."""
 SLOTS: Final = 1 << 12
 """Values of a column whose terms are remembered; a power of two."""
-_HEX: Final = np.frombuffer(b"0123456789ABCDEF", np.uint8)
-
-
-def _table(kept: bytes) -> Any:
-    table = np.zeros(256, np.bool_)
-    table[list(kept)] = True
-    return table
-
-
-_LETTERS: Final = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
-_UNRESERVED: Final = _table(_LETTERS + b"-._~" + bytes(range(128, 256)))
-_IN_LABEL: Final = _table(_LETTERS)
-_NOT_IN_IRI: Final = _table(bytes(range(0x21)) + b'<>"{}|^`\\')
-_ESCAPED: Final = _table(bytes(range(0x20)) + b'"\\\x7f')
-
-
-@njit(cache=True, nogil=True)
-def room(data: Any, low: Any, high: Any, mode: Any) -> Any:
-    """How many bytes the values `data[low:high]` take at most as they are written."""
-    size = high - low
-    if mode == LITERAL:
-        for i in range(low, high):
-            if _ESCAPED[data[i]]:
-                size += 5
-    elif mode == TEMPLATE_IRI:
-        for i in range(low, high):
-            if not _UNRESERVED[data[i]]:
-                size += 2
-    elif mode == LABEL:
-        for i in range(low, high):
-            if not _IN_LABEL[data[i]]:
-                size += 3
-    return size
-
-
-@njit(cache=True, nogil=True)
-def _put_hex(out: Any, at: Any, byte: Any) -> Any:
-    out[at] = _HEX[byte >> 4]
-    out[at + 1] = _HEX[byte & 15]
-    return at + 2
-
-
-@njit(cache=True, nogil=True)
-def _put_escape(out: Any, at: Any, byte: Any) -> Any:
-    out[at] = 92
-    short = 0
-    if byte == 34 or byte == 92:
-        short = byte
-    elif byte == 10:
-        short = 110
-    elif byte == 13:
-        short = 114
-    elif byte == 9:
-        short = 116
-    if short:
-        out[at + 1] = short
-        return at + 2
-    out[at + 1] = 117
-    out[at + 2] = 48
-    out[at + 3] = 48
-    return _put_hex(out, at + 4, byte)
-
-
-@njit(cache=True, nogil=True)
-def put(data: Any, low: Any, high: Any, mode: Any, out: Any, at: Any) -> Any:
-    """Writes one value; gives (the place behind it, whether it was written as it stands)."""
-    plain = True
-    for i in range(low, high):
-        byte = data[i]
-        if mode == LITERAL:
-            if _ESCAPED[byte]:
-                at = _put_escape(out, at, byte)
-                plain = False
-                continue
-        elif mode == TEMPLATE_IRI:
-            if not _UNRESERVED[byte]:
-                out[at] = 37
-                at = _put_hex(out, at + 1, byte)
-                continue
-        elif mode == LABEL and not _IN_LABEL[byte]:
-            out[at] = 95
-            at = _put_hex(out, at + 1, byte)
-            out[at] = 95
-            at += 1
-            continue
-        out[at] = byte
-        at += 1
-    return at, plain
 
 
 @njit(cache=True, nogil=True)
@@ -122,12 +32,12 @@ def _iri_fault(data: Any, low: Any, high: Any, prefixed: Any) -> Any:
     letters = True
     for i in range(low, high):
         byte = data[i]
-        if _NOT_IN_IRI[byte]:
+        if NOT_IN_IRI[byte]:
             return BAD_IRI
         if not scheme:
             if byte == 58 and i > low and letters:
                 scheme = True
-            elif not (_IN_LABEL[byte] or byte == 43 or byte == 45 or byte == 46):
+            elif not (IN_LABEL[byte] or byte == 43 or byte == 45 or byte == 46):
                 letters = False
     return WRITTEN if scheme else RELATIVE_IRI
 

@@ -43,7 +43,6 @@ def lower_epsparql(document: syntax.EpsparqlDocument, source: Source) -> Lowered
         streams,
         document.prefixes,
         every_stream=any(query.sources.streams is None for query in lowered),
-        takes_ontology=True,
         policies=("unrestricted", "chronological", "recent"),  # spec/20 rule 10
         variables=tuple(columns),
         constructs=any(isinstance(query.result, Construct) for query in asked),

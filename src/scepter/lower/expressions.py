@@ -24,6 +24,7 @@ from scepter.algebra.expressions import (
 )
 from scepter.algebra.patterns import Pattern
 from scepter.errors import Span, nearest, query_error
+from scepter.lower.durations import check_duration
 from scepter.rdf.terms import IRI
 from scepter.rdf.values import CASTS
 from scepter.syntax import tree
@@ -132,6 +133,7 @@ class ExpressionLowering:
             case tree.Var():
                 return self._variable(expression, place)
             case tree.Constant(term, span):
+                check_duration(term, span)
                 return Constant(term, span)
             case tree.Operation():
                 return self._operation(expression, place)

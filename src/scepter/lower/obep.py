@@ -55,7 +55,6 @@ def lower_obep(document: syntax.ObepDocument, source: Source) -> Lowered:
         streams=streams,
         prefixes=document.prefixes,
         every_stream=not streams,
-        takes_ontology=True,
         policies=("unrestricted",),  # spec/40 rule 8
         variables=(),
         constructs=True,

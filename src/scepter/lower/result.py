@@ -43,7 +43,6 @@ class Lowered:
     prefixes: tuple[tuple[str, str], ...] = ()
     every_stream: bool = False
     """Whether it reads every stream that is given."""
-    takes_ontology: bool = False
     policies: tuple[str, ...] = ()
     """The policies that a run may choose from (`--policy`); none where the query alone says what is selected."""
     takes_evaluate_at: bool = False

@@ -94,6 +94,8 @@ def _landmark(extent: syntax.LandmarkExtent) -> Landmark:
     if isinstance(written, Literal) and written.datatype not in _INSTANTS:
         raise query_error("landmark", f"{written} is no time", extent.span, help="write an integer or an xsd:dateTime")
     try:
+        if not isinstance(written, Literal) and text[-1:].isalpha() and text[:1].isdigit() and "T" not in text:
+            return Landmark(parse_duration(text).amount, TimeKind.DATETIME, extent.span)  # LND 1H: so long after the epoch
         instant, kind = parse_instant(text)
     except ValueError as error:
         raise query_error("landmark", f"LND: {error}", extent.span) from None

@@ -48,7 +48,6 @@ def lower_sparkwave(document: syntax.SparkwaveDocument, source: Source) -> Lower
         tuple(streams),
         document.prefixes,
         every_stream=any(not unit.streams for unit in units),
-        takes_ontology=True,
         static=tuple(sorted(static.values(), key=lambda graph: graph.span.start)),
         variables=tuple(columns),
         constructs=any(isinstance(result, Construct) for result in results),

@@ -45,7 +45,6 @@ def together(queries: Mapping[str, Lowered]) -> Lowered:
         source=source,
         prefixes=_agreed(part.prefixes for part in parts),
         every_stream=any(part.every_stream for part in parts),
-        takes_ontology=all(part.takes_ontology for part in parts),
         policies=_policies(parts),
         takes_evaluate_at=any(part.takes_evaluate_at for part in parts),
         constructs=any(part.constructs for part in parts),

@@ -8,19 +8,24 @@ from functools import cached_property
 
 from scepter.algebra.expressions import Variable
 from scepter.algebra.notation import Notation
-from scepter.algebra.patterns import TriplePattern
+from scepter.algebra.patterns import PathPattern, TriplePattern
+from scepter.algebra.scope import certain, in_scope
+from scepter.algebra.timed import Sources
 from scepter.errors import Span
 from scepter.physical.nodes import Node, Schema, nodes
 
 TRIPLE = Schema(("s", "p", "o"), frozenset(("s", "p", "o")))
 """The variables of derived triples."""
+GRAPHS = Schema((*TRIPLE.variables, "_:graph"), TRIPLE.certain | {"_:graph"})
+"""With the solution that each was derived from. A triple that had been derived before stands with its graph again: its graph
+has the number 1, that of a new one 0."""
 
 
 @dataclass(frozen=True)
 class Recalled:
-    """Leaf inside a `Derive`: those of its own triples that match a pattern."""
+    """Leaf inside a `Derive`: those of its own triples that match a pattern; without one, all of them, with their graphs."""
 
-    pattern: TriplePattern
+    pattern: TriplePattern | None
 
     @property
     def inputs(self) -> tuple[Node, ...]:
@@ -30,11 +35,11 @@ class Recalled:
     @cached_property
     def schema(self) -> Schema:
         """The pattern's variables."""
-        return _schema(self.pattern)
+        return GRAPHS if self.pattern is None else _schema(self.pattern)
 
     def line(self, notation: Notation) -> str:
         """The pattern."""
-        return f"Recalled {notation.triple(self.pattern)}"
+        return "Recalled" if self.pattern is None else f"Recalled {notation.triple(self.pattern)}"
 
 
 @dataclass(frozen=True)
@@ -60,6 +65,34 @@ class Picked:
 
 
 @dataclass(frozen=True)
+class DerivedPath:
+    """The solutions of a path within what one solution of a rule derives, or with what is static where that has no time."""
+
+    input: Node
+    pattern: PathPattern
+    sources: Sources
+
+    @property
+    def exact(self) -> str:
+        """Why it works on terms."""
+        return "a path of any length is matched within one event"
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """What derives."""
+        return (self.input,)
+
+    @cached_property
+    def schema(self) -> Schema:
+        """The path's variables."""
+        return Schema(tuple(sorted(in_scope(self.pattern))), certain(self.pattern))
+
+    def line(self, notation: Notation) -> str:
+        """The path."""
+        return f"DerivedPath {notation.pattern(self.pattern)}"
+
+
+@dataclass(frozen=True)
 class DerivedRule:
     """A rule of a stratum: its solutions' operators and its template."""
 
@@ -75,6 +108,8 @@ class Derive:
     """Rules that feed each other, to a fixpoint: the triples they derive. Its inputs are what does not rest on them."""
 
     rules: tuple[DerivedRule, ...]
+    graphs: bool = False
+    """Whether somebody looks at all that one solution derives together."""
 
     @cached_property
     def inner(self) -> tuple[Node, ...]:
@@ -103,7 +138,7 @@ class Derive:
     @property
     def schema(self) -> Schema:
         """Of triples."""
-        return TRIPLE
+        return GRAPHS if self.graphs else TRIPLE
 
     def line(self, notation: Notation) -> str:
         """The rules."""

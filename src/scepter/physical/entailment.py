@@ -7,7 +7,6 @@ from scepter.algebra.patterns import BGP, TriplePattern
 from scepter.ontology.entailment import Flattened
 from scepter.ontology.schema import Schema
 from scepter.ontology.vocabulary import TYPE, speaks_of_schema
-from scepter.physical.nodes import Node, TripleScan, nodes
 from scepter.physical.sequence_plan import QueryPlan
 from scepter.rdf.terms import Triple
 
@@ -19,7 +18,7 @@ def entailment_of(plan: QueryPlan, ontology: tuple[Triple, ...]) -> Flattened | 
     """What triples entail, as far as the scans can use it; None where that cannot be told predicate by predicate, or where
     statements of the ontology match a scan themselves."""
     patterns = single_triples(plan)
-    if patterns is None or any(not _speaks_of_data(pattern) for pattern in patterns):
+    if patterns is None or any(not speaks_of_data(pattern) for pattern in patterns):
         return None
     schema = Schema.from_triples(ontology)
     if schema.extends_itself() or any(speaks_of_schema(predicate, None) for predicate in schema.triggers()[0]):
@@ -40,18 +39,13 @@ def single_triples(plan: QueryPlan) -> tuple[TriplePattern, ...] | None:
     return tuple(found) if len(found) <= _MOST_PATTERNS else None
 
 
-def _speaks_of_data(pattern: TriplePattern) -> bool:
+def speaks_of_data(pattern: TriplePattern) -> bool:
     """Whether no schema statement can match it."""
     if not isinstance(pattern.predicate, Constant):
         return False
     if pattern.predicate.term != TYPE:
         return not speaks_of_schema(pattern.predicate.term, None)
     return isinstance(pattern.object, Constant) and not speaks_of_schema(TYPE, pattern.object.term)
-
-
-def asks_data(root: Node) -> bool:
-    """Whether no pattern of a plan asks for statements of the schema, which a stream under an ontology does not make."""
-    return all(_speaks_of_data(node.pattern) for node in nodes(root) if isinstance(node, TripleScan))
 
 
 def _may_match(pattern: TriplePattern, triple: Triple) -> bool:

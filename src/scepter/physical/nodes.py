@@ -115,6 +115,8 @@ class TripleScan:
     """The streams it reads; None for every one given."""
     label: str = ""
     """What matches call the events it selects; without one they do not show them."""
+    exact: str = ""
+    """Why what triples entail is found term by term; empty where tables tell it, or where nothing is entailed."""
 
     @property
     def inputs(self) -> tuple[Node, ...]:

@@ -1,14 +1,9 @@
-"""A graph pattern as a tree of operators, in the user's notation.
-
-Read over time (EP-SPARQL), the tree also says how long a solution may be: the bounds that FILTERs state go down to all parts
-to which the timed kernel takes them.
-"""
+"""A graph pattern as a tree of operators, in the user's notation."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from typing import assert_never
 
 from scepter.algebra.expressions import Aggregate, And, Call, Expression, Variable
@@ -29,7 +24,6 @@ from scepter.algebra.patterns import (
     Pattern,
     Project,
     Related,
-    Side,
     Slice,
     Union,
     Values,
@@ -37,14 +31,10 @@ from scepter.algebra.patterns import (
 from scepter.algebra.query import Ask, Construct, Result, Select
 from scepter.algebra.scope import in_scope
 from scepter.algebra.timed import SPELLING
-from scepter.algebra.timed_bounds import DurationBound, duration_bounds
 from scepter.algebra.walk import Algebra, find, rewrite
 from scepter.physical.tree import Node
 from scepter.physical.wording import listed
 from scepter.rdf.terms import Term
-from scepter.timeline import Allen, Duration
-
-Bounds = tuple[DurationBound, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +42,6 @@ class Operators:
     """Makes the operators of a unit's patterns."""
 
     notation: Notation
-    timed: bool = False
-    """Whether solutions have intervals, which FILTERs may bound."""
     scan: str = "Scan"
     """What matching triple patterns is called."""
     graphs: Mapping[Term, Node] = field(default_factory=dict)
@@ -103,15 +91,15 @@ class Operators:
             case _:
                 return node
 
-    def pattern(self, pattern: Pattern, bounds: Bounds = ()) -> Node:
-        """The operator of a pattern; `bounds` are those of the groups around it."""
+    def pattern(self, pattern: Pattern) -> Node:
+        """The operator of a pattern."""
         match pattern:
             case BGP(()):
                 return Node("Empty group", ("one solution that binds nothing",))
             case BGP(triples):
-                return Node(self.scan, (*map(self.notation.triple, triples), *_within(bounds)))
+                return Node(self.scan, tuple(map(self.notation.triple, triples)))
             case PathPattern():
-                return Node("Path", (*self.notation.parts(pattern), *_within(bounds)))
+                return Node("Path", tuple(self.notation.parts(pattern)))
             case Values():
                 return Node("Inline data", tuple(self.notation.parts(pattern)))
             case Graph():
@@ -120,24 +108,24 @@ class Operators:
                 return self.matches[number] if number < len(self.matches) else Node(f"MATCH {{ {number} }}")
             case Join():
                 sides = _chain(pattern, Join)
-                return self._node("Join", self._on(sides), sides, bounds)
+                return self._node("Join", self._on(sides), sides)
             case Union():
-                return self._node("UNION", (), _chain(pattern, Union), bounds)
+                return self._node("UNION", (), _chain(pattern, Union))
             case Related():
-                return self._related(pattern, bounds)
+                raise AssertionError("only patterns over triple occurrences relate times, and their operators tell that")
             case LeftJoin(left, right, condition):
-                return self._optional("OPTIONAL", (left, right), (bounds, ()), condition)
+                return self._optional("OPTIONAL", (left, right), condition)
             case Minus(left, right):
-                return Node("MINUS", self._on((left, right)), (self.pattern(left, bounds), self.pattern(right)))
+                return Node("MINUS", self._on((left, right)), (self.pattern(left), self.pattern(right)))
             case Filter():
-                return self._filter(pattern, bounds)
+                return self._filter(pattern)
             case Extend() | Group() | OrderBy() | Project() | Distinct() | Slice():
-                return self._shaping(pattern, bounds)
+                return self._shaping(pattern)
             case _:
                 assert_never(pattern)
 
-    def _node(self, label: str, details: tuple[str, ...], parts: Sequence[Pattern], bounds: Bounds) -> Node:
-        return Node(label, details, tuple(self.pattern(part, bounds) for part in parts))
+    def _node(self, label: str, details: tuple[str, ...], parts: Sequence[Pattern]) -> Node:
+        return Node(label, details, tuple(self.pattern(part) for part in parts))
 
     # ---- two sides
 
@@ -152,28 +140,15 @@ class Operators:
         shown = sorted(name for name in shared if not name.startswith("_:"))
         return (f"joined on {listed(shown)}",) if shown else ("no shared variable: every combination",) if not shared else ()
 
-    def _related(self, pattern: Related, bounds: Bounds) -> Node:
-        word = "SEQ" if pattern.relation is Allen.BEFORE else pattern.relation.value
-        if pattern.optional is not None:
-            # Only equal intervals are equally long: any other optional part may be longer than its bound.
-            inner = bounds if pattern.relation is Allen.EQUALS else ()
-            left = pattern.optional is Side.LEFT
-            label, each = (f"OPTIONAL{word}", (inner, bounds)) if left else (f"{word}OPTIONAL", (bounds, inner))
-            return self._optional(label, (pattern.left, pattern.right), each, pattern.condition, "left" if left else "right")
-        parts = _sequence(pattern) if pattern.relation is Allen.BEFORE else [pattern.left, pattern.right]
-        order = ("each starts after the end of the one before it",) if pattern.relation is Allen.BEFORE else ()
-        return self._node(word, (*order, *self._on(parts), *_within(bounds)), parts, bounds)
-
     def _optional(
         self,
         label: str,
         parts: tuple[Pattern, Pattern],
-        bounds: tuple[Bounds, Bounds],
         condition: Expression | None,
         side: str = "right",
     ) -> Node:
         only = () if condition is None else (f"only if {self.expression(condition)}",)
-        children = tuple(self.pattern(part, each) for part, each in zip(parts, bounds, strict=True))
+        children = tuple(map(self.pattern, parts))
         return Node(label, (f"the {side} side is optional", *self._on(parts), *only), children)
 
     # ---- one side
@@ -182,49 +157,46 @@ class Operators:
         name = getattr(pattern.name, "term", None)
         known = self.graphs.get(name) if name is not None else None
         if known is None:
-            known = Node(f"GRAPH {self.notation.node(pattern.name)}", ("static",) if self.timed else ())
+            known = Node(f"GRAPH {self.notation.node(pattern.name)}")
         return Node(known.label, known.details, (self.pattern(pattern.pattern),))
 
-    def _filter(self, pattern: Filter, bounds: Bounds) -> Node:
+    def _filter(self, pattern: Filter) -> Node:
         conditions: list[Expression] = []
         inner: Pattern = pattern
         while isinstance(inner, Filter):
             conditions += _conjuncts(inner.condition)
             inner = inner.pattern
-        found = tuple(bound for c in conditions for bound in duration_bounds(c)) if self.timed else ()
-        pushed = [f"pushed down: {text}" for text in _within(found)]
-        return Node("Filter", (*map(self.expression, conditions), *pushed), (self.pattern(inner, bounds + found),))
+        return Node("Filter", tuple(map(self.expression, conditions)), (self.pattern(inner),))
 
-    def _shaping(self, pattern: Extend | Group | OrderBy | Project | Distinct | Slice, bounds: Bounds) -> Node:
+    def _shaping(self, pattern: Extend | Group | OrderBy | Project | Distinct | Slice) -> Node:
         match pattern:
             case Extend():
-                return self._extend(pattern, bounds)
+                return self._extend(pattern)
             case Group(inner, keys, aggregates):
                 by = [f"?{v.name}" if v == e else f"({self.expression(e)} AS ?{v.name})" for v, e in keys]
                 grouped = (f"by {' '.join(by)}",) if by else ("all in one group",)
                 return Node("Group", (*grouped, *(self.expression(e) for _, e in aggregates)), (self.pattern(inner),))
             case OrderBy(inner, conditions):
                 order = [f"{'DESC' if down else 'ASC'}({self.expression(e)})" for e, down in conditions]
-                return Node("Sort", (f"by {' '.join(order)}",), (self.pattern(inner, bounds),))
+                return Node("Sort", (f"by {' '.join(order)}",), (self.pattern(inner),))
             case Project(inner):
                 names = " ".join(f"?{v.name}" for v in _visible(pattern))
-                return Node(f"Project {names}".rstrip(), (), (self.pattern(inner, bounds),))
+                return Node(f"Project {names}".rstrip(), (), (self.pattern(inner),))
             case Distinct(inner):
-                return Node("Distinct", (), (self.pattern(inner, bounds),))
+                return Node("Distinct", (), (self.pattern(inner),))
             case Slice(inner, offset, limit):
                 parts = ([] if limit is None else [f"LIMIT {limit}"]) + ([f"OFFSET {offset}"] if offset else [])
-                # A bound would take rows away before they are counted.
                 return Node(" ".join(parts) or "Slice", (), (self.pattern(inner),))
             case _:
                 assert_never(pattern)
 
-    def _extend(self, pattern: Extend, bounds: Bounds) -> Node:
+    def _extend(self, pattern: Extend) -> Node:
         bound: list[str] = []
         inner: Pattern = pattern
         while isinstance(inner, Extend):
             bound.append(f"{self.expression(inner.expression)} AS ?{inner.variable.name}")
             inner = inner.pattern
-        return Node("Bind", tuple(reversed(bound)), (self.pattern(inner, bounds),))
+        return Node("Bind", tuple(reversed(bound)), (self.pattern(inner),))
 
 
 def _aggregates(pattern: Pattern) -> dict[str, Expression]:
@@ -250,16 +222,6 @@ def _chain(pattern: Join | Union, kind: type[Join] | type[Union]) -> list[Patter
     return found
 
 
-def _sequence(pattern: Related) -> list[Pattern]:
-    """The operands of `A SEQ B SEQ C`, as it is grouped: from the left."""
-    found: list[Pattern] = []
-    node: Pattern = pattern
-    while isinstance(node, Related) and node.relation is Allen.BEFORE and node.optional is None:
-        found.append(node.right)
-        node = node.left
-    return [node, *reversed(found)]
-
-
 def _conjuncts(condition: Expression) -> list[Expression]:
     found: list[Expression] = []
     pending = [condition]
@@ -270,26 +232,3 @@ def _conjuncts(condition: Expression) -> list[Expression]:
         else:
             found.append(node)
     return found
-
-
-def _within(bounds: Bounds) -> list[str]:
-    """The tightest bound of each kind, in words: whether timestamps are integers is known only with the data."""
-    units = [(b.number, not b.strict) for b in bounds if not b.microseconds]
-    lengths = [(b.microseconds, not b.strict) for b in bounds if b.microseconds and not b.number]
-    texts = []
-    if units:
-        number, inclusive = min(units)
-        texts.append(f"{_compared(inclusive)} {_number(number)} time units")
-    if lengths:
-        length, inclusive = min(lengths)
-        whole = length.denominator == 1
-        texts.append(f"{_compared(inclusive)} {Duration(int(length)) if whole else f'{_number(length / 1_000_000)} s'}")
-    return [f"solutions {' and '.join(texts)}"] if texts else []
-
-
-def _compared(inclusive: bool) -> str:
-    return "no longer than" if inclusive else "shorter than"
-
-
-def _number(number: Fraction) -> str:
-    return str(number.numerator) if number.denominator == 1 else str(float(number))

@@ -4,29 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import assert_never
 
 from scepter.algebra.continuous import ContinuousQuery, PeriodicQuery
 from scepter.algebra.notation import Notation
-from scepter.algebra.query import Counting, Sliding, Unit
-from scepter.algebra.timed import Rule, Sources, TimedProgram, TimedQuery, TimedWindow
+from scepter.algebra.query import Sliding, Unit
 from scepter.algebra.windows import WindowedQuery
 from scepter.physical import nodes as plan_nodes
 from scepter.physical.event_nodes import Contradictions, Recognise, Returned
 from scepter.physical.event_outline import EventOutline
 from scepter.physical.facts import Facts
-from scepter.physical.operators import Operators
 from scepter.physical.plan import UnitPlan
 from scepter.physical.tree import Node
 from scepter.physical.triple_outline import continuous_tree, extents, networks, periodic_tree
 from scepter.physical.unit_nodes import (
     GraphScan,
     Sequence,
-    SequenceGroups,
     Snapshot,
     TripleStar,
 )
-from scepter.physical.window_outline import named, windowed_tree
+from scepter.physical.window_outline import windowed_tree
 from scepter.physical.wording import listed
 
 
@@ -62,8 +58,6 @@ class Outlined:
                 if isinstance(node.plan.window, Sliding):
                     word = "shorter than" if node.plan.window.exclusive else "no longer than"
                     yield f"solutions {word} {node.plan.window.duration}"
-            case SequenceGroups(grouped=grouped):
-                yield from _aggregated(grouped.window)
             case TripleStar(query):
                 yield from extents(query, self.notation)
             case Recognise(event) if self.events is not None:
@@ -93,8 +87,6 @@ def outlined(unit: UnitPlan, facts: Facts, notation: Notation) -> Outlined:
 def unit_tree(unit: Unit, facts: Facts, notation: Notation) -> Node:
     """What the exact evaluator of a unit does, as a tree of SPARQL's operators."""
     match unit:
-        case TimedProgram():
-            return timed_tree(unit, notation)
         case WindowedQuery():
             return windowed_tree(unit, notation)
         case ContinuousQuery():
@@ -103,45 +95,3 @@ def unit_tree(unit: Unit, facts: Facts, notation: Notation) -> Node:
             return periodic_tree(unit, notation, facts.ontology)
         case _:
             return Node(type(unit).__name__)
-
-
-def timed_tree(program: TimedProgram, notation: Notation) -> Node:
-    """The queries of a program and the rules that feed them."""
-    parts = tuple(_timed(part, notation) for part in program.parts)
-    if len(parts) == 1 and not program.rules:
-        return parts[0]
-    details = ("rules and queries all see what rules derive, to the least fixpoint",) if program.rules else ()
-    return Node("Program", details, parts)
-
-
-def _timed(part: Rule | TimedQuery, notation: Notation) -> Node:
-    operators = Operators(notation, timed=True, scan="Occurrences")
-    details = [*_sources(part.sources, notation), *_aggregated(part.window)]
-    if isinstance(part, TimedQuery):
-        return operators.tree(part.result, part.pattern, details)
-    template = " . ".join(notation.triple(t) for t in part.template)
-    tree = (operators.knowing(part.pattern).pattern(part.pattern),)
-    return Node(f"CONSTRUCT {{ {template} }}", (f"rule: {part.label}; its triples enter the stream", *details), tree)
-
-
-def _sources(sources: Sources, notation: Notation) -> list[str]:
-    told = []
-    if sources.streams is not None:
-        told.append(f"of the streams: {named(sources.streams, notation)}")
-    if sources.default is not None:
-        told.append(f"static default graph: {named(sources.default, notation)}")
-    if sources.named is not None:
-        told.append(f"GRAPH ranges over: {named(sources.named, notation)}")
-    return told
-
-
-def _aggregated(window: TimedWindow | None) -> list[str]:
-    match window:
-        case Sliding(duration):
-            return [f"aggregates run over the solutions of the last {duration}"]
-        case Counting(events):
-            return [f"aggregates run over the last {events} solutions of a group"]
-        case None:
-            return []
-        case _:
-            assert_never(window)

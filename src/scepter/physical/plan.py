@@ -28,6 +28,10 @@ class UnitPlan:
     ranked: bool = False
     """Whether it orders the answers of an instant itself."""
 
+    entailed: bool = False
+    """Whether events are given to it with all that their triples entail; else its operators see to that, or there is no
+    schema."""
+
     @property
     def exact(self) -> tuple[str, ...]:
         """Why parts of it work on terms, one by one, and not in columns; empty for a unit that is wholly in columns."""

@@ -12,23 +12,25 @@ from scepter.algebra.events import EventQuery
 from scepter.algebra.expressions import Compare
 from scepter.algebra.patterns import PathPattern, Project, TriplePattern
 from scepter.algebra.query import Ask, Program, Query, Select, Unit
-from scepter.algebra.timed import TimedProgram, TimedQuery
+from scepter.algebra.timed import TimedProgram
 from scepter.algebra.timed_bounds import counts_units
 from scepter.algebra.walk import find, walk
 from scepter.algebra.windows import Landmark, Policy, RelationToStream, Report, StreamWindow, WindowedQuery
+from scepter.errors import option_error
 from scepter.ontology.schema import Schema
 from scepter.physical.continuous import Core, can_repeat, columnar_core, is_monotone
-from scepter.physical.entailment import asks_data, entailment_of
+from scepter.physical.entailment import entailment_of
 from scepter.physical.event_plan import event_plan
 from scepter.physical.facts import Facts
-from scepter.physical.lift_groups import lift_groups
 from scepter.physical.lift_sequences import lift_sequence
 from scepter.physical.nodes import Node
 from scepter.physical.plan import PhysicalPlan, UnitPlan
 from scepter.physical.predicates import predicates_of
 from scepter.physical.sequence_planner import plan_query
-from scepter.physical.timed_plan import TimedFacts, decides_late, plan_program, plan_timed
-from scepter.physical.unit_nodes import Sequence, SequenceGroups, Snapshot, Solutions, TripleStar, graph_scans
+from scepter.physical.timed_leaves import TimedFacts
+from scepter.physical.timed_patterns import decides_late, is_ordered
+from scepter.physical.timed_plan import plan_program
+from scepter.physical.unit_nodes import Sequence, Snapshot, Solutions, TripleStar, graph_scans
 from scepter.physical.window_nodes import Output, Step, When
 from scepter.physical.window_plan import NotPlanned, Reporting, WindowFacts, WindowOn, plan_periodic, plan_windowed
 from scepter.rdf.terms import IRI
@@ -75,7 +77,20 @@ def assumed_kind(program: Program) -> TimeKind:
 
 def _planned(number: int, unit: Unit, facts: Facts) -> UnitPlan:
     made = PLANNERS[type(unit)](unit, facts)
-    return UnitPlan(number, unit, made.root, predicates_of(unit, facts), made.at_once, made.ranked)
+    return UnitPlan(number, unit, made.root, predicates_of(unit, facts), made.at_once, made.ranked, _entailed(unit, facts))
+
+
+def _entailed(unit: Unit, facts: Facts) -> bool:
+    """Whether events come with what they entail: to units that see a graph as one; the others match what triples entail."""
+    if not facts.ontology or not isinstance(unit, Query | WindowedQuery):
+        return False
+    if Schema.from_triples(facts.ontology).flattened() is None:
+        raise option_error(
+            "ontology",
+            "the ontology has rules for rdf:type itself, and queries over graphs cannot be answered under them",
+            help="leave out the statements about rdf:type",
+        )
+    return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,50 +112,23 @@ def _sequence(query: Query, facts: Facts) -> _Made:
 
 
 def _timed(program: TimedProgram, facts: Facts) -> _Made:
-    if facts.exact:
-        return _Made(Snapshot(program, _ASKED))
-    if program.rules:
-        roots = _ruled(program, facts)
-        if isinstance(roots, str):
-            return _Made(Snapshot(program, roots))
-        (root,) = roots
-        return _Made(root, not any(map(decides_late, program.parts)))
-    if (lifted := _lifted(program, facts)) is not None:
+    assert facts.kind is not None
+    if not facts.exact and (lifted := _lifted(program, facts)) is not None:
         return _Made(lifted, at_once=True)
+    static = bool(facts.default_graph or facts.ontology)
+    policy = None if facts.unrestricted else facts.policy
+    (root,) = plan_program(program, TimedFacts(facts.kind, static, policy, facts.ontology, facts.time_unit))
     (query,) = program.queries
-    found = _joined(query, facts)
-    return _Made(Snapshot(program, found)) if isinstance(found, str) else _Made(found, not decides_late(query))
-
-
-def _ruled(program: TimedProgram, facts: Facts) -> tuple[Node, ...] | str:
-    """The queries of a program over what its rules derive, none where it has no rules; why not."""
-    if not program.rules:
-        return ()
-    if facts.exact:
-        return _ASKED
-    assert facts.kind is not None
-    known = TimedFacts(facts.kind, bool(facts.default_graph or facts.ontology), not facts.unrestricted, bool(facts.ontology))
-    return plan_program(program, known)
-
-
-def _joined(query: TimedQuery, facts: Facts) -> Node | str:
-    """A query as joins in time; why not."""
-    assert facts.kind is not None
-    found = plan_timed(query, TimedFacts(facts.kind, bool(facts.default_graph or facts.ontology), not facts.unrestricted))
-    if isinstance(found, str) or not facts.ontology:
-        return found
-    if Schema.from_triples(facts.ontology).flattened() is None:
-        return "the schema has rules for rdf:type itself"
-    return found if asks_data(found) else "a pattern asks for statements of the schema"
+    late = policy is not None or any(map(decides_late, program.parts))
+    return _Made(root, not late, is_ordered(query.pattern))
 
 
 def _lifted(program: TimedProgram, facts: Facts) -> Node | None:
-    """The program as a sequence, or as groups of one, where it is that and nothing but schema is static."""
+    """The program as a sequence, where it is that and nothing but schema is static."""
     assert facts.kind is not None
     if facts.background or not facts.unrestricted:
         return None
-    grouped = lift_groups(program, facts.kind)
-    query = lift_sequence(program, facts.kind, shortest=1 if facts.ontology else 2) if grouped is None else grouped.sequence
+    query = lift_sequence(program, facts.kind, shortest=1 if facts.ontology else 2)
     if query is None:
         return None
     made = plan_query(query)
@@ -148,8 +136,7 @@ def _lifted(program: TimedProgram, facts: Facts) -> Node | None:
     if facts.ontology and flattened is None:
         return None
     why = "a chain of SEQ over single triple patterns" if len(made.scans) > 1 else "a single triple pattern"
-    sequence = Sequence(query, made, graph_scans(made, entailed=flattened is not None), flattened, why)
-    return sequence if grouped is None else SequenceGroups(sequence, grouped)
+    return Sequence(query, made, graph_scans(made, entailed=flattened is not None), flattened, why)
 
 
 # ---- windows

@@ -46,7 +46,7 @@ def predicates_of(unit: Unit, facts: Facts) -> Predicates:
     """The predicates of streamed triples that a unit can use."""
     match unit:
         case Query():
-            return sequence_predicates(unit)
+            return _entailing(find(unit.pattern, Scan), facts)
         case TimedProgram():
             return _entailing([part.pattern for part in unit.parts], facts)
         case WindowedQuery():
@@ -64,7 +64,7 @@ def predicates_of(unit: Unit, facts: Facts) -> Predicates:
 
 
 def sequence_predicates(query: Query) -> Predicates:
-    """Those of a sequence's scans: an event entails nothing there."""
+    """Those of a sequence's scans."""
     return _named(chain.from_iterable(_nodes(scan) for scan in find(query.pattern, Scan)))
 
 
@@ -95,7 +95,7 @@ def _named(nodes: Iterable[Algebra]) -> Predicates:
     return frozenset(found)
 
 
-def _entailing(parts: Iterable[Pattern], facts: Facts) -> Predicates:
+def _entailing(parts: Iterable[Algebra], facts: Facts) -> Predicates:
     """The predicates of patterns, and those of triples that entail what the patterns match."""
     nodes = [node for part in parts for node in _nodes(part)]
     found = _named(nodes)

@@ -14,10 +14,12 @@ from scepter.algebra.expressions import Expression
 from scepter.algebra.notation import Notation
 from scepter.algebra.patterns import BGP, Graph, PathPattern
 from scepter.algebra.scope import certain, in_scope
-from scepter.algebra.timed import SPELLING
-from scepter.physical.nodes import Node, Schema
+from scepter.algebra.timed import SPELLING, Sources
+from scepter.physical.nodes import Node, Schema, nodes
 from scepter.rdf.terms import Term
 from scepter.timeline import Allen
+
+_GIVEN = Sources()
 
 
 class Kind(Enum):
@@ -50,11 +52,20 @@ class TimeJoin:
     """The longest duration of a row that is of use: FILTER (getDURATION() < …) pushed down."""
     conditions: tuple[Expression, ...] = ()
     """Of partners, over both mappings; time functions speak of the right side's interval."""
+    remembered: Node | None = None
+    """What the EXISTS among the conditions may look at."""
+    plain: bool = False
+    """Whether solutions keep SPARQL's multiplicities inside those (rule 8)."""
 
     @property
     def inputs(self) -> tuple[Node, ...]:
         """Both sides."""
-        return (self.left, self.right)
+        return (self.left, self.right) if self.remembered is None else (self.left, self.right, self.remembered)
+
+    @cached_property
+    def fleeting(self) -> bool:
+        """Whether rows may be there at their own instant alone: they meet only what ends with them."""
+        return any(isinstance(node, EveryInstant) for side in (self.left, self.right) for node in nodes(side))
 
     @cached_property
     def schema(self) -> Schema:
@@ -218,6 +229,8 @@ class StaticScan:
     pattern: BGP | PathPattern | Graph
     numbered: str | None = None
     """A variable that tells equal solutions apart."""
+    sources: Sources = _GIVEN
+    """Which graphs are the default one and the named ones."""
 
     @property
     def inputs(self) -> tuple[Node, ...]:
@@ -241,6 +254,8 @@ class Answers:
 
     input: Node
     variables: tuple[str, ...]
+    once: bool = False
+    """Whether each is shown once, however many derivations a policy tells apart."""
 
     @property
     def inputs(self) -> tuple[Node, ...]:
@@ -255,3 +270,66 @@ class Answers:
     def line(self, notation: Notation) -> str:
         """The variables."""
         return "Answers " + " ".join(f"?{name}" for name in self.variables)
+
+
+@dataclass(frozen=True)
+class Instants:
+    """Leaf: an empty row at the end of each event, whatever it says."""
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """None: it reads events."""
+        return ()
+
+    @property
+    def schema(self) -> Schema:
+        """No variables."""
+        return Schema(())
+
+    def line(self, notation: Notation) -> str:
+        """Its name."""
+        return "Instants"
+
+
+@dataclass(frozen=True)
+class EveryInstant:
+    """Rows, and those of them that need no triple at each instant anew: they are fleeting (spec/20-ep-sparql rule 13)."""
+
+    input: Node
+    instants: Instants
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """The rows, and when there is an instant."""
+        return (self.input, self.instants)
+
+    @property
+    def schema(self) -> Schema:
+        """Its input's."""
+        return self.input.schema
+
+    def line(self, notation: Notation) -> str:
+        """Its name."""
+        return "EveryInstant, what needs no triple"
+
+
+@dataclass(frozen=True)
+class AnsweredOnce:
+    """Rows that have no time, at the first instant there is (rule 1)."""
+
+    input: Node
+    instants: Instants
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """The rows, and when there is an instant."""
+        return (self.input, self.instants)
+
+    @property
+    def schema(self) -> Schema:
+        """Its input's."""
+        return self.input.schema
+
+    def line(self, notation: Notation) -> str:
+        """Its name."""
+        return "AnsweredOnce, at the first instant"

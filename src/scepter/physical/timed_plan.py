@@ -1,4 +1,4 @@
-"""Patterns over triple occurrences to operators over rows (spec/20-ep-sparql), or why they have none.
+"""Patterns over triple occurrences to operators over rows (spec/20-ep-sparql).
 
 A triple pattern is a scan, a basic graph pattern a join of scans, and every operator of two sides one `TimeJoin`. Bounds on the
 duration go down into both sides of a join and the mandatory side of an optional one (rule 11): an optional part that is out
@@ -7,12 +7,11 @@ of bounds still keeps its partner from standing alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import count
-from typing import TypeAlias, assert_never
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import assert_never
 
-from scepter.algebra.expressions import Call, Constant, Exists, Expression, In, Variable
+from scepter.algebra.expressions import Aggregate, Call, Constant, Exists, Expression, Variable
 from scepter.algebra.patterns import (
     BGP,
     Distinct,
@@ -24,7 +23,6 @@ from scepter.algebra.patterns import (
     LeftJoin,
     Match,
     Minus,
-    NegatedPropertySet,
     OrderBy,
     PathPattern,
     Pattern,
@@ -36,20 +34,33 @@ from scepter.algebra.patterns import (
     Union,
     Values,
 )
-from scepter.algebra.query import Ask, Select
-from scepter.algebra.scope import certain, in_scope, mentioned_variables
+from scepter.algebra.query import Counting, Select
+from scepter.algebra.scope import in_scope
 from scepter.algebra.timed import TIME_FUNCTIONS, Rule, TimedProgram, TimedQuery
 from scepter.algebra.timed_bounds import duration_bounds
-from scepter.algebra.walk import find, rewrite
+from scepter.algebra.walk import find, walk
 from scepter.ontology.schema import Schema as OntologySchema
 from scepter.optimizer.conditions import conjuncts
 from scepter.physical import nodes
-from scepter.physical.derive_nodes import Derive, DerivedRule, Picked, Recalled
-from scepter.physical.nodes import Node, TripleScan
+from scepter.physical.derive_nodes import Derive, DerivedRule, Recalled
+from scepter.physical.instant_nodes import (
+    Asked,
+    EventScan,
+    Ordered,
+    Paired,
+    Remembered,
+    RowExtend,
+    Sliced,
+    TimeGroup,
+)
+from scepter.physical.nodes import Node
 from scepter.physical.strata import feeds_pattern, strata
 from scepter.physical.time_nodes import (
+    AnsweredOnce,
     Answers,
+    EveryInstant,
     Inline,
+    Instants,
     Kind,
     Once,
     Rename,
@@ -57,174 +68,124 @@ from scepter.physical.time_nodes import (
     TimeFilter,
     TimeJoin,
     TimeValues,
-    hidden,
 )
-from scepter.rdf.terms import IRI
+from scepter.physical.timed_leaves import Leaves, ScanKey, Stratum, TimedFacts
+from scepter.physical.timed_patterns import (
+    asks_exists,
+    is_constant,
+    is_ordered,
+    is_plain,
+    is_static,
+    is_unsteady,
+    looks_at_times,
+    needs_no_triple,
+    only_chooses,
+    outermost,
+    outermost_group,
+    sides,
+    with_variables,
+    without_exists,
+)
 from scepter.rdf.values import to_literal
-from scepter.timeline import Allen, TimeKind
+from scepter.timeline import Allen
 
-_VOLATILE = frozenset(("RAND", "UUID", "STRUUID", "BNODE", "NOW"))
-
-
-@dataclass(frozen=True, slots=True)
-class TimedFacts:
-    """What is known of a run before it starts."""
-
-    kind: TimeKind
-    static: bool = False
-    """Whether the default graph or an ontology holds triples."""
-    policy: bool = False
-    """Whether a policy consumes what it pairs."""
-    entails: bool = False
-    """Whether there is an ontology."""
+_PASSING = (Union, Filter, Extend, OrderBy, Project, Distinct, Slice)
+"""Whose inputs stand alone where they do."""
+_EVENT = BGP((TriplePattern(Variable("s"), Variable("p"), Variable("o")),))
+_PAIRING = (Allen.BEFORE, Allen.EQUALS)
 
 
-_Stratum: TypeAlias = tuple[Derive, tuple[Rule, ...]]
-_ScanKey: TypeAlias = tuple[TriplePattern, tuple[IRI, ...] | None]
+def plan_program(program: TimedProgram, facts: TimedFacts) -> tuple[Node, ...]:
+    """The operators of each query of a program, over the stream and what its rules derive.
 
-
-class _NoColumnsError(Exception):
-    """A construct that has no operator over rows, in words."""
-
-
-def plan_timed(part: TimedQuery | Rule, facts: TimedFacts) -> Node | str:
-    """The operators of a query or a rule; a sentence where a construct of it has none.
-
-    >>> from scepter.algebra.patterns import TriplePattern as T
-    >>> price = BGP((T(Variable("c"), Constant(IRI("http://e/price")), Variable("p")),))
-    >>> from scepter.algebra.notation import Notation
-    >>> query = TimedQuery(Ask(), Join(price, price))
+    >>> from scepter.algebra.query import Ask
     >>> from scepter.physical.nodes import nodes as every
-    >>> [type(node).__name__ for node in every(plan_timed(query, TimedFacts(TimeKind.INTEGER)))]
+    >>> from scepter.timeline import TimeKind
+    >>> anything = BGP((TriplePattern(Variable("s"), Variable("p"), Variable("o")),))
+    >>> program = TimedProgram((TimedQuery(Ask(), Join(anything, anything)),))
+    >>> [type(node).__name__ for node in every(plan_program(program, TimedFacts(TimeKind.INTEGER))[0])]
     ['TripleScan', 'Once', 'TimeJoin', 'Answers']
-    >>> plan_timed(TimedQuery(Ask(), Slice(price, 0, 1)), TimedFacts(TimeKind.INTEGER))
-    'LIMIT and OFFSET choose among the rows of one end'
     """
-    try:
-        return _answers(part, _Planner.of(part, facts).node(part.pattern, None, alone=True))
-    except _NoColumnsError as reason:
-        return str(reason)
-
-
-def plan_program(program: TimedProgram, facts: TimedFacts) -> tuple[Node, ...] | str:
-    """The operators of each query of a program, over the stream and what its rules derive."""
-    if facts.entails and program.rules:
-        return "what rules derive entails more"
-    schema = OntologySchema.from_triples(())
-    derives: tuple[_Stratum, ...] = ()
-    try:
-        for stratum in strata(program.rules, schema):
-            together = tuple(program.rules[i] for i in stratum)
-            if any(feeds_pattern(rule, each.pattern, schema) for rule in together for each in program.parts):
-                scans: dict[_ScanKey, Node] = {}
-                made = [
-                    _derived(i, program.rules[i], _Planner.of(program.rules[i], facts, derives, together, scans))
-                    for i in stratum
-                ]
-                derives = (*derives, (Derive(tuple(made)), together))
-        planners = [(query, _Planner.of(query, facts, derives)) for query in program.queries]
-        return tuple(_answers(query, planner.node(query.pattern, None, alone=True)) for query, planner in planners)
-    except _NoColumnsError as reason:
-        return str(reason)
+    schema = OntologySchema.from_triples(facts.ontology)
+    graphs = any(next(find(part.pattern, PathPattern), None) is not None for part in program.parts)
+    derives: tuple[Stratum, ...] = ()
+    for stratum in strata(program.rules, schema):
+        together = tuple(program.rules[i] for i in stratum)
+        if any(feeds_pattern(rule, each.pattern, schema) for rule in together for each in program.parts):
+            scans: dict[ScanKey, Node] = {}
+            made = [
+                _derived(i, program.rules[i], _Planner.of(program.rules[i], facts, derives, together, scans)) for i in stratum
+            ]
+            derives = (*derives, (Derive(tuple(made), graphs), together))
+    return tuple(_answers(query, _Planner.of(query, facts, derives)) for query in program.queries)
 
 
 def _derived(number: int, rule: Rule, planner: _Planner) -> DerivedRule:
     return DerivedRule(number, rule.label, rule.template, planner.node(rule.pattern, None, alone=True), rule.span)
 
 
-def _answers(part: TimedQuery | Rule, root: Node) -> Node:
-    if not any(isinstance(leaf, TripleScan | Picked) for leaf in nodes.nodes(root)):
-        raise _NoColumnsError("no triple pattern reads the stream")
+def _answers(part: TimedQuery | Rule, planner: _Planner) -> Node:
+    planner.always = not is_static(part.pattern)
+    root = planner.node(part.pattern, None, alone=True)
+    if not planner.always:
+        root = AnsweredOnce(root, planner.instants)
     if isinstance(part, TimedQuery) and isinstance(part.result, Select):
-        return Answers(root, tuple(variable.name for variable, _ in part.result.columns))
-    return Answers(root, root.schema.variables)
-
-
-def decides_late(part: TimedQuery | Rule) -> bool:
-    """Whether something that ends at the same time can change an answer, so that it waits until its instant is closed."""
-    if isinstance(part, TimedQuery) and isinstance(part.result, Ask):
-        return True  # it answers once, with the first of the instant
-    if any(next(find(part.pattern, kind), None) is not None for kind in (LeftJoin, Minus, Exists, Group, Slice)):
-        return True
-    return any(r.optional is Side.RIGHT and r.relation is Allen.EQUALS for r in find(part.pattern, Related))
-
-
-def is_plain(pattern: Pattern) -> bool:
-    """Whether a pattern says nothing of time: it then keeps SPARQL's multiplicities (rule 8)."""
-    if next(find(pattern, Related), None) is not None:
-        return False
-    return not any(call.function in TIME_FUNCTIONS for call in find(pattern, Call))
-
-
-def needs_no_triple(pattern: Pattern) -> bool:
-    """Whether a pattern can have a solution that needs no triple, streamed or static: it holds at each instant (rule 13)."""
-    match pattern:
-        case BGP(triples):
-            return not triples
-        case Values():
-            return True
-        case PathPattern() | Graph() | Match():
-            return False
-        case Join(left, right):
-            return needs_no_triple(left) and needs_no_triple(right)
-        case Union(left, right):
-            return needs_no_triple(left) or needs_no_triple(right)
-        case Related(left, right, _, optional):
-            return all(needs_no_triple(p) for side, p in ((Side.LEFT, left), (Side.RIGHT, right)) if optional is not side)
-        case LeftJoin(left) | Minus(left):
-            return needs_no_triple(left)
-        case Filter() | Extend() | Project() | Distinct() | OrderBy() | Slice() | Group():
-            return needs_no_triple(pattern.pattern)
-        case _:
-            assert_never(pattern)
+        return Answers(root, tuple(variable.name for variable, _ in part.result.columns), once=planner.tracked)
+    return Answers(root, root.schema.variables, once=planner.tracked)
 
 
 @dataclass(slots=True)
-class _Planner:
-    facts: TimedFacts
-    streams: tuple[IRI, ...] | None
-    plain: bool
-    """Whether UNION, VALUES and paths keep how often they give a solution."""
-    derives: tuple[_Stratum, ...] = ()
-    """What feeds the stream, with its rules."""
-    together: tuple[Rule, ...] = ()
-    """The rules of the same stratum."""
-    _scans: dict[_ScanKey, Node] = field(default_factory=dict)
-    """Equal triple patterns over the same streams are one scan."""
-    _numbers: Iterator[int] = field(default_factory=count)
+class _Planner(Leaves):
+    windowed: Group | None = None
+    """The grouping that has a window."""
+    rows: int | None = None
+    duration: int | None = None
+    always: bool = True
+    """Whether what needs no triple holds at each instant of a plain query."""
+    instants: Instants = field(default_factory=Instants)
 
     @classmethod
     def of(
         cls,
         part: TimedQuery | Rule,
         facts: TimedFacts,
-        derives: tuple[_Stratum, ...] = (),
+        derives: tuple[Stratum, ...] = (),
         together: tuple[Rule, ...] = (),
-        scans: dict[_ScanKey, Node] | None = None,
+        scans: dict[ScanKey, Node] | None = None,
     ) -> _Planner:
-        sources = part.sources
-        if facts.policy:
-            raise _NoColumnsError("a policy consumes what it pairs")
-        if sources.default is not None or sources.named is not None:
-            raise _NoColumnsError("FROM chooses among the background graphs")
-        plain = is_plain(part.pattern) and part.window is None
-        return cls(facts, sources.streams, plain, derives, together, {} if scans is None else scans)
+        window = part.window
+        plain = is_plain(part.pattern) and window is None and facts.policy is None
+        rows = window.events if isinstance(window, Counting) else None
+        duration = None if window is None or isinstance(window, Counting) else window.duration
+        try:
+            ticks = None if duration is None else duration.ticks(facts.kind, facts.time_unit)
+        except ValueError:
+            ticks = None  # told with its place when the run is set up
+        group = None if window is None else outermost_group(part.pattern)
+        shared = {} if scans is None else scans
+        return cls(facts, part.sources, plain, derives, together, shared, windowed=group, rows=rows, duration=ticks)
 
     def node(self, pattern: Pattern, longest: int | None, *, alone: bool = False) -> Node:
         """The operator of a pattern. `longest` is the longest duration its rows may have to be of use, `alone` says that no
-        join gives its rows a time."""
-        if alone and needs_no_triple(pattern):
-            raise _NoColumnsError("what needs no triple holds at each instant")
+        join gives its rows a time: the whole query, or a mandatory side."""
+        if not (alone and self.plain and self.always):
+            return self._node(pattern, longest, alone=alone)
+        constant = is_constant(pattern)
+        made = self._node(pattern, longest, alone=not constant)
+        if (isinstance(pattern, _PASSING) and not constant) or not needs_no_triple(pattern):
+            return made
+        return EveryInstant(made, self.instants)
+
+    def _node(self, pattern: Pattern, longest: int | None, *, alone: bool) -> Node:
         match pattern:
             case BGP(triples):
-                return self._bgp(triples, longest)
+                return self.bgp(triples, longest)
             case PathPattern():
-                return self._path(pattern)
+                return self.path(pattern)
             case Values(variables, rows):
-                return self._values(tuple(v.name for v in variables), rows)
+                return self.values(tuple(v.name for v in variables), rows)
             case Graph():
-                number = self._name("row") if self.plain else None
-                return StaticScan(pattern, number)
+                return StaticScan(pattern, self.name("row") if self.plain else None, self.sources)
             case Join(left, right):
                 return TimeJoin(self.node(left, longest), self.node(right, longest), longest=longest)
             case Related():
@@ -246,66 +207,16 @@ class _Planner:
                 source = self.node(inner, longest, alone=alone)
                 return Once(nodes.Project(source, tuple(n for n in source.schema.variables if not n.startswith("_:"))))
             case Group():
-                raise _NoColumnsError("aggregates run over groups of solutions")
-            case OrderBy() | Slice():
-                what = "ORDER BY orders" if isinstance(pattern, OrderBy) else "LIMIT and OFFSET choose among"
-                raise _NoColumnsError(f"{what} the rows of one end")
+                return self._group(pattern)
+            case OrderBy(inner, conditions):
+                return self._ordered(self.node(inner, longest, alone=alone), conditions)
+            case Slice(inner, offset, limit):
+                # A bound would take rows away before they are counted.
+                return Sliced(self.node(inner, None, alone=alone), offset, limit, is_ordered(inner))
             case Match():
                 raise AssertionError("only windows are matched")
             case _:
                 assert_never(pattern)
-
-    def _name(self, what: str) -> str:
-        return f"_:{what}{next(self._numbers)}"
-
-    # ---- leaves
-
-    def _bgp(self, triples: Sequence[TriplePattern], longest: int | None) -> Node:
-        if not triples:
-            return Inline((), ((),))
-        first, *rest = _in_order(triples)
-        found = self._scan(first)
-        for triple in rest:
-            found = TimeJoin(found, self._scan(triple), longest=longest)
-        return found
-
-    def _scan(self, triple: TriplePattern) -> Node:
-        known = self._scans.get((triple, self.streams))
-        if known is None:
-            scan: Node = TripleScan(triple, self.streams)
-            if self.facts.static:
-                scan = nodes.Union(scan, StaticScan(BGP((triple,))))
-            for derive, rules in self.derives:
-                if _feed(rules, triple):
-                    scan = nodes.Union(scan, Picked(derive, triple))
-            if _feed(self.together, triple):
-                scan = nodes.Union(scan, Recalled(triple))
-            known = self._scans[triple, self.streams] = Once(scan)
-        return known
-
-    def _path(self, pattern: PathPattern) -> Node:
-        """A negated set is one triple with another predicate; as such it keeps how often it matches."""
-        path = pattern.path
-        if not isinstance(path, NegatedPropertySet):
-            raise _NoColumnsError("a path of any length is matched within one event")
-        sides = []
-        if path.forward or not path.backward:
-            sides.append((pattern.subject, pattern.object, path.forward))
-        if path.backward:
-            sides.append((pattern.object, pattern.subject, path.backward))
-        found: list[Node] = []
-        for subject, object, excluded in sides:
-            predicate = Variable(self._name("path"))
-            scan = self._scan(TriplePattern(subject, predicate, object))
-            unwanted = In(predicate, tuple(Constant(iri) for iri in excluded), negated=True)
-            found.append(TimeFilter(scan, (unwanted,)) if excluded else scan)
-        return found[0] if len(found) == 1 else nodes.Union(found[0], found[1])
-
-    def _values(self, names: tuple[str, ...], rows: tuple[tuple[object, ...], ...]) -> Node:
-        if self.plain:
-            numbered = tuple((*row, to_literal(number)) for number, row in enumerate(rows))
-            return Inline((*names, self._name("row")), numbered)  # type: ignore[arg-type]
-        return Inline(names, tuple(dict.fromkeys(rows)))  # type: ignore[arg-type]
 
     # ---- two sides
 
@@ -315,26 +226,30 @@ class _Planner:
             return self._optional(right, left, relation.inverse, pattern.condition, longest)
         if pattern.optional is Side.RIGHT:
             return self._optional(left, right, relation, pattern.condition, longest)
-        return TimeJoin(self.node(left, longest), self.node(right, longest), relation, longest=longest)
+        both = self.node(left, longest), self.node(right, longest)
+        if self.tracked and relation in _PAIRING:
+            return Paired(*both, relation, self.facts.policy == "recent", longest)
+        return TimeJoin(*both, relation, longest=longest)
 
     def _optional(
         self, mandatory: Pattern, optional: Pattern, relation: Allen | None, condition: Expression | None, longest: int | None
     ) -> Node:
         conditions = () if condition is None else tuple(conjuncts(condition))
-        if any(map(_asks_exists, conditions)):
-            raise _NoColumnsError("the FILTER of an optional group asks EXISTS")
         # Equal intervals are equally long. Any other optional part may be longer than the bound.
         inner = longest if relation is Allen.EQUALS else None
-        sides = self.node(mandatory, longest, alone=True), self.node(optional, inner)
-        return TimeJoin(*sides, relation, Kind.OUTER, longest, conditions)
+        both = self.node(mandatory, longest, alone=True), self.node(optional, inner)
+        asked = [exists for each in conditions for exists in outermost(each)]
+        return TimeJoin(
+            *both, relation, Kind.OUTER, longest, conditions, self._remembered(asked) if asked else None, self.plain
+        )
 
     def _union(self, pattern: Union, longest: int | None, *, alone: bool) -> Node:
-        mark = self._name("side")
-        sides = [self.node(side, longest, alone=alone) for side in _sides(pattern)]
-        if self.plain:
-            sides = [nodes.Extend(side, mark, Constant(to_literal(number))) for number, side in enumerate(sides)]
-        found = nodes.union_of(sides)
-        return found if self.plain else Once(found)
+        mark, apart = self.name("side"), self.plain or self.tracked
+        each = [self.node(side, longest, alone=alone) for side in sides(pattern)]
+        if apart:
+            each = [nodes.Extend(side, mark, Constant(to_literal(number))) for number, side in enumerate(each)]
+        found = nodes.union_of(each)
+        return found if apart else Once(found)
 
     # ---- one side
 
@@ -343,106 +258,125 @@ class _Planner:
         limits = [limit for each in duration_bounds(condition) if (limit := each.longest(kind)) is not None]
         tightest = min([*limits, *(() if longest is None else (longest,))], default=None)
         tests = conjuncts(condition)
-        found = self.node(inner, tightest, alone=alone or any(map(_asks_exists, tests)))
-        if plain := tuple(test for test in tests if not _asks_exists(test)):
-            _check_steady(plain)
+        found = self.node(inner, tightest, alone=alone or any(map(asks_exists, tests)))
+        asking = [test for test in tests if asks_exists(test) and not _is_semi_join(test)]
+        if plain := tuple(test for test in tests if not asks_exists(test)):
             found = TimeFilter(found, plain)
         for test in tests:
-            if _asks_exists(test):
-                found = self._exists(found, test)
+            if isinstance(test, Exists) and _is_semi_join(test):
+                found = self._semi_join(found, test)
+        if asking:
+            names = found.schema.variables
+            source, rest = self._asked(found, asking)
+            found = nodes.Project(TimeFilter(source, tuple(rest)), names)
         return found
 
-    def _exists(self, source: Node, test: Expression) -> Node:
-        """EXISTS is a semi-join where putting the outer row's terms into the pattern only chooses among its solutions."""
-        if not isinstance(test, Exists):
-            raise _NoColumnsError("EXISTS stands inside another condition")
-        inner, conditions = test.pattern, list[Expression]()
-        while isinstance(inner, Filter) and not _asks_exists(inner.condition):
-            conditions += conjuncts(inner.condition)
-            inner = inner.pattern
-        if not _only_chooses(inner):
-            raise _NoColumnsError("EXISTS asks for more than a join of triple patterns")
-        _check_steady(conditions)
+    def _semi_join(self, source: Node, test: Exists) -> Node:
+        inner, conditions = _without_filters(test.pattern)
         kind = Kind.ANTI if test.negated else Kind.SEMI
         return TimeJoin(source, self.node(inner, None), None, kind, conditions=tuple(conditions))
 
+    def _asked(self, source: Node, expressions: Sequence[Expression]) -> tuple[Node, list[Expression]]:
+        """Rows that have the answers of the EXISTS in some expressions, and the expressions over those."""
+        asked = [exists for each in expressions for exists in outermost(each)]
+        if not asked:
+            return source, list(expressions)
+        names = {id(exists): self.name("exists") for exists in asked}
+        answers = tuple((names[id(exists)], exists) for exists in asked)
+        node = Asked(source, self._remembered(asked), answers, self.plain, self.sources)
+        return node, [without_exists(each, names) for each in expressions]
+
+    def _remembered(self, asked: Sequence[Exists]) -> Remembered:
+        patterns = [exists.pattern for exists in asked]
+        # GRAPH looks at background graphs, which have no occurrences.
+        inside = {id(node) for pattern in patterns for graph in find(pattern, Graph) for node in walk(graph)}
+        triples = dict.fromkeys(t for p in patterns for t in find(p, TriplePattern) if id(t) not in inside)
+        graphs: tuple[Node, ...] = ()
+        if any(next(find(p, PathPattern), None) is not None for p in patterns):
+            events = EventScan(_EVENT, self.streams, "_:event")
+            recalled: tuple[Node, ...] = (Recalled(None),) if self.together else ()
+            graphs = (nodes.Project(events, ("s", "p", "o", "_:event")), *(derive for derive, _ in self.derives), *recalled)
+        once = not any(map(looks_at_times, patterns))
+        scans = tuple((triple, self.scan(triple)) for triple in triples)
+        nothing = (_EVENT.triples[0], Inline(("s", "p", "o"), ()))  # a node that is no leaf has an input
+        return Remembered(scans or (nothing,), graphs, once)
+
     def _extend(self, pattern: Extend, longest: int | None, *, alone: bool) -> Node:
-        expression = pattern.expression
-        if _asks_exists(expression):
-            raise _NoColumnsError("BIND asks EXISTS")
-        _check_steady((expression,))
-        source = self.node(pattern.pattern, longest, alone=alone)
-        functions = tuple(sorted({call.function for call in find(expression, Call) if call.function in TIME_FUNCTIONS}))
-        if not functions:
-            return nodes.Extend(source, pattern.variable.name, expression)
-        timed = nodes.Extend(TimeValues(source, functions), pattern.variable.name, with_variables(expression))
-        return nodes.Project(timed, (*source.schema.variables, pattern.variable.name))
+        steps: list[tuple[str, Expression]] = []
+        inner: Pattern = pattern
+        while isinstance(inner, Extend):
+            steps.insert(0, (inner.variable.name, inner.expression))
+            inner = inner.pattern
+        source = self.node(inner, longest, alone=alone or any(asks_exists(expression) for _, expression in steps))
+        if any(asks_exists(expression) for _, expression in steps):  # it may see what was bound before it
+            for step in steps:
+                source = self._extended(source, [step])
+            return source
+        return self._extended(source, steps)
+
+    def _extended(self, source: Node, steps: Sequence[tuple[str, Expression]]) -> Node:
+        """A chain of BINDs; those that have another value each time share one set of blank nodes."""
+        names = (*source.schema.variables, *(name for name, _ in steps))
+        found, expressions = self._asked(source, [expression for _, expression in steps])
+        functions = {call.function for each in expressions for call in find(each, Call) if call.function in TIME_FUNCTIONS}
+        if functions:
+            found = TimeValues(found, tuple(sorted(functions)))
+        named = [(name, with_variables(each)) for (name, _), each in zip(steps, expressions, strict=True)]
+        if any(map(is_unsteady, (call for each in expressions for call in find(each, Call)))):
+            found = RowExtend(found, tuple(named))
+        else:
+            for name, expression in named:
+                found = nodes.Extend(found, name, expression)
+        return found if found.schema.variables == names else nodes.Project(found, names)
+
+    def _ordered(self, source: Node, conditions: Sequence[tuple[Expression, bool]]) -> Node:
+        wide, keys = self._columns(source, [expression for expression, _ in conditions])
+        descending = [each for _, each in conditions]
+        ordered = Ordered(wide, tuple(zip(keys, descending, strict=True)))
+        return ordered if wide is source else nodes.Project(ordered, source.schema.variables)
+
+    def _columns(self, source: Node, expressions: Sequence[Expression]) -> tuple[Node, list[str]]:
+        """Rows that have the value of each expression in a variable."""
+        keys, steps = [], []
+        for expression in expressions:
+            if isinstance(expression, Variable) and expression.name in source.schema.variables:
+                keys.append(expression.name)
+            else:
+                keys.append(self.name("value"))
+                steps.append((keys[-1], expression))
+        return (self._extended(source, steps) if steps else source), keys
+
+    def _group(self, pattern: Group) -> Node:
+        # What needs no triple is in its group at each instant (rule 13).
+        source = self.node(pattern.pattern, None, alone=not is_constant(pattern.pattern))
+        functions = [each for _, each in pattern.aggregates if isinstance(each, Aggregate)]
+        operands = [each.operand for each in functions if each.operand is not None]
+        wide, names = self._columns(source, [*(expression for _, expression in pattern.keys), *operands])
+        keys = tuple((variable.name, name) for (variable, _), name in zip(pattern.keys, names, strict=False))
+        given = iter(names[len(keys) :])
+        over = [each if each.operand is None else replace(each, operand=Variable(next(given))) for each in functions]
+        aggregates = tuple((variable.name, each) for (variable, _), each in zip(pattern.aggregates, over, strict=True))
+        window = (self.rows, self.duration) if pattern is self.windowed else (None, None)
+        return TimeGroup(wide, keys, aggregates, *window)
 
     def _project(self, source: Node, visible: set[str]) -> Node:
-        mark = self._name("hidden")
+        mark = self.name("hidden")
         names = tuple(name if name in visible else f"{mark}.{name}" for name in source.schema.variables)
         return source if names == source.schema.variables else Rename(source, names)
 
 
-def _feed(rules: Sequence[Rule], triple: TriplePattern) -> bool:
-    schema = OntologySchema.from_triples(())
-    return any(feeds_pattern(rule, BGP((triple,)), schema) for rule in rules)
+def _is_semi_join(test: Expression) -> bool:
+    """Whether putting the outer row's terms into the pattern of an EXISTS only chooses among its solutions."""
+    if not isinstance(test, Exists):
+        return False
+    inner, conditions = _without_filters(test.pattern)
+    unsteady = any(is_unsteady(call) for each in conditions for call in find(each, Call))
+    return only_chooses(inner) and not unsteady
 
 
-def asks_time(expression: Expression) -> bool:
-    """Whether an expression asks when a row happened."""
-    return any(call.function in TIME_FUNCTIONS for call in find(expression, Call))
-
-
-def with_variables(expression: Expression) -> Expression:
-    """An expression in which the time functions are variables."""
-
-    def replaced(node: Expression) -> Expression:
-        return Variable(hidden(node.function)) if isinstance(node, Call) and node.function in TIME_FUNCTIONS else node
-
-    return rewrite(expression, replaced)  # type: ignore[arg-type]
-
-
-def _asks_exists(expression: Expression) -> bool:
-    return next(find(expression, Exists), None) is not None
-
-
-def _check_steady(expressions: Iterable[Expression]) -> None:
-    for call in (call for expression in expressions for call in find(expression, Call)):
-        if call.function in _VOLATILE:
-            raise _NoColumnsError(f"{call.function} has another value each time")
-
-
-def _only_chooses(pattern: Pattern) -> bool:
-    """Joins and unions of triple patterns, and filters over what those bind."""
-    match pattern:
-        case BGP(triples):
-            return bool(triples)
-        case Join(left, right) | Union(left, right) | Related(left, right, _, None):
-            return _only_chooses(left) and _only_chooses(right)
-        case Filter(condition, inner):
-            return _only_chooses(inner) and not _asks_exists(condition) and mentioned_variables(condition) <= certain(inner)
-        case _:
-            return False
-
-
-def _sides(pattern: Union) -> Iterator[Pattern]:
-    pending: list[Pattern] = [pattern]
-    while pending:  # a long chain of UNIONs is a list, not a deep tree
-        node = pending.pop()
-        if isinstance(node, Union):
-            pending += (node.right, node.left)
-        else:
-            yield node
-
-
-def _in_order(triples: Sequence[TriplePattern]) -> list[TriplePattern]:
-    """As written, but always one that hangs together with those before it: others would multiply the rows."""
-    left, found, bound = list(triples), list[TriplePattern](), set[str]()
-    while left:
-        names = {id(t): in_scope(BGP((t,))) for t in left}
-        best = max(left, key=lambda t: not bound or not names[id(t)] or bool(names[id(t)] & bound))  # the first of equals
-        left.remove(best)
-        found.append(best)
-        bound |= names[id(best)]
-    return found
+def _without_filters(pattern: Pattern) -> tuple[Pattern, list[Expression]]:
+    conditions = list[Expression]()
+    while isinstance(pattern, Filter) and not asks_exists(pattern.condition):
+        conditions += conjuncts(pattern.condition)
+        pattern = pattern.pattern
+    return pattern, conditions

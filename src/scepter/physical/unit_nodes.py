@@ -13,7 +13,6 @@ from scepter.algebra.notation import Notation
 from scepter.algebra.query import Query, Unit
 from scepter.ontology.entailment import Flattened
 from scepter.physical.continuous import Core
-from scepter.physical.lift_groups import GroupedSequence
 from scepter.physical.nodes import Node, Schema, TripleScan
 from scepter.physical.sequence_plan import QueryPlan, Road, ScanPlan
 from scepter.rdf.terms import IRI
@@ -95,30 +94,6 @@ class Sequence:
         steps = max(len(chain.steps) for chain in self.plan.chains)
         ways = f" in {len(self.plan.chains)} alternatives" if len(self.plan.chains) > 1 else ""
         return f"Sequence of {steps} {'step' if steps == 1 else 'steps'}{ways}"
-
-
-@dataclass(frozen=True)
-class SequenceGroups:
-    """Groups of a sequence's solutions over a sliding window, with set functions in columns."""
-
-    sequence: Sequence
-    grouped: GroupedSequence
-
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        """The sequence."""
-        return (self.sequence,)
-
-    @cached_property
-    def schema(self) -> Schema:
-        """The keys and what is computed."""
-        return Schema(self.grouped.shown)
-
-    def line(self, notation: Notation) -> str:
-        """The keys and the functions."""
-        keys = " ".join(f"?{name}" for name, _ in self.grouped.keys)
-        made = ", ".join(notation.expression(aggregate) for _, aggregate in self.grouped.aggregates)
-        return f"Group {f'by {keys}' if keys else 'all'}: {made}"
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scepter.rdf import faults, grouping, lexing, scanner
+from scepter.rdf.assigning import AssignTime, TimeAssigner
 from scepter.rdf.batch import DeadLetter, EventBatch
 from scepter.rdf.gathering import Gatherer
 from scepter.rdf.hashing import TermKey
@@ -80,6 +81,8 @@ class ReadState:
     salt: int = 0
     times: TimeProperties = PROV_TIMES
     limits: ReadLimits = DEFAULT
+    assign: AssignTime | None = None
+    """How events without a time get one; without it they are dead letters."""
 
 
 def padded(*parts: bytes | bytearray | memoryview, spare: int = 0) -> NDArray[np.uint8]:
@@ -204,6 +207,7 @@ class NQuadsReader:
         self._dead_letter = dead_letter
         self._run = run if run is not None else ReadState()
         self._time_ids = self._run.times.table(key)
+        self._assigner = None if self._run.assign is None else TimeAssigner(self._run.assign, self._run.times)
         self._limits = self._run.limits
         self._batch_bytes = max(1, min(batch_bytes, self._limits.event))
         self._numbered = numbered
@@ -227,6 +231,8 @@ class NQuadsReader:
 
     def feed(self, chunk: bytes) -> EventBatch | None:
         """Takes more text; a batch if it completes enough events."""
+        if self._assigner is not None:
+            chunk = self._assigner.feed(chunk)
         if self._passing:
             end = chunk.find(b"\n")
             if end < 0:
@@ -278,6 +284,8 @@ class NQuadsReader:
 
     def finish(self) -> EventBatch | None:
         """Ends the source: what waited is read as it stands."""
+        if self._assigner is not None:
+            self._rest.append(self._assigner.finish())
         self._take(self._rest)
         self._rest = []
         return self._scan(final=True)
@@ -285,6 +293,8 @@ class NQuadsReader:
     def read(self, text: bytes) -> EventBatch | None:
         """A text of whole events, for itself: nothing waits before or behind it, and lines are counted from its first."""
         self._line, self._at_start, self._messages = 1, False, 0
+        if self._assigner is not None:
+            text = self._assigner.feed(text) + self._assigner.finish()
         self._take_lines(text, len(text))
         return self._scan(final=True)
 

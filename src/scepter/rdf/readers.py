@@ -14,6 +14,7 @@ from scepter.errors import DataError, OptionError, option_error
 from scepter.rdf.batch import DeadLetter, EventBatch
 from scepter.rdf.formats import document_batches, events_to_batch
 from scepter.rdf.hashing import TermKey
+from scepter.rdf.jelly import JellyReader
 from scepter.rdf.joined import Joined
 from scepter.rdf.limits import BeyondLimit, check_turtle
 from scepter.rdf.messages import JsonMessages, is_log, log_events
@@ -130,6 +131,14 @@ def read_json_lines(file: IO[bytes], reading: Reading) -> Iterator[EventBatch]:
     yield from message_batches(((messages.read(line, number), number) for number, line in lines), reading)
 
 
+def read_jelly(file: IO[bytes], reading: Reading) -> Iterator[EventBatch]:
+    """Jelly: each frame is a message, unless the stream is flat."""
+    yield from JellyReader(
+        reading.key, reading.stream_index, reading.source_name, reading.dead_letter,
+        predicates=reading.predicates, run=reading.run, batch_bytes=reading.batch_bytes,
+    ).batches(file)  # fmt: skip
+
+
 def read_timeline(file: IO[bytes], reading: Reading) -> Iterator[EventBatch]:
     """The timeline notation; a file in it is read as a whole or not at all."""
     limit = reading.run.limits.document
@@ -199,6 +208,7 @@ READERS: Final[dict[str, Reader]] = {
     ".jsonld": _document(pyoxigraph.RdfFormat.JSON_LD),
     ".ndjsonld": read_json_lines,
     ".jsonldl": read_json_lines,
+    ".jelly": read_jelly,
     ".timeline": read_timeline,
     ".parquet": read_parquet,
     **dict.fromkeys(TABLES, _unmapped),

@@ -71,7 +71,8 @@ def no_times(files: Iterable[Looked], times: TimeProperties, row: str | None = N
     seen = candidates(files)
     looked = "prov:generatedAtTime, or prov:startedAtTime and prov:endedAtTime" if not times.given else ", ".join(times.given)
     if not seen:
-        note, advice = "no property with a time was seen", "give each event a time, or name its property by --time-property"
+        note = "no property with a time was seen"
+        advice = "name the property of their times by --time-property, or give them times: --assign-time sequence"
     else:
         note = f"times were seen as {', '.join(f'<{iri}>' for iri in seen)}"
         advice = f"add --time-property {_preset(seen[0]) or seen[0]}"

@@ -16,9 +16,12 @@ from numpy.typing import NDArray
 from scepter.algebra.query import Program
 from scepter.errors import Diagnostic, Source
 from scepter.kernel.background import Background
+from scepter.kernel.closure import entailed_background
+from scepter.kernel.entailed_batch import EntailedEvents
 from scepter.kernel.intake import Intake
 from scepter.kernel.texts import Texts
 from scepter.lower.result import Word
+from scepter.ontology.schema import Schema
 from scepter.physical.metrics import Metrics
 from scepter.physical.plan import PhysicalPlan, UnitPlan
 from scepter.rdf.batch import EventBatch
@@ -75,9 +78,11 @@ class LocalEngine:
         self.streams: list[IRI] = list(dict.fromkeys(s.iri for unit in program.units for s in unit.streams))
         """The streams by their number in batches."""
         self._tasks: list[Task] | None = None
+        self._entailing: EntailedEvents | None = None
+        """Adds to events what they entail, for the units that are given them so."""
         self._kind: TimeKind | None = None
         self._start: int | None = None
-        self.reading = ReadState(times=options.times, limits=options.limits)
+        self.reading = ReadState(times=options.times, limits=options.limits, assign=options.assigner())
         """What the readers of this run share."""
         self._number = numbered_from
         self._marks = (0, 0)
@@ -126,12 +131,19 @@ class LocalEngine:
         if not batch.events:
             return
         tasks = self.prepare(batch.kind)
-        intake = self._intake(batch)
+        given = self._given(batch)
         wanted = np.ones(batch.events, np.bool_) if wanted is None else wanted
         if self._start is not None:
             wanted = wanted & (batch.end >= self._start)
-        for task in tasks:
-            task.take(intake, wanted)
+        for number, task in enumerate(tasks):
+            task.take(given[number], wanted)
+
+    def _given(self, batch: EventBatch) -> list[Intake]:
+        """The batch as each unit is given it: as it came, or with all that its triples entail."""
+        plain = self._intake(batch)
+        more = batch if self._entailing is None else self._entailing(batch)
+        whole = plain if more is batch else Intake(more, self._texts.add(more), plain.number)
+        return [whole if unit.entailed else plain for unit in self._plan.units]
 
     def _intake(self, batch: EventBatch) -> Intake:
         intake = Intake(batch, self._texts.add(batch), self._number)
@@ -168,11 +180,11 @@ class LocalEngine:
         ]
         if events:
             batch = events_to_batch(events, self._key, self._kind, run=self.reading)
-            intake = self._intake(batch)
+            given = self._given(batch)
             for later in order[order.index(number) + 1 :]:
                 # a unit that names no stream reads all that are given, not those that others construct
                 if any(each.iri == stream for each in self._plan.units[later].unit.streams):
-                    self._tasks[later].take(intake, np.ones(batch.events, np.bool_))
+                    self._tasks[later].take(given[later], np.ones(batch.events, np.bool_))
         return []
 
     def prepare(self, kind: TimeKind) -> list[Task]:
@@ -187,8 +199,14 @@ class LocalEngine:
             if self._plan.assumed:
                 facts = facts_of(self._options, self._background, self._ontology, kind)
                 self._plan = planned(self._program, replace(facts, statics=self._facts.statics))
+            known = self._background
+            if any(unit.entailed for unit in self._plan.units):
+                schema = Schema.from_triples(self._ontology)
+                flattened = schema.flattened()
+                assert flattened is not None  # or the planner had refused it
+                self._entailing, known = EntailedEvents(flattened, self._key), entailed_background(known, schema)
             self._tasks = [
-                self._task(unit, replace(setup, grounds=grounds))
+                self._task(unit, replace(setup, grounds=grounds, background=known if unit.entailed else self._background))
                 for unit, grounds in zip(self._plan.units, self._grounds, strict=True)
             ]
         return self._tasks

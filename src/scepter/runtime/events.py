@@ -7,6 +7,7 @@ from copy import copy
 from datetime import UTC, datetime
 
 from scepter.errors import DataError, Diagnostic, option_error
+from scepter.rdf.assigning import AssignTime
 from scepter.rdf.formats import parse_graph
 from scepter.rdf.terms import IRI, BlankNode, Literal, Term
 from scepter.rdf.times import TimeProperties, time_in
@@ -54,14 +55,17 @@ class Event:
         event.start, event.end, event.kind = start, end, kind
         return event
 
-    def timed(self, times: TimeProperties) -> Event:
-        """The event with the time that its triples give it; itself if it has one."""
+    def timed(self, times: TimeProperties, assign: AssignTime | None = None) -> Event:
+        """The event with the time that its triples give it, or else that it is assigned; itself if it has one."""
         if self.kind is not None:
             return self
         try:
             found = time_in(self.triples, times) if times.inside else None
         except ValueError as error:
             raise DataError(Diagnostic("event-time", f"{self!r}: {error}")) from None
+        if found is None and assign is not None:
+            at = assign.next()
+            found = at, at, assign.kind
         if found is None:
             looked = f"none of its triples has {', '.join(times.given)}" if times.inside else "it was given none"
             raise DataError(

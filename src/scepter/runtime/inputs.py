@@ -55,11 +55,8 @@ def _missing_graph(query: Query, word: str, graph: NamedGraph, given: list[str |
 
 
 def load_ontology(query: Query, given: OntologyGiven) -> tuple[Triple, ...]:
-    """The schema of a run; an ontology for a language that takes none is an error."""
-    parts = _as_list(given)
-    if parts and not query.lowered.takes_ontology:
-        raise option_error("ontology", f"{query.language} queries take no ontology", help="leave --ontology out")
-    return tuple(_load("schema", parts))
+    """The schema of a run."""
+    return tuple(_load("schema", _as_list(given)))
 
 
 def _by_name(given: BackgroundGiven) -> dict[str | None, list[Static]]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from scepter.errors import OptionError, nearest, option_error
 from scepter.lower import Lowered
+from scepter.rdf.assigning import AssignTime
 from scepter.rdf.limits import DEFAULT, ReadLimits
 from scepter.rdf.times import PROV_TIMES, TimeProperties
 from scepter.runtime.work import NO_LIMITS, WorkLimits
@@ -74,6 +75,8 @@ class RunOptions:
     """Live, with dateTimes: how far ahead of the clock an event may be."""
     work: WorkLimits = NO_LIMITS
     """How much the run may do."""
+    assign_time: tuple[str, str] | None = None
+    """How events without a time get one, and what of plain triples is an event."""
 
     @classmethod
     def of(
@@ -95,6 +98,8 @@ class RunOptions:
         max_memory: int | str | None = None,
         max_matches: int | str | None = None,
         max_runs: int | str | None = None,
+        assign_time: str | None = None,
+        event_per: str | None = None,
     ) -> RunOptions:
         """Options from what a person writes; raises OptionError that says what would be right.
 
@@ -125,7 +130,12 @@ class RunOptions:
             None if max_advance is None else _delay(max_advance, "--max-advance"),
             None if max_future is None else _delay(max_future, "--max-future"),
             WorkLimits.of(max_seconds, max_memory, max_matches, max_runs),
+            None if (assign := AssignTime.of(assign_time, event_per)) is None else (assign.how, assign.per),
         )
+
+    def assigner(self) -> AssignTime | None:
+        """What gives events times in one run; None where they have their own."""
+        return None if self.assign_time is None else AssignTime(*self.assign_time)
 
     def delay_on(self, kind: TimeKind) -> int | None:
         """The allowed disorder in ticks of a run's timeline, None if none was given; OptionError for a fraction of a tick."""

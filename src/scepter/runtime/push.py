@@ -46,8 +46,9 @@ class Engine:
     `push` takes events in order of time, or out of order by at most `max_delay`, and returns the matches that became certain.
     Late events are kept in `late` and take part in nothing; an event that would move time on by more than `max_advance` waits
     in `held` until a second one of its stream confirms it. `time_property` (IRIs, or names of vocabularies such as "sosa")
-    says which of its triples gives the time of an event that comes without one. With a `map`, or a
-    JSON-LD `context`, it takes rows (dictionaries) too.
+    says which of its triples gives the time of an event that comes without one; `assign_time` gives one to those that have
+    none, that of their arrival ("arrival") or 1, 2, 3 … ("sequence"). With a `map`, or a JSON-LD `context`, it takes rows
+    (dictionaries) too.
 
     >>> from scepter import parse
     >>> engine = Engine(parse('''PREFIX : <http://example/> SELECT ?h WITHIN 10 FROM STREAM S <http://example/s>
@@ -79,13 +80,14 @@ class Engine:
         max_advance: int | str | None = None,
         max_derivations: int | None = None,
         max_runs: int | None = None,
+        assign_time: str | None = None,
     ) -> None:
         query = one_query(query)
         self.query = query
         self._options = RunOptions.of(
             policy=policy, time_unit=time_unit, start=start, evaluate_at=evaluate_at, max_delay=max_delay, why=why,
             time_property=time_property, max_advance=max_advance, max_derivations=max_derivations,
-            max_runs=max_runs,
+            max_runs=max_runs, assign_time=assign_time,
         )  # fmt: skip
         check_taken(self._options, query.lowered)
         self._map, self._context = map, context
@@ -171,7 +173,7 @@ class Engine:
         if event.stream not in self.query.streams and not self.query.lowered.every_stream:
             self.query.resolve_stream(event.stream)  # raises with the names the query knows
             raise option_error("derived-stream", f"<{event.stream}> is constructed by the query itself")
-        event = event.timed(self._options.times)
+        event = event.timed(self._options.times, self._engine.reading.assign)
         assert event.kind is not None
         if self._kind is None:
             self._delay = self._options.delay_on(event.kind) or 0

@@ -14,7 +14,7 @@ from scepter.algebra.windows import WindowedQuery
 from scepter.kernel.background import Background
 from scepter.kernel.texts import Texts
 from scepter.physical.plan import UnitPlan
-from scepter.physical.unit_nodes import Sequence, SequenceGroups, Snapshot, Solutions, TripleStar
+from scepter.physical.unit_nodes import Sequence, Snapshot, Solutions, TripleStar
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.source import DeadLetterTaker
 from scepter.rdf.terms import IRI, Triple
@@ -22,12 +22,11 @@ from scepter.runtime.columnar_task import ColumnarTask
 from scepter.runtime.continuous_task import ContinuousTask, PeriodicTask
 from scepter.runtime.event_grounds import EventGrounds
 from scepter.runtime.event_pipeline import event_pipeline
-from scepter.runtime.grouped_task import GroupedTask
 from scepter.runtime.notices import Notices
 from scepter.runtime.options import RunOptions
 from scepter.runtime.sequence_task import sequence_task
 from scepter.runtime.tasks import Task
-from scepter.runtime.timed_task import check_timed, timed_pipeline, timed_task
+from scepter.runtime.timed_pipeline import check_timed, timed_pipeline
 from scepter.runtime.window_pipeline import periodic_pipeline, windowed_pipeline
 from scepter.runtime.windowed_task import windowed_task
 from scepter.timeline import TimeKind
@@ -67,8 +66,6 @@ def task_of(plan: UnitPlan, setup: TaskSetup) -> Task:
     match plan.root:
         case Sequence() as sequence:
             return sequence_task(sequence, plan.number, setup)
-        case SequenceGroups() as groups:
-            return GroupedTask(groups, plan.number, setup)
         case TripleStar() | Solutions() as star:
             return ColumnarTask(star, plan, setup)
         case Snapshot(unit):
@@ -86,7 +83,6 @@ PIPELINES: dict[type, Callable[[UnitPlan, TaskSetup], Task]] = {
 """Kind of unit -> what executes its operators over rows."""
 
 SNAPSHOTS: dict[type, Callable[[UnitPlan, TaskSetup], Task]] = {
-    TimedProgram: timed_task,
     WindowedQuery: windowed_task,
     ContinuousQuery: ContinuousTask,
     PeriodicQuery: PeriodicTask,

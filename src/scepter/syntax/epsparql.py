@@ -25,6 +25,8 @@ class EpsparqlBuilder(SparqlBuilder):
     def __init__(self, text: str, names: Names | None = None) -> None:
         super().__init__(text, names or Names(prefixes={name: WELL_KNOWN_PREFIXES[name] for name in _PREDECLARED}))
 
+    bare_sum = bare_product = SparqlBuilder.sum
+
     def epsparql(self, meta: Meta, children: list[Any]) -> nodes.EpsparqlDocument:
         """The whole file."""
         queries = tuple(only(children, nodes.EpsparqlQuery))

@@ -180,10 +180,10 @@ def test_standard_input_is_spooled_for_the_workers(tmp_path: Path, monkeypatch: 
 
 
 def test_signals_are_given_back() -> None:
-    from scepter.cli.follow import _stopping
+    from scepter.cli.stopping import stopping
 
     before = signal.getsignal(signal.SIGTERM)
-    with _stopping() as stop:
+    with stopping("stopping") as stop:
         signal.raise_signal(signal.SIGTERM)
         assert stop.is_set()
         with pytest.raises(KeyboardInterrupt):

@@ -94,7 +94,7 @@ def test_a_unit_must_be_one() -> None:
 class TestEngine:
     @pytest.mark.parametrize(
         ("option", "given"),
-        [("--master", {"master": "local[2]"}), ("--follow", {"follow": True}), ("--checkpoint", {"checkpoint": "dir"})],
+        [("--master", {"master": "local[2]"}), ("--trigger", {"trigger": "5s"}), ("--checkpoint", {"checkpoint": "dir"})],
     )
     def test_local_refuses_what_needs_spark(self, option: str, given: dict[str, object]) -> None:
         with pytest.raises(OptionError, match=f"{option} needs Spark"):

@@ -56,7 +56,7 @@ def test_alone_in_its_file_a_construct_is_a_query() -> None:
 
 def test_what_the_outside_must_know() -> None:
     found = lowered("SELECT ?a (?b AS ?c) FROM STREAM :s FROM :g { ?a :p ?b GRAPH :h { ?a :p ?d } }")
-    assert (found.variables, found.constructs, found.every_stream, found.takes_ontology) == (("a", "c"), False, False, True)
+    assert (found.variables, found.constructs, found.every_stream) == (("a", "c"), False, False)
     assert [graph.iri.value for graph in found.graphs] == ["http://example/g", "http://example/h"]
     assert lowered("SELECT * { ?b :p ?a }").every_stream
 

@@ -94,7 +94,7 @@ def test_what_the_outside_must_know() -> None:
     assert [graph.iri.value for graph in result.graphs] == ["http://example/named", "http://example/other"]
     assert result.inputs == (S,)
     assert result.derived == {IRI("http://example/out")}
-    assert (result.variables, result.takes_ontology, result.every_stream) == (("a", "t"), True, False)
+    assert (result.variables, result.every_stream) == (("a", "t"), False)
 
 
 def test_the_three_kinds_of_results() -> None:

@@ -165,7 +165,7 @@ def test_candidates_are_typed_times_first(tmp_path: Path) -> None:
     path.write_text(quad("e1"))
     assert str(no_times([(path, None)], TimeProperties.of(["sosa", "http://e/t"]))) == (
         "error[no-times]: no event of the input has a time: none has sosa, http://e/t\nnote: no property with a time was seen\n"
-        "help: give each event a time, or name its property by --time-property"
+        "help: name the property of their times by --time-property, or give them times: --assign-time sequence"
     )
 
 

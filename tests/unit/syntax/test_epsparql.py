@@ -97,7 +97,7 @@ def test_plain_sparql_is_ep_sparql() -> None:
     "text",
     [
         "SELECT * { { ?a ?b ?c } SEQ }", "SELECT * { SEQ { ?a ?b ?c } }", "SELECT * { { ?a ?b ?c } SEQ SEQ { ?a ?b ?c } }",
-        "SELECT * { ?a ?b ?c } SEQ", "CONSTRUCT ?a ?b ?c { ?a ?b ?c }", "SELECT * { ?a ?b ?c } WINDOW",
+        "SELECT * { ?a ?b ?c } SEQ", "CONSTRUCT ?a ?b { ?a ?b ?c }", "SELECT * { ?a ?b ?c } WINDOW",
         "CONSTRUCT { { } } WHERE { }", "",
     ],
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Sensor observations of twelve triples as N-Quads, and the same rows as CSV and Parquet through a mapping: reading alone."""
+"""Sensor observations of twelve triples as N-Quads and Jelly, and as CSV and Parquet through a mapping: reading alone."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from typing import Final
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pyoxigraph as ox
 
+from scepter.bench.jelly import JellyWriter
 from scepter.bench.model import Goal, Point, Results, Room, Workload
 from scepter.rdf.terms import TYPE, XSD
 
@@ -72,6 +74,14 @@ def write_nquads(path: Path, events: int) -> None:
         out.writelines(map(lines, range(events)))
 
 
+def write_jelly(path: Path, events: int) -> None:
+    """The same as Jelly, a frame for each observation."""
+    with path.open("wb") as out:
+        writer = JellyWriter(out)
+        for index in range(events):
+            writer.write(ox.parse(lines(index), format=ox.RdfFormat.N_QUADS))
+
+
 def lines(index: int) -> str:
     """An observation as N-Quads."""
     id, time, sensor, property, value, unit, quality, room, floor, building, battery, on = row(index)
@@ -93,6 +103,7 @@ def points(room: Room) -> Iterator[Point]:
     events = room.size(200_000, 5_000)
     files = {
         "N-Quads": room.file("observations.nq", partial(write_nquads, events=events)),
+        "Jelly": room.file("observations.jelly", partial(write_jelly, events=events)),
         "CSV": room.file("observations.csv", partial(write_csv, events=events)),
         "Parquet": room.file("observations.parquet", partial(write_parquet, events=events)),
     }
@@ -107,7 +118,7 @@ def points(room: Room) -> Iterator[Point]:
                 triples=12 * events,
                 answers=kept * events,
                 contenders=("scan",),
-                options={"predicates": predicates, **({} if format == "N-Quads" else {"map": MAPPING})},
+                options={"predicates": predicates, **({} if format in ("N-Quads", "Jelly") else {"map": MAPPING})},
             )
 
 
@@ -124,6 +135,7 @@ WORKLOADS: Final = (
         (
             Goal("triples/s of CSV against N-Quads, two of twelve", lambda r: _gain(r, "CSV", TWO), least=2.0),
             Goal("triples/s of Parquet against N-Quads, two of twelve", lambda r: _gain(r, "Parquet", TWO), least=4.0),
+            Goal("triples/s of Jelly against N-Quads, two of twelve", lambda r: _gain(r, "Jelly", TWO), least=2.0),
             Goal("triples/s of CSV against N-Quads, all", lambda r: _gain(r, "CSV", ALL), least=2.0),
             Goal("triples/s of Parquet against N-Quads, all", lambda r: _gain(r, "Parquet", ALL), least=4.0),
         ),

@@ -13,6 +13,7 @@ import numpy as np
 
 from scepter.algebra.scope import mentioned_variables
 from scepter.kernel.container import Arrays
+from scepter.kernel.exists.operators import AskedConditions
 from scepter.kernel.lineage import Lineage
 from scepter.kernel.operator import Until
 from scepter.kernel.rows import Int64, Mask, Rows, concat, merged
@@ -22,9 +23,9 @@ from scepter.kernel.time_join.sweep import EXISTS, INNER, LATE, NO_BOUND, OUTER,
 from scepter.kernel.time_join.table import Table
 from scepter.physical.nodes import Schema
 from scepter.physical.time_nodes import Kind, TimeJoin
-from scepter.physical.timed_plan import asks_time
+from scepter.physical.timed_patterns import asks_exists, asks_time
 from scepter.rdf.distinct import distinct
-from scepter.timeline import Allen
+from scepter.timeline import MIN_INSTANT, Allen
 
 _LEFT_FIRST = frozenset((Allen.BEFORE, Allen.MEETS, Allen.OVERLAPS, Allen.STARTS, Allen.DURING))
 _RIGHT_FIRST = frozenset((Allen.AFTER, Allen.METBY, Allen.OVERLAPPEDBY, Allen.STARTEDBY, Allen.CONTAINS))
@@ -44,7 +45,14 @@ class TimeJoined:
     by the pair, since within a stratum each derivation stays.
     """
 
-    def __init__(self, node: TimeJoin, conditions: TimeConditions | None, lineage: Lineage, *, rounds: bool = False) -> None:
+    def __init__(
+        self,
+        node: TimeJoin,
+        conditions: TimeConditions | AskedConditions | None,
+        lineage: Lineage,
+        *,
+        rounds: bool = False,
+    ) -> None:
         self.schema: Schema = node.schema
         self._node = node
         self._conditions = conditions
@@ -68,7 +76,7 @@ class TimeJoined:
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
         """The pairs that new rows of either side complete, or the new rows of the left side that have partners or none."""
-        left, right = inputs
+        left, right = inputs[0], inputs[1]
         if not len(left) and not len(right):
             return concat([], len(self.schema.variables))
         if self._opened is not None:
@@ -76,8 +84,8 @@ class TimeJoined:
         first = self._tables[0].size, self._tables[1].size
         sides = self._tables[0].add(left), self._tables[1].add(right)
         pairs = sweep(_order(left.end, right.end, first, left_first=not self._rules.keeps[1]), *sides, self._rules)
-        found = self._found(left, first[0], pairs)
-        for side, (table, rows) in enumerate(zip(self._tables, inputs, strict=True)):
+        found = self._found(left, first[0], self._meeting(pairs))
+        for side, (table, rows) in enumerate(zip(self._tables, (left, right), strict=True)):
             if not self._rules.keeps[side] and not _timeless(rows).any():
                 table.truncate(first[side])
         return found
@@ -121,6 +129,16 @@ class TimeJoined:
             found.append(self._tables[0].take(np.unique(late[:, 0])))
         return each_once(concat(found, len(self.schema.variables)).by_end())
 
+    def _meeting(self, pairs: Int64) -> Int64:
+        """The pairs that are there together: what is fleeting meets only what ends with it, and what has no time. But it looks
+        for optional partners among all that has ended."""
+        if not self._node.fleeting:
+            return pairs
+        left, right = self._tables[0].take(pairs[:, 0]), self._tables[1].take(pairs[:, 1])
+        fleeting = is_fleeting(right) | (is_fleeting(left) & (self._node.kind is Kind.INNER))
+        kept: Int64 = pairs[~fleeting | _timeless(left) | _timeless(right) | (left.end == right.end)]
+        return kept
+
     def _found(self, left: Rows, first: int, pairs: Int64) -> Rows:
         kind = self._node.kind
         if kind is Kind.INNER:
@@ -152,6 +170,8 @@ class TimeJoined:
         places = [names.index(name) for name in self._node.right.schema.variables]
         left = self._tables[0].take(pairs[:, 0])
         both = Rows(*merged(left, right, places, len(names)), right.start, right.end, left.since, left.until, left.lineage)
+        if isinstance(self._conditions, AskedConditions):
+            return pairs[self._conditions.holds(both, left.end)]
         return pairs[self._conditions.holds(both)]
 
     def _overlap(self, pairs: Int64) -> Mask:
@@ -168,10 +188,17 @@ class TimeJoined:
             *merged(left, right, self._places, len(self.schema.variables)),
             np.minimum(left.start, right.start),
             np.maximum(left.end, right.end),
-            np.maximum(left.since, right.since),
-            np.minimum(left.until, right.until),
+            self._since(left, right),
+            np.maximum(left.until, right.until),  # of rows without a time: static, or there because they need nothing
             self._lineage.joined(left.lineage, right.lineage),
         )
+
+    def _since(self, left: Rows, right: Rows) -> Int64:
+        """What is fleeting stays so with what is, and with what has no time."""
+        if not self._node.fleeting or self._node.kind is Kind.OUTER:
+            return left.since
+        both = np.minimum(left.since, right.since)
+        return np.where(_timeless(left), right.since, np.where(_timeless(right), left.since, both))
 
     # ---- instants that may be undone, and what is let go
 
@@ -189,7 +216,8 @@ class TimeJoined:
         """Let go of what no row that ends after `time` can find."""
         for side, table in enumerate(self._tables):
             if table.is_due:
-                table.keep(self._useful(table, side, time))
+                useful = self._useful(table, side, time)
+                table.keep(useful & ((table.since == MIN_INSTANT) | (table.end > time)))  # what is fleeting meets nothing later
 
     def _useful(self, table: Table, side: int, time: int) -> Mask:
         timeless = table.start > table.end
@@ -247,6 +275,9 @@ def _rules(node: TimeJoin) -> Rules:
     if node.kind is Kind.INNER:
         keeps = node.relation not in _RIGHT_FIRST, node.relation not in _LEFT_FIRST
         return Rules(relation, INNER, (True, True), keeps, longest, (False, False), True)
+    if node.fleeting:  # which partner a row meets is told after the search: all have to be tried
+        mode = OUTER if node.kind is Kind.OUTER else INNER
+        return Rules(relation, mode, (True, False), (False, True), NO_BOUND, (False, False), True)
     if node.kind is Kind.OUTER:
         # A condition may let an older partner pass and none of the newer ones: then all have to be tried.
         bound = NO_BOUND if node.conditions else longest
@@ -258,7 +289,7 @@ def _rules(node: TimeJoin) -> Rules:
 
 def _trace(node: TimeJoin) -> tuple[int, ...] | None:
     """The columns of the optional side by which rows that are too long ago are told apart; None where all have to stay."""
-    if any(map(asks_time, node.conditions)):
+    if any(asks_time(each) or asks_exists(each) for each in node.conditions):
         return None
     names = {*node.keys, *node.loose}.union(*map(mentioned_variables, node.conditions))
     return tuple(i for i, name in enumerate(node.right.schema.variables) if name in names)
@@ -269,6 +300,12 @@ def _order(left: Int64, right: Int64, first: tuple[int, int], *, left_first: boo
     sides = [(-1 - first[0] - np.arange(len(left)), left), (first[1] + np.arange(len(right)), right)]
     steps, ends = (np.concatenate(columns) for columns in zip(*(sides if left_first else sides[::-1]), strict=True))
     return steps[np.argsort(ends, kind="stable")]  # both are in order: a merge
+
+
+def is_fleeting(rows: Rows) -> Mask:
+    """Which rows are there at their own instant alone."""
+    found: Mask = rows.since != MIN_INSTANT
+    return found
 
 
 def _timeless(rows: Rows) -> Mask:
@@ -285,8 +322,14 @@ def within(rows: Rows, longest: int | None) -> Rows:
 
 
 def each_once(rows: Rows) -> Rows:
-    """Each mapping and interval once: solutions are a set. Duplicates have equal ends, so that they come together."""
+    """Each mapping and interval once: solutions are a set. Duplicates have equal ends, so that they come together. Of one that
+    is fleeting and one that lasts, the latter stays."""
     if len(rows) < 2:
         return rows
+    if is_fleeting(rows).any():
+        lasting, fleeting = rows.take(~is_fleeting(rows)), rows.take(is_fleeting(rows))
+        both = concat([lasting, fleeting], rows.width)
+        first, _ = distinct(np.concatenate([both.ids.view(np.int64), both.start[:, None], both.end[:, None]], axis=1))
+        return both.take(first).by_end()
     first, _ = distinct(np.concatenate([rows.ids.view(np.int64), rows.start[:, None], rows.end[:, None]], axis=1))
     return rows if len(first) == len(rows) else rows.take(first)

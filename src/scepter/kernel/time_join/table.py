@@ -13,8 +13,6 @@ from scepter.kernel.time_join.sweep import Chains, Side, enter, link_all, unlink
 
 _LEAST = 64
 _MANY = 1_000
-_VALIDITY = ("since", "until")
-"""Patterns in time relate occurrences: rows are there for ever."""
 
 
 class Table:
@@ -50,6 +48,16 @@ class Table:
         self._loose_ids[first:size] = rows.ids[:, self._loose]
         self.size = size
         return self._side(first)
+
+    def link(self, first: int) -> None:
+        """Make the rows from a place on findable, where no sweep does."""
+        link_all(self._side(first), first, self.size, True, False)
+
+    @property
+    def since(self) -> Int64:
+        """From when each row is there."""
+        column: Int64 = self._columns["since"][: self.size]
+        return column
 
     def _side(self, first: int) -> Side:
         return Side(self._key_ids, self._loose_ids, self._columns["start"], self._columns["end"], self._chains, first)
@@ -143,14 +151,12 @@ class Table:
     def dump(self) -> Arrays:
         """The rows that can be found."""
         rows = self.take(np.flatnonzero(self.linked))
-        return {name: getattr(rows, name) for name in COLUMNS if name not in _VALIDITY}
+        return {name: getattr(rows, name) for name in COLUMNS}
 
     def load(self, arrays: Arrays) -> None:
         """Take over what `dump` gave."""
-        count = len(arrays["end"])
-        given = {**arrays, "since": np.full(count, _EVER[0]), "until": np.full(count, _EVER[1])}
         self.truncate(0)
-        self.add(Rows(*(given[name] for name in COLUMNS)))
+        self.add(Rows(*(arrays[name] for name in COLUMNS)))
         link_all(self._side(0), 0, self.size, True, False)
         self._mark = self._kept = self.size
 
@@ -163,9 +169,6 @@ class Table:
         """What its rows were made of, to be exchanged in place."""
         found: Int64 = self._columns["lineage"][: self.size]
         return found
-
-
-_EVER = (np.iinfo(np.int64).min, np.iinfo(np.int64).max)
 
 
 class Seen:

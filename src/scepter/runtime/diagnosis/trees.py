@@ -27,14 +27,15 @@ from scepter.algebra.patterns import (
 )
 from scepter.algebra.query import Select
 from scepter.algebra.scope import in_scope
-from scepter.algebra.timed import TIME_FUNCTIONS
+from scepter.algebra.timed import DURATION, END, START, TIME_FUNCTIONS
 from scepter.algebra.walk import find
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.dataset import Graph as RDFGraph
 from scepter.kernel.sparql.patterns import solutions
-from scepter.kernel.timed.expressions import Expressions
-from scepter.kernel.timed.solutions import Timed
+from scepter.kernel.time_terms import time_term
 from scepter.ontology.schema import Schema
+from scepter.physical.time_nodes import hidden
+from scepter.physical.timed_patterns import with_variables
 from scepter.rdf.terms import Term
 from scepter.runtime.diagnosis.focus import Focus
 from scepter.runtime.diagnosis.model import Diagnosis, Stage, Step, Stopped
@@ -229,8 +230,12 @@ class Tree:
     def _put(self, condition: Expression, solution: Solution) -> tuple[Expression, Mapping[str, Term], Context]:
         """A condition and the values it is asked with, times of the solution among them."""
         context = Context(dataset=self.trials.background.dataset)
-        asked, row = Expressions(self.sentences.kind, context, None).asking(condition)
-        return asked, row(Timed(dict(solution.mapping), solution.start, solution.end)), context
+        bindings = dict(solution.mapping)
+        if solution.start is not None and solution.end is not None:
+            start, end = solution.start, solution.end
+            for function, value in ((START, start), (END, end), (DURATION, end - start)):
+                bindings[hidden(function)] = time_term(function, value, self.sentences.kind)
+        return with_variables(condition), bindings, context
 
     # ---- two sides
 

@@ -69,7 +69,10 @@ class Job:
     def divided(self) -> bool:
         """Whether its queries can be run apart from each other, each in many buckets."""
         return all(
-            isinstance(unit.root, Sequence) and unit.unit is unit.root.query and unit.unit.into not in self.streams
+            isinstance(unit.root, Sequence)
+            and unit.unit is unit.root.query
+            and unit.unit.into not in self.streams
+            and not unit.entailed
             for unit in self.plan.units
         )
 

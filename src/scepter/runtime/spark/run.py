@@ -119,6 +119,12 @@ def run_with_options(
     """As `run`, with the columns `_query` (which query of the file) and, if `parts`, `_events` (part -> names of events).
     `claim` hears what a live run is before anything of it starts, and may refuse."""
     check_taken(options, query.lowered)
+    if options.assign_time is not None:
+        raise option_error(
+            "option-not-for-engine",
+            "--assign-time gives times in order of arrival, which Spark's tasks do not know",
+            help="take --engine local",
+        )
     given = {query.resolve_stream(name) if not query.lowered.every_stream else name: what for name, what in streams.items()}
     for iri in query.streams:
         if iri not in given:

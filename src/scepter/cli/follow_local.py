@@ -1,0 +1,131 @@
+"""`scepter run --follow --engine local`: live input in this process, no JVM; answers as they are certain."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+from typing import Final, TextIO
+
+from scepter.cli.execute import Job, shape
+from scepter.cli.progress import tell_counts
+from scepter.cli.stopping import stopping
+from scepter.cli.target import Target, kafka_output, lasting_name
+from scepter.errors import QueryError, option_error
+from scepter.io.kafka_output import MessageWriter
+from scepter.io.live import LiveSource, open_live
+from scepter.io.results import ResultWriter, open_writer
+from scepter.rdf.batch import DeadLetter
+from scepter.rdf.hashing import term_id
+from scepter.rdf.nquads import BATCH_BYTES
+from scepter.rdf.readers import Reading
+from scepter.rdf.terms import IRI
+from scepter.runtime.engine import LocalEngine
+from scepter.runtime.inputs import load_background, load_ontology
+from scepter.runtime.live import LiveInput, LiveRun
+from scepter.runtime.matches import Match
+from scepter.runtime.queries import check_endless
+from scepter.runtime.work import check_runs
+
+_PAUSE: Final = 0.02
+"""Seconds between two looks at sources of which none had anything."""
+
+
+class _Letters:
+    """Writes dead letters as they come."""
+
+    def __init__(self, out: TextIO | None) -> None:
+        self._out = out
+        self.count = 0
+        self.reasons: Counter[str] = Counter()
+
+    def __call__(self, letter: DeadLetter) -> None:
+        self.count += letter.count
+        self.reasons[letter.reason] += letter.count
+        if self._out is not None:
+            self._out.write(json.dumps(letter.fields(), ensure_ascii=False) + "\n")
+            self._out.flush()
+
+
+def run_following_here(job: Job, format: str, target: Target, dead_letter: Path | None, events: bool) -> None:
+    """Follow the sources of a job in this process until they end or it is told to stop, and write the matches."""
+    check_endless(job.query)
+    if format == "table" and target.path is not None:
+        raise option_error(
+            "option-not-for-format",
+            "--follow writes no table into a file: it would never end",
+            help="take --format jsonl or csv",
+        )
+    sources = {iri: open_live(source, job.lifts.get(iri)) for iri, source in job.sources.items()}
+    found = 0
+    with ExitStack() as stack:
+        for source in sources.values():
+            stack.enter_context(closing(source))
+        out = None if dead_letter is None else stack.enter_context(dead_letter.open("w", encoding="utf-8"))
+        letters = _Letters(out)
+        stop = stack.enter_context(stopping("stopping"))
+        writer = stack.enter_context(_writer(job, format, target, events))
+        for matches in _answers(job, sources, letters, stop):
+            writer.write_all(matches)
+            writer.close()  # hands on what there is: it may be long until the next match
+            found += len(matches)
+    tell_counts(found, letters.count, dead_letter, letters.reasons.most_common(1))
+
+
+def _answers(
+    job: Job, sources: Mapping[str, LiveSource], letters: _Letters, stop: threading.Event
+) -> Iterator[Sequence[Match]]:
+    query = job.query
+    engine = LocalEngine(
+        query.program, job.options, load_background(query, job.background, job.ontology),
+        ontology=load_ontology(query, job.ontology), dead_letter=letters,
+    )  # fmt: skip
+    for warning in engine.unknown(query.lowered.words, query.lowered.source):
+        job.warn(warning)
+    predicates = engine.predicates
+    wanted = None if predicates is None else frozenset(term_id(engine.key, str(p)) for p in predicates)
+    inputs = {iri: LiveInput(iri) for iri in sources}
+    for iri, source in sources.items():
+        number = engine.stream_number(IRI(iri))
+        source.open(Reading(engine.key, number, source.name, letters, wanted, engine.reading, BATCH_BYTES, {}))
+    run = LiveRun(engine, tuple(inputs.values()), letters, lambda: time.time_ns() // 1000)
+    try:
+        while not stop.is_set():
+            came = False
+            for iri, source in sources.items():
+                batches = source.poll()
+                came |= bool(batches)
+                run.take(inputs[iri], batches)
+                inputs[iri].ended = source.ended
+            if matches := run.advance():
+                yield matches
+            check_runs(engine.state_size, job.options.work)
+            if all(source.ended for source in sources.values()):
+                break
+            if not came:
+                stop.wait(_PAUSE)
+        if matches := run.finish():
+            yield matches
+    except QueryError as error:
+        raise QueryError(error.diagnostic, query.lowered.source) from None
+
+
+@contextmanager
+def _writer(job: Job, format: str, target: Target, events: bool) -> Iterator[ResultWriter]:
+    if target.topic is not None:
+        messages = MessageWriter(kafka_output(job, target.topic, lasting_name(None), events))
+        yield messages
+        messages.close()
+        return
+    told = shape(job.query, job.options)
+    prefixes = dict(job.query.lowered.prefixes)
+    if target.path is None:
+        yield open_writer(format, sys.stdout, told, events=events, prefixes=prefixes)
+        return
+    with target.path.open("w", encoding="utf-8", newline="") as out:
+        yield open_writer(format, out, told, events=events, prefixes=prefixes)

@@ -1,0 +1,265 @@
+"""Live sources of a run in this process: what is there, then what comes, until they end or the run is stopped.
+
+`LIVE` is where brokers plug in: by the scheme of SOURCE, something that makes a `LiveSource`.
+"""
+
+from __future__ import annotations
+
+import queue
+import socket
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO, Final, Protocol
+
+from scepter.errors import OptionError, nearest, option_error
+from scepter.rdf.batch import DeadLetter, EventBatch
+from scepter.rdf.files import KNOWN, format_extension, format_of, read_file
+from scepter.rdf.nquads import NQuadsReader
+from scepter.rdf.readers import READERS, TABLES, Lift, Reading, needs_map
+
+_CHUNK: Final = 1 << 16
+_WAITING: Final = 64
+"""So many chunks of a pipe may wait: then its writer does."""
+_LINES: Final = (".nq", ".nquads", ".nt")
+"""What can be read while it is being written: a line is whole when its end is there."""
+
+
+class LiveSource(Protocol):
+    """A source that goes on. `poll` never waits: the run waits for all of its sources together."""
+
+    name: str
+
+    def open(self, reading: Reading) -> None:
+        """Start reading; what cannot be read raises OptionError."""
+
+    def poll(self) -> list[EventBatch]:
+        """The events that have come since the last time, in their order."""
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing more will come."""
+
+    def close(self) -> None:
+        """Let go of what it holds."""
+
+
+class _Text:
+    """Text of N-Quads or N-Triples as it comes: events as soon as they are whole."""
+
+    def __init__(self, reading: Reading) -> None:
+        # a batch of one byte: whatever is complete is given at once
+        self._reader = NQuadsReader(
+            reading.key, reading.stream_index, reading.source_name, reading.dead_letter,
+            predicates=reading.predicates, run=reading.run, batch_bytes=1,
+        )  # fmt: skip
+
+    def feed(self, chunk: bytes) -> list[EventBatch]:
+        batch = self._reader.feed(chunk)
+        return [] if batch is None else [batch]
+
+    def finish(self) -> list[EventBatch]:
+        """The end: a line that was cut off is refused as any other that is not whole."""
+        batch = self._reader.finish()
+        return [] if batch is None else [batch]
+
+
+class PipeLive:
+    """Standard input, a FIFO or a socket: bytes that a thread waits for."""
+
+    def __init__(self, name: str, opened: Callable[[], IO[bytes]]) -> None:
+        """`opened` is called by the thread: a FIFO waits there for its writer."""
+        self.name = name
+        self._opened = opened
+        self._chunks: queue.Queue[bytes | OSError] = queue.Queue(_WAITING)
+        self._text: _Text | None = None
+        self._dead_letter: Callable[[DeadLetter], None] = lambda letter: None
+        self._ended = False
+
+    def open(self, reading: Reading) -> None:
+        """Start the thread that reads."""
+        self._text = _Text(reading)
+        self._dead_letter = reading.dead_letter
+        threading.Thread(target=self._read, name=f"reads {self.name}", daemon=True).start()
+
+    def _read(self) -> None:
+        try:
+            file = self._opened()
+            read: Callable[[int], bytes] = getattr(file, "read1", file.read)  # what there is, not a whole chunk
+            while chunk := read(_CHUNK):
+                self._chunks.put(chunk)
+            if file is not getattr(sys.stdin, "buffer", None):
+                file.close()
+            self._chunks.put(b"")
+        except OSError as error:
+            self._chunks.put(error)
+
+    def poll(self) -> list[EventBatch]:
+        """The events of the bytes that have come."""
+        assert self._text is not None, "open it first"
+        found: list[EventBatch] = []
+        while not self._ended and not self._chunks.empty():
+            chunk = self._chunks.get()
+            if isinstance(chunk, bytes) and chunk:
+                found += self._text.feed(chunk)
+                continue
+            self._ended = True
+            found += self._text.finish()
+            if isinstance(chunk, OSError):
+                self._dead_letter(DeadLetter(self.name, None, f"the source failed: {chunk.strerror or chunk}"))
+        return found
+
+    @property
+    def ended(self) -> bool:
+        """Whether its writer has closed it."""
+        return self._ended
+
+    def close(self) -> None:
+        """The thread ends with its source, or with the process."""
+
+
+class GrowingFile:
+    """A file of lines that others write to the end of."""
+
+    def __init__(self, path: Path) -> None:
+        self.name = str(path)
+        self._path = path
+        self._file: IO[bytes] | None = None
+        self._text: _Text | None = None
+        self._dead_letter: Callable[[DeadLetter], None] = lambda letter: None
+
+    def open(self, reading: Reading) -> None:
+        """From its beginning."""
+        self._text, self._dead_letter = _Text(reading), reading.dead_letter
+        try:
+            self._file = self._path.open("rb")
+        except OSError as error:
+            raise option_error("unreadable-source", f"{self._path} cannot be read: {error.strerror}") from None
+
+    def poll(self) -> list[EventBatch]:
+        """The events of what was appended."""
+        assert self._file is not None and self._text is not None, "open it first"
+        found: list[EventBatch] = []
+        if self._path.exists() and self._path.stat().st_size < self._file.tell():
+            self._dead_letter(DeadLetter(self.name, None, "the file has become shorter: it is read anew from its beginning"))
+            self._file.seek(0)
+        while chunk := self._file.read(_CHUNK):
+            found += self._text.feed(chunk)
+        return found
+
+    @property
+    def ended(self) -> bool:
+        """More may always come."""
+        return False
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._file is not None:
+            self._file.close()
+
+
+class GrowingFolder:
+    """A folder into which others put whole files: each is read once, in order of their names among those there."""
+
+    def __init__(self, path: Path, lift: Lift | None = None) -> None:
+        self.name = str(path)
+        self._path = path
+        self._lift = lift
+        self._seen: set[str] = set()
+        self._reading: Reading | None = None
+
+    def open(self, reading: Reading) -> None:
+        """Nothing is read yet: the folder may be empty."""
+        self._reading = reading
+
+    def poll(self) -> list[EventBatch]:
+        """The events of the new files."""
+        return [batch for path in self._new() for batch in self._read(path)]
+
+    def _new(self) -> list[Path]:
+        if not self._path.is_dir():
+            return []
+        hidden = (".", "_")  # being written, as others name them
+        there = (path for path in self._path.iterdir() if path.is_file() and not path.name.startswith(hidden))
+        return sorted(p for p in there if p.name not in self._seen and format_extension(p) in READERS)
+
+    def _read(self, path: Path) -> Iterator[EventBatch]:
+        assert self._reading is not None, "open it first"
+        self._seen.add(path.name)
+        asked = self._reading
+        reading = Reading(
+            asked.key, asked.stream_index, str(path), asked.dead_letter, asked.predicates, asked.run, asked.batch_bytes,
+            asked.prefixes, self._lift,
+        )  # fmt: skip
+        try:
+            yield from read_file(path, reading)
+        except OptionError as error:  # one file that cannot be read does not end the run
+            asked.dead_letter(DeadLetter(str(path), None, error.diagnostic.message))
+
+    @property
+    def ended(self) -> bool:
+        """More may always come."""
+        return False
+
+    def close(self) -> None:
+        """It holds nothing."""
+
+
+def open_socket(spec: str, lift: Lift | None) -> LiveSource:
+    """`tcp://host:port`: what a server writes, until it closes the connection."""
+    host, colon, port = spec.removeprefix("tcp://").rstrip("/").rpartition(":")
+    if not colon or not host or not (port.isascii() and port.isdigit()) or not 0 < int(port) < 1 << 16:
+        raise option_error("bad-stream", f"{spec} names no host and port", help="write tcp://localhost:9999")
+    try:
+        connected = socket.create_connection((host.strip("[]"), int(port)), timeout=10)
+    except OSError as error:
+        raise option_error(
+            "unreadable-source", f"{spec} cannot be read: {error.strerror or error}", help="is there a server that writes?"
+        ) from None
+    connected.settimeout(None)
+
+    def opened() -> IO[bytes]:
+        with connected:  # the file keeps the connection
+            return connected.makefile("rb")
+
+    return PipeLive(spec, opened)
+
+
+LIVE: Final[dict[str, Callable[[str, Lift | None], LiveSource]]] = {"tcp": open_socket}
+"""Live sources by the scheme of SOURCE, `tcp` for `tcp://…`."""
+
+
+def open_live(spec: str, lift: Lift | None = None) -> LiveSource:
+    """The live source that a SOURCE string names; OptionError for one that cannot be followed in this process."""
+    scheme, separator, _ = spec.partition("://")
+    if separator:
+        if scheme not in LIVE:
+            close = nearest(scheme, LIVE)
+            hint = f"did you mean {close}://?" if close else "take --engine spark, or a file, a folder, a FIFO, - or tcp://"
+            raise option_error("unknown-scheme", f"{spec} cannot be followed in this process", help=hint)
+        return LIVE[scheme](spec, lift)
+    path = Path(spec)
+    if spec != "-" and path.is_dir():
+        return GrowingFolder(path, lift)
+    if lift is not None:
+        raise option_error(
+            "option-not-for-engine",
+            f"{spec}: rows and documents are followed as files of a folder",
+            help="name the folder that files are put into",
+        )
+    if spec == "-":
+        return PipeLive(spec, lambda: sys.stdin.buffer)
+    if path.is_fifo():
+        return PipeLive(spec, lambda: path.open("rb"))
+    if not path.exists():
+        raise option_error("missing-source", f"{spec} does not exist", help="a file that is followed must be there")
+    if format_of(path) in TABLES:
+        raise needs_map(spec)
+    if path.stat().st_size and format_of(path) not in _LINES:
+        raise option_error(
+            "unknown-format",
+            f"{spec} cannot be read while it is written: its events are not lines",
+            help=f"follow N-Quads or N-Triples, or a folder into which files are put ({KNOWN})",
+        )
+    return GrowingFile(path)

@@ -1,0 +1,28 @@
+"""Durations that are none: compared with anything they are an error, and would match nothing without a word."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+
+from scepter.errors import Span, query_error
+from scepter.rdf.terms import XSD, Literal, Term
+from scepter.rdf.values.temporal import parse_duration
+
+_CLOCK = re.compile(r"(-?P(?:[0-9]+[YMD])*?)(?=[0-9.]+[HS])")
+"""Where a T is missing before hours or seconds."""
+
+
+def check_duration(term: Term, span: Span | None) -> None:
+    """Raise `duration` for a constant of type xsd:duration that has no value, with what may be meant."""
+    if not isinstance(term, Literal) or term.datatype != XSD + "duration":
+        return
+    with suppress(ValueError):
+        parse_duration(term.lexical)
+        return
+    advice = "write for example PT1H, PT5M, PT30S, P30D"
+    meant = _CLOCK.sub(r"\1T", term.lexical.upper(), count=1)
+    with suppress(ValueError):
+        parse_duration(meant)
+        advice = f'write "{meant}"^^xsd:duration: hours, minutes and seconds stand behind a T'
+    raise query_error("duration", f'"{term.lexical}" is no xsd:duration', span, help=advice)

@@ -1,0 +1,124 @@
+"""Live sources: events as soon as they are whole, and the end of a source told from its silence."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from scepter.errors import OptionError
+from scepter.io.live import LiveSource, open_live
+from scepter.rdf.batch import DeadLetter
+from scepter.rdf.hashing import TermKey
+from scepter.rdf.nquads import BATCH_BYTES, ReadState
+from scepter.rdf.readers import Reading
+
+NUMBER = "^^<http://www.w3.org/2001/XMLSchema#integer>"
+
+
+def line(time: int) -> bytes:
+    return f'<a:s> <a:p> <a:o> "{time}"{NUMBER} .\n'.encode()
+
+
+class Polled:
+    """A source, opened, and what has come from it."""
+
+    def __init__(self, source: LiveSource) -> None:
+        self.letters: list[DeadLetter] = []
+        self.times: list[int] = []
+        self.source = source
+        source.open(Reading(TermKey.fixed(), 0, source.name, self.letters.append, None, ReadState(), BATCH_BYTES, {}))
+
+    def until(self, done: Callable[[], bool]) -> None:
+        """Poll until something is so; the test is stopped by its own limit where it never is."""
+        give_up = time.monotonic() + 60
+        while not done():
+            assert time.monotonic() < give_up, (self.times, self.letters)
+            for batch in self.source.poll():
+                self.times += batch.end.tolist()
+            time.sleep(0.005)
+
+    def has(self, *times: int) -> None:
+        self.until(lambda: self.times == list(times))
+
+
+def test_a_file_that_grows(tmp_path: Path) -> None:
+    path = tmp_path / "s.nq"
+    path.write_bytes(line(1) + line(2)[:10])
+    polled = Polled(open_live(str(path)))
+    polled.has(1)
+    with path.open("ab") as out:
+        out.write(line(2)[10:] + line(3))
+    polled.has(1, 2, 3)
+    assert not polled.source.ended
+    path.write_bytes(line(9))
+    polled.has(1, 2, 3, 9)
+    assert "has become shorter" in polled.letters[0].reason
+    polled.source.close()
+
+
+def test_a_folder_that_files_are_put_into(tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    polled = Polled(open_live(str(folder)))
+    (folder / "a.nq").write_bytes(line(1))
+    (folder / "_b.nq").write_bytes(line(7))
+    (folder / "c.trig.gz").write_bytes(b"no gzip at all")
+    polled.has(1)
+    (tmp_path / "later").write_bytes(line(2))
+    (tmp_path / "later").rename(folder / "0.nq")
+    polled.has(1, 2)
+    assert polled.letters and all("c.trig.gz" in letter.source for letter in polled.letters)
+
+
+def test_a_fifo_ends_with_its_writer(tmp_path: Path) -> None:
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    polled = Polled(open_live(str(path)))
+    with path.open("wb", buffering=0) as out:
+        out.write(line(1))
+        polled.has(1)
+        out.write(line(2))
+    polled.until(lambda: polled.source.ended)
+    assert polled.times == [1, 2]
+
+
+def test_a_socket_that_closes_in_the_middle_of_a_line() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+
+        def serve() -> None:
+            connection, _ = server.accept()
+            with connection:
+                connection.sendall(line(1) + line(2) + line(3)[:20])
+
+        threading.Thread(target=serve, daemon=True).start()
+        polled = Polled(open_live(f"tcp://127.0.0.1:{port}"))
+        polled.until(lambda: polled.source.ended)
+    assert polled.times == [1, 2]
+    assert len(polled.letters) == 1 and polled.letters[0].line == 3
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("tcp://127.0.0.1", "names no host and port"),
+        ("tcp://127.0.0.1:1", "cannot be read"),
+        ("kafk://x", "cannot be followed in this process"),
+        ("none.nq", "does not exist"),
+        ("s.trig", "cannot be read while it is written"),
+        ("s.csv", "add --map FILE"),
+    ],
+)
+def test_what_cannot_be_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spec: str, message: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "s.trig").write_text("<a:g> { <a:s> <a:p> 1 }")
+    (tmp_path / "s.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(OptionError) as caught:
+        open_live(spec)
+    assert message in str(caught.value)

@@ -1,0 +1,94 @@
+"""Live input in this process: however its text comes, the answers are those over the whole of it."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from scepter.rdf.batch import DeadLetter
+from scepter.rdf.nquads import NQuadsReader
+from scepter.rdf.terms import IRI
+from scepter.runtime.engine import LocalEngine
+from scepter.runtime.inputs import load_background
+from scepter.runtime.live import LiveInput, LiveRun
+from scepter.runtime.matches import Match
+from scepter.runtime.options import RunOptions
+from scepter.runtime.push import Engine, Event
+from scepter.runtime.queries import Query, parse
+
+S = "http://e/s"
+NUMBER = "^^<http://www.w3.org/2001/XMLSchema#integer>"
+PREFIX = "PREFIX : <http://e/>\n"
+QUERIES = {
+    "spaseq": "SELECT ?x ?y WITHIN 6 SLIDING FROM STREAM S <http://e/s> WHERE { SEQ (A ; B) "
+    "DEFINE GPM A ON S { :a :v ?x } DEFINE GPM B ON S { :a :v ?y FILTER (?y > ?x) } }",
+    "ep-sparql": "SELECT ?x ?y WHERE { { :a :v ?x } SEQ { :a :v ?y } FILTER (?x < ?y && getDURATION() < 6) }",
+    "optional": "SELECT ?x ?y WHERE { :a :v ?x OPTIONAL { :a :w ?y } FILTER (getDURATION() < 4) }",
+    "rsep-ql": "REGISTER RSTREAM :o AS SELECT ?x FROM NAMED :s WIN [RANGE 4 STEP 2] AS :w WHERE { WINDOW :w { :a :v ?x } }",
+    "sparkwave": "SELECT ?x ?y FROM STREAM <http://e/s> [RANGE 5] WHERE { :a :v ?x . :a :w ?y }",
+}
+EVENTS = st.lists(st.tuples(st.integers(1, 12), st.sampled_from("vw"), st.integers(1, 3)), min_size=1, max_size=12)
+
+
+def query_of(name: str) -> Query:
+    language = {"optional": "ep-sparql"}.get(name, name)
+    return parse(PREFIX + QUERIES[name], language)
+
+
+def line(time: int, property: str, value: int) -> bytes:
+    return f'<http://e/a> <http://e/{property}> "{value}"{NUMBER} "{time}"{NUMBER} .\n'.encode()
+
+
+def answers(query: Query, chunks: list[bytes], **options: object) -> tuple[list[str], list[str]]:
+    letters: list[DeadLetter] = []
+    engine = LocalEngine(query.program, RunOptions.of(**options), load_background(query, None))  # type: ignore[arg-type]
+    input = LiveInput(S)
+    reader = NQuadsReader(engine.key, engine.stream_number(IRI(S)), S, letters.append, run=engine.reading, batch_bytes=1)
+    run = LiveRun(engine, (input,), letters.append, lambda: 0)
+    found: list[Match] = []
+    for chunk in chunks:
+        batch = reader.feed(chunk)
+        run.take(input, [] if batch is None else [batch])
+        found += run.advance()
+    input.ended = True
+    found += run.finish()
+    return sorted(str(match.row()) for match in found), [letter.reason for letter in letters]
+
+
+def pushed(query: Query, events: list[tuple[int, str, int]], **options: object) -> tuple[list[str], int]:
+    engine = Engine(query, **options)  # type: ignore[arg-type]
+    found = [m for t, p, v in events for m in engine.push(Event(S, f"<http://e/a> <http://e/{p}> {v} .", t))]
+    found += engine.close()
+    return sorted(str(match.row()) for match in found), len(engine.late)
+
+
+@pytest.mark.parametrize("name", QUERIES)
+@settings(max_examples=15, deadline=None)
+@given(events=EVENTS, cuts=st.lists(st.integers(0, 900), max_size=6), delay=st.sampled_from([0, 3]))
+def test_however_it_comes(name: str, events: list[tuple[int, str, int]], cuts: list[int], delay: int) -> None:
+    query = query_of(name)
+    text = b"".join(line(*event) for event in events)
+    places = sorted({0, len(text), *(cut for cut in cuts if cut < len(text))})
+    chunks = [text[a:b] for a, b in pairwise(places)]
+    expected, late = pushed(query, events, max_delay=delay)
+    found, reasons = answers(query, chunks, max_delay=delay)
+    assert found == expected
+    assert len([reason for reason in reasons if reason.startswith("late")]) == late
+
+
+def test_an_answer_does_not_wait_for_the_event_after_it() -> None:
+    query = query_of("spaseq")
+    engine = LocalEngine(query.program, RunOptions(), load_background(query, None))
+    input = LiveInput(S)
+    reader = NQuadsReader(engine.key, engine.stream_number(IRI(S)), S, lambda letter: None, run=engine.reading, batch_bytes=1)
+    run = LiveRun(engine, (input,), lambda letter: None, lambda: 0)
+    found = []
+    for chunk in (line(1, "v", 1), line(2, "v", 2), line(2, "v", 3)):
+        batch = reader.feed(chunk)
+        assert batch is not None
+        run.take(input, [batch])
+        found.append(len(run.advance()))
+    assert found == [0, 1, 1]  # the second event of an instant adds its own answer, and repeats none
