@@ -9,6 +9,7 @@ from property.obep_strategies import EXAMPLES, NS, axioms, graphs, left
 from scepter.algebra.classes import ClassExpression, HasValue, Named, parts
 from scepter.algebra.events import LogicalEvent
 from scepter.errors import DataError, OptionError
+from scepter.kernel.sparql.dataset import Graph
 from scepter.ontology.assertions import Assertions
 from scepter.ontology.axioms import Axiom, Ontology, SubClassOf
 from scepter.ontology.complete import CompleteReasoner
@@ -38,7 +39,7 @@ def test_rules_and_hermit_agree(
     words = frozenset(word for axiom in every for word in vocabulary(axiom))
     complete = CompleteReasoner(every, [H], Assertions(static), words)
     try:
-        (rules,) = Recogniser([LogicalEvent(H, description)], Ontology(tuple(ontology)), static).infer([item])
+        (rules,) = Recogniser([LogicalEvent(H, description)], Ontology(tuple(ontology)), [Graph(static)]).infer([item])
     except OptionError:
         assert complete.conflict()
         return

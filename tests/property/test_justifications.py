@@ -9,6 +9,7 @@ from property.obep_strategies import EXAMPLES, NS, axioms, graphs, left
 from scepter.algebra.classes import ClassExpression, Named
 from scepter.algebra.events import LogicalEvent
 from scepter.errors import OptionError
+from scepter.kernel.sparql.dataset import Graph
 from scepter.ontology.axioms import Axiom, Ontology, SubClassOf
 from scepter.ontology.recognition import Recogniser, beyond
 from scepter.rdf.terms import IRI, Triple
@@ -26,7 +27,7 @@ def test_rules_find_what_all_subsets_say(
     note(every)
     wanted = minimal_justifications(every, sorted({*static, *item}, key=str), frozenset(item), [H])
     try:
-        recogniser = Recogniser([LogicalEvent(H, description)], Ontology(tuple(ontology)), static)
+        recogniser = Recogniser([LogicalEvent(H, description)], Ontology(tuple(ontology)), [Graph(static)])
     except OptionError as error:
         assert error.code == "inconsistent-ontology"
         assert wanted is None

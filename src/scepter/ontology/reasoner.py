@@ -153,7 +153,7 @@ class _ItemInference:
         self._typed = reasoner.typed
         self._triples = triples
         self._item = frozenset(triples)
-        self._overlaps = not self._item.isdisjoint(self._assertions.static)
+        self._overlaps = any(map(self._assertions.states, triples))
         self._sets: dict[Fact, Antichain] = {}
         self._queue: deque[tuple[Fact, Justification]] = deque()
         self._edges: dict[Term, list[tuple[Step, Term, Triple]]] = defaultdict(list)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from scepter.algebra.classes import Named, names
 from scepter.algebra.events import LogicalEvent
-from scepter.ontology.assertions import IDENTITY, RDF_TYPE, Assertions
+from scepter.ontology.assertions import IDENTITY, RDF_TYPE, Assertions, Triples
 from scepter.ontology.axioms import Axiom, Ontology, SubClassOf
 from scepter.ontology.complete import CompleteReasoner
 from scepter.ontology.contradictions import Statement, conflict_by, conflict_by_rules, contradiction
@@ -161,13 +161,13 @@ def _because(reasons: dict[IRI, str]) -> str:
 class Recogniser:
     """The logical events of items."""
 
-    def __init__(self, events: Sequence[LogicalEvent], ontology: Ontology, static: Iterable[Triple]) -> None:
+    def __init__(self, events: Sequence[LogicalEvent], ontology: Ontology, static: Sequence[Triples] = ()) -> None:
         self._events = tuple(events)
         self.names = tuple(event.event for event in events)
         """The events, in order."""
         self._ontology = ontology
-        self._assertions = Assertions(static, ontology.assertions)
-        self._asserted = self._stated((*self._assertions.of_predicate(RDF_TYPE),))
+        self._assertions = Assertions((), ontology.assertions, static)
+        self._asserted = self._assertions.classes() & frozenset(self.names)
         self._served: dict[frozenset[IRI], _Served] = {}
         self._check()
 
@@ -186,7 +186,7 @@ class Recogniser:
     @property
     def routing(self) -> Routing:
         """How events are served."""
-        return self._serve(self._asserted).routing
+        return self._serve(frozenset(self._asserted)).routing
 
     def used_words(self) -> tuple[tuple[IRI, ...], tuple[IRI, ...]] | None:
         """The predicates and classes that alone decide what an item holds, unless it states an event or who is who; None: all
@@ -212,7 +212,7 @@ class Recogniser:
 
     def _check(self) -> None:
         """Refuse an ontology, or static assertions, that contradict themselves: every item would."""
-        served = self._serve(self._asserted)
+        served = self._serve(frozenset(self._asserted))
         if (program := served.routing.program) is not None:
             conflict = NEEDS_NOTHING if program.inconsistent else StaticInference(program, self._assertions).conflict()
             if conflict is not None:
@@ -234,7 +234,7 @@ class Recogniser:
         all_: dict[_Served, list[int]] = {}
         for number, item in enumerate(items):
             stated = self._stated(item)
-            served = self._serve(self._asserted | stated)
+            served = self._serve(frozenset(self._asserted | stated))
             words = _words(item)
             if served.rules is None or served.all_completely(words):
                 all_.setdefault(served, []).append(number)

@@ -26,11 +26,10 @@ class EventGrounds:
 
     def __init__(self, query: EventQuery, background: Background, ontology: tuple[Triple, ...]) -> None:
         dataset = background.dataset
-        static = (*dataset.default, *(triple for graph in dataset.named.values() for triple in graph))
         self._query = query
         self._ontology = read_ontology(ontology)
         self._schema = ontology
-        self.recogniser = Recogniser(query.logical, self._ontology, static)
+        self.recogniser = Recogniser(query.logical, self._ontology, [dataset.default, *dataset.named.values()])
 
     def unknown(self, words: Iterable[Word], source: Source) -> list[Diagnostic]:
         """A warning for each word that neither the ontology nor the static assertions know; none where there is neither."""

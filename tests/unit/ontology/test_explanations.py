@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from scepter.algebra.events import LogicalEvent
+from scepter.kernel.sparql.dataset import Graph
 from scepter.lower.descriptions import iri_of, lower_description
 from scepter.ontology.axioms import read_ontology
 from scepter.ontology.explanations import Explainer
@@ -31,7 +32,7 @@ def explained(text: str, item: str, ontology: str = "", static: str = "") -> lis
         if isinstance(d, LogicalDefinition)
     ]
     read = read_ontology(parse_graph(PREFIXES + ontology))
-    (inference,) = Recogniser(events, read, parse_graph(PREFIXES + static)).infer([parse_graph(PREFIXES + item)])
+    (inference,) = Recogniser(events, read, [Graph(parse_graph(PREFIXES + static))]).infer([parse_graph(PREFIXES + item)])
     explainer = Explainer(events, read)
     found = sorted(inference.found, key=str)
     return [[shortened(line, {"": NS}) for line in explainer.axioms(*each)] for each in found]

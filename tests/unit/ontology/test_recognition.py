@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
 import pytest
 
+from scepter.algebra.classes import HasValue, Named, Property
 from scepter.algebra.events import LogicalEvent
 from scepter.errors import OptionError
+from scepter.kernel.sparql.dataset import Graph
+from scepter.kernel.sparql.stored import StoredGraph
 from scepter.lower.descriptions import iri_of, lower_description
 from scepter.ontology import hermit
-from scepter.ontology.axioms import read_ontology
+from scepter.ontology.assertions import Assertions
+from scepter.ontology.axioms import SubClassOf, read_ontology
+from scepter.ontology.consistency import contradicted
+from scepter.ontology.program import compile_rules
 from scepter.ontology.reasoner import Inference
 from scepter.ontology.recognition import Recogniser, route
+from scepter.rdf import indexing
 from scepter.rdf.formats import parse_graph
 from scepter.rdf.terms import IRI, TYPE, Triple
 from scepter.syntax.obep_tree import LogicalDefinition
@@ -36,7 +44,7 @@ def events(text: str) -> list[LogicalEvent]:
 
 
 def recogniser(text: str, ontology: str = "", static: str = "") -> Recogniser:
-    return Recogniser(events(text), read_ontology(parse_graph(PREFIXES + ontology)), parse_graph(PREFIXES + static))
+    return Recogniser(events(text), read_ontology(parse_graph(PREFIXES + ontology)), [Graph(parse_graph(PREFIXES + static))])
 
 
 def shown(inference: Inference) -> list[str]:
@@ -239,8 +247,19 @@ def test_a_million_static_assertions_are_not_read_again() -> None:
         )
     ]
     described = events("EVENT H AS (Room and armedWith some (Sensor and sees some Thing))")
-    found = Recogniser(described, read_ontology([]), static)
+    found = Recogniser(described, read_ontology([]), [Graph(static)])
     items = [[Triple(IRI(f"{NS}s{n}"), IRI(NS + "sees"), IRI(NS + "bob"))] for n in range(500)]
     started = time.process_time()
     assert sum(len(each.found) for each in found.infer(items)) == 500
     assert time.process_time() - started < 2  # reading them per item would take minutes
+
+
+def test_what_contradicts_is_found_in_a_file_as_in_memory(tmp_path: Path) -> None:
+    text = PREFIXES + ":x a :A . :x :p :y . :y :q :z . :z a :B . :u a :B ."
+    path = tmp_path / "static.ttl"
+    path.write_text(text, encoding="utf-8")
+    ontology = read_ontology(parse_graph(PREFIXES + ":p rdfs:range :B . :B rdfs:subClassOf :C . :C owl:disjointWith :D ."))
+    of_z = SubClassOf(HasValue(Property(IRI(NS + "q")), IRI(NS + "z")), Named(IRI(NS + "D")))
+    program = compile_rules([*ontology.axioms, of_z], [])
+    for graph in (Graph(parse_graph(text)), StoredGraph(indexing.stored(path))):
+        assert contradicted(program, Assertions(graphs=[graph])) == {IRI(NS + "y")}

@@ -46,6 +46,10 @@ class Graph:
         """The different predicates."""
         return {triple.predicate for triple in self._triples}
 
+    def objects_of(self, predicate: Term) -> Collection[Term]:
+        """The different objects of a predicate."""
+        return {triple.object for triple in self.match(None, predicate, None)}
+
     def match(self, subject: Term | None, predicate: Term | None, object: Term | None) -> Sequence[Triple]:
         """The triples with these terms; None stands for any."""
         wanted = (subject, predicate, object)

@@ -47,23 +47,23 @@ class StoredGraph(Graph):
     def nodes(self) -> Mapping[Term, None]:
         """The subjects and objects."""
         places = np.unique(np.concatenate([self.store.subjects & _LOW, self.store.objects.astype(np.uint64)]))
-        return {self._term(place): None for place in places.tolist()}
+        return {self.term(place): None for place in places.tolist()}
 
     def predicates(self) -> list[Term]:
         """The different predicates."""
         found, subjects, row = [], self.store.subjects, 0
         while row < len(subjects):  # in order: a search per predicate, not a look at each triple
             place = int(subjects[row]) >> 32
-            found.append(self._term(place))
+            found.append(self.term(place))
             row = _range(subjects, place)[1]
         return found
 
     def objects_of(self, predicate: Term) -> list[Term]:
         """The different objects of a predicate."""
-        if (place := self._place(predicate)) is None:
+        if (place := self.place(predicate)) is None:
             return []
         low, high = _range(self.store.by_object, place)
-        return [self._term(each) for each in np.unique(self.store.by_object[low:high] & _LOW).tolist()]
+        return [self.term(each) for each in np.unique(self.store.by_object[low:high] & _LOW).tolist()]
 
     def match(self, subject: Term | None, predicate: Term | None, object: Term | None) -> Sequence[Triple]:
         """The triples with these terms; None stands for any."""
@@ -77,7 +77,7 @@ class StoredGraph(Graph):
     def rows(self, subject: Term | None, predicate: Term | None, object: Term | None) -> NDArray[np.int64]:
         """Which triples of the store have these terms."""
         wanted = (subject, predicate, object)
-        places = [None if term is None else self._place(term) for term in wanted]
+        places = [None if term is None else self.place(term) for term in wanted]
         if any(term is not None and place is None for term, place in zip(wanted, places, strict=True)):
             return _NO_ROWS
         return self._rows(*places)
@@ -93,6 +93,10 @@ class StoredGraph(Graph):
         """[triple, position]: the places of the terms of some triples."""
         both = self.store.subjects[rows]
         return np.stack([both & _LOW, both >> _HIGH, self.store.objects[rows].astype(np.uint64)], axis=1).astype(np.int64)
+
+    def ends(self, predicate: Term, object: Term | None = None) -> NDArray[np.int64]:
+        """[triple, subject or object]: the places of both ends of a predicate's triples, or of those with an object."""
+        return self.places(self.rows(None, predicate, object))[:, ::2]
 
     def _rows(self, subject: int | None, predicate: int | None, object: int | None) -> NDArray[np.int64]:
         store = self.store
@@ -122,7 +126,8 @@ class StoredGraph(Graph):
         rows = np.sort(order[low:high])
         return rows if subject is None or object is None else rows[self.store.objects[rows] == object]
 
-    def _place(self, term: Term) -> int | None:
+    def place(self, term: Term) -> int | None:
+        """Where a term stands among those of the store; None if it does not."""
         text = str(term)
         if isinstance(term, BlankNode):
             if not term.label.startswith(self.scope):
@@ -134,9 +139,10 @@ class StoredGraph(Graph):
 
     def _triple(self, row: int) -> Triple:
         both = int(self.store.subjects[row])
-        return Triple(self._term(both & 0xFFFFFFFF), self._term(both >> 32), self._term(int(self.store.objects[row])))
+        return Triple(self.term(both & 0xFFFFFFFF), self.term(both >> 32), self.term(int(self.store.objects[row])))
 
-    def _term(self, place: int) -> Term:
+    def term(self, place: int) -> Term:
+        """The term that stands there."""
         term = self._terms.get(place)
         if term is None:
             if len(self._terms) >= _KEPT:
