@@ -11,7 +11,8 @@ from functools import cached_property
 
 from scepter.algebra.expressions import Aggregate, Expression, Variable
 from scepter.algebra.notation import Notation
-from scepter.algebra.patterns import TriplePattern
+from scepter.algebra.patterns import Pattern, Project, TriplePattern
+from scepter.algebra.scope import in_scope
 from scepter.physical.nodes import Node, Schema
 from scepter.rdf.terms import IRI, Term
 
@@ -249,6 +250,38 @@ class Group:
         """Keys and aggregates."""
         by = " by " + ", ".join(f"?{name}" for name in self.keys) if self.keys else ""
         return f"Group{by}: " + ", ".join(notation.expression(aggregate) for _, aggregate in self.aggregates)
+
+
+@dataclass(frozen=True)
+class WindowSnapshot:
+    """A pattern over what windows hold, by the exact evaluator, whenever that changes."""
+
+    pattern: Pattern
+    graphs: tuple[IRI | None, ...]
+    """Of each input of triples, the graph that it is part of; None is the default graph."""
+    triples: tuple[Node, ...]
+    events: tuple[Node, ...]
+    """What the pattern's MATCH stand for."""
+    grid: Step | None
+    exact: str
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """Triples, then event patterns."""
+        return (*self.triples, *self.events)
+
+    @cached_property
+    def schema(self) -> Schema:
+        """What the pattern binds."""
+        if isinstance(self.pattern, Project):
+            names = [variable.name for variable in self.pattern.variables]
+        else:
+            names = sorted(in_scope(self.pattern))
+        return Schema(tuple(name for name in names if not name.startswith("_:")))
+
+    def line(self, notation: Notation) -> str:
+        """Its name."""
+        return "Snapshot, by terms"
 
 
 class When(Enum):
