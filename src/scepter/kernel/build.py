@@ -24,7 +24,7 @@ from scepter.kernel.lineage import Lineage
 from scepter.kernel.operator import Operator
 from scepter.kernel.pairing import Pairing
 from scepter.kernel.rounds import Anew, PathsWithin, Recall
-from scepter.kernel.rows import Mask, Rows
+from scepter.kernel.rows import Mask, Rows, empty
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.dataset import Dataset, Graph
 from scepter.kernel.static import Static
@@ -45,6 +45,7 @@ from scepter.physical.event_nodes import Contradictions, ItemGraphs, Recognise
 from scepter.physical.instant_nodes import Asked, EventScan, Ordered, Paired, RowExtend, Sliced, TimeGroup, Tracked
 from scepter.physical.instant_nodes import Remembered as Remembered_
 from scepter.physical.nodes import Node, TripleScan
+from scepter.physical.stages import Received
 from scepter.physical.time_nodes import (
     AnsweredOnce,
     Answers,
@@ -160,7 +161,7 @@ def leaf_groups(leaves: Sequence[Node], around: Surroundings) -> list[LeafGroup]
                 together.setdefault((ItemScan, frozenset(named)), []).append(place)
             case Recognise(streams=named) | ItemGraphs(streams=named) | Contradictions(streams=named):
                 together.setdefault((Recognise, None if named is None else frozenset(named)), []).append(place)
-            case Inline() | StaticScan() | Fixed():
+            case Inline() | StaticScan() | Fixed() | Received():
                 timeless.append(place)
             case _:
                 raise AssertionError(f"{type(leaf).__name__} is no leaf")
@@ -182,6 +183,8 @@ def _initial(leaf: Node, around: Surroundings) -> Rows:
         return inline_rows(leaf, around.key, around.texts)
     if isinstance(leaf, Fixed):
         return fixed_rows(leaf, around)
+    if isinstance(leaf, Received):
+        return empty(len(leaf.schema.variables))
     assert isinstance(leaf, StaticScan)
     context = around.within(leaf.sources)
     return static_rows(leaf, context.graph, context, around.key, around.texts)
