@@ -22,7 +22,7 @@ GENERATED: Mapping[str, Callable[[], str]] = {
 """What a line `<!-- generated: … -->` of a page stands for."""
 TOP = {"CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md"}
 _MARK = re.compile(r"^<!-- generated: (.+) -->$", re.MULTILINE)
-_RUN = re.compile(r"^```sh spark$", re.MULTILINE)
+_RUN = re.compile(r"^```sh (?:spark|kafka)$", re.MULTILINE)
 
 
 def on_config(config: Any) -> Any:

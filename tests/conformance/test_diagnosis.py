@@ -47,6 +47,8 @@ def diagnosed(case: Case) -> Findings:
 @pytest.mark.parametrize("path", FILES, ids=[str(path.relative_to(CASES)).removesuffix(".case.yaml") for path in FILES])
 def test_case(path: Path) -> None:
     case = load_case(path)
+    if "ON TIMEOUT" in case.query:
+        pytest.skip("why the pattern is (not) matched is diagnosed, whatever ran out of time")
     expected = expects_matches(case)
     findings = diagnosed(case)
     assert findings.until is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 from hypothesis import HealthCheck, event, given, note, settings
 from hypothesis import strategies as st
@@ -16,12 +17,17 @@ from scepter.algebra.query import Conjunction, Disjunction, Negation, Optional, 
 from scepter.algebra.walk import find
 from scepter.cases.source import TimelineSource
 from scepter.kernel.sparql.dataset import Dataset, Graph
-from scepter.rdf.terms import IRI
+from scepter.rdf.terms import IRI, Term
 from scepter.rdf.timeline_notation import TimelineEvent
 from scepter.runtime.diagnosis.diagnose import diagnose
-from scepter.runtime.diagnosis.model import Step
+from scepter.runtime.diagnosis.focus import Asked, Focus
+from scepter.runtime.diagnosis.model import Findings, Step
+from scepter.runtime.queries import Query as ParsedQuery
 from scepter.runtime.queries import parse
 from scepter.timeline import TimeKind
+
+Identity: TypeAlias = tuple[frozenset[int], frozenset[tuple[str, Term]]]
+"""Of a partial match: its events and its mapping."""
 
 MANY = settings(
     deadline=None, max_examples=max(10, EXAMPLES // 3), suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
@@ -55,9 +61,9 @@ class _Counted:
         found = self.whole.partitions([variable.name for variable in self.query.partition])
         return [self.over([e for e in self.seen if self.whole.belongs(e, value)], value) for value in found]
 
-    def through(self, step: int) -> set[object]:
+    def through(self, step: int) -> set[Identity]:
         """The partial matches through a step that selects events: by events and mapping (rule 11)."""
-        found: set[object] = set()
+        found: set[Identity] = set()
         steps = self.query.pattern.steps[: step + 1]
         last = steps[-1]
         if isinstance(last.atom, Optional):
@@ -77,25 +83,34 @@ def _inside(evaluation: _Evaluation, places: Sequence[_Place]) -> list[Run]:
     return [run for run in evaluation._runs(places) if evaluation._end(run, places[0].negated, ()) is not None]
 
 
-def _identity(run: Run) -> object:
+def _identity(run: Run) -> Identity:
     return frozenset(seen.number for seen in run.selected), frozenset(run.mapping.items())
 
 
 def _diagnosed(query: QueryText, stream: Sequence[naive.Event]) -> tuple[Query, Sequence[Step], int]:
     parsed = parse(query.text, "spaseq")
-    sources = {}
-    for iri in query.streams:
-        given = [
-            TimelineEvent(e.name, e.start, e.end, TimeKind.INTEGER, tuple(e.triples), 1) for e in stream if e.stream == iri
-        ]
-        sources[iri] = TimelineSource(iri, given)
-    findings = diagnose(parsed, sources, background={DB: BACKGROUND})
+    findings = _findings(parsed, query, stream)
     if not findings.diagnoses:
         assert not any(e.stream in query.streams for e in stream)
         return next(find(parsed.lowered.program, Query)), (), 0
     assert findings.until is None
     (diagnosis,) = findings.diagnoses
     return next(find(parsed.lowered.program, Query)), diagnosis.steps, diagnosis.matches
+
+
+def _findings(
+    parsed: ParsedQuery,
+    query: QueryText,
+    stream: Sequence[naive.Event],
+    asked: Asked = Asked(),  # noqa: B008 - frozen
+) -> Findings:
+    sources = {}
+    for iri in query.streams:
+        given = [
+            TimelineEvent(e.name, e.start, e.end, TimeKind.INTEGER, tuple(e.triples), 1) for e in stream if e.stream == iri
+        ]
+        sources[iri] = TimelineSource(iri, given)
+    return diagnose(parsed, sources, background={DB: BACKGROUND}, asked=asked)
 
 
 @MANY
@@ -151,3 +166,49 @@ def _check_pairs(counted: _Counted, number: int, scan: Scan, stages: dict[str, i
     told = [count for condition, count in stages.items() if condition.startswith("joined on")]
     assert told in ([], [len(joined)])
     assert [count for condition, count in stages.items() if condition.startswith("later than")] == [len(later)]
+
+
+@MANY
+@given(runs(), st.data())
+def test_partial_matches_with_an_event_are_those_of_the_definitions(
+    run: tuple[QueryText, list[naive.Event]], data: st.DataObject
+) -> None:
+    query, stream = run
+    note(query.text)
+    read = [number for iri in query.streams for number, e in enumerate(stream) if e.stream == iri]  # as the sources are read
+    if not read:
+        return
+    chosen = data.draw(st.integers(1, len(read)))
+    parsed = parse(query.text, "spaseq")
+    (diagnosis,) = _findings(parsed, query, stream, Asked(chosen)).diagnoses
+    totals = [s.count for step in diagnosis.steps for s in step.stages if s.condition.startswith("partial matches so far")]
+    algebra = next(find(parsed.lowered.program, Query))
+    counted = _Counted(algebra, stream)
+    positive = [n for n, step in enumerate(algebra.pattern.steps) if not isinstance(step.atom, Negation)]
+    held = [[r for r in counted.through(number) if read[chosen - 1] in r[0]] for number in positive]
+    event(f"held: {sum(map(bool, held))}")
+    assert totals == [len(found) for found in held]
+    for stopped in diagnosis.stopped:
+        note(f"{stopped.selected} {stopped.reason}")
+
+
+@MANY
+@given(runs(), st.data())
+def test_partial_matches_of_a_key_are_those_of_the_definitions(
+    run: tuple[QueryText, list[naive.Event]], data: st.DataObject
+) -> None:
+    query, stream = run
+    note(query.text)
+    parsed = parse(query.text, "spaseq")
+    algebra = next(find(parsed.lowered.program, Query))
+    counted = _Counted(algebra, stream)
+    positive = [n for n, step in enumerate(algebra.pattern.steps) if not isinstance(step.atom, Negation)]
+    found = [[dict(mapping) for _, mapping in counted.through(number)] for number in positive]
+    known = sorted({(n, t) for maps in found for mapping in maps for n, t in mapping.items() if n.isidentifier()}, key=str)
+    if not known:
+        return
+    name, term = data.draw(st.sampled_from(known))
+    (diagnosis,) = _findings(parsed, query, stream, Asked(None, {name: term})).diagnoses
+    totals = [s.count for step in diagnosis.steps for s in step.stages if s.condition.startswith("partial matches so far")]
+    focus = Focus(None, {name: term})
+    assert totals == [sum(focus.keeps(mapping) for mapping in maps) for maps in found]

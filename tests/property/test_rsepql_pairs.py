@@ -1,4 +1,5 @@
-"""Sequences of two labels in columns against the operators they stand for: the same rows, from the same events."""
+"""Sequences of two labels, pushed in parts or at once, under operators or the exact evaluator: the same rows, from the same
+events."""
 
 from __future__ import annotations
 

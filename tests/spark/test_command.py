@@ -196,3 +196,13 @@ def check_other_runs(folder: Path, watched: Path) -> None:
     assert broken.returncode == 2, said
     assert "error[checkpoint-incomplete]: a part of state is missing" in said
     assert (folder / "out.jsonl").read_bytes() == before
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("shared")
+def test_a_run_over_history_is_diagnosed_where_it_was_asked_for(folder: Path) -> None:
+    given = ("--stream", f"S={folder / 's.nq'}", "--engine", "spark", "--diagnose", "--event", "b0")
+    result = scepter("run", folder / "q.spaseq", *given)
+    assert result.exit_code == 0
+    assert ":b0 at 0, among all 800 events" in result.stderr
+    assert "nearest misses:" in result.stderr

@@ -11,6 +11,7 @@ from scepter.rdf.batch import DeadLetter
 from scepter.runtime import local, queries
 from scepter.runtime.analysis import analyze as analyze_run
 from scepter.runtime.diagnosis.diagnose import diagnose as diagnose_run
+from scepter.runtime.diagnosis.focus import Asked, KeyGiven
 from scepter.runtime.diagnosis.model import Findings
 from scepter.runtime.inputs import BackgroundGiven, OntologyGiven
 from scepter.runtime.maps import ContextGiven, MapGiven, lifts_of
@@ -129,10 +130,13 @@ def diagnose(
     ontology: OntologyGiven = None,
     map: MapGiven = None,
     context: ContextGiven = None,
+    event: str | int | None = None,
+    key: KeyGiven | None = None,
     **options: Any,
 ) -> Findings:
-    """Why did nothing match, or so little? (`Query.diagnose`)"""
+    """Why did nothing match, or so little; or this event, or this key? (`Query.diagnose`)"""
     query = one_query(query)
+    asked = Asked.of(query, event, key)
     chosen = RunOptions.of(**options)
     sources = given_streams(query, streams, lifts_of(query, map, stream_names(query, streams), chosen.times, context))
-    return diagnose_run(query, sources, background=background, ontology=ontology, options=chosen)
+    return diagnose_run(query, sources, background=background, ontology=ontology, options=chosen, asked=asked)

@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from scepter.api.local import diagnose
+from scepter.errors import option_error
 from scepter.io.given import Given, given_streams, stream_names
 from scepter.io.report.log import RunLog
 from scepter.io.report.page import Report, report_page
 from scepter.io.results import replacing
 from scepter.runtime import local, queries
+from scepter.runtime.diagnosis.focus import KeyGiven
 from scepter.runtime.hints.run import run_warnings
 from scepter.runtime.maps import lifts_of
 from scepter.runtime.options import RunOptions
@@ -42,10 +44,14 @@ def report(
     ontology: Any = None,
     map: Any = None,
     context: Any = None,
+    event: str | int | None = None,
+    key: KeyGiven | None = None,
     **options: Any,
 ) -> Page:
     """A page about a run over bounded streams (`Query.report`)."""
     query = one_query(query)
+    if not (path is None or isinstance(path, (str, Path))):
+        raise option_error("path", f"a page is written to a file's path, not to a {type(path).__name__}", help="'run.html'")
     chosen = RunOptions.of(**options)
     sources = given_streams(query, streams, lifts_of(query, map, stream_names(query, streams), chosen.times, context))
     log = RunLog(events=True)
@@ -57,7 +63,9 @@ def report(
     for matches in found:
         log.matched(matches)
     warnings = run_warnings(query, sources, log.surveys, log.found, background=background, ontology=ontology, options=chosen)
-    findings = diagnose(query, sources, background=background, ontology=ontology, **options) if diagnosis else None
+    findings = None
+    if diagnosis:
+        findings = diagnose(query, sources, background=background, ontology=ontology, event=event, key=key, **options)
     names = {iri: source.name for iri, source in sources.items()}
     plan = query.explain("svg", ontology)
     page = Page(report_page(Report(query, log, names, plan, len(unused), warnings, findings)))

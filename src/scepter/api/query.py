@@ -12,6 +12,7 @@ from scepter.runtime import queries
 if TYPE_CHECKING:
     from scepter.api.pages import Page
     from scepter.io.given import Given
+    from scepter.runtime.diagnosis.focus import KeyGiven
     from scepter.runtime.diagnosis.model import Findings
     from scepter.runtime.inputs import OntologyGiven
     from scepter.runtime.notebook import Matches
@@ -51,9 +52,12 @@ class Query(queries.Query):
 
         return analyze_run(self, analyze, format, ontology=ontology, **options)
 
-    def diagnose(self, streams: Given, **options: Any) -> Findings:
+    def diagnose(
+        self, streams: Given, *, event: str | int | None = None, key: KeyGiven | None = None, **options: Any
+    ) -> Findings:
         """Why did nothing match, or so little? Step by step how many events pass each condition, and what stops the longest
-        partial matches. Print it, or look at it in a notebook. Takes the options of `scepter.run_local`.
+        partial matches. With `event` (its name, or its number from 1) or `key` (`{"card": ":c7"}`), how far that comes and its
+        nearest misses, whatever else matches. Print it, or look at it in a notebook. Takes the options of `scepter.run_local`.
 
         >>> from scepter import Event
         >>> query = parse('''PREFIX : <http://e/> SELECT ?x WITHIN 5 FROM STREAM S <http://e/s>
@@ -66,16 +70,16 @@ class Query(queries.Query):
             on S                                                            1
             graph pattern                                                   1
             FILTER (?v > 3)                                                 0  ◀ nothing passes
-              event 1 at 1: was false: 2 > 3
+              event 1 at 1: was false: 2 > 3, by 1
             partial matches so far                                          0
         """
         from scepter.api.local import diagnose
 
-        return diagnose(self, streams, **options)
+        return diagnose(self, streams, event=event, key=key, **options)
 
     def report(self, streams: Given, path: str | Path | None = None, *, diagnosis: bool = True, **options: Any) -> Page:
         """A page about a run: timeline, matches, diagnosis, plan. A notebook shows it; `path` writes it to a file, one HTML
-        file that needs no network. Takes the options of `scepter.run_local`."""
+        file that needs no network. Takes the options of `scepter.run_local`, and `event` and `key` as `diagnose` does."""
         from scepter.api.pages import report
 
         return report(self, streams, path, diagnosis=diagnosis, **options)
@@ -100,6 +104,8 @@ def parse(text: str | Path, language: str | None = None, name: str | None = None
         raise option_error("query", f"a query is text, not a {type(text).__name__}", help=how)
     if not (language is None or isinstance(language, str)):
         raise option_error("language", f"a language is a name, not a {type(language).__name__}", help="language='spaseq'")
+    if not (name is None or isinstance(name, str)):
+        raise option_error("name", f"a query's name is text, not a {type(name).__name__}", help="name='falls'")
     if isinstance(text, str) and _is_a_file(text):
         raise option_error("query", f"{text!r} is a file's name, not a query", help=f"scepter.parse(Path({text!r}))")
     if isinstance(text, Path):

@@ -10,11 +10,11 @@ import yaml
 
 from scepter.cases.document import Document, read_document
 from scepter.cases.model import Case, Expectation, Graphs, Refusal, Row, Rows, Time, TimedGraph, Truth
-from scepter.cases.turtle import iris, parse_iri, parse_term, prologue
 from scepter.errors import Source, Span
 from scepter.rdf.formats import GraphError, parse_graph
 from scepter.rdf.terms import IRI, WELL_KNOWN_PREFIXES, Term
 from scepter.rdf.timeline_notation import TimelineEvent, parse_timeline
+from scepter.rdf.turtle import iris, parse_iri, parse_term, prologue
 from scepter.runtime.options import POLICIES
 from scepter.timeline import TIME_UNITS, TimeKind, format_instant, parse_duration, parse_instant
 

@@ -10,6 +10,7 @@ from typing import TextIO
 
 from scepter.cli.execute import Job, matches, shape
 from scepter.cli.insight import Watch
+from scepter.cli.insight_options import Insight
 from scepter.cli.progress import RunProgress, tell_counts
 from scepter.cli.target import Target, kafka_output, lasting_name
 from scepter.errors import DataError, Diagnostic
@@ -19,11 +20,9 @@ from scepter.io.results import ResultWriter, open_writer, replacing
 from scepter.runtime.work import check_matches, watched
 
 
-def run_bounded(
-    job: Job, format: str, target: Target, dead_letter: Path | None, events: bool, *, diagnose: bool, report: Path | None
-) -> None:
+def run_bounded(job: Job, format: str, target: Target, dead_letter: Path | None, events: bool, insight: Insight) -> None:
     """Read the input of a job to its end and write the matches."""
-    watch = Watch(job, diagnose=diagnose, report=report)
+    watch = Watch(job, insight)
     found = 0
     to_terminal = target == Target() and sys.stdout.isatty()
     work = job.options.work

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
-from typing import TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 import typer
 
 from scepter.cli.execute import Job
 from scepter.cli.inputs import tell_warnings
+from scepter.cli.insight_options import Insight
+from scepter.errors import Diagnostic
 from scepter.io.report.log import RunLog
 from scepter.io.results import replacing
 from scepter.runtime.inputs import BackgroundGiven, OntologyGiven
 from scepter.runtime.matches import Match
 from scepter.runtime.options import RunOptions
 from scepter.runtime.seen import EventName
+
+if TYPE_CHECKING:
+    from scepter.runtime.diagnosis.model import Findings
 
 
 class _Given(TypedDict):
@@ -27,12 +31,11 @@ class _Given(TypedDict):
 class Watch:
     """Hears what a run reads and finds, and speaks when it is over."""
 
-    def __init__(self, job: Job, *, diagnose: bool, report: Path | None) -> None:
+    def __init__(self, job: Job, insight: Insight) -> None:
         self._job = job
-        self._diagnose = diagnose
-        self._report = report
-        self.log = RunLog(events=report is not None)
-        self.shown = None if report is None else EventName.of
+        self._insight = insight
+        self.log = RunLog(events=insight.report is not None)
+        self.shown = None if insight.report is None else EventName.of
 
     def matched(self, matches: Sequence[Match]) -> None:
         """Matches that are found."""
@@ -40,25 +43,33 @@ class Watch:
 
     def tell(self, unused: int) -> None:
         """The warnings and the diagnosis, on stderr; the report, to its file."""
-        if self._job.engine != "local":
-            return
-        from scepter.runtime.hints.run import run_warnings  # a run has no need of these until it is over
-
         job, log = self._job, self.log
         given: _Given = {"background": job.background, "ontology": job.ontology, "options": job.options}
-        warnings = run_warnings(job.query, job.streams, log.surveys, log.found, **given)
-        tell_warnings(warnings, job.query.lowered.source)
-        findings = None
-        if self._diagnose:
-            from scepter.runtime.diagnosis.diagnose import diagnose
-            from scepter.runtime.diagnosis.text import diagnosis_text
-
-            findings = diagnose(job.query, job.streams, **given)
-            typer.echo(diagnosis_text(findings), err=True)
-        if self._report is not None:
+        warnings = self._warnings(given) if job.engine == "local" else []
+        findings = self._findings(given) if self._insight.diagnose else None
+        if self._insight.report is not None:
             from scepter.io.report.page import Report, report_page
 
             plan = job.query.explain("svg", job.ontology or None)
             page = report_page(Report(job.query, log, job.sources, plan, unused, warnings, findings))
-            with replacing(self._report) as out:
+            with replacing(self._insight.report) as out:
                 out.write(page)
+
+    def _warnings(self, given: _Given) -> list[Diagnostic]:
+        from scepter.runtime.hints.run import run_warnings  # a run has no need of these until it is over
+
+        job = self._job
+        warnings = run_warnings(job.query, job.streams, self.log.surveys, self.log.found, **given)
+        tell_warnings(warnings, job.query.lowered.source)
+        return warnings
+
+    def _findings(self, given: _Given) -> Findings:
+        from scepter.runtime.diagnosis.diagnose import diagnose
+        from scepter.runtime.diagnosis.focus import Asked
+        from scepter.runtime.diagnosis.text import diagnosis_text
+
+        job = self._job
+        asked = Asked.of(job.query, self._insight.event, self._insight.key)
+        findings = diagnose(job.query, job.streams, asked=asked, **given)
+        typer.echo(diagnosis_text(findings), err=True)
+        return findings

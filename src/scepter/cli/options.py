@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from pathlib import Path
 
 from scepter.errors import nearest, option_error
 from scepter.lower import Lowered
@@ -181,15 +180,3 @@ def trigger_interval(text: str | None) -> str | None:
             "duration", f"--trigger {text} is no time of a millisecond or more", help="write for example 5s or 200ms"
         )
     return f"{duration.amount // 1000} milliseconds"
-
-
-def check_insight(engine: str, asking: Sequence[str], *, diagnose: bool, report: Path | None) -> None:
-    """Refuse a diagnosis or a report of a run elsewhere; `asking` are the options given that ask for Spark."""
-    for option in [name for name, given in (("--diagnose", diagnose), ("--report", report is not None)) if given]:
-        if engine == "spark" or asking:
-            instead = "take --engine local" if engine == "spark" else f"leave out {' and '.join(asking)}"
-            raise option_error(
-                "option-not-for-engine",
-                f"{option} looks at a run over bounded input in this process",
-                help=f"{instead}, or leave out {option}",
-            )

@@ -13,12 +13,12 @@ from scepter.cli import session
 from scepter.cli.arguments import Define, Language, QueryFiles
 from scepter.cli.engine import AUTO, choose_engine
 from scepter.cli.inputs import assign_background, assign_streams, check_outputs, existing_all, split_streams, streams_of_folder
+from scepter.cli.insight_options import Insight, check_again, check_insight, key_terms
 from scepter.cli.maps import assign_maps
 from scepter.cli.options import (
     SparkOptions,
     check_assigned,
     check_engine,
-    check_insight,
     check_work,
     one_of,
     run_options,
@@ -225,9 +225,25 @@ def run(
         typer.Option(
             "--diagnose",
             help="Then tell, step by step, how many events pass each condition, and what stops the longest partial matches. "
-            "Not on Spark. Example: --diagnose",
+            "Over bounded input. Example: --diagnose",
         ),
     ] = False,
+    event: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="With --diagnose: how far this event comes, and its nearest misses; by its name or its number. "
+            "Example: --diagnose --event e5",
+        ),
+    ] = None,
+    key: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="?VAR=TERM",
+            help="With --diagnose: how far the events of this key come, and its nearest misses. Repeatable. "
+            "Example: --diagnose --key ?card=:c7",
+        ),
+    ] = None,
     why: Annotated[
         bool,
         typer.Option(
@@ -295,11 +311,12 @@ def run(
     """Run a query over streams and write its matches."""
     asked = SparkOptions(master, follow, checkpoint, trigger, max_events, idle_streams, max_future)
     check_engine(engine, asked, max_advance)
-    check_insight(engine, asked.given, diagnose=diagnose, report=report)
+    check_insight(engine, asked, diagnose=diagnose, report=report, about=event is not None or bool(key))
     interval = trigger_interval(trigger)
     chosen = one_of("--format", format, FORMATS) if format is not None else _default_format(output)
     target = parse_target(output, chosen)
     query = load_queries(query_file, language, define or ())
+    about = Insight(diagnose, event, key_terms(key or []), report).checked(query)
     options = run_options(
         query.lowered,
         policy=policy,
@@ -347,6 +364,7 @@ def run(
         )
         engine = choice.engine
         typer.echo(choice.line(), err=True)
+    check_again(engine, sources, diagnose=diagnose)
     with session.running(master, None if follow else sources.values()) if engine == "spark" else nullcontext() as spark:
         # the engine's imports take as long as the start of a JVM, which goes on meanwhile
         from scepter.cli.execute import Job, open_streams
@@ -377,7 +395,7 @@ def run(
         else:
             from scepter.cli.bounded import run_bounded
 
-            run_bounded(job, chosen, target, dead_letter, events, diagnose=diagnose, report=report)
+            run_bounded(job, chosen, target, dead_letter, events, about)
 
 
 def _default_format(output: str | None) -> str:

@@ -99,9 +99,7 @@ def events(
     >>> [str(event) for event in made]
     ["Event('http://example/s', 1, 1 triples)"]
     """
-    times = TimeProperties.of(
-        None if time_property is None else time_property if isinstance(time_property, str) else [*time_property]
-    )
+    times = TimeProperties.of(time_property)
     if (map is None) == (context is None):
         raise option_error("events", "events are made by a mapping or by a context", help="give map=… or context=…")
     lift: Lift = mapped(map, times) if context is None else load_context(context)

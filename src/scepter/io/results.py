@@ -563,7 +563,10 @@ def replacing(path: Path) -> Iterator[TextIO]:
 
     A device or a pipe is written directly: it cannot be renamed.
     """
-    target = path.resolve()
+    try:
+        target = path.resolve()
+    except ValueError as error:  # a zero byte
+        raise option_error("output-not-writable", f"--output {str(path)!r} cannot be written: {error}") from None
     if target.is_dir():
         raise option_error("output-is-a-folder", f"--output {path} is a folder", help="name a file in it")
     if target.exists() and not target.is_file():

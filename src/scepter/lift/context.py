@@ -84,8 +84,9 @@ def load_context(given: object) -> ContextReaders:
         text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise option_error("no-such-file", f"--context: there is no file {path}") from None
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is no UTF-8 text"
+    except (OSError, ValueError) as error:
+        told = "it is no UTF-8 text" if isinstance(error, UnicodeDecodeError) else str(error)
+        reason = getattr(error, "strerror", None) or told
         raise option_error("not-readable", f"--context: {path} cannot be read: {reason}") from None
     return _checked(_parsed(text, str(path)), str(path))
 

@@ -22,8 +22,9 @@ def load_mapping(given: str | Path | Mapping) -> Mapping:
         text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise option_error("no-such-file", f"--map: there is no file {path}") from None
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is no UTF-8 text"
+    except (OSError, ValueError) as error:
+        told = "it is no UTF-8 text" if isinstance(error, UnicodeDecodeError) else str(error)
+        reason = getattr(error, "strerror", None) or told
         raise option_error("not-readable", f"--map: {path} cannot be read: {reason}") from None
     return read_mapping(text, str(path))
 

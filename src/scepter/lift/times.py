@@ -8,7 +8,6 @@ from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
@@ -90,6 +89,8 @@ def _iso(text: str, zone: str | None) -> int | None:
 
 
 def _formatted(column: Column, format: str, zone: str | None) -> Times:
+    import pandas as pd  # a second of start-up that only such a mapping needs
+
     texts = pd.Series(column.texts(), dtype="object")
     try:
         found = pd.to_datetime(texts, format=format, errors="coerce", utc="%z" in format or "%Z" in format)

@@ -34,8 +34,8 @@ def explain(
 
     Raises OptionError `unknown-format` for any other format.
     """
-    if (write := _FORMATS.get(format)) is None:
-        close = nearest(format, _FORMATS)
+    if not isinstance(format, str) or (write := _FORMATS.get(format)) is None:
+        close = nearest(str(format), _FORMATS)
         raise option_error(
             "unknown-format",
             f"a plan cannot be shown as {format}",

@@ -16,6 +16,8 @@ from scepter.algebra.notation import Notation
 from scepter.algebra.patterns import TriplePattern
 from scepter.rdf.terms import IRI
 
+_DEEPEST_UNION = 16
+
 
 @dataclass(frozen=True, slots=True)
 class Schema:
@@ -223,6 +225,17 @@ class Union:
     def line(self, notation: Notation) -> str:
         """Its name."""
         return "Union"
+
+
+def union_of(sides: Sequence[Node]) -> Node:
+    """All sides as one tree: leaning left, as one reads it, unless that would be deep."""
+    if len(sides) > _DEEPEST_UNION:
+        middle = len(sides) // 2
+        return Union(union_of(sides[:middle]), union_of(sides[middle:]))
+    found = sides[0]
+    for side in sides[1:]:
+        found = Union(found, side)
+    return found
 
 
 @dataclass(frozen=True)

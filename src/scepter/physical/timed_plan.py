@@ -245,13 +245,10 @@ class _Planner(Leaves):
 
     def _union(self, pattern: Union, longest: int | None, *, alone: bool) -> Node:
         mark, apart = self.name("side"), self.plain or self.tracked
-        found: Node | None = None
-        for number, side in enumerate(sides(pattern)):
-            each = self.node(side, longest, alone=alone)
-            if apart:
-                each = nodes.Extend(each, mark, Constant(to_literal(number)))
-            found = each if found is None else nodes.Union(found, each)
-        assert found is not None
+        each = [self.node(side, longest, alone=alone) for side in sides(pattern)]
+        if apart:
+            each = [nodes.Extend(side, mark, Constant(to_literal(number))) for number, side in enumerate(each)]
+        found = nodes.union_of(each)
         return found if apart else Once(found)
 
     # ---- one side

@@ -50,6 +50,8 @@ class ReadLimits:
     def of(cls, given: Mapping[str, int | str]) -> ReadLimits:
         """Limits as a person writes them, `{"depth": 50, "literal": "1 MB"}`; raises OptionError."""
         known = [field.name for field in fields(cls)]
+        if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
+            raise option_error("limit", f"limits are numbers by name, not {given!r}", help="{'depth': 50}")
         found: dict[str, int] = {}
         for name, value in given.items():
             if name not in known:

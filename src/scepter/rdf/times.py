@@ -88,13 +88,15 @@ class TimeProperties:
     """As a person wrote them."""
 
     @classmethod
-    def of(cls, given: str | Sequence[str] | None) -> TimeProperties:
+    def of(cls, given: str | Iterable[str] | None) -> TimeProperties:
         """What a person writes: IRIs and names of presets, the first one rules.
 
         >>> TimeProperties.of("sosa").ranked[0].instant
         'http://www.w3.org/ns/sosa/resultTime'
         """
-        names = [given] if isinstance(given, str) else list(given or ())
+        names = [given] if isinstance(given, str) else list(given) if isinstance(given, Iterable) else []
+        if not all(isinstance(name, str) for name in names) or not isinstance(given, Iterable | None):
+            raise option_error("time-property", f"a time property is an IRI or a name, not {given!r}", help="for example sosa")
         if not names:
             return cls()
         return cls(tuple(dict.fromkeys(each for name in names for each in _named(name))), True, tuple(names))

@@ -66,6 +66,8 @@ def _by_stream(query: Query, given: ContextGiven) -> dict[str, Any]:
 
 def resolved(query: Query, name: str) -> str:
     """The IRI of a stream, which a query that reads every stream may not name."""
+    if not isinstance(name, str):
+        raise option_error("mapping", f"{name!r} names no stream", help="write map={'name of the stream': mapping}")
     return name if query.lowered.every_stream else query.resolve_stream(name)
 
 

@@ -63,7 +63,7 @@ NO_LIMITS: Final = WorkLimits()
 def _seconds(given: float | str) -> float:
     try:
         found = float(given)
-    except ValueError:
+    except (ValueError, TypeError):
         found = 0.0
     if not 0 < found < 1e9:
         raise option_error("max-seconds", f"--max-seconds cannot be {given!r}", help="write a number of seconds above zero")

@@ -91,13 +91,46 @@ class TestDiagnose:
         assert "spaseq query: 1 match" in result.stderr
         assert "came farthest" not in result.stderr
 
-    @pytest.mark.parametrize("option", [["--diagnose"]])
-    def test_only_the_engine_in_this_process(self, folder: Path, option: list[str]) -> None:
-        result = scepter(folder, *option, engine="spark")
+    def test_it_is_not_for_input_without_an_end(self, folder: Path) -> None:
+        result = scepter(folder, "--diagnose", "--follow", engine="spark")
         assert result.exit_code == 2
         assert result.stderr.splitlines() == [
-            f"error[option-not-for-engine]: {option[0]} looks at a run over bounded input in this process",
-            f"help: take --engine local, or leave out {option[0]}",
+            "error[option-not-for-engine]: --diagnose looks at bounded input",
+            "help: leave out --follow, or leave out --diagnose",
+        ]
+
+    def test_one_event(self, folder: Path) -> None:
+        result = scepter(folder, "--diagnose", "--event", "e1")
+        assert result.exit_code == 0
+        assert "diagnosis: " in result.stderr and ":e1 at" in result.stderr
+
+    def test_an_event_that_is_not_there(self, folder: Path) -> None:
+        result = scepter(folder, "--diagnose", "--event", "e77x")
+        assert result.exit_code == 2
+        assert "error[unknown-event]: no event is called 'e77x'" in result.stderr
+
+    @pytest.mark.parametrize(
+        ("options", "said"),
+        [
+            (
+                ["--event", "e1"],
+                ["error[no-diagnosis]: --event and --key say what a diagnosis is about", "help: add --diagnose"],
+            ),
+            (["--diagnose", "--key", "x"], ["error[key]: --key takes ?VAR=TERM, not 'x'", "help: for example --key ?card=:c7"]),
+            (["--diagnose", "--key", "?x=:a", "--key", "x=:b"], ["error[key]: --key gives ?x twice", "help: give it once"]),
+        ],
+    )
+    def test_what_a_diagnosis_cannot_be_about(self, folder: Path, options: list[str], said: list[str]) -> None:
+        result = scepter(folder, *options)
+        assert (result.exit_code, result.stderr.splitlines()) == (2, said)
+
+    def test_standard_input_is_gone_after_a_run_on_spark(self, folder: Path) -> None:
+        given = [str(folder / "q.spaseq"), "--stream", "S=-", "--engine", "spark", "--diagnose"]
+        result = RUNNER.invoke(app, ["run", *given], input=EVENTS)
+        assert result.exit_code == 2
+        assert result.stderr.splitlines() == [
+            "error[option-not-for-engine]: --diagnose reads '-' a second time after a run on Spark, and it can be read once",
+            "help: write it to a file, or take --engine local",
         ]
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -127,3 +129,9 @@ def test_a_table_needs_a_mapping_and_nothing_takes_both(tmp_path: Path) -> None:
     with pytest.raises(OptionError, match="mapping or by a context"):
         scepter.events(ROWS)
     assert matches(ROWS, context=CONTEXT, map={"R": mapping}) == [(1, 3)]
+
+
+def test_mappings_contexts_and_topics_are_read_without_pandas() -> None:
+    read = "scepter.lift.reader, scepter.lift.context, scepter.io.kafka"
+    code = f"import sys, {read}; print({{'pandas', 'pyspark'}} & set(sys.modules))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "set()\n"

@@ -37,3 +37,28 @@ def test_a_query_that_is_too_long_is_refused_before_it_is_read() -> None:
     with pytest.raises(QueryError, match="the query has 1,000,001 characters") as caught:
         parse("# " + "x" * (LONGEST - 1), "spaseq")
     assert caught.value.code == "too-long"
+
+
+LONG = {
+    "spaseq": "SELECT * WITHIN 10 FROM STREAM S <http://e/s> WHERE {{ SEQ ({names}) {gpms} }}",
+    "ep-sparql": "SELECT * FROM STREAM <http://e/s> WHERE {{ {unions} }}",
+    "sparkwave": "SELECT ?x FROM STREAM <http://e/s> [RANGE 10] WHERE {{ {triples} }}",
+}
+
+
+@pytest.mark.parametrize("language", LONG)
+def test_long_queries_are_no_deep_ones(language: str) -> None:
+    numbers = range(2_000)
+    text = LONG[language].format(
+        names="; ".join(f"G{n}" for n in numbers),
+        gpms=" ".join(f"DEFINE GPM G{n} ON S {{ ?x <http://e/p{n}> ?v{n} }}" for n in numbers),
+        unions=" UNION ".join(f"{{ ?x <http://e/p{n}> ?y }}" for n in numbers),
+        triples=" . ".join(f"?x <http://e/p{n}> ?v{n}" for n in numbers),
+    )
+    assert parse(text, language).streams == ["http://e/s"]
+
+
+def test_a_hundred_thousand_groups_are_refused_with_a_place() -> None:
+    with pytest.raises(QueryError) as caught:
+        parse("SELECT * FROM STREAM <http://e/s> WHERE { " + "{ ?x ?p 1 } " * 80_000 + "}", "ep-sparql")
+    assert caught.value.code == "too-complex" and caught.value.diagnostic.span is not None

@@ -14,7 +14,7 @@ from scepter.algebra.notation import Notation
 from scepter.errors import Diagnostic, render
 from scepter.io.report.log import MOST_EVENTS, MOST_MATCHES, RunLog
 from scepter.runtime.diagnosis.model import Diagnosis, Findings, Step
-from scepter.runtime.diagnosis.text import events_told
+from scepter.runtime.diagnosis.text import events_told, matches_told
 from scepter.runtime.matches import Match
 from scepter.runtime.pictures.tables import MatchRow, matches_table, name_text, summary, triples_text
 from scepter.runtime.pictures.timeline import STYLE, Bar, Lane, Mark, draw_timeline
@@ -180,7 +180,8 @@ def _data(name: str) -> str:
 def _diagnosis(findings: Findings) -> Iterator[str]:
     yield f"<section><h2>Diagnosis</h2><p class='sc-note'>Of {escape(events_told(findings))}.</p>"
     for diagnosis in findings.diagnoses:
-        yield f"<table class='sc-steps'><caption class='sc-note'>{escape(diagnosis.title)}</caption>"
+        title = f"{diagnosis.title}: {matches_told(diagnosis, findings)}"
+        yield f"<table class='sc-steps'><caption class='sc-note'>{escape(title)}</caption>"
         most = max((stage.count for step in diagnosis.steps for stage in step.stages), default=1) or 1
         for step in diagnosis.steps:
             yield from _step(step, most)
@@ -204,7 +205,10 @@ def _stopped(diagnosis: Diagnosis) -> Iterator[str]:
     if not diagnosis.stopped:
         return
     reached = f", {diagnosis.reached}" if diagnosis.reached else ""
-    yield f"<p class='sc-note'>{diagnosis.partial:,} partial matches came farthest{escape(reached)}:</p><ul class='sc-stopped'>"
+    title = (
+        "Nearest misses" if diagnosis.focused is not None else f"{diagnosis.partial:,} partial matches came farthest{reached}"
+    )
+    yield f"<p class='sc-note'>{escape(title)}:</p><ul class='sc-stopped'>"
     for stopped in diagnosis.stopped:
         held = escape("; ".join(stopped.selected))
         yield f"<li>{held}<br>{escape(stopped.bindings)}<br><b>stopped</b> {escape(stopped.reason)}</li>"

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from heapq import heapify, heappop, heappush
+
 from scepter.algebra.expressions import Variable
 from scepter.algebra.patterns import BGP, TriplePattern
 from scepter.algebra.walk import Algebra
@@ -29,14 +33,45 @@ def order_triples(unit: U) -> U:
 def _order(node: Algebra) -> Algebra:
     if not isinstance(node, BGP):
         return node
-    left, ordered = list(node.triples), list[TriplePattern]()
+    ordered = tuple(node.triples[at] for at in _places(node.triples))
+    return node if ordered == node.triples else BGP(ordered)
+
+
+def _places(triples: Sequence[TriplePattern]) -> Iterator[int]:
+    """The places of triple patterns, the best first; of equals the one that stands first. A rank changes only when a variable
+    of its pattern becomes known: so they wait in a heap, and a pattern of 10,000 triples is ordered at once."""
+    having: dict[str, list[int]] = defaultdict(list)
+    for at, triple in enumerate(triples):
+        for name in _names(triple):
+            having[name].append(at)
     bound: set[str] = set()
-    while left:
-        best = max(left, key=lambda triple: _rank(triple, bound))  # max keeps the first of equals
-        left.remove(best)
-        ordered.append(best)
-        bound |= _names(best)
-    return node if tuple(ordered) == node.triples else BGP(tuple(ordered))
+    done = [False] * len(triples)
+    heap = _heap(triples, done, bound)
+    while heap:
+        *rank, at = heappop(heap)
+        if done[at] or tuple(rank) != _inverse(_rank(triples[at], bound)):
+            continue  # a better one of the same pattern was pushed
+        done[at] = True
+        yield at
+        known = _names(triples[at]) - bound
+        if known and not bound:  # from now on patterns hang together, or do not
+            bound |= known
+            heap = _heap(triples, done, bound)
+            continue
+        bound |= known
+        for other in {other for name in known for other in having[name] if not done[other]}:
+            heappush(heap, (*_inverse(_rank(triples[other], bound)), other))
+
+
+def _heap(triples: Sequence[TriplePattern], done: Sequence[bool], bound: set[str]) -> list[tuple[int, int, int]]:
+    heap = [(*_inverse(_rank(triple, bound)), at) for at, triple in enumerate(triples) if not done[at]]
+    heapify(heap)
+    return heap
+
+
+def _inverse(rank: tuple[bool, int]) -> tuple[int, int]:
+    """The greatest first."""
+    return -rank[0], -rank[1]
 
 
 def _rank(triple: TriplePattern, bound: set[str]) -> tuple[bool, int]:

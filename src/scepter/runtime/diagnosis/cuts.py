@@ -12,6 +12,7 @@ from scepter.algebra.query import Atom, Conjunction, Iteration, Negation, Option
 from scepter.algebra.scope import in_scope
 from scepter.algebra.walk import Algebra, find, rewrite
 from scepter.rdf.terms import XSD, Literal
+from scepter.runtime.diagnosis.focus import Focus
 from scepter.runtime.diagnosis.pairs import Solution
 from scepter.runtime.diagnosis.trials import Trials
 from scepter.runtime.matches import Match
@@ -26,6 +27,8 @@ class Cuts:
 
     query: Query
     trials: Trials
+    focus: Focus = Focus()  # noqa: RUF009 - frozen
+    """Only what does not contradict its key is found."""
 
     def candidates(self, scans: Sequence[Scan]) -> list[Solution]:
         """What scans of one time find, whatever came before. (As long as a match: the events of each scan, in order.)"""
@@ -33,7 +36,8 @@ class Cuts:
         atom = _together(named)
         alone = replace(self.query, result=_columns([atom]), window=None, partition=(), solutions=False)
         matches = self.trials.matches(replace(alone, pattern=algebra.Sequence((Step(atom),))), _MOST_CANDIDATES)
-        return [_solution(match, [scan.label for scan in named]) for match in matches]
+        labels = [scan.label for scan in named]
+        return [_solution(match, labels) for match in matches if self.focus.keeps(match.bindings)]
 
     def entering(self, step: int, branches: Sequence[Sequence[Scan]]) -> list[set[tuple[int, ...]]]:
         """Per branch of a step's atom, the events (of an iteration: the first) with which partial matches go through it."""
@@ -44,7 +48,7 @@ class Cuts:
         conjunctions = [_together(scans) for scans in named]
         matches = self.trials.matches(self._cut(step, reduce(algebra.Disjunction, conjunctions)))
         found: list[set[tuple[int, ...]]] = [set() for _ in branches]
-        for match in matches:
+        for match in filter(self._kept, matches):
             events = match.events
             for number, scans in enumerate(named):
                 if all(scan.label in events for scan in scans):
@@ -55,7 +59,10 @@ class Cuts:
         """The partial matches that have been through a step that selects events."""
         atom = self.query.pattern.steps[step].atom
         cut = self._cut(step, atom.scan if isinstance(atom, Optional) else atom)
-        return [(_solution(match, ()), match) for match in self.trials.matches(cut)]
+        return [(_solution(match, ()), match) for match in filter(self._kept, self.trials.matches(cut))]
+
+    def _kept(self, match: Match) -> bool:
+        return self.focus.keeps(match.bindings)
 
     def matches(self) -> list[Match]:
         """The matches of the whole query."""

@@ -11,8 +11,9 @@ from scepter.errors import QueryError
 from scepter.physical.unit_nodes import Sequence
 from scepter.physical.wording import title
 from scepter.rdf.source import EventSource
-from scepter.runtime.diagnosis.excerpt import read_excerpt
+from scepter.runtime.diagnosis.focus import Asked, Focus
 from scepter.runtime.diagnosis.model import Diagnosis, Findings
+from scepter.runtime.diagnosis.reading import read_excerpt
 from scepter.runtime.diagnosis.sentences import Sentences
 from scepter.runtime.diagnosis.sequences import diagnose_sequence
 from scepter.runtime.diagnosis.trials import TooMany, Trials
@@ -21,7 +22,7 @@ from scepter.runtime.inputs import BackgroundGiven, OntologyGiven, load_backgrou
 from scepter.runtime.options import RunOptions
 from scepter.runtime.planning import facts_of, planned
 from scepter.runtime.queries import Query
-from scepter.timeline import MAX_INSTANT, format_instant
+from scepter.timeline import MAX_INSTANT, MIN_INSTANT, format_instant
 
 MOST_EVENTS = 5_000
 _LEAST_EVENTS = 16
@@ -35,20 +36,24 @@ def diagnose(
     ontology: OntologyGiven = None,
     options: RunOptions = RunOptions(),  # noqa: B008 - frozen
     most_events: int = MOST_EVENTS,
+    asked: Asked = Asked(),  # noqa: B008 - frozen
 ) -> Findings:
-    """How far the events of bounded sources come through a query, and what stops them."""
-    excerpt = read_excerpt(query, streams, options, most_events)
+    """How far the events of bounded sources come through a query, and what stops them; where an event or a key is asked about,
+    how far that comes, and what it misses by."""
+    notation = Notation(dict(query.lowered.prefixes))
+    excerpt = read_excerpt(query, streams, options, most_events, asked.seeker(notation))
     if excerpt is None:
         return Findings((), 0, 0, None, "there is no event")
     static = load_background(query, background, ontology)
     schema = load_ontology(query, ontology)
     limit, why = most_events, f"at most {most_events:,} are looked at"
     while True:
+        focus = asked.found_in(excerpt, notation)
         try:
             found = []
             for number in range(len(query.lowered.program.units)):
                 trials = Trials(query.lowered.program, number, excerpt, options, static, schema)
-                found.append(_diagnosed(query, trials))
+                found.append(_diagnosed(query, trials, focus))
             break
         except TooMany as error:
             why = f"more would have {error}"
@@ -58,19 +63,20 @@ def diagnose(
             excerpt = excerpt.shortened(limit)
         except QueryError as error:
             raise QueryError(error.diagnostic, query.lowered.source) from None
-    partly = excerpt.until < MAX_INSTANT
-    until = str(format_instant(excerpt.until, excerpt.kind)) if partly else None
-    return Findings(tuple(found), excerpt.events, excerpt.total, until, why if partly else "")
+    partly = excerpt.events < excerpt.total if focus else excerpt.until < MAX_INSTANT
+    since = str(format_instant(excerpt.since, excerpt.kind)) if excerpt.since > MIN_INSTANT else None
+    until = str(format_instant(excerpt.until, excerpt.kind)) if partly and excerpt.until < MAX_INSTANT else None
+    return Findings(tuple(found), excerpt.events, excerpt.total, until, why if partly else "", focus.title, since)
 
 
-def _diagnosed(query: Query, trials: Trials) -> Diagnosis:
+def _diagnosed(query: Query, trials: Trials, focus: Focus) -> Diagnosis:
     unit: Unit = trials.program.units[trials.number]
     sentences = Sentences(Notation(dict(query.lowered.prefixes)), trials.excerpt)
     heading = title(query.language, trials.number + 1, len(trials.program.units))
     sequence = _sequence(unit, trials)
     if sequence is not None:
-        return diagnose_sequence(sequence, trials, sentences, heading)
-    return diagnose_unit(unit, trials, sentences, heading)
+        return diagnose_sequence(sequence, trials, sentences, heading, focus)
+    return diagnose_unit(unit, trials, sentences, heading, focus)
 
 
 def _sequence(unit: Unit, trials: Trials) -> SequenceQuery | None:

@@ -57,6 +57,9 @@ class Diagnosis:
     """How far they came."""
     stopped: tuple[Stopped, ...] = ()
     """Some of them."""
+    focused: int | None = None
+    """How many of the matches hold what was asked about; the steps then count that alone, and what is stopped are the nearest
+    misses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +75,10 @@ class Findings:
     """The time up to which events were looked at, where that is not all of them."""
     why: str = ""
     """Why not all of them."""
+    focus: str = ""
+    """What was asked about: an event, a key."""
+    since: str | None = None
+    """The time from which on they were looked at, where that is not all of them."""
 
     def __str__(self) -> str:
         from scepter.runtime.diagnosis.text import diagnosis_text  # which knows this module

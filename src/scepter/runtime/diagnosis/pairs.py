@@ -43,6 +43,8 @@ class Condition:
     text: str
     test: Test
     refusal: Words
+    ordering: bool = False
+    """Whether it asks for the order of the two."""
 
 
 @dataclass(slots=True)
@@ -52,6 +54,10 @@ class Attempt:
     passed: int
     candidate: Solution | None
     rank: tuple[bool, int, int] = (False, -1, 0)
+
+    def missed(self, conditions: int) -> bool:
+        """Whether not even this event passes so many."""
+        return self.candidate is None or self.passed < conditions
 
 
 @dataclass(slots=True)
@@ -155,7 +161,7 @@ def later_than(selection: Selection | None) -> Test:
 def order_condition(selection: Selection | None, after: str) -> Condition:
     """A candidate comes after the partial match."""
     return Condition(
-        f"later than {after}", later_than(selection), lambda run, candidate: f"it fits, but does not come after {after}"
+        f"later than {after}", later_than(selection), lambda run, candidate: f"it fits, but does not come after {after}", True
     )
 
 
@@ -196,6 +202,7 @@ def _outside(bounds: Bounds, query: Query, run: Solution, candidate: Solution, s
         window = (run.end - bounds.origin) // bounds.length * bounds.length + bounds.origin
         ends = sentences.time(window + bounds.length)
         return f"it fits, but comes after the window of the match closes at {ends}: {_within(query)}"
-    return (
-        f"it fits, but the match would last too long, from {sentences.time(min(run.start, candidate.start))}: {_within(query)}"
-    )
+    first = min(run.start, candidate.start)
+    assert bounds.length is not None
+    missing = sentences.duration(candidate.end - first - bounds.length)
+    return f"it fits, but the match would last too long, from {sentences.time(first)}: {_within(query)}, by {missing}"

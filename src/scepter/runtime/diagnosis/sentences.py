@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import inf
 
-from scepter.algebra.expressions import Call, Compare, Constant, Exists, Expression, Variable
+from scepter.algebra.expressions import Arithmetic, Call, Compare, Constant, Exists, Expression, Variable
 from scepter.algebra.notation import Notation
 from scepter.algebra.timed import SPELLING
 from scepter.algebra.walk import Algebra, find, rewrite
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.expressions import compile_test, evaluate
-from scepter.rdf.terms import IRI, Literal, Term
-from scepter.rdf.values import DECIMAL, ExpressionError
+from scepter.rdf.terms import Literal, Term
+from scepter.rdf.values import DECIMAL, ExpressionError, arithmetic
 from scepter.runtime.diagnosis.excerpt import Excerpt
-from scepter.timeline import TimeKind, format_instant
+from scepter.timeline import Duration, TimeKind, format_instant
 
 _LONGEST_VALUE = 60
 
@@ -48,10 +49,38 @@ class Sentences:
             return f"has no value: {error}" if str(error) else f"has no value: {self._with_values(condition, bindings)}"
         if isinstance(condition, Compare):
             left, right = (evaluate(side, bindings, context) for side in (condition.left, condition.right))
-            return f"was false: {self.value(left)} {condition.operator} {self.value(right)}"
+            told = [self._worked_out(*side, bindings) for side in ((condition.left, left), (condition.right, right))]
+            return f"was false: {told[0]} {condition.operator} {told[1]}{self._missed_by(condition, left, right)}"
         if next(find(condition, Exists), None) is not None:
             return "was false"
         return f"was false: {self._with_values(condition, bindings)}"
+
+    def _worked_out(self, side: Expression, value: Term, bindings: Mapping[str, Term]) -> str:
+        """One side of a comparison: `65`, and where it was calculated how: `0.7 * 90 = 63`."""
+        if not isinstance(side, Arithmetic):
+            return self.value(value)
+        return f"{self._with_values(side, bindings)} = {self.value(value)}"
+
+    def _missed_by(self, condition: Compare, left: Term, right: Term) -> str:
+        """How much is missing, where one side can be subtracted from the other."""
+        if condition.operator == "!=":
+            return ""
+        try:
+            missing = arithmetic("-", left, right)
+        except ExpressionError:
+            return ""
+        text = missing.lexical.removeprefix("-")
+        return "" if condition.operator in "<>" and text in {"0", "0.0", "0.0E0", "PT0S", "NaN"} else f", by {text}"
+
+    def distance(self, condition: Expression, bindings: Mapping[str, Term], context: Context) -> float:
+        """By how much a comparison of numbers fails; infinite for all else."""
+        if not isinstance(condition, Compare):
+            return inf
+        try:
+            missing = arithmetic("-", *(evaluate(side, bindings, context) for side in (condition.left, condition.right)))
+            return abs(float(missing.lexical))
+        except (ExpressionError, ValueError):
+            return inf
 
     def _with_values(self, condition: Expression, bindings: Mapping[str, Term]) -> str:
         def value(node: Algebra) -> Algebra:
@@ -72,14 +101,12 @@ class Sentences:
         """An instant."""
         return str(format_instant(instant, self.kind))
 
+    def duration(self, ticks: int) -> str:
+        """A length of time."""
+        return str(ticks) if self.kind is TimeKind.INTEGER else str(Duration(ticks))
+
     def event(self, number: int, end: int | None = None) -> str:
         """An event by name, or number, and its time."""
-        event = self.excerpt.event(number)
-        if event is None:
+        if self.excerpt.event(number) is None:
             return "a constructed event" if end is None else f"a constructed event at {self.time(end)}"
-        name = f"event {number + 1}" if event.name is None else self._name(event.name)
-        when = self.time(event.end) if event.start == event.end else f"{self.time(event.start)}..{self.time(event.end)}"
-        return f"{name} at {when}"
-
-    def _name(self, name: str) -> str:
-        return name.removeprefix("_:") if name.startswith("_:") else self.notation.term(IRI(name))
+        return self.excerpt.title(number, self.notation)

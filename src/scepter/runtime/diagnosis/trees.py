@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from scepter.algebra.expressions import And, Call, Exists, Expression, Variable
@@ -36,6 +36,8 @@ from scepter.kernel.time_terms import time_term
 from scepter.ontology.schema import Schema
 from scepter.physical.time_nodes import hidden
 from scepter.physical.timed_patterns import with_variables
+from scepter.rdf.terms import Term
+from scepter.runtime.diagnosis.focus import Focus
 from scepter.runtime.diagnosis.model import Diagnosis, Stage, Step, Stopped
 from scepter.runtime.diagnosis.pairs import Condition, Solution, Tried, try_pairs
 from scepter.runtime.diagnosis.sentences import Sentences
@@ -59,8 +61,12 @@ class Tree:
     """Walks a pattern from the leaves up."""
 
     answers: Answers
+    """Of what is asked about, which may be everything."""
+    every: Answers
+    """With what that is joined."""
     trials: Trials
     sentences: Sentences
+    focus: Focus
     without_windows: Answers | None = None
     """The solutions if everything counted for ever, where a query has windows that could be the reason."""
     named: Mapping[str, str] = field(default_factory=dict)
@@ -118,7 +124,8 @@ class Tree:
         text = self.sentences.notation.node(name)
         if text not in self.named:
             return self._leaf(pattern, self.sentences.notation.pattern(pattern))
-        inside = Tree(lambda part: self.answers(Graph(name, part)), self.trials, self.sentences, static=False)
+        asked: tuple[Answers, Answers] = lambda p: self.answers(Graph(name, p)), lambda p: self.every(Graph(name, p))
+        inside = Tree(*asked, self.trials, self.sentences, self.focus, static=False)
         count = inside.visit(inner)
         self.steps += [replace(step, title=f"{self.named[text]}: {step.title}") for step in inside.steps]
         self.stopped, self.partial = inside.stopped or self.stopped, inside.partial or self.partial
@@ -133,7 +140,8 @@ class Tree:
             self.steps.append(Step(stages[0].condition, "solutions", (replace(stages[0], condition=""),)))
             return stages[0].count
         count = len(self.answers(pattern)) or self._static(pattern)
-        if not count and all(stage.count for stage in stages):
+        enough = any if self.focus else all
+        if not count and enough(stage.count for stage in stages):
             self._stop_triples(pattern)
         stages += self._windows(pattern, count, "joined")
         self.steps.append(Step("triples", "solutions", tuple(stages)))
@@ -198,10 +206,14 @@ class Tree:
             passing = self.answers(inner)
             text = self.sentences.filter(condition)
             example = None
+            failed = before if not passing else _without(before, passing) if self.focus else []
             if before and not passing:
                 example = f"{self._interval(before[0])}: {self._refused(condition, before[0])}"
-                reasons = [f"{text} {self._refused(condition, each)}" for each in before[:_SHOWN]]
-                self._stop(before, reasons)
+            if failed:
+                if self.focus:
+                    failed = sorted(failed, key=lambda each: self._distance(condition, each))
+                reasons = [f"{text} {self._refused(condition, each)}" for each in failed[:_SHOWN]]
+                self._stop(failed, reasons)
             stages.append(Stage(text, len(passing), example))
             before = passing
         self.steps.append(Step("filters", "solutions", tuple(stages)))
@@ -210,13 +222,20 @@ class Tree:
     def _refused(self, condition: Expression, solution: Solution) -> str:
         if next(find(condition, Exists), None) is not None:
             return "was false"
+        return self.sentences.refused(*self._put(condition, solution))
+
+    def _distance(self, condition: Expression, solution: Solution) -> float:
+        return self.sentences.distance(*self._put(condition, solution))
+
+    def _put(self, condition: Expression, solution: Solution) -> tuple[Expression, Mapping[str, Term], Context]:
+        """A condition and the values it is asked with, times of the solution among them."""
         context = Context(dataset=self.trials.background.dataset)
         bindings = dict(solution.mapping)
         if solution.start is not None and solution.end is not None:
             start, end = solution.start, solution.end
             for function, value in ((START, start), (END, end), (DURATION, end - start)):
                 bindings[hidden(function)] = time_term(function, value, self.sentences.kind)
-        return self.sentences.refused(with_variables(condition), bindings, context)
+        return with_variables(condition), bindings, context
 
     # ---- two sides
 
@@ -225,7 +244,7 @@ class Tree:
         count = len(self.answers(pattern)) or (self._static(pattern) if relation is None else 0)
         stages: list[Stage] = []
         needs_both = isinstance(pattern, Join) or (isinstance(pattern, Related) and pattern.optional is None)
-        if all(counts) and needs_both:
+        if needs_both and (any(counts) if self.focus else all(counts)):
             stages += self._joined(left, right, word, relation)
         stages += self._windows(pattern, count, "solutions")
         title = f"{self._short(left)} {word} {self._short(right)}"
@@ -240,16 +259,33 @@ class Tree:
 
     def _joined(self, left: Pattern, right: Pattern, word: str, relation: Allen | None) -> list[Stage]:
         """How many solutions of the right side join one of the left's; what stops those of the left."""
-        sides = [_numbered(self.answers(side)) for side in (left, right)]
-        if not all(sides):
-            return []  # one side is static: it has no times to compare
         conditions = [] if relation is None else [_related(relation, word, self.sentences)]
-        tried = try_pairs(sides[0], sides[1], conditions, lambda a, b: b.start > a.end)
-        if not tried.count(len(conditions)):
-            ranked = sorted(sides[0], key=lambda run: tried.attempts[run.events[0]].rank, reverse=True)
-            self._stop(ranked, [self._unjoined(run, tried, conditions, word) for run in ranked[:_SHOWN]])
-        on = ", ".join(f"?{name}" for name in tried.joined)
-        return [Stage(f"right sides joined on {on}", tried.count(0))] if on else []
+        tries = [(_numbered(self.every(left)), _numbered(self.answers(right)))]
+        if self.focus.event is not None:  # it may stand on either side
+            tries.insert(0, (_numbered(self.answers(left)), _numbered(self.every(right))))
+        ranked: list[tuple[tuple[bool, int, int], Solution, str]] = []
+        stages: list[Stage] = []
+        for lefts, rights in tries:
+            if not lefts or not rights:
+                continue  # one side is static: it has no times to compare
+            tried = try_pairs(lefts, rights, conditions, lambda a, b: b.start > a.end)
+            on = ", ".join(f"?{name}" for name in tried.joined)
+            stages = [Stage(f"right sides joined on {on}", tried.count(0))] if on else []
+            if self.focus or not tried.count(len(conditions)):
+                ranked += self._missed(lefts, tried, conditions, word, near=self.focus.event is not None)
+        ranked.sort(key=lambda each: each[0], reverse=True)
+        if ranked:
+            self._stop([run for _, run, _ in ranked], [why for _, _, why in ranked])
+        return stages
+
+    def _missed(
+        self, lefts: Sequence[Solution], tried: Tried, conditions: Sequence[Condition], word: str, *, near: bool
+    ) -> Iterator[tuple[tuple[bool, int, int], Solution, str]]:
+        """The solutions of the left side that join none of the right's; with `near` only those that come near one."""
+        for run in lefts:
+            attempt = tried.attempts[run.events[0]]
+            if attempt.missed(len(conditions)) and (attempt.candidate is not None or not near):
+                yield attempt.rank, run, self._unjoined(run, tried, conditions, word)
 
     def _unjoined(self, run: Solution, tried: Tried, conditions: Sequence[Condition], word: str) -> str:
         best = tried.attempts[run.events[0]]
@@ -291,12 +327,19 @@ def _related(relation: Allen, word: str, sentences: Sentences) -> Condition:
     return Condition(word, lambda a, b: relation.holds(a, b), refusal)
 
 
+def _without(found: Sequence[Solution], others: Sequence[Solution]) -> list[Solution]:
+    passed = {(frozenset(each.mapping.items()), each.start, each.end) for each in others}
+    return [each for each in found if (frozenset(each.mapping.items()), each.start, each.end) not in passed]
+
+
 def _conjuncts(condition: Expression) -> list[Expression]:
     return [*_conjuncts(condition.left), *_conjuncts(condition.right)] if isinstance(condition, And) else [condition]
 
 
-def found_by(tree: Tree, title: str, matches: int) -> Diagnosis:
+def found_by(tree: Tree, title: str, matches: int, asked: int) -> Diagnosis:
     """The diagnosis that a walk comes to."""
+    if tree.focus:
+        return Diagnosis(title, matches, tuple(tree.steps), stopped=tuple(tree.stopped), focused=asked)
     if matches:
         return Diagnosis(title, matches, tuple(tree.steps))
     return Diagnosis(title, 0, tuple(tree.steps), tree.partial, "", tuple(tree.stopped))

@@ -100,7 +100,8 @@ def shares(plan: PhysicalPlan, streams: Sequence[IRI], buckets: int, *, live: bo
 
 def _fed(plan: PhysicalPlan, streams: Sequence[IRI]) -> tuple[int, ...]:
     """The units that make a stream which others read, and those that read one."""
-    made = {unit.unit.into for unit in plan.units if unit.unit.into is not None and unit.unit.into in streams}
+    read = {stream.iri for unit in plan.units for stream in unit.unit.streams} | set(streams)
+    made = {unit.unit.into for unit in plan.units if unit.unit.into is not None and unit.unit.into in read}
     if not made:
         return ()
     return tuple(

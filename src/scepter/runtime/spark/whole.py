@@ -68,7 +68,7 @@ def engine_of(job: Job, share: Share, **more: Any) -> LocalEngine:
     engine = LocalEngine(
         program, job.options, job.background(), ontology=job.ontology, key=job.key, plan=replace(job.plan, units=units), **more
     )
-    engine.streams[:] = job.streams
+    engine.streams[:] = dict.fromkeys((*job.streams, *engine.streams))
     engine.reading.salt = secrets.randbits(38) * SALT_ROOM
     return engine
 

@@ -47,8 +47,8 @@ class TestEpSparql:
         ]
         reasons = {stopped.reason for stopped in diagnosis.stopped}
         assert reasons == {
-            "FILTER (getDURATION() < 5) was false: 8 < 5",
-            "FILTER (getDURATION() < 5) was false: 7 < 5",
+            "FILTER (getDURATION() < 5) was false: 8 < 5, by 3",
+            "FILTER (getDURATION() < 5) was false: 7 < 5, by 2",
         }
 
     def test_a_relation_that_does_not_hold(self) -> None:

@@ -1,4 +1,4 @@
-"""Turtle as case files write it: graphs and single terms under the case's prefixes."""
+"""Turtle in pieces: graphs and single terms under prefixes given elsewhere."""
 
 from __future__ import annotations
 
