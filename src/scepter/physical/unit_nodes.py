@@ -13,13 +13,13 @@ from scepter.algebra.notation import Notation
 from scepter.algebra.query import Query, Unit
 from scepter.ontology.entailment import Flattened
 from scepter.physical.continuous import Core
-from scepter.physical.nodes import Node, Schema, TripleScan
+from scepter.physical.nodes import Leaf, Node, Schema, TripleScan
 from scepter.physical.sequence_plan import QueryPlan, Road, ScanPlan
 from scepter.rdf.terms import IRI
 
 
 @dataclass(frozen=True)
-class GraphScan:
+class GraphScan(Leaf):
     """Leaf: the solutions of a graph pattern on each event alone."""
 
     plan: QueryPlan
@@ -31,11 +31,6 @@ class GraphScan:
     def scan(self) -> ScanPlan:
         """The scan of the sequence it is."""
         return self.plan.scans[self.place]
-
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        """None: it reads events."""
-        return ()
 
     @property
     def stream(self) -> IRI:
@@ -148,16 +143,11 @@ class Solutions:
 
 
 @dataclass(frozen=True)
-class Snapshot:
+class Snapshot(Leaf):
     """Leaf: the exact evaluator, over the content that counts, term by term."""
 
     unit: Unit
     exact: str
-
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        """None: it reads events."""
-        return ()
 
     @property
     def schema(self) -> Schema:

@@ -12,7 +12,7 @@ from functools import cached_property
 from scepter.algebra.expressions import Aggregate, Expression, Variable
 from scepter.algebra.notation import Notation
 from scepter.algebra.patterns import TriplePattern
-from scepter.physical.nodes import Node, Schema
+from scepter.physical.nodes import Leaf, Node, Schema, Unary
 from scepter.rdf.terms import IRI, Term
 
 
@@ -25,15 +25,10 @@ class Step:
 
 
 @dataclass(frozen=True)
-class ItemScan:
+class ItemScan(Leaf):
     """Leaf: the instants at which streams have items, each once for a batch. Rows bind nothing."""
 
     streams: tuple[IRI, ...]
-
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        """None: it reads events."""
-        return ()
 
     @property
     def schema(self) -> Schema:
@@ -46,7 +41,7 @@ class ItemScan:
 
 
 @dataclass(frozen=True)
-class Fixed:
+class Fixed(Leaf):
     """Leaf: rows that are there for ever: VALUES, or the static triples of a pattern."""
 
     variables: tuple[str, ...]
@@ -54,11 +49,6 @@ class Fixed:
     triple: TriplePattern | None = None
     graph: IRI | None = None
     """Where the triple is matched; None is the default graph."""
-
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        """None: it is known before any event."""
-        return ()
 
     @cached_property
     def schema(self) -> Schema:
@@ -77,26 +67,15 @@ class Fixed:
 
 
 @dataclass(frozen=True)
-class Window:
+class Window(Unary):
     """Gives rows the validity of their item in a window: of a width and step, or from a landmark on."""
 
-    input: Node
     width: int | None
     step: Step
     landmark: int = 0
     """Without a width: the first instant."""
     timeless: bool = False
     """Whether its rows have no occurrence of their own: those of graphs, which are joined with events that have one."""
-
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        """What is windowed."""
-        return (self.input,)
-
-    @property
-    def schema(self) -> Schema:
-        """Its input's."""
-        return self.input.schema
 
     def line(self, notation: Notation) -> str:
         """The window."""
@@ -105,21 +84,10 @@ class Window:
 
 
 @dataclass(frozen=True)
-class Coalesce:
+class Coalesce(Unary):
     """Each mapping once at a time: the union of a window's graphs, and DISTINCT."""
 
-    input: Node
     grid: Step | None
-
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        """What is coalesced."""
-        return (self.input,)
-
-    @property
-    def schema(self) -> Schema:
-        """Its input's."""
-        return self.input.schema
 
     def line(self, notation: Notation) -> str:
         """Its name."""
@@ -127,22 +95,11 @@ class Coalesce:
 
 
 @dataclass(frozen=True)
-class NotStatic:
+class NotStatic(Unary):
     """Without the rows of triples that are static too, and so are there already."""
 
-    input: Node
     triple: TriplePattern
     graph: IRI | None
-
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        """What is filtered."""
-        return (self.input,)
-
-    @property
-    def schema(self) -> Schema:
-        """Its input's."""
-        return self.input.schema
 
     def line(self, notation: Notation) -> str:
         """The pattern."""
@@ -221,10 +178,9 @@ class ValidityOuterJoin:
 
 
 @dataclass(frozen=True)
-class Group:
+class Group(Unary):
     """One row per group while it has members; without keys always one. Operands of aggregates are variables or None (`*`)."""
 
-    input: Node
     keys: tuple[str, ...]
     aggregates: tuple[tuple[str, Aggregate], ...]
     grid: Step | None
@@ -232,11 +188,6 @@ class Group:
     """Whether a group's occurrence is the hull of its members'."""
     apart: bool = False
     """Whether members of different occurrences are in different groups."""
-
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        """The members."""
-        return (self.input,)
 
     @cached_property
     def schema(self) -> Schema:

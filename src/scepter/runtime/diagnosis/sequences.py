@@ -13,8 +13,9 @@ from scepter.algebra.walk import find
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.expressions import holds
 from scepter.kernel.windows import Bounds, resolve
-from scepter.physical.sequence_plan import Branch, StatefulFilter
-from scepter.physical.sequence_planner import branches, plan_query
+from scepter.physical.sequence_plan import Branch, QueryPlan, StatefulFilter
+from scepter.physical.sequence_planner import branches
+from scepter.physical.unit_nodes import Sequence as Planned
 from scepter.rdf.terms import IRI
 from scepter.runtime.diagnosis.cuts import Cuts, with_columns
 from scepter.runtime.diagnosis.model import Diagnosis, Stage, Step, Stopped
@@ -40,9 +41,9 @@ _NO_FILTERS = Branch((), (), (), ())
 _OPERATORS = {Selection.STRICT: ",", Selection.NEXT: ";", Selection.ANY: ":", Selection.BEFORE: "SEQ"}
 
 
-def diagnose_sequence(query: Query, trials: Trials, sentences: Sentences, title: str) -> Diagnosis:
-    """The diagnosis of a sequence. Raises TooMany."""
-    return _Sequence(query, trials, sentences).diagnosis(title)
+def diagnose_sequence(node: Planned, trials: Trials, sentences: Sentences, title: str) -> Diagnosis:
+    """The diagnosis of a unit that is planned as a sequence. Raises TooMany."""
+    return _Sequence(node.query, node.plan, trials, sentences).diagnosis(title)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,7 @@ class _Went:
 @dataclass(slots=True)
 class _Sequence:
     query: Query
+    plan: QueryPlan
     trials: Trials
     sentences: Sentences
     cuts: Cuts = field(init=False)
@@ -91,14 +93,13 @@ class _Sequence:
         return self.query.pattern.steps
 
     def diagnosis(self, title: str) -> Diagnosis:
-        plan = plan_query(self.query)
         steps: list[Step] = []
         for number, link in enumerate(self.links):
             if isinstance(link.atom, Negation):
-                _, own, _ = self._branch([link.atom.scan], plan.atoms[number].branches[0])
+                _, own, _ = self._branch([link.atom.scan], self.plan.atoms[number].branches[0])
                 steps.append(Step(self._title(number), "events", tuple(own)))
             else:
-                steps += self._step(number, plan.atoms[number].branches)
+                steps += self._step(number, self.plan.atoms[number].branches)
         matches = len(self.cuts.matches())
         trailing = self._trailing()
         if trailing:
