@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Protocol, runtime_checkable
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from scepter.ontology.justifications import NEEDS_NOTHING, Justification
 from scepter.rdf.terms import IRI, OWL, TYPE, Literal, Term, Triple
+
+if TYPE_CHECKING:  # explaining a plan loads no numpy
+    import numpy as np
+    from numpy.typing import NDArray
 
 RDF_TYPE = IRI(TYPE)
 SAME, DIFFERENT = IRI(OWL + "sameAs"), IRI(OWL + "differentFrom")

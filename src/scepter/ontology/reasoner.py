@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 from scepter.ontology.assertions import RDF_TYPE, Assertions, is_individual
-from scepter.ontology.consistency import contradicted
 from scepter.ontology.justifications import NEEDS_NOTHING, Antichain, Justification, unions
 from scepter.ontology.program import RuleProgram, Step
 from scepter.ontology.rules import BOTTOM, TOP, Concept
@@ -62,6 +61,8 @@ class StaticInference:
 
     def conflict(self) -> Justification | None:
         """A minimal set of static assertions that contradict each other, if there is one."""
+        from scepter.ontology.consistency import contradicted  # with numpy, which explaining a plan does not load
+
         nodes = contradicted(self._program, self._assertions)
         if not nodes:
             return None
