@@ -60,7 +60,7 @@ class Buckets:
 
     def __init__(self, job: Job) -> None:
         self.job = job
-        self.reader = QueryWork(job, 0)
+        self.reader = QueryWork(job, job.shares[0])
         self.run = ReadState(job.kind)
         self.number = 0
         self.works: dict[int, QueryWork] = {}
@@ -77,7 +77,7 @@ class Buckets:
 
     def take(self, stream: str, start: int, end: int, triples: Iterable[tuple[object, object, object]]) -> None:
         for bucket, _, blob in self.solved(stream, start, end, triples):
-            work = self.works.setdefault(bucket, QueryWork(self.job, 0))
+            work = self.works.setdefault(bucket, QueryWork(self.job, self.job.shares[0]))
             work.kernel.accept(unpack_solved(blob, work.texts)[0])
 
     def release(self, until: int) -> list[Match]:
@@ -94,7 +94,7 @@ class Buckets:
         return {bucket: dump(work.kernel, work.texts) for bucket, work in self.works.items()}
 
     def read(self, state: Mapping[int, bytes]) -> None:
-        self.works = {bucket: QueryWork(self.job, 0) for bucket in state}
+        self.works = {bucket: QueryWork(self.job, self.job.shares[0]) for bucket in state}
         for bucket, work in self.works.items():
             restore(work.kernel, work.texts, state[bucket])
 

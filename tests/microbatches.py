@@ -110,7 +110,7 @@ class Micro:
 
     def _bucket(self, place: int) -> Bucket:
         at = self.places.setdefault(place, Place())
-        log = None if self.job.divided else at.log
+        log = None if self.job.whole is None else at.log
         return Bucket(self.job, self.schema, *cast("tuple[Any, ...]", (at, at.state, at.answered, log)))
 
     def _collect(self, frames: Iterable[Any]) -> None:

@@ -17,6 +17,7 @@ from scepter.kernel.query import QueryKernel
 from scepter.rdf.formats import events_to_batch
 from scepter.rdf.nquads import ReadState
 from scepter.runtime.spark import batch, jobs
+from scepter.runtime.spark.shares import Form
 from scepter.runtime.spark.tables import arrow_schema
 from scepter.timeline import TimeKind
 from spark_answers import case_query
@@ -29,7 +30,7 @@ def rows(path: Path) -> Counter[str]:
     query, options, streams = case_query(case)
     kind = next((event.kind for events in streams.values() for event in events), TimeKind.INTEGER)
     job = job_of(query, 3, background=case.background, options=options, kind=kind, ontology=case.ontology, given=streams)
-    if not job.divided:
+    if any(share.form is Form.EVENTS for share in job.shares):
         return Counter()
     events = [graph_event(job, iri, e.start, e.end, e.triples) for iri, given in streams.items() for e in given]
     packed = batch.packed_rows(job, [events_to_batch(events, job.key, kind, run=ReadState(kind))], 0)

@@ -16,7 +16,7 @@ from scepter.cli.execute import case_engines
 
 DOCS = Path(__file__).parents[2] / "docs"
 REFERENCE = DOCS / "reference"
-RULES = {"ep-sparql": 13, "spaseq": 14, "obep": 8, "rsep-ql": 12, "sparkwave": 5}
+RULES = {"ep-sparql": 13, "spaseq": 18, "obep": 8, "rsep-ql": 12, "sparkwave": 5}
 """How many rules each language has."""
 BLOCKS = [
     (page, number, block)

@@ -75,7 +75,9 @@ def run(
     ] = None,
     ontology: Annotated[
         list[Path] | None,
-        typer.Option(metavar="FILE", help="Schema for entailment. Repeatable. Example: --ontology schema.ttl"),
+        typer.Option(
+            metavar="FILE", help="Schema for entailment, in every language. Repeatable. Example: --ontology schema.ttl"
+        ),
     ] = None,
     define: Define = None,
     language: Language = None,

@@ -49,7 +49,7 @@ class Transactions:
         self._producer = producer(address, f"scepter-{name}")
         self._group = consumer(address, **{"group.id": f"scepter-{name}"})
         try:
-            self._retried(lambda: self._producer.init_transactions(_CALL), patience=2 * _CALL)
+            self._retried(lambda: self._producer.init_transactions(_CALL), clock() + 2 * _CALL)
         except DataError:
             raise no_broker(address, "it takes no transactions") from None
 
@@ -57,7 +57,7 @@ class Transactions:
         """The marks that are committed, by topic and partition; a place without one is left out."""
         asked = [self._kafka.TopicPartition(topic, partition) for topic, partition in places]
         found: list[Any] = []
-        self._retried(lambda: found.extend(self._group.committed(asked, timeout=_CALL)))
+        self._retried(lambda: found.extend(self._group.committed(asked, timeout=_CALL)), self._clock() + self._address.timeout)
         return {
             (each.topic, each.partition): Mark(each.topic, each.partition, each.offset, each.metadata or "")
             for each in found
@@ -65,33 +65,35 @@ class Transactions:
         }
 
     def write(self, messages: Sequence[Outgoing], marks: Sequence[Mark]) -> None:
-        """All of it, or nothing. A broker that goes away is waited for as long as the address allows."""
+        """All of it, or nothing. A broker that goes away is waited for as long as the address allows, for all steps and tries
+        together; then the run ends, and what was begun is given up by the broker, or by the run that goes on."""
         deadline = self._clock() + self._address.timeout
-        while not self._tried(messages, marks):
+        while not self._tried(messages, marks, deadline):
             if self._clock() > deadline:
                 raise gone(self._address, self._address.timeout)
 
-    def _tried(self, messages: Sequence[Outgoing], marks: Sequence[Mark]) -> bool:
+    def _tried(self, messages: Sequence[Outgoing], marks: Sequence[Mark], deadline: float) -> bool:
         """False if the transaction was given up, and can be tried again."""
         try:
             self._producer.begin_transaction()
             for message in messages:
-                self._produce(message)
+                self._produce(message, deadline)
             if marks:
                 told = [self._kafka.TopicPartition(m.topic, m.partition, m.offset, m.word) for m in marks]
                 self._retried(
-                    lambda: self._producer.send_offsets_to_transaction(told, self._group.consumer_group_metadata(), _CALL)
+                    lambda: self._producer.send_offsets_to_transaction(told, self._group.consumer_group_metadata(), _CALL),
+                    deadline,
                 )
-            self._retried(lambda: self._producer.commit_transaction(_CALL))
+            self._retried(lambda: self._producer.commit_transaction(_CALL), deadline)
         except self._kafka.KafkaException as failure:
             error = failure.args[0]
             if error.fatal() or not error.txn_requires_abort():
                 raise _broken(self._address, error.str()) from None
-            self._retried(lambda: self._producer.abort_transaction(_CALL))
+            self._retried(lambda: self._producer.abort_transaction(_CALL), deadline)
             return False
         return True
 
-    def _produce(self, message: Outgoing) -> None:
+    def _produce(self, message: Outgoing, deadline: float) -> None:
         while True:
             try:
                 self._producer.produce(
@@ -99,11 +101,12 @@ class Transactions:
                 )
                 return
             except BufferError:  # the library's queue is full: let it send
+                if self._clock() > deadline:
+                    raise gone(self._address, self._address.timeout) from None
                 self._producer.poll(0.1)
 
-    def _retried(self, call: Callable[[], object], patience: float | None = None) -> None:
-        """Calls again what may be called again, as long as a broker may be away."""
-        deadline = self._clock() + (self._address.timeout if patience is None else patience)
+    def _retried(self, call: Callable[[], object], deadline: float) -> None:
+        """Calls again what may be called again, until it is too late."""
         while True:
             try:
                 call()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Protocol, assert_never
@@ -24,7 +24,7 @@ from scepter.kernel.lineage import Lineage
 from scepter.kernel.operator import Operator
 from scepter.kernel.pairing import Pairing
 from scepter.kernel.rounds import Anew, PathsWithin, Recall
-from scepter.kernel.rows import Mask, Rows
+from scepter.kernel.rows import Mask, Rows, empty
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.dataset import Dataset, Graph
 from scepter.kernel.static import Static
@@ -45,6 +45,7 @@ from scepter.physical.event_nodes import Contradictions, ItemGraphs, Recognise
 from scepter.physical.instant_nodes import Asked, EventScan, Ordered, Paired, RowExtend, Sliced, TimeGroup, Tracked
 from scepter.physical.instant_nodes import Remembered as Remembered_
 from scepter.physical.nodes import Node, TripleScan
+from scepter.physical.stages import Received
 from scepter.physical.time_nodes import (
     AnsweredOnce,
     Answers,
@@ -61,7 +62,7 @@ from scepter.physical.time_nodes import (
 from scepter.physical.unit_nodes import GraphScan
 from scepter.physical.window_nodes import Fixed, ItemScan
 from scepter.rdf.hashing import TermKey
-from scepter.rdf.terms import IRI
+from scepter.rdf.terms import IRI, Triple
 from scepter.timeline import TimeKind
 
 
@@ -86,6 +87,8 @@ class Surroundings:
     context: Context = field(default_factory=Context)
     events: Occurring | None = None
     """What operators on occurrences share; None where there are none."""
+    consequences: Callable[[Triple], Iterable[Triple]] | None = None
+    """What a streamed triple stands for in snapshots; None for itself alone."""
     parts: list[str] = field(default_factory=list)
     """The labels of the parts of the pattern that select events, by their number in the lineage."""
     remembered: dict[int, Remembered] = field(default_factory=dict)
@@ -158,7 +161,7 @@ def leaf_groups(leaves: Sequence[Node], around: Surroundings) -> list[LeafGroup]
                 together.setdefault((ItemScan, frozenset(named)), []).append(place)
             case Recognise(streams=named) | ItemGraphs(streams=named) | Contradictions(streams=named):
                 together.setdefault((Recognise, None if named is None else frozenset(named)), []).append(place)
-            case Inline() | StaticScan() | Fixed():
+            case Inline() | StaticScan() | Fixed() | Received():
                 timeless.append(place)
             case _:
                 raise AssertionError(f"{type(leaf).__name__} is no leaf")
@@ -180,6 +183,8 @@ def _initial(leaf: Node, around: Surroundings) -> Rows:
         return inline_rows(leaf, around.key, around.texts)
     if isinstance(leaf, Fixed):
         return fixed_rows(leaf, around)
+    if isinstance(leaf, Received):
+        return empty(len(leaf.schema.variables))
     assert isinstance(leaf, StaticScan)
     context = around.within(leaf.sources)
     return static_rows(leaf, context.graph, context, around.key, around.texts)

@@ -34,6 +34,22 @@ class Lineage:
         none = np.full(len(event), NO_LINEAGE, np.int64)
         return self._append(left=none, right=none, part=np.full(len(event), part, np.int64), event=event, name=name)
 
+    def leaves_of(self, part: Int64, event: Int64, name: Int64) -> Int64:
+        """A leaf for each event that is one (not below zero), of the part that selected it."""
+        found = np.full(len(event), NO_LINEAGE, np.int64)
+        some = np.flatnonzero(event >= 0)
+        none = np.full(len(some), NO_LINEAGE, np.int64)
+        found[some] = self._append(left=none, right=none, part=part[some], event=event[some], name=name[some])
+        return found
+
+    def told(self, leaves: Int64) -> tuple[Int64, Int64, Int64]:
+        """The part, the event and the name's ref of each leaf; below zero where there is none."""
+        some = np.flatnonzero(leaves != NO_LINEAGE)
+        found = tuple(np.full(len(leaves), -1, np.int64) for _ in range(3))
+        for column, name in zip(found, ("part", "event", "name"), strict=True):
+            column[some] = self._columns[name][leaves[some]]
+        return found[0], found[1], found[2]
+
     def part(self, nodes: Int64, parts: Int64) -> None:
         """Say which part each of some leaves is of."""
         self._columns["part"][nodes] = parts

@@ -108,9 +108,9 @@ class Lifter:
         writer.salts[:] = np.where(events.of_row >= 0, events.of_row, 0) + run.salt + 1
         run.salt += len(events.rows)
         batch = self._batch(rows, writer, events, stream_index, run.kind)
-        for fault in writer.faults:
-            if events.of_row[fault.row] >= 0:
-                dead_letter(self._letter(rows, fault.row, fault.reason, source))
+        for row, reason in [*((fault.row, fault.reason) for fault in writer.faults), *sorted(rows.faults.items())]:
+            if events.of_row[row] >= 0:
+                dead_letter(self._letter(rows, row, reason, source))
         return batch, taken
 
     # ------------------------------------------------------------------ events

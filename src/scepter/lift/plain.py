@@ -61,8 +61,8 @@ def row_quads(mapping: Mapping, iterator: str | None, rows: Rows, source: str, d
             for graph in graphs:
                 for row, quad in _pair_quads(writer, each.subject, predicate, object, graph, rows.count):
                     found[row].append(quad)
-    for fault in writer.faults:
-        dead_letter(DeadLetter(source, rows.line(fault.row), fault.reason, rows.text(fault.row)))
+    for row, reason in [*((fault.row, fault.reason) for fault in writer.faults), *sorted(rows.faults.items())]:
+        dead_letter(DeadLetter(source, rows.line(row), reason, rows.text(row)))
     for quads in found:
         yield from dict.fromkeys(quads)
 

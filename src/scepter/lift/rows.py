@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -31,6 +31,10 @@ class Rows(Protocol):
     def text(self, row: int) -> str:
         """A row as a person would look for it."""
 
+    @property
+    def faults(self) -> Mapping[int, str]:
+        """What is wrong with rows whose fields are no values, as far as columns were asked for."""
+
 
 @dataclass(slots=True)
 class TableRows:
@@ -38,6 +42,8 @@ class TableRows:
 
     table: pa.Table
     lines: Callable[[int], int | None] = lambda row: row + 1
+    faults: dict[int, str] = field(default_factory=dict)
+    """None: the types of a table's columns are known before its rows."""
     _columns: dict[str, Column] = field(default_factory=dict)
 
     @property
@@ -99,6 +105,7 @@ class DocumentRows:
 
     items: Sequence[Any]
     lines: Sequence[int | None]
+    faults: dict[int, str] = field(default_factory=dict)
     _paths: dict[str, Path] = field(default_factory=dict)
     _columns: dict[str, Column] = field(default_factory=dict)
 
@@ -112,7 +119,11 @@ class DocumentRows:
         found = self._columns.get(reference)
         if found is None:
             path = parse_path(reference)
-            found = self._columns[reference] = value_column([path.value(item) for item in self.items])
+            values = [path.value(item) for item in self.items]
+            for row, value in enumerate(values):
+                if isinstance(value, dict) or (isinstance(value, list) and any(isinstance(each, dict) for each in value)):
+                    self.faults.setdefault(row, f"{reference} is an object where the mapping wants a value")
+            found = self._columns[reference] = value_column(values)
         return found
 
     def typed(self, reference: str) -> pa.Array | None:

@@ -20,6 +20,7 @@ from scepter.errors import nearest
 from scepter.lift.rows import TableRows
 from scepter.rdf.batch import DeadLetter
 from scepter.rdf.source import DeadLetterTaker
+from scepter.rdf.untimed import NO_COLUMN
 
 _BLOCK: Final = 2 << 20
 _PATIENCE: Final = 64 << 20
@@ -85,7 +86,7 @@ def tell_missing(missing: Sequence[str], names: Sequence[str], source: str, dead
     for name in missing:
         close = nearest(name, names)
         hint = f"; did the mapping mean {close}?" if close else f"; it has {', '.join(names[:20])}"
-        dead_letter(DeadLetter(source, 1, f"there is no column {name}{hint}"))
+        dead_letter(DeadLetter(source, 1, f"{NO_COLUMN}{name}{hint}"))
 
 
 def _first_record(text: bytes) -> int:

@@ -14,7 +14,7 @@ from scepter.errors import Diagnostic, QueryError, Severity, Source, Span, neare
 from scepter.lower.epsparql_checks import check_time, grouped, unbounded
 from scepter.lower.epsparql_names import bound_names
 from scepter.lower.expressions import AGGREGATES, FUNCTIONS, Clause, Place
-from scepter.lower.result import Lowered, NamedGraph
+from scepter.lower.result import Lowered, NamedGraph, dialect_note
 from scepter.lower.sparql import GroupLowering
 from scepter.lower.subselect import lower_subselect, ordered_scope
 from scepter.rdf.terms import IRI, BlankNode, Literal
@@ -38,7 +38,7 @@ def lower_epsparql(document: syntax.EpsparqlDocument, source: Source) -> Lowered
         Program((TimedProgram(asked, rules, streams),)),
         "ep-sparql",
         source,
-        tuple(warning for each in lowerings for warning in each.warnings),
+        (*_notes(document), *(warning for each in lowerings for warning in each.warnings)),
         tuple(sorted(graphs.values(), key=lambda graph: graph.span.start)),
         streams,
         document.prefixes,
@@ -49,6 +49,12 @@ def lower_epsparql(document: syntax.EpsparqlDocument, source: Source) -> Lowered
         asks=any(isinstance(query.result, Ask) for query in asked),
         names=(None,) * len(asked),
     )
+
+
+def _notes(document: syntax.EpsparqlDocument) -> list[Diagnostic]:
+    if document.unprefixed is None:
+        return []
+    return [dialect_note("names without prefixes are the paper's", "names relative to BASE", document.unprefixed)]
 
 
 def _rule(query: TimedQuery, source: Source) -> Rule:

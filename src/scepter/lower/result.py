@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from scepter.algebra.query import Program, Stream
-from scepter.errors import Diagnostic, Source, Span, nearest, option_error
+from scepter.errors import Diagnostic, Severity, Source, Span, nearest, option_error
 from scepter.rdf.terms import IRI
 
 TITLES = {"ep-sparql": "EP-SPARQL", "spaseq": "SPAseq", "obep": "OBEP", "rsep-ql": "RSEP-QL", "sparkwave": "Sparkwave"}
@@ -17,6 +17,11 @@ class NamedGraph:
 
     iri: IRI
     span: Span
+
+
+def dialect_note(construct: str, reading: str, span: Span) -> Diagnostic:
+    """The note that says what a dialect's words were read as."""
+    return Diagnostic("dialect", f"{construct}, and read as {reading}", span, severity=Severity.WARNING)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeVar, assert_never
 
 from scepter.algebra.patterns import Pattern, Project
@@ -11,21 +11,29 @@ from scepter.algebra.scope import in_scope
 from scepter.algebra.windows import EventPattern, Landmark, Policy, RelationToStream, Report, TimeWindow, WindowedQuery
 from scepter.errors import Diagnostic, Severity, Source, Span, nearest, query_error
 from scepter.lower.circles import refuse_circle
+from scepter.lower.dialects import Reading, as_sparkwave, check_mixture, notes_of
 from scepter.lower.result import Lowered, NamedGraph
 from scepter.lower.rsepql_events import Events
 from scepter.lower.rsepql_patterns import Checked, WindowedGroups, template_triple, unbound_column
 from scepter.lower.rsepql_windows import Windows, lower_policy
+from scepter.lower.sparkwave import lower_sparkwave
 from scepter.lower.subselect import lower_subselect
 from scepter.lower.times import carry_times
 from scepter.rdf.terms import IRI
 from scepter.syntax import rsepql_tree as syntax
 from scepter.syntax import tree
+from scepter.syntax.sparkwave_tree import SparkwaveDocument
 
 C = TypeVar("C", syntax.PolicyClause, syntax.ReportClause)
 
 
 def lower_rsepql(document: syntax.RsepqlDocument, source: Source) -> Lowered:
     """The program of an RSEP-QL file. Raises QueryError (without a source)."""
+    for query in document.queries:
+        check_mixture(query)
+        reading = as_sparkwave(query)
+        if reading is not None:
+            return _as_sparkwave(document, query, reading, source)
     lowered = [_QueryLowering(query) for query in document.queries]
     queries = tuple(each.lower() for each in lowered)
     _check_registered(document.queries, queries)
@@ -46,6 +54,19 @@ def lower_rsepql(document: syntax.RsepqlDocument, source: Source) -> Lowered:
         asks=any(isinstance(q.result, Ask) for q in queries),
         names=tuple(None if q.register is None else q.register.name.iri.value for q in document.queries),
     )
+
+
+def _as_sparkwave(document: syntax.RsepqlDocument, query: syntax.RsepqlQuery, reading: Reading, source: Source) -> Lowered:
+    """A query that only Sparkwave's operators answer; alone, since a file is in one language."""
+    if len(document.queries) > 1:
+        raise query_error(
+            "mixed-dialects",
+            f"{reading.note.message}: such a query stands alone in its file",
+            reading.note.span,
+            help="give the other queries files of their own",
+        )
+    read = lower_sparkwave(SparkwaveDocument((reading.query,), (), (), document.prefixes), source)
+    return replace(read, warnings=(reading.note, *read.warnings))
 
 
 def _check_registered(written: tuple[syntax.RsepqlQuery, ...], queries: tuple[WindowedQuery, ...]) -> None:
@@ -88,6 +109,7 @@ class _QueryLowering:
 
     def lower(self) -> WindowedQuery:
         self.windows = Windows.of(self.query)
+        self.warnings += notes_of(self.query)
         policy = self._clause(syntax.PolicyClause, "POLICY")
         events = Events.of(self.query, self.windows, None if policy is None else lower_policy(policy.name, policy.name_span))
         groups = WindowedGroups(Checked(self.warnings), windows=self.windows, events=events)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import assert_never
 
 from scepter.algebra.expressions import Constant, Expression, Variable
-from scepter.algebra.patterns import Graph, Node, Pattern, TriplePattern
+from scepter.algebra.patterns import Graph, Join, Node, Pattern, TriplePattern, Union, Values
 from scepter.algebra.windows import window_graph
-from scepter.errors import Diagnostic, QueryError, Severity, nearest, query_error
+from scepter.errors import Diagnostic, QueryError, Severity, Span, nearest, query_error
 from scepter.lower.expressions import Clause, Place
 from scepter.lower.rsepql_events import Events
 from scepter.lower.rsepql_windows import Windows
@@ -56,11 +57,23 @@ class WindowedGroups(GroupLowering):
         match element:
             case syntax.MatchClause():
                 return self.events.match(element)
-            case syntax.WindowClause(name, group, span):
+            case syntax.WindowClause(tree.Var() as name, group, span):
+                return self._each_window(name, group, span, outer)
+            case syntax.WindowClause(syntax.Name() as name, group, span):
                 window = window_graph(self.windows.use(name, "WINDOW"))
                 return Graph(Constant(window, name.span), self.group(group, outer), span)
             case _:
                 raise AssertionError(f"no element of RSEP-QL: {element!r}")
+
+    def _each_window(self, name: tree.Var, group: tree.Group, span: Span, outer: frozenset[str]) -> Pattern:
+        """RSP-QL's `WINDOW ?w { … }`: in each window that is declared, and ?w is its name."""
+        variable = Variable(name.name, name.span)
+        found: list[Pattern] = []
+        for window in self.windows.declared:
+            self.windows.used.add(window.name)
+            content = Graph(Constant(window_graph(window.name), name.span), self.group(group, outer), span)
+            found.append(Join(content, Values((variable,), ((window.name,),))))
+        return reduce(Union, found)
 
 
 def unbound_column(variable: tree.Var, clause: str, visible: Iterable[str]) -> QueryError:

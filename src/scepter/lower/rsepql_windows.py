@@ -79,7 +79,8 @@ def _nearest(name: str, known: Iterable[str]) -> str | None:
     return None if close is None else parts[close]
 
 
-def _extent(extent: syntax.LandmarkExtent | syntax.RangeExtent) -> Landmark | TimeWindow:
+def _extent(extent: syntax.LandmarkExtent | syntax.RangeExtent | syntax.CountExtent) -> Landmark | TimeWindow:
+    assert not isinstance(extent, syntax.CountExtent)  # read as Sparkwave's, or refused (lower/dialects)
     if isinstance(extent, syntax.LandmarkExtent):
         return _landmark(extent)
     width = _duration("RANGE", extent.width, extent.width_span)

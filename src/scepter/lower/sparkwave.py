@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from scepter.algebra.continuous import ContinuousQuery, PeriodicQuery
@@ -15,7 +15,7 @@ from scepter.algebra.windows import Report
 from scepter.errors import Diagnostic, Severity, Source, Span, nearest, query_error
 from scepter.lower.circles import refuse_circle
 from scepter.lower.expressions import Clause, Place
-from scepter.lower.result import Lowered, NamedGraph
+from scepter.lower.result import Lowered, NamedGraph, dialect_note
 from scepter.lower.sparkwave_windows import lower_windows
 from scepter.lower.sparql import GroupLowering
 from scepter.lower.subselect import lower_subselect
@@ -94,6 +94,7 @@ class _QueryLowering:
     static: list[NamedGraph] = field(default_factory=list)
 
     def lower(self) -> ContinuousQuery | PeriodicQuery:
+        self.query = self._read_dialects(self.query)
         windows = lower_windows(self.query)
         self.warnings += windows.warnings
         self.static += self._from_graphs()
@@ -114,6 +115,26 @@ class _QueryLowering:
             )
         self._check_continuous(pattern)
         return ContinuousQuery(result, windows.continuous, pattern, names, windows.otherwise)
+
+    def _read_dialects(self, query: syntax.SparkwaveQuery) -> syntax.SparkwaveQuery:
+        """C-SPARQL's AGGREGATE as the pattern joined with its groups; notes on what was read as what."""
+        if query.bare:
+            self._note("triples with bare IRIs are the prototype's oldest files", "SELECT * over their pattern", query.span)
+        group = query.group
+        for clause in query.aggregates:
+            keys = tuple(tree.SelectItem(key, None, key.span) for key in clause.keys)
+            value = tree.SelectItem(clause.variable, clause.call, clause.span)
+            grouped = tree.Modifiers(group_by=tuple(tree.GroupKey(key, None, key.span) for key in clause.keys))
+            select = tree.SelectClause((*keys, value), False, False, clause.span)
+            counted = tree.Group((tree.SubSelect(select, query.group, grouped, clause.span),), clause.span)
+            parts = (tree.Alternatives((each,), clause.span) for each in (group, counted))
+            group = tree.Group((*parts, *clause.filters), group.span)
+            reading = f"a sub-SELECT with GROUP BY {' '.join(f'?{key.name}' for key in clause.keys)}, joined with the pattern"
+            self._note("AGGREGATE is C-SPARQL's", reading, clause.span)
+        return replace(query, group=group, aggregates=())
+
+    def _note(self, construct: str, reading: str, span: Span) -> None:
+        self.warnings.append(dialect_note(construct, reading, span))
 
     def _select(self) -> tree.SubSelect:
         """CONSTRUCT and ASK take all variables of the pattern."""

@@ -5,24 +5,22 @@ The fields of these classes are the schema of `explain --format json` (version `
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from scepter.algebra.notation import Notation
 from scepter.algebra.query import Query
 from scepter.algebra.text import format_node
-from scepter.algebra.timed import SPELLING
 from scepter.physical import nodes as plan_nodes
 from scepter.physical.automaton import Automaton, automaton_of
 from scepter.physical.metrics import Metrics
 from scepter.physical.notes import notes_of, warnings_of
 from scepter.physical.outline import Outlined, outlined
-from scepter.physical.partitioning import Partitioning, partitioning
+from scepter.physical.partitioning import Partitioning, unit_partitioning
 from scepter.physical.plan import PhysicalPlan, UnitPlan, exact_reason
 from scepter.physical.tree import Node
 from scepter.physical.unit_nodes import Sequence as SequenceNode
-from scepter.physical.wording import title
+from scepter.physical.wording import readable, title
 from scepter.rdf.terms import IRI
 
 SCHEMA = "scepter-explain/2"
@@ -73,8 +71,8 @@ class UnitFacts:
     operators: tuple[OperatorFacts, ...]
     tree: Node
     """The operators as a tree, with what exact evaluators do inside."""
-    partitioning: Partitioning | None
-    """How a sequence is divided; None for what runs in one task."""
+    partitioning: Partitioning
+    """How it is divided, and why so."""
     automaton: Automaton | None
     """Of a sequence: its states and transitions."""
     warnings: tuple[str, ...]
@@ -129,24 +127,11 @@ def _unit(
         predicates=predicates,
         operators=tuple(_operator(node, numbered, about, notation, work) for node in numbered),
         tree=_tree(unit.root, numbered, about, notation, work),
-        partitioning=None if sequence is None else partitioning(sequence.plan),
+        partitioning=unit_partitioning(unit, plan.facts),
         automaton=None if sequence is None else automaton_of(sequence.plan, notation),
         warnings=warnings_of(unit),
         algebra=format_node(unit.unit, notation.prefixes) if isinstance(unit.unit, Query) else None,
     )
-
-
-_TIME = re.compile(rf"(?:_:)?({'|'.join(SPELLING)})\b")
-_GENERATED = re.compile(r"\??_:[\w.]+")
-
-
-def readable(text: str) -> str:
-    """A node's line in the user's words: time functions as they are written, generated names as a dot.
-
-    >>> readable("Extend _:GETDURATION() AS ?took by ?_:row0")
-    'Extend getDURATION() AS ?took by ·'
-    """
-    return _GENERATED.sub("·", _TIME.sub(lambda found: SPELLING[found[1]], text))
 
 
 def _place(node: plan_nodes.Node, numbered: list[plan_nodes.Node]) -> int:

@@ -12,13 +12,15 @@ from scepter.algebra.query import Ask, Construct, Counting, Query, Result, Resum
 from scepter.algebra.timed import TimedProgram
 from scepter.algebra.windows import WindowedQuery
 from scepter.physical.event_outline import event_notes
-from scepter.physical.partitioning import partitioning
+from scepter.physical.facts import Facts
+from scepter.physical.partitioning import unit_partitioning
 from scepter.physical.plan import PhysicalPlan, UnitPlan
 from scepter.physical.sequence_plan import QueryPlan
+from scepter.physical.stages import Stages, stages
 from scepter.physical.triple_outline import continuous_notes, periodic_notes
 from scepter.physical.unit_nodes import Sequence, Snapshot
 from scepter.physical.window_outline import windowed_notes
-from scepter.physical.wording import division
+from scepter.physical.wording import division, listed, readable
 
 
 def notes_of(unit: UnitPlan, plan: PhysicalPlan, notation: Notation) -> Iterator[str]:
@@ -29,7 +31,8 @@ def notes_of(unit: UnitPlan, plan: PhysicalPlan, notation: Notation) -> Iterator
     yield from _of_unit(unit, plan, notation)
     yield f"columns: {'; '.join(f'not all of it: {reason}' for reason in unit.exact) or 'all of it'}"
     yield f"time: {_time(plan)}"
-    yield f"partitioning: {_partitioning(unit)}"
+    yield f"partitioning: {_partitioning(unit, plan.facts)}"
+    yield from (f"stages: {sentence}" for sentence in _stages(unit, notation))
     yield f"predicates: {_predicates(unit, notation)}"
     if isinstance(unit.unit, Query) and isinstance(unit.root, Sequence):
         yield from (f"release: {sentence}" for sentence in _release(unit.root.plan))
@@ -80,19 +83,17 @@ def _time(plan: PhysicalPlan) -> str:
     return f"{kind}, assumed from the query: no stream has been looked at" if plan.assumed else kind
 
 
-_ONE_TASK = {
-    TimedProgram: "a solution may join occurrences from anywhere in the streams",
-    EventQuery: "an occurrence may be made of items of all streams",
-    WindowedQuery: "an evaluation needs the whole content of its windows",
-    ContinuousQuery: "a match may join any triples that count at the same time",
-    PeriodicQuery: "an evaluation needs the whole content of its windows",
-}
+def _partitioning(unit: UnitPlan, facts: Facts) -> str:
+    return division(unit_partitioning(unit, facts))
 
 
-def _partitioning(unit: UnitPlan) -> str:
-    if isinstance(unit.root, Sequence) and isinstance(unit.unit, Query):
-        return division(partitioning(unit.root.plan))
-    return f"one task on Spark; {_ONE_TASK.get(type(unit.unit), 'nothing says how it could be divided')}"
+def _stages(unit: UnitPlan, notation: Notation) -> Iterator[str]:
+    """What runs where events are read, and what crosses to the buckets of the key."""
+    found = None if isinstance(unit.root, Sequence) else stages(unit.root)
+    if isinstance(found, Stages):
+        read = "; ".join(readable(node.line(notation)) for node in found.below)
+        yield f"where events are read: {read}"
+        yield f"in buckets of {listed(found.variables)}: all above"
 
 
 def _predicates(unit: UnitPlan, notation: Notation) -> str:

@@ -6,8 +6,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
-from scepter.algebra.query import Ask, Counting, Select, Selection, Sliding, Tumbling
+from scepter.algebra.continuous import PeriodicQuery
+from scepter.algebra.patterns import Group
+from scepter.algebra.query import Ask, Counting, Program, Select, Selection, Sliding, Tumbling
+from scepter.algebra.walk import walk
+from scepter.algebra.windows import RelationToStream, WindowedQuery
+from scepter.physical.facts import Facts
+from scepter.physical.horizon import horizon
+from scepter.physical.plan import UnitPlan
 from scepter.physical.sequence_plan import Chain, NegationPlan, QueryPlan
+from scepter.physical.stages import Stages, Undivided, stages
+from scepter.physical.unit_nodes import Sequence
 
 
 class PartitionKind(Enum):
@@ -54,6 +63,42 @@ def partitioning(plan: QueryPlan) -> Partitioning:
     if free and not isinstance(plan.window, Counting):
         return _by_found_key(plan, free)
     return _by_time(plan, _no_key(plan, candidates, obstacles))
+
+
+def unit_partitioning(unit: UnitPlan, facts: Facts) -> Partitioning:
+    """How the work of any unit is divided, and why so: by the key of its sequence or of its stages, else over history by slices
+    of time, as long as what its answers can look back."""
+    if unit.entailed:
+        why = "its events come with all that they entail"
+    elif isinstance(unit.root, Sequence):
+        if unit.root.flattened is None:
+            return partitioning(unit.root.plan)
+        why = "what the ontology entails is found with all events at hand"
+    else:
+        found = stages(unit.root)
+        if isinstance(found, Stages) and not unit.ranked:
+            listed = ", ".join(f"?{name}" for name in found.variables)
+            why = f"all rows of an answer agree in {listed}"
+            return Partitioning(PartitionKind.KEY, why, variables=found.variables, merges=found.merges)
+        why = found.why if isinstance(found, Undivided) else "it orders its rows itself"
+    assert facts.kind is not None
+    back = horizon(Program((unit.unit,)), facts.kind, facts.time_unit, facts.policy) if sliceable(unit) else None
+    if back is not None:
+        told = f"{why}, but no answer looks back further than {back} ticks: history can be cut into overlapping slices"
+        return Partitioning(PartitionKind.SLICES, told)
+    return Partitioning(PartitionKind.ONE, why)
+
+
+def sliceable(unit: UnitPlan) -> bool:
+    """Whether the answers of a stretch of time depend on events alone: not on the evaluation before (ISTREAM, DSTREAM), nor on
+    whether there has been any event at all (an aggregate that counts empty windows)."""
+    match unit.unit:
+        case WindowedQuery(output=output) if output is not RelationToStream.RSTREAM:
+            return False
+        case WindowedQuery(pattern=pattern) | PeriodicQuery(pattern=pattern):
+            return all(group.keys for group in walk(pattern) if isinstance(group, Group))
+        case _:
+            return True
 
 
 def _by_key(plan: QueryPlan, slots: tuple[int, ...], why: str) -> Partitioning:

@@ -16,7 +16,7 @@ from scepter.algebra.timed import TimedProgram
 from scepter.algebra.timed_bounds import counts_units
 from scepter.algebra.walk import find, walk
 from scepter.algebra.windows import Landmark, Policy, RelationToStream, Report, StreamWindow, WindowedQuery
-from scepter.errors import option_error
+from scepter.errors import Diagnostic, QueryError, Span, option_error
 from scepter.ontology.schema import Schema
 from scepter.physical.continuous import Core, can_repeat, columnar_core, is_monotone
 from scepter.physical.entailment import entailment_of
@@ -30,9 +30,9 @@ from scepter.physical.sequence_planner import plan_query
 from scepter.physical.timed_leaves import TimedFacts
 from scepter.physical.timed_patterns import decides_late, is_ordered
 from scepter.physical.timed_plan import plan_program
-from scepter.physical.unit_nodes import Sequence, Snapshot, Solutions, TripleStar, graph_scans
+from scepter.physical.unit_nodes import Refused, Sequence, Snapshot, Solutions, TripleStar, graph_scans
 from scepter.physical.window_nodes import Output, Step, When
-from scepter.physical.window_plan import NotPlanned, Reporting, WindowFacts, WindowOn, plan_periodic, plan_windowed
+from scepter.physical.window_plan import Reporting, WindowFacts, WindowOn, plan_periodic, plan_windowed
 from scepter.rdf.terms import IRI
 from scepter.timeline import MICROSECONDS, Duration, TimeKind
 
@@ -143,15 +143,13 @@ def _lifted(program: TimedProgram, facts: Facts) -> Node | None:
 
 
 def _windowed(query: WindowedQuery, facts: Facts) -> _Made:
-    if facts.exact:
-        return _Made(Snapshot(query, _ASKED))
     policy = Policy(facts.policy or Policy.UNRESTRICTED.value)
     try:
         windows = {window.name: _window(window, facts) for window in query.windows}
-        known = WindowFacts(_reporting(query, windows, facts), policy, facts.counts(query))
-        root, ranked = plan_windowed(query, windows, known)
-    except (NotPlanned, ValueError) as reason:  # what is wrong with a duration is told with its place when the run is set up
-        return _Made(Snapshot(query, str(reason)))
+    except QueryError as error:
+        return _Made(Refused(query, error))
+    known = WindowFacts(_reporting(query, windows, facts), policy, facts.counts(query), _ASKED if facts.exact else "")
+    root, ranked = plan_windowed(query, windows, known)
     return _Made(root, ranked=ranked)
 
 
@@ -160,11 +158,22 @@ def _window(window: StreamWindow, facts: Facts) -> WindowOn:
     extent = window.extent
     if isinstance(extent, Landmark):
         if extent.kind is TimeKind.DATETIME and facts.kind is TimeKind.INTEGER:
-            raise NotPlanned("the landmark is a dateTime, but the streams' timestamps are integers")
+            message = "the landmark is a dateTime, but the streams' timestamps are integers"
+            raise QueryError(Diagnostic("time-kind", message, extent.span))
         units = 1 if extent.kind is facts.kind else MICROSECONDS[facts.time_unit]
         return WindowOn((window.stream,), None, Step(1), extent.instant * units)
-    step = (extent.step or Duration(1, bare=True)).ticks(facts.kind, facts.time_unit)
-    return WindowOn((window.stream,), extent.width.ticks(facts.kind, facts.time_unit), Step(step))
+    step = _ticks(extent.step or Duration(1, bare=True), facts, extent.span, "a longer")
+    return WindowOn((window.stream,), _ticks(extent.width, facts, extent.span, "a longer"), Step(step))
+
+
+def _ticks(duration: Duration, facts: Facts, span: Span | None, which: str = "another") -> int:
+    """A duration on the run's time line; an error of the query if it has none there."""
+    assert facts.kind is not None
+    try:
+        return duration.ticks(facts.kind, facts.time_unit)
+    except ValueError as error:
+        advice = f"choose {which} window or a finer --time-unit"
+        raise QueryError(Diagnostic("duration", str(error), span, advice)) from None
 
 
 def _reporting(query: WindowedQuery, windows: dict[IRI, WindowOn], facts: Facts) -> Reporting:
@@ -217,25 +226,29 @@ def _unflattened(query: ContinuousQuery | PeriodicQuery, facts: Facts) -> str:
 
 
 def _periodic(query: PeriodicQuery, facts: Facts) -> _Made:
-    if facts.exact or (why := _unflattened(query, facts)):
-        return _Made(Snapshot(query, _ASKED if facts.exact else why))
-    assert facts.kind is not None
     try:
-        (step,) = {source.step.ticks(facts.kind, facts.time_unit) for source in query.sources}
+        grid = Step(_step(query, facts), facts.start)
         streams: dict[int, list[IRI]] = {}
         for source in query.sources:
-            streams.setdefault(source.range.ticks(facts.kind, facts.time_unit), []).append(source.stream.iri)
-    except ValueError as error:
-        return _Made(Snapshot(query, str(error)))  # told with its place when the run is set up
-    grid = Step(step, facts.start)
+            streams.setdefault(_ticks(source.range, facts, source.span), []).append(source.stream.iri)
+    except QueryError as error:
+        return _Made(Refused(query, error))
     windows = [WindowOn(tuple(dict.fromkeys(iris)), width, grid) for width, iris in streams.items()]
-    try:
-        root, ranked = plan_periodic(
-            query.pattern, windows, grid, facts.counts(query), every=query.report is Report.WINDOW_CLOSE
-        )
-    except NotPlanned as reason:
-        return _Made(Snapshot(query, str(reason)))
+    exact = _ASKED if facts.exact else _unflattened(query, facts)
+    every = query.report is Report.WINDOW_CLOSE
+    root, ranked = plan_periodic(query.pattern, windows, grid, facts.counts(query), every=every, exact=exact)
     return _Made(root, ranked=ranked)
+
+
+def _step(query: PeriodicQuery, facts: Facts) -> int:
+    """The one step of a query's windows, in ticks."""
+    first = query.sources[0]
+    step = _ticks(first.step, facts, first.span)
+    for source in query.sources[1:]:
+        if _ticks(source.step, facts, source.span) != step:
+            message = f"all periodic windows of a query have one step, and here are two: {first.step} and {source.step}"
+            raise QueryError(Diagnostic("mixed-steps", message, source.span))
+    return step
 
 
 def _events(query: EventQuery, facts: Facts) -> _Made:

@@ -11,6 +11,7 @@ from functools import cached_property
 from scepter.algebra.continuous import ContinuousQuery
 from scepter.algebra.notation import Notation
 from scepter.algebra.query import Query, Unit
+from scepter.errors import QueryError
 from scepter.ontology.entailment import Flattened
 from scepter.physical.continuous import Core
 from scepter.physical.nodes import Leaf, Node, Schema, TripleScan
@@ -157,3 +158,30 @@ class Snapshot(Leaf):
     def line(self, notation: Notation) -> str:
         """Its name."""
         return "Snapshot, by terms"
+
+
+@dataclass(frozen=True)
+class Refused:
+    """Leaf: a unit that does not fit the streams' timestamps; the run is refused when it is set up."""
+
+    unit: Unit
+    error: QueryError
+
+    @property
+    def exact(self) -> str:
+        """What is wrong."""
+        return str(self.error.diagnostic.message)
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """None."""
+        return ()
+
+    @property
+    def schema(self) -> Schema:
+        """None: it gives no rows."""
+        return Schema(())
+
+    def line(self, notation: Notation) -> str:
+        """What is wrong."""
+        return f"Refused: {self.exact}"

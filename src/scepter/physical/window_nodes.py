@@ -11,8 +11,9 @@ from functools import cached_property
 
 from scepter.algebra.expressions import Aggregate, Expression, Variable
 from scepter.algebra.notation import Notation
-from scepter.algebra.patterns import TriplePattern
-from scepter.physical.nodes import Leaf, Node, Schema, Unary
+from scepter.algebra.patterns import Pattern, Project, TriplePattern
+from scepter.algebra.scope import in_scope
+from scepter.physical.nodes import Node, Schema
 from scepter.rdf.terms import IRI, Term
 
 
@@ -25,10 +26,15 @@ class Step:
 
 
 @dataclass(frozen=True)
-class ItemScan(Leaf):
+class ItemScan:
     """Leaf: the instants at which streams have items, each once for a batch. Rows bind nothing."""
 
     streams: tuple[IRI, ...]
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """None: it reads events."""
+        return ()
 
     @property
     def schema(self) -> Schema:
@@ -41,7 +47,7 @@ class ItemScan(Leaf):
 
 
 @dataclass(frozen=True)
-class Fixed(Leaf):
+class Fixed:
     """Leaf: rows that are there for ever: VALUES, or the static triples of a pattern."""
 
     variables: tuple[str, ...]
@@ -49,6 +55,11 @@ class Fixed(Leaf):
     triple: TriplePattern | None = None
     graph: IRI | None = None
     """Where the triple is matched; None is the default graph."""
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """None: it is known before any event."""
+        return ()
 
     @cached_property
     def schema(self) -> Schema:
@@ -67,15 +78,26 @@ class Fixed(Leaf):
 
 
 @dataclass(frozen=True)
-class Window(Unary):
+class Window:
     """Gives rows the validity of their item in a window: of a width and step, or from a landmark on."""
 
+    input: Node
     width: int | None
     step: Step
     landmark: int = 0
     """Without a width: the first instant."""
     timeless: bool = False
     """Whether its rows have no occurrence of their own: those of graphs, which are joined with events that have one."""
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """What is windowed."""
+        return (self.input,)
+
+    @property
+    def schema(self) -> Schema:
+        """Its input's."""
+        return self.input.schema
 
     def line(self, notation: Notation) -> str:
         """The window."""
@@ -84,10 +106,21 @@ class Window(Unary):
 
 
 @dataclass(frozen=True)
-class Coalesce(Unary):
+class Coalesce:
     """Each mapping once at a time: the union of a window's graphs, and DISTINCT."""
 
+    input: Node
     grid: Step | None
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """What is coalesced."""
+        return (self.input,)
+
+    @property
+    def schema(self) -> Schema:
+        """Its input's."""
+        return self.input.schema
 
     def line(self, notation: Notation) -> str:
         """Its name."""
@@ -95,11 +128,22 @@ class Coalesce(Unary):
 
 
 @dataclass(frozen=True)
-class NotStatic(Unary):
+class NotStatic:
     """Without the rows of triples that are static too, and so are there already."""
 
+    input: Node
     triple: TriplePattern
     graph: IRI | None
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """What is filtered."""
+        return (self.input,)
+
+    @property
+    def schema(self) -> Schema:
+        """Its input's."""
+        return self.input.schema
 
     def line(self, notation: Notation) -> str:
         """The pattern."""
@@ -178,9 +222,10 @@ class ValidityOuterJoin:
 
 
 @dataclass(frozen=True)
-class Group(Unary):
+class Group:
     """One row per group while it has members; without keys always one. Operands of aggregates are variables or None (`*`)."""
 
+    input: Node
     keys: tuple[str, ...]
     aggregates: tuple[tuple[str, Aggregate], ...]
     grid: Step | None
@@ -188,6 +233,11 @@ class Group(Unary):
     """Whether a group's occurrence is the hull of its members'."""
     apart: bool = False
     """Whether members of different occurrences are in different groups."""
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """The members."""
+        return (self.input,)
 
     @cached_property
     def schema(self) -> Schema:
@@ -200,6 +250,38 @@ class Group(Unary):
         """Keys and aggregates."""
         by = " by " + ", ".join(f"?{name}" for name in self.keys) if self.keys else ""
         return f"Group{by}: " + ", ".join(notation.expression(aggregate) for _, aggregate in self.aggregates)
+
+
+@dataclass(frozen=True)
+class WindowSnapshot:
+    """A pattern over what windows hold, by the exact evaluator, whenever that changes."""
+
+    pattern: Pattern
+    graphs: tuple[IRI | None, ...]
+    """Of each input of triples, the graph that it is part of; None is the default graph."""
+    triples: tuple[Node, ...]
+    events: tuple[Node, ...]
+    """What the pattern's MATCH stand for."""
+    grid: Step | None
+    exact: str
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """Triples, then event patterns."""
+        return (*self.triples, *self.events)
+
+    @cached_property
+    def schema(self) -> Schema:
+        """What the pattern binds."""
+        if isinstance(self.pattern, Project):
+            names = [variable.name for variable in self.pattern.variables]
+        else:
+            names = sorted(in_scope(self.pattern))
+        return Schema(tuple(name for name in names if not name.startswith("_:")))
+
+    def line(self, notation: Notation) -> str:
+        """Its name."""
+        return "Snapshot, by terms"
 
 
 class When(Enum):

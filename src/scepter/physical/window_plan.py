@@ -73,6 +73,18 @@ class Dataset:
     grid: Step | None
     events: tuple[Node, ...] = ()
     """The event patterns, by number."""
+    exact: str = ""
+    """Why the exact evaluator is asked for whatever the pattern is."""
+
+    def snapshot(self, pattern: Pattern, why: str) -> Node:
+        """The pattern by the exact evaluator, over the windows that it looks at."""
+        read = {graph.name.term for graph in find(pattern, Graph) if isinstance(graph.name, Constant)}
+        windows: list[tuple[IRI | None, WindowOn]] = [(None, window) for window in self.default]
+        windows += [(name, window) for name, some in self.named.items() if name in read for window in some]
+        every = TriplePattern(Variable("s"), Variable("p"), Variable("o"))
+        triples = tuple(window.over(nodes.TripleScan(every, window.streams)) for _, window in windows)
+        names = tuple(name for name, _ in windows)
+        return window_nodes.WindowSnapshot(pattern, names, triples, self.events, self.grid, why)
 
     def scan(self, triple: TriplePattern, graph: IRI | None) -> Node | None:
         """The streamed triples that match, each once while it is there; None in a graph that no window is part of."""
@@ -314,7 +326,23 @@ _SPOKEN = {"PathPattern": "a property path", "OrderBy": "ORDER BY inside", "Slic
 def report_of(
     pattern: Pattern, dataset: Dataset, report: Callable[[Node], window_nodes.Report]
 ) -> tuple[Node, bool]:  # fmt: skip
-    """The plan of a query's pattern up to its report, and whether that orders its rows. Raises NotPlanned."""
+    """The plan of a query's pattern up to its report, and whether that orders its rows. What is no tree of operators is asked
+    of the exact evaluator."""
+    try:
+        if dataset.exact:
+            raise NotPlanned(dataset.exact)
+        return _report_of(pattern, dataset, report)
+    except NotPlanned as reason:
+        return report(dataset.snapshot(pattern, str(reason))), _is_ordered(pattern)
+
+
+def _is_ordered(pattern: Pattern) -> bool:
+    while isinstance(pattern, Slice | Project | Distinct):
+        pattern = pattern.pattern
+    return isinstance(pattern, OrderBy)
+
+
+def _report_of(pattern: Pattern, dataset: Dataset, report: Callable[[Node], window_nodes.Report]) -> tuple[Node, bool]:
     parts = arranged(pattern)
     rows = plan_pattern(parts.pattern, dataset)
     order = []
@@ -334,7 +362,7 @@ def report_of(
 
 
 def plan_periodic(
-    pattern: Pattern, windows: Sequence[WindowOn], grid: Step, count: Count, *, every: bool = False
+    pattern: Pattern, windows: Sequence[WindowOn], grid: Step, count: Count, *, every: bool = False, exact: str = ""
 ) -> tuple[Node, bool]:  # fmt: skip
     """A periodic query: evaluated at every multiple of the step at which a window holds an item, or, with `every`, at all of
     them from the first item on (spec/50-sparkwave rule 2)."""
@@ -347,7 +375,7 @@ def plan_periodic(
     def report(rows: Node) -> window_nodes.Report:
         return window_nodes.Report(rows, items, when, window_nodes.Output.ALL, grid)
 
-    return report_of(pattern, Dataset(tuple(windows), {}, count, grid), report)
+    return report_of(pattern, Dataset(tuple(windows), {}, count, grid, (), exact), report)
 
 
 @dataclass(frozen=True, slots=True)
@@ -361,8 +389,7 @@ class Reporting:
 
 
 def plan_windowed(query: WindowedQuery, windows: Mapping[IRI, WindowOn], known: WindowFacts) -> tuple[Node, bool]:
-    """A query over named windows (spec/30-rsep-ql): each is a graph of its own, by the name that patterns call it. Raises
-    NotPlanned."""
+    """A query over named windows (spec/30-rsep-ql): each is a graph of its own, by the name that patterns call it."""
     reporting = known.reporting
     grid = reporting.step if reporting.when is window_nodes.When.MULTIPLES else None
     streams = tuple(dict.fromkeys(iri for window in windows.values() for iri in window.streams))
@@ -383,7 +410,7 @@ def plan_windowed(query: WindowedQuery, windows: Mapping[IRI, WindowOn], known: 
 
     named: dict[IRI, tuple[WindowOn, ...]] = {window_graph(name): (window,) for name, window in windows.items()}
     events = tuple(map(matched, query.events))
-    return report_of(query.pattern, Dataset((), named, known.count, grid, events), report)
+    return report_of(query.pattern, Dataset((), named, known.count, grid, events, known.exact), report)
 
 
 @dataclass(frozen=True, slots=True)
@@ -393,3 +420,5 @@ class WindowFacts:
     reporting: Reporting
     policy: Policy
     count: Count
+    exact: str = ""
+    """Why the exact evaluator is asked for."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import assert_never
 
 from scepter.algebra.query import Selection
+from scepter.algebra.timed import SPELLING
 from scepter.physical.automaton import Absence, Alternative, Transition, TransitionKind
 from scepter.physical.partitioning import Partitioning, PartitionKind
 
@@ -46,6 +48,19 @@ def division(partition: Partitioning) -> str:
             return f"none, all in one partition: {partition.why}"
         case _:
             assert_never(partition.kind)
+
+
+_TIME = re.compile(rf"(?:_:)?({'|'.join(SPELLING)})\b")
+_GENERATED = re.compile(r"\??_:[\w.]+")
+
+
+def readable(text: str) -> str:
+    """A node's line in the user's words: time functions as they are written, generated names as a dot.
+
+    >>> readable("Extend _:GETDURATION() AS ?took by ?_:row0")
+    'Extend getDURATION() AS ?took by ·'
+    """
+    return _GENERATED.sub("·", _TIME.sub(lambda found: SPELLING[found[1]], text))
 
 
 def conditions(transition: Transition) -> list[str]:

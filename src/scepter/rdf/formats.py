@@ -37,6 +37,7 @@ from scepter.rdf.nquads import (
     scratch_for,
     spare_for,
 )  # fmt: skip
+from scepter.rdf.rdf12 import DIRECTION, TRIPLE_TERM
 from scepter.rdf.terms import IRI, LANG_STRING, WELL_KNOWN_PREFIXES, BlankNode, Literal, Term, Triple
 from scepter.timeline import TimeKind
 
@@ -267,12 +268,14 @@ def _term(node: object, labels: dict[str, BlankNode], scope: str) -> Term:
             return IRI(node.value)
         case ox.BlankNode():
             return labels.setdefault(node.value, BlankNode(f"{scope}b{len(labels)}"))
+        case ox.Literal() if node.direction is not None:
+            raise GraphError(Diagnostic("unsupported-term", f"{node} is {DIRECTION}"))
         case ox.Literal() if node.language is not None:
             return Literal(node.value, LANG_STRING, node.language.lower())
         case ox.Literal():
             return Literal(node.value, node.datatype.value)
         case _:
-            raise GraphError(Diagnostic("unsupported-term", f"{node} is no RDF 1.1 term"))
+            raise GraphError(Diagnostic("unsupported-term", f"<<( {node} )>> is {TRIPLE_TERM}"))
 
 
 GRAPH_FORMATS: Final = {

@@ -20,6 +20,7 @@ import pyoxigraph as ox
 from scepter.rdf.batch import DeadLetter
 from scepter.rdf.limits import BeyondLimit, ReadLimits, check_json, check_turtle
 from scepter.rdf.nquads import SHOWN
+from scepter.rdf.rdf12 import spelled
 
 _DEFAULT: Final = ox.DefaultGraph()
 _ANNOUNCED: Final = re.compile(rb"""@?version\s*(?:"[^"\n]*-messages"|'[^'\n]*-messages')""", re.IGNORECASE)
@@ -50,10 +51,10 @@ def by_graph(quads: Iterable[ox.Quad]) -> Iterator[bytes]:
     graphs: dict[str, list[str]] = {}
     for quad in quads:
         if quad.graph_name == _DEFAULT:
-            graphs.setdefault(str(quad.subject), []).append(f"{quad.subject} {quad.predicate} {quad.object} .\n")
+            graphs.setdefault(str(quad.subject), []).append(f"{quad.subject} {quad.predicate} {spelled(quad.object)} .\n")
         else:
             name = str(quad.graph_name)
-            graphs.setdefault(name, []).append(f"{quad.subject} {quad.predicate} {quad.object} {name} .\n")
+            graphs.setdefault(name, []).append(f"{quad.subject} {quad.predicate} {spelled(quad.object)} {name} .\n")
     for lines in graphs.values():
         yield "".join(lines).encode()
 
@@ -66,7 +67,7 @@ def message_events(quads: list[ox.Quad]) -> bytes:
     roots = [quad.subject for quad in quads if isinstance(quad.subject, ox.NamedNode) and quad.subject not in inner]
     # read as a log of one message, whose name is its first subject
     quads.sort(key=lambda quad: not roots or quad.subject != roots[0])
-    lines = "".join(f"{quad.subject} {quad.predicate} {quad.object} .\n" for quad in quads)
+    lines = "".join(f"{quad.subject} {quad.predicate} {spelled(quad.object)} .\n" for quad in quads)
     return f'VERSION "1.2-messages"\n{lines}'.encode()
 
 

@@ -21,6 +21,7 @@ from scepter.rdf.gathering import Gatherer
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.limits import DEFAULT, ReadLimits
 from scepter.rdf.numerals import UNDECIDED, exact_number
+from scepter.rdf.rdf12 import beyond_rdf11
 from scepter.rdf.spelling import LABEL_ROOM
 from scepter.rdf.terms import Literal
 from scepter.rdf.times import PROV_TIMES, TimeProperties
@@ -69,6 +70,10 @@ REASONS: Final[dict[int, str]] = {
     faults.BACKWARDS: "an event that ends before it starts",
 }
 """Why a line or an event went to the dead letters."""
+
+
+_SYNTAX: Final = frozenset(code for code in REASONS if code >= lexing.UNTAGGED_LANG_STRING)
+"""The reasons that a line is no statement of RDF 1.1: it may be one of RDF 1.2."""
 
 
 @dataclass(slots=True)
@@ -121,7 +126,8 @@ def spare_for(size: int, rows: int) -> int:
 def letter(source: str, line: int | None, code: int, text: bytes) -> DeadLetter:
     """The dead letter of a line or an event; of a long text only the beginning."""
     shown = text[:SHOWN].decode("utf-8", errors="replace").rstrip("\r\n")
-    return DeadLetter(source, line, REASONS[code], shown + "…" if len(text) > SHOWN else shown)
+    reason = beyond_rdf11(text) if code in _SYNTAX else None
+    return DeadLetter(source, line, reason or REASONS[code], shown + "…" if len(text) > SHOWN else shown)
 
 
 def batch_of(columns: scanner.Columns, buffer: NDArray[np.uint8], kind: TimeKind) -> EventBatch:

@@ -36,6 +36,8 @@ _JSON_LINES: Final = frozenset({".ndjsonld", ".jsonldl"})
 _TIMES: Final = frozenset({XSD + "dateTime", XSD + "dateTimeStamp"})
 _SPELT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d|-?\d{1,18}\Z")
 _NAMED: Final = re.compile(r"(?:[Tt]ime|[Dd]ate|[Ss]tamp|At|created|issued|modified|published|updated)\Z")
+NO_COLUMN: Final = "there is no column "
+"""How the reason begins of a table without a column that its mapping uses."""
 ROW_WITHOUT: Final = "is no time"
 """How the reason of a row ends whose time cannot be read."""
 _WITHOUT: Final = frozenset(REASONS[code] for code in (NO_TIME, OUTSIDE))
@@ -47,11 +49,20 @@ class Untimed:
     def __init__(self, taker: DeadLetterTaker) -> None:
         self._taker = taker
         self.events = 0
+        self.column: str | None = None
+        """The first column that a mapping uses and a table has not."""
         self.row: str | None = None
         """What is wrong with the time of the first row of a table that has none."""
 
+    @property
+    def why(self) -> str | None:
+        """Why the rows of a table have no time; None where they are not to blame."""
+        return self.row or self.column
+
     def __call__(self, letter: DeadLetter) -> None:
         """Takes one letter."""
+        if letter.reason.startswith(NO_COLUMN):
+            self.column = self.column or letter.reason
         if letter.reason in _WITHOUT or letter.reason.endswith(ROW_WITHOUT):
             self.events += 1
             if self.row is None and letter.reason.endswith(ROW_WITHOUT):
@@ -66,7 +77,11 @@ Looked: TypeAlias = tuple[Path, Lift | None]
 def no_times(files: Iterable[Looked], times: TimeProperties, row: str | None = None) -> DataError:
     """The error for input in which no event has a time; `row` is what is wrong with the first row of a table."""
     if row is not None:
-        advice = "say in the mapping how times are written: time-format: '%d.%m.%Y %H:%M', or time-unit: s for numbers"
+        advice = (
+            "name the column in the mapping as the table does"
+            if row.startswith(NO_COLUMN)
+            else "say in the mapping how times are written: time-format: '%d.%m.%Y %H:%M', or time-unit: s for numbers"
+        )
         return DataError(Diagnostic("no-times", f"no row of the input has a time: {row}", None, advice))
     seen = candidates(files)
     looked = "prov:generatedAtTime, or prov:startedAtTime and prov:endedAtTime" if not times.given else ", ".join(times.given)

@@ -11,31 +11,23 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from scepter.algebra.continuous import ContinuousQuery, LastTriples, PeriodicQuery
-from scepter.algebra.query import Ask, Construct
-from scepter.algebra.windows import Report
-from scepter.errors import Diagnostic, QueryError
+from scepter.algebra.continuous import ContinuousQuery, LastTriples
 from scepter.kernel.continuous.knowledge import Knowledge
 from scepter.kernel.continuous.matching import Arrival, ContinuousMatching
 from scepter.kernel.continuous.occurrences import Occurrence, Sighting, Solution
-from scepter.kernel.continuous.periodic import Answer, Item, PeriodicEvaluation
 from scepter.kernel.continuous.selection import TripleSelection
 from scepter.kernel.intake import Intake
 from scepter.physical.plan import UnitPlan
 from scepter.rdf.terms import IRI, Triple
 from scepter.runtime.continuous_answers import (
     SolutionMatches,
-    constructed,
     counted_events,
-    in_order,
     literal_of,
     plain,
     stream_bounds,
-    ticks_of,
 )
 from scepter.runtime.matches import Match
 from scepter.runtime.notices import SCHEMA_IGNORED
-from scepter.runtime.tasks import TermMatches
 
 if TYPE_CHECKING:
     from scepter.runtime.registry import TaskSetup
@@ -53,14 +45,12 @@ class _Waiting:
 
 
 class _Buffer:
-    """Events taken and not yet processed; those taken since a mark can be given back. With `every`, events that hold nothing
-    the query can use are kept too."""
+    """Events taken and not yet processed; those taken since a mark can be given back."""
 
-    def __init__(self, setup: TaskSetup, streams: frozenset[IRI], selection: TripleSelection, *, every: bool) -> None:
+    def __init__(self, setup: TaskSetup, streams: frozenset[IRI], selection: TripleSelection) -> None:
         self._setup = setup
         self._streams = streams
         self._selection = selection
-        self._every = every
         self._waiting: list[_Waiting] = []
         self._arrived = 0
         self._mark = 0
@@ -73,7 +63,7 @@ class _Buffer:
             notices.tell(SCHEMA_IGNORED)
         batch, names = intake.batch, intake.names()
         for event, triples in self._selection.triples(intake, wanted):
-            if not triples and not self._every:
+            if not triples:
                 continue
             self._arrived += 1
             name = None if names[event] < 0 else plain(self._setup.texts.term(int(names[event])))
@@ -120,7 +110,7 @@ class ContinuousTask:
         counts = any(isinstance(extent, LastTriples) for extent in extents)
         streams_named = frozenset(stream.iri for stream in query.streams)
         selection = TripleSelection(None if counts else knowledge.interest(), setup.key, setup.texts)
-        self._buffer = _Buffer(setup, streams_named, selection, every=False)
+        self._buffer = _Buffer(setup, streams_named, selection)
         self._at_once = plan.at_once
         self._open: list[Occurrence] = []
 
@@ -182,106 +172,3 @@ class ContinuousTask:
     def swap_refs(self) -> Iterator[NDArray[np.int64]]:
         """It holds terms, not refs."""
         return iter(())
-
-
-class PeriodicTask:
-    """A periodic query at work: answers when the instant of an evaluation is closed."""
-
-    def __init__(self, plan: UnitPlan, setup: TaskSetup) -> None:
-        query = plan.unit
-        assert isinstance(query, PeriodicQuery)
-        self._query = query
-        self._number = plan.number
-        self._setup = setup
-        pattern = query.pattern
-        knowledge = Knowledge.of(pattern, setup.background.dataset, query.graphs, setup.ontology)
-        selection = TripleSelection(knowledge.interest(), setup.key, setup.texts)
-        self._buffer = _Buffer(setup, frozenset(stream.iri for stream in query.streams), selection, every=True)
-        numbers = {iri: i for i, iri in enumerate(setup.streams())}
-        ranges = {numbers[s.stream.iri]: ticks_of(s.range, setup, s.span) for s in query.sources}
-        start = setup.options.start
-        origin = 0 if start is None else start.on(setup.kind, "--start")
-        self._evaluation = PeriodicEvaluation(
-            pattern, knowledge, ranges, step_of(query, setup), origin, literal_of(setup.kind),
-            every=query.report is Report.WINDOW_CLOSE,
-        )  # fmt: skip
-        self._answered = False
-
-    @property
-    def feeds(self) -> IRI | None:
-        """The stream it constructs for others."""
-        return self._query.into if self._query.into in self._setup.streams() else None
-
-    def take(self, intake: Intake, wanted: NDArray[np.bool_]) -> None:
-        """Keep the events until they are due."""
-        self._buffer.take(intake, wanted)
-
-    def release(self, until: int, closed: int) -> list[Match]:
-        """Evaluate at every step that is closed."""
-        self._give(self._buffer.due(closed))
-        return self._matches(self._evaluation.evaluate(closed))
-
-    def finish(self) -> list[Match]:
-        """Evaluate until the windows are empty, or have closed after the last event."""
-        self._give(self._buffer.due(None))
-        return self._matches(self._evaluation.evaluate(None))
-
-    def _give(self, due: list[_Waiting]) -> None:
-        for w in due:
-            self._evaluation.give(Item(w.end, w.sighting, self._evaluation.entailed(w.triples)))
-
-    def save(self) -> None:
-        """Start an instant that may be undone."""
-        self._buffer.mark()
-
-    def undo(self) -> None:
-        """Back to `save`: what was closed by then stays."""
-        self._buffer.rewind()
-
-    def commit(self) -> None:
-        """Keep what was done."""
-        self._buffer.mark()
-
-    def state_rows(self) -> Mapping[str, int]:
-        """What is in the windows, and events that wait."""
-        return {**self._evaluation.state_rows(), "waiting": len(self._buffer)}
-
-    def live_events(self) -> NDArray[np.int64]:
-        """Answers show no events."""
-        return np.empty(0, np.int64)
-
-    def swap_refs(self) -> Iterator[NDArray[np.int64]]:
-        """It holds terms, not refs."""
-        return iter(())
-
-    def _matches(self, answers: Iterator[Answer]) -> list[Match]:
-        result = self._query.result
-        graphs: list[tuple[Triple, ...]] | None = [] if isinstance(result, Construct) else None
-        found = TermMatches(self._number, self._setup.kind, graphs=graphs, asks=isinstance(result, Ask))
-        for instant, rows in answers:
-            if isinstance(result, Ask):
-                if self._answered or not rows:
-                    continue
-                self._answered = True
-                rows = [{}]
-            for place, row in enumerate(rows):
-                if isinstance(result, Construct) and graphs is not None:
-                    graph = constructed(result, row, (self._number, instant, place))
-                    if not graph:
-                        continue
-                    graphs.append(graph)
-                found.start.append(instant)
-                found.end.append(instant)
-                found.rows.append(row)
-        return in_order(found, self._query.pattern)
-
-
-def step_of(query: PeriodicQuery, setup: TaskSetup) -> int:
-    """The one step of a query's windows, in ticks."""
-    first = query.sources[0]
-    step = ticks_of(first.step, setup, first.span)
-    for source in query.sources[1:]:
-        if ticks_of(source.step, setup, source.span) != step:
-            message = f"all periodic windows of a query have one step, and here are two: {first.step} and {source.step}"
-            raise QueryError(Diagnostic("mixed-steps", message, source.span))
-    return step

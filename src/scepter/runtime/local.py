@@ -124,7 +124,7 @@ def _timed(
     """The matches; an error where there were events and none of them had a time, once their dead letters are told."""
     yield from matches
     if untimed.events and not any(i.survey.events for i in inputs):
-        raise no_times([file for i in inputs for file in i.source.files], options.times, untimed.row)
+        raise no_times([file for i in inputs for file in i.source.files], options.times, untimed.why)
 
 
 def open_inputs(

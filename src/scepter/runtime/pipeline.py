@@ -16,14 +16,16 @@ from numpy.typing import NDArray
 
 from scepter.algebra.query import Ask, Construct, Result, Select
 from scepter.kernel.build import Surroundings, leaf_groups, operator_of
+from scepter.kernel.container import Arrays
 from scepter.kernel.intake import Intake
 from scepter.kernel.lineage import Lineage
 from scepter.kernel.operator import Operator, Until
-from scepter.kernel.rows import Int64, Rows, concat, cut
+from scepter.kernel.rows import COLUMNS, Int64, Rows, concat, cut
 from scepter.kernel.texts import TextsView
 from scepter.kernel.triple_scan import EntailedTriples
 from scepter.physical.metrics import Metrics
 from scepter.physical.nodes import Node, nodes
+from scepter.physical.stages import Received
 from scepter.physical.window_nodes import Report
 from scepter.rdf.terms import IRI
 from scepter.runtime.matches import Match, MatchBatch, MatchRows, RankedMatch
@@ -33,6 +35,7 @@ from scepter.timeline import MAX_INSTANT
 if TYPE_CHECKING:
     from scepter.runtime.registry import TaskSetup
 
+_STRETCH_ROWS = 1 << 16
 _SWEEP_FROM = 1 << 16
 """So many lineage nodes are kept before those that no row reaches are let go."""
 
@@ -73,6 +76,8 @@ class Pipeline:
             for place, rows in zip(group.places, group.initial, strict=False):
                 self._waiting[place] = (rows,) if len(rows) else ()
                 self.metrics[self._leaves[place]].rows_out += len(rows)
+        leaves = [self.nodes[place] for place in self._leaves]
+        self._received = {leaf.place: place for place, leaf in enumerate(leaves) if isinstance(leaf, Received)}
         self._saved: tuple[list[tuple[Rows, ...]], int] | None = None
         self._answered = self._answered_before = False
         self._feeds = result.into if isinstance(result, Construct) else None
@@ -106,6 +111,28 @@ class Pipeline:
                     self._waiting[place] = (*self._waiting[place], rows)
                     waits = sum(map(len, self._waiting[place]))
                     metrics.kept_most = max(metrics.kept_most, waits)
+
+    @property
+    def around(self) -> Surroundings:
+        """What its operators share."""
+        return self._around
+
+    def accept(self, place: int, rows: Rows) -> None:
+        """Take rows of an exchange, made elsewhere, their refs and lineage those of here; they wait for their time."""
+        if len(rows):
+            leaf = self._received[place]
+            self._waiting[leaf] = (*self._waiting[leaf], rows)
+
+    def stretches(self, rows: int = _STRETCH_ROWS) -> list[int]:
+        """The times at which what waits parts into stretches of about so many rows: to process it stretch by stretch costs
+        less memory, and each fits the processor's cache."""
+        ends = np.sort(np.concatenate([np.empty(0, np.int64), *(part.end for parts in self._waiting for part in parts)]))
+        return [int(time) for time in np.unique(ends[rows::rows])]
+
+    def next_waiting(self) -> int | None:
+        """The first time at which something that waits is due."""
+        ends = [int(rows.end.min()) for parts in self._waiting for rows in parts if len(rows)]
+        return min(ends, default=None)
 
     def release(self, until: int, closed: int) -> Sequence[Match]:
         """Process the instants up to `closed`, and the one that is open if nothing can take its answers back."""
@@ -187,6 +214,32 @@ class Pipeline:
         places = lineage.keep(lineage.live(roots))
         for array in arrays:
             array[...] = places[array]
+
+    # ---------------------------------------------------------------- what is written down
+
+    def dump(self) -> tuple[Arrays, dict[str, object]]:
+        """Its state between two releases: what its operators write, what waits, what both were made of."""
+        self._sweep()
+        arrays: Arrays = dict(self._around.lineage.columns())
+        for leaf, parts in enumerate(self._waiting):
+            rows = concat(parts, len(self.nodes[self._leaves[leaf]].schema.variables))
+            arrays |= {f"waiting.{leaf}.{name}": getattr(rows, name) for name in COLUMNS}
+        for place, operator in enumerate(self._operators):
+            if operator is not None:
+                arrays |= {f"operator.{place}.{name}": array for name, array in operator.dump().items()}
+        return arrays, {"answered": self._answered}
+
+    def load(self, arrays: Arrays, meta: Mapping[str, object]) -> None:
+        """Take over what `dump` gave, its refs those of here."""
+        self._around.lineage.load(arrays)
+        self._answered = bool(meta["answered"])
+        for leaf in range(len(self._waiting)):
+            rows = Rows(*(arrays[f"waiting.{leaf}.{name}"] for name in COLUMNS))
+            self._waiting[leaf] = (rows,) if len(rows) else ()
+        for place, operator in enumerate(self._operators):
+            if operator is not None:
+                head = f"operator.{place}."
+                operator.load({name[len(head) :]: array for name, array in arrays.items() if name.startswith(head)})
 
     # ---------------------------------------------------------------- what is kept
 

@@ -13,7 +13,7 @@ from scepter.kernel.continuous.knowledge import Knowledge
 from scepter.kernel.continuous.static_graph import schema_statements
 from scepter.kernel.graph_columns import constants
 from scepter.kernel.sparql.dataset import Dataset
-from scepter.kernel.windowed.query import query_dataset
+from scepter.kernel.window.query_dataset import query_dataset
 from scepter.physical.facts import Count, Facts, Statics
 from scepter.physical.plan import PhysicalPlan
 from scepter.physical.planner import plan

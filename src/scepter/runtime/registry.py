@@ -14,12 +14,12 @@ from scepter.algebra.windows import WindowedQuery
 from scepter.kernel.background import Background
 from scepter.kernel.texts import Texts
 from scepter.physical.plan import UnitPlan
-from scepter.physical.unit_nodes import Sequence, Snapshot, Solutions, TripleStar
+from scepter.physical.unit_nodes import Refused, Sequence, Snapshot, Solutions, TripleStar
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.source import DeadLetterTaker
 from scepter.rdf.terms import IRI, Triple
 from scepter.runtime.columnar_task import ColumnarTask
-from scepter.runtime.continuous_task import ContinuousTask, PeriodicTask
+from scepter.runtime.continuous_task import ContinuousTask
 from scepter.runtime.event_grounds import EventGrounds
 from scepter.runtime.event_pipeline import event_pipeline
 from scepter.runtime.notices import Notices
@@ -28,7 +28,6 @@ from scepter.runtime.sequence_task import sequence_task
 from scepter.runtime.tasks import Task
 from scepter.runtime.timed_pipeline import check_timed, timed_pipeline
 from scepter.runtime.window_pipeline import periodic_pipeline, windowed_pipeline
-from scepter.runtime.windowed_task import windowed_task
 from scepter.timeline import TimeKind
 
 
@@ -68,6 +67,8 @@ def task_of(plan: UnitPlan, setup: TaskSetup) -> Task:
             return sequence_task(sequence, plan.number, setup)
         case TripleStar() | Solutions() as star:
             return ColumnarTask(star, plan, setup)
+        case Refused(error=error):
+            raise error
         case Snapshot(unit):
             return SNAPSHOTS[type(unit)](plan, setup)
         case _:
@@ -83,9 +84,7 @@ PIPELINES: dict[type, Callable[[UnitPlan, TaskSetup], Task]] = {
 """Kind of unit -> what executes its operators over rows."""
 
 SNAPSHOTS: dict[type, Callable[[UnitPlan, TaskSetup], Task]] = {
-    WindowedQuery: windowed_task,
     ContinuousQuery: ContinuousTask,
-    PeriodicQuery: PeriodicTask,
 }
 """Kind of unit -> its exact evaluator."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from scepter.algebra.continuous import PeriodicQuery
@@ -11,10 +12,14 @@ from scepter.kernel.build import Surroundings
 from scepter.kernel.continuous.knowledge import Knowledge
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.dataset import Dataset, Graph
-from scepter.kernel.windowed.query import query_dataset
+from scepter.kernel.window.query_dataset import query_dataset
+from scepter.ontology.vocabulary import is_schema
 from scepter.physical.nodes import nodes
 from scepter.physical.plan import UnitPlan
 from scepter.physical.unit_nodes import GraphScan
+from scepter.physical.window_nodes import WindowSnapshot
+from scepter.rdf.terms import Triple
+from scepter.runtime.notices import SCHEMA_IGNORED
 from scepter.runtime.pipeline import Pipeline
 
 if TYPE_CHECKING:
@@ -28,14 +33,23 @@ def periodic_pipeline(plan: UnitPlan, setup: TaskSetup) -> Pipeline:
     knowledge = Knowledge.of(query.pattern, setup.background.dataset, query.graphs, setup.ontology)
     background = Background()
     background.dataset = Dataset(knowledge.static, knowledge.dataset.named)
+    by_terms = any(isinstance(node, WindowSnapshot) for node in nodes(plan.root))
+
+    def consequences(triple: Triple) -> Iterable[Triple]:
+        if is_schema(triple):
+            setup.notices.tell(SCHEMA_IGNORED)
+            return ()
+        return knowledge.entailed(triple)
+
     around = Surroundings(
         setup.key,
         setup.texts,
         background,
         setup.kind,
         setup.options.time_unit,
-        knowledge.schema.flattened(),
+        None if by_terms else knowledge.schema.flattened(),
         context=Context(graph=knowledge.static, dataset=knowledge.dataset),
+        consequences=consequences,
     )
     return Pipeline(
         plan.root, query.result, plan.number, setup, around, at_once=plan.at_once, measured=setup.measured, ranked=plan.ranked

@@ -13,6 +13,7 @@ from scepter.rdf.terms import IRI, WELL_KNOWN_PREFIXES, Literal
 from scepter.syntax import epsparql_tree as nodes
 from scepter.syntax import tree
 from scepter.syntax.build import SparqlBuilder, only, span_of
+from scepter.syntax.iris import resolve
 from scepter.syntax.terms import Names, token_span
 
 _PREDECLARED = ("xsd", "rdf", "rdfs", "owl")
@@ -24,6 +25,20 @@ class EpsparqlBuilder(SparqlBuilder):
 
     def __init__(self, text: str, names: Names | None = None) -> None:
         super().__init__(text, names or Names(prefixes={name: WELL_KNOWN_PREFIXES[name] for name in _PREDECLARED}))
+        self._unprefixed: Span | None = None
+
+    def bare_name(self, meta: Meta, children: list[Token]) -> tree.Constant:
+        """A name without a prefix, as the paper prints them: relative to BASE."""
+        token = children[0]
+        if self.names.base is None:
+            raise query_error(
+                "relative-iri",
+                f"{token} has no prefix, and no BASE stands before it",
+                token_span(token),
+                help="put BASE <http://…> at the top, or write a prefix",
+            )
+        self._unprefixed = self._unprefixed or token_span(token)
+        return tree.Constant(IRI(resolve(self.names.base, str(token))), token_span(token))
 
     bare_sum = bare_product = SparqlBuilder.sum
 
@@ -35,7 +50,7 @@ class EpsparqlBuilder(SparqlBuilder):
             raise query_error(
                 "syntax", "there is no query after the prefixes: expected SELECT, CONSTRUCT or ASK", Span(end, end + 1)
             )
-        return nodes.EpsparqlDocument(queries, tuple(self.names.prefixes.items()))
+        return nodes.EpsparqlDocument(queries, tuple(self.names.prefixes.items()), self._unprefixed)
 
     # ---- queries
 

@@ -72,3 +72,5 @@ class EpsparqlDocument:
 
     queries: tuple[EpsparqlQuery, ...]
     prefixes: tuple[tuple[str, str], ...]
+    unprefixed: Span | None = None
+    """The first name without a prefix, as the paper prints them."""

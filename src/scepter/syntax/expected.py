@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from lark import Lark
@@ -42,6 +43,17 @@ _WORDS = {
     "ISO_DURATION": "a duration",
     "SEQUENCE_OPERATOR": "',', ';', ':'",
     "POSTFIX": "'+', '?', '!'",
+    "PREFERENCE": "GREEDY, RELUCTANT",
+    "SKIP_PAST": "PAST",
+    "SKIP_TO": "TO",
+    "SKIP_NEXT": "NEXT",
+    "SKIP_FIRST": "FIRST",
+    "SKIP_LAST": "LAST",
+    "_ROW": "ROW",
+    "_TIMEOUT": "TIMEOUT",
+    "BARE_NAME": "a name",
+    "BARE_IRI": "an IRI",
+    "REGIME_NAME": "an entailment regime",
     "_EVENTS": "EVENTS",
     "BARE": "a name",
     "RELATION": "SEQ, a relation of Allen's",
@@ -131,7 +143,8 @@ def syntax_error(error: UnexpectedInput, source: Source, grammar: Lark) -> Query
     if _at_end(error):
         end = len(source.text.rstrip())
         return QueryError(query_error("syntax", f"the query ends too early: {wanted}", Span(end, end + 1)).diagnostic, source)
-    return QueryError(_misplaced(error, at, source, wanted, accepted).diagnostic, source)
+    language = grammar.options.start[0]
+    return QueryError(_misplaced(error, at, source, wanted, accepted, language).diagnostic, source)
 
 
 def _at_end(error: UnexpectedInput) -> bool:
@@ -152,12 +165,81 @@ def _accepted(grammar: Lark, text: str, at: int) -> set[str]:
     return accepted
 
 
-def _misplaced(error: UnexpectedInput, at: int, source: Source, wanted: str, accepted: set[str]) -> QueryError:
+# Words of one language that stand in a text of another: whose they are, and in which grammars they have a place of their own.
+_ELSEWHERE = {
+    "AGGREGATE": ("C-SPARQL", ("sparkwave",)),
+    "COMPUTED": ("C-SPARQL", ("sparkwave",)),
+    "TIMEWINDOW": ("Sparkwave's pattern files", ("sparkwave",)),
+    "STREAM": (
+        "C-SPARQL (FROM STREAM <s> [RANGE …]) or CQELS-QL (STREAM <s> [NOW] { … } in WHERE)",
+        ("spaseq", "obep", "epsparql"),
+    ),
+    "NOW": ("CQELS-QL", ("rsepql",)),
+    "MATCH": ("RSEP-QL", ("rsepql", "obep", "spaseq")),
+    "EVENT": ("RSEP-QL or OBEP", ("rsepql", "obep")),
+    "POLICY": ("RSEP-QL", ("rsepql",)),
+    "WIN": ("RSEP-QL", ("rsepql",)),
+    "LND": ("RSEP-QL", ("rsepql",)),
+    "WINDOW": ("RSP-QL", ("rsepql", "epsparql")),
+    "ELEMENTS": ("RSP-QL", ("rsepql",)),
+    "UNDER": ("RSP-QL", ("rsepql",)),
+    "DEFINE": ("SPAseq", ("spaseq",)),
+    "GPM": ("SPAseq", ("spaseq",)),
+    "PARTITION": ("SPAseq", ("spaseq",)),
+    "SEQ": ("EP-SPARQL, SPAseq, OBEP or RSEP-QL's MATCH", ("epsparql", "spaseq", "obep", "rsepql")),
+}
+_TITLES = {
+    "epsparql": "EP-SPARQL",
+    "spaseq": "SPAseq",
+    "obep": "OBEP",
+    "rsepql": "RSEP-QL, RSP-QL or CQELS-QL",
+    "sparkwave": "Sparkwave or C-SPARQL",
+}
+
+
+def _foreign(word: str, language: str) -> str | None:
+    """Of a word that another language has: whose it is, and what this text is read as."""
+    if word.upper() == "TIMEWINDOW" and language == "sparkwave":
+        return (
+            "TIMEWINDOW stands once, at the end of the outermost group; one group BEFORE another is SEQ in EP-SPARQL and SPAseq"
+        )
+    whose, at_home = _ELSEWHERE.get(word.upper(), (None, ()))
+    if whose is None or language in at_home:
+        return None
+    return f"{word.upper()} is a word of {whose}; this text is read as {_TITLES[language]}: keep to one of them"
+
+
+def _misplaced(error: UnexpectedInput, at: int, source: Source, wanted: str, accepted: set[str], language: str) -> QueryError:
     word = str(error.token) if isinstance(error, UnexpectedToken) else _word_at(source.text, at)
+    if (newer := _of_sparql12(source.text, at, word)) is not None:
+        return newer
     if (broken := _broken_token(word, at, accepted)) is not None:
         return broken
-    help = _hint(word, accepted)
+    help = _foreign(word, language) or _hint(word, accepted)
     return query_error("syntax", f"unexpected {_shown(word)}: {wanted}", Span(at, at + len(word)), help=help)
+
+
+def _of_sparql12(text: str, at: int, word: str) -> QueryError | None:
+    """The error for what SPARQL 1.2 adds: queries match terms of RDF 1.1 (docs/decisions/0077)."""
+    if text.startswith("<<", at):
+        what, end = "a triple term" if text.startswith("<<(", at) else "a reified triple", at + 2
+    elif text[max(0, at - 1) : at + 1] == "{|" or text.startswith("{|", at):
+        at = at if text.startswith("{|", at) else at - 1
+        what, end = "an annotation of a triple", at + 2
+    elif word == "~":
+        what, end = "a reifier", at + 1
+    elif re.match(r"--[A-Za-z]", text[at : at + 3]) and re.search(r"@[A-Za-z0-9-]+$", text[max(0, at - 40) : at]):
+        what, end = "a base direction", at + 2
+    elif word.upper() == "VERSION":
+        what, end = "VERSION", at + len(word)
+    else:
+        return None
+    return query_error(
+        "rdf-1.2",
+        f"{what} is SPARQL 1.2, and queries match terms of RDF 1.1",
+        Span(at, end),
+        help="leave it out; what is said of a triple can be said of its event, or of an rdf:Statement",
+    )
 
 
 def _hint(word: str, accepted: set[str]) -> str | None:

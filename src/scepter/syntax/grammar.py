@@ -39,13 +39,14 @@ _BALANCED = frozenset({"or_expression", "and_expression", "alternatives"})
 
 @functools.cache
 def parser(language: str) -> Lark:
-    """The parser of a language.
+    """The parser of a language; `epsparql+unprefixed` is one with another grammar's text behind its own.
 
     Its tables take some tenths of a second to compute, so they are kept in the user's cache folder, under a name that says
     which grammar, lark and Python they are for. Without such a folder they are computed once per process.
     """
     folder = resources.files("scepter.syntax")
-    text = "\n".join(folder.joinpath(f"{name}.lark").read_text("utf-8") for name in ("sparql", language))
+    start, *extensions = language.split("+")
+    text = "\n".join(folder.joinpath(f"{name}.lark").read_text("utf-8") for name in ("sparql", start, *extensions))
     kept = _cache_folder()
     if kept is None:
         return _build(text, language)
@@ -54,7 +55,14 @@ def parser(language: str) -> Lark:
 
 
 def _build(text: str, language: str) -> Lark:
-    return Lark(text, start=language, parser="lalr", lexer="contextual", propagate_positions=True, maybe_placeholders=False)
+    return Lark(
+        text,
+        start=language.split("+")[0],
+        parser="lalr",
+        lexer="contextual",
+        propagate_positions=True,
+        maybe_placeholders=False,
+    )
 
 
 def _cache_folder() -> Path | None:

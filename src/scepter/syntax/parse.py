@@ -6,6 +6,7 @@ import re
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from lark import Token, Tree
 from lark.exceptions import UnexpectedInput, VisitError
 
 from scepter.errors import Diagnostic, QueryError, Source, Span, option_error, query_error
@@ -37,6 +38,7 @@ _EXTENSIONS = {
 # that is found decides. No two repetitions stand side by side: a hostile text is read in linear time.
 _DISTINCTIVE = (
     ("spaseq", r"\bGPM\b|\bWHERE ?\{? ?SEQ ?\("),
+    ("rsep-ql", r"(?<!FROM )\bSTREAM \S+ ?\[ ?(?:RANGE|NOW|TRIPLES|ALL)\b"),
     ("rsep-ql", r"\bFROM NAMED (?:WINDOW\b|\S+ (?:ON \S+ )?WIN\b)|\bREGISTER [IRD]STREAM\b|\bEVENT ON\b"),
     ("obep", r"\bAS (?:RDF|EVENT) STREAM\b|\bNAMED EVENT\b|\bEVENT \S+ (?:AS|MATCH|subClassOf)\b"),
     ("sparkwave", r"\bREGISTER QUERY\b|\bFROM STREAM <> ?\[ ?RANGE\b|\bFROM STREAM \S+ ?\[ ?RANGE\b|\bTIMEWINDOW\b"),
@@ -112,7 +114,7 @@ def _parse(language: str, source: Source) -> Any:
         message = f"the query has {len(source.text):,} characters, and {LONGEST:,} is the most"
         raise QueryError(Diagnostic("too-long", message, Span(LONGEST, LONGEST + 1), "write less, or several queries"), source)
     try:
-        parsed = grammar.parse(source.text)
+        parsed = _parsed(language, source.text)
         refuse_deep(parsed)
         return builder(source.text).transform(parsed)
     except UnexpectedInput as error:
@@ -123,6 +125,19 @@ def _parse(language: str, source: Source) -> Any:
         raise QueryError(error.orig_exc.diagnostic, source) from None
     except QueryError as error:
         raise QueryError(error.diagnostic, source) from None
+
+
+def _parsed(language: str, text: str) -> Tree[Token]:
+    """The parse tree. EP-SPARQL with a BASE may have names without prefixes, as its paper prints them."""
+    try:
+        return parser(language).parse(text)
+    except UnexpectedInput as error:
+        if language != "epsparql" or not re.search(r"\bBASE\s*<", text, re.IGNORECASE):
+            raise
+        try:
+            return parser("epsparql+unprefixed").parse(text)
+        except UnexpectedInput:
+            raise error from None
 
 
 def detect_language(text: str, filename: str | None = None) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 from lark import Token
@@ -13,8 +14,8 @@ from scepter.errors import Span, query_error
 from scepter.rdf.terms import IRI, Literal
 from scepter.syntax import rsepql_tree as nodes
 from scepter.syntax import tree
-from scepter.syntax.build import SparqlBuilder, only, span_of
-from scepter.syntax.terms import token_span
+from scepter.syntax.build import SparqlBuilder, has, only, span_of
+from scepter.syntax.terms import Names, token_span
 
 _FILE_NAME = re.compile(r"[^:\\]+")
 
@@ -22,6 +23,12 @@ _FILE_NAME = re.compile(r"[^:\\]+")
 @v_args(meta=True)
 class RsepqlBuilder(SparqlBuilder):
     """The SPARQL core's builder, and RSEP-QL's own rules."""
+
+    def __init__(self, text: str, names: Names | None = None) -> None:
+        super().__init__(text, names)
+        self.text = text
+        self._inline: list[nodes.WindowDeclaration] = []
+        """The windows of the query that is being read which stand in its WHERE."""
 
     def rsepql(self, meta: Meta, children: list[Any]) -> nodes.RsepqlDocument:
         """The whole file."""
@@ -39,16 +46,28 @@ class RsepqlBuilder(SparqlBuilder):
         """One query."""
         register = children[0] if isinstance(children[0], nodes.RegisterClause) else None
         result, *clauses, group, modifiers = children if register is None else children[1:]
+        if isinstance(result, nodes.ConstructClause) and result.operator is not None and register is not None:
+            register = replace(register, operator=register.operator or result.operator)
+        clauses, self._inline = [*clauses, *self._inline], []
         return nodes.RsepqlQuery(register, result, tuple(clauses), group, modifiers, span_of(meta))
 
     def register(self, meta: Meta, children: list[Any]) -> nodes.RegisterClause:
         """REGISTER."""
         operator = str(children[0]).upper() if isinstance(children[0], Token) else None
-        return nodes.RegisterClause(operator, _name(children[-1]), span_of(meta))
+        regime = children[-1] if isinstance(children[-1], nodes.EntailmentRegime) else None
+        name = children[-1] if regime is None else children[-2]
+        return nodes.RegisterClause(operator, _name(name), span_of(meta), regime)
 
-    def construct(self, meta: Meta, children: list[tree.Template]) -> nodes.ConstructClause:
+    def regime(self, meta: Meta, children: list[Token]) -> nodes.EntailmentRegime:
+        """UNDER ENTAILMENT REGIME."""
+        token = children[0]
+        name = str(token) if token.type == "REGIME_NAME" else self.names.iri(token).value
+        return nodes.EntailmentRegime(name, span_of(meta))
+
+    def construct(self, meta: Meta, children: list[Any]) -> nodes.ConstructClause:
         """CONSTRUCT."""
-        return nodes.ConstructClause(children[0], span_of(meta))
+        operator = str(children[0]).upper() if isinstance(children[0], Token) else None
+        return nodes.ConstructClause(children[-1], span_of(meta), operator)
 
     def ask(self, meta: Meta, children: list[Any]) -> nodes.AskClause:
         """ASK."""
@@ -74,11 +93,30 @@ class RsepqlBuilder(SparqlBuilder):
         span = Span(token_span(children[0]).start, token_span(children[-1]).end)
         return nodes.LandmarkExtent("".join(str(c) for c in children), span)
 
-    def range(self, meta: Meta, children: list[tuple[str, Span]]) -> nodes.RangeExtent:
+    def range(self, meta: Meta, children: list[Any]) -> nodes.RangeExtent:
         """`RANGE a STEP b`."""
         width, width_span = children[0]
+        if has(children, "TUMBLING"):
+            return nodes.RangeExtent(width, width_span, width, width_span)
         step, step_span = children[1] if len(children) > 1 else (None, None)
         return nodes.RangeExtent(width, width_span, step, step_span)
+
+    def elements(self, meta: Meta, children: list[Token]) -> nodes.CountExtent:
+        """`ELEMENTS n STEP m`, `TRIPLES n`."""
+        return nodes.CountExtent(str(children[1]), children[0].type == "TRIPLES", span_of(meta))
+
+    def stream_window(self, meta: Meta, children: list[Any]) -> nodes.WindowClause:
+        """CQELS-QL's `STREAM <s> [ … ] { … }`: a window that has no other name, and its pattern."""
+        stream, extent, group = children
+        first, last = _name(stream).span.end, group.span.start
+        written = " ".join(self.text[first:last].split())
+        if isinstance(extent, Token):
+            place = token_span(extent)
+            now = extent.type == "NOW"
+            extent = nodes.RangeExtent("1", place, None, None) if now else nodes.LandmarkExtent("0", place)
+        name = nodes.Name(IRI(f"{_name(stream).iri.value}#window{len(self._inline) + 1}"), _name(stream).span)
+        self._inline.append(nodes.WindowDeclaration(name, _name(stream), extent, span_of(meta), written))
+        return nodes.WindowClause(name, group, span_of(meta))
 
     def duration(self, meta: Meta, children: list[Token]) -> tuple[str, Span]:
         """A duration as written."""
@@ -124,7 +162,8 @@ class RsepqlBuilder(SparqlBuilder):
 
     def window(self, meta: Meta, children: list[Any]) -> nodes.WindowClause:
         """WINDOW."""
-        return nodes.WindowClause(_name(children[0]), children[1], span_of(meta))
+        name = children[0] if isinstance(children[0], tree.Var) else _name(children[0])
+        return nodes.WindowClause(name, children[1], span_of(meta))
 
     def event_sequence(self, meta: Meta, children: list[Any]) -> nodes.EventExpression:
         """`E SEQ E`."""

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from scepter.errors import Span
 from scepter.rdf.terms import IRI, Literal
-from scepter.syntax.tree import Group, LanguageElement, Modifiers, SelectClause, Template
+from scepter.syntax.tree import Group, LanguageElement, Modifiers, SelectClause, Template, Var
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +37,32 @@ class RangeExtent:
 
 
 @dataclass(frozen=True, slots=True)
+class CountExtent:
+    """`ELEMENTS n`, or CQELS-QL's `TRIPLES n`."""
+
+    count: str
+    triples: bool
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class EntailmentRegime:
+    """RSP-QL's `UNDER ENTAILMENT REGIME name`."""
+
+    name: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class WindowDeclaration:
     """`FROM NAMED stream WIN [ … ] AS name`, or `FROM NAMED WINDOW name ON stream [ … ]`."""
 
     name: Name
     stream: Name
-    extent: LandmarkExtent | RangeExtent
+    extent: LandmarkExtent | RangeExtent | CountExtent
     span: Span
+    written: str | None = None
+    """The window as CQELS-QL writes it, where the stream is read: `[NOW]`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +109,7 @@ class RegisterClause:
     operator: str | None
     name: Name
     span: Span
+    regime: EntailmentRegime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +118,8 @@ class ConstructClause:
 
     template: Template
     span: Span
+    operator: str | None = None
+    """RSP-QL's `CONSTRUCT RSTREAM { … }`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +170,7 @@ class MatchClause(LanguageElement):
 class WindowClause(LanguageElement):
     """`WINDOW name { … }` in a group."""
 
-    name: Name
+    name: Name | Var
     group: Group
     span: Span
 

@@ -10,11 +10,11 @@ from lark.tree import Meta
 from lark.visitors import v_args
 
 from scepter.errors import Span, query_error
-from scepter.rdf.terms import IRI
+from scepter.rdf.terms import IRI, Literal
 from scepter.syntax import sparkwave_tree as nodes
 from scepter.syntax import tree
-from scepter.syntax.build import SparqlBuilder, only, span_of
-from scepter.syntax.terms import string, token_span
+from scepter.syntax.build import SparqlBuilder, has, only, span_of
+from scepter.syntax.terms import check_name, string, token_span
 
 _TIMESTAMP = "http://larkc.eu/csparql/sparql/jena/ext#timestamp"
 """As the C-SPARQL engine names it."""
@@ -85,6 +85,47 @@ class SparkwaveBuilder(SparqlBuilder):
         """ASK."""
         return _query(nodes.AskClause(token_span(children[0])), meta, children)
 
+    def aggregate(self, meta: Meta, children: list[Any]) -> nodes.AggregateClause:
+        """C-SPARQL's AGGREGATE."""
+        variable, call, keys, *filters = children
+        return nodes.AggregateClause(variable, call, keys, tuple(filters), span_of(meta))
+
+    def aggregated(self, meta: Meta, children: list[Any]) -> tree.Call:
+        """`COUNT`, `SUM(?x)`."""
+        function, *rest = children
+        arguments = tuple(c for c in rest if not isinstance(c, Token))
+        star = not arguments
+        return tree.Call(str(function), arguments, span_of(meta), token_span(function), has(rest, "DISTINCT"), star)
+
+    def aggregate_group(self, meta: Meta, children: list[tree.Var]) -> tuple[tree.Var, ...]:
+        """The variables of a group."""
+        return tuple(children)
+
+    def bare_pattern(self, meta: Meta, children: list[Any]) -> nodes.SparkwaveQuery:
+        """A file of bare triples: all variables of their matches."""
+        *triples, window = children
+        span = span_of(meta)
+        group = tree.Group((tree.Triples(tuple(triples), span),), span)
+        select = tree.SelectClause(None, False, False, span)
+        return nodes.SparkwaveQuery(None, select, (), group, window, tree.Modifiers(), span, bare=True)
+
+    def bare_triple(self, meta: Meta, children: list[Any]) -> tree.Triple:
+        """A line of it."""
+        subject, verb, object = children
+        return tree.Triple(subject, verb, object, span_of(meta))
+
+    def bare_var(self, meta: Meta, children: list[Token]) -> tree.Var:
+        """A variable."""
+        return tree.Var(check_name(children[0])[1:], token_span(children[0]))
+
+    def bare_iri(self, meta: Meta, children: list[Token]) -> tree.Constant:
+        """An IRI without brackets."""
+        return tree.Constant(IRI(str(children[0])), token_span(children[0]))
+
+    def bare_literal(self, meta: Meta, children: list[Token]) -> tree.Constant:
+        """A string."""
+        return tree.Constant(Literal(string(children[0])), token_span(children[0]))
+
     def timed_group(self, meta: Meta, children: list[Any]) -> tuple[tree.Group, nodes.TimeWindow]:
         """`{ … TIMEWINDOW (n) }`."""
         return tree.Group(tuple(children[:-1]), span_of(meta)), children[-1]
@@ -134,11 +175,12 @@ class SparkwaveBuilder(SparqlBuilder):
 def _query(
     result: tree.SelectClause | nodes.ConstructClause | nodes.AskClause, meta: Meta, children: list[Any]
 ) -> nodes.SparkwaveQuery:
-    body = children[-2]
+    aggregates = tuple(only(children, nodes.AggregateClause))
+    body = children[-2 - len(aggregates)]
     group, time_window = body if isinstance(body, tuple) else (body, None)
     sources = tuple(c for c in children if isinstance(c, (nodes.FromStream, nodes.FromGraph)))
     report = next(iter(only(children, nodes.ReportClause)), None)
-    return nodes.SparkwaveQuery(None, result, sources, group, time_window, children[-1], span_of(meta), report)
+    return nodes.SparkwaveQuery(None, result, sources, group, time_window, children[-1], span_of(meta), report, aggregates)
 
 
 def _count(children: list[Token]) -> nodes.Amount:

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from scepter.errors import Span
 from scepter.rdf.terms import IRI
-from scepter.syntax.tree import Group, Modifiers, SelectClause, StreamName, Template
+from scepter.syntax.tree import Call, FilterClause, Group, Modifiers, SelectClause, StreamName, Template, Var
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +106,17 @@ class AskClause:
 
 
 @dataclass(frozen=True, slots=True)
+class AggregateClause:
+    """C-SPARQL's `AGGREGATE { (?n, COUNT, {?x}) FILTER (…) }`."""
+
+    variable: Var
+    call: Call
+    keys: tuple[Var, ...]
+    filters: tuple[FilterClause, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class SparkwaveQuery:
     """One query; its FROM clauses in the order written."""
 
@@ -117,6 +128,9 @@ class SparkwaveQuery:
     modifiers: Modifiers
     span: Span
     report: ReportClause | None = None
+    aggregates: tuple[AggregateClause, ...] = ()
+    bare: bool = False
+    """Whether it is a file of the prototype's oldest form: triples and a window."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -135,3 +135,16 @@ def test_a_pipe_through_a_map(text: str) -> None:
     spooled = PipeSource(lambda: io.BytesIO(text.encode()), lift=lift)
     assert found(scepter.run_local(parse(QUERY), spooled)) == EXPECTED
     spooled.close()
+
+
+def test_a_table_without_the_column_of_the_time_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "r.csv"
+    path.write_text("t,sensor,value\n1,a,2\n")
+    mapping = "time: $(time)\nmappings: {r: {s: 'http://example/$(sensor)', po: [[http://example/value, $(value)]]}}\n"
+    query = scepter.parse(
+        "SELECT ?s WITHIN 9 FROM STREAM R <http://example/r> "
+        "WHERE { SEQ (A) DEFINE GPM A ON R { ?s <http://example/value> ?v } }",
+        "spaseq",
+    )
+    with pytest.raises(scepter.ScepterError, match="there is no column time; it has t, sensor, value"):
+        scepter.run_local(query, path, map=mapping)

@@ -148,13 +148,14 @@ def test_what_is_over_is_not_written() -> None:
 
 def test_an_empty_state_is_a_state() -> None:
     run = run_of("counting")
-    work = QueryWork(run.job, 0)
+    work = QueryWork(run.job, run.job.shares[0])
     run.read({0: dump(work.kernel, work.texts)})
     assert run.finish() == []
 
 
 def test_foreign_bytes_are_refused() -> None:
-    work = QueryWork(run_of("sliding").job, 0)
+    job = run_of("sliding").job
+    work = QueryWork(job, job.shares[0])
     with pytest.raises(ValueError, match="no packed arrays"):
         restore(work.kernel, work.texts, b"something else, and longer than a header")
 
@@ -162,7 +163,8 @@ def test_foreign_bytes_are_refused() -> None:
 def test_the_state_of_another_version_is_refused() -> None:
     (state,) = halfway("sliding").written().values()
     arrays, meta = unpack(state)
-    work = QueryWork(run_of("sliding").job, 0)
+    job = run_of("sliding").job
+    work = QueryWork(job, job.shares[0])
     with pytest.raises(ValueError, match=f"state of version 99, but this is version {STATE_VERSION}"):
         restore(work.kernel, work.texts, pack(arrays, {**meta, "state": 99}))
     with pytest.raises(ValueError, match="state of version None"):
@@ -174,6 +176,6 @@ def test_the_state_of_another_query_is_refused() -> None:
     (work,) = run.works.values()
     state = dump(work.kernel, work.texts, run.job.state_of(0))
     other = run_of("counting")
-    fresh = QueryWork(other.job, 0)
+    fresh = QueryWork(other.job, other.job.shares[0])
     with pytest.raises(ValueError, match="another query"):
         restore(fresh.kernel, fresh.texts, state, other.job.state_of(0))

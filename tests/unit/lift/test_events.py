@@ -467,3 +467,13 @@ def test_blocks_are_cut_between_records(block: int, monkeypatch: pytest.MonkeyPa
 def test_other_delimiters_are_seen_in_the_heading(delimiter: str) -> None:
     text = f"time{delimiter}sensor{delimiter}value\r\n1{delimiter}s{delimiter}7\r\n"
     assert lift(text)[0] == [(1, 1, None, [(f"<{EX}s>", f"<{EX}value>", f'"7"^^<{XSD}integer>')])]
+
+
+def test_a_field_that_becomes_an_object_half_way_is_told() -> None:
+    lines = [{"time": 1, "sensor": "a", "value": 2}, {"time": 2, "sensor": {"id": "b"}, "value": 3},
+             {"time": 3, "sensor": "c", "value": [4, {"x": 1}]}]  # fmt: skip
+    events, letters = lift("\n".join(map(json.dumps, lines)), extension=".jsonl")
+    assert [len(triples) for *_, triples in events] == [1, 0, 1]
+    assert letters == [
+        (2, "sensor is an object where the mapping wants a value"), (3, "value is an object where the mapping wants a value"),
+    ]  # fmt: skip

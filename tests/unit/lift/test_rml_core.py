@@ -398,7 +398,28 @@ JSON_ONLY = [
         one(BY_ID, pair("ex:a", 'rml:reference "a.*"')),
         f'{S10} <http://e/a> "1"^^<{XSD}integer> .\n{S10} <http://e/a> "2"^^<{XSD}integer> .',
     ),
-    Situation("an object is no value", [{"ID": 10, "a": {"x": 1}}], one(BY_ID, pair("ex:a", 'rml:reference "a"')), ""),
+    Situation(
+        "an object in an array",
+        [{"ID": 10, "a": [1, {"x": 2}]}],
+        one(BY_ID, pair("ex:a", 'rml:reference "a"')),
+        f'{S10} <http://e/a> "1"^^<{XSD}integer> .',
+        letters=1,
+    ),
+    Situation(
+        "a text of digits stays a text",
+        [{"ID": 10, "a": "007"}],
+        one(BY_ID, pair("ex:a", 'rml:reference "a"')),
+        f'{S10} <http://e/a> "007" .',
+    ),
+    Situation(
+        "a field of an item",
+        [{"ID": 10, "a": [{"b": "x"}, {"b": "y"}]}],
+        one(BY_ID, pair("ex:a", 'rml:reference "a[1].b"')),
+        f'{S10} <http://e/a> "y" .',
+    ),
+    Situation(
+        "an object is no value", [{"ID": 10, "a": {"x": 1}}], one(BY_ID, pair("ex:a", 'rml:reference "a"')), "", letters=1
+    ),
     Situation("a path that leads nowhere", [{"ID": 10, "a": 5}], one(BY_ID, pair("ex:a", 'rml:reference "a.b[0].c"')), ""),
     Situation(
         "an iterator into the document",
@@ -465,7 +486,8 @@ def test_situation_of_json(situation: Situation) -> None:
         assert quads(FORMS[extension](situation.rows), extension, mapping, letters) == sorted(
             filter(None, situation.expected.split("\n"))
         )
-    assert not letters
+        assert len(letters) == situation.letters, letters
+        letters.clear()
 
 
 def timed(mapping: Mapping) -> Mapping:

@@ -12,9 +12,10 @@ from scepter.rdf.formats import events_to_batch
 from scepter.rdf.nquads import ReadState
 from scepter.runtime.notices import SCHEMA_IGNORED, Notices, received, sent
 from scepter.runtime.queries import parse
-from scepter.runtime.spark import batch, whole
+from scepter.runtime.spark import whole
 from scepter.runtime.spark.jobs import Job, pack_batch
 from scepter.runtime.spark.streaming import _report
+from scepter.runtime.spark.whole import run_events
 
 STREAM = "http://example/s"
 QUERY = parse(
@@ -43,9 +44,9 @@ def test_notices_take_the_way_of_dead_letters_and_are_told_once() -> None:
 def test_history() -> None:
     given = job(live=False)
     event = graph_event(given, STREAM, 1, 1, triples(SCHEMA + " :x :p :y ."))
-    blob = pack_batch(events_to_batch([event], given.key, given.kind, run=ReadState(given.kind)))
+    blob = pack_batch(events_to_batch([event], given.key, given.kind, run=ReadState(given.kind)), 0)
     letters: list[DeadLetter] = []
-    assert len(batch._run_whole(given, [memoryview(blob)], letters.append)) == 1
+    assert len(run_events(given, given.shares[0], 0, [memoryview(blob)], letters.append)) == 1
     assert [letter.reason for letter in letters] == [SCHEMA_IGNORED]
 
 

@@ -71,9 +71,9 @@ def test_answers_are_those_of_triples_that_are_sent(static: dict[str | None, str
 def test_only_other_machines_are_sent_the_index(static: dict[str | None, str]) -> None:
     shipped = ShippedBackground.of(load_background(QUERY, static))
     for master, files in (("local[2]", 0), ("spark://host:7077", 1), ("yarn", 1)):
-        context = Mock(master=master)
-        shipped.give(context)
-        assert context.addFile.call_count == files
+        spark = Mock(sparkContext=Mock(master=master))
+        shipped.give(spark)
+        assert spark.sparkContext.addFile.call_count == files
 
 
 def test_a_worker_elsewhere_takes_the_copy_and_no_other_index(

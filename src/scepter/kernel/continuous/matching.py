@@ -13,8 +13,8 @@ from scepter.kernel.continuous.knowledge import Knowledge, reads_live_graph
 from scepter.kernel.continuous.leaf import Clock
 from scepter.kernel.continuous.occurrences import Occurrence, Sighting, Solution
 from scepter.kernel.continuous.operators import latest_time
-from scepter.kernel.continuous.windowgraph import WindowGraph
 from scepter.kernel.sparql.context import Context
+from scepter.kernel.window.graph import WindowGraph
 from scepter.physical.continuous import asks_time, is_monotone
 from scepter.rdf.terms import Term, Triple
 

@@ -8,13 +8,15 @@ from typing import TypeAlias
 import numpy as np
 
 from scepter.algebra.expressions import Aggregate, Variable
+from scepter.kernel.group.totals import FRACTIONS, MEMBERS, UNITS, Scale, exact_texts
 from scepter.kernel.rows import Float64, Int8, Int64, Rows, UInt64, mappings
 from scepter.kernel.sparql.aggregates import compile_aggregate
 from scepter.kernel.sparql.context import Context
-from scepter.kernel.terms import decoded, encoded
+from scepter.kernel.terms import decoded, encoded, encoded_numbers
 from scepter.kernel.texts import Texts
-from scepter.kernel.time_group.sums import WHOLE, extremes, sums
+from scepter.kernel.time_group.sums import WHOLE, Sums, extremes, sums
 from scepter.physical.nodes import Schema
+from scepter.rdf.distinct import distinct
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.terms import Literal, Term
 from scepter.rdf.values import DECIMAL, ExpressionError, to_literal
@@ -86,6 +88,8 @@ class SetFunction:
         number, scale = _numbers(given.rows, self._column)
         self._mark_decimals(given.rows, scale)
         total = sums(given.low, given.high, number, scale)
+        if bool(total.is_exact.all()):
+            return self._written(total, given.high - given.low)
         open_, counts = total.is_open.tolist(), (given.high - given.low).tolist()
         found: list[Term | None] = []
         for i, count in enumerate(counts):
@@ -94,6 +98,23 @@ class SetFunction:
             else:
                 found.append(to_literal(calculate("/", total.value(i), count) if self._name == "AVG" else total.value(i)))
         return self._encoded(found)
+
+    def _written(self, total: Sums, counts: Int64) -> Column:
+        """Sums or averages of integers and decimals, written once for each different one."""
+        told = np.column_stack([total.units, total.digits, total.kind.astype(np.int64), counts])
+        first, where = distinct(told)
+        amounts = np.zeros((len(first), UNITS + 1), np.int64)
+        amounts[:, MEMBERS], amounts[:, UNITS] = counts[first], total.units[first]
+        amounts[:, FRACTIONS] = total.is_decimal[first]
+        digits = total.digits[first]
+        texts: list[str | None] = [None] * len(first)
+        for each in np.unique(digits).tolist():
+            at = np.flatnonzero(digits == each)
+            made = exact_texts(amounts[at], Scale(each), mean=self._name == "AVG")
+            for place, text in zip(at.tolist(), made, strict=True):
+                texts[place] = text
+        ids, refs, number, scale = encoded_numbers(texts, self._key, self._texts)
+        return ids[where], refs[where], number[where], scale[where]
 
     def _mark_decimals(self, rows: Rows, scale: Int64) -> None:
         """Decimals without digits after the point are told from integers: their sums are decimals."""

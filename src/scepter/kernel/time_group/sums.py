@@ -40,6 +40,16 @@ class Sums:
         """Where columns do not tell."""
         return np.equal(self.kind, _OPEN)
 
+    @property
+    def is_exact(self) -> NDArray[np.bool_]:
+        """Where it is a sum of integers and decimals."""
+        return np.less(self.kind, _FLOATING)
+
+    @property
+    def is_decimal(self) -> NDArray[np.bool_]:
+        """Where a decimal is among what was added."""
+        return np.equal(self.kind, _DECIMAL)
+
     def value(self, i: int) -> Number:
         """The i-th sum, where it is not open."""
         if self.kind[i] == _FLOATING:

@@ -27,6 +27,7 @@ from scepter.kernel.validity.not_static import NotStatic
 from scepter.kernel.validity.outer_join import OuterJoin
 from scepter.kernel.window.assign import Window
 from scepter.kernel.window.extent import Extent, Grid, LandmarkExtent, TimeExtent
+from scepter.kernel.window.snapshot import Snapshot
 from scepter.physical import window_nodes as nodes
 from scepter.physical.event_match import EventMatch
 from scepter.physical.nodes import Node
@@ -121,6 +122,8 @@ def window_operator(node: Node, around: Surroundings) -> Operator | None:
             )  # fmt: skip
         case EventMatch():
             return _event_match(node, around)
+        case nodes.WindowSnapshot():
+            return Snapshot(node, _grid(node.grid), around)
         case nodes.Report():
             return _report(node, around)
         case _:

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from pyspark import SparkContext, SparkFiles
+from pyspark import SparkFiles
+from pyspark.sql import SparkSession
 
 from scepter.errors import option_error
 from scepter.kernel.background import Background
@@ -21,6 +22,7 @@ from scepter.kernel.sparql.stored import StoredGraph
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.store import TripleStore, open_store
 from scepter.rdf.terms import Triple
+from scepter.runtime.spark.environment import give_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +76,11 @@ class ShippedBackground:
         dataset = background.dataset
         return cls(_shipped(dataset.default), tuple((name.value, _shipped(graph)) for name, graph in dataset.named.items()))
 
-    def give(self, context: SparkContext) -> None:
+    def give(self, spark: SparkSession) -> None:
         """Have Spark bring the indexes to machines that are not this one."""
-        if (context.master or "").startswith("local"):
-            return
         for graph in (self.default, *(graph for _, graph in self.named)):
             if isinstance(graph, MappedGraph):
-                context.addFile(graph.path)
+                give_file(spark, graph.path)
 
     def opened(self) -> Background:
         """The graphs, for a worker."""

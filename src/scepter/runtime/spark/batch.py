@@ -10,31 +10,28 @@ from typing import Final
 
 import numpy as np
 import pyarrow as pa
-from pyspark import Broadcast
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from scepter.algebra.query import Ask, Select
+from scepter.algebra.query import Ask
 from scepter.kernel.container import pack
-from scepter.kernel.query import QueryKernel
-from scepter.kernel.runs import Runs
-from scepter.kernel.shipping import unpack_solved
 from scepter.physical.partitioning import partitioning
+from scepter.physical.unit_nodes import Sequence as SequenceNode
 from scepter.rdf.batch import DeadLetter, EventBatch
 from scepter.rdf.nquads import ReadState
-from scepter.rdf.terms import IRI
-from scepter.runtime.engine import LocalEngine
-from scepter.runtime.matches import Match, Matcher, sorted_matches
-from scepter.runtime.notices import sent
+from scepter.runtime.matches import Match
+from scepter.runtime.notices import Notices, sent
 from scepter.runtime.queries import Query
+from scepter.runtime.spark.environment import Shared, shared
 from scepter.runtime.spark.frames import frame_batches
 from scepter.runtime.spark.future import present
-from scepter.runtime.spark.jobs import SALT_ROOM, Job, QueryWork, pack_batch, released, unpack_batch, work
+from scepter.runtime.spark.jobs import SALT_ROOM, Job, new_work, work
 from scepter.runtime.spark.lifted import lifted_batches, wanted_columns
 from scepter.runtime.spark.pushdown import packed_table
 from scepter.runtime.spark.ranges import Range, read_range
+from scepter.runtime.spark.shares import Form, results_of
 from scepter.runtime.spark.tables import QUERY, arrow_schema, match_table, result_schema
-from scepter.timeline import MAX_INSTANT, MIN_INSTANT
+from scepter.runtime.spark.whole import packed_events, run_events
 
 PACKED = "query int, bucket int, time bigint, events bigint, blob binary"
 _PACKED = pa.schema(
@@ -42,8 +39,6 @@ _PACKED = pa.schema(
 )
 _TIME = -2
 """The `query` of rows that tell how far time is and of how many events; of live input, their blobs hold the times of all."""
-_WHOLE = 0
-"""The `query` of blobs that hold events rather than solutions, where the program runs undivided."""
 
 GROUP_BYTES: Final = 16 << 20
 """Batches of so much memory are packed together: fewer cost more blobs, more wait longer and cost memory."""
@@ -55,7 +50,7 @@ Report = Callable[[DeadLetter], None]
 class Reading:
     """What tasks are given besides their splits."""
 
-    job: Broadcast[Job]
+    job: Shared[Job]
     report: Report
 
 
@@ -67,14 +62,14 @@ def run_batch(
     report: Report,
 ) -> DataFrame:
     """The matches of a job over bounded inputs (stream number -> ranges of files, or a table of events)."""
-    reading = Reading(spark.sparkContext.broadcast(job), report)
+    reading = Reading(shared(spark, job), report)
     packed = _packed(spark, reading, inputs)
     schema = arrow_schema(
         query.variables, query.constructs, query.asks, job.kind, query.occurrences, parts=job.parts, why=job.options.why
     )
     spark_schema = result_schema(query, job.kind, parts=job.parts, why=job.options.why)
     # straight to the task of its bucket: a grouping would sort the blobs first, and hash eight buckets to two tasks unevenly
-    tasks = job.buckets if job.divided else 1
+    tasks = max(share.buckets for share in job.shares)
     spread = packed.where(F.col("blob").isNotNull()).repartitionById(tasks, F.col("query") + F.col("bucket"))
     return _merged(spread.mapInArrow(partial(_run_buckets, reading, schema), spark_schema), job)
 
@@ -120,7 +115,7 @@ def _pack_ranges(reading: Reading, rows: Iterable[pa.RecordBatch]) -> Iterator[p
                 lift=job.lifts.get(stream),
             )
             # events are numbered as their blank nodes are salted: apart from those of every other range
-            yield from packed_rows(job, batches, row["salt"])
+            yield from packed_rows(job, batches, row["salt"], sent(reading.report))
 
 
 def pack_frame(reading: Reading, stream: int, rows: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -132,18 +127,19 @@ def pack_frame(reading: Reading, stream: int, rows: Iterable[pa.RecordBatch]) ->
         batches = lifted_batches(job, stream, rows, run, reading.report)
     else:
         batches = frame_batches(rows, stream, job.kind, job.key, run, reading.report, predicates=job.predicates)
-    yield from packed_rows(job, present(job, batches, reading.report), run.salt)
+    yield from packed_rows(job, present(job, batches, reading.report), run.salt, sent(reading.report))
 
 
-def packed_rows(job: Job, batches: Iterable[EventBatch], number: int) -> Iterator[pa.RecordBatch]:
-    """Solutions per query and bucket, or the events as they are where the program cannot be divided."""
+def packed_rows(
+    job: Job, batches: Iterable[EventBatch], number: int, notices: Notices | None = None
+) -> Iterator[pa.RecordBatch]:
+    """Solutions or rows per share and bucket, or the events as they are where nothing else crosses the shuffle."""
+    told = notices or Notices()
     for group in _groups(batches):
         rows: list[tuple[int, int, int, int, bytes | None]] = []
-        if job.divided:
-            for query in range(len(job.plan.units)):
-                rows += [(query, bucket, time, 0, blob) for bucket, time, blob in work(job, query).solve(group, number)]
-        else:
-            rows += [(_WHOLE, 0, int(batch.end.max()), 0, pack_batch(batch)) for batch in group]
+        for share in job.shares:
+            made = packed_events(share, group) if share.form is Form.EVENTS else work(job, share).solve(group, number, told)
+            rows += [(share.number, bucket, time, 0, blob) for bucket, time, blob in made]
         stream, time = (np.concatenate([getattr(batch, name) for batch in group]) for name in ("stream", "end"))
         number += len(time)
         # time moves on with every event, also with those that no pattern looks at; and any of them may be late
@@ -179,62 +175,29 @@ def _run_buckets(reading: Reading, schema: pa.Schema, packed: Iterable[pa.Record
             yield from match_table(matches, schema)
 
 
-def _run_bucket(reading: Reading, query: int, bucket: int, blobs: Iterable[memoryview]) -> Iterator[Sequence[Match]]:
-    """The matches of a query in one bucket, or of the whole program in the only one."""
+def _run_bucket(reading: Reading, number: int, bucket: int, blobs: Iterable[memoryview]) -> Iterator[Sequence[Match]]:
+    """The matches of a share in one bucket."""
     job = reading.job.value
-    if not job.divided:
-        yield _run_whole(job, blobs, reading.report)
+    share = job.shares[number]
+    if share.form is Form.EVENTS:
+        yield run_events(job, share, bucket, blobs, reading.report)
         return
-    here = QueryWork(job, query)
+    here = new_work(job, share)
     for blob in blobs:
-        here.kernel.accept(unpack_solved(blob, here.texts)[0])
-    matcher = Matcher(query, here.kernel, here.texts, job.kind, shown, lasting=True)
-    for runs in _ended(here.kernel):
-        yield matcher(runs if here.slices is None else runs.take(here.slices.owns(bucket, runs.start)))
-
-
-def _ended(kernel: QueryKernel) -> Iterator[Runs]:
-    yield from released(kernel, MAX_INSTANT - 1)
-    yield kernel.finish()
-
-
-def _run_whole(job: Job, blobs: Iterable[memoryview], report: Report) -> Sequence[Match]:
-    engine = LocalEngine(
-        job.program, job.options, job.background(),
-        ontology=job.ontology, key=job.key, dead_letter=report, notices=sent(report), plan=job.plan,
-    )  # fmt: skip
-    for stream in job.streams:
-        engine.stream_number(stream)
-    engine.reading.salt = secrets.randbits(38) * SALT_ROOM
-    last = MIN_INSTANT
-    for blob in blobs:
-        batch = unpack_batch(blob)
-        last = max(last, int(batch.end.max(initial=MIN_INSTANT)))
-        engine.take(batch)
-    # no further than the input: a report at the close of windows ends with it
-    matches = list(engine.advance(last))
-    matches += engine.finish()
-    return sorted_matches(matches)
-
-
-def shown(number: int, name: object) -> object:
-    """What a match shows for an event."""
-    return name.value if isinstance(name, IRI) else str(name) if name is not None else f"#{number}"
+        here.accept(blob)
+    yield from here.ended(bucket)
 
 
 def _merged(found: DataFrame, job: Job) -> DataFrame:
     """Rows of different buckets that are one row of the answer: the first answer of an ASK, DISTINCT rows."""
-    if not job.divided:
-        return found
-    for number in range(len(job.plan.units)):
-        node = job.sequence(number)
-        query = node.query
-        if not partitioning(node.plan).merges:
-            continue
-        others, mine = found.where(F.col(QUERY) != number), found.where(F.col(QUERY) == number)
-        if isinstance(query.result, Ask):
-            found = others.unionAll(mine.orderBy("end", "start").limit(1))
-        elif isinstance(query.result, Select) and query.result.distinct:
-            keys = [c for c in found.columns if not c.startswith("_events")]
-            found = others.unionAll(mine.dropDuplicates(keys))
+    for share in (share for share in job.shares if share.buckets > 1):
+        for unit in map(job.plan.units.__getitem__, share.units):
+            merges = partitioning(unit.root.plan).merges if isinstance(unit.root, SequenceNode) else share.merges
+            for number, result in enumerate(results_of(unit.unit), unit.number) if merges else ():
+                others, mine = found.where(F.col(QUERY) != number), found.where(F.col(QUERY) == number)
+                if isinstance(result, Ask):
+                    found = others.unionAll(mine.orderBy("end", "start").limit(1))
+                elif share.form is not Form.EVENTS:
+                    keys = [c for c in found.columns if not c.startswith("_events")]
+                    found = others.unionAll(mine.dropDuplicates(keys))
     return found

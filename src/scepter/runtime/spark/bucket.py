@@ -21,12 +21,10 @@ from pyspark.sql.streaming.stateful_processor import ListState, StatefulProcesso
 from scepter.algebra.query import Ask
 from scepter.errors import DataError
 from scepter.kernel.container import pack, unpack
-from scepter.kernel.query import QueryKernel, Solved, Ticks
-from scepter.kernel.shipping import furthest, unpack_solved
-from scepter.kernel.state import dump, restore
-from scepter.runtime.matches import Match, Matcher
-from scepter.runtime.spark.batch import shown
-from scepter.runtime.spark.jobs import Job, QueryWork, new_work, released
+from scepter.kernel.shipping import furthest
+from scepter.runtime.matches import Match
+from scepter.runtime.spark.jobs import Job, Work, new_work
+from scepter.runtime.spark.shares import Share, results_of
 from scepter.runtime.spark.tables import match_table
 from scepter.runtime.spark.whole import WholeProgram
 from scepter.timeline import MIN_INSTANT, TimeKind
@@ -67,8 +65,10 @@ class Bucket:
         self._state = state
         self._answered = answered
         self._scale = ticks_per_millisecond(job)
-        self._whole = None if log is None else WholeProgram(job, state, log, self.certain)
-        self._identities = [job.state_of(number) for number in range(len(job.plan.units))] if job.divided else []
+        self._whole = None
+        if log is not None and job.whole is not None:
+            self._whole = WholeProgram(job, job.whole, state, log, self.certain)
+        self._marks = [job.state_of(share.number) for share in job.shares]
 
     def take(self, place: int, blobs: Iterable[bytes], milliseconds: int) -> Iterator[pd.DataFrame]:
         """Take packed solutions, and release what the watermark has passed."""
@@ -76,15 +76,13 @@ class Bucket:
         if place < 0:
             self._check_identity()
             yield from _late(blobs, watermark)
-        elif self._whole is not None:
-            yield from self._step_whole(self._whole, blobs, watermark)
+        elif self._is_whole(place):
+            yield from self._step_whole(blobs, watermark)
         elif not self._is_answered(place):
             work = self._restored(place)
             reached: dict[int, int] = {}
             for blob in blobs:
-                solved, far = unpack_solved(blob, work.texts)
-                work.kernel.accept(punctual(solved, watermark))
-                reached = furthest(reached, far)
+                reached = furthest(reached, work.accept(blob, watermark))
             yield from self._step(work, self.certain(reached, watermark))
 
     def _check_identity(self) -> None:
@@ -100,12 +98,20 @@ class Bucket:
     def wake(self, place: int, milliseconds: int) -> Iterator[pd.DataFrame]:
         """The watermark has moved: release what it has passed."""
         watermark = self._ticks(milliseconds)
-        if self._whole is not None:
-            yield from self._step_whole(self._whole, (), watermark)
+        if self._is_whole(place):
+            yield from self._step_whole((), watermark)
         elif not self._is_answered(place):
             yield from self._step(self._restored(place), watermark)
 
-    def _step_whole(self, whole: WholeProgram, blobs: Iterable[bytes], watermark: int) -> Iterator[pd.DataFrame]:
+    def _is_whole(self, place: int) -> bool:
+        return self._whole is not None and self._share(place) is self._job.whole
+
+    def _share(self, place: int) -> Share:
+        return self._job.shares[place // self._job.buckets]
+
+    def _step_whole(self, blobs: Iterable[bytes], watermark: int) -> Iterator[pd.DataFrame]:
+        whole = self._whole
+        assert whole is not None
         yield from self._rows(whole.step(blobs, watermark))
         while whole.notices:
             yield _found(letters=pack({}, {"notice": whole.notices.pop(0)}))
@@ -128,43 +134,40 @@ class Bucket:
                 writer.write_batch(batch)
             yield _found(rows=sink.getvalue().to_pybytes(), matches=batch.num_rows)
 
-    def _asks(self, query: int) -> bool:
-        return isinstance(self._job.sequence(query).query.result, Ask)
+    def _asks(self, share: Share) -> bool:
+        return any(isinstance(result, Ask) for unit in share.units for result in results_of(self._job.plan.units[unit].unit))
 
     def _is_answered(self, place: int) -> bool:
-        return self._asks(place // self._job.buckets) and self._answered.get() is not None
+        return self._asks(self._share(place)) and self._answered.get() is not None
 
-    def _restored(self, place: int) -> QueryWork:
-        work = new_work(self._job, place // self._job.buckets)
+    def _restored(self, place: int) -> Work:
+        work = new_work(self._job, self._share(place))
         if (kept := self._state.get()) is not None:
-            restore(work.kernel, work.texts, bytes(kept[0]), self._identities[work.number])
+            work.restore(bytes(kept[0]), self._marks[work.share.number])
         return work
 
-    def _step(self, work: QueryWork, watermark: int) -> Iterator[pd.DataFrame]:
+    def _step(self, work: Work, watermark: int) -> Iterator[pd.DataFrame]:
         if watermark > MIN_INSTANT:
-            matcher = Matcher(work.number, work.kernel, work.texts, self._job.kind, shown, lasting=True)
-            for matches in map(matcher, released(work.kernel, watermark - 1)):
+            for matches in work.released(watermark - 1):
                 yield from self._rows(matches)
-                if matches and self._asks(work.number):
+                if matches and self._asks(work.share):
                     self._answered.update((True,))
                     self._state.clear()
                     self._sleep()
                     return
-        work.kernel.commit()
         self._sleep()
-        if work.kernel.idle:
+        if work.idle:
             self._state.clear()
         else:
-            self._state.update((dump(work.kernel, work.texts, self._identities[work.number]),))
-            self._wake(work.kernel, watermark)
+            self._state.update((work.dump(self._marks[work.share.number]),))
+            self._wake(work.next_due(watermark), watermark)
 
     def _sleep(self) -> None:
         for timer in list(self._handle.listTimers()):
             self._handle.deleteTimer(timer)
 
-    def _wake(self, kernel: QueryKernel, watermark: int) -> None:
+    def _wake(self, due: int | None, watermark: int) -> None:
         """One timer, at the first time at which something can be released."""
-        due = kernel.next_due()
         if due is not None:
             # when the watermark is beyond it; Spark takes no timer that is due already, and its watermark starts at 0
             self._handle.registerTimer(max(due, watermark, 0) // self._scale + 1)
@@ -189,12 +192,3 @@ def _late(blobs: Iterable[bytes], watermark: int) -> Iterator[pd.DataFrame]:
     stream, time = np.concatenate(streams), np.concatenate(times)
     if len(time):
         yield _found(late=len(time), letters=pack({"stream": stream, "time": time}, {"watermark": watermark}))
-
-
-def punctual(solved: Solved, watermark: int) -> Solved:
-    """What is not behind the watermark."""
-    if all(bool((times >= watermark).all()) for times in (solved.ticks.times, *(table.time for table in solved.tables))):
-        return solved
-    kept = {id(table): table.take(table.time >= watermark) for table in solved.tables}
-    keep = solved.ticks.times >= watermark
-    return Solved(tuple(kept[id(table)] for table in solved.tables), Ticks(solved.ticks.groups[keep], solved.ticks.times[keep]))

@@ -39,7 +39,9 @@ class Identity:
     form: int = FORM
 
     @classmethod
-    def of(cls, program: Program, options: RunOptions, kind: TimeKind, streams: Sequence[IRI], text: str = "") -> Identity:
+    def of(
+        cls, program: Program, options: RunOptions, kind: TimeKind, streams: Sequence[IRI], text: str = "", buckets: int = 32
+    ) -> Identity:
         """Of a run that is to start."""
         told = {
             "--policy": options.policy or "none",
@@ -48,6 +50,7 @@ class Identity:
             "--evaluate-at": "none" if options.evaluate_at is None else ", ".join(str(at.value) for at in options.evaluate_at),
             "--why": "on" if options.why else "off",
             "--max-derivations": str(options.max_derivations),
+            "spark.scepter.buckets": str(buckets),
             "the timestamps' kind": kind.value,
             "the streams": ", ".join(f"<{stream.value}>" for stream in streams),
         }

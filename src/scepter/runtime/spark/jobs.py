@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Sequence as Sequential
 from dataclasses import dataclass, field
+from functools import cached_property
 from hashlib import blake2b
+from itertools import chain
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +17,10 @@ from scepter.algebra.query import Program
 from scepter.kernel.background import Background
 from scepter.kernel.container import pack, unpack
 from scepter.kernel.intake import Intake
-from scepter.kernel.query import QueryKernel, Solved
+from scepter.kernel.query import QueryKernel, Solved, Ticks
 from scepter.kernel.runs import Runs
-from scepter.kernel.shipping import Slices, buckets_by_key, buckets_by_window, furthest, split
+from scepter.kernel.shipping import Slices, buckets_by_key, buckets_by_window, furthest, split, unpack_solved
+from scepter.kernel.state import dump, restore
 from scepter.kernel.texts import Texts
 from scepter.kernel.windows import Bounds, resolve
 from scepter.physical.partitioning import PartitionKind, partitioning
@@ -26,10 +31,14 @@ from scepter.rdf.batch import EventBatch
 from scepter.rdf.hashing import TermKey, term_id
 from scepter.rdf.readers import Lift
 from scepter.rdf.terms import IRI, Triple
+from scepter.runtime.matches import Match, Matcher
+from scepter.runtime.notices import Notices
 from scepter.runtime.options import RunOptions
 from scepter.runtime.spark.background import ShippedBackground
 from scepter.runtime.spark.identity import Identity, canonical
-from scepter.timeline import TimeKind
+from scepter.runtime.spark.shares import Form, Share, shares
+from scepter.runtime.spark.stage_work import StageWork
+from scepter.timeline import MAX_INSTANT, MIN_INSTANT, TimeKind
 
 STRETCH_ROWS = 1 << 16
 """So many solutions of a bucket are searched together."""
@@ -37,7 +46,7 @@ SALT_ROOM = 1 << 24
 """Each reading task counts events, and keeps blank nodes apart, in a stretch of its own."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Job:
     """A run as its workers see it: small, and the same for all of them."""
 
@@ -65,21 +74,20 @@ class Job:
         """The instant before which events are not seen."""
         return None if self.options.start is None else self.options.start.on(self.kind, "--start")
 
+    @cached_property
+    def shares(self) -> tuple[Share, ...]:
+        """The parts of the program that are worked on apart from each other, each in buckets of its own."""
+        return shares(self.plan, self.streams, self.buckets, live=self.live)
+
     @property
-    def divided(self) -> bool:
-        """Whether its queries can be run apart from each other, each in many buckets."""
-        return all(
-            isinstance(unit.root, Sequence)
-            and unit.unit is unit.root.query
-            and unit.unit.into not in self.streams
-            and not unit.entailed
-            for unit in self.plan.units
-        )
+    def whole(self) -> Share | None:
+        """Live: the part that runs in one task, over a log of its events."""
+        return next((share for share in self.shares if share.form is Form.EVENTS), None)
 
     @property
     def named(self) -> bool:
         """Whether the names of events are of use to anybody."""
-        return self.parts or not self.divided
+        return self.parts or any(share.form is Form.EVENTS for share in self.shares)
 
     @property
     def predicates(self) -> frozenset[int] | None:
@@ -99,9 +107,9 @@ class Job:
         return Program(tuple(unit.unit for unit in self.plan.units))
 
     def state_of(self, number: int) -> str:
-        """What the state of a unit's bucket is of: with another mark, the state means something else."""
+        """What the state of a share's bucket is of: with another mark, the state means something else."""
         told = (
-            canonical(self.plan.units[number].unit),
+            tuple(canonical(self.plan.units[unit].unit) for unit in self.shares[number].units),
             self.kind.value,
             self.options.time_unit,
             self.start,
@@ -118,11 +126,13 @@ class Job:
 class QueryWork:
     """One query's kernel in a worker: the stateless part in reading tasks, the stateful part in buckets."""
 
-    def __init__(self, job: Job, number: int, like: QueryWork | None = None) -> None:
+    def __init__(self, job: Job, share: Share, like: QueryWork | None = None) -> None:
         """A new kernel; what kernels of the query have in common is taken from `like`."""
+        (number,) = share.units
         node = job.sequence(number)
         query = node.query
         self.job = job
+        self.share = share
         self.number = number
         self.plan: QueryPlan = node.plan
         self.bounds: Bounds = resolve(query.window, job.kind, job.options.time_unit, job.start or 0, node.plan.gaps)
@@ -134,11 +144,13 @@ class QueryWork:
         if self.division is PartitionKind.SLICES and job.buckets > 1:
             assert self.bounds.length is not None
             self.slices = Slices(self.bounds.length, job.buckets, partitioning(self.plan).look_back)
-        self._streams = np.full(len(job.streams), -1, np.int64)
-        for i, stream in enumerate(query.streams):
-            self._streams[job.streams.index(stream.iri)] = i
+        known = {stream.iri: 0 if query.merged else i for i, stream in enumerate(query.streams)}
+        every = query.merged and not query.streams
+        self._streams = np.array([0 if every else known.get(iri, -1) for iri in job.streams], np.int64)
 
-    def solve(self, batches: Iterable[EventBatch], number: int) -> Iterator[tuple[int, int, bytes]]:
+    def solve(
+        self, batches: Iterable[EventBatch], number: int, notices: Notices | None = None
+    ) -> Iterator[tuple[int, int, bytes]]:
         """(bucket, greatest time, packed solutions) of batches whose events are numbered from `number` on."""
         reached: dict[int, int] = {}
         for batch in batches:
@@ -173,14 +185,65 @@ class QueryWork:
                 rows = [np.zeros(len(table), np.uint64) for table in solved.tables]
                 return rows, np.zeros(len(solved.ticks.times), np.uint64)
 
+    # ---------------------------------------------------------------- in a bucket
 
-def released(kernel: QueryKernel, until: int) -> Iterator[Runs]:
-    """The runs that end up to a time, stretch by stretch."""
-    for time in kernel.stretches(STRETCH_ROWS):
-        if time < until:
-            yield kernel.release(time, time)
-            kernel.commit()
-    yield kernel.release(until, until)
+    def accept(self, blob: bytes | memoryview, watermark: int = MIN_INSTANT) -> dict[int, int]:
+        """Take packed solutions that are not behind the watermark; how far streams have reached."""
+        solved, reached = unpack_solved(blob, self.texts)
+        self.kernel.accept(punctual(solved, watermark))
+        return reached
+
+    def released(self, until: int) -> Iterator[Sequential[Match]]:
+        """The matches that are certain up to a time, stretch by stretch."""
+        return map(self._matcher(), self._runs(until))
+
+    def ended(self, bucket: int) -> Iterator[Sequential[Match]]:
+        """All matches of a bucket: the input has ended."""
+        matcher = self._matcher()
+        for runs in chain(self._runs(MAX_INSTANT - 1), (self.kernel.finish() for _ in range(1))):
+            yield matcher(runs if self.slices is None else runs.take(self.slices.owns(bucket, runs.start)))
+
+    def _matcher(self) -> Matcher:
+        return Matcher(self.number, self.kernel, self.texts, self.job.kind, shown, lasting=True)
+
+    def _runs(self, until: int) -> Iterator[Runs]:
+        for time in self.kernel.stretches(STRETCH_ROWS):
+            if time < until:
+                yield self.kernel.release(time, time)
+                self.kernel.commit()
+        yield self.kernel.release(until, until)
+        self.kernel.commit()
+
+    @property
+    def idle(self) -> bool:
+        """Whether it keeps nothing."""
+        return self.kernel.idle
+
+    def next_due(self, watermark: int) -> int | None:
+        """The first time whose passing can release or complete something; None if only events can."""
+        return self.kernel.next_due()
+
+    def dump(self, of: str) -> bytes:
+        """Its state; `of` tells what it is of."""
+        return dump(self.kernel, self.texts, of)
+
+    def restore(self, data: bytes, of: str) -> None:
+        """Take over what `dump` wrote."""
+        restore(self.kernel, self.texts, data, of)
+
+
+def shown(number: int, name: object) -> object:
+    """What a match shows for an event."""
+    return name.value if isinstance(name, IRI) else str(name) if name is not None else f"#{number}"
+
+
+def punctual(solved: Solved, watermark: int) -> Solved:
+    """What is not behind the watermark."""
+    if all(bool((times >= watermark).all()) for times in (solved.ticks.times, *(table.time for table in solved.tables))):
+        return solved
+    kept = {id(table): table.take(table.time >= watermark) for table in solved.tables}
+    keep = solved.ticks.times >= watermark
+    return Solved(tuple(kept[id(table)] for table in solved.tables), Ticks(solved.ticks.groups[keep], solved.ticks.times[keep]))
 
 
 def division(plan: QueryPlan, *, live: bool = False) -> PartitionKind:
@@ -195,22 +258,30 @@ def reached_by(batch: EventBatch) -> dict[int, int]:
     return {int(stream): int(batch.end[batch.stream == stream].max()) for stream in np.unique(batch.stream)}
 
 
-_KEPT: dict[tuple[str, int], QueryWork] = {}
+Work: TypeAlias = QueryWork | StageWork
+"""A share that is divided, in a worker: the stateless part in reading tasks, the stateful part in buckets."""
+_KEPT: dict[tuple[str, int], Work] = {}
 
 
-def work(job: Job, number: int) -> QueryWork:
-    """A worker process's kernel for the stateless part of a query, kept between its tasks."""
-    place = (job.name, number)
+def work(job: Job, share: Share) -> Work:
+    """A worker process's part of a share for the stateless part, kept between its tasks."""
+    place = (job.name, share.number)
     if place not in _KEPT:
         if len(_KEPT) >= 16:
             _KEPT.clear()
-        _KEPT[place] = QueryWork(job, number)
+        _KEPT[place] = _new(job, share, None)
     return _KEPT[place]
 
 
-def new_work(job: Job, number: int) -> QueryWork:
-    """A kernel for the stateful part of a query, at little cost in a worker process that has had one."""
-    return QueryWork(job, number, work(job, number))
+def new_work(job: Job, share: Share) -> Work:
+    """A share for the stateful part, at little cost in a worker process that has had one."""
+    return _new(job, share, work(job, share))
+
+
+def _new(job: Job, share: Share, like: Work | None) -> Work:
+    if share.form is Form.SOLUTIONS:
+        return QueryWork(job, share, like if isinstance(like, QueryWork) else None)
+    return StageWork(job, share, like if isinstance(like, StageWork) else None)
 
 
 _BATCH_ARRAYS = (
@@ -219,12 +290,12 @@ _BATCH_ARRAYS = (
 )  # fmt: skip
 
 
-def pack_batch(batch: EventBatch) -> bytes:
-    """An event batch as bytes."""
-    return pack({name: getattr(batch, name) for name in _BATCH_ARRAYS}, {"kind": batch.kind.value})
+def pack_batch(batch: EventBatch, last: int) -> bytes:
+    """An event batch as bytes, and how far time is."""
+    return pack({name: getattr(batch, name) for name in _BATCH_ARRAYS}, {"kind": batch.kind.value, "last": last})
 
 
-def unpack_batch(data: bytes | memoryview) -> EventBatch:
-    """The batch that `pack_batch` wrote."""
+def unpack_batch(data: bytes | memoryview) -> tuple[EventBatch | None, int]:
+    """The batch that `pack_batch` wrote, None where time alone was told, and how far time is."""
     arrays, meta = unpack(data)
-    return EventBatch(kind=TimeKind(meta["kind"]), **arrays)
+    return EventBatch(kind=TimeKind(meta["kind"]), **arrays) if arrays else None, meta["last"]

@@ -22,20 +22,20 @@ if TYPE_CHECKING:
 
 
 class BucketProcessor(StatefulProcessor):
-    """One bucket of one query, or the whole program; and, at places below zero, the times of all events."""
+    """One bucket of a share, or all that runs in one task; and, at places below zero, the times of all events."""
 
     def __init__(self, job: Job, schema: pa.Schema) -> None:
         # itself, not a broadcast of it: Spark does not hand broadcast variables to stateful processors
         # inside what Spark pickles anyway, so that unpickling this object loads nothing; state is never pickled (kernel.state)
         self._given = pickle.dumps((job, schema))
-        self._divided = job.divided
+        self._whole = job.whole is not None
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Declare the state."""
         self._handle = handle
         self._kernel = handle.getValueState("kernel", "state binary")
         self._answered = handle.getValueState("answered", "answered boolean")
-        self._log = None if self._divided else handle.getListState("events", "watermark bigint, blob binary")
+        self._log = handle.getListState("events", "watermark bigint, blob binary") if self._whole else None
         self._bucket: Bucket | None = None
 
     def handleInputRows(self, key: Any, rows: Iterator[pd.DataFrame], timerValues: Any) -> Iterator[pd.DataFrame]:

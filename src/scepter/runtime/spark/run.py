@@ -29,6 +29,7 @@ from scepter.runtime.queries import Query
 from scepter.runtime.registry import grounds_of
 from scepter.runtime.spark.background import ShippedBackground
 from scepter.runtime.spark.batch import run_batch
+from scepter.runtime.spark.environment import cores, prepare
 from scepter.runtime.spark.frames import frame_kind
 from scepter.runtime.spark.identity import Identity
 from scepter.runtime.spark.jobs import Job
@@ -41,8 +42,9 @@ from scepter.runtime.spark.streaming import run_streaming
 from scepter.runtime.spark.tables import QUERY
 from scepter.timeline import TimeKind
 
+BUCKETS = "spark.scepter.buckets"
+"""The setting of a session that tells how many buckets a live run has: the same for every restart, whatever its cores are."""
 _LIVE_BUCKETS = 32
-"""The same for every restart, whatever the session's settings are."""
 
 Given: TypeAlias = DataFrame | str | Path
 FindFiles: TypeAlias = Callable[[str], Sequence[Path]]
@@ -125,6 +127,7 @@ def run_with_options(
             "--assign-time gives times in order of arrival, which Spark's tasks do not know",
             help="take --engine local",
         )
+    prepare(spark)
     given = {query.resolve_stream(name) if not query.lowered.every_stream else name: what for name, what in streams.items()}
     for iri in query.streams:
         if iri not in given:
@@ -145,11 +148,12 @@ def run_with_options(
             for warning in grounds.unknown(query.lowered.words, query.lowered.source):
                 warn(warning)
     shipped = ShippedBackground.of(static)
-    shipped.give(spark.sparkContext)
+    shipped.give(spark)
     live = any(isinstance(what, DataFrame) and what.isStreaming for what in given.values())
     kind = _kind(given, files, options.times, report, lifts)
     order = tuple(IRI(iri) for iri in numbers)
-    identity = Identity.of(query.program, options, kind, order, query.text) if live else None
+    buckets = _live_buckets(spark) if live else _buckets(spark)
+    identity = Identity.of(query.program, options, kind, order, query.text, buckets) if live else None
     if identity is not None and claim is not None:
         claim(identity)
     job = Job(
@@ -161,7 +165,7 @@ def run_with_options(
         streams=order,
         static=shipped,
         ontology=schema,
-        buckets=_LIVE_BUCKETS if live else _buckets(spark),
+        buckets=buckets,
         live=live,
         identity=identity,
         lifts={numbers[iri]: lift for iri, lift in lifts.items() if iri in numbers},
@@ -175,7 +179,7 @@ def run_with_options(
             inputs[numbers[iri]] = what
         elif there is not None:
             paths, format = there
-            ranges = plan_ranges(paths, parts=2 * spark.sparkContext.defaultParallelism, salt=salt, format=format)
+            ranges = plan_ranges(paths, parts=2 * cores(spark), salt=salt, format=format)
             salt = next_salt(ranges, salt)
             inputs[numbers[iri]] = ranges
     if not live:
@@ -248,12 +252,19 @@ def _kind(
             report(letter)
         raise no_times(
             [(path, lifts.get(iri)) for iri, there in files.items() if there is not None for path in there[0]],
-            times, untimed.row,
+            times, untimed.why,
         )  # fmt: skip
     return TimeKind.INTEGER
+
+
+def _live_buckets(spark: SparkSession) -> int:
+    given = str(spark.conf.get(BUCKETS, None) or _LIVE_BUCKETS)
+    if not given.isdigit() or not 0 < int(given) <= 4096:
+        raise option_error("buckets", f"{BUCKETS} cannot be {given!r}", help="a number from 1 to 4096, some four for each core")
+    return int(given)
 
 
 def _buckets(spark: SparkSession) -> int:
     """Some for each core, so that cores that are done early find more to do, and not more than the session wants."""
     partitions = int(spark.conf.get("spark.sql.shuffle.partitions") or 200)
-    return max(1, 4 * min(partitions, spark.sparkContext.defaultParallelism))
+    return max(1, 4 * min(partitions, cores(spark)))

@@ -22,6 +22,7 @@ from scepter.runtime.notices import sent
 from scepter.runtime.queries import Query, check_endless
 from scepter.runtime.spark.batch import PACKED, Reading, Report, pack_frame
 from scepter.runtime.spark.bucket import FOUND, patience, ticks_per_millisecond
+from scepter.runtime.spark.environment import check_live, shared
 from scepter.runtime.spark.jobs import Job
 from scepter.runtime.spark.processor import BucketProcessor
 from scepter.runtime.spark.pushdown import packed_table
@@ -34,7 +35,8 @@ _FOUND: Final = "scepter found "
 def run_streaming(query: Query, spark: SparkSession, job: Job, inputs: Mapping[int, DataFrame], report: Report) -> DataFrame:
     """The matches of a job over streaming tables, as a streaming table in append mode."""
     check_endless(query)
-    reading = Reading(spark.sparkContext.broadcast(job), report)
+    check_live(spark)
+    reading = Reading(shared(spark, job), report)
     delay = f"{patience(job)} milliseconds"
     wait = job.options.idle_streams == "wait"
     frames = []

@@ -1,4 +1,4 @@
-"""A program that cannot be divided, live: an engine that stays in its worker, and in Spark's state the events it was given.
+"""Units that run as in one process: over slices of history, or live in one task, with the events it was given as state.
 
 The state is the events that a later answer can depend on (`physical.horizon`), not the engine's insides: it means the same to
 every release of the engine. Where no engine is at hand that has seen just these events, after a restart or in another worker,
@@ -8,26 +8,85 @@ a new one is given them, and its answers up to the time reached are dropped: the
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from hashlib import blake2b
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import compress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from scepter.algebra.query import Program
 from scepter.kernel.container import pack, unpack
 from scepter.kernel.shipping import furthest
 from scepter.physical.horizon import horizon
+from scepter.rdf.arena import TextArena
+from scepter.rdf.batch import EventBatch, kept
+from scepter.rdf.source import DeadLetterTaker
 from scepter.runtime.engine import LocalEngine
-from scepter.runtime.matches import Match
-from scepter.runtime.notices import Notices
-from scepter.runtime.spark.identity import Identity
-from scepter.runtime.spark.jobs import SALT_ROOM, Job, reached_by, unpack_batch
+from scepter.runtime.matches import Match, sorted_matches
+from scepter.runtime.notices import Notices, sent
+from scepter.runtime.spark.jobs import SALT_ROOM, Job, pack_batch, reached_by, unpack_batch
+from scepter.runtime.spark.shares import Share
 from scepter.timeline import MIN_INSTANT
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.stateful_processor import ListState, ValueState
 
 _VERSION = 1
+
+
+def packed_events(share: Share, batches: Iterable[EventBatch]) -> Iterator[tuple[int, int, bytes]]:
+    """(bucket, greatest time, packed events): each event in the slices that read it. Every bucket hears of the last time."""
+    for batch in batches:
+        last = int(batch.end.max())
+        if share.slices is None:
+            yield 0, last, pack_batch(batch, last)
+            continue
+        parts = dict(share.slices.of(batch.end))
+        for bucket in range(share.buckets):
+            some = kept(batch, parts[bucket]) if bucket in parts else None
+            yield bucket, last, pack({}, {"last": last}) if some is None else pack_batch(apart(some), last)
+
+
+def apart(batch: EventBatch) -> EventBatch:
+    """Events with just the texts that they refer to."""
+    arena = TextArena()
+    arena.add_buffer(batch.buffer)
+    columns = (batch.name_at, batch.subject_at, batch.predicate_at, batch.object_at)
+    flat = np.concatenate(columns)
+    there = flat >= 0
+    texts, places = arena.compact(flat[there])
+    flat[there] = places
+    name, subject, predicate, object = np.split(flat, np.cumsum([len(column) for column in columns])[:-1])
+    return replace(batch, buffer=texts.buffer(), name_at=name, subject_at=subject, predicate_at=predicate, object_at=object)
+
+
+def engine_of(job: Job, share: Share, **more: Any) -> LocalEngine:
+    """The engine of a share's units; streams have the numbers that the job gives them."""
+    units = tuple(job.plan.units[number] for number in share.units)
+    program = Program(tuple(unit.unit for unit in units))
+    engine = LocalEngine(
+        program, job.options, job.background(), ontology=job.ontology, key=job.key, plan=replace(job.plan, units=units), **more
+    )
+    engine.streams[:] = job.streams
+    engine.reading.salt = secrets.randbits(38) * SALT_ROOM
+    return engine
+
+
+def run_events(job: Job, share: Share, bucket: int, blobs: Iterable[memoryview], report: DeadLetterTaker) -> Sequence[Match]:
+    """The matches of a share over the events of one bucket; of slices those that belong to it."""
+    engine = engine_of(job, share, dead_letter=report, notices=sent(report))
+    last = MIN_INSTANT
+    for blob in blobs:
+        batch, reached = unpack_batch(blob)
+        last = max(last, reached)
+        if batch is not None:
+            engine.take(batch)
+    # no further than the input: a report at the close of windows ends with it
+    matches = [*engine.advance(last), *engine.finish()]
+    if share.slices is not None:
+        matches = [match for match in matches if share.slices.owns(bucket, match.end)]
+    return sorted_matches(matches)
 
 
 @dataclass(slots=True)
@@ -71,7 +130,7 @@ class WholeProgram:
     """A program in its one place."""
 
     def __init__(
-        self, job: Job, progress: ValueState, log: ListState, certain: Callable[[Mapping[int, int], int], int]
+        self, job: Job, share: Share, progress: ValueState, log: ListState, certain: Callable[[Mapping[int, int], int], int]
     ) -> None:
         """`log` holds the events as they came, and the watermark when they did: those behind it took no part. `certain`
         tells up to where answers are, given how far each stream's events reach and the watermark."""
@@ -79,21 +138,24 @@ class WholeProgram:
         """The last time up to which answers have been given."""
         self._certain = certain
         self._job = job
+        self._share = share
         self._progress = progress
         self._log = log
-        self._identity = _identity(job)
+        self._identity = job.state_of(share.number)
         self.notices: list[str] = []
         """What is to be said about the data, until somebody takes it from here."""
-        self._horizon = horizon(job.program, job.kind, job.options.time_unit, job.options.policy)
+        program = Program(tuple(job.plan.units[number].unit for number in share.units))
+        self._horizon = horizon(program, job.kind, job.options.time_unit, job.options.policy)
 
     def step(self, blobs: Iterable[bytes], watermark: int) -> list[Match]:
         """Take packed events; the matches that are certain now."""
-        kept = self._progress.get()
-        progress = Progress() if kept is None else Progress.read(bytes(kept[0]), self._identity)
+        before = self._progress.get()
+        progress = Progress() if before is None else Progress.read(bytes(before[0]), self._identity)
         engine = self._engine(progress)
         reached: dict[int, int] = {}
         for blob in blobs:
-            batch = unpack_batch(blob)
+            batch, _ = unpack_batch(blob)
+            assert batch is not None
             reached = furthest(reached, reached_by(batch))
             wanted = batch.end >= watermark
             if wanted.any():
@@ -119,18 +181,11 @@ class WholeProgram:
         if engine is not None and step == progress.step:
             self.notices = notices
             return engine
-        job = self._job
-        engine = LocalEngine(
-            job.program, job.options, job.background(),
-            ontology=job.ontology, key=job.key, notices=Notices(self.notices.append), numbered_from=progress.forgotten,
-            plan=job.plan,
-        )  # fmt: skip
-        for stream in job.streams:
-            engine.stream_number(stream)
-        engine.reading.salt = secrets.randbits(38) * SALT_ROOM
+        engine = engine_of(self._job, self._share, notices=Notices(self.notices.append), numbered_from=progress.forgotten)
         if progress.log:
             for watermark, blob in self._log.get():
-                batch = unpack_batch(bytes(blob))
+                batch, _ = unpack_batch(bytes(blob))
+                assert batch is not None
                 engine.take(batch, batch.end >= watermark)
             engine.advance(progress.reached)
             engine.commit()
@@ -163,9 +218,3 @@ class WholeProgram:
         progress.forgotten += sum(events for (_, events), kept in zip(progress.log, live, strict=True) if not kept)
         self._log.put(list(compress(self._log.get(), live)))
         progress.log = list(compress(progress.log, live))
-
-
-def _identity(job: Job) -> str:
-    """What the state depends on besides events."""
-    told = Identity.of(job.program, job.options, job.kind, job.streams).written()
-    return blake2b(told, digest_size=16).hexdigest()

@@ -1,0 +1,63 @@
+"""The lower stage of a plan at work: what looks at one event at a time, where events are read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from scepter.kernel.build import Surroundings, leaf_groups, operator_of
+from scepter.kernel.intake import Intake
+from scepter.kernel.operator import Operator, Until
+from scepter.kernel.rows import Int64, Mask, Rows
+from scepter.kernel.triple_scan import EntailedTriples
+from scepter.physical.nodes import Node, TripleScan, nodes
+from scepter.rdf.terms import IRI
+from scepter.timeline import MAX_INSTANT
+
+
+def name_parts(below: Sequence[Node], around: Surroundings) -> None:
+    """Number the parts of the pattern that select events as every worker numbers them."""
+    for root in below:
+        for node in nodes(root):
+            if isinstance(node, TripleScan) and node.label:
+                around.part(node.label)
+
+
+class Scanner:
+    """Makes the rows of each exchange out of batches of events."""
+
+    def __init__(self, below: Sequence[Node], around: Surroundings, streams: Sequence[IRI]) -> None:
+        every = {id(node): node for root in below for node in nodes(root)}  # what several exchanges need is made once
+        self._nodes = list(every.values())
+        self._below = [list(every).index(id(root)) for root in below]
+        leaves = [node for node in self._nodes if not node.inputs]
+        self._leaf_at = [place for place, node in enumerate(self._nodes) if not node.inputs]
+        self._groups = leaf_groups(leaves, around)
+        places = {key: place for place, key in enumerate(every)}
+        self._inputs = [[places[id(each)] for each in node.inputs] for node in self._nodes]
+        self._operators: list[Operator | None] = [operator_of(node, around) if node.inputs else None for node in self._nodes]
+        self._streams = streams
+        self.met_schema = False
+        """Whether an event held a schema statement."""
+
+    def scan(self, intake: Intake, wanted: Mask) -> list[Rows]:
+        """Per exchange its rows."""
+        found: dict[int, Rows] = {}
+        for group in self._groups:
+            mine = wanted
+            if group.streams is not None:
+                known = np.array([iri in group.streams for iri in self._streams], np.bool_)
+                mine = wanted & known[intake.batch.stream]
+            for place, rows in zip(group.places, group.leaves.scan(intake, mine), strict=True):
+                found[self._leaf_at[place]] = rows
+            if isinstance(group.leaves, EntailedTriples):
+                self.met_schema = self.met_schema or group.leaves.met_schema
+        for place, operator in enumerate(self._operators):
+            if operator is not None:
+                found[place] = operator.process([found[each] for each in self._inputs[place]], Until(MAX_INSTANT - 1))
+        return [found[place] for place in self._below]
+
+    def refs(self) -> list[Int64]:
+        """The arrays of text refs that its operators hold."""
+        return [array for operator in self._operators if operator is not None for array in operator.refs()]

@@ -1,0 +1,155 @@
+"""The parts of a program that are worked on apart from each other on Spark, each in its own buckets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scepter.algebra.continuous import ContinuousQuery, PeriodicQuery
+from scepter.algebra.events import EventQuery
+from scepter.algebra.query import Ask, Program, Query, Result, Unit
+from scepter.algebra.timed import TimedProgram
+from scepter.algebra.windows import WindowedQuery
+from scepter.kernel.rows import Int64
+from scepter.physical.horizon import horizon
+from scepter.physical.partitioning import sliceable
+from scepter.physical.plan import PhysicalPlan, UnitPlan
+from scepter.physical.stages import Stages, stages
+from scepter.physical.unit_nodes import Sequence as SequenceNode
+from scepter.rdf.terms import IRI
+
+FEW = 32
+"""So many buckets at most where every one of them hears of every instant."""
+
+
+class Form(Enum):
+    """What crosses the shuffle."""
+
+    SOLUTIONS = "solutions"
+    """What a sequence's scans find."""
+    ROWS = "rows"
+    """What the lower stage of a plan makes."""
+    EVENTS = "events"
+    """Events as they are: the units run as in one process, over slices of history or over all of it."""
+
+
+@dataclass(frozen=True)
+class Share:
+    """Units that are worked on together, and in which buckets."""
+
+    number: int
+    units: tuple[int, ...]
+    """Their places in the plan."""
+    form: Form
+    buckets: int
+    stages: Stages | None = None
+    slices: Slices | None = None
+    merges: bool = False
+    """Whether rows of different buckets may be one row of the answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Slices:
+    """Stretches of history that overlap by what answers look back. An answer belongs to the slice of its end."""
+
+    horizon: int
+    buckets: int
+
+    @property
+    def length(self) -> int:
+        """Of a slice without its overlap: slices of one bucket are further apart than any answer looks back."""
+        return 4 * self.horizon
+
+    def of(self, ends: Int64) -> list[tuple[int, NDArray[np.bool_]]]:
+        """(bucket, which of the events it reads)."""
+        first, last = ends // self.length, (ends + self.horizon) // self.length
+        found: dict[int, NDArray[np.bool_]] = {}
+        for number in np.unique(np.concatenate([first, last])).tolist():
+            mine = (first == number) | (last == number)
+            bucket = number % self.buckets
+            found[bucket] = mine | found[bucket] if bucket in found else mine
+        return list(found.items())
+
+    def owns(self, bucket: int, end: int) -> bool:
+        """Whether an answer with this end belongs to a bucket."""
+        return end // self.length % self.buckets == bucket
+
+
+def shares(plan: PhysicalPlan, streams: Sequence[IRI], buckets: int, *, live: bool) -> tuple[Share, ...]:
+    """The parts of a program: units that feed each other together, all others by themselves."""
+    together = _fed(plan, streams)
+    found: list[Share] = []
+    rest: list[tuple[int, ...]] = [together] if together else []
+    for number, unit in enumerate(plan.units):
+        if number in together:
+            continue
+        share = _divided(unit, number, buckets, live=live)
+        if share is None:
+            rest.append((number,))
+        else:
+            found.append(share)
+    if live and rest:  # one log of events for all of them
+        rest = [tuple(sorted(number for units in rest for number in units))]
+    found += [_of_events(plan, units, buckets, live=live) for units in rest]
+    return tuple(replace(share, number=number) for number, share in enumerate(found))
+
+
+def _fed(plan: PhysicalPlan, streams: Sequence[IRI]) -> tuple[int, ...]:
+    """The units that make a stream which others read, and those that read one."""
+    made = {unit.unit.into for unit in plan.units if unit.unit.into is not None and unit.unit.into in streams}
+    if not made:
+        return ()
+    return tuple(
+        number
+        for number, unit in enumerate(plan.units)
+        if unit.unit.into in made or not unit.unit.streams or any(stream.iri in made for stream in unit.unit.streams)
+    )
+
+
+def _divided(unit: UnitPlan, number: int, buckets: int, *, live: bool) -> Share | None:
+    if unit.entailed:  # its events come with all that they entail, which the engine sees to
+        return None
+    if isinstance(unit.root, SequenceNode):
+        if unit.root.flattened is not None:
+            return None
+        return Share(0, (number,), Form.SOLUTIONS, buckets)
+    found = stages(unit.root)
+    asks = _asks(unit)
+    if not isinstance(found, Stages) or (live and (found.merges or asks)) or unit.ranked:
+        return None
+    return Share(
+        0, (number,), Form.ROWS, min(buckets, FEW) if found.everywhere else buckets, found, merges=found.merges or asks
+    )
+
+
+def _of_events(plan: PhysicalPlan, units: tuple[int, ...], buckets: int, *, live: bool) -> Share:
+    facts = plan.facts
+    some = [plan.units[number] for number in units]
+    assert facts.kind is not None
+    back = None
+    if not live and buckets > 1 and all(map(sliceable, some)):
+        back = horizon(Program(tuple(unit.unit for unit in some)), facts.kind, facts.time_unit, facts.policy)
+    if back is None:
+        return Share(0, units, Form.EVENTS, 1)
+    return Share(0, units, Form.EVENTS, buckets, slices=Slices(max(back, 1), buckets), merges=any(map(_asks, some)))
+
+
+def _asks(unit: UnitPlan) -> bool:
+    return any(isinstance(result, Ask) for result in results_of(unit.unit))
+
+
+def results_of(unit: Unit) -> list[Result | None]:
+    """What the queries of a unit answer with; None for occurrences of events."""
+    match unit:
+        case TimedProgram(queries=queries):
+            return [query.result for query in queries]
+        case EventQuery():
+            return [None]
+        case Query() | ContinuousQuery() | PeriodicQuery() | WindowedQuery():
+            return [unit.result]
+        case _:
+            raise AssertionError(f"no results of {type(unit).__name__}")

@@ -1,0 +1,67 @@
+"""Where plans are cut, and by which key."""
+
+from __future__ import annotations
+
+import pytest
+
+from scepter.physical.facts import Facts
+from scepter.physical.nodes import nodes
+from scepter.physical.partitioning import PartitionKind, unit_partitioning
+from scepter.physical.plan import UnitPlan
+from scepter.physical.planner import plan
+from scepter.physical.stages import Received, Stages, Undivided, stages
+from scepter.runtime.queries import parse
+from scepter.timeline import TimeKind
+
+PREFIX = "PREFIX : <http://e/> "
+
+
+def planned(text: str, language: str = "ep-sparql") -> UnitPlan:
+    return plan(parse(PREFIX + text, language).program, Facts(kind=TimeKind.INTEGER)).units[0]
+
+
+def key(text: str, language: str = "ep-sparql") -> tuple[str, ...] | str:
+    found = stages(planned(text, language).root)
+    return found.variables if isinstance(found, Stages) else found.why
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("SELECT ?c WHERE { { ?c :a ?x } OPTIONAL { ?c :b ?y } } SEQ { ?c :d ?z }", ("c",)),
+        ("SELECT ?x WHERE { { ?c :a ?x } OPTIONAL { ?c :b ?y } } SEQ { ?c :d ?z }", ("c",)),  # hidden, and still the key
+        ("SELECT ?c WHERE { { ?c :a ?x } UNION { ?c :b ?y } } DURING { ?c :d ?z }", ("c",)),
+        ("SELECT ?x WHERE { { ?c :a ?x } OPTIONAL { ?c :b ?y } } SEQ { ?d :e ?z }", "share no variable"),
+        ("SELECT ?x WHERE { { ?c :a ?x } DURING { ?x :b ?y } } SEQ { ?y :d ?z }", "different scans"),
+    ],
+)
+def test_the_key_is_what_all_rows_of_an_answer_agree_in(text: str, expected: tuple[str, ...] | str) -> None:
+    found = key(text)
+    assert found == expected if isinstance(expected, tuple) else isinstance(found, str) and expected in found
+
+
+def test_a_group_is_divided_by_its_keys_and_hears_of_every_instant() -> None:
+    unit = planned("SELECT ?s (COUNT(?v) AS ?n) FROM STREAM :x [RANGE 5 STEP 5] WHERE { ?s :v ?v } GROUP BY ?s", "sparkwave")
+    found = stages(unit.root)
+    assert isinstance(found, Stages)
+    assert found.variables == ("s",) and found.everywhere
+    assert sum(isinstance(node, Received) for node in nodes(found.above)) == len(found.below)
+
+
+def test_without_group_by_an_aggregate_looks_at_all_rows() -> None:
+    found = key("SELECT (COUNT(?v) AS ?n) FROM STREAM :x [RANGE 5 STEP 5] WHERE { ?s :v ?v }", "sparkwave")
+    assert isinstance(found, str) and "without GROUP BY" in found
+
+
+def test_what_has_no_key_is_cut_into_slices_of_time_where_a_bound_is_known() -> None:
+    text = "SELECT ?x WHERE { { ?c :a ?x } OPTIONAL { ?c :b ?y } } SEQ { ?d :e ?z }"
+    facts = Facts(kind=TimeKind.INTEGER)
+    assert unit_partitioning(planned(text), facts).kind is PartitionKind.ONE
+    bounded = text.replace("OPTIONAL { ?c :b ?y }", "SEQ { ?f :b ?y }") + " FILTER (getDURATION() < 10)"
+    found = unit_partitioning(planned(f"{bounded} "), facts)
+    assert found.kind in (PartitionKind.SLICES, PartitionKind.ONE)
+
+
+def test_rules_may_derive_from_anywhere() -> None:
+    found = stages(planned("CONSTRUCT { ?x :c ?y } WHERE { ?x :a ?y } SELECT ?x WHERE { { ?x :c ?y } SEQ { ?x :d ?z } }").root)
+    assert isinstance(found, Undivided) or found.variables

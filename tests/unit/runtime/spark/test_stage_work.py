@@ -1,0 +1,156 @@
+"""A plan in stages: rows meet by key, and state is read back by whoever takes over, also years later.
+
+The fixtures `tests/fixtures/state/stages-v*.bin` are states that a version wrote; every later version must read them, or refuse
+them by name.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from buckets import job_of, triples
+from microbatches import graph_event
+from scepter.rdf.formats import GraphEvent, events_to_batch
+from scepter.rdf.nquads import ReadState
+from scepter.runtime.matches import Match
+from scepter.runtime.notices import Notices
+from scepter.runtime.queries import Query, parse
+from scepter.runtime.spark.jobs import Job, new_work
+from scepter.runtime.spark.shares import Form
+from scepter.runtime.spark.stage_work import StageWork
+
+FIXTURES = Path(__file__).parents[3] / "fixtures" / "state"
+S = "http://example/s"
+PREFIX = "PREFIX : <http://example/> "
+JOIN = parse(
+    PREFIX + "SELECT ?c ?x ?z WHERE { { ?c :a ?x } UNION { ?c :b ?x } } SEQ { ?c :d ?z } FILTER (getDURATION() < 20)",
+    "ep-sparql",
+)
+GROUP = parse(PREFIX + "SELECT ?c (SUM(?x) AS ?n) FROM STREAM :s [RANGE 6 STEP 3] WHERE { ?c :a ?x } GROUP BY ?c", "sparkwave")
+QUERIES = {"join": JOIN, "group": GROUP}
+
+
+def job(query: Query, buckets: int = 3, *, live: bool = True) -> Job:
+    return job_of(query, buckets, live=live, given=(S,))
+
+
+def event(of: Job, time: int, text: str) -> GraphEvent:
+    return graph_event(of, S, time, time, triples(text))
+
+
+def story(of: Job) -> list[GraphEvent]:
+    """time   1     2     3     4 …: five companies in turn, each with :a, :b and :d."""
+    kinds = "abd"
+    return [event(of, t, f":c{t % 5} :{kinds[t // 5 % 3]} {t} .") for t in range(1, 60)]
+
+
+class Run:
+    """The buckets of a job, which are written and read back whenever they are asked to be."""
+
+    def __init__(self, of: Job) -> None:
+        self.job = of
+        (self.share,) = of.shares
+        self.works: dict[int, StageWork] = {}
+        self.reading = ReadState(of.kind)
+        self.found: list[Match] = []
+        self.number = 0
+
+    def take(self, events: list[GraphEvent]) -> None:
+        batch = events_to_batch(events, self.job.key, self.job.kind, run=self.reading)
+        solver = self._new()
+        for bucket, _, blob in solver.solve([batch], self.number, Notices()):
+            self.works.setdefault(bucket, self._new()).accept(blob)
+        self.number += len(events)
+
+    def release(self, until: int) -> None:
+        for work in self.works.values():
+            self.found += [match for part in work.released(until) for match in part]
+
+    def _new(self) -> StageWork:
+        made = new_work(self.job, self.share)
+        assert isinstance(made, StageWork)
+        return made
+
+    def written(self) -> dict[int, bytes]:
+        return {bucket: work.dump(self.job.state_of(0)) for bucket, work in self.works.items()}
+
+    def read(self, state: dict[int, bytes]) -> None:
+        self.works = {}
+        for bucket, data in state.items():
+            self.works[bucket] = self._new()
+            self.works[bucket].restore(data, self.job.state_of(0))
+
+
+def rows(matches: list[Match]) -> Counter[str]:
+    return Counter(repr((m.start, m.end, sorted((n, str(t)) for n, t in m.bindings.items()))) for m in matches)
+
+
+def answered(query: Query, buckets: int, cut_every: int | None) -> Counter[str]:
+    run = Run(job(query, buckets))
+    events = story(run.job)
+    for number, at in enumerate(range(0, len(events), 4)):
+        run.take(events[at : at + 4])
+        run.release(at)
+        if cut_every is not None and number % cut_every == 0:
+            run.read(run.written())
+    run.release(70)
+    return rows(run.found)
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_buckets_and_restarts_change_nothing(name: str) -> None:
+    once = answered(QUERIES[name], 1, None)
+    assert sum(once.values()) > 10
+    for buckets, cut in ((1, 1), (3, None), (3, 1), (7, 2)):
+        assert answered(QUERIES[name], buckets, cut) == once, (buckets, cut)
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_both_are_divided_by_the_company(name: str) -> None:
+    (share,) = job(QUERIES[name]).shares
+    assert share.form is Form.ROWS and share.stages is not None and share.stages.variables == ("c",)
+
+
+def halfway(name: str) -> Run:
+    run = Run(job(QUERIES[name], 1))
+    events = story(run.job)
+    run.take(events[:30])
+    run.release(28)
+    return run
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_state_of_a_released_form_is_read(name: str, update_fixtures: bool) -> None:
+    path = FIXTURES / f"stages-v1-{name}.bin"
+    run = halfway(name)
+    if update_fixtures and not path.exists():  # what a release has written is never written again
+        path.write_bytes(run.written()[0])
+    whole, went_on = halfway(name), halfway(name)
+    went_on.read({0: path.read_bytes()})
+    for each in (whole, went_on):
+        each.found.clear()
+        each.take(story(each.job)[30:])
+        each.release(70)
+    assert rows(went_on.found) == rows(whole.found) and whole.found
+
+
+def test_state_of_another_query_or_a_torn_one_is_refused() -> None:
+    run, other = halfway("join"), Run(job(GROUP, 1))
+    (state,) = run.written().values()
+    with pytest.raises(ValueError, match="another query"):
+        other.read({0: state})
+    with pytest.raises(ValueError, match="damaged"):
+        run.read({0: state[:-9] + b"123456789"})
+
+
+def test_texts_travel_with_the_rows_and_only_those_needed() -> None:
+    run = Run(job(JOIN, 1))
+    long = "x" * 1000
+    batch = events_to_batch(
+        [event(run.job, 1, f':c :a "kept" ; :other "{long}" .')], run.job.key, run.job.kind, run=run.reading
+    )
+    ((_, _, blob),) = run._new().solve([batch], 0, Notices())
+    assert b"kept" in blob and long.encode() not in blob
