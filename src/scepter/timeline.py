@@ -259,11 +259,6 @@ class Allen(Enum):
         return _ON_ENDS[self](a.start, a.end, b.start, b.end)
 
     @property
-    def on_ends(self) -> OnEnds:
-        """The relation of (start, end) to (start, end), for loops that ask often."""
-        return _ON_ENDS[self]
-
-    @property
     def inverse(self) -> Allen:
         """`a RELATION b` is `b INVERSE a`.
 

@@ -20,7 +20,7 @@ from scepter.ontology.justifications import NEEDS_NOTHING
 from scepter.ontology.locality import connected, module, vocabulary
 from scepter.ontology.program import RuleProgram, compile_rules
 from scepter.ontology.reasoner import Inference, RuleReasoner, StaticInference
-from scepter.ontology.rules import BOTTOM, BeyondFragment, RuleBase
+from scepter.ontology.rules import BeyondFragment, RuleBase
 from scepter.ontology.shapes import ShapeReasoner
 from scepter.rdf.terms import IRI, Term, Triple
 
@@ -203,12 +203,6 @@ class Recogniser:
     def spoken(self) -> set[Term]:
         """Whom assertions of the ontology are about: they need no justification, and so are told apart from all others."""
         return {term for triple in self._assertions.free for term in (triple.subject, triple.object)}
-
-    @property
-    def can_conflict(self) -> bool:
-        """Whether an item can contradict the ontology at all."""
-        program = self.routing.program
-        return bool(self.routing.hard) or program is None or BOTTOM in program.makers or BOTTOM in program.inward
 
     def _check(self) -> None:
         """Refuse an ontology, or static assertions, that contradict themselves: every item would."""

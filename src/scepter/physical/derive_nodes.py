@@ -12,7 +12,7 @@ from scepter.algebra.patterns import PathPattern, TriplePattern
 from scepter.algebra.scope import certain, in_scope
 from scepter.algebra.timed import Sources
 from scepter.errors import Span
-from scepter.physical.nodes import Node, Schema, nodes
+from scepter.physical.nodes import Leaf, Node, Schema, Unary, nodes
 
 TRIPLE = Schema(("s", "p", "o"), frozenset(("s", "p", "o")))
 """The variables of derived triples."""
@@ -22,15 +22,10 @@ has the number 1, that of a new one 0."""
 
 
 @dataclass(frozen=True)
-class Recalled:
+class Recalled(Leaf):
     """Leaf inside a `Derive`: those of its own triples that match a pattern; without one, all of them, with their graphs."""
 
     pattern: TriplePattern | None
-
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        """None: the operator around it gives it what was derived last."""
-        return ()
 
     @cached_property
     def schema(self) -> Schema:
@@ -43,16 +38,10 @@ class Recalled:
 
 
 @dataclass(frozen=True)
-class Picked:
+class Picked(Unary):
     """The derived triples that match a pattern."""
 
-    input: Node
     pattern: TriplePattern
-
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        """What derives."""
-        return (self.input,)
 
     @cached_property
     def schema(self) -> Schema:
@@ -65,10 +54,9 @@ class Picked:
 
 
 @dataclass(frozen=True)
-class DerivedPath:
+class DerivedPath(Unary):
     """The solutions of a path within what one solution of a rule derives, or with what is static where that has no time."""
 
-    input: Node
     pattern: PathPattern
     sources: Sources
 
@@ -76,11 +64,6 @@ class DerivedPath:
     def exact(self) -> str:
         """Why it works on terms."""
         return "a path of any length is matched within one event"
-
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        """What derives."""
-        return (self.input,)
 
     @cached_property
     def schema(self) -> Schema:

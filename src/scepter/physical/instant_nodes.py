@@ -11,7 +11,7 @@ from scepter.algebra.notation import Notation
 from scepter.algebra.patterns import BGP, PathPattern, TriplePattern
 from scepter.algebra.scope import certain, in_scope
 from scepter.algebra.timed import Sources
-from scepter.physical.nodes import Node, Schema
+from scepter.physical.nodes import Leaf, Node, Schema, Unary
 from scepter.rdf.terms import IRI
 from scepter.timeline import Allen
 
@@ -19,7 +19,7 @@ _GIVEN = Sources()
 
 
 @dataclass(frozen=True)
-class EventScan:
+class EventScan(Leaf):
     """Leaf: the solutions of a pattern in each event's graph, with what it entails, by the exact evaluator."""
 
     pattern: PathPattern | BGP
@@ -36,11 +36,6 @@ class EventScan:
         """Why it works on terms."""
         return "a path of any length is matched within one event"
 
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        """None: it reads events."""
-        return ()
-
     @cached_property
     def schema(self) -> Schema:
         """The pattern's variables."""
@@ -54,16 +49,10 @@ class EventScan:
 
 
 @dataclass(frozen=True)
-class RowExtend:
+class RowExtend(Unary):
     """A chain of BINDs whose values are others each time: computed once for each row, with one set of blank nodes."""
 
-    input: Node
     steps: tuple[tuple[str, Expression], ...]
-
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        """What it extends."""
-        return (self.input,)
 
     @cached_property
     def schema(self) -> Schema:
@@ -76,22 +65,11 @@ class RowExtend:
 
 
 @dataclass(frozen=True)
-class Ordered:
+class Ordered(Unary):
     """Rows of one end in order (ORDER BY, rule 13); ties in the order of results."""
 
-    input: Node
     keys: tuple[tuple[str, bool], ...]
     """(variable, whether it descends)."""
-
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        """What is ordered."""
-        return (self.input,)
-
-    @property
-    def schema(self) -> Schema:
-        """Its input's."""
-        return self.input.schema
 
     def line(self, notation: Notation) -> str:
         """The keys."""
@@ -99,23 +77,12 @@ class Ordered:
 
 
 @dataclass(frozen=True)
-class Sliced:
+class Sliced(Unary):
     """OFFSET and LIMIT among the rows of one end; without ORDER BY in the order of results."""
 
-    input: Node
     offset: int
     limit: int | None
     ordered: bool
-
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        """What is cut."""
-        return (self.input,)
-
-    @property
-    def schema(self) -> Schema:
-        """Its input's."""
-        return self.input.schema
 
     def line(self, notation: Notation) -> str:
         """Which rows."""
@@ -124,21 +91,15 @@ class Sliced:
 
 
 @dataclass(frozen=True)
-class TimeGroup:
+class TimeGroup(Unary):
     """A row for a group each time rows enter it: set functions over its rows so far, the last n, or those of the last while."""
 
-    input: Node
     keys: tuple[tuple[str, str], ...]
     """(name in the result, the input's variable)."""
     aggregates: tuple[tuple[str, Aggregate], ...]
     """Each over a variable, or COUNT(*)."""
     rows: int | None = None
     duration: int | None = None
-
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        """What is grouped."""
-        return (self.input,)
 
     @cached_property
     def schema(self) -> Schema:
@@ -157,21 +118,10 @@ class TimeGroup:
 
 
 @dataclass(frozen=True)
-class Tracked:
+class Tracked(Unary):
     """Scanned rows that tell the occurrence they are, for operators that consume occurrences."""
 
-    input: Node
     pattern: TriplePattern
-
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        """The scan."""
-        return (self.input,)
-
-    @property
-    def schema(self) -> Schema:
-        """Its input's."""
-        return self.input.schema
 
     def line(self, notation: Notation) -> str:
         """Its name."""

@@ -106,7 +106,7 @@ def nodes(root: Node) -> Iterator[Node]:
 
 
 @dataclass(frozen=True)
-class TripleScan:
+class TripleScan(Leaf):
     """Leaf: the triples of events that match one triple pattern, each with its event's interval, and with what they entail
     where the run has an ontology. A triple stands there once for each event."""
 
@@ -117,11 +117,6 @@ class TripleScan:
     """What matches call the events it selects; without one they do not show them."""
     exact: str = ""
     """Why what triples entail is found term by term; empty where tables tell it, or where nothing is entailed."""
-
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        """None: it reads events."""
-        return ()
 
     @cached_property
     def schema(self) -> Schema:
@@ -137,21 +132,10 @@ class TripleScan:
 
 
 @dataclass(frozen=True)
-class Filter:
+class Filter(Unary):
     """The rows for which all conditions hold; an error counts as false."""
 
-    input: Node
     conditions: tuple[Expression, ...]
-
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        """What it filters."""
-        return (self.input,)
-
-    @property
-    def schema(self) -> Schema:
-        """Its input's."""
-        return self.input.schema
 
     def line(self, notation: Notation) -> str:
         """The conditions."""
@@ -159,17 +143,11 @@ class Filter:
 
 
 @dataclass(frozen=True)
-class Extend:
+class Extend(Unary):
     """BIND, and `(expression AS ?v)`: an error leaves the variable unbound."""
 
-    input: Node
     variable: str
     expression: Expression
-
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        """What it extends."""
-        return (self.input,)
 
     @cached_property
     def schema(self) -> Schema:
@@ -183,16 +161,10 @@ class Extend:
 
 
 @dataclass(frozen=True)
-class Project:
+class Project(Unary):
     """The variables that stay visible, in an order; one that the input does not have is unbound."""
 
-    input: Node
     variables: tuple[str, ...]
-
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        """What it projects."""
-        return (self.input,)
 
     @cached_property
     def schema(self) -> Schema:
@@ -239,18 +211,12 @@ def union_of(sides: Sequence[Node]) -> Node:
 
 
 @dataclass(frozen=True)
-class Static:
+class Static(Unary):
     """Rows joined with triple patterns over one static graph, by index look-up, pattern after pattern in the order given."""
 
-    input: Node
     graph: IRI | None
     """None is the default graph."""
     triples: tuple[TriplePattern, ...]
-
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        """The probe side."""
-        return (self.input,)
 
     @cached_property
     def schema(self) -> Schema:

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 from scepter.algebra.notation import Notation
 from scepter.physical import nodes
-from scepter.physical.nodes import Node, Schema
+from scepter.physical.nodes import Leaf, Node, Schema
 from scepter.physical.time_nodes import Answers, Inline, Kind, Once, Rename, StaticScan, TimeFilter, TimeJoin, TimeValues
 from scepter.physical.window_nodes import (
     Coalesce,
@@ -40,7 +40,7 @@ no query has."""
 
 
 @dataclass(frozen=True)
-class Received:
+class Received(Leaf):
     """Leaf: rows that other workers have made of events, in buckets of a key."""
 
     schema: Schema
@@ -48,19 +48,9 @@ class Received:
     below: Node
     """What makes them."""
 
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        """None: they come from elsewhere."""
-        return ()
-
     def line(self, notation: Notation) -> str:
         """Where its rows come from."""
         return f"Received from {self.below.line(notation)}"
-
-    @property
-    def counts_instants(self) -> bool:
-        """Whether its rows tell no more than that there were events: every bucket has to know."""
-        return not self.schema.variables
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,11 +35,6 @@ def strata(rules: Sequence[Rule], schema: Schema) -> list[list[int]]:
     return order
 
 
-def is_recursive(stratum: Sequence[int], rules: Sequence[Rule], schema: Schema) -> bool:
-    """Whether what the stratum derives can make it derive more."""
-    return len(stratum) > 1 or feeds_pattern(rules[stratum[0]], rules[stratum[0]].pattern, schema)
-
-
 def _reachable(start: int, feeds: dict[int, set[int]]) -> set[int]:
     found: set[int] = set()
     pending = list(feeds[start])

@@ -15,7 +15,7 @@ from scepter.algebra.notation import Notation
 from scepter.algebra.patterns import BGP, Graph, PathPattern
 from scepter.algebra.scope import certain, in_scope
 from scepter.algebra.timed import SPELLING, Sources
-from scepter.physical.nodes import Node, Schema, nodes
+from scepter.physical.nodes import Leaf, Node, Schema, Unary, nodes
 from scepter.rdf.terms import Term
 from scepter.timeline import Allen
 
@@ -104,21 +104,10 @@ class TimeJoin:
 
 
 @dataclass(frozen=True)
-class TimeFilter:
+class TimeFilter(Unary):
     """The rows for which all conditions hold, some of which ask when a row happened; an error counts as false."""
 
-    input: Node
     conditions: tuple[Expression, ...]
-
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        """What it filters."""
-        return (self.input,)
-
-    @property
-    def schema(self) -> Schema:
-        """Its input's."""
-        return self.input.schema
 
     def line(self, notation: Notation) -> str:
         """The conditions."""
@@ -126,20 +115,8 @@ class TimeFilter:
 
 
 @dataclass(frozen=True)
-class Once:
+class Once(Unary):
     """Each mapping and interval once: solutions are a set."""
-
-    input: Node
-
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        """Where the rows come from."""
-        return (self.input,)
-
-    @property
-    def schema(self) -> Schema:
-        """Its input's."""
-        return self.input.schema
 
     def line(self, notation: Notation) -> str:
         """Its name."""
@@ -147,16 +124,10 @@ class Once:
 
 
 @dataclass(frozen=True)
-class TimeValues:
+class TimeValues(Unary):
     """Time functions as variables: when a row happened, as terms. Rows without a time leave them unbound."""
 
-    input: Node
     functions: tuple[str, ...]
-
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        """The rows that are told of."""
-        return (self.input,)
 
     @cached_property
     def schema(self) -> Schema:
@@ -174,16 +145,10 @@ def hidden(function: str) -> str:
 
 
 @dataclass(frozen=True)
-class Rename:
+class Rename(Unary):
     """The same rows under other names: what a projection hides is still told apart."""
 
-    input: Node
     names: tuple[str, ...]
-
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        """What it renames."""
-        return (self.input,)
 
     @cached_property
     def schema(self) -> Schema:
@@ -199,16 +164,11 @@ class Rename:
 
 
 @dataclass(frozen=True)
-class Inline:
+class Inline(Leaf):
     """Leaf: inline data, without a time; None is unbound."""
 
     names: tuple[str, ...]
     rows: tuple[tuple[Term | None, ...], ...]
-
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        """None: it stands in the query."""
-        return ()
 
     @cached_property
     def schema(self) -> Schema:
@@ -223,7 +183,7 @@ class Inline:
 
 
 @dataclass(frozen=True)
-class StaticScan:
+class StaticScan(Leaf):
     """Leaf: the solutions of a pattern over what is static (background, ontology, what they entail), without a time."""
 
     pattern: BGP | PathPattern | Graph
@@ -231,11 +191,6 @@ class StaticScan:
     """A variable that tells equal solutions apart."""
     sources: Sources = _GIVEN
     """Which graphs are the default one and the named ones."""
-
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        """None: it reads no events."""
-        return ()
 
     @cached_property
     def schema(self) -> Schema:
@@ -249,18 +204,12 @@ class StaticScan:
 
 
 @dataclass(frozen=True)
-class Answers:
+class Answers(Unary):
     """The rows that have a time, with the variables that are shown; static triples alone are no answer."""
 
-    input: Node
     variables: tuple[str, ...]
     once: bool = False
     """Whether each is shown once, however many derivations a policy tells apart."""
-
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        """The solutions."""
-        return (self.input,)
 
     @cached_property
     def schema(self) -> Schema:
@@ -273,13 +222,8 @@ class Answers:
 
 
 @dataclass(frozen=True)
-class Instants:
+class Instants(Leaf):
     """Leaf: an empty row at the end of each event, whatever it says."""
-
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        """None: it reads events."""
-        return ()
 
     @property
     def schema(self) -> Schema:

@@ -14,13 +14,13 @@ from scepter.algebra.query import Query, Unit
 from scepter.errors import QueryError
 from scepter.ontology.entailment import Flattened
 from scepter.physical.continuous import Core
-from scepter.physical.nodes import Node, Schema, TripleScan
+from scepter.physical.nodes import Leaf, Node, Schema, TripleScan
 from scepter.physical.sequence_plan import QueryPlan, Road, ScanPlan
 from scepter.rdf.terms import IRI
 
 
 @dataclass(frozen=True)
-class GraphScan:
+class GraphScan(Leaf):
     """Leaf: the solutions of a graph pattern on each event alone."""
 
     plan: QueryPlan
@@ -32,11 +32,6 @@ class GraphScan:
     def scan(self) -> ScanPlan:
         """The scan of the sequence it is."""
         return self.plan.scans[self.place]
-
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        """None: it reads events."""
-        return ()
 
     @property
     def stream(self) -> IRI:
@@ -149,16 +144,11 @@ class Solutions:
 
 
 @dataclass(frozen=True)
-class Snapshot:
+class Snapshot(Leaf):
     """Leaf: the exact evaluator, over the content that counts, term by term."""
 
     unit: Unit
     exact: str
-
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        """None: it reads events."""
-        return ()
 
     @property
     def schema(self) -> Schema:
@@ -171,7 +161,7 @@ class Snapshot:
 
 
 @dataclass(frozen=True)
-class Refused:
+class Refused(Leaf):
     """Leaf: a unit that does not fit the streams' timestamps; the run is refused when it is set up."""
 
     unit: Unit
@@ -181,11 +171,6 @@ class Refused:
     def exact(self) -> str:
         """What is wrong."""
         return str(self.error.diagnostic.message)
-
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        """None."""
-        return ()
 
     @property
     def schema(self) -> Schema:

@@ -13,7 +13,7 @@ from scepter.algebra.expressions import Aggregate, Expression, Variable
 from scepter.algebra.notation import Notation
 from scepter.algebra.patterns import Pattern, Project, TriplePattern
 from scepter.algebra.scope import in_scope
-from scepter.physical.nodes import Node, Schema
+from scepter.physical.nodes import Leaf, Node, Schema, Unary
 from scepter.rdf.terms import IRI, Term
 
 
@@ -26,15 +26,10 @@ class Step:
 
 
 @dataclass(frozen=True)
-class ItemScan:
+class ItemScan(Leaf):
     """Leaf: the instants at which streams have items, each once for a batch. Rows bind nothing."""
 
     streams: tuple[IRI, ...]
-
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        """None: it reads events."""
-        return ()
 
     @property
     def schema(self) -> Schema:
@@ -47,7 +42,7 @@ class ItemScan:
 
 
 @dataclass(frozen=True)
-class Fixed:
+class Fixed(Leaf):
     """Leaf: rows that are there for ever: VALUES, or the static triples of a pattern."""
 
     variables: tuple[str, ...]
@@ -55,11 +50,6 @@ class Fixed:
     triple: TriplePattern | None = None
     graph: IRI | None = None
     """Where the triple is matched; None is the default graph."""
-
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        """None: it is known before any event."""
-        return ()
 
     @cached_property
     def schema(self) -> Schema:
@@ -78,26 +68,15 @@ class Fixed:
 
 
 @dataclass(frozen=True)
-class Window:
+class Window(Unary):
     """Gives rows the validity of their item in a window: of a width and step, or from a landmark on."""
 
-    input: Node
     width: int | None
     step: Step
     landmark: int = 0
     """Without a width: the first instant."""
     timeless: bool = False
     """Whether its rows have no occurrence of their own: those of graphs, which are joined with events that have one."""
-
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        """What is windowed."""
-        return (self.input,)
-
-    @property
-    def schema(self) -> Schema:
-        """Its input's."""
-        return self.input.schema
 
     def line(self, notation: Notation) -> str:
         """The window."""
@@ -106,21 +85,10 @@ class Window:
 
 
 @dataclass(frozen=True)
-class Coalesce:
+class Coalesce(Unary):
     """Each mapping once at a time: the union of a window's graphs, and DISTINCT."""
 
-    input: Node
     grid: Step | None
-
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        """What is coalesced."""
-        return (self.input,)
-
-    @property
-    def schema(self) -> Schema:
-        """Its input's."""
-        return self.input.schema
 
     def line(self, notation: Notation) -> str:
         """Its name."""
@@ -128,22 +96,11 @@ class Coalesce:
 
 
 @dataclass(frozen=True)
-class NotStatic:
+class NotStatic(Unary):
     """Without the rows of triples that are static too, and so are there already."""
 
-    input: Node
     triple: TriplePattern
     graph: IRI | None
-
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        """What is filtered."""
-        return (self.input,)
-
-    @property
-    def schema(self) -> Schema:
-        """Its input's."""
-        return self.input.schema
 
     def line(self, notation: Notation) -> str:
         """The pattern."""
@@ -222,10 +179,9 @@ class ValidityOuterJoin:
 
 
 @dataclass(frozen=True)
-class Group:
+class Group(Unary):
     """One row per group while it has members; without keys always one. Operands of aggregates are variables or None (`*`)."""
 
-    input: Node
     keys: tuple[str, ...]
     aggregates: tuple[tuple[str, Aggregate], ...]
     grid: Step | None
@@ -233,11 +189,6 @@ class Group:
     """Whether a group's occurrence is the hull of its members'."""
     apart: bool = False
     """Whether members of different occurrences are in different groups."""
-
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        """The members."""
-        return (self.input,)
 
     @cached_property
     def schema(self) -> Schema:

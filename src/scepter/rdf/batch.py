@@ -13,9 +13,6 @@ from numpy.typing import NDArray
 
 from scepter.timeline import TimeKind
 
-UNBOUND = np.uint64(0)
-"""The id of no term."""
-
 NOT_A_NUMBER = -1
 """Scale of an object that is no number, or an ill-typed one."""
 MAX_SCALE = 15

@@ -75,11 +75,6 @@ class ContinuousMatching:
         self._now: dict[tuple[Triple, int, int], Occurrence] = {}
         self._now_at: int | None = None
 
-    @property
-    def monotone(self) -> bool:
-        """Whether a later triple of the same time can only add matches."""
-        return self._monotone
-
     # ---- a step
 
     def step(self, instant: int, arrivals: Sequence[Arrival]) -> tuple[list[Solution], list[Occurrence]]:

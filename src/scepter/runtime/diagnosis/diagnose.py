@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 from scepter.algebra.notation import Notation
 from scepter.algebra.query import Program, Unit
-from scepter.algebra.query import Query as SequenceQuery
 from scepter.errors import QueryError
 from scepter.physical.unit_nodes import Sequence
 from scepter.physical.wording import title
@@ -79,8 +78,8 @@ def _diagnosed(query: Query, trials: Trials, focus: Focus) -> Diagnosis:
     return diagnose_unit(unit, trials, sentences, heading, focus)
 
 
-def _sequence(unit: Unit, trials: Trials) -> SequenceQuery | None:
+def _sequence(unit: Unit, trials: Trials) -> Sequence | None:
     """The sequence that a unit is planned as, where no schema takes part."""
     facts = facts_of(trials.options, trials.background, trials.ontology, trials.excerpt.kind)
     root = planned(Program((unit,)), facts).units[0].root
-    return root.query if isinstance(root, Sequence) and root.flattened is None else None
+    return root if isinstance(root, Sequence) and root.flattened is None else None

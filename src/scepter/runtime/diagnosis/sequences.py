@@ -12,8 +12,9 @@ from scepter.algebra.query import Step as Link
 from scepter.algebra.walk import find
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.windows import Bounds, resolve
-from scepter.physical.sequence_plan import Branch, StatefulFilter
-from scepter.physical.sequence_planner import branches, plan_query
+from scepter.physical.sequence_plan import Branch, QueryPlan, StatefulFilter
+from scepter.physical.sequence_planner import branches
+from scepter.physical.unit_nodes import Sequence as Planned
 from scepter.runtime.diagnosis.cuts import Cuts, with_columns
 from scepter.runtime.diagnosis.focus import Focus
 from scepter.runtime.diagnosis.model import Diagnosis, Stage, Step
@@ -36,9 +37,9 @@ from scepter.runtime.matches import Match
 _ANYTHING = BGP((TriplePattern(Variable("s"), Variable("p"), Variable("o")),))
 
 
-def diagnose_sequence(query: Query, trials: Trials, sentences: Sentences, title: str, focus: Focus) -> Diagnosis:
-    """The diagnosis of a sequence. Raises TooMany."""
-    return Walk(query, trials, sentences, focus).diagnosis(title)
+def diagnose_sequence(node: Planned, trials: Trials, sentences: Sentences, title: str, focus: Focus) -> Diagnosis:
+    """The diagnosis of a unit that is planned as a sequence. Raises TooMany."""
+    return Walk(node.query, node.plan, trials, sentences, focus).diagnosis(title)
 
 
 @dataclass(slots=True)
@@ -46,6 +47,7 @@ class Walk:
     """A way through the steps of a sequence. Where there is something asked about, it alone is counted."""
 
     query: Query
+    plan: QueryPlan
     trials: Trials
     sentences: Sentences
     focus: Focus
@@ -70,14 +72,13 @@ class Walk:
 
     def diagnosis(self, title: str) -> Diagnosis:
         """All that is told of the query."""
-        plan = plan_query(self.query)
         steps: list[Step] = []
         for number, link in enumerate(self.links):
             if isinstance(link.atom, Negation):
-                _, own, _ = self._branch([link.atom.scan], plan.atoms[number].branches[0])
+                _, own, _ = self._branch([link.atom.scan], self.plan.atoms[number].branches[0])
                 steps.append(Step(self.naming.title(number), "events", tuple(own)))
             else:
-                steps += self._step(number, plan.atoms[number].branches)
+                steps += self._step(number, self.plan.atoms[number].branches)
         found = self.cuts.matches()
         matches = [match for match in found if self.focus.keeps(match.bindings) and self._holds(match)]
         stops = Stops(self)
