@@ -11,7 +11,9 @@ from docs.markdown import commands, run, with_output
 from scepter.cases.loader import load_case
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-FOLDERS = sorted(path.parent for path in EXAMPLES.glob("*/README.md"))
+NOTEBOOKS = {path.parent for path in EXAMPLES.glob("*/*.ipynb")}
+"""Run by test_notebook.py."""
+FOLDERS = sorted({path.parent for path in EXAMPLES.glob("*/README.md")} - NOTEBOOKS)
 
 
 def test_every_example_has_a_readme_a_query_and_a_case() -> None:
