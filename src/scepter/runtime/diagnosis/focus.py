@@ -52,7 +52,7 @@ class Asked:
             name = str(given).removeprefix("?").removeprefix("$")
             if name not in known:
                 raise _unknown_variable(name, known)
-            terms[name] = _term(value, dict(query.lowered.prefixes))
+            terms[name] = _named(_term(value, dict(query.lowered.prefixes)))
         return cls(event, terms)
 
     def __bool__(self) -> bool:
@@ -177,6 +177,13 @@ def _unknown_variable(name: str, known: list[str]) -> OptionError:
     there = ", ".join(f"?{each}" for each in known)
     help = f"did you mean ?{close}?" if close else f"it has {there}" if known else "it has no variable"
     return option_error("unknown-variable", f"the query has no variable ?{name}", help=help)
+
+
+def _named(term: Term) -> Term:
+    """A term, unless it is a blank node, whose label means nothing outside its event. Raises OptionError."""
+    if isinstance(term, BlankNode):
+        raise option_error("key", f"_:{term.label} has no name outside its event", help="ask about the event it stands in")
+    return term
 
 
 def _term(value: object, prefixes: Mapping[str, str]) -> Term:

@@ -9,6 +9,7 @@ import pytest
 import scepter
 from scepter import Event
 from scepter.errors import OptionError
+from scepter.rdf.terms import BlankNode
 from scepter.runtime.diagnosis.model import Diagnosis, Findings
 
 EXAMPLE = {"": "http://example/"}
@@ -169,6 +170,8 @@ class TestManyEvents:
         ({"key": {"zzz": ":ACME"}}, "unknown-variable", "it has ?after, ?before, ?company"),
         ({"key": {"company": "ACME"}}, "key", "'ACME' is no term"),
         ({"key": {"company": object}}, "key", "is no term"),
+        ({"key": {"company": "_:b1"}}, "key", "_:b1 has no name outside its event"),
+        ({"key": {"company": BlankNode("b1")}}, "key", "_:b1 has no name outside its event"),
     ],
 )
 def test_what_cannot_be_asked_about(about: dict[str, Any], code: str, said: str) -> None:
