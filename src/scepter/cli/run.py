@@ -241,7 +241,7 @@ def run(
         typer.Option(
             metavar="?VAR=TERM",
             help="With --diagnose: how far the events of this key come, and its nearest misses. Repeatable. "
-            "Example: --diagnose --key ?card=:c7",
+            "Example: --key ?card=:c7",
         ),
     ] = None,
     why: Annotated[

@@ -20,7 +20,7 @@ from scepter.kernel.container import Arrays
 from scepter.kernel.intake import Intake
 from scepter.kernel.lineage import Lineage
 from scepter.kernel.operator import Operator, Until
-from scepter.kernel.rows import COLUMNS, Int64, Rows, concat, cut
+from scepter.kernel.rows import COLUMNS, Int64, Rows, concat, cut, empty
 from scepter.kernel.texts import TextsView
 from scepter.kernel.triple_scan import EntailedTriples
 from scepter.physical.metrics import Metrics
@@ -30,7 +30,7 @@ from scepter.physical.window_nodes import Report
 from scepter.rdf.terms import IRI
 from scepter.runtime.matches import Match, MatchBatch, MatchRows, RankedMatch
 from scepter.runtime.notices import SCHEMA_IGNORED
-from scepter.timeline import MAX_INSTANT
+from scepter.timeline import MAX_INSTANT, MIN_INSTANT
 
 if TYPE_CHECKING:
     from scepter.runtime.registry import TaskSetup
@@ -78,6 +78,8 @@ class Pipeline:
                 self.metrics[self._leaves[place]].rows_out += len(rows)
         leaves = [self.nodes[place] for place in self._leaves]
         self._received = {leaf.place: place for place, leaf in enumerate(leaves) if isinstance(leaf, Received)}
+        self._closed = MIN_INSTANT
+        """Instants up to here have been processed for good."""
         self._saved: tuple[list[tuple[Rows, ...]], int] | None = None
         self._answered = self._answered_before = False
         self._feeds = result.into if isinstance(result, Construct) else None
@@ -136,10 +138,14 @@ class Pipeline:
 
     def release(self, until: int, closed: int) -> Sequence[Match]:
         """Process the instants up to `closed`, and the one that is open if nothing can take its answers back."""
-        found = [self._run(Until(closed))]
-        for operator in self._operators:
-            if operator is not None:
-                operator.evict(closed)
+        found = [empty(len(self.nodes[-1].schema.variables))]
+        waiting = self.next_waiting()
+        if closed > self._closed or (waiting is not None and waiting <= closed):
+            self._closed = max(self._closed, closed)
+            found.append(self._run(Until(closed)))
+            for operator in self._operators:
+                if operator is not None:
+                    operator.evict(closed)
         if self._at_once and until > closed:
             found.append(self._run(Until(until)))
         return self._matches(concat(found, found[0].width))

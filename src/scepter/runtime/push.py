@@ -208,17 +208,19 @@ class Engine:
             self._commit()
         elif self._open:
             self._engine.undo()
-        return self._release(watermark)
+        return self._release(watermark, reopens)
 
-    def _release(self, watermark: int) -> Sequence[Match]:
+    def _release(self, watermark: int, reopens: bool) -> Sequence[Match]:
         """Close the instants before the watermark, and open the one at it. Of an instant that was open and has been undone,
-        what was returned before is not returned again."""
+        what was returned before is not returned again.
+
+        Instants are closed before the open one is saved: what operators then evict is never asked for again by an undo."""
         self._watermark = watermark
         due: list[Event] = []
         while self._ahead and self._ahead[0][0] < watermark:
             due.append(heapq.heappop(self._ahead)[3])
         found: Sequence[Match] = ()
-        if due:
+        if due or not reopens:
             self._take(due)
             found = self._fresh(self._engine.advance(watermark - 1))
             self._engine.commit()

@@ -85,9 +85,9 @@ def test_one_line_tells_and_a_named_engine_needs_none(tmp_path: Path) -> None:
     assert CliRunner().invoke(app, [*given, "--engine", "local"]).stderr == "1 match\n"
 
 
-def test_a_diagnosis_does_not_go_with_what_asks_for_spark(tmp_path: Path) -> None:
+def test_a_diagnosis_on_spark_reads_its_input_again(tmp_path: Path) -> None:
     (tmp_path / "q.spaseq").write_text(QUERY)
     given = ["run", str(tmp_path / "q.spaseq"), "--stream", "S=-", "--diagnose", "--master", "local[2]"]
     told = CliRunner().invoke(app, given)
     assert told.exit_code == 2
-    assert told.stderr.splitlines()[-1] == "help: leave out --master, or leave out --diagnose"
+    assert told.stderr.splitlines()[-1] == "help: write it to a file, or take --engine local"

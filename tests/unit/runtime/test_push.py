@@ -210,3 +210,16 @@ def test_the_time_of_an_event_may_stand_in_its_graph() -> None:
         Engine(query).push(sensed(3, 10))
     with pytest.raises(OptionError, match="an end and no start"):
         Event("http://example/s", "<http://example/x> <http://example/v> 1 .", None, 5)
+
+
+def test_an_instant_done_again_finds_what_was_closed_before_it() -> None:
+    text = "PREFIX : <http://example/> SELECT ?w ?v WHERE { { ?y :q ?w } SEQ { ?x :p ?v } }"
+    running = Engine(parse(text, "ep-sparql"), policy="chronological")
+    pushed = [(":a :q 1, 2 .", 0), (":a :p 1 ; :q 3 .", 1), (":a :p 1 .", 2), (":a :p 1 .", 2)]
+    found = [
+        match
+        for graph, time in pushed
+        for match in running.push(Event("http://example/s", "PREFIX : <http://example/> " + graph, time))
+    ]
+    found += running.close()
+    assert [(match.start, match.end) for match in found] == [(0, 1), (0, 2)]
