@@ -57,7 +57,7 @@ class RunProgress:
         """A kernel is being compiled, the one behind `done` others; without a name: it is done."""
         if self._bar is not None:
             told = f"compiling kernels, once: {done} done, now {kernel}" if kernel else ""
-            self._bar.update(self._task, compiling=told)
+            self._bar.update(self._task, compiling=told, refresh=bool(kernel))
 
     def update(self, done: int, total: int | None, triples: int) -> None:
         """So much of the input is read (in any unit; `total` None: nobody knows)."""

@@ -23,7 +23,11 @@ from scepter.lower import lower
 from scepter.rdf.terms import WELL_KNOWN_PREFIXES, Term, Triple, parse_term
 from scepter.timeline import TimeKind, parse_instant
 
-CASES = sorted((Path(__file__).parents[3] / "cases" / "spaseq").glob("*.case.yaml"))
+CASES = sorted(
+    path
+    for path in (Path(__file__).parents[3] / "cases" / "spaseq").glob("*.case.yaml")
+    if "\nontology:" not in path.read_text("utf-8")  # the naive evaluator is given what events state, not what they entail
+)
 EVENT = re.compile(r"\s*(?P<start>\S+?)(?:\.\.(?P<end>\S+))?\s*\{(?P<graph>.*)\}\s*(?:#.*)?\Z")
 
 
