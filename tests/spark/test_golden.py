@@ -36,8 +36,13 @@ LANGUAGES: Final = sorted({case.path.parent.name for case in CASES})
 AT_ONCE: Final = 2
 """Runs at the same time: much of one is waiting."""
 SLICES: Final = 3
-COUNTS: Final = [(1,), (2,), (7,)] if "SCEPTER_EVERY_COUNT" in os.environ else [(1, 2, 1, 1, 7, 1)]
-"""Shuffle partitions of live runs: by turns, since each case with each would take CI an hour."""
+EVERY: Final = "SCEPTER_EVERY_COUNT" in os.environ
+"""Whether each case is run with each number of partitions: otherwise by turns, since CI would take hours. In this process
+tests/conformance/test_divided_cases.py runs each with each."""
+COUNTS: Final = [(1,), (2,), (7,)] if EVERY else [(1, 2, 1, 1, 7, 1)]
+"""Shuffle partitions of live runs."""
+WAYS: Final = [(1, False), (2, True), (7, False)]
+"""Shuffle partitions of bounded runs, and whether the input is a table."""
 FAR: Final = triples(":far :away true .")
 
 pytestmark = [pytest.mark.slow, pytest.mark.spark]
@@ -62,12 +67,13 @@ def of_language(cases: Sequence[Case], language: str) -> list[Case]:
     return [case for case in cases if case.path.parent.name == language]
 
 
-@pytest.mark.parametrize(("partitions", "tables"), [(1, False), (2, True), (7, False)], ids=["1", "2, tables", "7"])
+@pytest.mark.parametrize("ways", [[way] for way in WAYS] if EVERY else [WAYS], ids=str)
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_bounded(spark: SparkSession, language: str, partitions: int, tables: bool, tmp_path: Path) -> None:
-    own = divided(spark, partitions)
+def test_bounded(spark: SparkSession, language: str, ways: list[tuple[int, bool]], tmp_path: Path) -> None:
+    sessions = [(divided(spark, partitions), tables) for partitions, tables in ways]
 
     def run(number: int, case: Case) -> str | None:
+        own, tables = sessions[number % len(sessions)]
         query, options, streams = case_query(case)
         given = {
             iri: bounded(own, events, tmp_path / f"{number}-{place}", tables=tables)
