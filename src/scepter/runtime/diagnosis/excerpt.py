@@ -155,7 +155,7 @@ def around(ends: NDArray[np.int64], at: int, limit: int) -> tuple[int, int]:
     """The stretch of time with about so many events, half of them before an instant, as far as there are so many.
 
     >>> around(np.arange(100), 50, 10)
-    (46, 54)
+    (45, 54)
     >>> around(np.arange(100), 2, 10)
     (0, 9)
     """
