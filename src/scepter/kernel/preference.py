@@ -18,7 +18,7 @@ from scepter.physical.sequence_plan import GapPlan
 from scepter.timeline import MAX_INSTANT
 
 if TYPE_CHECKING:
-    from scepter.kernel.sequence import Moment
+    from scepter.kernel.moment import Moment
 
 
 @dataclass(frozen=True, slots=True)

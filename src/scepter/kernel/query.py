@@ -16,11 +16,13 @@ from scepter.kernel.background import Background
 from scepter.kernel.exact import Exact
 from scepter.kernel.identity import identity, one_of_each
 from scepter.kernel.intake import Intake
+from scepter.kernel.moment import Moment
 from scepter.kernel.nodes import Nodes
+from scepter.kernel.run_extension import labels
 from scepter.kernel.runs import Runs, concat_runs, no_runs
 from scepter.kernel.scans import Scans
 from scepter.kernel.search import key_of
-from scepter.kernel.sequence import ChainKernel, Moment, labels
+from scepter.kernel.sequence import ChainKernel
 from scepter.kernel.skip import Skipping
 from scepter.kernel.solutions import Int64, Solutions, UInt64, concat, empty
 from scepter.kernel.texts import Texts

@@ -8,74 +8,27 @@ the next step, what can still find something later waits on, the rest is release
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from scepter.algebra.query import Preference, Selection
-from scepter.kernel.nodes import ROOT, Nodes
+from scepter.kernel.chain_stages import Stage, bound_after, build_stages, negation
+from scepter.kernel.closings import closings, run_out_at
+from scepter.kernel.leading_negation import LeadingNegations
+from scepter.kernel.moment import Moment
+from scepter.kernel.nodes import Nodes
 from scepter.kernel.preference import Rival
+from scepter.kernel.run_extension import RunExtension
 from scepter.kernel.runs import Runs, Waiting, concat_runs, no_runs
-from scepter.kernel.search import NOTHING, instants_after, key_of, latest_before, sort_by_key
-from scepter.kernel.solutions import Int64, Solutions, UInt64, concat, empty
-from scepter.kernel.steps import Decide, Keyed, Order, StepSearch
+from scepter.kernel.search import NOTHING, instants_after, key_of
+from scepter.kernel.solutions import Int64, Solutions, UInt64
+from scepter.kernel.steps import Decide, Keyed, StepSearch
 from scepter.kernel.windows import Bounds, Counts, rank_of
-from scepter.physical.sequence_plan import AtomPlan, Chain, GapPlan, NegationPlan, QueryPlan, StepPlan
+from scepter.physical.sequence_plan import Chain, GapPlan, QueryPlan
 from scepter.rdf.hashing import TermKey
 from scepter.timeline import MAX_INSTANT
-
-
-@dataclass(slots=True)
-class Moment:
-    """A batch of whole instants for one query: a table per atom, the instants there were, and how far time is known."""
-
-    tables: list[Solutions]
-    groups: UInt64
-    instants: Int64
-    """(group, instant) pairs, sorted."""
-    until: int
-    """All events up to here are in this batch or were in one before."""
-    closed: int
-    """No event up to here can come any more. (Below `until` while more events of its last instant may come.)"""
-    seen: dict[int, tuple[int, Int64]] | None = None
-    """For windows that count events: per group the events before, and the times of the last ones."""
-    _keyed: dict[int, Keyed] = field(default_factory=dict)
-    _orders: dict[tuple[int, tuple[int, ...]], Order] = field(default_factory=dict)
-
-    def keyed(self, search: StepSearch, partition: tuple[int, ...]) -> Keyed:
-        """An atom's table, sorted for a search."""
-        if id(search) not in self._keyed:
-            table = self.tables[search.atom]
-            ranks = None
-            if self.seen is not None:
-                ranks = rank_of(self.seen, key_of(table.ids, partition), table.time, "right")
-            self._keyed[id(search)] = search.keyed(table, self._ordered(table, search.columns), ranks)
-        return self._keyed[id(search)]
-
-    def _ordered(self, table: Solutions, columns: tuple[int, ...]) -> Order:
-        """Steps that ask for the same pattern look at one table, and mostly in one order."""
-        if (id(table), columns) not in self._orders:
-            self._orders[id(table), columns] = Order.of(table, columns)
-        return self._orders[id(table), columns]
-
-
-@dataclass(slots=True)
-class _Stage:
-    """One step of a chain with its searches and the runs that wait for it."""
-
-    plan: StepPlan
-    atom: AtomPlan
-    search: StepSearch
-    negations: tuple[StepSearch, ...]
-    waiting: Waiting
-    again: StepSearch | None
-    """The search for the next iteration."""
-    iterating: Waiting
-    deadlines: tuple[GapPlan, ...] = ()
-    """The gap bounds of this and later steps that speak of a part taken before: behind them a run cannot be completed."""
-    rival: Rival | None = None
-    """What goes before this step's events."""
 
 
 class ChainKernel:
@@ -85,61 +38,20 @@ class ChainKernel:
         self._chain = chain
         self._plan = plan
         self._bounds = bounds
-        self._nodes = nodes
         self._decide = decide
         self._width = len(plan.variables)
         self._marks = len(plan.marks)
         self._none = no_runs(self._width, self._marks)
-        self._labels = {label: i for i, label in enumerate(labels(plan))}
-        self._term_key = key
-        self._stages = self._build()
-        self._trailing = [self._negation(n, self._bound_after(len(chain.steps))) for n in chain.trailing]
+        self._extend = RunExtension(plan, bounds, nodes)
+        self._stages = build_stages(chain, plan, key)
+        bound = bound_after(chain, plan, len(chain.steps))
+        self._trailing = [negation(n, plan, bound, key) for n in chain.trailing]
+        self._leading = LeadingNegations(chain.leading, plan, bounds, decide)
         self._closing = Waiting(self._width, self._marks)
         self.expired: list[tuple[int, Runs]] = []
         """(steps taken, runs whose time was over before the next one) of the last batch, where they are asked for."""
         self._just_closing = 0
-        self._history: list[Solutions] = [empty(len(plan.atoms[n.atom].slots)) for n in chain.leading]
-        self._saved_history = self._history
         self._partition_columns = {i: tuple(a.slots.index(s) for s in plan.partition) for i, a in enumerate(plan.atoms)}
-
-    def _build(self) -> list[_Stage]:
-        stages = []
-        for i, step in enumerate(self._chain.steps):
-            atom = self._plan.atoms[step.atom]
-            bound = self._bound_after(i)
-            again = None
-            if step.iteration is not None:
-                again = StepSearch(
-                    step.atom, atom, step.iteration.key, step.iteration.shared, self._bound_after(i + 1),
-                    self._plan.variables, self._term_key, continuing=True, local=step.iteration.local,
-                )  # fmt: skip
-            stages.append(
-                _Stage(
-                    step, atom, StepSearch(step.atom, atom, step.key, step.shared, bound, self._plan.variables, self._term_key),
-                    tuple(self._negation(n, bound) for n in step.negations), Waiting(self._width, self._marks), again,
-                    Waiting(self._width, self._marks), self._deadlines(i),
-                )
-            )  # fmt: skip
-            if i and (hurry := _greedy(stages[i - 1])) is not None:
-                stages[i].rival = hurry
-        return stages
-
-    def _deadlines(self, step: int) -> tuple[GapPlan, ...]:
-        taken = {
-            self._plan.scans[s].label
-            for t in self._chain.steps[:step]
-            for b in self._plan.atoms[t.atom].branches
-            for s in b.scans
-        }
-        later = (s.bound for s in self._chain.steps[step:] if s.bound is not None)
-        return tuple(bound for bound in later if self._plan.marks[bound.mark].label in taken)
-
-    def _bound_after(self, steps: int) -> frozenset[int]:
-        return frozenset().union(*(self._plan.atoms[s.atom].slots for s in self._chain.steps[:steps]))
-
-    def _negation(self, plan: NegationPlan, bound: frozenset[int]) -> StepSearch:
-        atom = self._plan.atoms[plan.atom]
-        return StepSearch(plan.atom, atom, plan.key, plan.shared, bound, self._plan.variables, self._term_key)
 
     # ---------------------------------------------------------------- one batch
 
@@ -154,7 +66,7 @@ class ChainKernel:
                 arrivals = self._iterate(i, stage, stage.again, arrivals, moment)
         if self._trailing:
             arrivals = self._close(arrivals, moment)
-        return self._clear_of_leading(arrivals, moment)
+        return self._leading.clear(arrivals, moment)
 
     def finish(self, last: int, counts: Counts) -> Runs:
         """The end of the input: every window closes; one that counts events with the last of its partition (rule 14)."""
@@ -165,7 +77,7 @@ class ChainKernel:
         self._closing.kill(rows)
         ends = self._bounds.close(runs.limit) if self._bounds.events is None else counts.last(runs.group)
         moment = Moment([], np.empty(0, np.uint64), np.empty(0, np.int64), last, last)
-        return self._clear_of_leading(runs.replace(time=ends), moment)
+        return self._leading.clear(runs.replace(time=ends), moment)
 
     def _begin(self, moment: Moment) -> Runs:
         """One run per row of the first atom."""
@@ -173,7 +85,7 @@ class ChainKernel:
         table = moment.tables[stage.plan.atom]
         if any(not f.previous for branch in stage.atom.branches for f in branch.stateful):
             # an optional atom before it, left out in this chain, is what the filter looks at: judge it on an empty run
-            nobody, rows = self._blank(1), np.arange(len(table), dtype=np.int64)
+            nobody, rows = self._extend.blank(1), np.arange(len(table), dtype=np.int64)
             table = table.take(self._decide(nobody, np.zeros(len(table), np.int64), table, rows, stage.plan.atom, False))
         n = len(table)
         group = key_of(table.ids, self._partition_columns[stage.plan.atom])
@@ -181,7 +93,7 @@ class ChainKernel:
         if moment.seen is not None:
             before = rank_of(moment.seen, group, table.start, "left")
         runs = replace(
-            self._blank(n),
+            self._extend.blank(n),
             time=table.time,
             first=table.time,
             start=table.start,
@@ -190,92 +102,11 @@ class ChainKernel:
             group=group,
         )
         runs = self._extend(runs, table, np.arange(n, dtype=np.int64), stage.atom, moment)
-        return self._look_back(runs, moment) if self._chain.leading else runs
-
-    def _blank(self, n: int) -> Runs:
-        """Runs without events."""
-        nothing, zero = np.full(n, NOTHING, np.int64), np.zeros(n, np.int64)
-        return Runs(
-            time=nothing, first=nothing, start=nothing, limit=nothing, rank_limit=zero, lead=nothing, lead_rank=zero,
-            passed=nothing, group=np.zeros(n, np.uint64), node=np.full(n, ROOT, np.int64),
-            round=np.ones(n, np.int64), marks=np.full((n, self._marks), NOTHING, np.int64),
-            ids=np.zeros((n, self._width), np.uint64), refs=np.full((n, self._width), -1, np.int64),
-            number=np.full((n, self._width), np.nan), scale=np.full((n, self._width), -1, np.int8),
-        )  # fmt: skip
-
-    def _extend(
-        self, old: Runs, table: Solutions, rows: Int64, atom: AtomPlan, moment: Moment, local: frozenset[int] | None = None
-    ) -> Runs:
-        """The runs, each with the event(s) and mapping of its row written into their columns; with `local`, by an iteration."""
-        again, local = local is not None, local or frozenset()
-        if not len(old):
-            return self._none
-        ids, refs, number, scale = old.ids, old.refs, old.number, old.scale
-        for column, slot in enumerate(atom.slots):
-            new = table.ids[rows, column]
-            bound = slice(None) if slot in local or slot in atom.certain else new != 0
-            at = rows[bound]
-            ids[bound, slot] = new[bound]
-            refs[bound, slot] = table.refs[at, column]
-            number[bound, slot] = table.number[at, column]
-            scale[bound, slot] = table.scale[at, column]
-        start = np.minimum(old.start, table.start[rows])
-        if self._bounds.gaps:  # a run that waited had the limit of its gap bound
-            limit = self._bounds.limit(old.first, start)
-        else:
-            limit = old.limit if self._bounds.tumbling else np.minimum(old.limit, self._bounds.limit(old.first, start))
-        rank_limit = old.rank_limit
-        if moment.seen is not None:
-            rank_limit = np.minimum(rank_limit, self._bounds.rank_limit(rank_of(moment.seen, old.group, start, "left")))
-        node = self._record(old.node, table, rows, atom)
-        rounds = old.round + 1 if again else np.ones(len(rows), np.int64)
-        marks = self._marked(old.marks, table, rows, atom) if self._marks else old.marks
-        runs = Runs(
-            table.time[rows], old.first, start, limit, rank_limit, old.lead, old.lead_rank,
-            np.full(len(rows), NOTHING, np.int64), old.group, node, rounds, marks, ids, refs, number, scale,
-        )  # fmt: skip
-        # the window bounds matches, not what an event may follow: an interval that is too long is accepted, and leads nowhere
-        inside = runs.time <= runs.limit
-        if moment.seen is not None:
-            inside &= rank_of(moment.seen, runs.group, runs.time, "right") <= runs.rank_limit
-        return runs if bool(inside.all()) else runs.take(inside)
-
-    def _record(self, parent: Int64, table: Solutions, rows: Int64, atom: AtomPlan) -> Int64:
-        node = parent.copy()
-        for number, branch in enumerate(atom.branches):
-            for position, scan in enumerate(branch.scans):
-                of = np.flatnonzero(table.branch[rows] == number) if len(atom.branches) > 1 else slice(None)
-                label = self._plan.scans[scan].label
-                at = rows[of]
-                values = self._aggregated_values(label, atom, table, at)
-                part = self._labels[label]
-                node[of] = self._nodes.append(node[of], part, table.events[at, position], table.names[at, position], values)
-        return node
-
-    def _marked(self, marks: Int64, table: Solutions, rows: Int64, atom: AtomPlan) -> Int64:
-        """The marks with the times of the events just taken."""
-        for column, mark in enumerate(self._plan.marks):
-            for number, branch in enumerate(atom.branches):
-                if all(self._plan.scans[scan].label != mark.label for scan in branch.scans):
-                    continue
-                of = table.branch[rows] == number if len(atom.branches) > 1 else np.ones(len(rows), np.bool_)
-                if mark.first:
-                    of &= marks[:, column] == NOTHING
-                marks[of, column] = table.time[rows[of]]
-        return marks
-
-    def _aggregated_values(self, label: str, atom: AtomPlan, table: Solutions, rows: Int64) -> Int64:
-        values = np.full((len(rows), len(self._plan.aggregated)), -1, np.int64)
-        for i, (part, slot) in enumerate(self._plan.aggregated):
-            if part == label and slot in atom.slots:
-                column = atom.slots.index(slot)
-                bound = table.ids[rows, column] != 0
-                values[bound, i] = table.refs[rows, column][bound]
-        return values
+        return self._leading.look_back(runs, moment)
 
     # ---------------------------------------------------------------- going on
 
-    def _advance(self, step: int, stage: _Stage, arrivals: Runs, moment: Moment) -> Runs:
+    def _advance(self, step: int, stage: Stage, arrivals: Runs, moment: Moment) -> Runs:
         """Let the waiting and the arriving runs take this step."""
         selection = stage.plan.selection
         assert selection is not None
@@ -304,7 +135,7 @@ class ChainKernel:
         return concat_runs([new_old, new_new])
 
     def _go(
-        self, stage: _Stage, selection: Selection, runs: Runs, keys: UInt64, todo: Int64, table: Keyed, moment: Moment
+        self, stage: Stage, selection: Selection, runs: Runs, keys: UInt64, todo: Int64, table: Keyed, moment: Moment
     ) -> _Found:
         """The search of a step, behind what goes before it."""
         go = self._strict_with_negation if stage.negations and selection is Selection.STRICT else self._search
@@ -330,7 +161,7 @@ class ChainKernel:
         if self._plan.timeouts and len(runs):
             self.expired.append((step, runs))
 
-    def _relevant(self, waiting: Waiting, stage: _Stage, selection: Selection, table: Keyed, moment: Moment) -> Int64:
+    def _relevant(self, waiting: Waiting, stage: Stage, selection: Selection, table: Keyed, moment: Moment) -> Int64:
         """The waiting runs that this batch can concern: for a small batch, those with a key in it."""
         if selection is Selection.STRICT:
             return waiting.live()
@@ -370,7 +201,7 @@ class ChainKernel:
         return waiting.runs.take(over) if self._plan.timeouts else self._none
 
     def _search(
-        self, stage: _Stage, selection: Selection, runs: Runs, keys: UInt64, todo: Int64, table: Keyed, moment: Moment
+        self, stage: Stage, selection: Selection, runs: Runs, keys: UInt64, todo: Int64, table: Keyed, moment: Moment
     ) -> _Found:
         """Skip-till-next and skip-till-any, with negations between; strict contiguity without."""
         limit = runs.limit
@@ -405,7 +236,7 @@ class ChainKernel:
         return first[todo]
 
     def _strict_with_negation(
-        self, stage: _Stage, selection: Selection, runs: Runs, keys: UInt64, todo: Int64, table: Keyed, moment: Moment
+        self, stage: Stage, selection: Selection, runs: Runs, keys: UInt64, todo: Int64, table: Keyed, moment: Moment
     ) -> _Found:
         """`x op N! , y` (Algorithm 9): y is the next event and itself no N, or the one after a next that is no N."""
         passed = runs.passed[todo].copy()
@@ -429,7 +260,7 @@ class ChainKernel:
             todo, done, np.concatenate([first_runs[~own], second_runs]), np.concatenate([first_rows[~own], second_rows]), passed
         )
 
-    def _at(self, stage: _Stage, runs: Runs, keys: UInt64, todo: Int64, table: Keyed, at: Int64) -> tuple[Int64, Int64]:
+    def _at(self, stage: Stage, runs: Runs, keys: UInt64, todo: Int64, table: Keyed, at: Int64) -> tuple[Int64, Int64]:
         return stage.search(Selection.STRICT, runs, keys, todo, table, at - 1, runs.limit, at, self._decide)
 
     def _refused_at(
@@ -446,13 +277,13 @@ class ChainKernel:
             what.append(table.rows.events[got_rows, 0])
         return np.concatenate(who), np.concatenate(what)
 
-    def _iterate(self, step: int, stage: _Stage, again: StepSearch, arrivals: Runs, moment: Moment) -> Runs:
+    def _iterate(self, step: int, stage: Stage, again: StepSearch, arrivals: Runs, moment: Moment) -> Runs:
         """Every number of iterations is a run of its own (rules 7 and 15)."""
         plan = stage.plan.iteration
         assert plan is not None
         selection, local = plan.selection, plan.local
         table = moment.keyed(again, self._partition_columns[stage.plan.atom])
-        more = _Stage(stage.plan, stage.atom, again, (), stage.iterating, None, stage.iterating, rival=self._reluctant(step))
+        more = Stage(stage.plan, stage.atom, again, (), stage.iterating, None, stage.iterating, rival=self._reluctant(step))
         waiting = stage.iterating
         todo = self._relevant(waiting, more, selection, table, moment)
         found = self._go(more, selection, waiting.runs, waiting.key, todo, table, moment)
@@ -490,7 +321,8 @@ class ChainKernel:
     def timed_out(self, moment: Moment) -> list[tuple[int, Runs]]:
         """(steps taken, runs) whose time was over in the last batch, each with the end of its time as its time (rule 18)."""
         return [
-            (steps, self._clear_of_leading(runs.replace(time=self._over(runs, moment)), moment)) for steps, runs in self.expired
+            (steps, self._leading.clear(runs.replace(time=run_out_at(self._bounds, runs, moment)), moment))
+            for steps, runs in self.expired
         ]
 
     def rest(self) -> Iterator[tuple[int, Runs]]:
@@ -500,22 +332,6 @@ class ChainKernel:
             if stage.plan.iteration is not None:
                 waiting = stage.iterating.runs.take(stage.iterating.live())
                 yield i + 1, waiting.take(waiting.round < stage.plan.iteration.least)
-
-    def _over(self, runs: Runs, moment: Moment) -> Int64:
-        """When the time of runs was over: the close of their window, or what a gap bound says if that is earlier."""
-        window = self._bounds.limit(runs.first, runs.start)
-        ends = np.where(runs.limit < window, runs.limit, self._bounds.close(window))
-        if moment.seen is None:
-            return ends
-        # a window that counts events is full with the last instant that fits into it
-        for r in range(len(runs)):
-            base, every = moment.seen.get(int(runs.group[r]), (0, _NO))
-            room = int(runs.rank_limit[r]) - base
-            inside = every[:room] if len(every) <= room else every[:room][every[:room] < every[room]]
-            last = int(inside[-1]) if len(inside) else int(runs.time[r])
-            late = runs.limit[r] <= moment.until
-            ends[r] = min(int(runs.limit[r]), last) if late and len(every) >= room else runs.limit[r] if late else last
-        return ends
 
     # ---------------------------------------------------------------- the ends
 
@@ -530,7 +346,7 @@ class ChainKernel:
             refused = self._first_refused(tuple(self._trailing), runs, todo, moment)
             dead = refused != MAX_INSTANT
             alive = todo[~dead]
-            ends, closed = self._closings(runs.take(alive), moment)
+            ends, closed = closings(self._bounds, runs.take(alive), moment)
             done.append(runs.take(alive[closed]).replace(time=ends[closed]))
             if pool is None:
                 stay = runs.take(alive[~closed])
@@ -547,83 +363,6 @@ class ChainKernel:
         rows = [row for row in range(size - self._just_closing, size) if same(runs, row)]
         self._closing.kill(np.array(rows, np.int64))
 
-    def _closings(self, runs: Runs, moment: Moment) -> tuple[Int64, NDArray[np.bool_]]:
-        """Per run: when its window closes, and whether time has passed that."""
-        if self._bounds.events is None:
-            return self._bounds.close(runs.limit), runs.limit <= moment.closed
-        # a window that counts events ends with the last instant that still fits into it
-        ends = np.full(len(runs), moment.until, np.int64)
-        closed = np.zeros(len(runs), np.bool_)
-        assert moment.seen is not None
-        for r in range(len(runs)):
-            base, every = moment.seen.get(int(runs.group[r]), (0, _NO))
-            room = int(runs.rank_limit[r]) - base
-            if len(every) > room:
-                inside = every[:room]
-                inside = inside[inside < every[room]]
-                ends[r] = inside[-1] if len(inside) else runs.time[r]
-                closed[r] = True
-        return ends, closed
-
-    def _look_back(self, runs: Runs, moment: Moment) -> Runs:
-        """A leading negation: note the latest event before each run that it refuses."""
-        lead = np.full(len(runs), NOTHING, np.int64)
-        for i, plan in enumerate(self._chain.leading):
-            atom = self._plan.atoms[plan.atom]
-            table = concat([self._history[i], moment.tables[plan.atom]])
-            columns = tuple(atom.slots.index(s) for s in plan.key)
-            keys = key_of(table.ids, columns)
-            order = sort_by_key(keys)
-            rows = table.take(order)
-            shared = np.array([atom.slots.index(s) for s in plan.shared], np.int64)
-            if any(branch.stateful for branch in atom.branches):
-                found = self._latest_refused(runs, rows, plan, shared)
-            else:
-                found = latest_before(
-                    runs.time, key_of(runs.ids, plan.key), runs.ids, keys[order], rows.time, rows.ids,
-                    np.array(plan.shared, np.int64), shared,
-                )  # fmt: skip
-            lead = np.maximum(lead, found)
-            self._history = [*self._history[:i], self._remembered(table, moment), *self._history[i + 1 :]]
-        rank = np.zeros(len(runs), np.int64)
-        if moment.seen is not None:
-            rank = rank_of(moment.seen, runs.group, lead, "left")
-        return runs.replace(lead=lead, lead_rank=rank)
-
-    def _latest_refused(self, runs: Runs, rows: Solutions, plan: NegationPlan, shared: Int64) -> Int64:
-        """As `latest_before`, where filters name variables of optional atoms left out before: rare, so pair by pair."""
-        found = np.full(len(runs), NOTHING, np.int64)
-        for r in range(len(runs)):
-            before = np.flatnonzero(rows.time < runs.time[r])
-            for slot, column in zip(plan.shared, shared.tolist(), strict=True):
-                ours, theirs = runs.ids[r, slot], rows.ids[before, column]
-                before = before[(theirs == ours) | (theirs == 0) | (ours == 0)]
-            accepted = before[self._decide(runs, np.full(len(before), r, np.int64), rows, before, plan.atom, False)]
-            if len(accepted):
-                found[r] = rows.time[accepted].max()
-        return found
-
-    def _remembered(self, table: Solutions, moment: Moment) -> Solutions:
-        """The part of a negated table that a later run could still look back at."""
-        if self._bounds.tumbling:
-            start = self._bounds.window_start(np.array([moment.until], np.int64))[0]
-            return table.take(table.time >= start)
-        if self._bounds.length is not None:
-            return table.take(table.time >= moment.until - self._bounds.length)
-        if self._bounds.events is not None and moment.seen is not None and not self._plan.partition:
-            _, every = moment.seen.get(0, (0, _NO))
-            oldest = every[max(0, len(every) - self._bounds.events)] if len(every) else NOTHING
-            return table.take(table.time >= oldest)
-        return table
-
-    def _clear_of_leading(self, runs: Runs, moment: Moment) -> Runs:
-        if not self._chain.leading or not len(runs):
-            return runs
-        rank = np.zeros(len(runs), np.int64)
-        if moment.seen is not None:
-            rank = rank_of(moment.seen, runs.group, runs.time, "right")
-        return runs.take(self._bounds.leading_is_clear(runs.lead, runs.lead_rank, runs.first, runs.time, rank))
-
     # ---------------------------------------------------------------- state
 
     def pools(self) -> Iterator[Waiting]:
@@ -636,21 +375,21 @@ class ChainKernel:
     @property
     def history(self) -> list[Solutions]:
         """What leading negations look back at."""
-        return self._history
+        return self._leading.history
 
     @history.setter
     def history(self, tables: list[Solutions]) -> None:
-        self._history = tables
+        self._leading.history = tables
 
     def save(self) -> None:
         """Start an instant that may be undone."""
-        self._saved_history = self._history
+        self._leading.save()
         for pool in self.pools():
             pool.save()
 
     def undo(self) -> None:
         """Back to `save`."""
-        self._history = self._saved_history
+        self._leading.undo()
         for pool in self.pools():
             pool.undo()
 
@@ -669,14 +408,6 @@ class _Found:
     runs: Int64
     rows: Int64
     passed: Int64 | None = None
-
-
-def _greedy(before: _Stage) -> Rival | None:
-    """The further iterations of the step before, where they go before the next step."""
-    plan = before.plan.iteration
-    if plan is None or before.again is None or plan.preference is not Preference.GREEDY:
-        return None
-    return Rival(before.again, plan.selection, plan.least, plan.most)
 
 
 _NO = np.empty(0, np.int64)
@@ -701,8 +432,3 @@ def _merged(runs: Runs) -> Runs:
     earliest = np.argsort(runs.lead, kind="stable")
     _, first = np.unique(rows[earliest], axis=0, return_index=True)
     return runs if len(first) == len(runs) else runs.take(np.sort(earliest[first]))
-
-
-def labels(plan: QueryPlan) -> tuple[str, ...]:
-    """The parts of a match, in the order of the query."""
-    return tuple(dict.fromkeys(scan.label for scan in plan.scans))
