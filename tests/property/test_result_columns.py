@@ -8,7 +8,8 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from scepter.io.results import Shape, open_writer
+from scepter.io.results import Shape
+from scepter.io.writers import open_writer
 from scepter.kernel.rows import mappings
 from scepter.kernel.texts import Texts
 from scepter.rdf.hashing import TermKey, term_id

@@ -12,7 +12,8 @@ import pyoxigraph
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scepter.io.results import Shape, open_writer
+from scepter.io.results import Shape
+from scepter.io.writers import open_writer
 from scepter.rdf.formats import document_batches
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.scanner import decode_term

@@ -9,9 +9,9 @@ from typing import Any
 from scepter.api.local import diagnose
 from scepter.errors import option_error
 from scepter.io.given import Given, given_streams, stream_names
+from scepter.io.replacing import replacing
 from scepter.io.report.log import RunLog
 from scepter.io.report.page import Report, report_page
-from scepter.io.results import replacing
 from scepter.runtime import local, queries
 from scepter.runtime.diagnosis.focus import KeyGiven
 from scepter.runtime.hints.run import run_warnings

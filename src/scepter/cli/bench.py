@@ -21,7 +21,7 @@ from scepter.bench.record import record
 from scepter.bench.workloads import selected
 from scepter.cli.options import one_of
 from scepter.errors import DataError
-from scepter.io.results import replacing
+from scepter.io.replacing import replacing
 
 _LEAST_WIDTH: Final = 120
 """Columns that the tables need."""

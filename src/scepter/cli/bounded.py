@@ -16,7 +16,9 @@ from scepter.cli.target import Target, kafka_output, lasting_name
 from scepter.errors import DataError, Diagnostic
 from scepter.io.dead_letters import DeadLetterSink
 from scepter.io.kafka_output import MessageWriter
-from scepter.io.results import ResultWriter, open_writer, replacing
+from scepter.io.replacing import replacing
+from scepter.io.results import ResultWriter
+from scepter.io.writers import open_writer
 from scepter.runtime.work import check_matches, watched
 
 

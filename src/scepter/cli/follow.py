@@ -21,7 +21,8 @@ from scepter.cli.stopping import say, stopping
 from scepter.cli.target import Target, kafka_output, lasting_name
 from scepter.errors import option_error
 from scepter.io.kafka_output import BatchOutput
-from scepter.io.results import ResultWriter, open_writer
+from scepter.io.results import ResultWriter
+from scepter.io.writers import open_writer
 from scepter.rdf.batch import DeadLetter
 from scepter.runtime.matches import Match
 from scepter.runtime.notices import Notices, received

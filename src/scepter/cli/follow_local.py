@@ -19,7 +19,8 @@ from scepter.cli.target import Target, kafka_output, lasting_name
 from scepter.errors import QueryError, option_error
 from scepter.io.kafka_output import MessageWriter
 from scepter.io.live import LiveSource, open_live
-from scepter.io.results import ResultWriter, open_writer
+from scepter.io.results import ResultWriter
+from scepter.io.writers import open_writer
 from scepter.rdf.batch import DeadLetter
 from scepter.rdf.hashing import term_id
 from scepter.rdf.nquads import BATCH_BYTES

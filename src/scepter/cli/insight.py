@@ -11,8 +11,8 @@ from scepter.cli.execute import Job
 from scepter.cli.inputs import tell_warnings
 from scepter.cli.insight_options import Insight
 from scepter.errors import Diagnostic
+from scepter.io.replacing import replacing
 from scepter.io.report.log import RunLog
-from scepter.io.results import replacing
 from scepter.runtime.inputs import BackgroundGiven, OntologyGiven
 from scepter.runtime.matches import Match
 from scepter.runtime.options import RunOptions

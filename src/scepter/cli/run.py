@@ -26,7 +26,7 @@ from scepter.cli.options import (
 )
 from scepter.cli.query import load_queries
 from scepter.cli.target import parse_target
-from scepter.io.results import FORMATS
+from scepter.io.writers import FORMATS
 from scepter.kafka.address import is_kafka
 from scepter.runtime.options import FUTURE
 

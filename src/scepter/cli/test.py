@@ -13,7 +13,7 @@ from scepter.cases.runner import CaseResult, Status, find_cases, run_cases
 from scepter.cli.execute import case_engines
 from scepter.cli.options import one_of
 from scepter.errors import option_error
-from scepter.io.results import replacing
+from scepter.io.replacing import replacing
 
 ENGINES = ("both", "spark", "local")
 

@@ -15,7 +15,8 @@ from scepter.cli.follow import FollowedOutput, check_follow, watermark
 from scepter.cli.options import SparkOptions, check_engine, trigger_interval
 from scepter.cli.spark import check_followed, spooled
 from scepter.errors import OptionError, QueryError
-from scepter.io.results import ResultWriter, Shape, open_writer
+from scepter.io.results import ResultWriter, Shape
+from scepter.io.writers import open_writer
 from scepter.rdf.batch import DeadLetter
 from scepter.rdf.terms import IRI
 from scepter.runtime.matches import Match

@@ -15,7 +15,10 @@ import pyoxigraph
 import pytest
 
 from scepter.errors import OptionError
-from scepter.io.results import TABLE_PAGE, Shape, open_writer, order, record, replacing, term_object
+from scepter.io.replacing import replacing
+from scepter.io.results import Shape, order, record, term_object
+from scepter.io.table_pages import TABLE_PAGE
+from scepter.io.writers import open_writer
 from scepter.rdf.terms import IRI, LANG_STRING, TYPE, XSD, BlankNode, Literal, Term, Triple
 from scepter.runtime.why import Why
 from scepter.timeline import TimeKind, parse_datetime
