@@ -18,7 +18,7 @@ from scepter.algebra.walk import find, walk
 from scepter.algebra.windows import Landmark, Policy, RelationToStream, Report, StreamWindow, WindowedQuery
 from scepter.errors import Diagnostic, QueryError, Span, option_error
 from scepter.ontology.schema import Schema
-from scepter.physical.continuous import Core, can_repeat, columnar_core, is_monotone
+from scepter.physical.continuous import Core, columnar_core, is_monotone
 from scepter.physical.entailment import entailment_of
 from scepter.physical.event_plan import event_plan
 from scepter.physical.facts import Facts
@@ -211,8 +211,6 @@ def _star(query: ContinuousQuery, core: Core) -> Node:
         return Solutions(star, "templates and ASK take solutions one by one")
     if not isinstance(pattern, Project) or pattern.pattern is not core.node:
         return Solutions(star, "what stands above the joined triple patterns works solution by solution")
-    if can_repeat(core.node):
-        return Solutions(star, "one triple may match two patterns, so that a match can be found twice")
     return star
 
 

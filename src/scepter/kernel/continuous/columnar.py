@@ -29,7 +29,7 @@ from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.dataset import Graph
 from scepter.kernel.texts import Texts
 from scepter.ontology.entailment import Flattened
-from scepter.physical.continuous import Core
+from scepter.physical.continuous import Core, can_repeat
 from scepter.rdf.batch import NOT_A_NUMBER
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.terms import Term
@@ -126,6 +126,8 @@ class ColumnarMatching:
         self._memories = Memories(self._plan, self._static, len(core.triples))
         shown = np.ones((len(triples), 3), np.bool_) if whole else self._plan.shown()
         self._conclusions = Conclusions(core.triples, flattened, key, texts, shown[: len(core.triples)])
+        self._repeats = can_repeat(core.node)
+        """Whether two choices of occurrences may be one match."""
         self._whole = whole
         self._ticks = ticks
         self._texts = texts
@@ -203,6 +205,9 @@ class ColumnarMatching:
             return None
         rows, static = self._memories.rows, self._static.columns
         ids, refs = terms_of(matches, self._origins, rows.ids, rows.refs, static.ids, static.refs)
+        if self._repeats:
+            first = _once(matches, ids)
+            matches, ids, refs = matches[first], ids[first], refs[first]
         if self._filters:
             passing = self._passing(matches, ids, refs)
             if not len(passing):
@@ -269,6 +274,17 @@ def _gather(streamed: NDArray[np.generic], static: NDArray[np.generic], place: I
     found = streamed[np.where(known, 0, place)]
     found[known] = static[-1 - place[known]]
     return found
+
+
+def _once(matches: Int64, ids: UInt64) -> Int64:
+    """Which matches are there for the first time: a match is its mapping and its set of occurrences. Repeated ones are found
+    together, since all of them have the same newest occurrence and an instant is joined as a whole."""
+    occurrences = np.sort(np.where(matches < 0, -1, matches), axis=1)  # what is static is no occurrence
+    again = occurrences[:, 1:] == occurrences[:, :-1]
+    occurrences[:, 1:][again] = -1
+    occurrences.sort(axis=1)
+    _, first = np.unique(np.concatenate([occurrences.view(np.uint64), ids], axis=1), axis=0, return_index=True)
+    return np.sort(first)
 
 
 def _locals(core: Core, key: TermKey) -> Iterator[_Local]:
