@@ -18,6 +18,7 @@ from scepter.kernel.terms import encoded
 from scepter.kernel.texts import Texts
 from scepter.kernel.tracking import Occurrences
 from scepter.ontology.schema import Schema
+from scepter.physical.derive_nodes import DerivedPath
 from scepter.physical.instant_nodes import EventScan
 from scepter.physical.nodes import TripleScan
 from scepter.rdf.hashing import TermKey
@@ -51,7 +52,7 @@ class EventScans:
         occurrences: Occurrences,
     ) -> None:
         self._scans = scans
-        self._left_out = [_told(solutions(scan.pattern, EMPTY_GRAPH)) if scan.needy else frozenset() for scan in scans]
+        self._left_out = [needless(scan) for scan in scans]
         self._schema, self._key, self._texts, self._lineage = schema, key, texts, lineage
         self._occurrences = occurrences
 
@@ -146,5 +147,8 @@ def term_rows(
     return Rows(ids, refs, number, scale, start, end, *lasting(len(found)), lineage)  # type: ignore[arg-type]
 
 
-def _told(rows: Sequence[Row] | Iterator[Row]) -> frozenset[frozenset[tuple[str, Term]]]:
-    return frozenset(frozenset(row.items()) for row in rows)
+def needless(node: EventScan | DerivedPath) -> frozenset[frozenset[tuple[str, Term]]]:
+    """The solutions of a pattern that need no triple, where they are to be left out of each graph's."""
+    if not node.needy:
+        return frozenset()
+    return frozenset(frozenset(row.items()) for row in solutions(node.pattern, EMPTY_GRAPH))

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import numpy as np
 
 from scepter.kernel.container import Arrays
-from scepter.kernel.event_scan import term_rows
+from scepter.kernel.event_scan import needless, term_rows
 from scepter.kernel.operator import Operator, Stateless, Until
 from scepter.kernel.rows import NO_LINEAGE, TIMELESS, Int64, Rows, UInt64, concat, empty
 from scepter.kernel.sparql.dataset import Graph
@@ -169,6 +169,7 @@ class PathsWithin(Stateless):
     def __init__(self, node: DerivedPath, static: Graph, key: TermKey, texts: Texts) -> None:
         self.schema: Schema = node.schema
         self._pattern = node.pattern
+        self._left_out = needless(node)
         self._static: dict[Triple, None] | None = None
         self._background = static
         self._key, self._texts = key, texts
@@ -179,8 +180,10 @@ class PathsWithin(Stateless):
         names = self.schema.variables
         found: list[tuple[tuple[Term | None, ...], int, int]] = []
         for (start, end), triples in self._graphs(rows):
+            left_out = frozenset() if (start, end) == TIMELESS else self._left_out
             for row in solutions(self._pattern, Graph(triples)):
-                found.append((tuple(row.get(name) for name in names), start, end))
+                if frozenset(row.items()) not in left_out:
+                    found.append((tuple(row.get(name) for name in names), start, end))
         if not found:
             return empty(len(names))
         starts, ends = (np.array([each[i] for each in found], np.int64) for i in (1, 2))

@@ -59,6 +59,8 @@ class DerivedPath(Unary):
 
     pattern: PathPattern
     sources: Sources
+    needy: bool = False
+    """Whether what needs no triple is left out: it holds without anything derived."""
 
     @property
     def exact(self) -> str:

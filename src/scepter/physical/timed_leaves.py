@@ -135,9 +135,9 @@ class Leaves:
         found: Node = EventScan(pattern, self.streams, number, self.plain, self.tracked)
         found = nodes.Union(found, StaticScan(pattern, sources=self.sources))
         for derive, _ in self.derives:
-            found = nodes.Union(found, DerivedPath(derive, pattern, self.sources))
+            found = nodes.Union(found, DerivedPath(derive, pattern, self.sources, self.plain))
         if self.together:
-            found = nodes.Union(found, DerivedPath(Recalled(None), pattern, self.sources))
+            found = nodes.Union(found, DerivedPath(Recalled(None), pattern, self.sources, self.plain))
         return Once(found)
 
     def values(self, names: tuple[str, ...], rows: tuple[tuple[object, ...], ...]) -> Node:
