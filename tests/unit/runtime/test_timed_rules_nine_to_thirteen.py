@@ -259,6 +259,12 @@ def test_sub_selects_keep_their_intervals() -> None:
     assert answers(query, "1 { :a :p 1 } 2 { :a :p 2 } 4 { :a :q 1 }") == ["1..4 n=1 x=:a", "1..4 n=2 x=:a"]
 
 
+def test_a_path_of_no_length_is_told_of_no_derived_graph() -> None:
+    query = """CONSTRUCT { ?x :q ?v } WHERE { { ?x :p ?v } SEQ { ?x :q ?w } }
+    SELECT ?x ?y { ?x :p ?w . :a :q* ?y }"""
+    assert answers(query, "0 { :a :p 1 } 1 { :a :q 1 }") == ["0..0 x=:a y=:a", "0..1 x=:a y=1"]
+
+
 def test_paths_of_any_length_stay_within_an_event() -> None:
     query = "SELECT ?y { :a :to+ ?y }"
     assert answers(query, "1 { :a :to :b . :b :to :c } 2 { :c :to :d }") == ["1..1 y=:b", "1..1 y=:c"]
