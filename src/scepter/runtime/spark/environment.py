@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final, Generic, Protocol, TypeVar
 
 import pyarrow as pa
+from py4j.protocol import Py4JJavaError  # type: ignore[import-untyped]
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
@@ -122,8 +123,10 @@ def _check_workers(spark: SparkSession) -> None:
 
     try:
         found: Any = spark.range(0, 1, 1, 1).mapInArrow(look, "python string, fault string").first()
-    except PySparkException as error:  # Python of another version, or without pyarrow: Spark's own words say so
-        told = next((line.strip() for line in str(error).splitlines() if "Error" in line or "MISMATCH" in line), str(error))
+    except (PySparkException, Py4JJavaError) as error:  # Python of another version, without pyarrow or pyspark: Spark tells
+        lines = [line.strip() for line in str(error).splitlines()]
+        words = ("ModuleNotFoundError", "MISMATCH", "Error")
+        told = next((line for word in words for line in lines if word in line), str(error))
         raise _unable("Spark's Python workers cannot run the tasks of this process", told[:300]) from None
     if found is not None and found["fault"] is not None:
         raise _unable(f"Spark's Python workers run {found['python']}, which cannot import scepter", found["fault"])
