@@ -9,7 +9,7 @@ import pyoxigraph as ox
 
 _STRING: Final = re.compile(rb'"(?:[^"\\]|\\.)*+"')
 _TRIPLE_TERM: Final = re.compile(rb"<<")
-_DIRECTION: Final = re.compile(rb'"@[A-Za-z]+(?:-[A-Za-z0-9]+)*+--[A-Za-z]')
+_DIRECTION: Final = re.compile(rb'"@[A-Za-z]+(?:-[A-Za-z0-9]+)*--[A-Za-z]')
 
 TRIPLE_TERM: Final = "a triple term, which is RDF 1.2: terms are those of RDF 1.1"
 DIRECTION: Final = "a language tag with a base direction, which is RDF 1.2: terms are those of RDF 1.1"

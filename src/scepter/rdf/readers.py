@@ -229,7 +229,7 @@ _TIMELINE_START: Final = re.compile(
 )
 _NQUADS_START: Final = re.compile(rb'(?:<[^<>"{}|^`\x00-\x20]*>|_:\S+)[ \t]*<[^<>"{}|^`\x00-\x20]*>[ \t]*[<_"]')
 # What may stand before the first statement of N-Quads
-_DIRECTIVES: Final = re.compile(rb"(?:VERSION\s*(?:\"[^\"\n]*\"|'[^'\n]*')|MESSAGE\b|#[^\n]*|\s)++")
+_DIRECTIVES: Final = re.compile(rb"(?:VERSION\s*(?:\"[^\"\n]*\"|'[^'\n]*')|MESSAGE\b|#[^\n]*|\s)+")
 _TRIG_START: Final = re.compile(
     rb"(?i:@?prefix\b|@?base\b|@?version\b|graph\b)|\{|\[|(?:<[^<>\s]*>|[\w.-]*:[\w.-]*)\s*[\{<\w:\[\"']"
 )
