@@ -216,7 +216,8 @@ class ChainKernel:
             only = np.full(len(runs), NOTHING, np.int64)
             only[todo] = instants_after(moment.groups, moment.instants, runs.group[todo], runs.time[todo])
             active = todo[only[todo] != NOTHING]
-            done |= only[todo] != NOTHING
+            # an instant behind the window is too late to be the next event: there the time of a run is over
+            done |= (only[todo] != NOTHING) & (only[todo] <= limit[todo])
         got_runs, got_rows = stage.search(selection, runs, keys, active, table, after, limit, only, self._decide)
         if selection is Selection.NEXT and len(got_runs):
             taken = np.zeros(len(runs), np.bool_)
