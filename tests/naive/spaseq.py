@@ -207,6 +207,8 @@ class _Evaluation:
         deadline = min(deadlines, default=None)
         if self.query.window is None and deadline is None:
             return None
+        if deadline is not None and run.time > deadline:  # it ran out before it took its last event
+            return None
 
         def reached(time: int) -> bool:
             open_ = self.query.window is None or self.window.reaches_forward(run, time)

@@ -84,7 +84,7 @@ def order(match: Match) -> tuple[int, int, int, list[tuple[str, str]], list[tupl
 def term_object(term: Term) -> dict[str, JsonValue]:
     """A term as the SPARQL 1.1 Query Results JSON Format writes it.
 
-    >>> term_object(Literal("6", XSD + "integer"))
+    >>> term_object(Literal("6", "http://www.w3.org/2001/XMLSchema#integer"))
     {'type': 'literal', 'value': '6', 'datatype': 'http://www.w3.org/2001/XMLSchema#integer'}
     """
     match term:
