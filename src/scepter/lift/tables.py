@@ -147,6 +147,7 @@ class _Lines:
 
 
 def _block_rows(block: bytes, heading: _Heading, line: int, source: str, dead_letter: DeadLetterTaker) -> TableRows:
+    block = _decodable(block, line, source, dead_letter)
     lines = _Lines(block, line, heading.delimiter)
 
     def refuse(record: Any) -> str:
@@ -160,15 +161,8 @@ def _block_rows(block: bytes, heading: _Heading, line: int, source: str, dead_le
     try:
         table = _parsed(block, heading, refuse)
     except pa.ArrowInvalid as error:
-        lines.skipped.clear()
-        letters.clear()
-        block = _decodable(block, line, source, dead_letter)
-        lines.block = block
-        try:
-            table = _parsed(block, heading, refuse)
-        except pa.ArrowInvalid:
-            dead_letter(DeadLetter(source, line, f"not CSV: {error}"))
-            table = pa.table({name: pa.array([], pa.string()) for name in heading.wanted})
+        dead_letter(DeadLetter(source, line, f"not CSV: {error}"))
+        table = pa.table({name: pa.array([], pa.string()) for name in heading.wanted})
     lines.records = table.num_rows
     for number, reason, text in letters:
         dead_letter(DeadLetter(source, lines.of_record(number), reason, text[:_SHOWN]))
@@ -187,8 +181,20 @@ def _parsed(block: bytes, heading: _Heading, refuse: Callable[[Any], str]) -> pa
     )  # fmt: skip
 
 
+def _is_utf8(block: bytes) -> bool:
+    try:
+        return block.isascii() or bool(block.decode())
+    except UnicodeDecodeError:
+        return False
+
+
 def _decodable(block: bytes, line: int, source: str, dead_letter: DeadLetterTaker) -> bytes:
-    """The lines that are UTF-8; the others are told, and leave an empty line behind."""
+    """The lines that are UTF-8; the others are told, and leave an empty line behind.
+
+    It goes before Arrow, which shows a row that it refuses as text, and fails there.
+    """
+    if _is_utf8(block):
+        return block
     kept = []
     for number, text in enumerate(block.split(b"\n")):
         try:
