@@ -47,6 +47,9 @@ def csv_rows(
         if not cut:
             continue
         block, rest = rest[:cut], rest[cut:]
+        if heading is None and not block.removeprefix(_BOM).strip(b"\r\n"):
+            line += block.count(b"\n")
+            continue
         if heading is None:
             heading, block = _heading(block, needed, source, dead_letter, delimiter)
             line += heading.lines
@@ -69,7 +72,8 @@ class _Heading:
 def _heading(
     block: bytes, needed: Sequence[str], source: str, dead_letter: DeadLetterTaker, delimiter: str | None
 ) -> tuple[_Heading, bytes]:
-    text = block.removeprefix(_BOM)
+    whole = block.removeprefix(_BOM)
+    text = whole.lstrip(b"\r\n")  # empty lines before the heading are no heading
     end = _first_record(text)
     written = text[:end].decode("utf-8", errors="replace").rstrip("\r\n")
     delimiter = delimiter or max(_DELIMITERS, key=written.count)
@@ -78,7 +82,8 @@ def _heading(
     kept = tuple(name if name not in names[:i] else f"{name}\x00{i}" for i, name in enumerate(names))
     wanted = tuple(name for name in needed if name in kept)
     missing = tuple(name for name in needed if name not in kept)
-    return _Heading(kept, delimiter, wanted, missing, text[:end].count(b"\n")), text[end:]
+    lines = whole.count(b"\n", 0, len(whole) - len(text) + end)
+    return _Heading(kept, delimiter, wanted, missing, lines), text[end:]
 
 
 def tell_missing(missing: Sequence[str], names: Sequence[str], source: str, dead_letter: DeadLetterTaker) -> None:

@@ -213,6 +213,12 @@ def test_bytes_that_are_no_text() -> None:
     assert letters == [(3, "bytes that are not UTF-8")]
 
 
+def test_empty_lines_before_the_heading() -> None:
+    events, letters = lift("\n\r\ntime,sensor,value,sensor\n1,s,1,t\n2,s,x,t\n")
+    assert [event[0] for event in events] == [1, 2]
+    assert letters == [(5, "'x' of value is no xsd:integer")]
+
+
 @pytest.mark.filterwarnings("error")
 def test_a_row_with_too_many_cells_that_is_not_utf_8_is_told_once() -> None:
     events, letters = lift(b"time,sensor,value\n1,s,1\n2,\xff,1,9\n3,s,1\n")
