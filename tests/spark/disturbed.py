@@ -38,6 +38,7 @@ class Disturbed:
         self.folder = folder
         self.language = language
         self.master = master
+        self.partitions = 1
         self.checkpoint = folder / "checkpoint"
         self.parts = _parts(seed=4)
         # elsewhere than in continuous integration other points each time; the log tells which
@@ -64,7 +65,7 @@ class Disturbed:
     def start(self, env: dict[str, str] | None = None) -> subprocess.Popen[bytes]:
         """The driver, in a session of its own: its JVM and its workers can be killed with it."""
         places = [str(self.folder / name) for name in ("events", "checkpoint", "output")]
-        command = [sys.executable, str(SCRIPT), self.language, self.master, *places]
+        command = [sys.executable, str(SCRIPT), self.language, self.master, str(self.partitions), *places]
         with (self.folder / "log").open("ab") as log:
             return subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True, env=env)
 

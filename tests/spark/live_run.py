@@ -1,7 +1,7 @@
 """A live run as a process of its own, for tests that kill it, or its workers: events of a folder in, Parquet out, one file at a
 time.
 
-Usage: live_run.py LANGUAGE MASTER EVENTS CHECKPOINT OUTPUT
+Usage: live_run.py LANGUAGE MASTER PARTITIONS EVENTS CHECKPOINT OUTPUT
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ FILTER (getDURATION() < 12 && ?w > ?v)
 """One that is divided over buckets, and one that runs whole."""
 
 
-def main(language: str, master: str, events: str, checkpoint: str, output: str) -> None:
-    small = {"spark.sql.shuffle.partitions": "1", "spark.executor.memory": "512m"}
+def main(language: str, master: str, partitions: str, events: str, checkpoint: str, output: str) -> None:
+    small = {"spark.sql.shuffle.partitions": partitions, "spark.executor.memory": "512m"}
     spark = session(master, "live run", small)
     schema = "start bigint, `end` bigint, graph array<struct<s: string, p: string, o: string>>"
     table = spark.readStream.schema(schema).option("maxFilesPerTrigger", 1).parquet(events)

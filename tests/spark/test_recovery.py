@@ -1,4 +1,4 @@
-"""A driver that is killed in mid-stream and started again gives every match once."""
+"""A driver that is killed in mid-stream and started again, elsewhere, gives every match once."""
 
 from __future__ import annotations
 
@@ -25,6 +25,8 @@ def test_matches_after_kills_are_those_of_an_undisturbed_run(spark: SparkSession
         process = run.start()
         run.await_batches(goal, process)
         kill(process)
+        # on another number of cores, with other shuffle partitions
+        run.master, run.partitions = f"local[{1 + run.partitions}]", run.partitions + 1
     run.give_all()
     process = run.start()
     assert process.wait(PATIENCE) == 0, run.log()
