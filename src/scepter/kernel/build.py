@@ -16,6 +16,7 @@ from scepter.kernel.derive import Deriving, Pick
 from scepter.kernel.event_scan import EventScans, ExactTriples
 from scepter.kernel.events.build import Occurring, event_operator, recognising
 from scepter.kernel.exists import operators as exists
+from scepter.kernel.exists.live import LiveConditions, LiveGraph
 from scepter.kernel.exists.operators import AskedConditions, Remembered
 from scepter.kernel.graph_scan import GraphScans
 from scepter.kernel.instants import InstantLeaves
@@ -27,6 +28,8 @@ from scepter.kernel.rounds import Anew, PathsWithin, Recall
 from scepter.kernel.rows import Mask, Rows, empty
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.dataset import Dataset, Graph
+from scepter.kernel.star.build import held_of, occurrence_scans, star_operator
+from scepter.kernel.star.held import Held
 from scepter.kernel.static import Static
 from scepter.kernel.texts import Texts
 from scepter.kernel.time_conditions import TimeConditions
@@ -39,13 +42,14 @@ from scepter.kernel.triple_scan import MOST_SCANS, EntailedTriples, PlainTriples
 from scepter.kernel.window.build import Items, fixed_rows, window_operator
 from scepter.ontology.entailment import Flattened
 from scepter.ontology.schema import Schema
-from scepter.physical import nodes
+from scepter.physical import live_nodes, nodes
 from scepter.physical.derive_nodes import Derive, DerivedPath, Picked, Recalled
 from scepter.physical.event_nodes import Contradictions, ItemGraphs, Recognise
 from scepter.physical.instant_nodes import Asked, EventScan, Ordered, Paired, RowExtend, Sliced, TimeGroup, Tracked
 from scepter.physical.instant_nodes import Remembered as Remembered_
 from scepter.physical.nodes import Node, TripleScan
 from scepter.physical.stages import Received
+from scepter.physical.star_nodes import OccurrenceScan
 from scepter.physical.time_nodes import (
     AnsweredOnce,
     Answers,
@@ -95,6 +99,12 @@ class Surroundings:
     """What EXISTS looks at, by its node."""
     tracking: list[Occurrences] = field(default_factory=list)
     """The occurrences that policies consume, where there are any."""
+    streams: Callable[[], Sequence[IRI]] = tuple
+    """The streams by their number in batches; more may come while the run goes on."""
+    held: list[Held] = field(default_factory=list)
+    """When occurrences go, where windows count triples."""
+    live: dict[int, LiveGraph] = field(default_factory=dict)
+    """What EXISTS over windows looks at, by its node."""
 
     def occurrences(self) -> Occurrences:
         """The unit's one table of occurrences."""
@@ -157,6 +167,9 @@ def leaf_groups(leaves: Sequence[Node], around: Surroundings) -> list[LeafGroup]
                 together.setdefault((Instants, None), []).append(place)
             case GraphScan():
                 together.setdefault((GraphScan, frozenset((leaf.stream,))), []).append(place)
+            case OccurrenceScan():
+                streams = None if leaf.streams is None else frozenset(leaf.streams)
+                together.setdefault((OccurrenceScan, streams), []).append(place)
             case ItemScan(streams=named):
                 together.setdefault((ItemScan, frozenset(named)), []).append(place)
             case Recognise(streams=named) | ItemGraphs(streams=named) | Contradictions(streams=named):
@@ -215,6 +228,7 @@ def _graph_scans(scans: Sequence[Node], around: Surroundings) -> Leaves:
 _LEAVES: dict[type, Callable[[Sequence[Node], Surroundings], Leaves]] = {
     TripleScan: _triple_scans,
     GraphScan: _graph_scans,
+    OccurrenceScan: occurrence_scans,
     ItemScan: lambda scans, around: Items(len(scans)),
     ExactTriples: _exact_triples,
     EventScan: _event_scans,
@@ -225,7 +239,7 @@ _LEAVES: dict[type, Callable[[Sequence[Node], Surroundings], Leaves]] = {
 
 def operator_of(node: Node, around: Surroundings) -> Operator:
     """The operator of a node that reads rows."""
-    if (found := event_operator(node, around)) is not None:
+    if (found := event_operator(node, around) or star_operator(node, around)) is not None:
         return found
     match node:
         case nodes.Filter():
@@ -321,14 +335,16 @@ def _asking(node: Remembered_ | Asked, around: Surroundings) -> Operator:
 
 def _time_join(node: TimeJoin, around: Surroundings, *, rounds: bool = False) -> Operator:
     names = tuple(dict.fromkeys((*node.left.schema.variables, *node.right.schema.variables)))
-    conditions: TimeConditions | AskedConditions | None = None
-    if node.remembered is not None:
+    conditions: TimeConditions | AskedConditions | LiveConditions | None = None
+    if isinstance(node.remembered, live_nodes.LiveGraph):
+        conditions = LiveConditions(node.conditions, names, around.live[id(node.remembered)], around.context, around.texts)
+    elif node.remembered is not None:
         known = around.remembered[id(node.remembered)]
         context = around.within(Sources())
         conditions = AskedConditions(node.conditions, names, known, context, around.kind, around.texts, plain=node.plain)
     elif node.conditions:
         conditions = _conditions(node.conditions, names, around)
-    return TimeJoined(node, conditions, around.lineage, rounds=rounds)
+    return TimeJoined(node, conditions, around.lineage, rounds=rounds, held=held_of(around))
 
 
 def _of_time(node: TimeJoin | TimeFilter | Once | TimeValues | Rename | Answers, around: Surroundings) -> Operator:

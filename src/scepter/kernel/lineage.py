@@ -11,8 +11,9 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 from numba import njit
 
-from scepter.kernel.rows import NO_LINEAGE, Int64, Mask
+from scepter.kernel.rows import NO_LINEAGE, Int64, Mask, UInt64
 
+_MIXES = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F))
 _COLUMNS = ("left", "right", "part", "event", "name")
 
 
@@ -29,10 +30,10 @@ class Lineage:
     def __len__(self) -> int:
         return self._size
 
-    def leaves(self, part: int, event: Int64, name: Int64) -> Int64:
-        """A leaf for each event."""
-        none = np.full(len(event), NO_LINEAGE, np.int64)
-        return self._append(left=none, right=none, part=np.full(len(event), part, np.int64), event=event, name=name)
+    def leaves(self, part: int | Int64, event: Int64, name: Int64) -> Int64:
+        """A leaf for each event, all of one part or each of its own."""
+        none = np.broadcast_to(np.int64(NO_LINEAGE), event.shape)
+        return self._append(left=none, right=none, part=np.broadcast_to(part, event.shape), event=event, name=name)
 
     def leaves_of(self, part: Int64, event: Int64, name: Int64) -> Int64:
         """A leaf for each event that is one (not below zero), of the part that selected it."""
@@ -94,15 +95,30 @@ class Lineage:
         """The events of leaves."""
         return self._columns["event"][leaves]
 
+    def sets(self, roots: Int64) -> UInt64:
+        """[root, 2]: what tells the set of leaves that each reaches: sums of their numbers, mixed, each leaf once."""
+        left, right = self._columns["left"], self._columns["right"]
+        owner, node = np.arange(len(roots)), roots
+        found: list[Int64] = []
+        while len(node):
+            some = node != NO_LINEAGE
+            owner, node = owner[some], node[some]
+            leaf = left[node] == NO_LINEAGE
+            found.append(np.stack([owner[leaf], node[leaf]], axis=1))
+            inner = node[~leaf]
+            owner, node = np.tile(owner[~leaf], 2), np.concatenate([left[inner], right[inner]])
+        pairs = np.unique(np.concatenate(found), axis=0)
+        told = np.zeros((len(roots), 2), np.uint64)
+        for column, mix in enumerate(_MIXES):
+            mixed = (pairs[:, 1].astype(np.uint64) + np.uint64(1)) * mix
+            mixed = (mixed ^ (mixed >> np.uint64(29))) * _MIXES[0]
+            np.add.at(told[:, column], pairs[:, 0], mixed ^ (mixed >> np.uint64(32)))
+        return told
+
     def branch(self, roots: Int64) -> tuple[Lineage, Int64]:
         """The nodes that some reach, apart from the rest, and where each of the given ones stands among them. Costs what they
         reach, not what there is."""
-        left, right = self._columns["left"], self._columns["right"]
-        reached = [np.unique(roots[roots != NO_LINEAGE])]
-        while len(reached[-1]):
-            below = np.concatenate([left[reached[-1]], right[reached[-1]]])
-            reached.append(np.unique(below[below != NO_LINEAGE]))
-        kept = np.unique(np.concatenate(reached))
+        kept: Int64 = np.sort(_reached(self._columns["left"], self._columns["right"], np.zeros(self._size, np.bool_), roots))
         copy = Lineage()
         copy._columns = {name: self._columns[name][kept] for name in _COLUMNS}
         copy._size = len(kept)
@@ -111,6 +127,11 @@ class Lineage:
             inner = column != NO_LINEAGE
             column[inner] = np.searchsorted(kept, column[inner])
         return copy, np.where(roots == NO_LINEAGE, NO_LINEAGE, np.searchsorted(kept, roots))
+
+    def nameless(self, names: Int64) -> Int64:
+        """The events of the leaves that have no name, by the refs of names."""
+        events = self._columns["event"][: self._size]
+        return events[(events >= 0) & (names < 0)]
 
     def live(self, roots: Int64) -> Mask:
         """Which nodes the given ones reach."""
@@ -162,3 +183,29 @@ def _marked(left, right, size, roots):  # type: ignore[no-untyped-def]
             mark[left[node]] = True
             mark[right[node]] = True
     return mark
+
+
+@njit(cache=True)
+def _reached(left, right, mark, roots):  # type: ignore[no-untyped-def]
+    """The nodes that some reach. The marks are fresh zeros, of which only the pages that are touched become memory."""
+    found = np.empty(max(16, 2 * len(roots)), np.int64)
+    count = 0
+    for root in roots:
+        if root != NO_LINEAGE and not mark[root]:
+            mark[root] = True
+            if count == len(found):
+                found = np.concatenate((found, np.empty_like(found)))
+            found[count] = root
+            count += 1
+    at = 0
+    while at < count:
+        node = found[at]
+        at += 1
+        for below in (left[node], right[node]):
+            if below != NO_LINEAGE and not mark[below]:
+                mark[below] = True
+                if count == len(found):
+                    found = np.concatenate((found, np.empty_like(found)))
+                found[count] = below
+                count += 1
+    return found[:count]

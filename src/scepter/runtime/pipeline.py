@@ -7,7 +7,7 @@ go through the operators from below, in whole instants. Where no later event of 
 
 from __future__ import annotations
 
-import time
+import time as clock
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,6 @@ from scepter.kernel.lineage import Lineage
 from scepter.kernel.operator import Operator, Until
 from scepter.kernel.rows import COLUMNS, Int64, Rows, concat, cut, empty
 from scepter.kernel.texts import TextsView
-from scepter.kernel.triple_scan import EntailedTriples
 from scepter.physical.metrics import Metrics
 from scepter.physical.nodes import Node, nodes
 from scepter.physical.stages import Received
@@ -80,6 +79,8 @@ class Pipeline:
         self._received = {leaf.place: place for place, leaf in enumerate(leaves) if isinstance(leaf, Received)}
         self._closed = MIN_INSTANT
         """Instants up to here have been processed for good."""
+        self._swept = 0
+        """So many lineage nodes were reached when that was last looked at."""
         self._saved: tuple[list[tuple[Rows, ...]], int] | None = None
         self._answered = self._answered_before = False
         self._feeds = result.into if isinstance(result, Construct) else None
@@ -102,7 +103,7 @@ class Pipeline:
             started = self._clock()
             found = group.leaves.scan(intake, mine)
             spent = (self._clock() - started) // len(found)
-            if isinstance(group.leaves, EntailedTriples) and group.leaves.met_schema:
+            if getattr(group.leaves, "met_schema", False):
                 self._setup.notices.tell(SCHEMA_IGNORED)
             for place, rows in zip(group.places, found, strict=True):
                 metrics = self.metrics[self._leaves[place]]
@@ -142,17 +143,30 @@ class Pipeline:
         waiting = self.next_waiting()
         if closed > self._closed or (waiting is not None and waiting <= closed):
             self._closed = max(self._closed, closed)
-            found.append(self._run(Until(closed)))
-            for operator in self._operators:
-                if operator is not None:
-                    operator.evict(closed)
+            found += self._passes(Until(closed))
+            self._evict(closed)
         if self._at_once and until > closed:
             found.append(self._run(Until(until)))
         return self._matches(concat(found, found[0].width))
 
     def finish(self) -> Sequence[Match]:
         """Process what is left; windows close."""
-        return self._matches(self._run(Until(MAX_INSTANT - 1, last=True)))
+        passes = list(self._passes(Until(MAX_INSTANT - 1, last=True)))
+        return self._matches(concat(passes, passes[-1].width))
+
+    def _passes(self, until: Until) -> Iterator[Rows]:
+        """What is due, stretch by stretch where much is: each fits the processor's cache, and what it leaves behind goes."""
+        if sum(len(rows) for parts in self._waiting for rows in parts) > 2 * _STRETCH_ROWS:
+            for time in self.stretches():
+                if time < until.time:
+                    yield self._run(Until(time))
+                    self._evict(time)
+        yield self._run(until)
+
+    def _evict(self, time: int) -> None:
+        for operator in self._operators:
+            if operator is not None:
+                operator.evict(time)
 
     def _run(self, until: Until) -> Rows:
         """One pass from the leaves to the root."""
@@ -174,15 +188,19 @@ class Pipeline:
         return given[-1]
 
     def _clock(self) -> int:
-        return time.thread_time_ns() if self._measured else 0
+        return clock.thread_time_ns() if self._measured else 0
 
     def _due(self, leaf: int, until: Until) -> Rows:
         """The rows of a leaf whose time has come, in order of end."""
         width = len(self.nodes[self._leaves[leaf]].schema.variables)
-        waiting = concat(self._waiting[leaf], width).by_end()
-        due, later = cut(waiting, until.time)
-        self._waiting[leaf] = (later,) if len(later) else ()
-        return due
+        due: list[Rows] = []
+        later: list[Rows] = []
+        for rows in self._waiting[leaf]:
+            now, then = cut(rows.by_end(), until.time)
+            due += [now] if len(now) else []
+            later += [then] if len(then) else []
+        self._waiting[leaf] = tuple(later)
+        return concat(due, width).by_end()
 
     # ---------------------------------------------------------------- instants that may be undone
 
@@ -208,7 +226,7 @@ class Pipeline:
     def commit(self) -> None:
         """Keep what was done since `save`, and let go of lineage that no row reaches."""
         self._saved = None
-        if len(self._around.lineage) > _SWEEP_FROM:
+        if len(self._around.lineage) > max(_SWEEP_FROM, 2 * self._swept):  # so that a node is looked at about twice
             self._sweep()
 
     def _sweep(self) -> None:
@@ -220,6 +238,7 @@ class Pipeline:
         places = lineage.keep(lineage.live(roots))
         for array in arrays:
             array[...] = places[array]
+        self._swept = len(lineage)
 
     # ---------------------------------------------------------------- what is written down
 
@@ -315,12 +334,10 @@ class Pipeline:
 
     def _events(self, branch: Lineage, ends: Int64, view: TextsView, names: Int64) -> Callable[[int], dict[str, list[object]]]:
         shown, parts = self._setup.shown, self._around.parts
-        branch.names[...] = np.arange(len(names))  # of a leaf, its own place: where its name stands in the view
         nameless: dict[int, object] = {}
         if not self._setup.lasting:  # whoever shows events without a name may let go of them before somebody looks
-            for _, event, name in (leaf for end in ends.tolist() for leaf in branch.selected(end)):
-                if names[name] < 0:
-                    nameless[event] = shown(event, None)
+            nameless = {event: shown(event, None) for event in np.unique(branch.nameless(names)).tolist()}
+        branch.names[...] = np.arange(len(names))  # of a leaf, its own place: where its name stands in the view
 
         def events(row: int) -> dict[str, list[object]]:
             found: dict[str, dict[int, object]] = {}

@@ -14,12 +14,10 @@ from scepter.algebra.windows import WindowedQuery
 from scepter.kernel.background import Background
 from scepter.kernel.texts import Texts
 from scepter.physical.plan import UnitPlan
-from scepter.physical.unit_nodes import Refused, Sequence, Snapshot, Solutions, TripleStar
+from scepter.physical.unit_nodes import Refused, Sequence
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.source import DeadLetterTaker
 from scepter.rdf.terms import IRI, Triple
-from scepter.runtime.columnar_task import ColumnarTask
-from scepter.runtime.continuous_task import ContinuousTask
 from scepter.runtime.event_grounds import EventGrounds
 from scepter.runtime.event_pipeline import event_pipeline
 from scepter.runtime.notices import Notices
@@ -27,7 +25,7 @@ from scepter.runtime.options import RunOptions
 from scepter.runtime.sequence_task import sequence_task
 from scepter.runtime.tasks import Task
 from scepter.runtime.timed_pipeline import check_timed, timed_pipeline
-from scepter.runtime.window_pipeline import periodic_pipeline, windowed_pipeline
+from scepter.runtime.window_pipeline import continuous_pipeline, periodic_pipeline, windowed_pipeline
 from scepter.timeline import TimeKind
 
 
@@ -65,28 +63,20 @@ def task_of(plan: UnitPlan, setup: TaskSetup) -> Task:
     match plan.root:
         case Sequence() as sequence:
             return sequence_task(sequence, plan.number, setup)
-        case TripleStar() | Solutions() as star:
-            return ColumnarTask(star, plan, setup)
         case Refused(error=error):
             raise error
-        case Snapshot(unit):
-            return SNAPSHOTS[type(unit)](plan, setup)
         case _:
             return PIPELINES[type(plan.unit)](plan, setup)
 
 
 PIPELINES: dict[type, Callable[[UnitPlan, TaskSetup], Task]] = {
     TimedProgram: timed_pipeline,
+    ContinuousQuery: continuous_pipeline,
     PeriodicQuery: periodic_pipeline,
     WindowedQuery: windowed_pipeline,
     EventQuery: event_pipeline,
 }
 """Kind of unit -> what executes its operators over rows."""
-
-SNAPSHOTS: dict[type, Callable[[UnitPlan, TaskSetup], Task]] = {
-    ContinuousQuery: ContinuousTask,
-}
-"""Kind of unit -> its exact evaluator."""
 
 
 def grounds_of(unit: Unit, background: Background, ontology: tuple[Triple, ...]) -> EventGrounds | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from scepter.algebra.continuous import PeriodicQuery
+from scepter.algebra.continuous import ContinuousQuery, PeriodicQuery
 from scepter.algebra.windows import WindowedQuery
 from scepter.kernel.background import Background
 from scepter.kernel.build import Surroundings
@@ -26,14 +26,28 @@ if TYPE_CHECKING:
     from scepter.runtime.registry import TaskSetup
 
 
+def continuous_pipeline(plan: UnitPlan, setup: TaskSetup) -> Pipeline:
+    """A continuous query at work."""
+    query = plan.unit
+    assert isinstance(query, ContinuousQuery)
+    return _over_triples(plan, query, setup, by_terms=False)
+
+
 def periodic_pipeline(plan: UnitPlan, setup: TaskSetup) -> Pipeline:
     """A periodic query at work."""
     query = plan.unit
     assert isinstance(query, PeriodicQuery)
+    by_terms = any(isinstance(node, WindowSnapshot) for node in nodes(plan.root))
+    return _over_triples(plan, query, setup, by_terms=by_terms)
+
+
+def _over_triples(
+    plan: UnitPlan, query: ContinuousQuery | PeriodicQuery, setup: TaskSetup, *, by_terms: bool
+) -> Pipeline:  # fmt: skip
+    """A query over triples, with what they entail, and over static data."""
     knowledge = Knowledge.of(query.pattern, setup.background.dataset, query.graphs, setup.ontology)
     background = Background()
     background.dataset = Dataset(knowledge.static, knowledge.dataset.named)
-    by_terms = any(isinstance(node, WindowSnapshot) for node in nodes(plan.root))
 
     def consequences(triple: Triple) -> Iterable[Triple]:
         if is_schema(triple):
@@ -49,7 +63,9 @@ def periodic_pipeline(plan: UnitPlan, setup: TaskSetup) -> Pipeline:
         setup.options.time_unit,
         None if by_terms else knowledge.schema.flattened(),
         context=Context(graph=knowledge.static, dataset=knowledge.dataset),
+        static=knowledge.static,
         consequences=consequences,
+        streams=setup.streams,
     )
     return Pipeline(
         plan.root, query.result, plan.number, setup, around, at_once=plan.at_once, measured=setup.measured, ranked=plan.ranked
