@@ -17,6 +17,7 @@ from scepter.physical.nodes import Leaf, Node, Schema
 from scepter.physical.time_nodes import Answers, Inline, Kind, Once, Rename, StaticScan, TimeFilter, TimeJoin, TimeValues
 from scepter.physical.window_nodes import (
     Coalesce,
+    CountedWindow,
     Fixed,
     Group,
     ItemScan,
@@ -193,6 +194,8 @@ class _Found:
                 return self._shown(self.keys(input), why, frozenset(keys))
             case Report():
                 return self._report(node)
+            case CountedWindow():
+                return self._none("a window of the last n counts everything in its stream")
             case Inline() | StaticScan() | Fixed():
                 return None
             case _:
