@@ -274,7 +274,8 @@ def run(
         typer.Option(
             "--follow",
             help="Keep running on unbounded sources: a folder that files are put into, a file that grows, - (stdin), a FIFO, "
-            "tcp://host:port, kafka://…; answers come as they are certain. Without it the input is read to its end. Example: --follow",
+            "tcp://host:port, kafka://…; answers come as they are certain. Without it the input is read to its end. "
+            "Example: --follow",
         ),
     ] = False,
     checkpoint: Annotated[
