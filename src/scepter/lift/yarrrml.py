@@ -27,6 +27,7 @@ from scepter.lift.model import (
     TriplesMap,
 )
 from scepter.lift.templates import yarrrml_template
+from scepter.rdf.rdf12 import refused_tag
 from scepter.rdf.terms import IRI, LANG_STRING, STRING, TYPE, WELL_KNOWN_PREFIXES, BlankNode, Literal
 
 PREFIXES: Final = {**WELL_KNOWN_PREFIXES, "sosa": "http://www.w3.org/ns/sosa/"}
@@ -46,7 +47,6 @@ _CURIE: Final = re.compile(r"([A-Za-z][\w.\-]*|):(?!//)")
 _ABSOLUTE: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
 _SCHEMES: Final = frozenset({"urn", "mailto", "tag", "did", "tel", "data", "doi", "geo", "info", "ark", "about", "uuid"})
 """Schemes that no // follows: any other word before a colon is a prefix, and must be declared."""
-_LANGUAGE: Final = re.compile(r"[A-Za-z]+(?:-[A-Za-z0-9]+)*\Z")
 _FORMATS: Final = {
     "csv": "csv", "tsv": "tsv", "json": "json", "jsonpath": "json", "jsonl": "json", "ndjson": "json", "parquet": "parquet",
 }  # fmt: skip
@@ -273,10 +273,8 @@ class _Yarrrml:
         text = str(kind)
         if text.endswith("~lang"):
             tag = text.removesuffix("~lang")
-            if not _LANGUAGE.match(tag):
-                self.refuse(
-                    where, f"{tag!r} is no language tag", "write for example en~lang; a tag from a field is not supported"
-                )
+            if (why := refused_tag(tag)) is not None:
+                self.refuse(where, why, "write for example en~lang; a tag from a field is not supported")
             return None, tag.lower()
         if "$(" in text:
             self.refuse(where, f"a datatype from a field is not supported: {text}")
