@@ -107,8 +107,8 @@ class Writer:
             return make(given)
         self._instead, before, self.faults = found.values, self.faults, []
         made = make(given)
-        for fault in self.faults:
-            before += [Fault(row, fault.reason) for row in np.flatnonzero(found.which == fault.row).tolist()]
+        told = [Fault(row, fault.reason) for fault in self.faults for row in np.flatnonzero(found.which == fault.row).tolist()]
+        before += sorted(told, key=lambda fault: fault.row)
         self._instead, self.faults = None, before
         at = found.which
         return Terms(made.ids[at], made.places[at], made.number[at], made.scale[at], made.good[at])
