@@ -14,6 +14,10 @@ from numba import types
 from numba.core import cgutils, config
 from numba.extending import intrinsic
 
+from scepter.compiled import doubt_files
+
+doubt_files()  # before the first kernel is declared: every module of kernels comes by here
+
 
 def _element(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     data = args[0]
