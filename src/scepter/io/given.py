@@ -51,7 +51,7 @@ def given_streams(query: Query, streams: Given, lifts: Mapping[str, Lift] | None
             stream = next(s for s in query.lowered.streams if s.iri.value == iri)
             raise option_error(
                 "missing-stream",
-                f"the query reads stream {stream.alias or f'<{iri}>'}, and nobody gave it",
+                f"the query reads stream {stream.alias or f'<{iri}>'}, and none was given",
                 help=f"add it to streams: {{{stream.alias or iri!r}: …}}",
             )
     return sources
