@@ -21,6 +21,7 @@ from scepter.algebra.windows import (
     Report,
     StreamWindow,
     TimeWindow,
+    Version,
     WindowedQuery,
     hidden_names,
     scans,
@@ -71,7 +72,7 @@ class _Run:
     def instants(self, given: Iterable[int] | None) -> list[int]:
         if given is not None:
             return sorted(set(given))
-        mine = {window.stream.value for window in self.query.windows}
+        mine = {window.stream.value for window in self.query.windows if not isinstance(window.extent, Version)}
         times = sorted({e.end for e in self.events if e.stream in mine})
         if self.query.report is Report.CONTENT_CHANGE or not times:
             return times
@@ -86,6 +87,9 @@ class _Run:
 
     def inside(self, name: IRI, t: int) -> list[int]:
         (window,) = (w for w in self.query.windows if w.name == name)
+        if isinstance(window.extent, Version):
+            times = [e.end for e in self.events if e.stream == window.stream.value and e.end <= t]
+            return [i for i, e in enumerate(self.events) if e.stream == window.stream.value and e.end == max(times, default=0)]
         return [i for i, e in enumerate(self.events) if e.stream == window.stream.value and _is_inside(window, e.end, t)]
 
     # ---- rules 4 to 8
@@ -160,11 +164,14 @@ class _Run:
         ]
 
     def dataset(self, t: int) -> Dataset:
+        default = set(self.background.get("", frozenset()))
         named = {IRI(name): Graph(triples) for name, triples in self.background.items() if name}
         for window in self.query.windows:
             triples = [triple for i in self.inside(window.name, t) for triple in self.item(i)]
             named[window_graph(window.name)] = Graph(triples)
-        return Dataset(Graph(self.background.get("", frozenset())), named)
+            if isinstance(window.extent, Version) and window.extent.default:
+                default |= set(triples)
+        return Dataset(Graph(default), named)
 
     def answer(self, t: int) -> Counter[tuple[Mu, tuple[int, int] | None]]:
         matched = [self.mapped(pattern, t, frozenset(), float("inf"), False) for pattern in self.query.events]
@@ -230,6 +237,7 @@ def _step(extent: TimeWindow) -> int:
 def _is_inside(window: StreamWindow, time: int, t: int) -> bool:
     if isinstance(window.extent, Landmark):
         return window.extent.instant <= time <= t
+    assert isinstance(window.extent, TimeWindow)
     moved = t // _step(window.extent) * _step(window.extent)
     return moved - window.extent.width.amount < time <= moved
 

@@ -85,6 +85,32 @@ class Window(Unary):
 
 
 @dataclass(frozen=True)
+class Version:
+    """Gives the triples of a graph's versions the validity of their version: from its time to that of the next."""
+
+    input: Node
+    items: Node
+    """When there are versions: one without a triple that matches ends the one before it, too."""
+    grid: Step | None
+    timeless: bool = False
+    """As in `Window`."""
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """The triples, and the versions that they are of."""
+        return (self.input, self.items)
+
+    @property
+    def schema(self) -> Schema:
+        """That of the triples."""
+        return self.input.schema
+
+    def line(self, notation: Notation) -> str:
+        """Its name."""
+        return "Version: the last one there is"
+
+
+@dataclass(frozen=True)
 class Coalesce(Unary):
     """Each mapping once at a time: the union of a window's graphs, and DISTINCT."""
 

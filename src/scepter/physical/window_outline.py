@@ -18,6 +18,7 @@ from scepter.algebra.windows import (
     Report,
     StreamWindow,
     TimeWindow,
+    Version,
     WindowedQuery,
     window_graph,
 )
@@ -52,6 +53,8 @@ def extent_text(window: StreamWindow, notation: Notation) -> str:
         case TimeWindow(width, step):
             moved = "time unit" if step is None or step == Duration(1, bare=True) else str(step)
             return f"the items {of} of the last {width}, moved on every {moved}"
+        case Version():
+            return f"the graph {notation.term(window.name)} as it is then: its last version"
         case _:
             assert_never(window.extent)
 

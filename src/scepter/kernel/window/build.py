@@ -28,6 +28,7 @@ from scepter.kernel.validity.outer_join import OuterJoin
 from scepter.kernel.window.assign import Window
 from scepter.kernel.window.extent import Extent, Grid, LandmarkExtent, TimeExtent
 from scepter.kernel.window.snapshot import Snapshot
+from scepter.kernel.window.version import Version
 from scepter.physical import window_nodes as nodes
 from scepter.physical.event_match import EventMatch
 from scepter.physical.nodes import Node
@@ -104,6 +105,8 @@ def window_operator(node: Node, around: Surroundings) -> Operator | None:
     match node:
         case nodes.Window():
             return Window(node.schema, _extent(node), timeless=node.timeless)
+        case nodes.Version(grid=grid, timeless=timeless):
+            return Version(node.schema, _grid(grid), timeless=timeless)
         case nodes.Coalesce(grid=grid):
             return Coalesce(node.schema, _grid(grid))
         case nodes.NotStatic():
