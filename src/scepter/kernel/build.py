@@ -217,7 +217,7 @@ def _graph_scans(scans: Sequence[Node], around: Surroundings) -> Leaves:
 _LEAVES: dict[type, Callable[[Sequence[Node], Surroundings], Leaves]] = {
     TripleScan: _triple_scans,
     GraphScan: _graph_scans,
-    ItemScan: lambda scans, around: Items(len(scans)),
+    ItemScan: lambda scans, around: Items([scan for scan in scans if isinstance(scan, ItemScan)]),
     ExactTriples: _exact_triples,
     EventScan: _event_scans,
     Instants: lambda scans, around: InstantLeaves(len(scans)),

@@ -28,6 +28,7 @@ from scepter.physical.time_nodes import (
 )
 from scepter.physical.window_nodes import (
     Coalesce,
+    CountedWindow,
     Fixed,
     Group,
     ItemScan,
@@ -210,6 +211,8 @@ class _Found:
                 return self._shown(self.keys(input), why, frozenset(keys))
             case Report():
                 return self._report(node)
+            case CountedWindow():
+                return self._none("a window of the last n counts everything in its stream")
             case Inline() | StaticScan() | Fixed():
                 return None
             case _:

@@ -170,11 +170,14 @@ class _Planner(Leaves):
     def node(self, pattern: Pattern, longest: int | None, *, alone: bool = False) -> Node:
         """The operator of a pattern. `longest` is the longest duration its rows may have to be of use, `alone` says that no
         join gives its rows a time: the whole query, or a mandatory side."""
-        if not (alone and self.plain and self.always):
+        if not (self.plain and self.always):
             return self._node(pattern, longest, alone=alone)
-        constant = is_constant(pattern)
-        made = self._node(pattern, longest, alone=not constant)
-        if (isinstance(pattern, _PASSING) and not constant) or not needs_no_triple(pattern):
+        if is_constant(pattern):
+            # Nothing in it has a time, mandatory sides neither: rows of one kind only can be told to be equal.
+            made = replace(self, always=False)._node(pattern, longest, alone=False)
+            return EveryInstant(made, self.instants) if alone and needs_no_triple(pattern) else made
+        made = self._node(pattern, longest, alone=alone)
+        if not alone or isinstance(pattern, _PASSING) or not needs_no_triple(pattern):
             return made
         return EveryInstant(made, self.instants)
 

@@ -33,12 +33,24 @@ from scepter.algebra.patterns import (
 )
 from scepter.algebra.scope import certain, in_scope, mentioned_variables
 from scepter.algebra.walk import find
-from scepter.algebra.windows import EventPattern, Policy, WindowedQuery, scans, window_graph
+from scepter.algebra.windows import CountWindow, EventPattern, Policy, WindowedQuery, scans, window_graph
 from scepter.physical import nodes, window_nodes
 from scepter.physical.event_match import EventMatch, graph_scan
 from scepter.physical.facts import Count
 from scepter.physical.nodes import Node
-from scepter.physical.window_nodes import Coalesce, Fixed, NotStatic, Partners, Step, ValidityJoin, ValidityOuterJoin, Window
+from scepter.physical.window_nodes import (
+    Coalesce,
+    CountedWindow,
+    Counts,
+    Fixed,
+    ItemScan,
+    NotStatic,
+    Partners,
+    Step,
+    ValidityJoin,
+    ValidityOuterJoin,
+    Window,
+)
 from scepter.rdf.terms import IRI
 
 _UNSTEADY = frozenset(("RAND", "UUID", "STRUUID", "BNODE", "NOW", "TIMESTAMP"))
@@ -50,16 +62,20 @@ class NotPlanned(Exception):
 
 @dataclass(frozen=True, slots=True)
 class WindowOn:
-    """Streams and the window over them: of a width, or (None) from a landmark on."""
+    """Streams and the window over them: of a width, or (None) from a landmark on, or of a count."""
 
     streams: tuple[IRI, ...]
     width: int | None
     step: Step
     landmark: int = 0
+    counted: CountWindow | None = None
 
-    def over(self, scan: Node, *, timeless: bool = False) -> Window:
+    def over(self, scan: Node, grid: Step | None = None, *, timeless: bool = False) -> Node:
         """A scan's rows in the window."""
-        return Window(scan, self.width, self.step, self.landmark, timeless)
+        if self.counted is None:
+            return Window(scan, self.width, self.step, self.landmark, timeless)
+        items = ItemScan(self.streams, Counts.TRIPLES if self.counted.triples else Counts.ITEMS)
+        return CountedWindow(scan, items, self.counted.count, self.counted.step, grid, timeless)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +98,7 @@ class Dataset:
         windows: list[tuple[IRI | None, WindowOn]] = [(None, window) for window in self.default]
         windows += [(name, window) for name, some in self.named.items() if name in read for window in some]
         every = TriplePattern(Variable("s"), Variable("p"), Variable("o"))
-        triples = tuple(window.over(nodes.TripleScan(every, window.streams)) for _, window in windows)
+        triples = tuple(window.over(nodes.TripleScan(every, window.streams), self.grid) for _, window in windows)
         names = tuple(name for name, _ in windows)
         return window_nodes.WindowSnapshot(pattern, names, triples, self.events, self.grid, why)
 
@@ -93,7 +109,7 @@ class Dataset:
             return None
         rows: Node | None = None
         for window in windows:
-            one = window.over(nodes.TripleScan(triple, window.streams), timeless=bool(self.events))
+            one = window.over(nodes.TripleScan(triple, window.streams), self.grid, timeless=bool(self.events))
             rows = one if rows is None else nodes.Union(rows, one)
         assert rows is not None
         return Coalesce(rows, self.grid)
