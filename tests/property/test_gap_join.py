@@ -20,8 +20,8 @@ _timed = rows(2, (True, True)).map(lambda some: [row for row in some if row.inte
 
 
 def join(between: tuple[str, ...], longest: int | None, *, keyed: bool) -> GapJoin:
-    names = (LEFT, RIGHT if keyed else ("y", "c"), between)
-    return GapJoin(*(Given(Schema(each, frozenset(each))) for each in names), longest)
+    left, right, third = (Given(Schema(each, frozenset(each))) for each in (LEFT, RIGHT if keyed else ("y", "c"), between))
+    return GapJoin(left, right, third, longest)
 
 
 def of(row: Row) -> Interval:
@@ -29,7 +29,9 @@ def of(row: Row) -> Interval:
     return row.interval
 
 
-def by_definition(node: GapJoin, left: list[Row], right: list[Row], between: list[Row]) -> list[object]:
+def by_definition(
+    node: GapJoin, left: list[Row], right: list[Row], between: list[Row]
+) -> list[tuple[tuple[int, ...], int, int]]:
     """The pairs for which no triple of rows has the same mapping and the same interval, as the anti-join says."""
     found = set()
     gap = [node.between.schema.variables.index(name) for name in node.gap_keys]

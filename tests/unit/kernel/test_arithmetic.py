@@ -12,7 +12,7 @@ from scepter.algebra.expressions import Arithmetic, Constant, Negate, Variable
 from scepter.kernel.arithmetic import calculated, can_calculate, written
 from scepter.kernel.mapping import Extend
 from scepter.kernel.operator import Until
-from scepter.kernel.rows import NO_LINEAGE, Rows, lasting
+from scepter.kernel.rows import NO_LINEAGE, Rows, lasting, mappings
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.expressions import compile_expression
 from scepter.kernel.terms import decoded, encoded
@@ -49,8 +49,9 @@ _expressions = st.one_of(
 
 
 def table(values: list[tuple[Term | None, Term | None]], texts: Texts) -> Rows:
-    columns = [encoded([row[i] for row in values], KEY, texts) for i in range(2)]
-    ids, refs, number, scale = (np.column_stack([column[part] for column in columns]) for part in range(4))
+    ids, refs, number, scale = mappings(len(values), 2)
+    for i in range(2):
+        ids[:, i], refs[:, i], number[:, i], scale[:, i] = encoded([row[i] for row in values], KEY, texts)
     at = np.arange(len(values))
     return Rows(ids, refs, number, scale, at, at, *lasting(len(values)), np.full(len(values), NO_LINEAGE))
 
