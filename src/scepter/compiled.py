@@ -8,7 +8,22 @@ import sys
 import tempfile
 from pathlib import Path
 
+INTERPRETED = "NUMBA_DISABLE_JIT"
+"""Set, it leaves kernels to Python's interpreter."""
 _SOURCES = Path(__file__).parent
+_FIRST = "hash_bytes"
+"""The kernel of `rdf/hashing.py` that every run needs."""
+
+
+def are_kept() -> bool:
+    """Whether an earlier run has compiled kernels for this version and this Python. It is a guess for the sake of speed: numba
+    looks closely when it loads them."""
+    source = _SOURCES / "rdf" / "hashing.py"
+    name = f"hashing.{_FIRST}-*.py{sys.version_info.major}{sys.version_info.minor}.nbi"
+    given = os.environ.get("NUMBA_CACHE_DIR")
+    places = [Path(given)] if given else [source.parent / "__pycache__", _users_cache() / "numba"]
+    found = [index for place in places for pattern in (name, f"*/{name}") for index in place.glob(pattern)]
+    return any(index.stat().st_mtime >= source.stat().st_mtime for index in found)
 
 
 def choose_place() -> None:

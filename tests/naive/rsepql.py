@@ -10,6 +10,7 @@ from typing import TypeAlias, assert_never
 from scepter.algebra.query import Ask, Construct
 from scepter.algebra.scope import in_scope
 from scepter.algebra.windows import (
+    CountWindow,
     Earliest,
     EventPattern,
     Followed,
@@ -87,10 +88,22 @@ class _Run:
 
     def inside(self, name: IRI, t: int) -> list[int]:
         (window,) = (w for w in self.query.windows if w.name == name)
+        mine = [i for i, e in enumerate(self.events) if e.stream == window.stream.value]
         if isinstance(window.extent, Version):
-            times = [e.end for e in self.events if e.stream == window.stream.value and e.end <= t]
-            return [i for i, e in enumerate(self.events) if e.stream == window.stream.value and e.end == max(times, default=0)]
-        return [i for i, e in enumerate(self.events) if e.stream == window.stream.value and _is_inside(window, e.end, t)]
+            last = max((self.events[i].end for i in mine if self.events[i].end <= t), default=None)
+            return [i for i in mine if self.events[i].end == last]
+        if isinstance(window.extent, CountWindow):
+            return self._counted(window.extent, mine, t)
+        return [i for i in mine if _is_inside(window, self.events[i].end, t)]
+
+    def _counted(self, window: CountWindow, mine: list[int], t: int) -> list[int]:
+        """Each is numbered by the last one of its instant; what is numbered up to the last multiple of the step, less n."""
+
+        def number(time: int) -> int:
+            return sum(len(self.events[i].triples) if window.triples else 1 for i in mine if self.events[i].end <= time)
+
+        moved = number(t) // window.step * window.step
+        return [i for i in mine if moved - window.count < number(self.events[i].end) <= moved and self.events[i].end <= t]
 
     # ---- rules 4 to 8
 
@@ -235,6 +248,7 @@ def _step(extent: TimeWindow) -> int:
 
 
 def _is_inside(window: StreamWindow, time: int, t: int) -> bool:
+    assert not isinstance(window.extent, CountWindow)
     if isinstance(window.extent, Landmark):
         return window.extent.instant <= time <= t
     assert isinstance(window.extent, TimeWindow)

@@ -47,12 +47,22 @@ class Version:
 
 
 @dataclass(frozen=True, slots=True)
+class CountWindow:
+    """The last `count` items, or triples, moved on every `step` of them; what comes at one instant comes and goes together."""
+
+    count: int
+    step: int = 1
+    triples: bool = False
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class StreamWindow:
     """A named window over a stream."""
 
     name: IRI
     stream: IRI
-    extent: Landmark | TimeWindow | Version
+    extent: Landmark | TimeWindow | CountWindow | Version
 
 
 def version_streams(unit: object) -> Iterator[IRI]:

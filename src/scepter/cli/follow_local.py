@@ -15,12 +15,13 @@ from typing import Final, TextIO
 from scepter.cli.execute import Job, shape
 from scepter.cli.progress import tell_counts
 from scepter.cli.stopping import stopping
-from scepter.cli.target import Target, kafka_output, lasting_name
+from scepter.cli.target import Target, kafka_output, lasting_name, name_of_topics
 from scepter.errors import QueryError, option_error
-from scepter.io.kafka_output import MessageWriter
+from scepter.io.kafka_output import FollowedOutput
 from scepter.io.live import LiveSource, open_live
 from scepter.io.results import ResultWriter
 from scepter.io.writers import open_writer
+from scepter.kafka.address import is_kafka
 from scepter.kernel.background import Background
 from scepter.rdf.batch import DeadLetter
 from scepter.rdf.hashing import term_id
@@ -125,18 +126,27 @@ def _answers(
                 break
             if not came:
                 stop.wait(_PAUSE)
+        if stop.is_set() and _go_on(job):
+            return  # what is not certain yet, the next run tells
         if matches := run.finish():
             yield matches
     except QueryError as error:
         raise QueryError(error.diagnostic, query.lowered.source) from None
 
 
+def _go_on(job: Job) -> bool:
+    """Whether the sources hold what was read, so that a run that is stopped can be begun again."""
+    return all(is_kafka(source) for source in job.sources.values())
+
+
 @contextmanager
 def _writer(job: Job, format: str, target: Target, events: bool) -> Iterator[ResultWriter]:
     if target.topic is not None:
-        messages = MessageWriter(kafka_output(job, target.topic, lasting_name(None), events))
+        name = name_of_topics(job, target.topic)
+        output = kafka_output(job, target.topic, name or lasting_name(None), events)
+        messages = FollowedOutput(output, again=name is not None)
         yield messages
-        messages.close()
+        messages.leave()
         return
     told = shape(job.query, job.options)
     prefixes = dict(job.query.lowered.prefixes)

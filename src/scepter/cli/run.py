@@ -28,7 +28,6 @@ from scepter.cli.query import load_queries
 from scepter.cli.target import parse_target
 from scepter.cli.versions import check_versions, reloaded, split_versions
 from scepter.io.writers import FORMATS
-from scepter.kafka.address import is_kafka
 from scepter.runtime.options import FUTURE
 from scepter.runtime.versions import varying
 
@@ -293,7 +292,8 @@ def run(
         typer.Option(
             "--follow",
             help="Keep running on unbounded sources: a folder that files are put into, a file that grows, - (stdin), a FIFO, "
-            "tcp://host:port; answers come as they are certain. Without it the input is read to its end. Example: --follow",
+            "tcp://host:port, kafka://…; answers come as they are certain. Without it the input is read to its end. "
+            "Example: --follow",
         ),
     ] = False,
     checkpoint: Annotated[
@@ -379,10 +379,8 @@ def run(
     ]
     check_outputs({"--output": target.path, "--dead-letter": dead_letter, "--report": report}, inputs)
     if engine == AUTO:
-        # a topic is followed by Spark, with its offsets in the checkpoint
-        asking = asked.given if any(is_kafka(source) for source in sources.values()) else asked.spark
         here = diagnose or report is not None or follow or options.assign_time is not None or bool(changing)
-        choice = choose_engine(asking, sources.values(), stay=here)
+        choice = choose_engine(asked.spark, sources.values(), stay=here)
         engine = choice.engine
         typer.echo(choice.line(), err=True)
     check_again(engine, sources, diagnose=diagnose)

@@ -15,7 +15,16 @@ from scepter.algebra.query import Ask, Program, Query, Select, Unit
 from scepter.algebra.timed import TimedProgram
 from scepter.algebra.timed_bounds import counts_units
 from scepter.algebra.walk import find, walk
-from scepter.algebra.windows import Landmark, Policy, RelationToStream, Report, StreamWindow, Version, WindowedQuery
+from scepter.algebra.windows import (
+    CountWindow,
+    Landmark,
+    Policy,
+    RelationToStream,
+    Report,
+    StreamWindow,
+    Version,
+    WindowedQuery,
+)
 from scepter.errors import Diagnostic, QueryError, Span, option_error
 from scepter.ontology.schema import Schema
 from scepter.physical.continuous import Core, columnar_core, is_monotone
@@ -164,6 +173,11 @@ def _window(window: StreamWindow, facts: Facts) -> Content:
             raise QueryError(Diagnostic("time-kind", message, extent.span))
         units = 1 if extent.kind is facts.kind else MICROSECONDS[facts.time_unit]
         return WindowOn((window.stream,), None, Step(1), extent.instant * units)
+    if isinstance(extent, CountWindow):
+        if extent.triples and facts.ontology:
+            message = "a window of the last n triples counts what is said, and with --ontology triples stand for more than that"
+            raise QueryError(Diagnostic("counted-window", message, extent.span, "write [RANGE d], or [ELEMENTS n]"))
+        return WindowOn((window.stream,), None, Step(1), counted=extent)
     step = _ticks(extent.step or Duration(1, bare=True), facts, extent.span, "a longer")
     return WindowOn((window.stream,), _ticks(extent.width, facts, extent.span, "a longer"), Step(step))
 

@@ -25,11 +25,20 @@ class Step:
     origin: int = 0
 
 
+class Counts(Enum):
+    """What a window counts."""
+
+    ITEMS = "item"
+    TRIPLES = "triple"
+
+
 @dataclass(frozen=True)
 class ItemScan(Leaf):
     """Leaf: the instants at which streams have items, each once for a batch. Rows bind nothing."""
 
     streams: tuple[IRI, ...]
+    counts: Counts | None = None
+    """A row for each item, or for each triple, instead."""
 
     @property
     def schema(self) -> Schema:
@@ -38,7 +47,8 @@ class ItemScan(Leaf):
 
     def line(self, notation: Notation) -> str:
         """The streams."""
-        return "ItemScan on " + ", ".join(notation.term(iri) for iri in self.streams)
+        each = "" if self.counts is None else f" of every {self.counts.value}"
+        return f"ItemScan{each} on " + ", ".join(notation.term(iri) for iri in self.streams)
 
 
 @dataclass(frozen=True)
@@ -85,29 +95,31 @@ class Window(Unary):
 
 
 @dataclass(frozen=True)
-class Version:
-    """Gives the triples of a graph's versions the validity of their version: from its time to that of the next."""
+class CountedWindow:
+    """Gives rows the validity of their item in a window of the last n items or triples."""
 
     input: Node
-    items: Node
-    """When there are versions: one without a triple that matches ends the one before it, too."""
+    items: ItemScan
+    """A row for each that is counted."""
+    count: int
+    step: int
     grid: Step | None
     timeless: bool = False
-    """As in `Window`."""
 
     @property
     def inputs(self) -> tuple[Node, ...]:
-        """The triples, and the versions that they are of."""
+        """The rows, and what is counted."""
         return (self.input, self.items)
 
     @property
     def schema(self) -> Schema:
-        """That of the triples."""
+        """Its input's."""
         return self.input.schema
 
     def line(self, notation: Notation) -> str:
-        """Its name."""
-        return "Version: the last one there is"
+        """The window."""
+        assert self.items.counts is not None
+        return f"Window of the last {self.count} {self.items.counts.value}s, step {self.step}"
 
 
 @dataclass(frozen=True)

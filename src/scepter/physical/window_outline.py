@@ -7,6 +7,7 @@ from typing import assert_never
 
 from scepter.algebra.notation import Notation
 from scepter.algebra.windows import (
+    CountWindow,
     Earliest,
     EventPattern,
     Followed,
@@ -55,6 +56,9 @@ def extent_text(window: StreamWindow, notation: Notation) -> str:
             return f"the items {of} of the last {width}, moved on every {moved}"
         case Version():
             return f"the graph {notation.term(window.name)} as it is then: its last version"
+        case CountWindow(count, moved_on, triples):
+            thing = "triple" if triples else "item"
+            return f"the last {count} {thing}s {of}, moved on every {thing if moved_on == 1 else f'{moved_on} {thing}s'}"
         case _:
             assert_never(window.extent)
 

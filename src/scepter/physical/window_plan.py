@@ -34,20 +34,22 @@ from scepter.algebra.patterns import (
 )
 from scepter.algebra.scope import certain, in_scope, mentioned_variables
 from scepter.algebra.walk import find
-from scepter.algebra.windows import EventPattern, Policy, WindowedQuery, scans, window_graph
+from scepter.algebra.windows import CountWindow, EventPattern, Policy, WindowedQuery, scans, window_graph
 from scepter.physical import nodes, window_nodes
 from scepter.physical.event_match import EventMatch, graph_scan
 from scepter.physical.facts import Count
 from scepter.physical.nodes import Node
 from scepter.physical.window_nodes import (
     Coalesce,
+    CountedWindow,
+    Counts,
     Fixed,
+    ItemScan,
     NotStatic,
     Partners,
     Step,
     ValidityJoin,
     ValidityOuterJoin,
-    Version,
     Window,
 )
 from scepter.rdf.terms import IRI
@@ -61,16 +63,20 @@ class NotPlanned(Exception):
 
 @dataclass(frozen=True, slots=True)
 class WindowOn:
-    """Streams and the window over them: of a width, or (None) from a landmark on."""
+    """Streams and the window over them: of a width, or (None) from a landmark on, or of a count."""
 
     streams: tuple[IRI, ...]
     width: int | None
     step: Step
     landmark: int = 0
+    counted: CountWindow | None = None
 
-    def over(self, scan: Node, grid: Step | None, *, timeless: bool = False) -> Node:
+    def over(self, scan: Node, grid: Step | None = None, *, timeless: bool = False) -> Node:
         """A scan's rows in the window."""
-        return Window(scan, self.width, self.step, self.landmark, timeless)
+        if self.counted is None:
+            return Window(scan, self.width, self.step, self.landmark, timeless)
+        items = ItemScan(self.streams, Counts.TRIPLES if self.counted.triples else Counts.ITEMS)
+        return CountedWindow(scan, items, self.counted.count, self.counted.step, grid, timeless)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +87,9 @@ class VersionsOf:
     default: bool = False
     """Whether it is part of the default graph too."""
 
-    def over(self, scan: Node, grid: Step | None, *, timeless: bool = False) -> Node:
-        """A scan's rows while their version is the last."""
-        return Version(scan, window_nodes.ItemScan(self.streams), grid, timeless)
+    def over(self, scan: Node, grid: Step | None = None, *, timeless: bool = False) -> Node:
+        """A scan's rows while their version is the last: what comes at one instant comes and goes together."""
+        return CountedWindow(scan, ItemScan(self.streams, Counts.ITEMS), 1, 1, grid, timeless)
 
 
 Content: TypeAlias = WindowOn | VersionsOf
