@@ -8,7 +8,7 @@ from typing import Any
 
 from scepter.api.local import diagnose
 from scepter.errors import option_error
-from scepter.io.given import Given, given_streams, stream_names
+from scepter.io.given import Given, given_run
 from scepter.io.replacing import replacing
 from scepter.io.report.log import RunLog
 from scepter.io.report.page import Report, report_page
@@ -17,7 +17,6 @@ from scepter.runtime.analysis import operators_that_ran, plan_that_ran
 from scepter.runtime.diagnosis.focus import KeyGiven
 from scepter.runtime.engine import LocalEngine
 from scepter.runtime.hints.run import run_warnings
-from scepter.runtime.maps import lifts_of
 from scepter.runtime.options import RunOptions
 from scepter.runtime.queries import one_query
 from scepter.runtime.seen import EventName
@@ -44,6 +43,7 @@ def report(
     diagnosis: bool = True,
     background: Any = None,
     ontology: Any = None,
+    versions: Any = None,
     map: Any = None,
     context: Any = None,
     event: str | int | None = None,
@@ -55,7 +55,7 @@ def report(
     if not (path is None or isinstance(path, (str, Path))):
         raise option_error("path", f"a page is written to a file's path, not to a {type(path).__name__}", help="'run.html'")
     chosen = RunOptions.of(**options)
-    sources = given_streams(query, streams, lifts_of(query, map, stream_names(query, streams), chosen.times, context))
+    query, sources = given_run(query, streams, versions, map, context, chosen.times)
     log = RunLog(events=True)
     unused: list[object] = []
     engines: list[LocalEngine] = []
