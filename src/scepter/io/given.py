@@ -20,8 +20,11 @@ from scepter.rdf.nquads import BATCH_BYTES, ReadState
 from scepter.rdf.readers import Lift, Reading, read_table
 from scepter.rdf.source import DeadLetterTaker, EventSource, Progress
 from scepter.rdf.terms import IRI, Literal
+from scepter.rdf.times import TimeProperties
+from scepter.runtime.maps import ContextGiven, MapGiven, lifts_of
 from scepter.runtime.push import Event
 from scepter.runtime.queries import Query
+from scepter.runtime.versions import graph_of, named_versions, varying
 
 Given: TypeAlias = Any
 """A file, glob or folder (str or Path), events (an iterable of `Event`), or a table (pandas, polars, Arrow)."""
@@ -51,10 +54,28 @@ def given_streams(query: Query, streams: Given, lifts: Mapping[str, Lift] | None
             stream = next(s for s in query.lowered.streams if s.iri.value == iri)
             raise option_error(
                 "missing-stream",
-                f"the query reads stream {stream.alias or f'<{iri}>'}, and nobody gave it",
+                f"the query reads stream {stream.alias or f'<{iri}>'}, and none was given",
                 help=f"add it to streams: {{{stream.alias or iri!r}: …}}",
             )
     return sources
+
+
+def given_run(
+    query: Query, streams: Given, versions: Given, map: MapGiven, context: ContextGiven, times: TimeProperties
+) -> tuple[Query, dict[str, EventSource]]:
+    """A query as its run takes it, with its graphs that vary (`versions`: from each graph to the source of its versions), and
+    the sources of its streams and versions, by their IRIs."""
+    if not versions:
+        return query, given_streams(query, streams, lifts_of(query, map, stream_names(query, streams), times, context))
+    if not isinstance(versions, Mapping):
+        what = type(versions).__name__
+        raise option_error("versions", f"versions are given as a {what}", help="give a dict, from each graph to its versions")
+    if not isinstance(streams, Mapping):
+        streams = {_only_stream(query, streams): streams}
+    changing = varying(query, named_versions(versions))
+    graphs = {graph_of(query.lowered, name).value: source for name, source in versions.items()}
+    every = {**streams, **graphs}
+    return changing, given_streams(changing, every, lifts_of(changing, map, stream_names(changing, every), times, context))
 
 
 def stream_names(query: Query, streams: Given) -> list[str]:
