@@ -19,6 +19,7 @@ from scepter.kernel.event_scan import EventScans, ExactTriples
 from scepter.kernel.events.build import Occurring, event_operator, recognising
 from scepter.kernel.exists import operators as exists
 from scepter.kernel.exists.operators import AskedConditions, Remembered
+from scepter.kernel.gap_join.join import GapJoined
 from scepter.kernel.graph_scan import GraphScans
 from scepter.kernel.instants import InstantLeaves
 from scepter.kernel.intake import Intake
@@ -55,6 +56,7 @@ from scepter.physical.time_nodes import (
     AnsweredOnce,
     Answers,
     EveryInstant,
+    GapJoin,
     Inline,
     Instants,
     Once,
@@ -247,7 +249,7 @@ def _sequence(node: SequenceNode, around: Surroundings) -> Operator:
 
 _LEAVES: dict[type, Callable[[Sequence[Node], Surroundings], Leaves]] = {
     TripleScan: _triple_scans,
-    ItemScan: lambda scans, around: Items(len(scans)),
+    ItemScan: lambda scans, around: Items([scan for scan in scans if isinstance(scan, ItemScan)]),
     ExactTriples: _exact_triples,
     EventScan: _event_scans,
     Instants: lambda scans, around: InstantLeaves(len(scans)),
@@ -274,6 +276,8 @@ def operator_of(node: Node, around: Surroundings) -> Operator:
             dataset = around.background.dataset
             graph = dataset.default if name is None else dataset.named.get(name, Graph())
             return Static(node, graph, around.key, around.texts)
+        case GapJoin():
+            return GapJoined(node, around.lineage)
         case TimeJoin() | TimeFilter() | Once() | TimeValues() | Rename() | Answers():
             return _of_time(node, around)
         case TimeGroup() | Ordered() | Sliced() | RowExtend() | EveryInstant() | AnsweredOnce():
