@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
+from collections import Counter
 from pathlib import Path
 
 from torture.kills import compare
@@ -25,6 +26,7 @@ def main() -> int:
     kills = commands.add_parser("kills", help="live runs whose driver and workers are killed")
     kills.add_argument("--kills", type=int, default=3, help="how many, over all runs (default 3)")
     kills.add_argument("--per-run", type=int, default=5, help="how many in one run at most (default 5)")
+    kills.add_argument("--worse", type=int, default=2, help="other disturbances in one run (default 2)")
     kills.add_argument("--seed", type=int, default=1)
     kills.add_argument("--language", choices=list(LANGUAGES), action="append")
     mutants = commands.add_parser("mutants", help="mutated queries and files of every format")
@@ -34,26 +36,32 @@ def main() -> int:
     given = parser.parse_args()
     if given.command == "mutants":
         return 1 if run_mutants(given.count, given.seed, given.workers, say) else 0
-    return run_kills(given.kills, given.per_run, given.seed, given.language or list(LANGUAGES))
+    return run_kills(given.kills, given.per_run, given.worse, given.seed, given.language or list(LANGUAGES))
 
 
-def run_kills(kills: int, per_run: int, seed: int, languages: list[str]) -> int:
+def run_kills(kills: int, per_run: int, worse: int, seed: int, languages: list[str]) -> int:
     """Runs of one language after the other until so many kills are done."""
-    done = failed = matches = letters = 0
-    while done < kills:
+    failed = matches = letters = 0
+    done = Counter[str]()
+    while (killed := done["driver"] + done["worker"]) < kills:
         language = languages[seed % len(languages)]
         with tempfile.TemporaryDirectory(prefix="torture-") as folder:
-            found = compare(Path(folder), language, seed, min(per_run, kills - done))
+            found = compare(Path(folder), language, seed, min(per_run, kills - killed), worse=worse)
         done += found.kills
         matches += found.matches
         letters += found.letters
         failed += bool(found.differences)
-        say(f"seed {seed} {language}: {found.kills} kills, {found.matches} matches, {found.letters} letters")
+        say(f"seed {seed} {language}: {told(found.kills)}, {found.matches} matches, {found.letters} letters")
         for line in found.differences[:20]:
             say(f"  {line}")
         seed += 1
-    say(f"{done} kills, {matches} matches, {letters} dead letters: {failed} runs differ")
+    say(f"{told(done)}, {matches} matches, {letters} dead letters: {failed} runs differ")
     return 1 if failed else 0
+
+
+def told(done: Counter[str]) -> str:
+    """What was done to runs."""
+    return ", ".join(f"{count} × {what}" for what, count in sorted(done.items()) if count)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,11 @@
-"""Live runs that are killed: driver and workers, by SIGKILL, anywhere. Every match and every dead letter once.
+"""Live runs that are disturbed: killed (driver and workers, by SIGKILL, anywhere), left without a place on the disk, given a
+broken checkpoint or files whose times jump. Every match and every dead letter once.
 
 The files of a stream are given one by one, the next when the one before is done, so that the micro-batches of a disturbed run
 hold what those of an undisturbed one hold. What lies in the past of a run is compared as a bag of lines.
+
+A full disk and a broken checkpoint may end a run, with an error that is no fault of scepter; what was written stays as it
+was, and the run goes on when the disk has room and the checkpoint is whole again.
 """
 
 from __future__ import annotations
@@ -9,11 +13,13 @@ from __future__ import annotations
 import contextlib
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -24,6 +30,7 @@ PATIENCE: Final = 900.0
 """Seconds to wait for anything: a machine may be busy, and nothing is concluded from time but that it never ends."""
 DISORDER: Final = 4
 _LOOK: Final = 0.05
+_DAY: Final = 86_400
 
 
 class Stuck(AssertionError):
@@ -43,15 +50,21 @@ class Run:
 
     def __post_init__(self) -> None:
         (self.folder / "in").mkdir(parents=True)
+        self.kept.mkdir()
         (self.folder / "query").write_text(program(self.language, self.seed))
+
+    @property
+    def kept(self) -> Path:
+        """Where the checkpoint is, and what is written."""
+        return self.folder / "kept"
 
     def start(self) -> None:
         """The driver, in a session of its own, so that its JVM and its workers are found and killed with it."""
         place = self.folder
         command = [
             sys.executable, "-m", "scepter", "run", str(place / "query"), "--language", self.language,
-            "--stream", f"{STREAM}={place / 'in'}", "--follow", "--checkpoint", str(place / "checkpoint"),
-            "--output", str(place / "out.jsonl"), "--dead-letter", str(place / "dead.jsonl"), "--format", "jsonl",
+            "--stream", f"{STREAM}={place / 'in'}", "--follow", "--checkpoint", str(self.kept / "checkpoint"),
+            "--output", str(self.kept / "out.jsonl"), "--dead-letter", str(self.kept / "dead.jsonl"), "--format", "jsonl",
             "--max-delay", str(DISORDER), "--master", "local[2]",
         ]  # fmt: skip
         small = {"SPARK_CONF_DIR": str(place), "PYTHONPATH": os.pathsep.join(sys.path)}
@@ -60,17 +73,17 @@ class Run:
                 command, stdout=log, stderr=log, start_new_session=True, env={**os.environ, **small}, stdin=subprocess.DEVNULL
             )
 
-    def put(self, number: int) -> None:
-        """The next file, complete when it appears, and younger than those before."""
+    def put(self, number: int, jump: int = 0) -> None:
+        """The next file, complete when it appears; its time is one behind the last one's, unless the clock jumps."""
         draft = self.folder / f"draft-{number}"
         draft.write_text(self.texts[number])
-        os.utime(draft, (1_000_000 + number, 1_000_000 + number))
+        os.utime(draft, (1_000_000 + number + jump, 1_000_000 + number + jump))
         draft.replace(self.folder / "in" / f"{number:04}.nq")
 
     def done(self) -> int:
         """How many files have been read, and their micro-batches written."""
-        offsets = self.folder / "checkpoint" / "spark" / "offsets"
-        commits = self.folder / "checkpoint" / "spark" / "commits"
+        offsets = self.kept / "checkpoint" / "spark" / "offsets"
+        commits = self.kept / "checkpoint" / "spark" / "commits"
         if not commits.is_dir():
             return 0
         committed = [int(path.name) for path in commits.iterdir() if path.name.isdigit()]
@@ -97,10 +110,61 @@ class Run:
             _end(draw.choice(workers))
             return
         self.kills["driver"] += 1
+        self.end_all()
+        self.start()
+
+    def end_all(self) -> None:
+        """Kill the driver with all it has started."""
+        assert self.process is not None
         for pid in [self.process.pid, *_session(self.process.pid)]:
             _end(pid)
         self.process.wait()
+
+    def ends_or_does(self, files: int) -> bool:
+        """Whether the run ends by itself before so many files are done; one that has done them goes on."""
+        deadline = time.monotonic() + PATIENCE
+        while self.done() < files:
+            assert self.process is not None
+            if self.process.poll() is not None:
+                for pid in _session(self.process.pid):
+                    _end(pid)
+                return True
+            if time.monotonic() > deadline:
+                raise Stuck(f"{files} files are not done, and the run does not end\n{self.log()}")
+            time.sleep(_LOOK)
+        return False
+
+    def break_checkpoint(self, draw: random.Random, files: int) -> None:
+        """Kill the driver and damage a file of its checkpoint. The run is refused and writes nothing, or goes on as if nothing
+        had happened; refused, it goes on from the whole checkpoint."""
+        self.end_all()
+        self.kills["checkpoint"] += 1
+        whole = self.folder / "whole"
+        shutil.copytree(self.kept, whole)
+        victims = sorted(path for path in (self.kept / "checkpoint").rglob("*") if path.is_file())
+        if victims:
+            _damage(draw.choice(victims), draw)
+        before = self.written()
         self.start()
+        if self.ends_or_does(files):
+            if self.written() != before:
+                raise Stuck(f"a run that was refused has written\n{self.log()}")
+            shutil.rmtree(self.kept / "checkpoint")
+            shutil.copytree(whole / "checkpoint", self.kept / "checkpoint")
+            self.start()
+        shutil.rmtree(whole, ignore_errors=True)
+
+    def fill_disk(self, files: int) -> None:
+        """Leave no room on the disk of the checkpoint and the output until the run ends, or has found a way."""
+        self.kills["disk"] += 1
+        filler = self.kept / "filler"
+        with filler.open("wb", buffering=0) as file, contextlib.suppress(OSError):
+            while True:
+                file.write(bytes(1 << 12))
+        ended = self.ends_or_does(files)
+        filler.unlink()
+        if ended:
+            self.start()
 
     def stop(self) -> None:
         """Ask it to end, as a service manager does."""
@@ -116,7 +180,7 @@ class Run:
         """The lines of matches and of dead letters; paths are told apart from the folder they stand in."""
         found = []
         for name in ("out.jsonl", "dead.jsonl"):
-            path = self.folder / name
+            path = self.kept / name
             text = path.read_text() if path.exists() else ""
             found.append(Counter(text.replace(str(self.folder), "").splitlines()))
         return found[0], found[1]
@@ -145,6 +209,32 @@ def _session(leader: int) -> list[int]:
     return found
 
 
+def _damage(path: Path, draw: random.Random) -> None:
+    """Truncate a file, flip a bit of it, or take it away."""
+    data = bytearray(path.read_bytes())
+    match draw.randrange(3) if data else 2:
+        case 0:
+            path.write_bytes(data[: draw.randrange(len(data))])
+        case 1:
+            data[draw.randrange(len(data))] ^= 1 << draw.randrange(8)
+            path.write_bytes(data)
+        case _:
+            path.unlink()
+
+
+@contextlib.contextmanager
+def small_disk(place: Path, size: str = "4m") -> Iterator[bool]:
+    """A disk of its own for a folder, where the machine lets us have one (Linux, root); tells whether there is one."""
+    mounted = shutil.which("mount") is not None and not subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", f"size={size}", "torture", str(place)], check=False, capture_output=True
+    ).returncode  # fmt: skip
+    try:
+        yield mounted
+    finally:
+        if mounted:
+            subprocess.run(["umount", "--lazy", str(place)], check=False)
+
+
 def _workers(leader: int) -> list[int]:
     found = []
     for pid in _session(leader):
@@ -163,12 +253,14 @@ class Outcome:
 
     matches: int
     letters: int
-    kills: int
+    kills: Counter[str]
+    """What was done to it, and how often."""
     differences: tuple[str, ...]
 
 
-def compare(folder: Path, language: str, seed: int, kills: int, *, files: int = 4, events: int = 40) -> Outcome:
-    """Run a program undisturbed and disturbed over the same input, and tell what differs."""
+def compare(folder: Path, language: str, seed: int, kills: int, *, files: int = 4, events: int = 40, worse: int = 0) -> Outcome:
+    """Run a program undisturbed and disturbed over the same input, and tell what differs. `worse` is how many disturbances
+    there are besides the kills: broken checkpoints, a full disk, a clock that jumps."""
     texts = stream(seed, files, events, DISORDER)
     calm = Run(folder / "calm", language, seed, texts)
     calm.start()
@@ -177,23 +269,36 @@ def compare(folder: Path, language: str, seed: int, kills: int, *, files: int = 
         calm.wait(number + 1)
     calm.stop()
     disturbed = Run(folder / "disturbed", language, seed, texts)
-    _disturb(disturbed, kills, random.Random(f"kills {seed}"))
+    with small_disk(disturbed.kept) if worse else contextlib.nullcontext(False) as small:
+        try:
+            _disturb(disturbed, kills, random.Random(f"kills {seed}"), worse, small)
+            got = disturbed.written()
+        finally:
+            disturbed.end_all()
     differences = []
-    for name, wanted, got in zip(("match", "letter"), calm.written(), disturbed.written(), strict=True):
-        differences += [f"{name} lost: {line}" for line in (wanted - got).elements()]
-        differences += [f"{name} doubled or new: {line}" for line in (got - wanted).elements()]
+    for name, wanted, found in zip(("match", "letter"), calm.written(), got, strict=True):
+        differences += [f"{name} lost: {line}" for line in (wanted - found).elements()]
+        differences += [f"{name} doubled or new: {line}" for line in (found - wanted).elements()]
     differences += [f"traceback in {run.folder}" for run in (calm, disturbed) if "error[internal]" in run.log()]
     matches, letters = calm.written()
-    return Outcome(matches.total(), letters.total(), disturbed.kills.total(), tuple(differences))
+    return Outcome(matches.total(), letters.total(), disturbed.kills, tuple(differences))
 
 
-def _disturb(run: Run, kills: int, draw: random.Random) -> None:
+def _disturb(run: Run, kills: int, draw: random.Random, worse: int, small: bool) -> None:
     run.start()
     points = Counter(draw.randrange(len(run.texts)) for _ in range(kills))
+    others = Counter((draw.randrange(1, len(run.texts)), draw.choice(["checkpoint", "disk", "clock"])) for _ in range(worse))
     for number in range(len(run.texts)):
-        run.put(number)
+        jump = draw.randrange(-3 * _DAY, 3 * _DAY) if others[number, "clock"] else 0
+        run.kills["clock"] += others[number, "clock"]
+        run.put(number, jump)
+        if small and others[number, "disk"]:
+            run.fill_disk(number + 1)
         for _ in range(points[number]):
             time.sleep(draw.uniform(0, 6))  # anywhere: while it starts, reads, writes, or is done
             run.kill(draw)
+        if others[number, "checkpoint"]:
+            time.sleep(draw.uniform(0, 6))
+            run.break_checkpoint(draw, number + 1)
         run.wait(number + 1)
     run.stop()

@@ -5,22 +5,30 @@ from __future__ import annotations
 import io
 import multiprocessing
 import random
+import tempfile
 import time
 import traceback
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
+from pathlib import Path
 from typing import Final
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pyoxigraph as ox
 
+from scepter.bench.jelly import JellyWriter
 from scepter.errors import ScepterError
 from scepter.io.sources import PipeSource
+from scepter.lift.context import ContextReaders
+from scepter.lift.load import read_mapping
+from scepter.lift.reader import MappedReaders
+from scepter.rdf.formats import load_dataset
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.nquads import BATCH_BYTES, ReadState
-from scepter.rdf.readers import READERS, Reading
+from scepter.rdf.readers import READERS, Reader, Reading
 from scepter.runtime.queries import parse
 from torture.programs import LANGUAGES, program, stream
 
@@ -64,6 +72,54 @@ def _parquet() -> bytes:
     return out.getvalue()
 
 
+def _jelly() -> bytes:
+    out = io.BytesIO()
+    writer = JellyWriter(out)
+    time, value = ox.NamedNode("http://www.w3.org/ns/prov#generatedAtTime"), ox.NamedNode("a:p")
+    for number in range(3):
+        event = ox.NamedNode(f"a:e{number}")
+        writer.write([
+            ox.Quad(event, time, ox.Literal(number), ox.DefaultGraph()), ox.Quad(event, value, ox.Literal("x"), event),
+        ])  # fmt: skip
+    return out.getvalue()
+
+
+_MAPPING: Final = """prefixes: {ex: "http://example/"}
+time: $(t)
+mappings:
+  m: {s: "ex:$(a)", po: [[ex:v, $(v), xsd:integer], [a, ex:T]]}
+"""
+_CONTEXT: Final = '{"@context": {"@vocab": "a:", "t": "http://www.w3.org/ns/prov#generatedAtTime", "id": "@id"}}'
+_STATIC: Final = "static "
+"""Before the extension of what is read as background."""
+
+
+@cache
+def _lifted() -> dict[str, tuple[Reader, bytes]]:
+    """What makes events of rows and documents, with something to read."""
+    mapped, context = MappedReaders(read_mapping(_MAPPING, "m.yml")), ContextReaders(_CONTEXT)
+    rows = b'{"t": 1, "a": "x", "v": 3}\n{"t": 2, "a": "y", "v": {"w": [1, null]}}\n'
+    found = {
+        "mapped .csv": (mapped.reader(".csv"), b't,a,v\n1,x,3\n2,"y ""z""",\n3,"two\nlines",4\n'),
+        "mapped .tsv": (mapped.reader(".tsv"), b"t\ta\tv\n1\tx\t3\n2\ty\t\n"),
+        "mapped .jsonl": (mapped.reader(".jsonl"), rows),
+        "mapped .json": (mapped.reader(".json"), b"[" + rows.strip().replace(b"\n", b",") + b"]"),
+        "context .jsonl": (context.reader(".jsonl"), b'{"id": "a:e", "t": 1, "v": [1, {"w": "x"}]}\n' * 2),
+    }
+    return {name: (reader, data) for name, (reader, data) in found.items() if reader is not None}
+
+
+def others() -> dict[str, list[bytes]]:
+    """What is mutated besides: rows and documents that are lifted, and background."""
+    xml = (
+        b'<?xml version="1.0"?><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:a="a:">'
+        b'<rdf:Description rdf:about="a:s"><a:p rdf:parseType="Collection"><a:T/></a:p></rdf:Description></rdf:RDF>'
+    )
+    turtle = b"@prefix : <a:> .\n:s :p 1, 'x'@en, [ :q ( 1 2.5 ) ] .\n"
+    static = {".rdf": xml, ".n3": turtle, ".ttl": turtle, ".jsonld": b'{"@id": "a:s", "a:p": [{"@list": [1, "x"]}]}'}
+    return {name: [data] for name, (_, data) in _lifted().items()} | {_STATIC + name: [data] for name, data in static.items()}
+
+
 def seeds() -> dict[str, list[bytes]]:
     """What is mutated, by the extension of the format or the name of the language."""
     nquads = stream(1, 1, 8, 2)[0].encode()
@@ -79,17 +135,30 @@ def seeds() -> dict[str, list[bytes]]:
         ],
         ".timeline": [b"PREFIX : <a:>\n1 { :s :p 1 } 2..3 { :s :p [ :q ( 1 2 ) ] }"],
         ".parquet": [_parquet()],
+        ".ttl": [b'VERSION "1.2-messages"\nPREFIX : <a:>\n:s :p _:b .\nMESSAGE\n_:b :p 1 .\nMESSAGE\nMESSAGE\n'],
+        ".ndjsonld": [b'{"@id": "a:s", "a:p": 1}\n\n{"@graph": [{"@id": "_:b", "a:p": "x"}]}\n'],
+        ".jelly": [_jelly()],
     }
     found |= {language: [program(language, seed).encode() for seed in range(5)] for language in LANGUAGES}
     return found
 
 
-def _read(extension: str) -> Callable[[bytes], None]:
+def _reads(reader: Reader) -> Callable[[bytes], None]:
     def attempt(data: bytes) -> None:
         run = ReadState()
         reading = Reading(TermKey.fixed(), 0, "mutant", lambda letter: None, None, run, BATCH_BYTES, {})
-        for batch in READERS[extension](io.BytesIO(data), reading):
+        for batch in reader(io.BytesIO(data), reading):
             assert batch.events >= 0
+
+    return attempt
+
+
+def _loads(extension: str) -> Callable[[bytes], None]:
+    def attempt(data: bytes) -> None:
+        with tempfile.NamedTemporaryFile(suffix=extension) as file:
+            Path(file.name).write_bytes(data)
+            for triple, _ in load_dataset(file.name, "f"):
+                assert triple
 
     return attempt
 
@@ -101,6 +170,15 @@ def _piped(data: bytes) -> None:
 
 def _parsed(language: str) -> Callable[[bytes], None]:
     return lambda data: (parse(data.decode("utf-8", errors="replace"), language), None)[1]
+
+
+def _doing(what: str) -> Callable[[bytes], None]:
+    """What is done with a mutant."""
+    if what in LANGUAGES:
+        return _parsed(what)
+    if what.startswith(_STATIC):
+        return _loads(what.removeprefix(_STATIC))
+    return _reads(READERS[what] if what in READERS else _lifted()[what][0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +195,7 @@ def attempt(number: int, originals: dict[str, list[bytes]]) -> Finding | None:
     draw = random.Random(f"mutant {number}")
     what = draw.choice(list(originals))
     data = mutated(draw.choice(originals[what]), draw)
-    doing = _parsed(what) if what in LANGUAGES else _piped if draw.random() < 0.1 else _read(what)
+    doing = _piped if what in READERS and draw.random() < 0.1 else _doing(what)
     started = time.process_time()
     try:
         doing(data)
@@ -130,9 +208,9 @@ def attempt(number: int, originals: dict[str, list[bytes]]) -> Finding | None:
 
 
 def _attempts(numbers: range) -> tuple[int, list[Finding]]:
-    originals = seeds()
+    originals = seeds() | others()
     for what, (data, *_) in originals.items():  # what is compiled or loaded first is no mutant's fault
-        (_parsed(what) if what in LANGUAGES else _read(what))(data)
+        _doing(what)(data)
     found = [finding for number in numbers if (finding := attempt(number, originals)) is not None]
     return len(numbers), found
 

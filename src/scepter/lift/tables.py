@@ -47,6 +47,9 @@ def csv_rows(
         if not cut:
             continue
         block, rest = rest[:cut], rest[cut:]
+        if heading is None and not block.removeprefix(_BOM).strip(b"\r\n"):
+            line += block.count(b"\n")
+            continue
         if heading is None:
             heading, block = _heading(block, needed, source, dead_letter, delimiter)
             line += heading.lines
@@ -69,7 +72,8 @@ class _Heading:
 def _heading(
     block: bytes, needed: Sequence[str], source: str, dead_letter: DeadLetterTaker, delimiter: str | None
 ) -> tuple[_Heading, bytes]:
-    text = block.removeprefix(_BOM)
+    whole = block.removeprefix(_BOM)
+    text = whole.lstrip(b"\r\n")  # empty lines before the heading are no heading
     end = _first_record(text)
     written = text[:end].decode("utf-8", errors="replace").rstrip("\r\n")
     delimiter = delimiter or max(_DELIMITERS, key=written.count)
@@ -78,7 +82,8 @@ def _heading(
     kept = tuple(name if name not in names[:i] else f"{name}\x00{i}" for i, name in enumerate(names))
     wanted = tuple(name for name in needed if name in kept)
     missing = tuple(name for name in needed if name not in kept)
-    return _Heading(kept, delimiter, wanted, missing, text[:end].count(b"\n")), text[end:]
+    lines = whole.count(b"\n", 0, len(whole) - len(text) + end)
+    return _Heading(kept, delimiter, wanted, missing, lines), text[end:]
 
 
 def tell_missing(missing: Sequence[str], names: Sequence[str], source: str, dead_letter: DeadLetterTaker) -> None:
@@ -147,6 +152,7 @@ class _Lines:
 
 
 def _block_rows(block: bytes, heading: _Heading, line: int, source: str, dead_letter: DeadLetterTaker) -> TableRows:
+    block = _decodable(block, line, source, dead_letter)
     lines = _Lines(block, line, heading.delimiter)
 
     def refuse(record: Any) -> str:
@@ -160,15 +166,8 @@ def _block_rows(block: bytes, heading: _Heading, line: int, source: str, dead_le
     try:
         table = _parsed(block, heading, refuse)
     except pa.ArrowInvalid as error:
-        lines.skipped.clear()
-        letters.clear()
-        block = _decodable(block, line, source, dead_letter)
-        lines.block = block
-        try:
-            table = _parsed(block, heading, refuse)
-        except pa.ArrowInvalid:
-            dead_letter(DeadLetter(source, line, f"not CSV: {error}"))
-            table = pa.table({name: pa.array([], pa.string()) for name in heading.wanted})
+        dead_letter(DeadLetter(source, line, f"not CSV: {error}"))
+        table = pa.table({name: pa.array([], pa.string()) for name in heading.wanted})
     lines.records = table.num_rows
     for number, reason, text in letters:
         dead_letter(DeadLetter(source, lines.of_record(number), reason, text[:_SHOWN]))
@@ -187,8 +186,20 @@ def _parsed(block: bytes, heading: _Heading, refuse: Callable[[Any], str]) -> pa
     )  # fmt: skip
 
 
+def _is_utf8(block: bytes) -> bool:
+    try:
+        return block.isascii() or bool(block.decode())
+    except UnicodeDecodeError:
+        return False
+
+
 def _decodable(block: bytes, line: int, source: str, dead_letter: DeadLetterTaker) -> bytes:
-    """The lines that are UTF-8; the others are told, and leave an empty line behind."""
+    """The lines that are UTF-8; the others are told, and leave an empty line behind.
+
+    It goes before Arrow, which shows a row that it refuses as text, and fails there.
+    """
+    if _is_utf8(block):
+        return block
     kept = []
     for number, text in enumerate(block.split(b"\n")):
         try:
@@ -203,8 +214,9 @@ def _decodable(block: bytes, line: int, source: str, dead_letter: DeadLetterTake
 
 def parquet_rows(file: IO[bytes], needed: Sequence[str], source: str, dead_letter: DeadLetterTaker) -> Iterator[TableRows]:
     """The rows of a Parquet file, the columns that are needed alone."""
+    opened = file if file.seekable() else pa.BufferReader(file.read())
     try:
-        table = pq.ParquetFile(file if file.seekable() else pa.BufferReader(file.read()))
+        table = pq.ParquetFile(opened)
     except (pa.ArrowInvalid, OSError) as error:
         dead_letter(DeadLetter(source, None, f"not Parquet: {error}"))
         return
@@ -213,6 +225,9 @@ def parquet_rows(file: IO[bytes], needed: Sequence[str], source: str, dead_lette
     wanted = list(dict.fromkeys(found for name in needed if (found := column_of(name, names)) is not None))
     if not wanted:
         return
+    # texts that repeat stand once in the file, and need be written once
+    texts = [name for name in wanted if pa.types.is_string(table.schema_arrow.field(name).type)]
+    table = pq.ParquetFile(opened, metadata=table.metadata, read_dictionary=texts)
     first = 1
     for block in table.iter_batches(batch_size=_PARQUET_ROWS, columns=wanted):
         yield TableRows(pa.Table.from_batches([block]), _counted(first))

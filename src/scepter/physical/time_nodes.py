@@ -108,6 +108,53 @@ class TimeJoin:
 
 
 @dataclass(frozen=True)
+class GapJoin:
+    """Rows of two inputs with compatible mappings, the left one before the right one, and no row of a third input between them.
+
+    Between them is what starts after the left row and ends before the right one. Of left rows with one mapping and one start
+    the first to end tells for all of them where the gap begins, of right rows with one mapping and one end the last to start
+    where it ends: as an absence of `{ A } SEQ { B } SEQ { C }` with an equal interval does, which tells no two such apart.
+    """
+
+    left: Node
+    right: Node
+    between: Node
+    longest: int | None = None
+    """The longest duration of a row that is of use."""
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """Both sides, and what is between."""
+        return (self.left, self.right, self.between)
+
+    @cached_property
+    def schema(self) -> Schema:
+        """The variables of both sides."""
+        left, right = self.left.schema, self.right.schema
+        return Schema(tuple(dict.fromkeys((*left.variables, *right.variables))), left.certain | right.certain)
+
+    @cached_property
+    def keys(self) -> tuple[str, ...]:
+        """What both sides share."""
+        return tuple(name for name in self.left.schema.variables if name in self.right.schema.variables)
+
+    @cached_property
+    def gap_keys(self) -> tuple[str, ...]:
+        """What a row between shares with them."""
+        return tuple(name for name in self.keys if name in self.between.schema.variables)
+
+    def line(self, notation: Notation) -> str:
+        """How partners are found, and by what a row between them is."""
+        parts = ["GapJoin", "by " + " ".join(f"?{name}" for name in self.keys) if self.keys else "of any mapping"]
+        parts.append("left BEFORE right")
+        by = " by " + " ".join(f"?{name}" for name in self.gap_keys) if self.gap_keys else ""
+        parts.append(f"nothing of the third input between{by}")
+        if self.longest is not None:
+            parts.append(f"within {self.longest}")
+        return ", ".join(parts)
+
+
+@dataclass(frozen=True)
 class TimeFilter(Unary):
     """The rows for which all conditions hold, some of which ask when a row happened; an error counts as false."""
 

@@ -16,6 +16,12 @@ from scepter.algebra.windows import (
     WindowedQuery,
 )
 
+_OUTPUT = {
+    RelationToStream.ISTREAM: "ISTREAM, what is new since the previous evaluation",
+    RelationToStream.RSTREAM: "RSTREAM, the whole answer of each evaluation",
+    RelationToStream.DSTREAM: "DSTREAM, what has gone since the previous evaluation",
+}
+
 
 def windowed_notes(query: WindowedQuery) -> Iterator[str]:
     """When a query is evaluated, what goes to the output, and its policy."""
@@ -27,13 +33,6 @@ def windowed_notes(query: WindowedQuery) -> Iterator[str]:
     yield f"output: {_OUTPUT[query.output]}"
     if any(_follows(event) for event in query.events):
         yield "policy: of a SEQ without its own: --policy, else unrestricted"
-
-
-_OUTPUT = {
-    RelationToStream.ISTREAM: "ISTREAM, what is new since the previous evaluation",
-    RelationToStream.RSTREAM: "RSTREAM, the whole answer of each evaluation",
-    RelationToStream.DSTREAM: "DSTREAM, what has gone since the previous evaluation",
-}
 
 
 def _follows(event: EventPattern) -> bool:

@@ -213,6 +213,19 @@ def test_bytes_that_are_no_text() -> None:
     assert letters == [(3, "bytes that are not UTF-8")]
 
 
+def test_empty_lines_before_the_heading() -> None:
+    events, letters = lift("\n\r\ntime,sensor,value,sensor\n1,s,1,t\n2,s,x,t\n")
+    assert [event[0] for event in events] == [1, 2]
+    assert letters == [(5, "'x' of value is no xsd:integer")]
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_row_with_too_many_cells_that_is_not_utf_8_is_told_once() -> None:
+    events, letters = lift(b"time,sensor,value\n1,s,1\n2,\xff,1,9\n3,s,1\n")
+    assert [event[0] for event in events] == [1, 3]
+    assert letters == [(3, "bytes that are not UTF-8")]
+
+
 @pytest.mark.parametrize("value", ["1.5", "", "٣", "1e3", "0x1", " 1"])
 def test_values_that_are_no_integers(value: str) -> None:
     events, letters = lift(f"time,sensor,value\n1,s,{value}\n")

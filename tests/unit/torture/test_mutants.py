@@ -9,10 +9,10 @@ import pytest
 from scepter.errors import QueryError
 from scepter.runtime.queries import parse
 from scepter.syntax.parse import LONGEST
-from torture.mutants import attempt, mutated, seeds
+from torture.mutants import attempt, mutated, others, seeds
 from torture.programs import LANGUAGES, program, stream
 
-ORIGINALS = seeds()
+ORIGINALS = seeds() | others()
 
 
 @pytest.mark.parametrize("first", range(0, 1_000, 100))
