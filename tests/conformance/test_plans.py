@@ -13,6 +13,7 @@ import pytest
 import scepter
 from scepter.cases.loader import load_case
 from scepter.cases.model import Case
+from scepter.cases.query import query_of
 from scepter.cases.runner import find_cases
 from scepter.cases.source import TimelineSource
 from scepter.cli.inputs import assign_streams
@@ -24,7 +25,7 @@ from scepter.runtime.engine import LocalEngine
 from scepter.runtime.inputs import load_background, load_ontology
 from scepter.runtime.local import run_in_parts
 from scepter.runtime.planning import facts_of, planned
-from scepter.runtime.queries import Query, parse
+from scepter.runtime.queries import Query
 from scepter.timeline import format_instant
 
 ROOT = Path(__file__).parents[2]
@@ -56,7 +57,7 @@ def check(engine: LocalEngine, query: Query, case: Case) -> None:
 def prepared(path: Path) -> tuple[Case, Query] | None:
     case = load_case(path)
     try:
-        return case, parse(case.query, case.language)
+        return case, query_of(case)
     except ScepterError:
         return None
 

@@ -15,7 +15,16 @@ from scepter.algebra.query import Ask, Program, Query, Select, Unit
 from scepter.algebra.timed import TimedProgram
 from scepter.algebra.timed_bounds import counts_units
 from scepter.algebra.walk import find, walk
-from scepter.algebra.windows import CountWindow, Landmark, Policy, RelationToStream, Report, StreamWindow, WindowedQuery
+from scepter.algebra.windows import (
+    CountWindow,
+    Landmark,
+    Policy,
+    RelationToStream,
+    Report,
+    StreamWindow,
+    Version,
+    WindowedQuery,
+)
 from scepter.errors import Diagnostic, QueryError, Span, option_error
 from scepter.ontology.schema import Schema
 from scepter.physical.continuous import Core, columnar_core, is_monotone
@@ -30,9 +39,9 @@ from scepter.physical.sequence_planner import plan_query
 from scepter.physical.timed_leaves import TimedFacts
 from scepter.physical.timed_patterns import decides_late, is_ordered
 from scepter.physical.timed_plan import plan_program
-from scepter.physical.unit_nodes import Refused, Sequence, Snapshot, Solutions, TripleStar, graph_scans
+from scepter.physical.unit_nodes import Refused, Snapshot, Solutions, TripleStar, sequence
 from scepter.physical.window_nodes import Output, Step, When
-from scepter.physical.window_plan import Reporting, WindowFacts, WindowOn, plan_periodic, plan_windowed
+from scepter.physical.window_plan import Content, Reporting, VersionsOf, WindowFacts, WindowOn, plan_periodic, plan_windowed
 from scepter.rdf.terms import IRI
 from scepter.timeline import MICROSECONDS, Duration, TimeKind
 
@@ -105,7 +114,7 @@ class _Made:
 
 def _sequence(query: Query, facts: Facts) -> _Made:
     made = plan_query(query)
-    return _Made(Sequence(query, made, graph_scans(made)), at_once=True)
+    return _Made(sequence(query, made), made.at_once)
 
 
 # ---- triples with intervals
@@ -136,7 +145,7 @@ def _lifted(program: TimedProgram, facts: Facts) -> Node | None:
     if facts.ontology and flattened is None:
         return None
     why = "a chain of SEQ over single triple patterns" if len(made.scans) > 1 else "a single triple pattern"
-    return Sequence(query, made, graph_scans(made, entailed=flattened is not None), flattened, why)
+    return sequence(query, made, flattened, why)
 
 
 # ---- windows
@@ -153,9 +162,11 @@ def _windowed(query: WindowedQuery, facts: Facts) -> _Made:
     return _Made(root, ranked=ranked)
 
 
-def _window(window: StreamWindow, facts: Facts) -> WindowOn:
+def _window(window: StreamWindow, facts: Facts) -> Content:
     assert facts.kind is not None
     extent = window.extent
+    if isinstance(extent, Version):
+        return VersionsOf((window.stream,), extent.default)
     if isinstance(extent, Landmark):
         if extent.kind is TimeKind.DATETIME and facts.kind is TimeKind.INTEGER:
             message = "the landmark is a dateTime, but the streams' timestamps are integers"
@@ -181,13 +192,14 @@ def _ticks(duration: Duration, facts: Facts, span: Span | None, which: str = "an
         raise QueryError(Diagnostic("duration", str(error), span, advice)) from None
 
 
-def _reporting(query: WindowedQuery, windows: dict[IRI, WindowOn], facts: Facts) -> Reporting:
+def _reporting(query: WindowedQuery, windows: dict[IRI, Content], facts: Facts) -> Reporting:
     output = _OUTPUTS[query.output]
     if facts.evaluate_at is not None:
         return Reporting(When.INSTANTS, output, Step(1), facts.evaluate_at)
     if query.report is Report.CONTENT_CHANGE:
         return Reporting(When.ITEMS, output, Step(1))
-    return Reporting(When.MULTIPLES, output, Step(min(w.step.ticks for w in windows.values() if w.width is not None)))
+    closing = [w.step.ticks for w in windows.values() if isinstance(w, WindowOn) and w.width is not None]
+    return Reporting(When.MULTIPLES, output, Step(min(closing)))
 
 
 _OUTPUTS = {

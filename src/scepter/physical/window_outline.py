@@ -19,6 +19,7 @@ from scepter.algebra.windows import (
     Report,
     StreamWindow,
     TimeWindow,
+    Version,
     WindowedQuery,
     window_graph,
 )
@@ -53,6 +54,8 @@ def extent_text(window: StreamWindow, notation: Notation) -> str:
         case TimeWindow(width, step):
             moved = "time unit" if step is None or step == Duration(1, bare=True) else str(step)
             return f"the items {of} of the last {width}, moved on every {moved}"
+        case Version():
+            return f"the graph {notation.term(window.name)} as it is then: its last version"
         case CountWindow(count, moved_on, triples):
             thing = "triple" if triples else "item"
             return f"the last {count} {thing}s {of}, moved on every {thing if moved_on == 1 else f'{moved_on} {thing}s'}"

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
+from typing import TypeAlias
 
 from scepter.algebra.expressions import Aggregate, And, Call, Constant, Exists, Expression, Variable
 from scepter.algebra.patterns import (
@@ -79,12 +80,29 @@ class WindowOn:
 
 
 @dataclass(frozen=True, slots=True)
+class VersionsOf:
+    """A graph that varies, as the stream of its versions."""
+
+    streams: tuple[IRI, ...]
+    default: bool = False
+    """Whether it is part of the default graph too."""
+
+    def over(self, scan: Node, grid: Step | None = None, *, timeless: bool = False) -> Node:
+        """A scan's rows while their version is the last: what comes at one instant comes and goes together."""
+        return CountedWindow(scan, ItemScan(self.streams, Counts.ITEMS), 1, 1, grid, timeless)
+
+
+Content: TypeAlias = WindowOn | VersionsOf
+"""What a graph of the dataset holds of streams."""
+
+
+@dataclass(frozen=True, slots=True)
 class Dataset:
     """What patterns are evaluated over: the windows whose union is the default graph, together with the static default graph;
     windows that are graphs of their own; static named graphs."""
 
-    default: tuple[WindowOn, ...]
-    named: dict[IRI, tuple[WindowOn, ...]]
+    default: tuple[Content, ...]
+    named: dict[IRI, tuple[Content, ...]]
     count: Count
     grid: Step | None
     events: tuple[Node, ...] = ()
@@ -95,7 +113,7 @@ class Dataset:
     def snapshot(self, pattern: Pattern, why: str) -> Node:
         """The pattern by the exact evaluator, over the windows that it looks at."""
         read = {graph.name.term for graph in find(pattern, Graph) if isinstance(graph.name, Constant)}
-        windows: list[tuple[IRI | None, WindowOn]] = [(None, window) for window in self.default]
+        windows: list[tuple[IRI | None, Content]] = [(None, window) for window in self.default]
         windows += [(name, window) for name, some in self.named.items() if name in read for window in some]
         every = TriplePattern(Variable("s"), Variable("p"), Variable("o"))
         triples = tuple(window.over(nodes.TripleScan(every, window.streams), self.grid) for _, window in windows)
@@ -384,7 +402,7 @@ def plan_periodic(
     them from the first item on (spec/50-sparkwave rule 2)."""
     items: Node = window_nodes.ItemScan(tuple(dict.fromkeys(iri for window in windows for iri in window.streams)))
     if not every:
-        held: list[Node] = [window.over(window_nodes.ItemScan(window.streams)) for window in windows]
+        held: list[Node] = [window.over(window_nodes.ItemScan(window.streams), grid) for window in windows]
         items = reduce(nodes.Union, held)
     when = window_nodes.When.MULTIPLES if every else window_nodes.When.HELD
 
@@ -404,8 +422,10 @@ class Reporting:
     instants: tuple[int, ...] = ()
 
 
-def plan_windowed(query: WindowedQuery, windows: Mapping[IRI, WindowOn], known: WindowFacts) -> tuple[Node, bool]:
-    """A query over named windows (spec/30-rsep-ql): each is a graph of its own, by the name that patterns call it."""
+def plan_windowed(query: WindowedQuery, contents: Mapping[IRI, Content], known: WindowFacts) -> tuple[Node, bool]:
+    """A query over named windows (spec/30-rsep-ql): each is a graph of its own, by the name that patterns call it. So is a
+    graph that varies; but its versions are no items, at which queries are evaluated."""
+    windows = {name: content for name, content in contents.items() if isinstance(content, WindowOn)}
     reporting = known.reporting
     grid = reporting.step if reporting.when is window_nodes.When.MULTIPLES else None
     streams = tuple(dict.fromkeys(iri for window in windows.values() for iri in window.streams))
@@ -413,7 +433,7 @@ def plan_windowed(query: WindowedQuery, windows: Mapping[IRI, WindowOn], known: 
 
     def matched(pattern: EventPattern) -> Node:
         labels = {scan: windows[scan.window] for scan in scans(pattern)}
-        found = {scan: window.over(graph_scan(scan, window.streams[0])) for scan, window in labels.items()}
+        found = {scan: window.over(graph_scan(scan, window.streams[0]), grid) for scan, window in labels.items()}
         which = tuple(scan.window for scan in scans(pattern))
         when, step, instants = reporting.when, reporting.step, reporting.instants
         ordered = tuple(found[scan] for scan in scans(pattern))
@@ -424,9 +444,10 @@ def plan_windowed(query: WindowedQuery, windows: Mapping[IRI, WindowOn], known: 
         timed = bool(query.events)
         return window_nodes.Report(rows, items, reporting.when, reporting.output, step, instants, timed=timed)
 
-    named: dict[IRI, tuple[WindowOn, ...]] = {window_graph(name): (window,) for name, window in windows.items()}
+    named: dict[IRI, tuple[Content, ...]] = {window_graph(name): (content,) for name, content in contents.items()}
+    default = tuple(content for content in contents.values() if isinstance(content, VersionsOf) and content.default)
     events = tuple(map(matched, query.events))
-    return report_of(query.pattern, Dataset((), named, known.count, grid, events, known.exact), report)
+    return report_of(query.pattern, Dataset(default, named, known.count, grid, events, known.exact), report)
 
 
 @dataclass(frozen=True, slots=True)

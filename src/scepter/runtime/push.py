@@ -23,6 +23,7 @@ from scepter.runtime.matches import Match
 from scepter.runtime.notebook import Matches
 from scepter.runtime.options import RunOptions, check_derivations, check_taken
 from scepter.runtime.queries import QueriesGiven, one_query
+from scepter.runtime.versions import named_versions, varying
 from scepter.runtime.work import check_runs
 from scepter.timeline import MIN_INSTANT, TimeKind
 
@@ -48,7 +49,8 @@ class Engine:
     in `held` until a second one of its stream confirms it. `time_property` (IRIs, or names of vocabularies such as "sosa")
     says which of its triples gives the time of an event that comes without one; `assign_time` gives one to those that have
     none, that of their arrival ("arrival") or 1, 2, 3 … ("sequence"). With a `map`, or a JSON-LD `context`, it takes rows
-    (dictionaries) too.
+    (dictionaries) too. `versions` names the background graphs that vary: an event of such a name is the whole graph from its
+    time on.
 
     >>> from scepter import parse
     >>> engine = Engine(parse('''PREFIX : <http://example/> SELECT ?h WITHIN 10 FROM STREAM S <http://example/s>
@@ -68,6 +70,7 @@ class Engine:
         *,
         background: BackgroundGiven = None,
         ontology: OntologyGiven = None,
+        versions: str | Iterable[str] | None = None,
         policy: str | None = None,
         time_unit: str = "ms",
         start: int | str | None = None,
@@ -82,7 +85,7 @@ class Engine:
         max_runs: int | None = None,
         assign_time: str | None = None,
     ) -> None:
-        query = one_query(query)
+        query = varying(one_query(query), named_versions(versions))
         self.query = query
         self._options = RunOptions.of(
             policy=policy, time_unit=time_unit, start=start, evaluate_at=evaluate_at, max_delay=max_delay, why=why,
