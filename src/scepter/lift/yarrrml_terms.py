@@ -11,6 +11,7 @@ from typing import Any, Final, NoReturn
 from scepter.errors import OptionError, nearest, option_error
 from scepter.lift.model import Constant, FreshBlankNode, Made, Reference, TermMap, TermType
 from scepter.lift.templates import yarrrml_template
+from scepter.rdf.rdf12 import refused_tag
 from scepter.rdf.terms import IRI, LANG_STRING, STRING, TYPE, WELL_KNOWN_PREFIXES, XSD, BlankNode, Literal
 
 PREFIXES: Final = {**WELL_KNOWN_PREFIXES, "sosa": "http://www.w3.org/ns/sosa/"}
@@ -19,7 +20,6 @@ _CURIE: Final = re.compile(r"([A-Za-z][\w.\-]*|):(?!//)")
 _ABSOLUTE: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
 _SCHEMES: Final = frozenset({"urn", "mailto", "tag", "did", "tel", "data", "doi", "geo", "info", "ark", "about", "uuid"})
 """Schemes that no // follows: any other word before a colon is a prefix, and must be declared."""
-_LANGUAGE: Final = re.compile(r"[A-Za-z]+(?:-[A-Za-z0-9]+)*\Z")
 
 
 @dataclass(slots=True)
@@ -83,10 +83,8 @@ class TermReader:
         text = str(kind)
         if text.endswith("~lang"):
             tag = text.removesuffix("~lang")
-            if not _LANGUAGE.match(tag):
-                self.refuse(
-                    where, f"{tag!r} is no language tag", "write for example en~lang; a tag from a field is not supported"
-                )
+            if (why := refused_tag(tag)) is not None:
+                self.refuse(where, why, "write for example en~lang; a tag from a field is not supported")
             return None, tag.lower()
         if "$(" in text:
             self.refuse(where, f"a datatype from a field is not supported: {text}")
