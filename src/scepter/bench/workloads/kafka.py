@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from scepter.bench.broker import Broker, NoBroker, broker, create_topics
+from scepter.bench.broker import NoBroker, broker, create_topics, send
 from scepter.bench.model import Goal, Point, Results, Room, Workload
 from scepter.bench.shapes.stocks import STREAM, Ticks, v_shapes
 from scepter.bench.workloads.spaseq_v_shape import QUERY
@@ -20,18 +20,11 @@ _LINES: Final = 8
 FILE, TOPIC = "file", "topic"
 
 
-def fill(running: Broker, topic: str, path: Path, ticks: Ticks) -> None:
+def messages(path: Path, ticks: Ticks) -> Iterator[tuple[bytes, int, int]]:
     """A message for each event, those of a company in one partition, with the events' times."""
-    from confluent_kafka import Producer
-
-    create_topics(running.address, {topic: PARTITIONS})
-    producer = Producer({"bootstrap.servers": running.address, "linger.ms": 50, "queue.buffering.max.messages": 1_000_000})
     with path.open("rb") as text:
         for number, company in enumerate(ticks.company.tolist()):
-            event = b"".join(text.readline() for _ in range(_LINES))
-            producer.produce(topic, event, partition=company % PARTITIONS, timestamp=1 + number * ticks.step)
-            producer.poll(0)
-    producer.flush()
+            yield b"".join(text.readline() for _ in range(_LINES)), company % PARTITIONS, 1 + number * ticks.step
 
 
 def points(room: Room) -> Iterator[Point]:
@@ -51,7 +44,8 @@ def points(room: Room) -> Iterator[Point]:
     yield file
     try:
         with broker() as running:
-            fill(running, "ticks", Path(path), ticks)
+            create_topics(running.address, {"ticks": PARTITIONS})
+            send(running.address, "ticks", messages(Path(path), ticks))
             yield replace(file, at=TOPIC, streams={STREAM: f"kafka://{running.address}/ticks?format=nq"})
     except NoBroker:
         return
