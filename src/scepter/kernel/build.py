@@ -9,10 +9,12 @@ from typing import Protocol, assert_never
 
 from scepter.algebra.expressions import Expression
 from scepter.algebra.timed import Sources
+from scepter.errors import Diagnostic, QueryError
 from scepter.kernel import instants, mapping, time_rows
 from scepter.kernel.background import Background
 from scepter.kernel.closure import union
 from scepter.kernel.derive import Deriving, Pick
+from scepter.kernel.entailed import EntailedScans
 from scepter.kernel.event_scan import EventScans, ExactTriples
 from scepter.kernel.events.build import Occurring, event_operator, recognising
 from scepter.kernel.exists import operators as exists
@@ -26,6 +28,8 @@ from scepter.kernel.operator import Operator
 from scepter.kernel.pairing import Pairing
 from scepter.kernel.rounds import Anew, PathsWithin, Recall
 from scepter.kernel.rows import Mask, Rows, empty
+from scepter.kernel.scans import Scans
+from scepter.kernel.sequence import MatchedSequence
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.dataset import Dataset, Graph
 from scepter.kernel.static import Static
@@ -38,6 +42,7 @@ from scepter.kernel.tracking import Occurrences
 from scepter.kernel.tracking import Tracked as Tracking
 from scepter.kernel.triple_scan import MOST_SCANS, EntailedTriples, PlainTriples
 from scepter.kernel.window.build import Items, fixed_rows, window_operator
+from scepter.kernel.windows import resolve
 from scepter.ontology.entailment import Flattened
 from scepter.ontology.schema import Schema
 from scepter.physical import nodes
@@ -61,7 +66,8 @@ from scepter.physical.time_nodes import (
     TimeJoin,
     TimeValues,
 )
-from scepter.physical.unit_nodes import GraphScan
+from scepter.physical.unit_nodes import EventTicks, GraphScan
+from scepter.physical.unit_nodes import Sequence as SequenceNode
 from scepter.physical.window_nodes import Fixed, ItemScan
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.terms import IRI, Triple
@@ -95,6 +101,12 @@ class Surroundings:
     """The labels of the parts of the pattern that select events, by their number in the lineage."""
     remembered: dict[int, Remembered] = field(default_factory=dict)
     """What EXISTS looks at, by its node."""
+    streams: Callable[[], Sequence[IRI]] = lambda: ()
+    """The run's streams by their number in batches; more may come while it goes on."""
+    origin: int = 0
+    """Where tumbling windows begin."""
+    graphs: dict[int, Graph] = field(default_factory=dict)
+    """The graphs of events, by their numbers, where conditions on several events ask for what is in one."""
     tracking: list[Occurrences] = field(default_factory=list)
     """The occurrences that policies consume, where there are any."""
 
@@ -147,6 +159,7 @@ class LeafGroup:
 def leaf_groups(leaves: Sequence[Node], around: Surroundings) -> list[LeafGroup]:
     """The leaves of a plan, those of the same kind and streams together."""
     together: dict[tuple[type, frozenset[IRI] | None], list[int]] = {}
+    sequences: dict[int, list[int]] = {}
     timeless: list[int] = []
     for place, leaf in enumerate(leaves):
         match leaf:
@@ -157,8 +170,8 @@ def leaf_groups(leaves: Sequence[Node], around: Surroundings) -> list[LeafGroup]
                 together.setdefault((EventScan, None if named is None else frozenset(named)), []).append(place)
             case Instants():
                 together.setdefault((Instants, None), []).append(place)
-            case GraphScan():
-                together.setdefault((GraphScan, frozenset((leaf.stream,))), []).append(place)
+            case GraphScan(plan=plan) | EventTicks(plan=plan):
+                sequences.setdefault(id(plan), []).append(place)
             case ItemScan(streams=named):
                 together.setdefault((ItemScan, frozenset(named)), []).append(place)
             case Recognise(streams=named) | ItemGraphs(streams=named) | Contradictions(streams=named):
@@ -167,7 +180,7 @@ def leaf_groups(leaves: Sequence[Node], around: Surroundings) -> list[LeafGroup]
                 timeless.append(place)
             case _:
                 raise AssertionError(f"{type(leaf).__name__} is no leaf")
-    found = []
+    found = [LeafGroup(tuple(places), None, graph_scans([leaves[i] for i in places], around)) for places in sequences.values()]
     for (kind, streams), places in together.items():
         most = MOST_SCANS if kind is TripleScan else len(places)
         for at in range(0, len(places), most):
@@ -209,14 +222,33 @@ def _event_scans(scans: Sequence[Node], around: Surroundings) -> Leaves:
     return EventScans(some, around.schema, around.key, around.texts, around.lineage, around.occurrences())
 
 
-def _graph_scans(scans: Sequence[Node], around: Surroundings) -> Leaves:
-    some = [scan for scan in scans if isinstance(scan, GraphScan)]
-    return GraphScans(some, around.key, around.texts, around.background, around.lineage, around.part)
+def graph_scans(leaves: Sequence[Node], around: Surroundings, *, ticked: bool | None = None) -> GraphScans:
+    """The scans of one plan, and its ticks if they are among them or asked for."""
+    some = [leaf for leaf in leaves if isinstance(leaf, GraphScan)]
+    plan, flattened = some[0].plan, some[0].flattened
+    around.background.attach(around.key, around.texts, [graph for leaf in some for graph in leaf.scan.graphs])
+    scans = Scans(plan, around.key, around.background)
+    if flattened is not None:
+        scans = EntailedScans(plan, around.key, around.background, around.texts, flattened)
+    return GraphScans(
+        plan, [leaf.place for leaf in some], scans, around.texts, around.lineage, around.part, around.streams, around.graphs,
+        ticked=len(some) < len(leaves) if ticked is None else ticked,
+    )  # fmt: skip
+
+
+def _sequence(node: SequenceNode, around: Surroundings) -> Operator:
+    window, gaps = node.query.window, node.plan.gaps
+    try:
+        bounds = resolve(window, around.kind, around.time_unit, around.origin, gaps)
+    except ValueError as error:
+        span = None if window is None else window.span
+        raise QueryError(Diagnostic("duration", str(error), span, "choose a longer window or a finer --time-unit")) from None
+    shared = (around.key, around.background, around.texts, around.lineage, around.part, around.graphs)
+    return MatchedSequence(node, bounds, *shared)
 
 
 _LEAVES: dict[type, Callable[[Sequence[Node], Surroundings], Leaves]] = {
     TripleScan: _triple_scans,
-    GraphScan: _graph_scans,
     ItemScan: lambda scans, around: Items([scan for scan in scans if isinstance(scan, ItemScan)]),
     ExactTriples: _exact_triples,
     EventScan: _event_scans,
@@ -230,6 +262,8 @@ def operator_of(node: Node, around: Surroundings) -> Operator:
     if (found := event_operator(node, around)) is not None:
         return found
     match node:
+        case SequenceNode():
+            return _sequence(node, around)
         case nodes.Filter():
             return mapping.Filter(node, around.key, around.texts, around.context)
         case nodes.Extend():

@@ -39,7 +39,7 @@ from scepter.physical.sequence_planner import plan_query
 from scepter.physical.timed_leaves import TimedFacts
 from scepter.physical.timed_patterns import decides_late, is_ordered
 from scepter.physical.timed_plan import plan_program
-from scepter.physical.unit_nodes import Refused, Sequence, Snapshot, Solutions, TripleStar, graph_scans
+from scepter.physical.unit_nodes import Refused, Snapshot, Solutions, TripleStar, sequence
 from scepter.physical.window_nodes import Output, Step, When
 from scepter.physical.window_plan import Content, Reporting, VersionsOf, WindowFacts, WindowOn, plan_periodic, plan_windowed
 from scepter.rdf.terms import IRI
@@ -114,7 +114,7 @@ class _Made:
 
 def _sequence(query: Query, facts: Facts) -> _Made:
     made = plan_query(query)
-    return _Made(Sequence(query, made, graph_scans(made)), at_once=True)
+    return _Made(sequence(query, made), made.at_once)
 
 
 # ---- triples with intervals
@@ -145,7 +145,7 @@ def _lifted(program: TimedProgram, facts: Facts) -> Node | None:
     if facts.ontology and flattened is None:
         return None
     why = "a chain of SEQ over single triple patterns" if len(made.scans) > 1 else "a single triple pattern"
-    return Sequence(query, made, graph_scans(made, entailed=flattened is not None), flattened, why)
+    return sequence(query, made, flattened, why)
 
 
 # ---- windows

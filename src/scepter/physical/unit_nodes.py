@@ -25,8 +25,13 @@ class GraphScan(Leaf):
 
     plan: QueryPlan
     place: int
-    entailed: bool = False
-    """Whether an event stands for what its triples entail."""
+    flattened: Flattened | None = None
+    """What triples entail, where an event stands for that too."""
+
+    @property
+    def entailed(self) -> bool:
+        """Whether an event stands for what its triples entail."""
+        return self.flattened is not None
 
     @property
     def scan(self) -> ScanPlan:
@@ -58,9 +63,22 @@ class GraphScan(Leaf):
         return f"GraphScan {self.scan.label} on {stream}"
 
 
-def graph_scans(plan: QueryPlan, *, entailed: bool = False) -> tuple[GraphScan, ...]:
-    """The scans of a sequence."""
-    return tuple(GraphScan(plan, place, entailed) for place in range(len(plan.scans)))
+@dataclass(frozen=True)
+class EventTicks(Leaf):
+    """Leaf: every event, with the partition that it is in, matched or not."""
+
+    plan: QueryPlan
+
+    @property
+    def schema(self) -> Schema:
+        """The partition, hashed."""
+        return Schema(("_:partition",))
+
+    def line(self, notation: Notation) -> str:
+        """What counts."""
+        names = [self.plan.variables[slot] for slot in self.plan.partition]
+        apart = f", by {', '.join(f'?{name}' for name in names)}" if names else ""
+        return f"EventTicks, every event counts{apart}"
 
 
 @dataclass(frozen=True)
@@ -69,27 +87,29 @@ class Sequence:
 
     query: Query
     plan: QueryPlan
-    scans: tuple[GraphScan, ...]
+    inputs: tuple[Node, ...]
+    """Its scans, then its ticks if it looks at every event."""
     flattened: Flattened | None = None
     """What triples entail, where the run has a schema."""
     why: str = ""
     """How a unit of another kind came to be a sequence."""
 
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        """Its scans."""
-        return self.scans
-
     @cached_property
     def schema(self) -> Schema:
-        """All variables of its scans."""
-        return Schema(self.plan.variables)
+        """What the query shows of its matches."""
+        return Schema(self.plan.shown)
 
     def line(self, notation: Notation) -> str:
         """How many steps."""
         steps = max(len(chain.steps) for chain in self.plan.chains)
         ways = f" in {len(self.plan.chains)} alternatives" if len(self.plan.chains) > 1 else ""
         return f"Sequence of {steps} {'step' if steps == 1 else 'steps'}{ways}"
+
+
+def sequence(query: Query, plan: QueryPlan, flattened: Flattened | None = None, why: str = "") -> Sequence:
+    """A sequence over its scans."""
+    scans = [GraphScan(plan, place, flattened) for place in range(len(plan.scans))]
+    return Sequence(query, plan, (*scans, *([EventTicks(plan)] if plan.ticked else [])), flattened, why)
 
 
 @dataclass(frozen=True)

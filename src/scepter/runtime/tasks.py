@@ -6,7 +6,7 @@ matches that are then certain. Tasks that work on terms rather than columns shar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Protocol
@@ -15,10 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scepter.kernel.intake import Intake
-from scepter.kernel.query import QueryKernel
 from scepter.kernel.texts import Texts
 from scepter.rdf.terms import IRI, Term, Triple
-from scepter.runtime.matches import Match, Matcher
+from scepter.runtime.matches import Match
 from scepter.runtime.why import Why
 from scepter.timeline import TimeKind
 
@@ -67,62 +66,6 @@ class Task(Protocol):
     def swap_refs(self) -> Iterator[NDArray[np.int64]]:
         """Each array of text refs the state holds, for the caller to exchange in place."""
         ...
-
-
-class SequenceTask:
-    """A sequence over graph events (`algebra.query.Query`), in columns."""
-
-    def __init__(
-        self, kernel: QueryKernel, matcher: Matcher, streams: Callable[[], NDArray[np.int64]], feeds: IRI | None
-    ) -> None:
-        self._kernel = kernel
-        self._matcher = matcher
-        self._streams = streams
-        self._feeds = feeds
-        self._answered = False
-
-    @property
-    def feeds(self) -> IRI | None:
-        """The stream it constructs for others."""
-        return self._feeds
-
-    def take(self, intake: Intake, wanted: NDArray[np.bool_]) -> None:
-        """Evaluate the scans on the wanted events."""
-        self._kernel.take(intake, self._streams(), wanted)
-
-    def release(self, until: int, closed: int) -> Sequence[Match]:
-        """Step over all instants up to `until`."""
-        return self._matcher(self._kernel.release(until, closed))
-
-    def finish(self) -> Sequence[Match]:
-        """Close the windows."""
-        return self._matcher(self._kernel.finish())
-
-    def save(self) -> None:
-        """Start an instant that may be undone."""
-        self._kernel.save()
-        self._answered = self._matcher.answered
-
-    def undo(self) -> None:
-        """Back to `save`."""
-        self._kernel.undo()
-        self._matcher.answered = self._answered
-
-    def commit(self) -> None:
-        """Keep what was done."""
-        self._kernel.commit()
-
-    def state_rows(self) -> Mapping[str, int]:
-        """Runs, nodes, remembered and buffered solutions."""
-        return self._kernel.state_rows()
-
-    def live_events(self) -> NDArray[np.int64]:
-        """Events of live runs."""
-        return self._kernel.live_events()
-
-    def swap_refs(self) -> Iterator[NDArray[np.int64]]:
-        """The kernel's refs."""
-        return self._kernel.swap_refs()
 
 
 @dataclass(frozen=True, slots=True)

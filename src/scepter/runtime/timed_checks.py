@@ -1,4 +1,4 @@
-"""A query over triple occurrences at work: what its operators share, and what is checked before the run."""
+"""Queries over triples with intervals: what is checked before the run, and which of them order their rows."""
 
 from __future__ import annotations
 
@@ -7,14 +7,8 @@ from typing import TYPE_CHECKING
 from scepter.algebra.query import Program, Sliding
 from scepter.algebra.timed import TimedProgram
 from scepter.errors import Diagnostic, QueryError, option_error
-from scepter.kernel.build import Surroundings
-from scepter.kernel.closure import entailed
-from scepter.kernel.sparql.dataset import Graph
-from scepter.ontology.schema import Schema
-from scepter.physical.plan import UnitPlan
 from scepter.physical.time_kinds import check_kinds
 from scepter.physical.timed_patterns import is_ordered
-from scepter.runtime.pipeline import Pipeline
 
 if TYPE_CHECKING:
     from scepter.runtime.registry import TaskSetup
@@ -34,27 +28,6 @@ def check_timed(program: TimedProgram, setup: TaskSetup) -> None:
             f"this query takes no policy {setup.options.policy}",
             help="the policies are unrestricted, chronological, recent",
         )
-
-
-def static_default(setup: TaskSetup, schema: Schema) -> Graph:
-    """The static default graph: background, ontology, and what they entail."""
-    stated = Graph((*setup.ontology, *sorted(schema.statements(), key=str)))
-    return entailed([setup.background.dataset.default, stated], schema)
-
-
-def timed_pipeline(plan: UnitPlan, setup: TaskSetup) -> Pipeline:
-    """A query as operators over rows."""
-    program = plan.unit
-    assert isinstance(program, TimedProgram)
-    schema = Schema.from_triples(setup.ontology)
-    around = Surroundings(
-        setup.key, setup.texts, setup.background, setup.kind, setup.options.time_unit,
-        schema.flattened() if setup.ontology else None, schema, static_default(setup, schema), setup.options.max_derivations,
-    )  # fmt: skip
-    return Pipeline(
-        plan.root, program.queries[0].result, plan.number, setup, around,
-        at_once=plan.at_once, measured=setup.measured, ranked=plan.ranked,
-    )  # fmt: skip
 
 
 def _check_window(window: Sliding, setup: TaskSetup) -> None:
