@@ -137,6 +137,7 @@ class Pipeline:
         if len(rows):
             leaf = self._received[place]
             self._waiting[leaf] = (*self._waiting[leaf], rows)
+            self.metrics[self._leaves[leaf]].rows_out += len(rows)
 
     def stretches(self, rows: int = _STRETCH_ROWS) -> list[int]:
         """The times at which what waits parts into stretches of about so many rows: to process it stretch by stretch costs
