@@ -15,12 +15,13 @@ from pyspark.sql.types import TimestampType
 
 from scepter.cases.compare import Answer
 from scepter.cases.model import Case
+from scepter.cases.query import query_of
 from scepter.cli.inputs import assign_streams
 from scepter.cli.options import run_options
 from scepter.rdf.terms import IRI, BlankNode, Literal, Term, Triple, parse_term
 from scepter.rdf.timeline_notation import TimelineEvent
 from scepter.runtime.options import RunOptions
-from scepter.runtime.queries import Query, parse
+from scepter.runtime.queries import Query
 from scepter.timeline import TimeKind, format_instant
 
 TABLE = "start {time}, `end` {time}, graph array<struct<s: string, p: string, o: string>>"
@@ -72,7 +73,7 @@ def term(struct: Mapping[str, str]) -> Term:
 
 def case_query(case: Case) -> tuple[Query, RunOptions, dict[str, list[TimelineEvent]]]:
     """A case's query, its options, and its events by the stream's IRI."""
-    query = parse(case.query, case.language, str(case.path))
+    query = query_of(case)
     given: dict[str, Any] = {name.replace("-", "_"): value for name, value in case.options.items()}
     options = run_options(query.lowered, **given)
     events, _ = assign_streams(query, [(name, list(events)) for name, events in case.streams.items()])

@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from scepter.cases.loader import load_case
+from scepter.cases.query import query_of
 from scepter.cases.runner import find_cases
 from scepter.cli.options import run_options
 from scepter.errors import OptionError, QueryError
 from scepter.runtime.inputs import load_background, load_ontology
 from scepter.runtime.planning import facts_of, planned
-from scepter.runtime.queries import parse
 from scepter.timeline import TimeKind
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -44,7 +44,7 @@ def units() -> Iterator[Counted]:
         given: dict[str, Any] = {name.replace("-", "_"): value for name, value in case.options.items()}
         kind = next((event.kind for events in case.streams.values() for event in events), TimeKind.DATETIME)
         try:
-            query = parse(case.query, case.language)
+            query = query_of(case)
             static = load_background(query, case.background, case.ontology)
             facts = facts_of(run_options(query.lowered, **given), static, load_ontology(query, case.ontology), kind)
         except (QueryError, OptionError):

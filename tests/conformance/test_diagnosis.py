@@ -9,6 +9,7 @@ import pytest
 
 from scepter.cases.loader import load_case
 from scepter.cases.model import Case, Graphs, Refusal, Rows, Truth
+from scepter.cases.query import query_of
 from scepter.cases.runner import find_cases
 from scepter.cases.source import TimelineSource
 from scepter.cli.inputs import assign_streams
@@ -16,7 +17,6 @@ from scepter.cli.options import run_options
 from scepter.runtime.diagnosis.diagnose import diagnose
 from scepter.runtime.diagnosis.model import Findings
 from scepter.runtime.diagnosis.text import diagnosis_text
-from scepter.runtime.queries import parse
 
 CASES = Path(__file__).parents[2] / "cases"
 FILES = find_cases([CASES])
@@ -37,7 +37,7 @@ def expects_matches(case: Case) -> bool:
 
 
 def diagnosed(case: Case) -> Findings:
-    query = parse(case.query, case.language, str(case.path))
+    query = query_of(case)
     given: dict[str, Any] = {name.replace("-", "_"): value for name, value in case.options.items()}
     streams, _ = assign_streams(query, [(name, TimelineSource(name, events)) for name, events in case.streams.items()])
     options = run_options(query.lowered, **given)

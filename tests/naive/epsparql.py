@@ -97,6 +97,9 @@ class Data:
     bags: bool = False
     """Rule 8: UNION, VALUES and paths keep how often they give a solution."""
 
+    now: int | None = None
+    """Inside EXISTS of a query that says nothing of time: the end of who asks, at which what needs no triple holds."""
+
     def until(self, end: int | None) -> Data:
         """What has ended by then; for a timeless solution only what has no time."""
         if end is None:
@@ -138,9 +141,15 @@ def in_relation(relation: Allen, a: Solution, b: Solution) -> bool:
     return relation.holds(Interval(a.start, a.end), Interval(b.start, b.end))
 
 
-def may_look_at(mandatory: Solution, other: Solution) -> bool:
+def may_look_at(mandatory: Solution, other: Solution, now: int | None) -> bool:
     """Rules 1, 6 and 13: what has ended by then, and for the timeless only the timeless."""
-    return other.end is None or (mandatory.end is not None and other.end <= mandatory.end)
+    end = now if mandatory.end is None and not mandatory.static else mandatory.end
+    return other.end is None or (end is not None and other.end <= end)
+
+
+def _end(s: Solution, data: Data) -> int | None:
+    """By when what a solution asks for has ended."""
+    return data.now if s.end is None and not s.static else s.end
 
 
 def evaluate_pattern(
@@ -200,7 +209,7 @@ def _evaluate(pattern: Pattern, data: Data, outer: dict[str, Term], alone: bool)
             return _optional(mandatory(left), free(right), condition, _sees, data, outer)
         case Minus(left, right):
             others = free(right)
-            return [a for a in mandatory(left) if not any(_sees(a, b) and _removes(a, b, outer) for b in others)]
+            return [a for a in mandatory(left) if not any(_sees(a, b) and _removes(a, b, outer, data.now) for b in others)]
         case Filter(condition, inner):
             limits = [*_limits(condition), *(() if data.bound is None else (data.bound,))]
             stands = alone or any(True for _ in find(condition, Exists))
@@ -285,7 +294,7 @@ def _optional(
         partners = []
         for o in optional:
             both = hull(m, o)
-            if both is None or not related(m, o) or not may_look_at(m, o):
+            if both is None or not related(m, o) or not may_look_at(m, o, data.now):
                 continue
             if condition is None or _holds(condition, o, both.row, data, outer, m):
                 partners.append(both)
@@ -298,9 +307,9 @@ def _sees(mandatory: Solution, other: Solution) -> bool:
     return not other.fleeting or other.end == mandatory.end
 
 
-def _removes(a: Solution, b: Solution, outer: dict[str, Term]) -> bool:
+def _removes(a: Solution, b: Solution, outer: dict[str, Term], now: int | None) -> bool:
     shared = (a.row.keys() & b.row.keys()) - outer.keys()
-    return bool(shared) and may_look_at(a, b) and hull(a, b) is not None
+    return bool(shared) and may_look_at(a, b, now) and hull(a, b) is not None
 
 
 def _extended(s: Solution, name: str, expression: Expression, data: Data, outer: dict[str, Term]) -> Solution:
@@ -324,7 +333,8 @@ def _asked(
 
     def value(node: Any) -> Any:
         if isinstance(node, Exists):
-            past = replace(data.until((asker or s).end), bound=None, plain=False)
+            end = _end(asker or s, data)
+            past = replace(data.until(end), bound=None, plain=False, now=end if data.plain or data.now is not None else None)
             exists = bool(evaluate_pattern(node.pattern, past, {**outer, **row}))
             return Constant(boolean(exists is not node.negated))
         if isinstance(node, Call) and node.function in ("GETDURATION", "GETSTARTTIME", "GETENDTIME"):

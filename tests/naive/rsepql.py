@@ -10,6 +10,7 @@ from typing import TypeAlias, assert_never
 from scepter.algebra.query import Ask, Construct
 from scepter.algebra.scope import in_scope
 from scepter.algebra.windows import (
+    CountWindow,
     Earliest,
     EventPattern,
     Followed,
@@ -21,6 +22,7 @@ from scepter.algebra.windows import (
     Report,
     StreamWindow,
     TimeWindow,
+    Version,
     WindowedQuery,
     hidden_names,
     scans,
@@ -71,7 +73,7 @@ class _Run:
     def instants(self, given: Iterable[int] | None) -> list[int]:
         if given is not None:
             return sorted(set(given))
-        mine = {window.stream.value for window in self.query.windows}
+        mine = {window.stream.value for window in self.query.windows if not isinstance(window.extent, Version)}
         times = sorted({e.end for e in self.events if e.stream in mine})
         if self.query.report is Report.CONTENT_CHANGE or not times:
             return times
@@ -86,7 +88,22 @@ class _Run:
 
     def inside(self, name: IRI, t: int) -> list[int]:
         (window,) = (w for w in self.query.windows if w.name == name)
-        return [i for i, e in enumerate(self.events) if e.stream == window.stream.value and _is_inside(window, e.end, t)]
+        mine = [i for i, e in enumerate(self.events) if e.stream == window.stream.value]
+        if isinstance(window.extent, Version):
+            last = max((self.events[i].end for i in mine if self.events[i].end <= t), default=None)
+            return [i for i in mine if self.events[i].end == last]
+        if isinstance(window.extent, CountWindow):
+            return self._counted(window.extent, mine, t)
+        return [i for i in mine if _is_inside(window, self.events[i].end, t)]
+
+    def _counted(self, window: CountWindow, mine: list[int], t: int) -> list[int]:
+        """Each is numbered by the last one of its instant; what is numbered up to the last multiple of the step, less n."""
+
+        def number(time: int) -> int:
+            return sum(len(self.events[i].triples) if window.triples else 1 for i in mine if self.events[i].end <= time)
+
+        moved = number(t) // window.step * window.step
+        return [i for i in mine if moved - window.count < number(self.events[i].end) <= moved and self.events[i].end <= t]
 
     # ---- rules 4 to 8
 
@@ -160,11 +177,14 @@ class _Run:
         ]
 
     def dataset(self, t: int) -> Dataset:
+        default = set(self.background.get("", frozenset()))
         named = {IRI(name): Graph(triples) for name, triples in self.background.items() if name}
         for window in self.query.windows:
             triples = [triple for i in self.inside(window.name, t) for triple in self.item(i)]
             named[window_graph(window.name)] = Graph(triples)
-        return Dataset(Graph(self.background.get("", frozenset())), named)
+            if isinstance(window.extent, Version) and window.extent.default:
+                default |= set(triples)
+        return Dataset(Graph(default), named)
 
     def answer(self, t: int) -> Counter[tuple[Mu, tuple[int, int] | None]]:
         matched = [self.mapped(pattern, t, frozenset(), float("inf"), False) for pattern in self.query.events]
@@ -228,8 +248,10 @@ def _step(extent: TimeWindow) -> int:
 
 
 def _is_inside(window: StreamWindow, time: int, t: int) -> bool:
+    assert not isinstance(window.extent, CountWindow)
     if isinstance(window.extent, Landmark):
         return window.extent.instant <= time <= t
+    assert isinstance(window.extent, TimeWindow)
     moved = t // _step(window.extent) * _step(window.extent)
     return moved - window.extent.width.amount < time <= moved
 

@@ -51,12 +51,18 @@ def background() -> frozenset[Triple]:
 
 
 @st.composite
-def _windows(draw: st.DrawFn, time_window: bool) -> list[str]:
+def _windows(draw: st.DrawFn, time_window: bool, *, counted: bool = False) -> list[str]:
     clauses = []
     for number in range(draw(st.integers(1, 3))):
         stream = draw(st.sampled_from([":s1", ":s1", ":s1", ":s1", ":s2"]))
         landmark = draw(st.booleans()) and not (time_window and number == 0)
-        if landmark:
+        if counted and draw(st.booleans()) and not (time_window and number == 0):
+            what, step = (
+                draw(st.sampled_from(["ELEMENTS", "TRIPLES"])),
+                draw(st.sampled_from(["", " STEP 1", " STEP 2", " STEP 3"])),
+            )
+            extent = f"{what} {draw(st.integers(1, 4))}{step}"
+        elif landmark:
             extent = f"LND {draw(st.integers(0, 4))}"
         else:
             extent = f"RANGE {draw(st.sampled_from([1, 3, 5, 8, 12]))}" + draw(
@@ -174,7 +180,7 @@ def events(draw: st.DrawFn) -> list[Event]:
 def window_queries(draw: st.DrawFn) -> QueryText:
     """A query over windows without event patterns."""
     at = draw(st.sampled_from(["change", "change", "close", "given"]))
-    windows = draw(_windows(at == "close"))
+    windows = draw(_windows(at == "close", counted=True))
     one, other = ":w0", f":w{len(windows) - 1}"
     where = draw(
         st.sampled_from(

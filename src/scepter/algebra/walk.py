@@ -19,13 +19,13 @@ from scepter.algebra.expressions import Expression
 from scepter.algebra.patterns import Path, Pattern, TriplePattern
 from scepter.algebra.query import AfterMatch, Atom, Gap, Program, Query, Result, Sequence, Step, Stream, Window
 from scepter.algebra.timed import Rule, Sources, TimedProgram, TimedQuery
-from scepter.algebra.windows import Landmark, StreamWindow, TimeWindow, WindowedQuery
+from scepter.algebra.windows import CountWindow, Landmark, StreamWindow, TimeWindow, Version, WindowedQuery
 
 Algebra: TypeAlias = (
     Expression | Pattern | Path | TriplePattern | Atom | Step | Gap | Sequence | Stream | Window | AfterMatch | Result
     | Query | Program
     | TimedProgram | TimedQuery | Rule | Sources
-    | WindowedQuery | StreamWindow | Landmark | TimeWindow | windows.EventPattern
+    | WindowedQuery | StreamWindow | Landmark | TimeWindow | CountWindow | Version | windows.EventPattern
     | ContinuousQuery | PeriodicQuery | Source | PeriodicSource | Range | LastTriples
     | EventQuery | LogicalEvent | CompositeEvent | events.EventPattern
 )  # fmt: skip

@@ -38,12 +38,37 @@ class TimeWindow:
 
 
 @dataclass(frozen=True, slots=True)
+class Version:
+    """The last item alone: a graph that varies in time (paper 003, Definition 2) is the stream of its versions, each the whole
+    graph from its time on. Items of one instant are one version."""
+
+    default: bool = False
+    """Whether it is part of the default graph too (FROM)."""
+
+
+@dataclass(frozen=True, slots=True)
+class CountWindow:
+    """The last `count` items, or triples, moved on every `step` of them; what comes at one instant comes and goes together."""
+
+    count: int
+    step: int = 1
+    triples: bool = False
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class StreamWindow:
     """A named window over a stream."""
 
     name: IRI
     stream: IRI
-    extent: Landmark | TimeWindow
+    extent: Landmark | TimeWindow | CountWindow | Version
+
+
+def version_streams(unit: object) -> Iterator[IRI]:
+    """The streams of a unit that are the versions of a graph."""
+    if isinstance(unit, WindowedQuery):
+        yield from (window.stream for window in unit.windows if isinstance(window.extent, Version))
 
 
 def window_graph(name: IRI) -> IRI:

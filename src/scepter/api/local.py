@@ -6,15 +6,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scepter.errors import Diagnostic
-from scepter.io.given import Given, given_streams, stream_names
+from scepter.io.given import Given, given_run
 from scepter.rdf.batch import DeadLetter
 from scepter.runtime import local, queries
 from scepter.runtime.analysis import analyze as analyze_run
+from scepter.runtime.compiling import told_once
 from scepter.runtime.diagnosis.diagnose import diagnose as diagnose_run
 from scepter.runtime.diagnosis.focus import Asked, KeyGiven
 from scepter.runtime.diagnosis.model import Findings
 from scepter.runtime.inputs import BackgroundGiven, OntologyGiven
-from scepter.runtime.maps import ContextGiven, MapGiven, lifts_of
+from scepter.runtime.maps import ContextGiven, MapGiven
 from scepter.runtime.notebook import Matches
 from scepter.runtime.options import RunOptions
 from scepter.runtime.queries import one_query
@@ -31,6 +32,7 @@ def run_local(
     *,
     background: BackgroundGiven = None,
     ontology: OntologyGiven = None,
+    versions: Mapping[str, Given] | None = None,
     policy: str | None = None,
     time_unit: str = "ms",
     start: int | str | None = None,
@@ -58,6 +60,8 @@ def run_local(
     column `query`; `Match.query` is its number, from 0). The options are those of `scepter run`; `map` makes events of other
     tables, lists of dictionaries, CSV, JSON and Parquet: a mapping in YARRRML or RML (its file or its text), or a dictionary
     of them by stream. `context` makes events of JSON and dictionaries: a JSON-LD context (its file, its text, or a dictionary).
+    `versions` gives the background graphs that vary, from each to the source of its versions: each event is the whole graph
+    from its time on.
 
     >>> from scepter import Event, parse
     >>> query = parse('''PREFIX : <http://example/>
@@ -82,7 +86,7 @@ def run_local(
         max_seconds=max_seconds, max_memory=max_memory, max_matches=max_matches, max_runs=max_runs,
         assign_time=assign_time, event_per=event_per,
     )  # fmt: skip
-    sources = given_streams(query, streams, lifts_of(query, map, stream_names(query, streams), options.times, context))
+    query, sources = given_run(query, streams, versions, map, context, options.times)
     found = Matches(query=query)
     warnings: list[Diagnostic] = list(query.warnings)
 
@@ -92,7 +96,7 @@ def run_local(
             found.dead_letters.append(letter)
 
     found.seen = SeenEvents()
-    with watched(options.work):
+    with watched(options.work), told_once():
         found.extend(
             local.run_local(
                 query, sources,
@@ -111,6 +115,7 @@ def analyze(
     *,
     background: BackgroundGiven = None,
     ontology: OntologyGiven = None,
+    versions: Mapping[str, Given] | None = None,
     map: MapGiven = None,
     context: ContextGiven = None,
     **options: Any,
@@ -118,7 +123,7 @@ def analyze(
     """The plan of a run, and what its operators did (`Query.explain` with `analyze`)."""
     query = one_query(query)
     chosen = RunOptions.of(**options)
-    sources = given_streams(query, streams, lifts_of(query, map, stream_names(query, streams), chosen.times, context))
+    query, sources = given_run(query, streams, versions, map, context, chosen.times)
     return analyze_run(query, sources, format, background=background, ontology=ontology, options=chosen)
 
 
@@ -128,6 +133,7 @@ def diagnose(
     *,
     background: BackgroundGiven = None,
     ontology: OntologyGiven = None,
+    versions: Mapping[str, Given] | None = None,
     map: MapGiven = None,
     context: ContextGiven = None,
     event: str | int | None = None,
@@ -138,5 +144,5 @@ def diagnose(
     query = one_query(query)
     asked = Asked.of(query, event, key)
     chosen = RunOptions.of(**options)
-    sources = given_streams(query, streams, lifts_of(query, map, stream_names(query, streams), chosen.times, context))
+    query, sources = given_run(query, streams, versions, map, context, chosen.times)
     return diagnose_run(query, sources, background=background, ontology=ontology, options=chosen, asked=asked)

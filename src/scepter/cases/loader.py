@@ -20,7 +20,7 @@ from scepter.timeline import TIME_UNITS, TimeKind, format_instant, parse_duratio
 
 OPTIONS = ("time-unit", "start", "policy", "evaluate-at", "max-delay")
 EXPECTATIONS = ("expect", "expect-graphs", "expect-events", "expect-boolean", "expect-error")
-KEYS = ("name", "language", "prefixes", "options", "streams", "background", "ontology", "query", *EXPECTATIONS)
+KEYS = ("name", "language", "prefixes", "options", "streams", "background", "versions", "ontology", "query", *EXPECTATIONS)
 
 _Parsed = TypeVar("_Parsed")
 
@@ -49,6 +49,7 @@ class _Reader:
         if "prefixes" in entries:
             self._read_prefixes(entries["prefixes"].value)
         streams = self._per_name(entries["streams"].value, "stream", self._timeline) if "streams" in entries else {}
+        versions = self._per_name(entries["versions"].value, "versions", self._timeline) if "versions" in entries else {}
         background = self._per_name(entries["background"].value, "background", self._turtle) if "background" in entries else {}
         return Case(
             path=self._path,
@@ -56,8 +57,9 @@ class _Reader:
             language=texts.get("language"),
             prefixes=self._prefixes,
             options=self._options(entries["options"].value) if "options" in entries else {},
-            streams=streams,
+            streams={**streams, **versions},
             background={iri or None: text for iri, text in background.items()},
+            versions=tuple(versions),
             ontology=self._turtle(entries["ontology"].value, "ontology") if "ontology" in entries else None,
             query=texts["query"],
             expectation=self._expectation({name: entries[name].value for name in EXPECTATIONS if name in entries}),

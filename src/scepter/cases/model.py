@@ -79,8 +79,11 @@ class Case:
     prefixes: Mapping[str, str]
     options: Mapping[str, str]
     streams: Mapping[str, tuple[TimelineEvent, ...]]
+    """Their events, and the versions of graphs that vary."""
     background: Mapping[str | None, str]
     """Per graph (None: the default graph) its Turtle with the case's prefixes declared."""
+    versions: tuple[str, ...]
+    """Of `streams`, those that are the versions of a background graph."""
     ontology: str | None
     query: str
     expectation: Expectation

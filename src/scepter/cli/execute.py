@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from scepter.cases.compare import Answer
 from scepter.cases.model import Case
+from scepter.cases.query import query_of
 from scepter.cases.runner import CaseEngine
 from scepter.cases.source import TimelineSource
 from scepter.cli import session
@@ -21,10 +22,11 @@ from scepter.io.results import Shape
 from scepter.io.sources import open_source
 from scepter.rdf.readers import Lift
 from scepter.rdf.source import DeadLetterTaker, EventSource
+from scepter.runtime.engine import LocalEngine
 from scepter.runtime.local import Observer, missing_stream, run_in_parts, run_local
 from scepter.runtime.matches import Match
 from scepter.runtime.options import RunOptions
-from scepter.runtime.queries import Query, parse
+from scepter.runtime.queries import Query
 from scepter.timeline import format_instant
 
 if TYPE_CHECKING:
@@ -53,6 +55,8 @@ class Job:
     trigger: str | None = None
     """The least time between two micro-batches, as Spark writes it."""
     max_events: int | None = None
+    reload: bool = False
+    """Whether background files are read again when they change."""
 
     def session(self) -> SparkSession:
         """The session of a run on Spark."""
@@ -69,8 +73,9 @@ def open_streams(
 ) -> dict[str, EventSource]:
     """The sources of a query's streams; one that is missing or cannot be read is an error before any data is read. Sources
     that are followed may still be empty, and are not opened."""
+    given = {*sources, *(iri.value for iri in query.lowered.versions)}  # these may also be read from background files
     for iri in query.streams:
-        if iri not in sources:
+        if iri not in given:
             raise missing_stream(query, iri)
     return {} if follow else {iri: open_source(source, lift=lifts.get(iri)) for iri, source in sources.items()}
 
@@ -81,9 +86,10 @@ def matches(
     progress: RunProgress,
     observer: Observer | None = None,
     shown: Callable[[int, str | None], object] | None = None,
+    counting: Callable[[LocalEngine], None] | None = None,
 ) -> Iterator[Sequence[Match]]:
     """The matches of a job, sorted where its input is bounded, as many at a time as come together; the observer hears what is
-    read in this process."""
+    read in this process, and `counting` is given the engine, which then counts what its operators do."""
     if job.engine == "spark":
         from scepter.cli.spark import spark_matches  # a local run starts without pyspark
 
@@ -99,6 +105,7 @@ def matches(
         warn=job.warn,
         observer=observer,
         shown=shown,
+        counting=counting,
     )
 
 
@@ -121,7 +128,7 @@ def case_engines(names: Sequence[str], master: str | None = None) -> Iterator[Ma
 
 
 def _run_case_locally(case: Case) -> list[Answer]:
-    query = parse(case.query, case.language, str(case.path))
+    query = query_of(case)
     given: dict[str, Any] = {name.replace("-", "_"): value for name, value in case.options.items()}
     options = run_options(query.lowered, **given)
     named = [(name, TimelineSource(name, events)) for name, events in case.streams.items()]

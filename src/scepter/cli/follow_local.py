@@ -15,22 +15,26 @@ from typing import Final, TextIO
 from scepter.cli.execute import Job, shape
 from scepter.cli.progress import tell_counts
 from scepter.cli.stopping import stopping
-from scepter.cli.target import Target, kafka_output, lasting_name
+from scepter.cli.target import Target, kafka_output, lasting_name, name_of_topics
 from scepter.errors import QueryError, option_error
-from scepter.io.kafka_output import MessageWriter
+from scepter.io.kafka_output import FollowedOutput
 from scepter.io.live import LiveSource, open_live
 from scepter.io.results import ResultWriter
 from scepter.io.writers import open_writer
+from scepter.kafka.address import is_kafka
+from scepter.kernel.background import Background
 from scepter.rdf.batch import DeadLetter
 from scepter.rdf.hashing import term_id
 from scepter.rdf.nquads import BATCH_BYTES
 from scepter.rdf.readers import Reading
 from scepter.rdf.terms import IRI
+from scepter.rdf.whole_events import WholeEvents
 from scepter.runtime.engine import LocalEngine
 from scepter.runtime.inputs import load_background, load_ontology
 from scepter.runtime.live import LiveInput, LiveRun
 from scepter.runtime.matches import Match
 from scepter.runtime.queries import check_endless
+from scepter.runtime.watching import WatchedGraph
 from scepter.runtime.work import check_runs
 
 _PAUSE: Final = 0.02
@@ -82,46 +86,67 @@ def _answers(
     job: Job, sources: Mapping[str, LiveSource], letters: _Letters, stop: threading.Event
 ) -> Iterator[Sequence[Match]]:
     query = job.query
+    static = load_background(query, job.background, job.ontology)  # also where it is read again: it must be right at the start
     engine = LocalEngine(
-        query.program, job.options, load_background(query, job.background, job.ontology),
+        query.program, job.options, Background() if job.reload else static,
         ontology=load_ontology(query, job.ontology), dead_letter=letters,
     )  # fmt: skip
     for warning in engine.unknown(query.lowered.words, query.lowered.source):
         job.warn(warning)
     predicates = engine.predicates
     wanted = None if predicates is None else frozenset(term_id(engine.key, str(p)) for p in predicates)
-    inputs = {iri: LiveInput(iri) for iri in sources}
+    changing = {iri.value for iri in query.lowered.versions}
+    inputs = {iri: LiveInput(iri, versions=iri in changing) for iri in sources}
+    watched = [WatchedGraph.of(iri, files, engine, letters) for iri, files in job.background.items()] if job.reload else []
+    again = LiveInput("background", versions=True)
+    whole = {iri: WholeEvents(letters) for iri in changing}
     for iri, source in sources.items():
         number = engine.stream_number(IRI(iri))
-        source.open(Reading(engine.key, number, source.name, letters, wanted, engine.reading, BATCH_BYTES, {}))
-    run = LiveRun(engine, tuple(inputs.values()), letters, lambda: time.time_ns() // 1000)
+        refused = whole[iri].refused if iri in whole else letters
+        source.open(Reading(engine.key, number, source.name, refused, wanted, engine.reading, BATCH_BYTES, {}))
+    run = LiveRun(engine, (*inputs.values(), again), letters, lambda: time.time_ns() // 1000)
     try:
         while not stop.is_set():
             came = False
+            latest = max(each.greatest for each in inputs.values())
+            for graph in watched:  # before the streams: what was written before an event came holds for it
+                run.take(again, graph.poll(run.kind, latest))
             for iri, source in sources.items():
-                batches = source.poll()
+                batches = [whole[iri].whole(batch) if iri in whole else batch for batch in source.poll()]
                 came |= bool(batches)
                 run.take(inputs[iri], batches)
                 inputs[iri].ended = source.ended
+            for graph in watched:
+                if not graph.read:
+                    run.take(again, graph.poll(run.kind, latest))
             if matches := run.advance():
                 yield matches
             check_runs(engine.state_size, job.options.work)
-            if all(source.ended for source in sources.values()):
+            if all(source.ended for iri, source in sources.items() if iri not in changing):
                 break
             if not came:
                 stop.wait(_PAUSE)
+        if stop.is_set() and _go_on(job):
+            return  # what is not certain yet, the next run tells
         if matches := run.finish():
             yield matches
     except QueryError as error:
         raise QueryError(error.diagnostic, query.lowered.source) from None
 
 
+def _go_on(job: Job) -> bool:
+    """Whether the sources hold what was read, so that a run that is stopped can be begun again."""
+    return all(is_kafka(source) for source in job.sources.values())
+
+
 @contextmanager
 def _writer(job: Job, format: str, target: Target, events: bool) -> Iterator[ResultWriter]:
     if target.topic is not None:
-        messages = MessageWriter(kafka_output(job, target.topic, lasting_name(None), events))
+        name = name_of_topics(job, target.topic)
+        output = kafka_output(job, target.topic, name or lasting_name(None), events)
+        messages = FollowedOutput(output, again=name is not None)
         yield messages
-        messages.close()
+        messages.leave()
         return
     told = shape(job.query, job.options)
     prefixes = dict(job.query.lowered.prefixes)

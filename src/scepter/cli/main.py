@@ -17,6 +17,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from scepter.cli.kernels import choose_kernels
 from scepter.errors import DataError, ScepterError
 
 # Each command stands in the module of its name and brings its own imports: `scepter check` must start without numba or Spark.
@@ -162,4 +163,5 @@ def main() -> None:
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     with suppress(ValueError):  # not in the main thread: whoever calls from there has handlers of its own
         signal.signal(signal.SIGTERM, _terminate)
+    choose_kernels(sys.argv[1:])
     app()

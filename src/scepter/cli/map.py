@@ -21,6 +21,10 @@ def map(
     map: Annotated[
         Path | None, typer.Option("--map", metavar="FILE", help="A mapping in YARRRML or RML. Example: --map readings.yml")
     ] = None,
+    context: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="A JSON-LD context for plain JSON instead. Example: --context doors.jsonld"),
+    ] = None,
     suggest: Annotated[
         bool, typer.Option("--suggest", help="Write a first mapping from a sample of the file instead. Example: --suggest")
     ] = False,
@@ -30,22 +34,24 @@ def map(
     format: Annotated[str, typer.Option(metavar="F", help="trig (default) | nquads. Example: --format nquads")] = "trig",
     time_property: Annotated[
         list[str] | None,
-        typer.Option(metavar="IRI", help="As for scepter run: for mappings that give the time as a triple. Example: "
+        typer.Option(metavar="IRI", help="As for scepter run: where the time is a triple, as under a context. Example: "
                      "--time-property sosa"),
     ] = None,
 ) -> None:  # fmt: skip
-    """Print the events that a mapping makes, as the queries see them; or suggest a mapping."""
+    """Print the events that a mapping or a context makes, as the queries see them; or suggest a mapping."""
     one_of("--format", format, FORMATS)
-    if suggest == (map is not None):
+    if suggest + (map is not None) + (context is not None) != 1:
         raise option_error(
             "bad-option",
-            "scepter map prints what a mapping makes, or suggests one",
-            help="give --map FILE, or --suggest",
+            "scepter map prints what a mapping or a context makes, or suggests a mapping",
+            help="give --map FILE, --context FILE or --suggest",
         )
-    from scepter.cli.mapped import print_mapped, print_suggestion
+    from scepter.cli.mapped import print_in_context, print_mapped, print_suggestion
 
     with _opened(file) as opened:
-        if map is None:
+        if context is not None:
+            print_in_context(opened, file, context, limit, format, time_property)
+        elif map is None:
             print_suggestion(opened, file)
         else:
             print_mapped(opened, file, map, limit, format, time_property)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import itertools
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
+import pyoxigraph as ox
 import typer
 
 from scepter.errors import option_error
+from scepter.lift.context import load_context
 from scepter.lift.load import load_mapping
 from scepter.lift.plain import Quad, plain_quads
 from scepter.lift.reader import MappedReaders
@@ -19,11 +22,15 @@ from scepter.rdf.batch import DeadLetter, EventBatch
 from scepter.rdf.files import HEAD, format_extension
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.nquads import BATCH_BYTES, ReadState
-from scepter.rdf.readers import TABLES, Reading
+from scepter.rdf.readers import TABLES, Lift, Reading
 from scepter.rdf.scanner import term_text
+from scepter.rdf.source import DeadLetterTaker
 from scepter.rdf.terms import PROV, XSD
 from scepter.rdf.times import TimeProperties
 from scepter.timeline import TimeKind, format_instant
+
+Shown = tuple[str, list[str], list[tuple[str, str, str]]]
+"""An event's name, the lines that give its time, and its triples."""
 
 
 def print_suggestion(file: IO[bytes], path: Path) -> None:
@@ -43,30 +50,75 @@ def print_mapped(
     extension = format_extension(path)
     if extension not in (*TABLES, ".parquet"):
         extension = readers.sniff(_peeked(file)) or ".csv"
-    reasons: Counter[str] = Counter()
+    letters = _Unused()
     times = TimeProperties.of(time_property)
-
-    def take(letter: DeadLetter) -> None:
-        place = f"{letter.source}:{letter.line}" if letter.line is not None else letter.source
-        reasons[f"{place}: {letter.reason}"] += 1
-
     if mapping.events is None and not readers.timed(times):
-        quads = plain_quads(file, extension, mapping, str(path), take)
-        lines = nquads(itertools.islice(quads, limit)) if format == "nquads" else trig(itertools.islice(quads, limit))
+        _print_quads(plain_quads(file, extension, mapping, str(path), letters), limit, format)
     else:
         readers.check(times)
-        reader = readers.reader(extension)
-        if reader is None:
-            raise option_error("unknown-format", f"{path}: no rows or documents that a mapping could read")
-        reading = Reading(TermKey.fixed(), 0, str(path), take, None, ReadState(times=times), BATCH_BYTES, {})
-        events = itertools.islice(_events(reader(file, reading)), limit)
-        lines = event_nquads(events) if format == "nquads" else event_trig(events)
-    for line in lines:
+        _print_events(_read(readers, file, path, extension, times, letters), limit, format)
+    letters.tell()
+
+
+def print_in_context(
+    file: IO[bytes], path: Path, context_file: Path, limit: int | None, format: str, time_property: Sequence[str] | None
+) -> None:
+    """The events that a context makes of JSON; its plain triples where nothing says which of them is the time."""
+    readers = load_context(context_file)
+    letters = _Unused()
+    text = file.read()
+    found = _read(readers, io.BytesIO(text), path, ".jsonl", TimeProperties.of(time_property), letters)
+    first = next(found, None)
+    if first is None and time_property is None:
+        quads = ox.parse(readers.laid_out(text), format=ox.RdfFormat.N_QUADS)
+        _print_quads(((str(q.subject), str(q.predicate), str(q.object), _graph(q)) for q in quads), limit, format)
+        typer.echo("no document has a time: these are plain triples; --time-property says which of them is the time", err=True)
+        return
+    _print_events(itertools.chain([] if first is None else [first], found), limit, format)
+    letters.tell()
+
+
+def _graph(quad: ox.Quad) -> str | None:
+    return None if isinstance(quad.graph_name, ox.DefaultGraph) else str(quad.graph_name)
+
+
+class _Unused:
+    """Counts what was not used, by place and reason."""
+
+    def __init__(self) -> None:
+        self._reasons: Counter[str] = Counter()
+
+    def __call__(self, letter: DeadLetter) -> None:
+        place = f"{letter.source}:{letter.line}" if letter.line is not None else letter.source
+        self._reasons[f"{place}: {letter.reason}"] += 1
+
+    def tell(self) -> None:
+        for reason, _ in self._reasons.most_common(10):
+            typer.echo(f"not used: {reason}", err=True)
+        if len(self._reasons) > 10:
+            typer.echo(f"not used: {len(self._reasons) - 10} more", err=True)
+
+
+def _read(
+    lift: Lift, file: IO[bytes], path: Path, extension: str, times: TimeProperties, letters: DeadLetterTaker
+) -> Iterator[Shown]:
+    reader = lift.reader(extension)
+    if reader is None:
+        raise option_error("unknown-format", f"{path}: no rows or documents that a mapping could read")
+    reading = Reading(TermKey.fixed(), 0, str(path), letters, None, ReadState(times=times), BATCH_BYTES, {})
+    return _events(reader(file, reading))
+
+
+def _print_events(events: Iterable[Shown], limit: int | None, format: str) -> None:
+    some = itertools.islice(events, limit)
+    for line in event_nquads(some) if format == "nquads" else event_trig(some):
         typer.echo(line)
-    for reason, _ in reasons.most_common(10):
-        typer.echo(f"not used: {reason}", err=True)
-    if len(reasons) > 10:
-        typer.echo(f"not used: {len(reasons) - 10} more", err=True)
+
+
+def _print_quads(quads: Iterable[Quad], limit: int | None, format: str) -> None:
+    some = itertools.islice(quads, limit)
+    for line in nquads(some) if format == "nquads" else trig(some):
+        typer.echo(line)
 
 
 def _peeked(file: IO[bytes]) -> bytes:
@@ -74,17 +126,16 @@ def _peeked(file: IO[bytes]) -> bytes:
     return found
 
 
-Shown = tuple[str, list[str], list[tuple[str, str, str]]]
-"""An event's name, the lines that give its time, and its triples."""
-
-
 def _events(batches: Iterable[EventBatch]) -> Iterator[Shown]:
-    number = 0
+    number, before = 0, ""
     for batch in batches:
         for event in range(batch.events):
             number += 1
             at = int(batch.name_at[event])
             name = f"_:e{number}" if at < 0 else term_text(batch.buffer, at)
+            if name == before:  # two events of one name in a row would be read as one
+                name = f"_:e{number}"
+            before = name
             rows = range(int(batch.first[event]), int(batch.first[event + 1]))
             columns = (batch.subject_at, batch.predicate_at, batch.object_at)
             triples = [tuple(term_text(batch.buffer, int(column[row])) for column in columns) for row in rows]

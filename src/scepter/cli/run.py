@@ -26,9 +26,10 @@ from scepter.cli.options import (
 )
 from scepter.cli.query import load_queries
 from scepter.cli.target import parse_target
+from scepter.cli.versions import check_versions, reloaded, split_versions
 from scepter.io.writers import FORMATS
-from scepter.kafka.address import is_kafka
 from scepter.runtime.options import FUTURE
+from scepter.runtime.versions import varying
 
 
 def run(
@@ -79,6 +80,22 @@ def run(
             metavar="FILE", help="Schema for entailment, in every language. Repeatable. Example: --ontology schema.ttl"
         ),
     ] = None,
+    versions: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="IRI=SOURCE",
+            help="RSEP-QL: a background graph that varies; each event of SOURCE is the whole graph from its time on. "
+            "Repeatable. Example: --versions http://example/roads=roads.trig",
+        ),
+    ] = None,
+    reload_background: Annotated[
+        bool,
+        typer.Option(
+            "--reload-background",
+            help="With --follow, RSEP-QL: read --background files again when they change; what they say then holds from the "
+            "next instant on. Example: --reload-background",
+        ),
+    ] = False,
     define: Define = None,
     language: Language = None,
     policy: Annotated[
@@ -275,7 +292,8 @@ def run(
         typer.Option(
             "--follow",
             help="Keep running on unbounded sources: a folder that files are put into, a file that grows, - (stdin), a FIFO, "
-            "tcp://host:port; answers come as they are certain. Without it the input is read to its end. Example: --follow",
+            "tcp://host:port, kafka://…; answers come as they are certain. Without it the input is read to its end. "
+            "Example: --follow",
         ),
     ] = False,
     checkpoint: Annotated[
@@ -316,6 +334,10 @@ def run(
     chosen = one_of("--format", format, FORMATS) if format is not None else _default_format(output)
     target = parse_target(output, chosen)
     query = load_queries(query_file, language, define or ())
+    static = assign_background(background or [], [graph.iri.value for graph in (*query.lowered.graphs, *query.lowered.static)])
+    changing = split_versions(query.lowered, versions or [], static)
+    check_versions(engine, asked, changing, reload=reload_background)
+    query = varying(query, [*changing, *(reloaded(static) if reload_background else ())])
     about = Insight(diagnose, event, key_terms(key or []), report).checked(query)
     options = run_options(
         query.lowered,
@@ -343,10 +365,10 @@ def run(
     sources, warnings = assign_streams(query, split_streams(query, stream or []))
     if streams is not None:
         sources |= dict(streams_of_folder(query, streams, list(sources)))
+    sources |= changing
     for warning in warnings:
         typer.echo(warning, err=True)
     lifts = assign_maps(query, map or [], context or [], sources, options.times)
-    static = assign_background(background or [], [graph.iri.value for graph in (*query.lowered.graphs, *query.lowered.static)])
     schemas = existing_all("--ontology", ontology or [])
     inputs = [
         *query_file,
@@ -357,11 +379,8 @@ def run(
     ]
     check_outputs({"--output": target.path, "--dead-letter": dead_letter, "--report": report}, inputs)
     if engine == AUTO:
-        # a topic is followed by Spark, with its offsets in the checkpoint
-        asking = asked.given if any(is_kafka(source) for source in sources.values()) else asked.spark
-        choice = choose_engine(
-            asking, sources.values(), stay=diagnose or report is not None or follow or options.assign_time is not None
-        )
+        here = diagnose or report is not None or follow or options.assign_time is not None or bool(changing)
+        choice = choose_engine(asked.spark, sources.values(), stay=here)
         engine = choice.engine
         typer.echo(choice.line(), err=True)
     check_again(engine, sources, diagnose=diagnose)
@@ -383,6 +402,7 @@ def run(
             checkpoint=checkpoint,
             trigger=interval,
             max_events=max_events,
+            reload=reload_background,
         )
         if follow and engine == "local":
             from scepter.cli.follow_local import run_following_here

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from scepter.cases.model import Case
 from scepter.cases.nquads import case_nquads
+from scepter.cases.query import query_of
 from scepter.cli.inputs import assign_streams
 from scepter.cli.options import run_options
 from scepter.errors import ScepterError, option_error
@@ -24,7 +25,6 @@ from scepter.rdf.source import DeadLetterTaker
 from scepter.rdf.times import TimeProperties
 from scepter.runtime.matches import Match
 from scepter.runtime.notices import Notices, received
-from scepter.runtime.queries import parse
 from scepter.runtime.spark.answers import faults_told, ordered_answers
 from scepter.runtime.spark.folder import list_files
 from scepter.runtime.spark.identity import Identity
@@ -169,7 +169,7 @@ def check_followed(sources: Mapping[str, str]) -> None:
 
 def run_case(spark: SparkSession, case: Case) -> list[Match]:
     """The matches of a case's query, its streams written to files first."""
-    query = parse(case.query, case.language, str(case.path))
+    query = query_of(case)
     given: dict[str, Any] = {name.replace("-", "_"): value for name, value in case.options.items()}
     options = run_options(query.lowered, **given)
     with tempfile.TemporaryDirectory(prefix="scepter-") as folder:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import uuid
 from dataclasses import dataclass
@@ -44,6 +45,15 @@ def kafka_output(job: Job, topic: Address, name: str, events: bool) -> KafkaOutp
 
     partitions(topic)  # raises if there is no such topic
     return KafkaOutput(topic, name, job.query.text, shape(job.query, job.options), events=events)
+
+
+def name_of_topics(job: Job, topic: Address) -> str | None:
+    """The name of a run in this process between topics, made of the query and the topics: such a run reads what was read
+    before it again. None where a source is no topic, and a second run reads something else."""
+    if not all(is_kafka(source) for source in job.sources.values()):
+        return None
+    read = sorted((iri, parse_address(source).name) for iri, source in job.sources.items())
+    return hashlib.blake2b(repr((job.query.text, read, topic.name)).encode(), digest_size=16).hexdigest()
 
 
 def lasting_name(checkpoint: Path | None) -> str:

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias
 import pyarrow as pa
 
 from scepter.errors import DataError, option_error
-from scepter.io.mapped import MappedEvents, as_rows
+from scepter.io.mapped import MappedEvents, as_rows, as_table
 from scepter.io.sources import open_source
 from scepter.rdf.batch import DeadLetter, EventBatch
 from scepter.rdf.formats import GraphEvent, events_to_batch
@@ -20,8 +20,11 @@ from scepter.rdf.nquads import BATCH_BYTES, ReadState
 from scepter.rdf.readers import Lift, Reading, read_table
 from scepter.rdf.source import DeadLetterTaker, EventSource, Progress
 from scepter.rdf.terms import IRI, Literal
+from scepter.rdf.times import TimeProperties
+from scepter.runtime.maps import ContextGiven, MapGiven, lifts_of
 from scepter.runtime.push import Event
 from scepter.runtime.queries import Query
+from scepter.runtime.versions import graph_of, named_versions, varying
 
 Given: TypeAlias = Any
 """A file, glob or folder (str or Path), events (an iterable of `Event`), or a table (pandas, polars, Arrow)."""
@@ -51,10 +54,28 @@ def given_streams(query: Query, streams: Given, lifts: Mapping[str, Lift] | None
             stream = next(s for s in query.lowered.streams if s.iri.value == iri)
             raise option_error(
                 "missing-stream",
-                f"the query reads stream {stream.alias or f'<{iri}>'}, and nobody gave it",
+                f"the query reads stream {stream.alias or f'<{iri}>'}, and none was given",
                 help=f"add it to streams: {{{stream.alias or iri!r}: …}}",
             )
     return sources
+
+
+def given_run(
+    query: Query, streams: Given, versions: Given, map: MapGiven, context: ContextGiven, times: TimeProperties
+) -> tuple[Query, dict[str, EventSource]]:
+    """A query as its run takes it, with its graphs that vary (`versions`: from each graph to the source of its versions), and
+    the sources of its streams and versions, by their IRIs."""
+    if not versions:
+        return query, given_streams(query, streams, lifts_of(query, map, stream_names(query, streams), times, context))
+    if not isinstance(versions, Mapping):
+        what = type(versions).__name__
+        raise option_error("versions", f"versions are given as a {what}", help="give a dict, from each graph to its versions")
+    if not isinstance(streams, Mapping):
+        streams = {_only_stream(query, streams): streams}
+    changing = varying(query, named_versions(versions))
+    graphs = {graph_of(query.lowered, name).value: source for name, source in versions.items()}
+    every = {**streams, **graphs}
+    return changing, given_streams(changing, every, lifts_of(changing, map, stream_names(changing, every), times, context))
 
 
 def stream_names(query: Query, streams: Given) -> list[str]:
@@ -88,10 +109,17 @@ def open_given(given: Given, name: str, iri: str, lift: Lift | None = None) -> E
         return source
     if (table := _as_table(given, name)) is not None:
         plain = lift is None or set(table.column_names) >= _EVENTS
+        if plain and not set(table.column_names) & _EVENTS:
+            raise option_error(
+                "table-columns",
+                f"the table of the stream {name} has the columns {', '.join(table.column_names)}: nothing says how its rows "
+                "become events",
+                help="give map=, a mapping for its columns; scepter map FILE --suggest writes a first one",
+            )
         return TableSource(name, table) if plain else MappedEvents(name, table, lift, iri)  # type: ignore[arg-type]
     if lift is not None and isinstance(given, Sequence) and given and not any(isinstance(each, Event) for each in given):
         return MappedEvents(name, as_rows(given), lift, iri)
-    if isinstance(given, Event) or not isinstance(given, Iterable):
+    if isinstance(given, (Event, Mapping, bytes)) or not isinstance(given, Iterable):
         what = "one event" if isinstance(given, Event) else f"a {type(given).__name__}"
         raise option_error("streams", f"the stream {name} is given as {what}", help=_OUGHT)
     events = list(given)
@@ -112,13 +140,10 @@ def _as_table(given: Given, name: str) -> Any:
             help="run it where it is: scepter.run(query, spark, streams)",
         )
     try:
-        if isinstance(given, pa.Table) or hasattr(given, "__arrow_c_stream__"):
-            return _in_plain_types(pa.table(given))
-        if hasattr(given, "to_records"):  # pandas before it spoke Arrow
-            return pa.Table.from_pandas(given, preserve_index=False)
-    except (pa.ArrowException, TypeError, ValueError) as error:
-        raise option_error("streams", f"the stream {name} is no table that Arrow can read: {error}", help=_OUGHT) from None
-    return None
+        table = as_table(given)
+        return None if table is None else _in_plain_types(table)
+    except (ValueError, pa.ArrowException) as error:
+        raise option_error("streams", f"the stream {name} is no table of events: {error}", help=_OUGHT) from None
 
 
 def _in_plain_types(table: Any) -> Any:

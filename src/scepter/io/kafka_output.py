@@ -6,12 +6,15 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 from scepter.errors import nearest, option_error
 from scepter.io.results import Match, Shape, record
-from scepter.kafka.address import Address
-from scepter.kafka.transactions import Mark, Outgoing, Transactions
+from scepter.kafka.address import EARLIEST, Address
+from scepter.kafka.messages import read_span
+from scepter.kafka.topic import spans_of
+from scepter.kafka.transactions import ID_HEADER, Mark, Outgoing, Transactions
 from scepter.rdf.terms import IRI, BlankNode, Literal, Term
 
 _AT_ONCE: Final = 10_000
@@ -77,9 +80,22 @@ class KafkaOutput:
             self.transactions.write(messages, marks)
         return len(messages)
 
+    def written(self) -> Counter[str]:
+        """What the topic holds of this query's matches, by their ids without the numbers behind them."""
+        found: Counter[str] = Counter()
+        for span in spans_of(replace(self._address, start=EARLIEST)):
+            for hand in read_span(self._address, span):
+                ids = (value for each in hand for name, value in each.headers() or () if name == ID_HEADER)
+                found.update(_bare(id.decode()) for id in ids)
+        return found
+
     def close(self) -> None:
         """Leave the broker."""
         self.transactions.close()
+
+
+def _bare(id: str) -> str:
+    return id.partition("-")[0]
 
 
 class MessageWriter:
@@ -108,6 +124,40 @@ class MessageWriter:
     def _flush(self) -> None:
         self._output.write(self._waiting)
         self._waiting = []
+
+
+class FollowedOutput:
+    """Writes the matches of a followed run in this process, those of a step in a transaction. A run that begins `again` with
+    topics that an earlier one has read finds its matches again: those that are written are left out, by their ids."""
+
+    def __init__(self, output: KafkaOutput, *, again: bool) -> None:
+        self._output = output
+        self._written = output.written() if again else Counter[str]()
+
+    def write(self, match: Match) -> None:
+        """Write one match."""
+        self.write_all([match])
+
+    def write_all(self, matches: Sequence[Match]) -> None:
+        """Write the matches of a step."""
+        fresh = list(self._output.outgoing(matches))
+        if self._written:
+            fresh = [message for message in fresh if not self._is_written(_bare(message.id))]
+        if fresh:
+            self._output.transactions.write(fresh, ())
+
+    def _is_written(self, id: str) -> bool:
+        if not self._written[id]:
+            return False
+        self._written[id] -= 1
+        return True
+
+    def close(self) -> None:
+        """Nothing is held back."""
+
+    def leave(self) -> None:
+        """Leave the broker."""
+        self._output.close()
 
 
 class BatchOutput:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO, Final, Protocol
 
 from scepter.errors import OptionError, nearest, option_error
+from scepter.io.kafka_live import follow_kafka
 from scepter.rdf.batch import DeadLetter, EventBatch
 from scepter.rdf.files import KNOWN, format_extension, format_of, read_file
 from scepter.rdf.nquads import NQuadsReader
@@ -226,7 +227,7 @@ def open_socket(spec: str, lift: Lift | None) -> LiveSource:
     return PipeLive(spec, opened)
 
 
-LIVE: Final[dict[str, Callable[[str, Lift | None], LiveSource]]] = {"tcp": open_socket}
+LIVE: Final[dict[str, Callable[[str, Lift | None], LiveSource]]] = {"kafka": follow_kafka, "tcp": open_socket}
 """Live sources by the scheme of SOURCE, `tcp` for `tcp://…`."""
 
 
@@ -236,7 +237,11 @@ def open_live(spec: str, lift: Lift | None = None) -> LiveSource:
     if separator:
         if scheme not in LIVE:
             close = nearest(scheme, LIVE)
-            hint = f"did you mean {close}://?" if close else "take --engine spark, or a file, a folder, a FIFO, - or tcp://"
+            hint = (
+                f"did you mean {close}://?"
+                if close
+                else "take --engine spark, or a file, a folder, a FIFO, -, kafka:// or tcp://"
+            )
             raise option_error("unknown-scheme", f"{spec} cannot be followed in this process", help=hint)
         return LIVE[scheme](spec, lift)
     path = Path(spec)

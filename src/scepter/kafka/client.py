@@ -18,6 +18,7 @@ Client: TypeAlias = Any
 _ANSWER: Final = 15.0
 """Seconds that a broker has to answer a question before anything was read."""
 NO_BROKER: Final = "no-broker"
+DELETED: Final = "messages-deleted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,8 +178,17 @@ def deleted(address: Address, partition: int, offset: int) -> DataError:
     """The error for messages that were deleted between planning and reading."""
     return DataError(
         Diagnostic(
-            "messages-deleted",
+            DELETED,
             f"{address.place(partition, offset)}: messages from here on were deleted before they were read",
             help="keep messages longer (the topic's retention), and start the run again: it goes on with those that are left",
         )
+    )
+
+
+def recreated(address: Address, partition: int, done: int, high: int, help: str) -> OptionError:
+    """The error for a topic that was made anew while it was read."""
+    return option_error(
+        "topic-changed",
+        f"{address.name} partition {partition} ends at offset {high}, and the run that goes on has read up to {done}",
+        help=f"the topic was made anew: {help}",
     )

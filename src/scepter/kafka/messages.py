@@ -21,7 +21,8 @@ AT_ONCE: Final = 10_000
 _WAIT: Final = 0.02
 """A consumer waits so long for a full hand of messages: it gives what it has only then."""
 _KEPT: Final = 8
-_CONSUMERS: Final[dict[tuple[int, Address], Client]] = {}
+_CONSUMERS: Final[dict[tuple[int, Address], list[Client]]] = {}
+"""Consumers that nobody uses, by process and address."""
 
 Clock: TypeAlias = Callable[[], float]
 
@@ -33,6 +34,7 @@ class Message(Protocol):
     def partition(self) -> int: ...  # noqa: D102
     def offset(self) -> int: ...  # noqa: D102
     def timestamp(self) -> tuple[int, int]: ...  # noqa: D102
+    def headers(self) -> list[tuple[str, bytes]] | None: ...  # noqa: D102
     def error(self) -> Any: ...  # noqa: D102
 
 
@@ -82,16 +84,16 @@ def read_span(address: Address, span: Span, clock: Clock = time.monotonic) -> It
 
 def _taken(address: Address) -> Client:
     """A consumer of this process: to connect takes longer than to read a short span."""
-    found = _CONSUMERS.pop((os.getpid(), address), None)
-    return consumer(address) if found is None else found
+    idle = _CONSUMERS.get((os.getpid(), address))
+    return idle.pop() if idle else consumer(address)
 
 
 def _give_back(address: Address, reading: Client) -> None:
-    place = (os.getpid(), address)
-    if place in _CONSUMERS or len(_CONSUMERS) >= _KEPT:
-        reading.close()
+    idle = _CONSUMERS.setdefault((os.getpid(), address), [])
+    if len(idle) < _KEPT and len(_CONSUMERS) <= _KEPT:
+        idle.append(reading)
     else:
-        _CONSUMERS[place] = reading
+        reading.close()
 
 
 def merged(address: Address, spans: Iterable[Span]) -> Iterator[list[Message]]:

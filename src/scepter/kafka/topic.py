@@ -9,6 +9,7 @@ from scepter.kafka.address import Address
 from scepter.kafka.client import Bounds, bounds, partitions, starts
 from scepter.kafka.messages import Span, read_span
 from scepter.kafka.payloads import Payloads, looks_like, unknown_format
+from scepter.rdf.batch import DeadLetter
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.nquads import BATCH_BYTES, ReadState
 from scepter.rdf.readers import Lift, Reading
@@ -37,6 +38,12 @@ def spans_of(address: Address) -> list[Span]:
     now = held(address)
     begin = starts(address, now)
     return [Span(number, begin[number], each.high) for number, each in now.items() if begin[number] < each.high]
+
+
+def skipped(address: Address, partition: int, begin: int, low: int) -> DeadLetter:
+    """What is told of messages that were deleted before they were read."""
+    reason = f"deleted before they were read: the messages up to offset {low - 1}"
+    return DeadLetter(address.place(partition, begin), None, reason)
 
 
 def told_by(

@@ -16,6 +16,7 @@ from scepter.algebra.patterns import Node as TermNode
 from scepter.algebra.patterns import TriplePattern
 from scepter.errors import DataError, Diagnostic
 from scepter.kernel.container import Arrays
+from scepter.kernel.gap_join.join import GapJoined
 from scepter.kernel.operator import Operator, Stateless, Until
 from scepter.kernel.rounds import Anew, Consequences
 from scepter.kernel.rows import (
@@ -42,8 +43,9 @@ from scepter.physical.nodes import Node, Schema
 from scepter.rdf.hashing import TermKey, term_id
 from scepter.rdf.terms import IRI, BlankNode, Literal
 
-_STRETCH = 256
-"""So many instants are derived together."""
+_STRETCH, _LONGEST_STRETCH = 256, 1 << 14
+"""So many instants are derived together, at first and at most: a stretch that went through makes the next one longer, one that
+had to be taken back shorter."""
 _ROUND = 25
 """What a round of rules over the background counts for."""
 _AGAIN = 5
@@ -97,10 +99,11 @@ class Deriving:
         self._width = len(node.schema.variables)
         self._most = most
         self._texts = texts
+        self._stretch = _STRETCH
         entailed = Consequences(schema, key, texts) if schema else None
         self._templates = [Template(rule, key, texts, entailed, graphs=node.graphs) for rule in node.rules]
         self._operators = [(each, operator_of(each)) for each in node.inner]
-        self._joins = [operator for _, operator in self._operators if isinstance(operator, TimeJoined | Anew)]
+        self._joins = [operator for _, operator in self._operators if isinstance(operator, TimeJoined | GapJoined | Anew)]
         self._again = any(isinstance(operator, Anew) for _, operator in self._operators)
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
@@ -111,10 +114,11 @@ class Deriving:
             new = Seen(5).new(_told(made))
             return self._standing(made, new).by_end()
         instants = np.unique(np.concatenate([rows.end for rows in inputs]))
-        found, low = [], 0
-        for high in [*range(_STRETCH, len(instants), _STRETCH), len(instants)]:
-            found += self._derive(inputs, instants[low:high])
-            low = high
+        found, low = list[Rows](), 0
+        while low < len(instants):
+            some = instants[low : low + self._stretch]
+            found += self._derive(inputs, some)
+            low += len(some)
         return concat(found, self._width)
 
     def _standing(self, made: Rows, new: Mask) -> Rows:
@@ -138,10 +142,12 @@ class Deriving:
         except DisorderedError:
             for join in self._joins:
                 join.reopen()
-            half = len(instants) // 2
+            half = self._stretch = len(instants) // 2
             return self._derive(inputs, instants[:half]) + self._derive(inputs, instants[half:])
         for join in self._joins:
             join.close_rounds()
+        if len(instants) == self._stretch:
+            self._stretch = min(4 * self._stretch, _LONGEST_STRETCH)
         return [found]
 
     def _rounds(self, parts: Sequence[Rows]) -> Rows:
@@ -234,21 +240,26 @@ class _Counts:
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._at: dict[int, int] = {}
+        self._ends: Int64 = np.empty(0, np.int64)
+        self._at: Int64 = np.empty(0, np.int64)
         self._again = 0
         self.rounds = 0
 
     def exceeded(self, rows: Rows) -> str | None:
         """Where it is too much with these, in words. Much may follow from the background, but no chain of so many steps."""
-        ends, counts = np.unique(rows.end, return_counts=True)
-        for end, count in zip(ends.tolist(), counts.tolist(), strict=True):
-            self._at[end] = self._at.get(end, 0) + count
-            if end == TIMELESS[1]:
-                if self.rounds * _ROUND > self._most:
-                    return f"over the background: {self.rounds} rounds"
-            elif self._at[end] > self._most:
-                return f"at {end}: more than {self._most} triples at one instant"
-        return None
+        ends, counts = np.unique(np.concatenate([self._ends, rows.end]), return_counts=True)
+        counts[np.searchsorted(ends, self._ends)] += self._at - 1
+        self._ends, self._at = ends, counts
+        if len(ends) and ends[0] == TIMELESS[1]:
+            if self.rounds * _ROUND > self._most:
+                return f"over the background: {self.rounds} rounds"
+            ends, counts = ends[1:], counts[1:]
+        many = np.flatnonzero(counts > self._most)
+        return f"at {ends[many[0]]}: more than {self._most} triples at one instant" if len(many) else None
+
+    def _told(self, end: int) -> int:
+        place = int(np.searchsorted(self._ends, end))
+        return int(self._at[place]) if place < len(self._ends) and self._ends[place] == end else 0
 
     def asked_again(self, made: Rows) -> str | None:
         """Where operators are asked anew in each round: such a rule that derives a triple a round takes time cubic in them, and
@@ -256,10 +267,10 @@ class _Counts:
         if not len(made):
             return None
         end = int(made.end[-1])
-        self._again += self._at.get(end, 0) if self.rounds else 0
+        self._again += self._told(end) if self.rounds else 0
         if self._again <= _AGAIN * self._most:
             return None
-        return f"at {end}: one by one, {self._at.get(end, 0)} triples at one instant"
+        return f"at {end}: one by one, {self._told(end)} triples at one instant"
 
 
 def _endless(rule: DerivedRule, where: str) -> DataError:

@@ -9,6 +9,7 @@ import numpy as np
 
 from scepter.algebra.expressions import Variable
 from scepter.algebra.scope import mentioned_variables
+from scepter.kernel.arithmetic import Column, calculated, can_calculate, written
 from scepter.kernel.conditions import Conditions
 from scepter.kernel.operator import Stateless, Until
 from scepter.kernel.rows import Int64, Rows, concat
@@ -56,6 +57,7 @@ class Extend(Stateless):
         used = mentioned_variables(node.expression)
         self._used = np.array([i for i, name in enumerate(self._names) if name in used], np.int64)
         self._expression = compile_expression(node.expression)
+        self._numbers = node.expression if can_calculate(node.expression) else None
         self._key, self._texts, self._context = key, texts, context
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
@@ -64,18 +66,32 @@ class Extend(Stateless):
         width = rows.width
         if self._copied >= 0:
             return rows.columns((*range(width), self._copied))
+        wide = rows.columns((*range(width), -1))
+        rest = np.arange(len(rows))
+        if self._numbers is not None and len(rows):
+            amounts = calculated(self._numbers, rows, self._names, self._texts)
+            told = np.flatnonzero(~amounts.is_open)
+            _put(wide, told, written(amounts.take(told), self._key, self._texts))
+            rest = np.flatnonzero(amounts.is_open)
+        if len(rest):
+            _put(wide, rest, self._by_terms(rows if len(rest) == len(rows) else rows.take(rest)))
+        return wide
+
+    def _by_terms(self, rows: Rows) -> Column:
         first, where = distinct(np.ascontiguousarray(rows.ids[:, self._used])) if len(self._used) else _alike(len(rows))
         made = encoded([self._value(rows, row) for row in first.tolist()], self._key, self._texts)
-        wide = rows.columns((*range(width), -1))
-        wide.ids[:, width], wide.refs[:, width] = made[0][where], made[1][where]
-        wide.number[:, width], wide.scale[:, width] = made[2][where], made[3][where]
-        return wide
+        return made[0][where], made[1][where], made[2][where], made[3][where]
 
     def _value(self, rows: Rows, row: int) -> Term | None:
         try:
             return self._expression(decoded(rows, self._names, row, self._texts), self._context)
         except ExpressionError:
             return None  # SPARQL: an error leaves the variable unbound
+
+
+def _put(wide: Rows, rows: Int64, column: Column) -> None:
+    """Fill the last column of some rows."""
+    wide.ids[rows, -1], wide.refs[rows, -1], wide.number[rows, -1], wide.scale[rows, -1] = column
 
 
 class RowExtend(Stateless):

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from scepter.kernel.programs import _BOOLEAN, _FAILED, _OPEN, FALSE, TRUE, UNDECIDED, Programs, decide, run_program, stack
 from scepter.kernel.solutions import Float64, Int8, UInt64
-from scepter.rdf.hashing import pointer
+from scepter.rdf.words import pointer
 
 BLOCK = 32
 NEXT, ANY, STRICT, BEFORE = 0, 1, 2, 3

@@ -115,6 +115,21 @@ class Texts:
         """What terms that `append` took are told by in columns."""
         return self._live.read(refs, key, numbers=numbers)
 
+    def endings(self, refs: Int64, names: Sequence[bytes]) -> Int64:
+        """Of numbers, which of some endings the text at each ref has; the number of endings where it has none of them.
+
+        >>> texts = Texts()
+        >>> texts.endings(texts.append(['"1"^^<a>', '"2"^^<b>']), [b'"^^<b>']).tolist()
+        [1, 0]
+        """
+        fixed = refs >= FIXED
+        if not fixed.any():
+            return self._live.endings(refs, names)
+        found = np.empty(len(refs), np.int64)
+        found[fixed] = self._fixed.endings(refs[fixed] - FIXED, names)
+        found[~fixed] = self._live.endings(refs[~fixed], names)
+        return found
+
     def known(self, ref: int, id: int) -> Term:
         """The term at a ref, which is decoded once however often its id comes."""
         term = self._by_id.get(id)

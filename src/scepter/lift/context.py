@@ -52,7 +52,8 @@ class ContextReaders:
         """The triples of some documents as N-Quads."""
         messages = JsonMessages(self.name, lambda letter: None, DEFAULT, self.text)
         found = json_documents(io.BytesIO(text), self.name, lambda letter: None)
-        return b"".join(messages.read(json.dumps(each).encode(), None) for some in found for _, each in some)
+        read = (messages.read(json.dumps(each).encode(), None) for some in found for _, each in some)
+        return b"".join(line for text in read for line in text.splitlines(keepends=True) if not line.startswith(b"VERSION"))
 
     def documents(self, documents: Iterable[Document], reading: Reading) -> Iterator[EventBatch]:
         """The events of documents that were read already."""

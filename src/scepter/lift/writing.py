@@ -12,10 +12,11 @@ import numpy as np
 from numba import njit
 
 from scepter.rdf.batch import NOT_A_NUMBER
-from scepter.rdf.hashing import hash_bytes, pointer
+from scepter.rdf.hashing import hash_bytes
 from scepter.rdf.lexing import LF
 from scepter.rdf.numerals import DATE_TIME, DATE_TIME_STAMP, INTEGER, STRING_TYPE, instant_of, number_of
 from scepter.rdf.putting import IN_LABEL, NOT_IN_IRI, WHOLE_IRI, put
+from scepter.rdf.words import pointer
 
 WRITTEN, ABSENT, BAD_IRI, RELATIVE_IRI, ILL_TYPED = range(5)
 """What became of a value."""

@@ -66,6 +66,8 @@ class Lowered:
     """The classes and properties that descriptions of events use."""
     names: tuple[str | None, ...] = (None,)
     """What each query is called (REGISTER), by its number in matches."""
+    versions: tuple[IRI, ...] = ()
+    """Of its streams, those of the versions of graphs that vary."""
     languages: tuple[str, ...] = ()
     """The languages of the queries that were put together; empty for one file."""
 

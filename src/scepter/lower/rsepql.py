@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TypeVar, assert_never
 
 from scepter.algebra.patterns import Pattern, Project
@@ -11,18 +11,16 @@ from scepter.algebra.scope import in_scope
 from scepter.algebra.windows import EventPattern, Landmark, Policy, RelationToStream, Report, TimeWindow, WindowedQuery
 from scepter.errors import Diagnostic, Severity, Source, Span, nearest, query_error
 from scepter.lower.circles import refuse_circle
-from scepter.lower.dialects import Reading, as_sparkwave, check_mixture, notes_of
+from scepter.lower.dialects import check_mixture, notes_of
 from scepter.lower.result import Lowered, NamedGraph
 from scepter.lower.rsepql_events import Events
 from scepter.lower.rsepql_patterns import Checked, WindowedGroups, template_triple, unbound_column
 from scepter.lower.rsepql_windows import Windows, lower_policy
-from scepter.lower.sparkwave import lower_sparkwave
 from scepter.lower.subselect import lower_subselect
 from scepter.lower.times import carry_times
 from scepter.rdf.terms import IRI
 from scepter.syntax import rsepql_tree as syntax
 from scepter.syntax import tree
-from scepter.syntax.sparkwave_tree import SparkwaveDocument
 
 C = TypeVar("C", syntax.PolicyClause, syntax.ReportClause)
 
@@ -31,9 +29,6 @@ def lower_rsepql(document: syntax.RsepqlDocument, source: Source) -> Lowered:
     """The program of an RSEP-QL file. Raises QueryError (without a source)."""
     for query in document.queries:
         check_mixture(query)
-        reading = as_sparkwave(query)
-        if reading is not None:
-            return _as_sparkwave(document, query, reading, source)
     lowered = [_QueryLowering(query) for query in document.queries]
     queries = tuple(each.lower() for each in lowered)
     _check_registered(document.queries, queries)
@@ -54,19 +49,6 @@ def lower_rsepql(document: syntax.RsepqlDocument, source: Source) -> Lowered:
         asks=any(isinstance(q.result, Ask) for q in queries),
         names=tuple(None if q.register is None else q.register.name.iri.value for q in document.queries),
     )
-
-
-def _as_sparkwave(document: syntax.RsepqlDocument, query: syntax.RsepqlQuery, reading: Reading, source: Source) -> Lowered:
-    """A query that only Sparkwave's operators answer; alone, since a file is in one language."""
-    if len(document.queries) > 1:
-        raise query_error(
-            "mixed-dialects",
-            f"{reading.note.message}: such a query stands alone in its file",
-            reading.note.span,
-            help="give the other queries files of their own",
-        )
-    read = lower_sparkwave(SparkwaveDocument((reading.query,), (), (), document.prefixes), source)
-    return replace(read, warnings=(reading.note, *read.warnings))
 
 
 def _check_registered(written: tuple[syntax.RsepqlQuery, ...], queries: tuple[WindowedQuery, ...]) -> None:
@@ -118,14 +100,12 @@ class _QueryLowering:
         self._check_graphs()
         self._warn_unused(events)
         self._warn_unbounded(events)
-        register = self.query.register
-        named = register.operator if register is not None and register.operator is not None else "ISTREAM"
         return WindowedQuery(
             result,
             self.windows.declared,
             carry_times(pattern),
             tuple(events.matched),
-            RelationToStream[named],
+            self._output(),
             self._report(),
             tuple(dict.fromkeys(c.graph.iri for c in self._from_graphs(named=False))),
             tuple(dict.fromkeys(c.graph.iri for c in self._from_graphs(named=True))),
@@ -158,6 +138,19 @@ class _QueryLowering:
         if len(found) > 1:
             raise query_error("duplicate-clause", f"{word} stands twice in the query", found[1].span)
         return found[0] if found else None
+
+    def _output(self) -> RelationToStream:
+        """What REGISTER or the word behind SELECT or CONSTRUCT says; both may say it, not two things."""
+        register, behind = self.query.register, self.query.operator
+        word = None if register is None else register.operator
+        if behind is not None and word not in (None, behind.word):
+            raise query_error(
+                "duplicate-clause",
+                f"REGISTER {word} and {behind.word}: a query has one of them",
+                behind.span,
+                help="leave one out",
+            )
+        return RelationToStream[word or (behind.word if behind is not None else "ISTREAM")]
 
     def _report(self) -> Report:
         clause = self._clause(syntax.ReportClause, "REPORT ON")

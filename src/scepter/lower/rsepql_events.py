@@ -8,7 +8,7 @@ from typing import assert_never
 from scepter.algebra.expressions import Expression, Variable
 from scepter.algebra.patterns import Match
 from scepter.algebra.scope import certain, in_scope
-from scepter.algebra.windows import Earliest, EventPattern, Followed, ItemScan, Latest, Policy, hidden_names, scans
+from scepter.algebra.windows import CountWindow, Earliest, EventPattern, Followed, ItemScan, Latest, Policy, hidden_names, scans
 from scepter.errors import nearest, query_error
 from scepter.lower.expressions import Clause, Place
 from scepter.lower.result import NamedGraph
@@ -83,6 +83,7 @@ class Events:
                     help="give one of them another label",
                 )
             window = windows.use(clause.window, "EVENT ON")
+            _refuse_counted(clause, windows)
             groups = _EventGroups(_EventBody(clause.label), clause.label)
             events.scans[clause.label] = ItemScan(clause.label, window, groups.group(clause.group))
             events.graphs += groups.graphs
@@ -141,3 +142,14 @@ class Events:
             raise query_error("unknown-event", f"no event is called {label.label}", label.span, help=advice)
         self.used.add(label.label)
         return self.scans[label.label]
+
+
+def _refuse_counted(clause: syntax.EventDeclaration, windows: Windows) -> None:
+    extent = next(window.extent for window in windows.declared if window.name == clause.window.iri)
+    if isinstance(extent, CountWindow):
+        raise query_error(
+            "counted-window",
+            f"EVENT ON {clause.window.iri}: event patterns look at windows of time, and this one counts",
+            clause.window.span,
+            help="write [RANGE d STEP d] or [LND t] for the window; SPAseq's WITHIN n EVENTS counts events in a pattern",
+        )

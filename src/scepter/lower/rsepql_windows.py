@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from scepter.algebra.query import Stream
-from scepter.algebra.windows import Landmark, Policy, StreamWindow, TimeWindow
+from scepter.algebra.windows import CountWindow, Landmark, Policy, StreamWindow, TimeWindow
 from scepter.errors import QueryError, Span, nearest, query_error
 from scepter.rdf.terms import IRI, XSD, Literal
 from scepter.syntax import rsepql_tree as syntax
@@ -79,10 +79,16 @@ def _nearest(name: str, known: Iterable[str]) -> str | None:
     return None if close is None else parts[close]
 
 
-def _extent(extent: syntax.LandmarkExtent | syntax.RangeExtent | syntax.CountExtent) -> Landmark | TimeWindow:
-    assert not isinstance(extent, syntax.CountExtent)  # read as Sparkwave's, or refused (lower/dialects)
+def _extent(
+    extent: syntax.LandmarkExtent | syntax.RangeExtent | syntax.CountExtent,
+) -> Landmark | TimeWindow | CountWindow:
     if isinstance(extent, syntax.LandmarkExtent):
         return _landmark(extent)
+    if isinstance(extent, syntax.CountExtent):
+        word = "TRIPLES" if extent.triples else "ELEMENTS"
+        return CountWindow(
+            _number(word, extent.count, extent), _number("STEP", extent.step or "1", extent), extent.triples, extent.span
+        )
     width = _duration("RANGE", extent.width, extent.width_span)
     if extent.step is None or extent.step_span is None:
         return TimeWindow(width, None, extent.width_span)
@@ -106,6 +112,12 @@ def _landmark(extent: syntax.LandmarkExtent) -> Landmark:
     return Landmark(instant, kind, extent.span)
 
 
+def _number(word: str, text: str, extent: syntax.CountExtent) -> int:
+    if not text.strip("0"):
+        raise query_error("duration", f"{word} {text}: a number must be above zero", extent.span)
+    return min(int(text[:19]), _MOST)
+
+
 def _duration(word: str, text: str, span: Span) -> Duration:
     bare = text.removeprefix("+")
     try:
@@ -117,6 +129,8 @@ def _duration(word: str, text: str, span: Span) -> Duration:
     return duration
 
 
+_MOST = 10**15
+"""A window of so many holds everything; sums with it fit 64 bits."""
 _PARTS = {"RANGE": "width", "STEP": "step"}
 
 

@@ -28,7 +28,7 @@ from scepter.algebra.patterns import Graph, Link, NegatedPropertySet, PathPatter
 from scepter.algebra.query import Query, Scan, Unit
 from scepter.algebra.timed import TimedProgram
 from scepter.algebra.walk import Algebra, children, find
-from scepter.algebra.windows import WindowedQuery, is_window_graph, scans
+from scepter.algebra.windows import CountWindow, WindowedQuery, is_window_graph, scans
 from scepter.ontology.schema import Schema
 from scepter.ontology.vocabulary import SCHEMA_PREDICATES, TYPE
 from scepter.physical.facts import Facts
@@ -49,7 +49,9 @@ def predicates_of(unit: Unit, facts: Facts) -> Predicates:
             return _entailing(find(unit.pattern, Scan), facts)
         case TimedProgram():
             return _entailing([part.pattern for part in unit.parts], facts)
-        case WindowedQuery():
+        case WindowedQuery(windows=windows):
+            if any(isinstance(window.extent, CountWindow) and window.extent.triples for window in windows):
+                return None  # every triple of the stream is counted
             return _entailing([unit.pattern, *(scan.pattern for event in unit.events for scan in scans(event))], facts)
         case ContinuousQuery(sources=sources, otherwise=otherwise):
             if any(isinstance(extent, LastTriples) for extent in (otherwise, *(source.extent for source in sources))):

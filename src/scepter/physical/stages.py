@@ -14,9 +14,21 @@ from typing import Any, TypeAlias
 from scepter.algebra.notation import Notation
 from scepter.physical import nodes
 from scepter.physical.nodes import Leaf, Node, Schema
-from scepter.physical.time_nodes import Answers, Inline, Kind, Once, Rename, StaticScan, TimeFilter, TimeJoin, TimeValues
+from scepter.physical.time_nodes import (
+    Answers,
+    GapJoin,
+    Inline,
+    Kind,
+    Once,
+    Rename,
+    StaticScan,
+    TimeFilter,
+    TimeJoin,
+    TimeValues,
+)
 from scepter.physical.window_nodes import (
     Coalesce,
+    CountedWindow,
     Fixed,
     Group,
     ItemScan,
@@ -178,6 +190,12 @@ class _Found:
                 return self._union(left, right)
             case TimeJoin():
                 return self._time_join(node)
+            case GapJoin():
+                of_ends = self._joined(node.left, node.right, frozenset(node.gap_keys), outer=False)
+                of_between = self.keys(node.between)
+                if not of_ends or not of_between:
+                    return of_ends
+                return _both(of_ends, of_between) or self._none("what stands between may come from anywhere")
             case ValidityJoin(left, right):
                 shared = left.schema.certain & right.schema.certain
                 return self._joined(left, right, shared, outer=False)
@@ -193,6 +211,8 @@ class _Found:
                 return self._shown(self.keys(input), why, frozenset(keys))
             case Report():
                 return self._report(node)
+            case CountedWindow():
+                return self._none("a window of the last n counts everything in its stream")
             case Inline() | StaticScan() | Fixed():
                 return None
             case _:

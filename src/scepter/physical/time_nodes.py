@@ -12,7 +12,7 @@ from functools import cached_property
 
 from scepter.algebra.expressions import Expression
 from scepter.algebra.notation import Notation
-from scepter.algebra.patterns import BGP, Graph, PathPattern
+from scepter.algebra.patterns import Pattern
 from scepter.algebra.scope import certain, in_scope
 from scepter.algebra.timed import SPELLING, Sources
 from scepter.physical.nodes import Leaf, Node, Schema, Unary, nodes
@@ -56,6 +56,8 @@ class TimeJoin:
     """What the EXISTS among the conditions may look at."""
     plain: bool = False
     """Whether solutions keep SPARQL's multiplicities inside those (rule 8)."""
+    expiring: bool = False
+    """Whether rows are partners only while both are there (`until`), and each choice of them counts."""
 
     @property
     def inputs(self) -> tuple[Node, ...]:
@@ -98,8 +100,57 @@ class TimeJoin:
             parts.append(f"left {self.relation.value} right")
         if self.longest is not None:
             parts.append(f"within {self.longest}")
+        if self.expiring:
+            parts.append("while both are there")
         if self.conditions:
             parts.append("if " + " && ".join(notation.expression(condition) for condition in self.conditions))
+        return ", ".join(parts)
+
+
+@dataclass(frozen=True)
+class GapJoin:
+    """Rows of two inputs with compatible mappings, the left one before the right one, and no row of a third input between them.
+
+    Between them is what starts after the left row and ends before the right one. Of left rows with one mapping and one start
+    the first to end tells for all of them where the gap begins, of right rows with one mapping and one end the last to start
+    where it ends: as an absence of `{ A } SEQ { B } SEQ { C }` with an equal interval does, which tells no two such apart.
+    """
+
+    left: Node
+    right: Node
+    between: Node
+    longest: int | None = None
+    """The longest duration of a row that is of use."""
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """Both sides, and what is between."""
+        return (self.left, self.right, self.between)
+
+    @cached_property
+    def schema(self) -> Schema:
+        """The variables of both sides."""
+        left, right = self.left.schema, self.right.schema
+        return Schema(tuple(dict.fromkeys((*left.variables, *right.variables))), left.certain | right.certain)
+
+    @cached_property
+    def keys(self) -> tuple[str, ...]:
+        """What both sides share."""
+        return tuple(name for name in self.left.schema.variables if name in self.right.schema.variables)
+
+    @cached_property
+    def gap_keys(self) -> tuple[str, ...]:
+        """What a row between shares with them."""
+        return tuple(name for name in self.keys if name in self.between.schema.variables)
+
+    def line(self, notation: Notation) -> str:
+        """How partners are found, and by what a row between them is."""
+        parts = ["GapJoin", "by " + " ".join(f"?{name}" for name in self.keys) if self.keys else "of any mapping"]
+        parts.append("left BEFORE right")
+        by = " by " + " ".join(f"?{name}" for name in self.gap_keys) if self.gap_keys else ""
+        parts.append(f"nothing of the third input between{by}")
+        if self.longest is not None:
+            parts.append(f"within {self.longest}")
         return ", ".join(parts)
 
 
@@ -186,7 +237,7 @@ class Inline(Leaf):
 class StaticScan(Leaf):
     """Leaf: the solutions of a pattern over what is static (background, ontology, what they entail), without a time."""
 
-    pattern: BGP | PathPattern | Graph
+    pattern: Pattern
     numbered: str | None = None
     """A variable that tells equal solutions apart."""
     sources: Sources = _GIVEN

@@ -42,6 +42,7 @@ from scepter.algebra.walk import find, walk
 from scepter.ontology.schema import Schema as OntologySchema
 from scepter.optimizer.conditions import conjuncts
 from scepter.physical import nodes
+from scepter.physical.absences import Absence, absence, gap
 from scepter.physical.derive_nodes import Derive, DerivedRule, Recalled
 from scepter.physical.instant_nodes import (
     Asked,
@@ -59,6 +60,7 @@ from scepter.physical.time_nodes import (
     AnsweredOnce,
     Answers,
     EveryInstant,
+    GapJoin,
     Inline,
     Instants,
     Kind,
@@ -75,16 +77,17 @@ from scepter.physical.timed_patterns import (
     is_constant,
     is_ordered,
     is_plain,
+    is_semi_join,
     is_static,
     is_unsteady,
     looks_at_times,
     needs_no_triple,
-    only_chooses,
     outermost,
     outermost_group,
     sides,
     with_variables,
     without_exists,
+    without_filters,
 )
 from scepter.rdf.values import to_literal
 from scepter.timeline import Allen
@@ -168,11 +171,14 @@ class _Planner(Leaves):
     def node(self, pattern: Pattern, longest: int | None, *, alone: bool = False) -> Node:
         """The operator of a pattern. `longest` is the longest duration its rows may have to be of use, `alone` says that no
         join gives its rows a time: the whole query, or a mandatory side."""
-        if not (alone and self.plain and self.always):
+        if not (self.plain and self.always):
             return self._node(pattern, longest, alone=alone)
-        constant = is_constant(pattern)
-        made = self._node(pattern, longest, alone=not constant)
-        if (isinstance(pattern, _PASSING) and not constant) or not needs_no_triple(pattern):
+        if is_constant(pattern):
+            # Nothing in it has a time, mandatory sides neither: rows of one kind only can be told to be equal.
+            made = replace(self, always=False)._node(pattern, longest, alone=False)
+            return EveryInstant(made, self.instants) if alone and needs_no_triple(pattern) else made
+        made = self._node(pattern, longest, alone=alone)
+        if not alone or isinstance(pattern, _PASSING) or not needs_no_triple(pattern):
             return made
         return EveryInstant(made, self.instants)
 
@@ -258,12 +264,16 @@ class _Planner(Leaves):
         limits = [limit for each in duration_bounds(condition) if (limit := each.longest(kind)) is not None]
         tightest = min([*limits, *(() if longest is None else (longest,))], default=None)
         tests = conjuncts(condition)
-        found = self.node(inner, tightest, alone=alone or any(map(asks_exists, tests)))
-        asking = [test for test in tests if asks_exists(test) and not _is_semi_join(test)]
+        missing = None if needs_no_triple(inner) else absence(tests, inner)
+        if missing is not None:
+            found, tests = self._absence(missing, inner, tightest), list(missing.rest)
+        else:
+            found = self.node(inner, tightest, alone=alone or any(map(asks_exists, tests)))
+        asking = [test for test in tests if asks_exists(test) and not is_semi_join(test)]
         if plain := tuple(test for test in tests if not asks_exists(test)):
             found = TimeFilter(found, plain)
         for test in tests:
-            if isinstance(test, Exists) and _is_semi_join(test):
+            if isinstance(test, Exists) and is_semi_join(test):
                 found = self._semi_join(found, test)
         if asking:
             names = found.schema.variables
@@ -271,8 +281,32 @@ class _Planner(Leaves):
             found = nodes.Project(TimeFilter(source, tuple(rest)), names)
         return found
 
+    def _absence(self, found: Absence, inner: Pattern, longest: int | None) -> Node:
+        """The rows that stay without an optional part; what it would have bound is unbound."""
+        missing = gap(found, self._fed) if self._all_timed else None
+        if missing is not None:
+            ends = self.node(missing.left, longest), self.node(missing.right, longest)
+            made: Node = GapJoin(*ends, self.node(missing.between, longest), longest)
+        else:
+            conditions = () if found.condition is None else tuple(conjuncts(found.condition))
+            within = longest if found.relation is Allen.EQUALS else None
+            both = self.node(found.mandatory, longest, alone=True), self.node(found.optional, within)
+            made = TimeJoin(*both, found.relation, Kind.ANTI, longest, conditions)
+        left = in_scope(found.mandatory)
+        unbound = sorted(name for name in in_scope(found.optional) if name not in left)
+        return nodes.Project(made, (*made.schema.variables, *unbound))
+
+    @property
+    def _all_timed(self) -> bool:
+        """Whether each row of a graph pattern has a time, and nobody consumes it."""
+        return not (self.facts.static or self.sources.default or self.tracked)
+
+    def _fed(self, pattern: Pattern) -> bool:
+        schema = OntologySchema.from_triples(self.facts.ontology)
+        return any(feeds_pattern(rule, pattern, schema) for rule in self.together)
+
     def _semi_join(self, source: Node, test: Exists) -> Node:
-        inner, conditions = _without_filters(test.pattern)
+        inner, conditions = without_filters(test.pattern)
         kind = Kind.ANTI if test.negated else Kind.SEMI
         return TimeJoin(source, self.node(inner, None), None, kind, conditions=tuple(conditions))
 
@@ -363,20 +397,3 @@ class _Planner(Leaves):
         mark = self.name("hidden")
         names = tuple(name if name in visible else f"{mark}.{name}" for name in source.schema.variables)
         return source if names == source.schema.variables else Rename(source, names)
-
-
-def _is_semi_join(test: Expression) -> bool:
-    """Whether putting the outer row's terms into the pattern of an EXISTS only chooses among its solutions."""
-    if not isinstance(test, Exists):
-        return False
-    inner, conditions = _without_filters(test.pattern)
-    unsteady = any(is_unsteady(call) for each in conditions for call in find(each, Call))
-    return only_chooses(inner) and not unsteady
-
-
-def _without_filters(pattern: Pattern) -> tuple[Pattern, list[Expression]]:
-    conditions = list[Expression]()
-    while isinstance(pattern, Filter) and not asks_exists(pattern.condition):
-        conditions += conjuncts(pattern.condition)
-        pattern = pattern.pattern
-    return pattern, conditions

@@ -25,11 +25,20 @@ class Step:
     origin: int = 0
 
 
+class Counts(Enum):
+    """What a window counts."""
+
+    ITEMS = "item"
+    TRIPLES = "triple"
+
+
 @dataclass(frozen=True)
 class ItemScan(Leaf):
     """Leaf: the instants at which streams have items, each once for a batch. Rows bind nothing."""
 
     streams: tuple[IRI, ...]
+    counts: Counts | None = None
+    """A row for each item, or for each triple, instead."""
 
     @property
     def schema(self) -> Schema:
@@ -38,7 +47,8 @@ class ItemScan(Leaf):
 
     def line(self, notation: Notation) -> str:
         """The streams."""
-        return "ItemScan on " + ", ".join(notation.term(iri) for iri in self.streams)
+        each = "" if self.counts is None else f" of every {self.counts.value}"
+        return f"ItemScan{each} on " + ", ".join(notation.term(iri) for iri in self.streams)
 
 
 @dataclass(frozen=True)
@@ -82,6 +92,34 @@ class Window(Unary):
         """The window."""
         extent = f"from {self.landmark} on" if self.width is None else f"{self.width} ticks, step {self.step.ticks}"
         return f"Window {extent}"
+
+
+@dataclass(frozen=True)
+class CountedWindow:
+    """Gives rows the validity of their item in a window of the last n items or triples."""
+
+    input: Node
+    items: ItemScan
+    """A row for each that is counted."""
+    count: int
+    step: int
+    grid: Step | None
+    timeless: bool = False
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        """The rows, and what is counted."""
+        return (self.input, self.items)
+
+    @property
+    def schema(self) -> Schema:
+        """Its input's."""
+        return self.input.schema
+
+    def line(self, notation: Notation) -> str:
+        """The window."""
+        assert self.items.counts is not None
+        return f"Window of the last {self.count} {self.items.counts.value}s, step {self.step}"
 
 
 @dataclass(frozen=True)

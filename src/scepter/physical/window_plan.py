@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
+from typing import TypeAlias
 
 from scepter.algebra.expressions import Aggregate, And, Call, Constant, Exists, Expression, Variable
 from scepter.algebra.patterns import (
@@ -33,12 +34,24 @@ from scepter.algebra.patterns import (
 )
 from scepter.algebra.scope import certain, in_scope, mentioned_variables
 from scepter.algebra.walk import find
-from scepter.algebra.windows import EventPattern, Policy, WindowedQuery, scans, window_graph
+from scepter.algebra.windows import CountWindow, EventPattern, Policy, WindowedQuery, scans, window_graph
 from scepter.physical import nodes, window_nodes
 from scepter.physical.event_match import EventMatch, graph_scan
 from scepter.physical.facts import Count
 from scepter.physical.nodes import Node
-from scepter.physical.window_nodes import Coalesce, Fixed, NotStatic, Partners, Step, ValidityJoin, ValidityOuterJoin, Window
+from scepter.physical.window_nodes import (
+    Coalesce,
+    CountedWindow,
+    Counts,
+    Fixed,
+    ItemScan,
+    NotStatic,
+    Partners,
+    Step,
+    ValidityJoin,
+    ValidityOuterJoin,
+    Window,
+)
 from scepter.rdf.terms import IRI
 
 _UNSTEADY = frozenset(("RAND", "UUID", "STRUUID", "BNODE", "NOW", "TIMESTAMP"))
@@ -50,16 +63,37 @@ class NotPlanned(Exception):
 
 @dataclass(frozen=True, slots=True)
 class WindowOn:
-    """Streams and the window over them: of a width, or (None) from a landmark on."""
+    """Streams and the window over them: of a width, or (None) from a landmark on, or of a count."""
 
     streams: tuple[IRI, ...]
     width: int | None
     step: Step
     landmark: int = 0
+    counted: CountWindow | None = None
 
-    def over(self, scan: Node, *, timeless: bool = False) -> Window:
+    def over(self, scan: Node, grid: Step | None = None, *, timeless: bool = False) -> Node:
         """A scan's rows in the window."""
-        return Window(scan, self.width, self.step, self.landmark, timeless)
+        if self.counted is None:
+            return Window(scan, self.width, self.step, self.landmark, timeless)
+        items = ItemScan(self.streams, Counts.TRIPLES if self.counted.triples else Counts.ITEMS)
+        return CountedWindow(scan, items, self.counted.count, self.counted.step, grid, timeless)
+
+
+@dataclass(frozen=True, slots=True)
+class VersionsOf:
+    """A graph that varies, as the stream of its versions."""
+
+    streams: tuple[IRI, ...]
+    default: bool = False
+    """Whether it is part of the default graph too."""
+
+    def over(self, scan: Node, grid: Step | None = None, *, timeless: bool = False) -> Node:
+        """A scan's rows while their version is the last: what comes at one instant comes and goes together."""
+        return CountedWindow(scan, ItemScan(self.streams, Counts.ITEMS), 1, 1, grid, timeless)
+
+
+Content: TypeAlias = WindowOn | VersionsOf
+"""What a graph of the dataset holds of streams."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +101,8 @@ class Dataset:
     """What patterns are evaluated over: the windows whose union is the default graph, together with the static default graph;
     windows that are graphs of their own; static named graphs."""
 
-    default: tuple[WindowOn, ...]
-    named: dict[IRI, tuple[WindowOn, ...]]
+    default: tuple[Content, ...]
+    named: dict[IRI, tuple[Content, ...]]
     count: Count
     grid: Step | None
     events: tuple[Node, ...] = ()
@@ -79,10 +113,10 @@ class Dataset:
     def snapshot(self, pattern: Pattern, why: str) -> Node:
         """The pattern by the exact evaluator, over the windows that it looks at."""
         read = {graph.name.term for graph in find(pattern, Graph) if isinstance(graph.name, Constant)}
-        windows: list[tuple[IRI | None, WindowOn]] = [(None, window) for window in self.default]
+        windows: list[tuple[IRI | None, Content]] = [(None, window) for window in self.default]
         windows += [(name, window) for name, some in self.named.items() if name in read for window in some]
         every = TriplePattern(Variable("s"), Variable("p"), Variable("o"))
-        triples = tuple(window.over(nodes.TripleScan(every, window.streams)) for _, window in windows)
+        triples = tuple(window.over(nodes.TripleScan(every, window.streams), self.grid) for _, window in windows)
         names = tuple(name for name, _ in windows)
         return window_nodes.WindowSnapshot(pattern, names, triples, self.events, self.grid, why)
 
@@ -93,7 +127,7 @@ class Dataset:
             return None
         rows: Node | None = None
         for window in windows:
-            one = window.over(nodes.TripleScan(triple, window.streams), timeless=bool(self.events))
+            one = window.over(nodes.TripleScan(triple, window.streams), self.grid, timeless=bool(self.events))
             rows = one if rows is None else nodes.Union(rows, one)
         assert rows is not None
         return Coalesce(rows, self.grid)
@@ -368,7 +402,7 @@ def plan_periodic(
     them from the first item on (spec/50-sparkwave rule 2)."""
     items: Node = window_nodes.ItemScan(tuple(dict.fromkeys(iri for window in windows for iri in window.streams)))
     if not every:
-        held: list[Node] = [window.over(window_nodes.ItemScan(window.streams)) for window in windows]
+        held: list[Node] = [window.over(window_nodes.ItemScan(window.streams), grid) for window in windows]
         items = reduce(nodes.Union, held)
     when = window_nodes.When.MULTIPLES if every else window_nodes.When.HELD
 
@@ -388,8 +422,10 @@ class Reporting:
     instants: tuple[int, ...] = ()
 
 
-def plan_windowed(query: WindowedQuery, windows: Mapping[IRI, WindowOn], known: WindowFacts) -> tuple[Node, bool]:
-    """A query over named windows (spec/30-rsep-ql): each is a graph of its own, by the name that patterns call it."""
+def plan_windowed(query: WindowedQuery, contents: Mapping[IRI, Content], known: WindowFacts) -> tuple[Node, bool]:
+    """A query over named windows (spec/30-rsep-ql): each is a graph of its own, by the name that patterns call it. So is a
+    graph that varies; but its versions are no items, at which queries are evaluated."""
+    windows = {name: content for name, content in contents.items() if isinstance(content, WindowOn)}
     reporting = known.reporting
     grid = reporting.step if reporting.when is window_nodes.When.MULTIPLES else None
     streams = tuple(dict.fromkeys(iri for window in windows.values() for iri in window.streams))
@@ -397,7 +433,7 @@ def plan_windowed(query: WindowedQuery, windows: Mapping[IRI, WindowOn], known: 
 
     def matched(pattern: EventPattern) -> Node:
         labels = {scan: windows[scan.window] for scan in scans(pattern)}
-        found = {scan: window.over(graph_scan(scan, window.streams[0])) for scan, window in labels.items()}
+        found = {scan: window.over(graph_scan(scan, window.streams[0]), grid) for scan, window in labels.items()}
         which = tuple(scan.window for scan in scans(pattern))
         when, step, instants = reporting.when, reporting.step, reporting.instants
         ordered = tuple(found[scan] for scan in scans(pattern))
@@ -408,9 +444,10 @@ def plan_windowed(query: WindowedQuery, windows: Mapping[IRI, WindowOn], known: 
         timed = bool(query.events)
         return window_nodes.Report(rows, items, reporting.when, reporting.output, step, instants, timed=timed)
 
-    named: dict[IRI, tuple[WindowOn, ...]] = {window_graph(name): (window,) for name, window in windows.items()}
+    named: dict[IRI, tuple[Content, ...]] = {window_graph(name): (content,) for name, content in contents.items()}
+    default = tuple(content for content in contents.values() if isinstance(content, VersionsOf) and content.default)
     events = tuple(map(matched, query.events))
-    return report_of(query.pattern, Dataset((), named, known.count, grid, events, known.exact), report)
+    return report_of(query.pattern, Dataset(default, named, known.count, grid, events, known.exact), report)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from scepter.rdf.distinct import distinct
 from scepter.rdf.hashing import TermKey
-from scepter.rdf.lexing import LF, term_end
+from scepter.rdf.lexing import LF, QUOTE, term_end
 from scepter.rdf.rekeying import TermColumns, read_terms
 from scepter.rdf.scanner import term_text
 from scepter.rdf.terms import Term, parse_term
@@ -51,6 +51,21 @@ def _pack(buffer: Any, places: Any, starts: Any, out: Any) -> Any:
     for i in range(len(places)):
         for j in range(starts[i + 1] - starts[i]):
             out[starts[i] + j] = buffer[places[i] + j]
+
+
+@njit(cache=True, nogil=True)
+def _mark_ending(buffer: Any, offsets: Any, name: Any, number: Any, found: Any, rows: Any) -> Any:
+    for i in range(len(offsets)):
+        at = offsets[i] + 1
+        while at < len(buffer) and buffer[at] != QUOTE and buffer[at] != LF:
+            at += 1
+        same = at + len(name) <= len(buffer)
+        j = 0
+        while same and j < len(name):
+            same = buffer[at + j] == name[j]
+            j += 1
+        if same:
+            found[rows[i]] = number
 
 
 def gather(buffer: NDArray[np.uint8], places: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
@@ -166,6 +181,17 @@ class TextArena:
         back = np.empty(len(order), np.int64)
         back[order] = np.arange(len(order))
         return found.take(back)
+
+    def endings(self, refs: NDArray[np.int64], names: Sequence[bytes]) -> NDArray[np.int64]:
+        """Of literals without escapes, which of some endings each has, counted from its closing quotation mark; the number of
+        endings where it has none of them."""
+        order = np.argsort(refs, kind="stable")
+        kept, found = refs[order], np.full(len(refs), len(names), np.int64)
+        wanted = [np.frombuffer(name, np.uint8) for name in names]
+        for i, low, high in self._stretches(kept):
+            for number, name in enumerate(wanted):
+                _mark_ending(self._buffers[i], kept[low:high] - self._bases[i], name, number, found, order[low:high])
+        return found
 
     def _stretches(self, kept: NDArray[np.int64]) -> list[tuple[int, int, int]]:
         """(buffer, from, to) of the refs in order that point into each buffer, without a look at the buffers between."""

@@ -21,7 +21,7 @@ from scepter.rdf.directives import GRAPHS, LOG, MESSAGE, directive_at
 from scepter.rdf.event_times import instant_of_literal, take_time, time_of
 from scepter.rdf.faults import BACKWARDS, HALF_INTERVAL, NO_TIME, NO_TRIPLES, OUTSIDE, TWO_TIMES
 from scepter.rdf.graph_sets import drop_repeated, drop_repeated_of_many
-from scepter.rdf.hashing import hash_bytes, pointer
+from scepter.rdf.hashing import hash_bytes
 from scepter.rdf.lexing import BAD_SUBJECT, CR, HASH, LF, UNDERSCORE
 from scepter.rdf.scanner import (
     AT_TIME,
@@ -84,6 +84,7 @@ from scepter.rdf.scanner import (
     wanted,
 )  # fmt: skip
 from scepter.rdf.spelling import canonical
+from scepter.rdf.words import pointer
 
 _HAVE_AT, _HAVE_FROM, _HAVE_TO = 1, 2, 4
 _SMALL_EVENT: Final = 24

@@ -12,13 +12,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from llvmlite import ir  # type: ignore[import-untyped]
-from numba import njit, types
-from numba.core import cgutils
-from numba.extending import intrinsic
+from numba import njit
 from numpy.typing import NDArray
 
 from scepter.rdf.terms import STRING, unescape
+from scepter.rdf.words import load_word
 
 _C0 = np.uint64(0x736F6D6570736575)
 _C1 = np.uint64(0x646F72616E646F6D)
@@ -98,46 +96,6 @@ def canonical_text(text: str) -> str:
     elif (suffix := unescape(suffix)) == _STRING_SUFFIX:
         suffix = ""
     return f'"{unescape(body)}"{suffix}'
-
-
-def _element(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-    data = args[0]
-    if isinstance(signature.args[0], types.Array):
-        data = context.make_array(signature.args[0])(context, builder, data).data
-    return builder.gep(data, [args[1]])
-
-
-def _load_word(typing_context: Any, data: Any, index: Any) -> Any:
-    """Eight bytes from any offset of a byte array, or behind a pointer, as one little-endian word. The caller keeps within."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        address = builder.bitcast(_element(context, builder, signature, args), ir.IntType(64).as_pointer())
-        return builder.load(address, align=1)
-
-    return types.uint64(data, types.int64), generate
-
-
-def _pointer(typing_context: Any, array: Any, index: Any) -> Any:
-    """The address of an array's element, to be indexed like the array. Numba counts references of arrays at every call, which
-    costs more than the work on a term; a pointer is free. Whoever takes one keeps the array alive: it must be an argument of
-    the kernel that Python called."""
-    kind: Any = types.CPointer
-    return kind(array.dtype)(array, types.int64), _element
-
-
-def _trailing_zeros(typing_context: Any, word: Any) -> Any:
-    """How many zero bits a word that is not 0 ends with."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.cttz(args[0], cgutils.true_bit)
-
-    return types.int64(types.uint64), generate
-
-
-# mypy sees a decorated intrinsic with its typing context as a parameter
-load_word: Any = intrinsic(_load_word)
-pointer: Any = intrinsic(_pointer)
-trailing_zeros: Any = intrinsic(_trailing_zeros)
 
 
 @njit(cache=True, nogil=True, inline="always")

@@ -16,10 +16,11 @@ from typing import Any, Final
 import numpy as np
 from numba import njit
 
-from scepter.rdf.hashing import hash_bytes, pointer
+from scepter.rdf.hashing import hash_bytes
 from scepter.rdf.lexing import LF, SPACE
 from scepter.rdf.putting import IN_IRI, LABEL, LITERAL, NOT_IN_IRI, put
 from scepter.rdf.scanner import wanted
+from scepter.rdf.words import pointer
 
 SUBJECT, PREDICATE, OBJECT, GRAPH = range(4)
 NAMES, PREFIXES, DATATYPES = range(3)

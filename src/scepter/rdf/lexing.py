@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 from numba import njit
 
-from scepter.rdf.hashing import load_word, trailing_zeros
+from scepter.rdf.words import load_word, trailing_zeros
 
 SENTINEL: Final = b"\n" * 16
 

@@ -14,8 +14,8 @@ import numpy as np
 from numba import njit
 
 from scepter.rdf.batch import DOUBLE, INEXACT, MAX_SCALE, NOT_A_NUMBER
-from scepter.rdf.hashing import load_word
 from scepter.rdf.terms import RDF, XSD, Literal
+from scepter.rdf.words import load_word
 from scepter.timeline import MAX_INSTANT
 
 UNDECIDED: Final = -2

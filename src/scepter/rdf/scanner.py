@@ -18,7 +18,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from scepter.rdf.batch import NOT_A_NUMBER
-from scepter.rdf.hashing import hash_bytes, load_word
+from scepter.rdf.hashing import hash_bytes
 from scepter.rdf.lexing import (
     AFTER_DOT,
     AT,
@@ -48,6 +48,7 @@ from scepter.rdf.lexing import (
 from scepter.rdf.numerals import LANG_STRING_TYPE, OTHER, STRING_TYPE, datatype_code, number_of
 from scepter.rdf.spelling import decode, hash_term, salt_label
 from scepter.rdf.terms import Term, parse_term
+from scepter.rdf.words import load_word
 
 __all__ = ["Columns", "allot", "decode_term", "id_table", "scan_line", "term_end", "term_text"]
 

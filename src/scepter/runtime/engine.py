@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scepter.algebra.query import Program
+from scepter.algebra.windows import version_streams
 from scepter.errors import Diagnostic, Source
 from scepter.kernel.background import Background
 from scepter.kernel.closure import entailed_background
@@ -77,6 +78,7 @@ class LocalEngine:
         self._grounds = [grounds_of(unit.unit, background, ontology) for unit in self._plan.units]
         self.streams: list[IRI] = list(dict.fromkeys(s.iri for unit in program.units for s in unit.streams))
         """The streams by their number in batches."""
+        self._versions = frozenset(chain.from_iterable(map(version_streams, program.units)))
         self._tasks: list[Task] | None = None
         self._entailing: EntailedEvents | None = None
         """Adds to events what they entail, for the units that are given them so."""
@@ -134,7 +136,9 @@ class LocalEngine:
         given = self._given(batch)
         wanted = np.ones(batch.events, np.bool_) if wanted is None else wanted
         if self._start is not None:
-            wanted = wanted & (batch.end >= self._start)
+            # a version from before the start is the one that is there then
+            standing = np.array([iri in self._versions for iri in self.streams], np.bool_)[batch.stream]
+            wanted = wanted & ((batch.end >= self._start) | standing)
         for number, task in enumerate(tasks):
             task.take(given[number], wanted)
 

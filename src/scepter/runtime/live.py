@@ -30,6 +30,8 @@ class LiveInput:
     iri: str
     greatest: int = MIN_INSTANT
     ended: bool = False
+    versions: bool = False
+    """Whether it brings the versions of a graph: they come rarely, and time does not wait for them."""
 
 
 @dataclass(slots=True)
@@ -52,6 +54,11 @@ class LiveRun:
     _returned: list[Match] = field(default_factory=list)
     """The answers of that instant."""
     _saved: bool = False
+
+    @property
+    def kind(self) -> TimeKind | None:
+        """The kind of time of what has come; None before anything has."""
+        return self._kind
 
     def take(self, input: LiveInput, batches: Sequence[EventBatch]) -> None:
         """Events of a stream have come; `advance` answers."""
@@ -77,7 +84,7 @@ class LiveRun:
             self._refuse(input, batch, ahead, lambda end, _: f"in the future: {end} is beyond --max-future ahead of the clock")
             batch = kept(batch, ~ahead) if ahead.any() else batch
         peaks = np.maximum.accumulate(np.maximum(batch.end, input.greatest))
-        behind = np.maximum(peaks - self._delay, self.watermark)
+        behind = np.maximum(np.maximum(peaks, MIN_INSTANT + self._delay) - self._delay, self.watermark)
         late = batch.end < behind
         self.late += int(late.sum())
         self._refuse(input, batch, late, lambda end, at: f"late: {end} is behind the watermark {int(behind[at])}")
@@ -90,15 +97,20 @@ class LiveRun:
     def reached(self) -> int:
         """How far time is known: all that may still come is at this time or later."""
         assign = self.engine.reading.assign
-        if assign is not None and assign.kind is self._kind and not any(i.greatest > assign.last for i in self.inputs):
+        if (
+            assign is not None
+            and assign.kind is self._kind
+            and not any(i.greatest > assign.last for i in self.inputs if not i.versions)
+        ):
             # times are given in order of arrival, each once: what comes next is later than all there is
             now = assign.now()
             return (assign.last if now is None else now) + 1
-        if all(input.ended for input in self.inputs):
-            return max(self.watermark, *(i.greatest for i in self.inputs))
-        seen = [i.greatest for i in self.inputs if not i.ended]
+        streams = [input for input in self.inputs if not input.versions]
+        if all(input.ended for input in streams):
+            return max(self.watermark, *(i.greatest for i in streams))
+        seen = [i.greatest for i in streams if not i.ended]
         ahead = self.engine.options.idle_streams == "ignore"
-        found = max(i.greatest for i in self.inputs) if ahead else min(seen)
+        found = max(i.greatest for i in streams) if ahead else min(seen)
         return found if found == MIN_INSTANT else found - self._delay
 
     def advance(self) -> Sequence[Match]:

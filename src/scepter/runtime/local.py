@@ -17,6 +17,7 @@ from scepter.rdf.looking_ahead import Asked, LookedAhead, Room
 from scepter.rdf.source import DeadLetterTaker, EventSource, Survey
 from scepter.rdf.terms import IRI
 from scepter.rdf.untimed import Untimed, no_times
+from scepter.rdf.whole_events import WholeEventsOf
 from scepter.runtime.engine import LocalEngine
 from scepter.runtime.inputs import BackgroundGiven, OntologyGiven, load_background, load_ontology
 from scepter.runtime.jumps import Jumps, Leap, reason
@@ -142,7 +143,9 @@ def open_inputs(
     wanted = None if predicates is None else frozenset(term_id(engine.key, str(p)) for p in predicates)
     room = Room(KEPT_BYTES)
     read = {}
-    for iri, source in used.items():
+    changing = {iri.value for iri in query.lowered.versions}
+    for iri, given in used.items():
+        source = WholeEventsOf(given) if iri in changing else given
         number = engine.stream_number(IRI(iri))
         read[iri] = LookedAhead(source, Asked(engine.key, number, wanted, engine.reading), room)
     kind = engine.reading.kind
@@ -159,7 +162,7 @@ def missing_stream(query: Query, iri: str) -> QueryError:
     return QueryError(
         Diagnostic(
             "missing-stream",
-            f"the query reads stream {name}, and nobody gave it",
+            f"the query reads stream {name}, and none was given",
             stream.span,
             f"add --stream {stream.alias or iri}=SOURCE",
         ),

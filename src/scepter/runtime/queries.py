@@ -123,10 +123,11 @@ def parse(text: str, language: str | None = None, name: str = "<query>", defined
     >>> query.language, query.streams, query.variables
     ('spaseq', ['http://e/s'], ['x'])
     """
-    return _checked(lower(text, language, name, defined))
+    return checked(lower(text, language, name, defined))
 
 
-def _checked(lowered: Lowered) -> Query:
+def checked(lowered: Lowered) -> Query:
+    """A query that has been lowered, optimised and planned once, so that what only planning can see is told."""
     try:
         program = optimize(lowered.program)
         plan(program, Facts())
@@ -144,7 +145,7 @@ def combined(queries: Mapping[str, Query]) -> Query:
     """
     if len(queries) == 1:
         return next(iter(queries.values()))
-    return _checked(together({name: query.lowered for name, query in queries.items()}))
+    return checked(together({name: query.lowered for name, query in queries.items()}))
 
 
 def read_query(path: Path) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import Any
 
 from lark import Token
@@ -46,10 +45,13 @@ class RsepqlBuilder(SparqlBuilder):
         """One query."""
         register = children[0] if isinstance(children[0], nodes.RegisterClause) else None
         result, *clauses, group, modifiers = children if register is None else children[1:]
-        if isinstance(result, nodes.ConstructClause) and result.operator is not None and register is not None:
-            register = replace(register, operator=register.operator or result.operator)
+        operator = None
+        if isinstance(result, nodes.ConstructClause):
+            operator = result.operator
+        elif isinstance(result, tuple):
+            operator, result = result
         clauses, self._inline = [*clauses, *self._inline], []
-        return nodes.RsepqlQuery(register, result, tuple(clauses), group, modifiers, span_of(meta))
+        return nodes.RsepqlQuery(register, result, tuple(clauses), group, modifiers, span_of(meta), operator)
 
     def register(self, meta: Meta, children: list[Any]) -> nodes.RegisterClause:
         """REGISTER."""
@@ -66,8 +68,12 @@ class RsepqlBuilder(SparqlBuilder):
 
     def construct(self, meta: Meta, children: list[Any]) -> nodes.ConstructClause:
         """CONSTRUCT."""
-        operator = str(children[0]).upper() if isinstance(children[0], Token) else None
+        operator = _operator(children[0]) if isinstance(children[0], Token) else None
         return nodes.ConstructClause(children[-1], span_of(meta), operator)
+
+    def stream_select(self, meta: Meta, children: list[Any]) -> tuple[nodes.StreamOperator, tree.SelectClause]:
+        """`SELECT RSTREAM …`."""
+        return _operator(children[0]), self.select(meta, children[1:])
 
     def ask(self, meta: Meta, children: list[Any]) -> nodes.AskClause:
         """ASK."""
@@ -103,7 +109,8 @@ class RsepqlBuilder(SparqlBuilder):
 
     def elements(self, meta: Meta, children: list[Token]) -> nodes.CountExtent:
         """`ELEMENTS n STEP m`, `TRIPLES n`."""
-        return nodes.CountExtent(str(children[1]), children[0].type == "TRIPLES", span_of(meta))
+        step = str(children[2]) if len(children) > 2 else None
+        return nodes.CountExtent(str(children[1]), children[0].type == "TRIPLES", span_of(meta), step)
 
     def stream_window(self, meta: Meta, children: list[Any]) -> nodes.WindowClause:
         """CQELS-QL's `STREAM <s> [ … ] { … }`: a window that has no other name, and its pattern."""
@@ -195,6 +202,10 @@ class RsepqlBuilder(SparqlBuilder):
     def event_group(self, meta: Meta, children: list[nodes.EventExpression]) -> nodes.EventExpression:
         """`( … )`."""
         return children[0]
+
+
+def _operator(token: Token) -> nodes.StreamOperator:
+    return nodes.StreamOperator(str(token).upper(), token_span(token))
 
 
 def _name(constant: tree.Constant) -> nodes.Name:

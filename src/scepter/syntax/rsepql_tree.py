@@ -38,11 +38,12 @@ class RangeExtent:
 
 @dataclass(frozen=True, slots=True)
 class CountExtent:
-    """`ELEMENTS n`, or CQELS-QL's `TRIPLES n`."""
+    """`ELEMENTS n STEP m`, or CQELS-QL's `TRIPLES n`."""
 
     count: str
     triples: bool
     span: Span
+    step: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,12 +114,20 @@ class RegisterClause:
 
 
 @dataclass(frozen=True, slots=True)
+class StreamOperator:
+    """ISTREAM, RSTREAM or DSTREAM behind SELECT or CONSTRUCT."""
+
+    word: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class ConstructClause:
     """`CONSTRUCT { … }`."""
 
     template: Template
     span: Span
-    operator: str | None = None
+    operator: StreamOperator | None = None
     """RSP-QL's `CONSTRUCT RSTREAM { … }`."""
 
 
@@ -188,6 +197,8 @@ class RsepqlQuery:
     group: Group
     modifiers: Modifiers
     span: Span
+    operator: StreamOperator | None = None
+    """Behind SELECT or CONSTRUCT."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,3 +51,67 @@ def test_it_stops_when_it_is_told(tmp_path: Path) -> None:
     run.send_signal(signal.SIGTERM)
     _, told = run.communicate(timeout=120)
     assert run.returncode == 0 and "stopping" in told and "1 match" in told
+
+
+ROADS = """PREFIX : <http://e/>
+SELECT ?x ?y FROM NAMED :s WIN [RANGE 100] AS :w WHERE { WINDOW :w { ?x :on ?y } GRAPH :roads { ?y :is :open } }"""
+
+
+def on(agent: str, road: str, time: int) -> str:
+    return f'<http://e/{agent}> <http://e/on> <http://e/{road}> "{time}"^^<http://www.w3.org/2001/XMLSchema#integer> .\n'
+
+
+def follow_roads(folder: Path, *arguments: str) -> subprocess.Popen[str]:
+    (folder / "roads.rsepql").write_text(ROADS)
+    command = [sys.executable, "-m", "scepter", "run", "roads.rsepql", "--follow", "--format", "jsonl"]
+    command += ["--stream", "http://e/s=-", "--dead-letter", "dead.jsonl", *arguments]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, cwd=folder, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
+
+
+def replaced(path: Path, text: str) -> None:
+    new = path.with_suffix(".new")
+    new.write_text(text)
+    new.rename(path)
+
+
+def test_a_background_file_is_read_again_and_a_broken_one_is_not(tmp_path: Path) -> None:
+    graph, dead = tmp_path / "roads.ttl", tmp_path / "dead.jsonl"
+    graph.write_text("<http://e/r1> <http://e/is> <http://e/open> .")
+    run = follow_roads(tmp_path, "--background", "roads=roads.ttl", "--reload-background")
+    assert run.stdin is not None and run.stdout is not None
+    run.stdin.write(on("a", "r1", 1) + on("b", "r2", 2))
+    run.stdin.flush()
+    assert json.loads(run.stdout.readline())["bindings"]["x"]["value"] == "http://e/a"
+    replaced(graph, "<http://e/r2> <http://e/is> <http://e/open> .")
+    for time in range(3, 5):
+        run.stdin.write(on("c", "r3", time))
+        run.stdin.flush()
+    assert json.loads(run.stdout.readline())["bindings"]["y"]["value"] == "http://e/r2"
+    replaced(graph, "<http://e/r3> <http://e/is")
+    while not dead.read_text():
+        assert run.poll() is None
+    run.stdin.write(on("d", "r2", 9) + on("d", "r3", 10))
+    rest, told = run.communicate(timeout=120)
+    assert [json.loads(row)["bindings"]["y"]["value"] for row in rest.splitlines()] == ["http://e/r2"], told
+    assert "its last version stays" in dead.read_text() and run.returncode == 0
+
+
+def test_versions_are_followed_and_time_does_not_wait_for_them(tmp_path: Path) -> None:
+    def version(name: str, road: str, time: int) -> str:
+        stamp = "<http://www.w3.org/ns/prov#generatedAtTime>"
+        return (
+            f'<urn:{name}> {stamp} "{time}"^^<http://www.w3.org/2001/XMLSchema#integer> .\n'
+            f"<http://e/{road}> <http://e/is> <http://e/open> <urn:{name}> .\n"
+        )
+
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "1.nq").write_text(version("v1", "r1", 1) + version("v2", "r2", 5))
+    run = follow_roads(tmp_path, "--versions", "roads=in")
+    assert run.stdin is not None and run.stdout is not None
+    run.stdin.write(on("a", "r1", 2) + on("b", "r2", 6) + on("b", "r2", 7))
+    run.stdin.flush()
+    found = [json.loads(run.stdout.readline()) for _ in range(2)]
+    assert [(row["end"], row["bindings"]["y"]["value"]) for row in found] == [(2, "http://e/r1"), (6, "http://e/r2")]
+    rest, told = run.communicate(timeout=120)
+    assert rest == "" and run.returncode == 0, told

@@ -148,3 +148,21 @@ def test_lines_of_json_ld(folder: Path) -> None:
     result = run("--stream", "S=r.ndjsonld", "--time-property", "sosa", "--dead-letter", "l.jsonl")
     assert result.stdout == ANSWER
     assert json.loads((folder / "l.jsonl").read_text())["line"] == 2
+
+
+def test_a_context_is_shown_as_a_mapping_is(folder: Path) -> None:
+    (folder / "d.jsonl").write_text('{"d": "a", "v": 1, "at": 1}\n{"d": "b", "v": 2}\n{"d": "a", "v": 3, "at": 4}\n{"d": ')
+    (folder / "c.jsonld").write_text('{"@context": {"@base": "http://example/", "@vocab": "http://example/", "d": "@id"}}')
+    given = ("map", "d.jsonl", "--context", "c.jsonld")
+    found = scepter(*given, "--time-property", "http://example/at", "--format", "nquads")
+    assert found.exit_code == 0, found.output
+    assert [line.split(":")[1] for line in found.stderr.splitlines()] == [" d.jsonl", " d.jsonl"]
+    (folder / "d.nq").write_text(found.stdout)
+    assert run("--stream", "S=d.nq").stdout == ANSWER
+    assert run("--stream", "S=d.jsonl", "--context", "c.jsonld", "--time-property", "http://example/at").stdout == ANSWER
+    once = scepter(*given, "--time-property", "http://example/at", "--limit", "1").stdout
+    assert "<http://example/a> <http://example/v>" in once and "_:e2" not in once
+    plain = scepter(*given, "--limit", "3")  # nothing says which property is the time
+    assert len(plain.stdout.splitlines()) == 3 and "generatedAtTime" not in plain.stdout
+    assert "--time-property says which" in plain.stderr
+    assert scepter("map", "d.jsonl", "--context", "c.jsonld", "--suggest").exit_code == 2

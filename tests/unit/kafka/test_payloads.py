@@ -39,6 +39,9 @@ class Sent:
     def timestamp(self) -> tuple[int, int]:
         return (1, self.at)
 
+    def headers(self) -> list[tuple[str, bytes]]:
+        return []
+
     def error(self) -> None:
         return None
 

@@ -106,7 +106,7 @@ def each(results: Results) -> float:
 WORKLOADS: Final = (
     Workload(
         "ep-sparql-sequence",
-        "EP-SPARQL: a sequence in a time window; the paper's figure 1 (a) measures its queries (5) and (6)",
+        "EP-SPARQL: a sequence in a time window",
         "window, s",
         sequences,
         (

@@ -27,6 +27,10 @@ Ask: TypeAlias = Callable[[Row, Timed, int | None], Term]
 asks (None where it is timeless); KeyError where there is none."""
 
 
+Value: TypeAlias = Callable[[Row, Timed, int | None], Term | None]
+"""The value of an expression, None for an error."""
+
+
 class _Asked(dict[str, Term]):
     """A solution's bindings, and what is asked of it only when it is."""
 
@@ -50,25 +54,21 @@ class Expressions:
         self._kind = kind
         self._within = within
 
-    def condition(self, expression: Expression) -> Callable[[Row, Timed], bool]:
-        """A FILTER: for the mapping it sees and the solution whose interval it speaks of."""
-        test = self.optional_condition(expression)
-        return lambda row, solution: test(row, solution, solution.end)
-
-    def optional_condition(self, expression: Expression) -> Callable[[Row, Timed, int | None], bool]:
-        """The FILTER of an optional group: it speaks of that group's interval, and asks for a mandatory solution."""
+    def condition(self, expression: Expression) -> Callable[[Row, Timed, int | None], bool]:
+        """A FILTER, for the mapping it sees, the solution whose interval it speaks of, and by when what it asks for has ended.
+        In an optional group it speaks of that group's interval, and asks for a mandatory solution."""
         asked, answers = self._rewritten(expression)
         test, each = compile_condition(asked), self._contexts(expression)
         return lambda row, solution, until: test(_Asked(row, solution, until, answers), each())
 
-    def value(self, expression: Expression) -> Callable[[Row, Timed], Term | None]:
+    def value(self, expression: Expression) -> Value:
         """An expression's value, None for an error."""
         asked, answers = self._rewritten(expression)
         compiled, each = compile_expression(asked), self._contexts(expression)
 
-        def value(row: Row, solution: Timed) -> Term | None:
+        def value(row: Row, solution: Timed, until: int | None) -> Term | None:
             try:
-                return compiled(_Asked(row, solution, solution.end, answers), each())
+                return compiled(_Asked(row, solution, until, answers), each())
             except ExpressionError:
                 return None
 

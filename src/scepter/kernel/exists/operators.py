@@ -156,7 +156,7 @@ class AskedConditions:
             return Search(exists, remembered.history, context, kind, plain=plain)  # type: ignore[arg-type]
 
         expressions = Expressions(kind, context, within)
-        self._tests = [expressions.optional_condition(condition) for condition in conditions]
+        self._tests = [expressions.condition(condition) for condition in conditions]
         self._names, self._texts = tuple(names), texts
 
     def holds(self, rows: Rows, until: Int64) -> Mask:

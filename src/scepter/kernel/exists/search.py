@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import count
+from itertools import compress, count
 from typing import assert_never
 
 from scepter.algebra.expressions import Exists, Variable
@@ -35,7 +35,7 @@ from scepter.algebra.patterns import (
     Values,
 )
 from scepter.algebra.scope import in_scope
-from scepter.kernel.exists.expressions import Expressions
+from scepter.kernel.exists.expressions import Expressions, Value
 from scepter.kernel.exists.history import History
 from scepter.kernel.exists.solution import Timed, distinct, in_order
 from scepter.kernel.sparql.aggregates import compile_group
@@ -90,7 +90,7 @@ class _Compiler:
             case Related():
                 return self._related(pattern)
             case LeftJoin(left, right, condition):
-                test = None if condition is None else self.expressions.optional_condition(condition)
+                test = None if condition is None else self.expressions.condition(condition)
                 return self._optional(self.plan(left), self.plan(right), test, _ended)
             case Minus(left, right):
                 return self._minus(self.plan(left), self.plan(right))
@@ -98,7 +98,7 @@ class _Compiler:
                 return self._union(self.plan(left), self.plan(right))
             case Filter(condition, inner):
                 plan, keep = self.plan(inner), self.expressions.condition(condition)
-                return lambda row, until: (s for s in plan(row, until) if keep({**row, **s.row}, s))
+                return lambda row, until: (s for s in plan(row, until) if keep({**row, **s.row}, s, s.asks(until)))
             case Extend():
                 return self._extend(pattern)
             case Values() | Graph() | Match():
@@ -120,7 +120,7 @@ class _Compiler:
 
         def plan(row: Row, until: int | None) -> Found:
             order = join_order(pattern.triples, names & row.keys())
-            return self._extended(order, Timed(dict(row)), until)
+            return self._extended(order, Timed(dict(row), free=self.plain), until)
 
         return plan
 
@@ -144,7 +144,7 @@ class _Compiler:
             context = replace(self.context, substituted=row)
             always = list(compiled(replace(context, graph=EMPTY_GRAPH))) if self.plain else []
             for found in compiled(context):
-                yield Timed(found)
+                yield Timed(found, free=found in always)
             for graph, start, end in self.history.graphs(until):
                 for found in compiled(replace(context, graph=graph)):
                     if found not in always:  # what is reached in no step needs no event
@@ -153,14 +153,13 @@ class _Compiler:
         return plan
 
     def _static(self, pattern: Values | Graph | Match) -> _Plan:
-        compiled = compile_pattern(pattern)
-
+        compiled, free = compile_pattern(pattern), self.plain and isinstance(pattern, Values)
         mark = f"_:row{next(self._numbers)}"
 
         def plan(row: Row, _: int | None) -> Found:
             rows: Iterable[Row] = compiled(replace(self.context, substituted=row))
             marked = ({**found, mark: to_literal(number)} for number, found in enumerate(rows))
-            return (Timed({**row, **found}) for found in (marked if self.plain else rows))
+            return (Timed({**row, **found}, free=free) for found in (marked if self.plain else rows))
 
         return plan
 
@@ -186,7 +185,7 @@ class _Compiler:
         relation = pattern.relation
         if pattern.optional is None:
             return self._joined(pattern.left, pattern.right, lambda a, b: related(relation, a, b))
-        test = None if pattern.condition is None else self.expressions.optional_condition(pattern.condition)
+        test = None if pattern.condition is None else self.expressions.condition(pattern.condition)
         left, right = self.plan(pattern.left), self.plan(pattern.right)
         if pattern.optional is Side.LEFT:
             return self._optional(right, left, test, lambda m, o: _visible(m, o) and related(relation, o, m))
@@ -206,7 +205,7 @@ class _Compiler:
                 for other in others:
                     if not _compatible(solution, other) or not fits(solution, other):
                         continue
-                    if test is None or test({**row, **solution.row, **other.row}, other, solution.end):
+                    if test is None or test({**row, **solution.row, **other.row}, other, solution.asks(until)):
                         alone = False
                         yield solution.merged(other)
                 if alone:
@@ -231,7 +230,7 @@ class _Compiler:
 
         def plan(row: Row, until: int | None) -> Found:
             for solution in inner(row, until):
-                term = value({**row, **solution.row}, solution)
+                term = value({**row, **solution.row}, solution, solution.asks(until))
                 if term is None:
                     yield solution
                 elif solution.row.get(name, term) == term:
@@ -253,12 +252,16 @@ class _Compiler:
         return plan
 
     def _shaped(self, pattern: Group | OrderBy | Slice) -> _Plan:
-        """What is made of all solutions: those without a time apart from the others."""
+        """What is made of all solutions: those of static triples alone apart from the others. What needs no triple is there
+        with what has a time."""
         inner, shape = self.plan(pattern.pattern), self._shape(pattern)
 
         def plan(row: Row, until: int | None) -> Found:
             solutions = distinct(inner(row, until))
-            yield from shape([s for s in solutions if s.timeless], [s for s in solutions if not s.timeless])
+            alone = [s.timeless and not s.free for s in solutions]
+            yield from shape(
+                list(compress(solutions, alone)), [s for s, apart in zip(solutions, alone, strict=True) if not apart]
+            )
 
         return plan
 
@@ -284,7 +287,7 @@ class _Compiler:
         def by_key(solutions: list[Timed]) -> dict[tuple[Term | None, ...], list[Timed]]:
             found: dict[tuple[Term | None, ...], list[Timed]] = {}
             for solution in in_order(solutions):
-                found.setdefault(tuple([value(solution.row, solution) for _, value in keys]), []).append(solution)
+                found.setdefault(tuple([value(solution.row, solution, solution.end) for _, value in keys]), []).append(solution)
             return found
 
         def row(key: tuple[Term | None, ...], members: list[Timed]) -> Row:
@@ -296,16 +299,18 @@ class _Compiler:
             static = by_key(timeless)
             yield from (Timed(row(key, members)) for key, members in static.items())
             for key, members in by_key(timed).items():
-                start, end = min(m.start or 0 for m in members), max(m.end or 0 for m in members)
-                yield Timed(row(key, [*static.get(key, ()), *members]), start, end)
+                starts = [m.start for m in members if m.start is not None]
+                ends = [m.end for m in members if m.end is not None]
+                found = row(key, [*static.get(key, ()), *members])
+                yield Timed(found, min(starts), max(ends)) if starts else Timed(found, free=True)
 
         return shape
 
 
-def _ordered(solutions: list[Timed], keys: list[tuple[Callable[[Row, Timed], Term | None], bool]]) -> list[Timed]:
+def _ordered(solutions: list[Timed], keys: list[tuple[Value, bool]]) -> list[Timed]:
     found = in_order(solutions)
     for value, descending in reversed(keys):  # stable, so the first condition is sorted by last
-        found.sort(key=lambda s, value=value: order_key(value(s.row, s)), reverse=descending)  # type: ignore[misc]
+        found.sort(key=lambda s, value=value: order_key(value(s.row, s, s.end)), reverse=descending)  # type: ignore[misc]
     return found
 
 
@@ -341,7 +346,7 @@ def _ended(mandatory: Timed, optional: Timed) -> bool:
     """What a mandatory solution may take or lose by: what has ended by its end (rules 6 and 13)."""
     if optional.end is None:
         return True
-    return mandatory.end is not None and optional.end <= mandatory.end
+    return mandatory.free or (mandatory.end is not None and optional.end <= mandatory.end)
 
 
 def _removes(solution: Timed, other: Timed, substituted: Row) -> bool:

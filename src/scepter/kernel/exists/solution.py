@@ -16,24 +16,30 @@ class Timed:
     row: Row
     start: int | None = None
     end: int | None = None
+    free: bool = False
+    """Whether it needs no triple at all, and so holds at the instant of who asks (rule 13)."""
 
     @property
     def timeless(self) -> bool:
         """Whether it has no interval."""
         return self.start is None
 
+    def asks(self, until: int | None) -> int | None:
+        """By when what it looks at has ended, for one who asks about `until`."""
+        return until if self.free else self.end
+
     def merged(self, other: Timed) -> Timed:
         """Both together, over the hull; the mappings must agree."""
         row = {**self.row, **other.row}
         if self.start is None or self.end is None:
-            return Timed(row, other.start, other.end)
+            return Timed(row, other.start, other.end, self.free and other.free)
         if other.start is None or other.end is None:
             return Timed(row, self.start, self.end)
         return Timed(row, min(self.start, other.start), max(self.end, other.end))
 
     def with_row(self, row: Row) -> Timed:
         """The same interval with another mapping."""
-        return Timed(row, self.start, self.end)
+        return Timed(row, self.start, self.end, self.free)
 
 
 def distinct(solutions: Iterable[Timed]) -> list[Timed]:

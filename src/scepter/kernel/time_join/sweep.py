@@ -79,7 +79,7 @@ class Rules(NamedTuple):
 
 
 @njit(cache=True)
-def _entry(chains, keys, row, grow):  # type: ignore[no-untyped-def]
+def entry_of(chains, keys, row, grow):  # type: ignore[no-untyped-def]
     """The entry of a row's key, -1 where there is none and none is to be made."""
     mask = len(chains.slots) - 1
     mixed = np.uint64(0)
@@ -111,12 +111,13 @@ def _entry(chains, keys, row, grow):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _link(side, row, keep, once):  # type: ignore[no-untyped-def]
+def link(side, row, keep, once):  # type: ignore[no-untyped-def]
+    """Make a row the newest of its key, if it is looked for."""
     timeless = side.start[row] > side.end[row]
     if not keep and not timeless:
         side.chains.entry[row] = -1
         return
-    entry = _entry(side.chains, side.keys, row, True)
+    entry = entry_of(side.chains, side.keys, row, True)
     if once:
         known = side.chains.heads[entry]
         while known >= 0:
@@ -177,7 +178,7 @@ def _past(relation, end, start, now):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _longer(start, end, bound):  # type: ignore[no-untyped-def]
+def longer(start, end, bound):  # type: ignore[no-untyped-def]
     """Whether an interval is longer than a bound, for any ends of 64 bits."""
     return bound != NO_BOUND and end >= MIN_INSTANT + bound and start < end - bound
 
@@ -196,17 +197,17 @@ def _search(build, probe, at, rules, flipped, out, count):  # type: ignore[no-un
     `flipped`: the row that looks is of the left side."""
     if build.chains.sizes[0] == 0:
         return count
-    entry = _entry(build.chains, probe.keys, at, False)
+    entry = entry_of(build.chains, probe.keys, at, False)
     row = build.chains.heads[entry] if entry >= 0 else np.int64(-1)
     start, end, first = probe.start[at], probe.end[at], count
     timed, stops = start <= end, rules.ordered and build.chains.sizes[1] == 0
     while row >= 0:
         s, e = build.start[row], build.end[row]
-        outside = timed and s <= e and _longer(min(s, start), max(e, end), rules.bound)
+        outside = timed and s <= e and longer(min(s, start), max(e, end), rules.bound)
         if stops and timed:
             if _past(rules.relation, e, start, end):
                 break
-            if _longer(min(e, start), end, rules.bound) and (rules.mode == INNER or count > first):
+            if longer(min(e, start), end, rules.bound) and (rules.mode == INNER or count > first):
                 break
         seen = rules.mode == INNER or (e >= end if rules.mode == LATE else e <= end)
         tried = seen and not (outside and (rules.mode == INNER or count > first)) and _agree(build, row, probe, at)
@@ -249,9 +250,9 @@ def sweep(order, left, right, rules):  # type: ignore[no-untyped-def]
                 out[count, 1] = found[i, 1] if of_left else found[i, 0]
                 count += 1
         if of_left:
-            _link(left, at, rules.keeps[0], rules.once[0])
+            link(left, at, rules.keeps[0], rules.once[0])
         else:
-            _link(right, at, rules.keeps[1], rules.once[1])
+            link(right, at, rules.keeps[1], rules.once[1])
     return out[:count]
 
 
@@ -259,7 +260,7 @@ def sweep(order, left, right, rules):  # type: ignore[no-untyped-def]
 def link_all(side, first, last, keep, once):  # type: ignore[no-untyped-def]
     """Link rows that nobody looks for partners of: what a table held before it was compacted or written down."""
     for row in range(first, last):
-        _link(side, row, keep, once)
+        link(side, row, keep, once)
 
 
 @njit(cache=True)
@@ -267,7 +268,7 @@ def enter(chains, keys, new):  # type: ignore[no-untyped-def]
     """Mark the rows of a table of keys that were not entered before, and enter them."""
     for row in range(len(keys)):
         known = chains.sizes[0]
-        new[row] = _entry(chains, keys, row, True) == known
+        new[row] = entry_of(chains, keys, row, True) == known
 
 
 @njit(cache=True)

@@ -29,7 +29,7 @@ class Table:
         self._mark = 0
         self._key_ids: UInt64 = np.empty((0, len(keys)), np.uint64)
         self._loose_ids: UInt64 = np.empty((0, len(loose)), np.uint64)
-        self._chains = _chains(0, len(keys))
+        self._chains = chains_of(0, len(keys))
         self._kept = 0
 
     def __len__(self) -> int:
@@ -59,6 +59,16 @@ class Table:
         column: Int64 = self._columns["since"][: self.size]
         return column
 
+    @property
+    def side(self) -> Side:
+        """What a search looks at."""
+        return self._side(self.size)
+
+    @property
+    def saved(self) -> int:
+        """How many rows there were at `save`."""
+        return self._mark
+
     def _side(self, first: int) -> Side:
         return Side(self._key_ids, self._loose_ids, self._columns["start"], self._columns["end"], self._chains, first)
 
@@ -76,7 +86,7 @@ class Table:
     def _relink(self, capacity: int) -> None:
         """Chains of another size, with the rows that were linked."""
         linked = self._chains.entry[: self.size] >= 0
-        self._chains = _chains(capacity, len(self._keys))
+        self._chains = chains_of(capacity, len(self._keys))
         side = self._side(0)
         self._chains.entry[: self.size] = -1
         edges = np.flatnonzero(np.diff(np.concatenate([[False], linked, [False]]).astype(np.int8))).reshape(-1, 2)
@@ -143,7 +153,7 @@ class Table:
         self._key_ids = rows.ids[:, self._keys].copy()
         self._loose_ids = rows.ids[:, self._loose].copy()
         self.size = len(places)
-        self._chains = _chains(self.size, len(self._keys))
+        self._chains = chains_of(self.size, len(self._keys))
         link_all(self._side(0), 0, self.size, True, False)
 
     # ---- state
@@ -177,7 +187,7 @@ class Seen:
     def __init__(self, width: int) -> None:
         self._width = width
         self._room = _LEAST
-        self._chains = _chains(self._room, width)
+        self._chains = chains_of(self._room, width)
 
     def new(self, keys: UInt64) -> Mask:
         """Which rows have not come before; from now on they have."""
@@ -185,7 +195,7 @@ class Seen:
         if known + len(keys) > self._room:
             old = self._chains.keys[:known]
             self._room = 2 * (known + len(keys))
-            self._chains = _chains(self._room, self._width)
+            self._chains = chains_of(self._room, self._width)
             enter(self._chains, old, np.empty(known, np.bool_))
         found: Mask = np.empty(len(keys), np.bool_)
         enter(self._chains, keys, found)
@@ -198,7 +208,8 @@ def _grown(column: NDArray[Any], size: int, capacity: int) -> NDArray[Any]:
     return grown
 
 
-def _chains(capacity: int, keys: int) -> Chains:
+def chains_of(capacity: int, keys: int) -> Chains:
+    """Empty ones, with room for so many rows."""
     slots = 1 << max(4, int(2 * capacity - 1).bit_length())
     return Chains(
         np.full(slots, -1, np.int64),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,6 +27,7 @@ from scepter.kernel.validity.inner_join import Condition, InnerJoin, Matching
 from scepter.kernel.validity.not_static import NotStatic
 from scepter.kernel.validity.outer_join import OuterJoin
 from scepter.kernel.window.assign import Window
+from scepter.kernel.window.counted import CountedWindow
 from scepter.kernel.window.extent import Extent, Grid, LandmarkExtent, TimeExtent
 from scepter.kernel.window.snapshot import Snapshot
 from scepter.physical import window_nodes as nodes
@@ -40,16 +42,29 @@ if TYPE_CHECKING:
 
 
 class Items:
-    """Leaf `ItemScan`: a row for each instant at which wanted events end."""
+    """Leaf `ItemScan`: a row for each instant at which wanted events end, or for each event, or for each of their triples."""
 
-    def __init__(self, leaves: int) -> None:
-        self._leaves = leaves
+    def __init__(self, leaves: Sequence[nodes.ItemScan]) -> None:
+        self._counts = [leaf.counts for leaf in leaves]
 
     def scan(self, intake: Intake, wanted: Mask) -> list[Rows]:
-        """The same rows for each leaf."""
-        times = np.unique(intake.batch.end[wanted])
-        nothing = np.full(len(times), NO_LINEAGE, np.int64)
-        return [Rows(*mappings(len(times), 0), times, times, *lasting(len(times)), nothing)] * self._leaves
+        """The rows of each leaf."""
+        batch = intake.batch
+        made: dict[nodes.Counts | None, Rows] = {}
+        for counts in self._counts:
+            match counts:
+                case None:
+                    made[counts] = _instants(np.unique(batch.end[wanted]))
+                case nodes.Counts.ITEMS:
+                    made[counts] = _instants(np.sort(batch.end[wanted]))
+                case nodes.Counts.TRIPLES:
+                    made[counts] = _instants(np.sort(np.repeat(batch.end[wanted], np.diff(batch.first)[wanted])))
+        return [made[counts] for counts in self._counts]
+
+
+def _instants(times: Int64) -> Rows:
+    nothing = np.full(len(times), NO_LINEAGE, np.int64)
+    return Rows(*mappings(len(times), 0), times, times, *lasting(len(times)), nothing)
 
 
 def fixed_rows(node: nodes.Fixed, around: Surroundings) -> Rows:
@@ -104,6 +119,8 @@ def window_operator(node: Node, around: Surroundings) -> Operator | None:
     match node:
         case nodes.Window():
             return Window(node.schema, _extent(node), timeless=node.timeless)
+        case nodes.CountedWindow():
+            return CountedWindow(node.schema, node.count, node.step, _grid(node.grid), timeless=node.timeless)
         case nodes.Coalesce(grid=grid):
             return Coalesce(node.schema, _grid(grid))
         case nodes.NotStatic():

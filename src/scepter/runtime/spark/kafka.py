@@ -18,12 +18,12 @@ from pyspark.sql.datasource import DataSourceReader, DataSourceStreamReader, Inp
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMaxRows, SupportsTriggerAvailableNow
 from pyspark.sql.types import StructType
 
-from scepter.errors import OptionError, option_error
+from scepter.errors import OptionError
 from scepter.kafka.address import Address
-from scepter.kafka.client import NO_BROKER, Bounds, gone, starts
+from scepter.kafka.client import NO_BROKER, Bounds, gone, recreated, starts
 from scepter.kafka.messages import Span, read_span, shared
 from scepter.kafka.payloads import Payloads
-from scepter.kafka.topic import held, spans_of, told_by
+from scepter.kafka.topic import held, skipped, spans_of, told_by
 from scepter.rdf.batch import DeadLetter, EventBatch
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.nquads import BATCH_BYTES, ReadState
@@ -168,7 +168,7 @@ class KafkaStreamReader(_Messages, DataSourceStreamReader, SupportsTriggerAvaila
         begin = {number: start.get(str(number), each.low) for number, each in now.items()}
         for number, each in now.items():
             if each.high < begin[number]:
-                raise _recreated(self.address, number, begin[number], each.high)
+                raise recreated(self.address, number, begin[number], each.high, "start anew too, with another --checkpoint")
         high = {number: each.high if self.target is None else self.target.get(str(number), 0) for number, each in now.items()}
         waiting = {number: max(0, high[number] - max(begin[number], each.low)) for number, each in now.items()}
         taken = shared(limit.max_rows, waiting) if isinstance(limit, ReadMaxRows) else waiting
@@ -205,8 +205,7 @@ class KafkaStreamReader(_Messages, DataSourceStreamReader, SupportsTriggerAvaila
             low = now[number].low if number in now else 0
             begin = start.get(name, low)
             if begin < min(low, stop):
-                reason = f"deleted before they were read: the messages up to offset {min(low, stop) - 1}"
-                self.tell(DeadLetter(self.address.place(number, begin), None, reason))
+                self.tell(skipped(self.address, number, begin, min(low, stop)))
             if max(begin, low) < stop:
                 spans.append(Span(number, max(begin, low), stop))
         return self.planned(spans, now)
@@ -214,11 +213,3 @@ class KafkaStreamReader(_Messages, DataSourceStreamReader, SupportsTriggerAvaila
 
 def _offset(of: Mapping[int, int]) -> Offset:
     return {str(number): offset for number, offset in sorted(of.items())}
-
-
-def _recreated(address: Address, partition: int, done: int, high: int) -> OptionError:
-    return option_error(
-        "topic-changed",
-        f"{address.name} partition {partition} ends at offset {high}, and the run that goes on has read up to {done}",
-        help="the topic was made anew: start anew too, with another --checkpoint",
-    )

@@ -1,0 +1,94 @@
+"""What kernels ask of the machine beyond NumPy: a word from any offset, the address of an element, trailing zeros.
+
+Each exists twice. Compiled, it is an instruction or two. Interpreted (`NUMBA_DISABLE_JIT=1`, which small first runs choose, see
+`scepter.compiled`), it is Python over arrays: an address is a view of what follows, so that an index out of bounds is an error.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir  # type: ignore[import-untyped]
+from numba import types
+from numba.core import cgutils, config
+from numba.extending import intrinsic
+
+from scepter.compiled import doubt_files
+
+doubt_files()  # before the first kernel is declared: every module of kernels comes by here
+
+
+def _element(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    data = args[0]
+    if isinstance(signature.args[0], types.Array):
+        data = context.make_array(signature.args[0])(context, builder, data).data
+    return builder.gep(data, [args[1]])
+
+
+def _load_word(typing_context: Any, data: Any, index: Any) -> Any:
+    """Eight bytes from any offset of a byte array, or behind a pointer, as one little-endian word. The caller keeps within."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        address = builder.bitcast(_element(context, builder, signature, args), ir.IntType(64).as_pointer())
+        return builder.load(address, align=1)
+
+    return types.uint64(data, types.int64), generate
+
+
+def _pointer(typing_context: Any, array: Any, index: Any) -> Any:
+    """The address of an array's element, to be indexed like the array. Numba counts references of arrays at every call, which
+    costs more than the work on a term; a pointer is free. Whoever takes one keeps the array alive: it must be an argument of
+    the kernel that Python called."""
+    kind: Any = types.CPointer
+    return kind(array.dtype)(array, types.int64), _element
+
+
+def _trailing_zeros(typing_context: Any, word: Any) -> Any:
+    """How many zero bits a word that is not 0 ends with."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.cttz(args[0], cgutils.true_bit)
+
+    return types.int64(types.uint64), generate
+
+
+def word_at(data: Any, index: Any) -> np.uint64:
+    """`load_word`, interpreted. Behind the last byte of a view stands what it was padded with: line feeds.
+
+    >>> hex(word_at(np.arange(9, dtype=np.uint8), 1)), hex(word_at(np.arange(9, dtype=np.uint8), 7))
+    ('0x807060504030201', '0xa0a0a0a0a0a0807')
+    """
+    if not 0 <= index <= len(data):
+        raise IndexError(f"a word at {index} of {len(data)} bytes")
+    return np.uint64(int.from_bytes(data[index : index + 8].tobytes().ljust(8, b"\n"), "little"))
+
+
+def view_from(array: Any, index: Any) -> Any:
+    """`pointer`, interpreted.
+
+    >>> view_from(np.array([[1, 2], [3, 4]]), 1)
+    array([2, 3, 4])
+    """
+    return array.reshape(-1)[index:]
+
+
+def zeros_behind(word: Any) -> int:
+    """`trailing_zeros`, interpreted.
+
+    >>> zeros_behind(np.uint64(24))
+    3
+    """
+    bits = int(word)
+    return (bits & -bits).bit_length() - 1
+
+
+load_word: Any
+pointer: Any
+trailing_zeros: Any
+if config.DISABLE_JIT:  # type: ignore[attr-defined]
+    np.seterr(all="ignore")  # hashes wrap around, 0 * inf is nan: as compiled, without a word
+    load_word, pointer, trailing_zeros = word_at, view_from, zeros_behind
+else:
+    # mypy sees a decorated intrinsic with its typing context as a parameter
+    load_word, pointer, trailing_zeros = intrinsic(_load_word), intrinsic(_pointer), intrinsic(_trailing_zeros)
