@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -35,3 +36,28 @@ def told(tell: Callable[[int, str], None]) -> Iterator[None]:
         yield
     finally:
         event.unregister("numba:compile", listener)  # type: ignore[no-untyped-call]
+
+
+@contextmanager
+def told_once() -> Iterator[None]:
+    """While this holds, a person at a prompt or in a notebook is told on stderr when the first kernel is compiled: the cell
+    would seem to hang. Programs are told nothing."""
+    if not _is_interactive():
+        yield
+        return
+
+    def tell(done: int, kernel: str) -> None:
+        if not _spoken:
+            _spoken.append(kernel)
+            sys.stderr.write("scepter compiles its kernels, once for this installation: up to half a minute\n")
+
+    with told(tell):
+        yield
+
+
+_spoken: list[str] = []
+"""The kernel of which this process has told."""
+
+
+def _is_interactive() -> bool:
+    return hasattr(sys, "ps1") or "ipykernel" in sys.modules
