@@ -18,6 +18,7 @@ from scepter.kernel.entailed import EntailedScans
 from scepter.kernel.event_scan import EventScans, ExactTriples
 from scepter.kernel.events.build import Occurring, event_operator, recognising
 from scepter.kernel.exists import operators as exists
+from scepter.kernel.exists.live import LiveConditions, LiveGraph
 from scepter.kernel.exists.operators import AskedConditions, Remembered
 from scepter.kernel.gap_join.join import GapJoined
 from scepter.kernel.graph_scan import GraphScans
@@ -32,6 +33,8 @@ from scepter.kernel.scans import Scans
 from scepter.kernel.sequence import MatchedSequence
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.dataset import Dataset, Graph
+from scepter.kernel.star.build import held_of, occurrence_scans, star_operator
+from scepter.kernel.star.held import Held
 from scepter.kernel.static import Static
 from scepter.kernel.texts import Texts
 from scepter.kernel.time_conditions import TimeConditions
@@ -45,13 +48,14 @@ from scepter.kernel.window.build import Items, fixed_rows, window_operator
 from scepter.kernel.windows import resolve
 from scepter.ontology.entailment import Flattened
 from scepter.ontology.schema import Schema
-from scepter.physical import nodes
+from scepter.physical import live_nodes, nodes
 from scepter.physical.derive_nodes import Derive, DerivedPath, Picked, Recalled
 from scepter.physical.event_nodes import Contradictions, ItemGraphs, Recognise
 from scepter.physical.instant_nodes import Asked, EventScan, Ordered, Paired, RowExtend, Sliced, TimeGroup, Tracked
 from scepter.physical.instant_nodes import Remembered as Remembered_
 from scepter.physical.nodes import Node, TripleScan
 from scepter.physical.stages import Received
+from scepter.physical.star_nodes import OccurrenceScan
 from scepter.physical.time_nodes import (
     AnsweredOnce,
     Answers,
@@ -109,6 +113,10 @@ class Surroundings:
     """The graphs of events, by their numbers, where conditions on several events ask for what is in one."""
     tracking: list[Occurrences] = field(default_factory=list)
     """The occurrences that policies consume, where there are any."""
+    held: list[Held] = field(default_factory=list)
+    """When occurrences go, where windows count triples."""
+    live: dict[int, LiveGraph] = field(default_factory=dict)
+    """What EXISTS over windows looks at, by its node."""
 
     def occurrences(self) -> Occurrences:
         """The unit's one table of occurrences."""
@@ -172,6 +180,9 @@ def leaf_groups(leaves: Sequence[Node], around: Surroundings) -> list[LeafGroup]
                 together.setdefault((Instants, None), []).append(place)
             case GraphScan(plan=plan) | EventTicks(plan=plan):
                 sequences.setdefault(id(plan), []).append(place)
+            case OccurrenceScan():
+                named_streams = None if leaf.streams is None else frozenset(leaf.streams)
+                together.setdefault((OccurrenceScan, named_streams), []).append(place)
             case ItemScan(streams=named):
                 together.setdefault((ItemScan, frozenset(named)), []).append(place)
             case Recognise(streams=named) | ItemGraphs(streams=named) | Contradictions(streams=named):
@@ -249,6 +260,7 @@ def _sequence(node: SequenceNode, around: Surroundings) -> Operator:
 
 _LEAVES: dict[type, Callable[[Sequence[Node], Surroundings], Leaves]] = {
     TripleScan: _triple_scans,
+    OccurrenceScan: occurrence_scans,
     ItemScan: lambda scans, around: Items([scan for scan in scans if isinstance(scan, ItemScan)]),
     ExactTriples: _exact_triples,
     EventScan: _event_scans,
@@ -259,7 +271,7 @@ _LEAVES: dict[type, Callable[[Sequence[Node], Surroundings], Leaves]] = {
 
 def operator_of(node: Node, around: Surroundings) -> Operator:
     """The operator of a node that reads rows."""
-    if (found := event_operator(node, around)) is not None:
+    if (found := event_operator(node, around) or star_operator(node, around)) is not None:
         return found
     match node:
         case SequenceNode():
@@ -359,14 +371,16 @@ def _asking(node: Remembered_ | Asked, around: Surroundings) -> Operator:
 
 def _time_join(node: TimeJoin, around: Surroundings, *, rounds: bool = False) -> Operator:
     names = tuple(dict.fromkeys((*node.left.schema.variables, *node.right.schema.variables)))
-    conditions: TimeConditions | AskedConditions | None = None
-    if node.remembered is not None:
+    conditions: TimeConditions | AskedConditions | LiveConditions | None = None
+    if isinstance(node.remembered, live_nodes.LiveGraph):
+        conditions = LiveConditions(node.conditions, names, around.live[id(node.remembered)], around.context, around.texts)
+    elif node.remembered is not None:
         known = around.remembered[id(node.remembered)]
         context = around.within(Sources())
         conditions = AskedConditions(node.conditions, names, known, context, around.kind, around.texts, plain=node.plain)
     elif node.conditions:
         conditions = _conditions(node.conditions, names, around)
-    return TimeJoined(node, conditions, around.lineage, rounds=rounds)
+    return TimeJoined(node, conditions, around.lineage, rounds=rounds, held=held_of(around))
 
 
 def _of_time(node: TimeJoin | TimeFilter | Once | TimeValues | Rename | Answers, around: Surroundings) -> Operator:

@@ -18,6 +18,7 @@ from scepter.rdf.distinct import distinct
 
 _COLUMNS = ("left", "right", "part", "event", "name")
 _MIX = np.uint64(0x9E3779B97F4A7C15)
+_MIXES = (_MIX, np.uint64(0xC2B2AE3D27D4EB4F))
 
 
 class Lineage:
@@ -38,8 +39,8 @@ class Lineage:
         """Make room for so many values a step; before there is any node."""
         self._values = np.empty((len(self._columns["left"]), count), np.int64)
 
-    def leaves(self, part: int, event: Int64, name: Int64) -> Int64:
-        """A leaf for each event."""
+    def leaves(self, part: int | Int64, event: Int64, name: Int64) -> Int64:
+        """A leaf for each event, all of one part or each of its own."""
         return self._append(NO_LINEAGE, NO_LINEAGE, part, event, name, len(event))
 
     def leaves_of(self, part: Int64, event: Int64, name: Int64) -> Int64:
@@ -141,6 +142,26 @@ class Lineage:
     def event(self, leaves: Int64) -> Int64:
         """The events of leaves."""
         return self._columns["event"][leaves]
+
+    def sets(self, roots: Int64) -> UInt64:
+        """[root, 2]: what tells the set of leaves that each reaches: sums of their numbers, mixed, each leaf once."""
+        left, right = self._columns["left"], self._columns["right"]
+        owner, node = np.arange(len(roots)), roots
+        found: list[Int64] = []
+        while len(node):
+            some = node != NO_LINEAGE
+            owner, node = owner[some], node[some]
+            leaf = left[node] == NO_LINEAGE
+            found.append(np.stack([owner[leaf], node[leaf]], axis=1))
+            inner = node[~leaf]
+            owner, node = np.tile(owner[~leaf], 2), np.concatenate([left[inner], right[inner]])
+        pairs = np.unique(np.concatenate(found), axis=0)
+        told = np.zeros((len(roots), 2), np.uint64)
+        for column, mix in enumerate(_MIXES):
+            mixed = (pairs[:, 1].astype(np.uint64) + np.uint64(1)) * mix
+            mixed = (mixed ^ (mixed >> np.uint64(29))) * _MIXES[0]
+            np.add.at(told[:, column], pairs[:, 0], mixed ^ (mixed >> np.uint64(32)))
+        return told
 
     def branch(self, roots: Int64) -> tuple[Lineage, Int64]:
         """The nodes that some reach, apart from the rest, and where each of the given ones stands among them."""

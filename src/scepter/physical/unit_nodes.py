@@ -1,4 +1,4 @@
-"""Nodes that stand for kernels of more than one step: sequences, stars of triples, exact evaluators.
+"""Nodes that stand for kernels of more than one step: sequences, and units that are refused.
 
 Their inputs are the scans that feed them. What works on terms says why (`exact`).
 """
@@ -8,13 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from scepter.algebra.continuous import ContinuousQuery
 from scepter.algebra.notation import Notation
 from scepter.algebra.query import Query, Unit
 from scepter.errors import QueryError
 from scepter.ontology.entailment import Flattened
-from scepter.physical.continuous import Core
-from scepter.physical.nodes import Leaf, Node, Schema, TripleScan
+from scepter.physical.nodes import Leaf, Node, Schema
 from scepter.physical.sequence_plan import QueryPlan, Road, ScanPlan
 from scepter.rdf.terms import IRI
 
@@ -110,74 +108,6 @@ def sequence(query: Query, plan: QueryPlan, flattened: Flattened | None = None, 
     """A sequence over its scans."""
     scans = [GraphScan(plan, place, flattened) for place in range(len(plan.scans))]
     return Sequence(query, plan, (*scans, *([EventTicks(plan)] if plan.ticked else [])), flattened, why)
-
-
-@dataclass(frozen=True)
-class TripleStar:
-    """The n-way join of triple patterns that count at the same time: each new triple looks for the others."""
-
-    query: ContinuousQuery
-    core: Core
-
-    @cached_property
-    def inputs(self) -> tuple[Node, ...]:
-        """A scan for each triple pattern that streams can match."""
-        streams = tuple(source.stream.iri for source in self.query.sources) or None
-        return tuple(TripleScan(triple, streams) for triple in self.core.triples)
-
-    @cached_property
-    def schema(self) -> Schema:
-        """All variables of the patterns."""
-        names = dict.fromkeys(name for each in self.inputs for name in each.schema.variables)
-        return Schema(tuple(names), frozenset(names))
-
-    def line(self, notation: Notation) -> str:
-        """How many patterns."""
-        graphs = [f"{notation.triple(triple)} in {notation.term(name)}" for name, triple in self.core.graphs]
-        conditions = [notation.expression(condition) for condition in self.core.filters]
-        parts = [f"TripleStar of {len(self.core.triples)} triple patterns"]
-        parts += [f"with static {' . '.join(graphs)}"] if graphs else []
-        parts += [f"where {' && '.join(conditions)}"] if conditions else []
-        return ", ".join(parts)
-
-
-@dataclass(frozen=True)
-class Solutions:
-    """What stands above a star of triples, solution by solution."""
-
-    star: TripleStar
-    exact: str
-
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        """The star."""
-        return (self.star,)
-
-    @property
-    def schema(self) -> Schema:
-        """Whatever the pattern makes of the star's rows."""
-        return self.star.schema
-
-    def line(self, notation: Notation) -> str:
-        """Its name."""
-        return "Solutions, one by one"
-
-
-@dataclass(frozen=True)
-class Snapshot(Leaf):
-    """Leaf: the exact evaluator, over the content that counts, term by term."""
-
-    unit: Unit
-    exact: str
-
-    @property
-    def schema(self) -> Schema:
-        """Told by its unit."""
-        return Schema(())
-
-    def line(self, notation: Notation) -> str:
-        """Its name."""
-        return "Snapshot, by terms"
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from scepter.rdf.source import DeadLetterTaker
 
 _BLOCK: Final = 256 << 10
 _LONGEST_ESCAPE: Final = 6
-_TEXTS: Final = 1 << 16
+_TEXTS: Final = 1 << 19
 _ROW: Final = 0x0A
 _HEADER: Final = b'VERSION "1.2-messages"\n'
 _REASONS: Final = {

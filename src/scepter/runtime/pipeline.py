@@ -23,7 +23,6 @@ from scepter.kernel.operator import Operator, Until
 from scepter.kernel.rows import COLUMNS, Int64, Rows, concat, cut, empty
 from scepter.kernel.sparql.dataset import Graph
 from scepter.kernel.texts import TextsView
-from scepter.kernel.triple_scan import EntailedTriples
 from scepter.physical.metrics import Metrics
 from scepter.physical.nodes import Node, nodes
 from scepter.physical.stages import Received
@@ -109,7 +108,7 @@ class Pipeline:
             started = self._clock()
             found = group.leaves.scan(intake, mine)
             spent = (self._clock() - started) // len(found)
-            if isinstance(group.leaves, EntailedTriples) and group.leaves.met_schema:
+            if getattr(group.leaves, "met_schema", False):
                 self._setup.notices.tell(SCHEMA_IGNORED)
             for place, rows in zip(group.places, found, strict=True):
                 metrics = self.metrics[self._leaves[place]]
@@ -138,6 +137,7 @@ class Pipeline:
         if len(rows):
             leaf = self._received[place]
             self._waiting[leaf] = (*self._waiting[leaf], rows)
+            self.metrics[self._leaves[leaf]].rows_out += len(rows)
 
     def stretches(self, rows: int = _STRETCH_ROWS) -> list[int]:
         """The times at which what waits parts into stretches of about so many rows: to process it stretch by stretch costs

@@ -14,12 +14,10 @@ from scepter.algebra.windows import WindowedQuery
 from scepter.kernel.background import Background
 from scepter.kernel.texts import Texts
 from scepter.physical.plan import UnitPlan
-from scepter.physical.unit_nodes import Refused, Snapshot, Solutions, TripleStar
+from scepter.physical.unit_nodes import Refused
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.source import DeadLetterTaker
 from scepter.rdf.terms import IRI, Triple
-from scepter.runtime.columnar_task import ColumnarTask
-from scepter.runtime.continuous_task import ContinuousTask
 from scepter.runtime.event_grounds import EventGrounds
 from scepter.runtime.event_pipeline import event_pipeline
 from scepter.runtime.notices import Notices
@@ -63,12 +61,8 @@ def task_of(plan: UnitPlan, setup: TaskSetup) -> Task:
     if isinstance(plan.unit, TimedProgram):
         check_timed(plan.unit, setup)
     match plan.root:
-        case TripleStar() | Solutions() as star:
-            return ColumnarTask(star, plan, setup)
         case Refused(error=error):
             raise error
-        case Snapshot(unit):
-            return SNAPSHOTS[type(unit)](plan, setup)
         case _ if isinstance(plan.unit, EventQuery):
             return event_pipeline(plan, setup)
         case root:
@@ -80,16 +74,12 @@ def _result(plan: UnitPlan) -> Result:
     match plan.unit:
         case TimedProgram(queries=(query,)):
             return query.result
-        case Query(result=result) | PeriodicQuery(result=result) | WindowedQuery(result=result):
+        case (
+            Query(result=result) | ContinuousQuery(result=result) | PeriodicQuery(result=result) | WindowedQuery(result=result)
+        ):
             return result
         case unit:
             raise AssertionError(f"{type(unit).__name__} is no pipeline")
-
-
-SNAPSHOTS: dict[type, Callable[[UnitPlan, TaskSetup], Task]] = {
-    ContinuousQuery: ContinuousTask,
-}
-"""Kind of unit -> its exact evaluator."""
 
 
 def grounds_of(unit: Unit, background: Background, ontology: tuple[Triple, ...]) -> EventGrounds | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from scepter.algebra.continuous import PeriodicQuery
+from scepter.algebra.continuous import ContinuousQuery, PeriodicQuery
 from scepter.algebra.timed import TimedProgram
 from scepter.algebra.windows import WindowedQuery
 from scepter.kernel.background import Background
@@ -61,9 +61,9 @@ def _of_triples(plan: UnitPlan, setup: TaskSetup) -> Surroundings:
     )
 
 
-def _of_period(plan: UnitPlan, setup: TaskSetup) -> Surroundings:
+def _over_triples(plan: UnitPlan, setup: TaskSetup) -> Surroundings:
     query = plan.unit
-    assert isinstance(query, PeriodicQuery)
+    assert isinstance(query, ContinuousQuery | PeriodicQuery)
     knowledge = Knowledge.of(query.pattern, setup.background.dataset, query.graphs, setup.ontology)
     background = Background()
     background.dataset = Dataset(knowledge.static, knowledge.dataset.named)
@@ -79,6 +79,7 @@ def _of_period(plan: UnitPlan, setup: TaskSetup) -> Surroundings:
         setup,
         background,
         flattened=None if by_terms else knowledge.schema.flattened(),
+        static=knowledge.static,
         context=Context(graph=knowledge.static, dataset=knowledge.dataset),
         consequences=consequences,
     )
@@ -96,7 +97,8 @@ def _of_windows(plan: UnitPlan, setup: TaskSetup) -> Surroundings:
 
 _MADE: dict[type, Callable[[UnitPlan, TaskSetup], Surroundings]] = {
     TimedProgram: _of_triples,
-    PeriodicQuery: _of_period,
+    ContinuousQuery: _over_triples,
+    PeriodicQuery: _over_triples,
     WindowedQuery: _of_windows,
 }
 """Kind of unit -> what its operators rest on."""

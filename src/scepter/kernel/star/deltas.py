@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from scepter.kernel.continuous.admitted import END, EXPIRES, START
+from scepter.kernel.star.rows import END, EXPIRES
 
 NOBODY = -1
 _ZERO = np.uint64(0)
@@ -49,40 +49,26 @@ def _insert(row: Any, pattern: Any, ids: Any,
 
 
 @njit(cache=True)
-def remove_rows(first: Any, last: Any, ids: Any, feeds: Any, when: Any, more: Any, carrier: Any,
-                index_first: Any, index_bits: Any, links: Any, heads: Any, nexts: Any) -> Any:  # fmt: skip
-    """Take the newest rows back, the last one first."""
+def remove_rows(first: Any, last: Any, ids: Any, feeds: Any, index_first: Any, index_bits: Any, links: Any,
+                heads: Any, nexts: Any) -> Any:  # fmt: skip
+    """Take the newest rows back, the last one first: each is the head of its chains by then."""
     mask = np.uint64(heads.shape[0] - 1)
     for row in range(last - 1, first - 1, -1):
-        if carrier[row] != NOBODY:
-            other = carrier[row]
-            more[other] = more[row]
-            when[other, EXPIRES] = when[row, EXPIRES]
-            continue
-        if more[row] != NOBODY:  # it had taken the place of sightings that count no more
-            other = more[row]
-            carrier[other] = NOBODY
-            rest = more[other]
-            while rest != NOBODY:
-                carrier[rest] = other
-                rest = more[rest]
-        if when[row, EXPIRES] >= when[row, END]:
-            for pattern in range(len(index_first) - 1):
-                if (feeds[row] >> np.uint64(pattern)) & _ONE:
-                    for k in range(index_first[pattern], index_first[pattern + 1]):
-                        at = bucket(ids[row, 0], ids[row, 1], ids[row, 2], index_bits[k], mask)
-                        heads[at, k] = nexts[row, links[k]]
+        for pattern in range(len(index_first) - 1):
+            if (feeds[row] >> np.uint64(pattern)) & _ONE:
+                for k in range(index_first[pattern], index_first[pattern + 1]):
+                    at = bucket(ids[row, 0], ids[row, 1], ids[row, 2], index_bits[k], mask)
+                    heads[at, k] = nexts[row, links[k]]
 
 
 @njit(cache=True)
-def rebuild(rows: Any, ids: Any, feeds: Any, when: Any, carrier: Any,
-            index_first: Any, index_bits: Any, links: Any, heads: Any, nexts: Any) -> Any:  # fmt: skip
+def rebuild(rows: Any, ids: Any, feeds: Any, index_first: Any, index_bits: Any, links: Any,
+            heads: Any, nexts: Any) -> Any:  # fmt: skip
     """Fill empty indexes."""
     for row in range(rows):
-        if carrier[row] == NOBODY and when[row, EXPIRES] >= when[row, END]:
-            for pattern in range(len(index_first) - 1):
-                if (feeds[row] >> np.uint64(pattern)) & _ONE:
-                    _insert(row, pattern, ids, index_first, index_bits, links, heads, nexts)
+        for pattern in range(len(index_first) - 1):
+            if (feeds[row] >> np.uint64(pattern)) & _ONE:
+                _insert(row, pattern, ids, index_first, index_bits, links, heads, nexts)
 
 
 @njit(cache=True)
@@ -97,56 +83,6 @@ def count_feeds(feeds: Any, patterns: Any) -> Any:
             left >>= _ONE
             pattern += 1
     return found
-
-
-@_near
-def _known(row: Any, begin: Any, seen: Any, ids: Any, when: Any) -> Any:
-    """Where an occurrence that is equal stands in `seen`, or would stand; rows before `begin` are of earlier instants."""
-    mask = np.uint64(len(seen) - 1)
-    h = ((ids[row, 0] * _MIX) ^ ids[row, 1]) * _MIX ^ ids[row, 2] ^ np.uint64(when[row, START])
-    at = (h ^ (h >> _SHIFT)) & mask
-    while seen[at] >= begin:
-        other = seen[at]
-        if (
-            ids[other, 0] == ids[row, 0]
-            and ids[other, 1] == ids[row, 1]
-            and ids[other, 2] == ids[row, 2]
-            and when[other, START] == when[row, START]
-        ):
-            break
-        at = (at + _ONE) & mask
-    return at
-
-
-@_near
-def _enters(row: Any, begin: Any, seen: Any, ids: Any, when: Any, more: Any, carrier: Any) -> Any:
-    """Note an occurrence; whether it is new and in its window. One more sighting of what is there may prolong its time."""
-    now = when[row, END]
-    at = _known(row, begin, seen, ids, when)
-    other = seen[at] if seen[at] >= begin else NOBODY
-    if other != NOBODY and (when[other, EXPIRES] >= now or when[row, EXPIRES] < now):
-        more[row] = more[other]
-        more[other] = row
-        carrier[row] = other
-        before = when[other, EXPIRES]
-        when[other, EXPIRES] = max(before, when[row, EXPIRES])
-        when[row, EXPIRES] = before  # to be given back
-        return False
-    seen[at] = row
-    if other != NOBODY:  # it is there only now, as other streams do not count it for so long
-        more[row] = other
-        while other != NOBODY:
-            carrier[other] = row
-            other = more[other]
-    return when[row, EXPIRES] >= now
-
-
-@njit(cache=True)
-def note_rows(first: Any, last: Any, seen: Any, ids: Any, when: Any, carrier: Any) -> Any:
-    """Note the occurrences of an instant that is not over."""
-    for row in range(first, last):
-        if carrier[row] == NOBODY:
-            seen[_known(row, first, seen, ids, when)] = row
 
 
 @_near
@@ -189,15 +125,13 @@ def _next(candidate: Any, link: Any, bits: Any, key: Any, now: Any, longest: Any
 
 @njit(cache=True)
 def _join(
-    row: Any, pivot: Any, last: Any, begin: Any, longest: Any, streamed: Any, seen: Any,
-    ids: Any, when: Any, feeds: Any, more: Any, carrier: Any,
+    row: Any, pivot: Any, last: Any, longest: Any, streamed: Any, ids: Any, when: Any, feeds: Any,
     variables: Any, steps: Any, at_once: Any, index_first: Any, index_bits: Any, links: Any, heads: Any, nexts: Any,
     static_ids: Any, static_mask: Any, static_first: Any, static_starts: Any, static_rows: Any,
     value: Any, key: Any, chosen: Any, cursor: Any, static_at: Any, static_end: Any, suspect: Any, out: Any, found: Any,
 ) -> Any:  # fmt: skip
     """Join rows up to `last`: the first is new (pivot NOBODY), or has been joined up to a pivot. Matches are written behind
-    those found. Where there is no room for those of a pivot, the row, the pivot and the first row of its instant, and how many
-    were found before.
+    those found. Where there is no room for those of a pivot, the row, the pivot, and how many were found before.
 
     One function that makes no arrays, as the state of the search (a place per depth in the chain and in the static bucket)
     stays in registers and on the stack this way.
@@ -212,10 +146,6 @@ def _join(
             left >>= np.uint64(pivot)
         else:
             pivot = 0
-            if row > 0 and when[row - 1, END] != now:
-                begin = row
-            if not _enters(row, begin, seen, ids, when, more, carrier):
-                left = _ZERO
         while left != _ZERO:
             if left & _ONE:
                 _bind(row, ids, 0, pivot, variables, value)
@@ -239,7 +169,7 @@ def _join(
                 while depth >= 0:
                     if depth == depth_max:
                         if found == len(out):
-                            return row, pivot, begin, before
+                            return row, pivot, before
                         for pattern in range(patterns):
                             out[found, pattern] = chosen[pattern]
                         found += 1
@@ -278,19 +208,18 @@ def _join(
             pivot += 1
         row += 1
         pivot = NOBODY
-    return row, pivot, begin, found
+    return row, pivot, found
 
 
 @njit(cache=True)
 def join_rows(
-    first: Any, last: Any, begin: Any, longest: Any, streamed: Any, seen: Any,
-    ids: Any, when: Any, feeds: Any, more: Any, carrier: Any,
+    first: Any, last: Any, longest: Any, streamed: Any, ids: Any, when: Any, feeds: Any,
     variables: Any, steps: Any, at_once: Any, index_first: Any, index_bits: Any, links: Any, heads: Any, nexts: Any,
     static_ids: Any, static_mask: Any, static_first: Any, static_starts: Any, static_rows: Any,
     width: Any,
 ) -> Any:  # fmt: skip
-    """The matches that rows complete, [match, pattern]: a row, or -1 - a static row. `begin` is the first row of the first
-    row's instant; `longest` is how long any triple counts; the first `streamed` patterns are matched by streams."""
+    """The matches that rows complete, [match, pattern]: a row, or -1 - a static row. `longest` is how long any triple counts;
+    the first `streamed` patterns are matched by streams."""
     patterns = len(variables)
     value = np.zeros(max(1, width), np.uint64)
     key = np.zeros(3, np.uint64)
@@ -300,8 +229,8 @@ def join_rows(
     out = np.empty((256, patterns), np.int64)
     row, pivot, found = first, NOBODY, 0
     while True:
-        row, pivot, begin, found = _join(
-            row, pivot, last, begin, longest, streamed, seen, ids, when, feeds, more, carrier,
+        row, pivot, found = _join(
+            row, pivot, last, longest, streamed, ids, when, feeds,
             variables, steps, at_once, index_first, index_bits, links, heads, nexts,
             static_ids, static_mask, static_first, static_starts, static_rows,
             value, key, chosen, cursor, static_at, static_end, suspect, out, found,

@@ -1,4 +1,4 @@
-"""Continuous joins in columns against their slow twin, which works term by term: the same matches with the same events,
+"""Stars of triple patterns against their slow twin, joins of two sides each: the same matches with the same events,
 whatever the batches, the order of arrival, the room of the memories, and how often an instant is done again."""
 
 from __future__ import annotations
@@ -16,9 +16,6 @@ from naive.sparkwave import Event
 from property.sparkwave_strategies import NS, STREAMS, THINGS, Setting, events, schemas, triples
 from property.spaseq_strategies import EXAMPLES
 from roads import exact_evaluators
-from scepter.algebra.continuous import ContinuousQuery
-from scepter.lower import lower
-from scepter.physical.continuous import Core, columnar_core
 from scepter.rdf.terms import IRI, XSD, Literal, Term, Triple
 
 MANY = settings(
@@ -126,17 +123,14 @@ def selected(match: scepter.Match, places: dict[int, int]) -> object:
     st.sampled_from([(2, 1), (4, 3), (4096, 8192)]),
     st.randoms(use_true_random=False),
 )
-def test_columns_and_terms_give_the_same_matches(
+def test_stars_and_joins_give_the_same_matches(
     setting: Setting, size: int, delay: int, room: tuple[int, int], random: Any
 ) -> None:
-    (unit,) = lower(setting.text, "sparkwave").program.units
-    assert isinstance(unit, ContinuousQuery)
-    assert isinstance(columnar_core(unit), Core)
     arriving = sorted(setting.events, key=lambda e: e.end + random.randint(0, delay))
     note(repr(setting))
     with exact_evaluators():
         wanted = answers(setting, arriving, size, delay)
     event(f"matches: {min(3, wanted.total())}")
     least, chunk = room
-    with patch("scepter.kernel.continuous.memories._LEAST", least), patch("scepter.kernel.continuous.columnar.CHUNK", chunk):
+    with patch("scepter.kernel.star.memories._LEAST", least), patch("scepter.kernel.star.memories.CHUNK", chunk):
         assert answers(setting, arriving, size, delay) == wanted

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scepter.algebra.expressions import Variable
 from scepter.algebra.patterns import Node, TriplePattern
 from scepter.kernel.solutions import Int8, Int64
-from scepter.physical.continuous import overlap
+from scepter.physical.star_patterns import overlap
 
 _WEIGHTS = (4, 1, 3)
 """How much a known subject, predicate and object leave to chance."""

@@ -9,8 +9,8 @@ from scepter import Engine, Event, parse
 from scepter.algebra.expressions import Constant, Variable
 from scepter.algebra.patterns import TriplePattern
 from scepter.kernel.continuous.idtable import IdTable, look_up
-from scepter.kernel.continuous.joins import plan_joins
-from scepter.kernel.continuous.memories import Memories
+from scepter.kernel.star.joins import plan_joins
+from scepter.kernel.star.memories import Memories
 from scepter.rdf.terms import IRI
 
 NS = "http://e/"
@@ -57,8 +57,8 @@ def test_what_does_not_connect_comes_last_and_has_an_index_of_everything() -> No
 
 @pytest.mark.parametrize("window", [10, 1_000])
 def test_memory_follows_the_window(window: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("scepter.kernel.continuous.memories._LEAST", 16)
-    monkeypatch.setattr("scepter.kernel.continuous.memories.CHUNK", 8)
+    monkeypatch.setattr("scepter.kernel.star.memories._LEAST", 16)
+    monkeypatch.setattr("scepter.kernel.star.memories.CHUNK", 8)
     rooms: list[int] = []
     add = Memories.add
 
@@ -81,8 +81,8 @@ def test_memory_follows_the_window(window: int, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_an_instant_that_is_done_again_and_again_needs_no_more_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("scepter.kernel.continuous.memories._LEAST", 16)
-    monkeypatch.setattr("scepter.kernel.continuous.memories.CHUNK", 8)
+    monkeypatch.setattr("scepter.kernel.star.memories._LEAST", 16)
+    monkeypatch.setattr("scepter.kernel.star.memories.CHUNK", 8)
     buckets: list[int] = []
     undo = Memories.undo
 
@@ -102,7 +102,7 @@ def test_texts_that_no_match_shows_are_not_kept(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr("scepter.runtime.engine._COMPACT_FROM", 1)
     long = f"{NS}{'p' * 1_000}"
     sizes = {}
-    for head in ("SELECT *", "SELECT DISTINCT *"):  # the second shows nothing else, but works on whole triples
+    for head in ("SELECT *", "SELECT DISTINCT *"):
         engine = Engine(
             parse(f"{head} FROM STREAM <{NS}s> [RANGE 500] WHERE {{ ?a <{long}> ?b . ?b <{NS}q> ?c }}", "sparkwave")
         )
@@ -115,7 +115,7 @@ def test_texts_that_no_match_shows_are_not_kept(monkeypatch: pytest.MonkeyPatch)
             "b": f"<{NS}b7>",
             "c": f"<{NS}c>",
         }
-    assert sizes["SELECT *"] < 200 * 200 < 200 * 1_000 < sizes["SELECT DISTINCT *"]
+    assert max(sizes.values()) < 200 * 200
 
 
 TWO = f"""PREFIX : <{NS}> SELECT * FROM STREAM :short [RANGE 2] FROM STREAM :long [RANGE 10]
@@ -143,7 +143,7 @@ def test_an_interval_too_long_for_one_stream_counts_on_the_other(
     order: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # 0..5: longer than the short window, over there when it ends   6, 7: so much that dead rows go   8: its partner
-    monkeypatch.setattr("scepter.kernel.continuous.memories._LEAST", 2)
+    monkeypatch.setattr("scepter.kernel.star.memories._LEAST", 2)
     engine = Engine(parse(TWO, "sparkwave"))
     for stream in order:
         engine.push(link(stream, "a", "p", "b", 0, 5))
