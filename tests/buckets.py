@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from naive.comparison import comparable_graph, comparable_row
-from scepter.kernel.runs import Runs
-from scepter.kernel.shipping import unpack_solved
-from scepter.kernel.state import dump, restore
 from scepter.rdf.formats import GraphEvent, events_to_batch, parse_graph
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.nquads import ReadState
 from scepter.rdf.terms import IRI, Triple
 from scepter.runtime.inputs import OntologyGiven, load_background, load_ontology
-from scepter.runtime.matches import Match, Matcher
+from scepter.runtime.matches import Match
 from scepter.runtime.options import RunOptions
 from scepter.runtime.planning import facts_of, planned
 from scepter.runtime.queries import Query
 from scepter.runtime.spark.background import ShippedBackground
-from scepter.runtime.spark.jobs import Job, QueryWork
+from scepter.runtime.spark.jobs import Job
+from scepter.runtime.spark.sequence_work import SequenceWork
 from scepter.timeline import TimeKind
 
 
@@ -60,10 +58,10 @@ class Buckets:
 
     def __init__(self, job: Job) -> None:
         self.job = job
-        self.reader = QueryWork(job, job.shares[0])
+        self.reader = SequenceWork(job, job.shares[0])
         self.run = ReadState(job.kind)
         self.number = 0
-        self.works: dict[int, QueryWork] = {}
+        self.works: dict[int, SequenceWork] = {}
 
     def solved(
         self, stream: str, start: int, end: int, triples: Iterable[tuple[object, object, object]]
@@ -77,33 +75,24 @@ class Buckets:
 
     def take(self, stream: str, start: int, end: int, triples: Iterable[tuple[object, object, object]]) -> None:
         for bucket, _, blob in self.solved(stream, start, end, triples):
-            work = self.works.setdefault(bucket, QueryWork(self.job, self.job.shares[0]))
-            work.kernel.accept(unpack_solved(blob, work.texts)[0])
+            self.works.setdefault(bucket, SequenceWork(self.job, self.job.shares[0])).accept(blob)
 
     def release(self, until: int) -> list[Match]:
-        found: list[Match] = []
-        for bucket, work in self.works.items():
-            found += self._matches(bucket, work, work.kernel.release(until, until))
-            work.kernel.commit()
-        return found
+        return [match for work in self.works.values() for found in work.released(until) for match in found]
 
     def finish(self) -> list[Match]:
-        return [m for bucket, work in self.works.items() for m in self._matches(bucket, work, work.kernel.finish())]
+        return [match for bucket, work in self.works.items() for found in work.ended(bucket) for match in found]
 
     def written(self) -> dict[int, bytes]:
-        return {bucket: dump(work.kernel, work.texts) for bucket, work in self.works.items()}
+        return {bucket: work.dump("") for bucket, work in self.works.items()}
 
     def read(self, state: Mapping[int, bytes]) -> None:
-        self.works = {bucket: QueryWork(self.job, self.job.shares[0]) for bucket in state}
+        self.works = {bucket: SequenceWork(self.job, self.job.shares[0]) for bucket in state}
         for bucket, work in self.works.items():
-            restore(work.kernel, work.texts, state[bucket])
+            work.restore(state[bucket], "")
 
     def cut(self) -> None:
         self.read(self.written())
-
-    def _matches(self, bucket: int, work: QueryWork, runs: Runs) -> Sequence[Match]:
-        mine = runs if work.slices is None else runs.take(work.slices.owns(bucket, runs.start))
-        return Matcher(0, work.kernel, work.texts, self.job.kind, lambda number, name: number)(mine)
 
 
 def comparable(match: Match) -> tuple[int, int, object]:

@@ -1,4 +1,9 @@
-"""Where compiled kernels are kept, on machines that give numba no place for them: a read-only installation, no home folder."""
+"""Where compiled kernels are kept, and which of them are believed.
+
+On machines that give numba no place (a read-only installation, no home folder) they are kept among the temporary files. Numba
+reads its files back by pickle, which runs what stands there: none is read that another user could have written, and one that
+is torn counts as missing. Kernels of another version or another kind of processor numba tells apart itself.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +12,9 @@ import stat
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
+
+from scepter.kept import own_file
 
 INTERPRETED = "NUMBA_DISABLE_JIT"
 """Set, it leaves kernels to Python's interpreter."""
@@ -32,9 +40,44 @@ def choose_place() -> None:
     if os.environ.get("NUMBA_CACHE_DIR") or "numba" in sys.modules:
         return
     beside = all(_writable(_SOURCES / room / "__pycache__") for room in ("rdf", "kernel"))
-    if beside or _writable(_users_cache()):
+    if beside or _writable(_users_cache() / "numba"):
         return
     os.environ["NUMBA_CACHE_DIR"] = str(_own(Path(tempfile.gettempdir()) / f"scepter-kernels-{_user()}"))
+
+
+def doubt_files() -> None:
+    """Have numba believe only files of kernels that are the user's own and whole; what is in doubt it compiles again."""
+    from numba.core import caching
+
+    class OwnFiles(caching.IndexDataCacheFile):
+        """The files of one kernel: an index of its signatures, and a file for each."""
+
+        def _load_index(self) -> Any:
+            if not _is_own(self._index_path):
+                return {}
+            try:
+                return super()._load_index()  # type: ignore[no-untyped-call]
+            except Exception:  # a torn pickle may raise anything
+                return {}
+
+        def _load_data(self, name: str) -> Any:
+            path = self._data_path(name)  # type: ignore[no-untyped-call]
+            if not _is_own(path):
+                raise OSError(f"{path} is not the user's own")  # which numba takes for a file that is gone
+            try:
+                return super()._load_data(name)  # type: ignore[no-untyped-call]
+            except Exception as error:
+                raise OSError(f"{path} is torn") from error
+
+    caching.IndexDataCacheFile = OwnFiles  # type: ignore[misc]
+
+
+def _is_own(path: str) -> bool:
+    descriptor = own_file(Path(path))
+    if descriptor is None:
+        return False
+    os.close(descriptor)
+    return True
 
 
 def _users_cache() -> Path:

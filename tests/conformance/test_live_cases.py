@@ -24,7 +24,7 @@ _BUCKETS = 4
 @pytest.mark.parametrize("size", [1, 3], ids=["one by one", "three by three"])
 @pytest.mark.parametrize("path", CASES, ids=lambda path: f"{path.parent.name}/{path.name.removesuffix('.case.yaml')}")
 def test_live_gives_what_the_engine_gives(path: Path, size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("scepter.runtime.spark.jobs.STRETCH_ROWS", 1)  # what comes at once is searched bit by bit
+    monkeypatch.setattr("scepter.runtime.spark.bucket_work.STRETCH_ROWS", 1)  # what comes at once is searched bit by bit
     case = load_case(path)
     try:
         query, options, streams = case_query(case)

@@ -1,16 +1,20 @@
-"""The operators that process rows are the operators that `explain` prints: every case, from files and by push."""
+"""The operators that process rows are the operators that `explain` prints: every case, from files, by push and in buckets."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 from unittest.mock import patch
 
 import pytest
 
 import scepter
+from buckets import job_of
+from microbatches import graph_event
+from scepter.algebra.notation import Notation
 from scepter.cases.loader import load_case
 from scepter.cases.model import Case
 from scepter.cases.query import query_of
@@ -20,13 +24,21 @@ from scepter.cli.inputs import assign_streams
 from scepter.cli.options import run_options
 from scepter.errors import ScepterError
 from scepter.physical.description import UnitFacts, describe
+from scepter.physical.nodes import nodes
 from scepter.physical.plan import PhysicalPlan
+from scepter.physical.stages import Received
+from scepter.rdf.formats import events_to_batch
+from scepter.rdf.nquads import ReadState
 from scepter.runtime.engine import LocalEngine
 from scepter.runtime.inputs import load_background, load_ontology
 from scepter.runtime.local import run_in_parts
+from scepter.runtime.pipeline import Pipeline
 from scepter.runtime.planning import facts_of, planned
 from scepter.runtime.queries import Query
+from scepter.runtime.spark import batch
+from scepter.runtime.spark.tables import arrow_schema
 from scepter.timeline import format_instant
+from spark_answers import case_query
 
 ROOT = Path(__file__).parents[2]
 CASES = [pytest.param(path, id=str(path.relative_to(ROOT))) for path in find_cases([ROOT / "cases", ROOT / "examples"])]
@@ -115,3 +127,38 @@ def test_by_push(path: Path) -> None:
     except ScepterError as error:
         pytest.skip(f"a case about an error: {error.code}")
     check(engines[0], query, case)
+
+
+@pytest.mark.parametrize("path", CASES)
+def test_in_buckets(path: Path) -> None:
+    """What reading tasks and buckets do on Spark over history, without a session."""
+    case = load_case(path)
+    made: list[Pipeline] = []
+    build = Pipeline.__init__
+
+    def noted(pipeline: Pipeline, *args: Any, **options: Any) -> None:
+        build(pipeline, *args, **options)
+        made.append(pipeline)
+
+    try:
+        query, options, streams = case_query(case)
+        kind = next((event.kind for events in streams.values() for event in events), None)
+        if kind is None:
+            pytest.skip("no events")
+        job = job_of(query, 3, background=case.background, options=options, kind=kind, ontology=case.ontology, given=streams)
+        events = [graph_event(job, iri, e.start, e.end, e.triples) for iri, given in streams.items() for e in given]
+        reading = cast("batch.Reading", SimpleNamespace(job=SimpleNamespace(value=job), report=lambda letter: None))
+        schema = arrow_schema(query.variables, query.constructs, query.asks, kind, query.occurrences, parts=False)
+        with patch.object(Pipeline, "__init__", noted):
+            packed = batch.packed_rows(job, [events_to_batch(events, job.key, kind, run=ReadState(kind))], 0)
+            blobs = [part.filter(part.column("blob").is_valid()) for part in packed]
+            for _ in batch._run_buckets(reading, schema, blobs):
+                pass
+    except ScepterError as error:
+        pytest.skip(f"a case about an error: {error.code}")
+    notation = Notation(dict(query.lowered.prefixes))
+    lines = {node.line(notation) for unit in job.plan.units for node in nodes(unit.root)}
+    for pipeline in made:
+        for node, metrics in zip(pipeline.nodes, pipeline.metrics, strict=True):
+            below = nodes(node.below) if isinstance(node, Received) else [node]
+            assert not metrics.worked or {each.line(notation) for each in below} <= lines, "explain prints it"

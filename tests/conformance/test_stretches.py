@@ -13,10 +13,10 @@ from buckets import job_of
 from microbatches import graph_event
 from scepter.cases.loader import load_case
 from scepter.errors import ScepterError
-from scepter.kernel.query import QueryKernel
 from scepter.rdf.formats import events_to_batch
 from scepter.rdf.nquads import ReadState
-from scepter.runtime.spark import batch, jobs
+from scepter.runtime.pipeline import Pipeline
+from scepter.runtime.spark import batch, bucket_work
 from scepter.runtime.spark.shares import Form
 from scepter.runtime.spark.tables import arrow_schema
 from scepter.timeline import TimeKind
@@ -50,16 +50,16 @@ def test_stretches(monkeypatch: pytest.MonkeyPatch) -> None:
             continue  # refused
         stretches = 0
         with monkeypatch.context() as patched:
-            patched.setattr(jobs, "STRETCH_ROWS", 1)
-            plain = QueryKernel.stretches
+            patched.setattr(bucket_work, "STRETCH_ROWS", 1)
+            plain = Pipeline.stretches
 
-            def counted(kernel: QueryKernel, size: int, plain: object = plain) -> list[int]:
+            def counted(pipeline: Pipeline, size: int, plain: object = plain) -> list[int]:
                 nonlocal stretches
-                found: list[int] = plain(kernel, size)  # type: ignore[operator]
+                found: list[int] = plain(pipeline, size)  # type: ignore[operator]
                 stretches += len(found)
                 return found
 
-            patched.setattr(QueryKernel, "stretches", counted)
+            patched.setattr(Pipeline, "stretches", counted)
             assert rows(path) == whole, path.name
         parted += stretches > 1
         answered += bool(whole)

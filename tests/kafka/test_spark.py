@@ -12,9 +12,11 @@ from pyspark.sql import SparkSession
 from typer.testing import CliRunner
 
 import scepter
+from docs.how_to import begun, page
 from kafka.conftest import Topics
 from kafka.events import QUERY, event, far, query
 from kafka.running import Run
+from kafka.test_mapped import MAP, RISE
 from scepter.cli.main import app
 from scepter.errors import OptionError
 from scepter.runtime.spark.session import session
@@ -81,6 +83,36 @@ def test_a_live_topic_takes_so_many_messages_in_a_micro_batch(spark: SparkSessio
     assert sum(taken) == 52
     assert max(taken) <= 10
     assert Counter(rows) == Counter(map(shown, wanted(topics, topic, tmp_path)))
+
+
+def test_json_through_a_map_and_a_context_and_a_schema_that_changes(
+    spark: SparkSession, topics: Topics, tmp_path: Path
+) -> None:
+    topic = topics.new(2)
+    rows = [{"time": time, "sensor": f"x{time % 5}", "value": time % 3} for time in range(40)]
+    # half-way a field becomes an object, another a text, and a document is cut
+    changed = [{"time": 41, "sensor": {"id": "x1"}, "value": 1}, {"time": 42, "sensor": "x2", "value": "high"}]
+    topics.fill(topic, [*map(json.dumps, rows[:20]), *map(json.dumps, changed), '{"time": 43', *map(json.dumps, rows[20:])])
+    context = {"@base": "http://e/", "@vocab": "http://e/", "sensor": "@id", "value": "http://e/v"}
+    query = scepter.parse(RISE)
+    for given in ({"map": MAP}, {"context": context, "time_property": "http://e/time"}):
+        here = scepter.run_local(query, topics.url(topic), max_delay=100, **given)
+        expected = Counter((m.start, m.end, str(m.bindings["x"])) for m in here)
+        found = scepter.run(query, spark, {"S": topics.url(topic)}, max_delay=100, **given).collect()
+        assert Counter((row["start"], row["end"], f"<{row['x']['value']}>") for row in found) == expected
+        assert len(expected) > 5
+        assert {letter.source.rpartition(" partition ")[2] for letter in here.dead_letters} >= {"0 offset 11"}
+
+
+def test_the_page_about_matches_to_kafka(
+    spark: SparkSession, topics: Topics, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {"servers": topics.broker.address, "topic": (topic := topics.new())}
+    begun(spark, names)
+    page("spark-to-kafka", names, ("python spark", "python spark kafka"))
+    [message] = topics.read(topic)
+    assert message.key() == b"http://example/f1"
 
 
 def test_a_topic_that_does_not_exist_or_is_given_with_others(spark: SparkSession, topics: Topics) -> None:

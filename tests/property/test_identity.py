@@ -7,7 +7,8 @@ from hypothesis import event, example, given, settings
 from hypothesis import strategies as st
 
 from scepter.kernel.identity import identity, one_of_each
-from scepter.kernel.nodes import ROOT, Nodes
+from scepter.kernel.lineage import Lineage
+from scepter.kernel.rows import NO_LINEAGE
 from scepter.kernel.runs import Runs, no_runs
 
 Path = tuple[tuple[int, ...], int, int]
@@ -19,13 +20,13 @@ paths = st.lists(
 )
 
 
-def runs_of(given_paths: list[Path], nodes: Nodes) -> Runs:
+def runs_of(given_paths: list[Path], nodes: Lineage) -> Runs:
     ends = []
     for events, _, _ in given_paths:
-        node = ROOT
+        node = NO_LINEAGE
         for number in events:
             one = np.array([[number]], np.int64)
-            node = int(nodes.append(np.array([node]), 0, one[0], one[0], np.empty((1, 0), np.int64))[0])
+            node = int(nodes.stepped(np.array([node]), 0, one[0], one[0], np.empty((1, 0), np.int64))[0])
         ends.append(node)
     none = no_runs(1)
     columns = {
@@ -42,7 +43,7 @@ def runs_of(given_paths: list[Path], nodes: Nodes) -> Runs:
 @example([((1, 1, 2), 1, 0), ((1, 2, 2), 1, 0)], False)
 @example([((0,), 1, 3), ((0,), 1, 0), ((0, 0), 1, 0)], False)
 def test_one_run_of_each_match_stays(given_paths: list[Path], with_row: bool) -> None:
-    nodes = Nodes(0)
+    nodes = Lineage()
     runs = runs_of(given_paths, nodes)
 
     def told(row: int) -> object:

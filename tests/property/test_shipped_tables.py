@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scepter.kernel.query import Solved, Ticks
+from scepter.kernel.graph_scan import Solved, Ticks
 from scepter.kernel.shipping import pack_solved, unpack_solved
 from scepter.kernel.solutions import Int64, Solutions
 from scepter.kernel.texts import FIXED, Texts

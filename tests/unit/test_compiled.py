@@ -6,9 +6,12 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+from numba.core import caching
 
 from scepter import compiled
 
@@ -66,6 +69,72 @@ def test_what_the_user_chose_stays(nowhere: Path, monkeypatch: pytest.MonkeyPatc
 def test_folders_that_can_be_written(tmp_path: Path) -> None:
     assert compiled._writable(tmp_path / "a" / "b")
     assert not compiled._writable(Path("/dev/null/x"))
+
+
+def test_a_cache_that_somebody_else_made_is_left_alone(nowhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`sudo scepter` has made ~/.cache/numba: numba would find no place, and refuse to start."""
+    users = nowhere / "users"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(users))
+    monkeypatch.setattr(compiled, "_writable", lambda folder: folder == users)
+    assert chosen() == nowhere / f"scepter-kernels-{os.getuid()}"
+
+
+def kernel_files(folder: Path) -> Any:
+    compiled.doubt_files()
+    files: Any = caching.IndexDataCacheFile(str(folder), "kernel-1.py311", (1.0, 2))  # type: ignore[no-untyped-call]
+    files.save("signature", ("code", 1))
+    assert files.load("signature") == ("code", 1)
+    return files
+
+
+def tear(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:20])
+
+
+@pytest.mark.parametrize("name", ["*.nbi", "*.nbc"])
+@pytest.mark.parametrize(
+    "damage",
+    [
+        tear,
+        lambda path: path.write_bytes(b""),
+        lambda path: path.write_bytes(b"P\x80 no pickle"),
+        lambda path: path.chmod(0o666),
+        lambda path: os.chown(path, 65534, -1),
+    ],
+    ids=["torn", "empty", "nonsense", "others may write", "somebody else's"],
+)
+def test_kernels_in_doubt_are_compiled_again(tmp_path: Path, name: str, damage: Callable[[Path], object]) -> None:
+    files = kernel_files(tmp_path)
+    (path,) = tmp_path.glob(name)
+    try:
+        damage(path)
+    except PermissionError:
+        pytest.skip("only root can give a file away")
+    assert files.load("signature") is None
+    files.save("signature", ("code", 2))
+    assert files.load("signature") == ("code", 2)
+
+
+def test_kernels_of_another_version_are_compiled_again(tmp_path: Path) -> None:
+    kernel_files(tmp_path)
+    other: Any = caching.IndexDataCacheFile(str(tmp_path), "kernel-1.py311", (3.0, 2))  # type: ignore[no-untyped-call]
+    assert other.load("signature") is None
+
+
+def test_a_planted_pickle_is_not_opened(tmp_path: Path) -> None:
+    files = kernel_files(tmp_path)
+    (index,) = tmp_path.glob("*.nbi")
+    index.write_bytes(b"cposix\nsystem\n(S'touch " + str(tmp_path / "ran").encode() + b"'\ntR.")
+    index.chmod(0o622)
+    assert files.load("signature") is None
+    assert not (tmp_path / "ran").exists()
+
+
+def test_kernels_have_numba_doubt_its_files() -> None:
+    """Before the first kernel is declared."""
+    code = "import scepter.rdf.words; from numba.core import caching; print(caching.IndexDataCacheFile.__qualname__)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "OwnFiles" in done.stdout
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can become somebody without a home")

@@ -10,6 +10,7 @@ from scepter.io.given import Given, given_run
 from scepter.rdf.batch import DeadLetter
 from scepter.runtime import local, queries
 from scepter.runtime.analysis import analyze as analyze_run
+from scepter.runtime.compiling import told_once
 from scepter.runtime.diagnosis.diagnose import diagnose as diagnose_run
 from scepter.runtime.diagnosis.focus import Asked, KeyGiven
 from scepter.runtime.diagnosis.model import Findings
@@ -95,7 +96,7 @@ def run_local(
             found.dead_letters.append(letter)
 
     found.seen = SeenEvents()
-    with watched(options.work):
+    with watched(options.work), told_once():
         found.extend(
             local.run_local(
                 query, sources,

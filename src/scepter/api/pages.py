@@ -13,7 +13,9 @@ from scepter.io.replacing import replacing
 from scepter.io.report.log import RunLog
 from scepter.io.report.page import Report, report_page
 from scepter.runtime import local, queries
+from scepter.runtime.analysis import operators_that_ran, plan_that_ran
 from scepter.runtime.diagnosis.focus import KeyGiven
+from scepter.runtime.engine import LocalEngine
 from scepter.runtime.hints.run import run_warnings
 from scepter.runtime.options import RunOptions
 from scepter.runtime.queries import one_query
@@ -56,9 +58,10 @@ def report(
     query, sources = given_run(query, streams, versions, map, context, chosen.times)
     log = RunLog(events=True)
     unused: list[object] = []
+    engines: list[LocalEngine] = []
     found = local.run_in_parts(
         query, sources, background=background, ontology=ontology, options=chosen,
-        dead_letter=unused.append, observer=log, shown=EventName.of,
+        dead_letter=unused.append, observer=log, shown=EventName.of, counting=engines.append,
     )  # fmt: skip
     for matches in found:
         log.matched(matches)
@@ -67,8 +70,9 @@ def report(
     if diagnosis:
         findings = diagnose(query, sources, background=background, ontology=ontology, event=event, key=key, **options)
     names = {iri: source.name for iri, source in sources.items()}
-    plan = query.explain("svg", ontology)
-    page = Page(report_page(Report(query, log, names, plan, len(unused), warnings, findings)))
+    plan = plan_that_ran(query, engines[0], "svg")
+    operators = operators_that_ran(query, engines[0])
+    page = Page(report_page(Report(query, log, names, plan, operators, len(unused), warnings, findings)))
     if path is not None:
         with replacing(Path(path)) as out:
             out.write(page)

@@ -44,7 +44,7 @@ class Query(queries.Query):
         >>> query = parse("SELECT ?x WITHIN 5 FROM STREAM S <http://e/s> WHERE { SEQ (A) DEFINE GPM A ON S { ?x ?p ?o } }")
         >>> shown = query.explain(analyze=[Event("http://e/s", "<http://e/a> <http://e/p> 2 .", 1)])
         >>> print(shown[shown.index("  #1") :].splitlines()[1].partition(", kept")[0])
-          │  rows in 0, out 1
+          │  rows in 1, out 1
         """
         if analyze is None:
             return queries.Query.explain(self, format, ontology)

@@ -16,7 +16,7 @@ import tempfile
 import time
 import uuid
 from base64 import urlsafe_b64encode
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
@@ -202,3 +202,14 @@ def _free_ports(count: int) -> list[int]:
     finally:
         for each in held:
             each.close()
+
+
+def send(address: str, topic: str, messages: Iterable[tuple[bytes, int, int]]) -> None:
+    """Messages with their partitions and times, in milliseconds, all of them before it returns."""
+    from confluent_kafka import Producer
+
+    producer = Producer({"bootstrap.servers": address, "linger.ms": 50, "queue.buffering.max.messages": 1_000_000})
+    for value, partition, time_of in messages:
+        producer.produce(topic, value, partition=partition, timestamp=time_of)
+        producer.poll(0)
+    producer.flush()

@@ -77,10 +77,13 @@ class JellyWriter:
                 at = max(term.value.rfind("/"), term.value.rfind("#")) + 1
                 prefix = self._prefixes.look_up(term.value[:at], rows)
                 return _bytes(before + 1, _number(1, prefix) + _number(2, self._names.look_up(term.value[at:], rows)))
+            case ox.BlankNode():
+                return _bytes(before + 2, term.value.encode())
             case ox.Literal():
-                return _bytes(
-                    before + 3, _bytes(1, term.value.encode()) + _number(3, self._datatypes.look_up(term.datatype.value, rows))
-                )
+                text = _bytes(1, term.value.encode())
+                if term.language is not None:
+                    return _bytes(before + 3, text + _bytes(2, term.language.encode()))
+                return _bytes(before + 3, text + _number(3, self._datatypes.look_up(term.datatype.value, rows)))
             case ox.DefaultGraph():
                 return _bytes(before + 3, b"")
-        raise NotImplementedError(str(term))
+        raise AssertionError(f"{term} is no term of RDF 1.1")

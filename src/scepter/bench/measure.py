@@ -49,6 +49,9 @@ def headed(point: Point, folder: Path) -> Point:
     """The point over the first lines of its streams; how many answers it has there nobody knows."""
     streams = {}
     for number, (iri, path) in enumerate(point.streams.items()):
+        if "://" in path:  # a topic has no head of its own
+            streams[iri] = path
+            continue
         source = Path(path)
         source = min(source.iterdir()) if source.is_dir() else source
         with source.open("rb") as text:

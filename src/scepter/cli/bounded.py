@@ -34,7 +34,7 @@ def run_bounded(job: Job, format: str, target: Target, dead_letter: Path | None,
         _opened_writer(job, format, target, events) as writer,
         watched(work),
     ):
-        for some in matches(job, letters, progress, watch.log, watch.shown):
+        for some in matches(job, letters, progress, watch.log, watch.shown, watch.counting):
             if to_terminal and some:
                 progress.hide()
             writer.write_all(some)

@@ -12,7 +12,7 @@ from rich.console import Console
 from scepter.algebra.notation import Notation
 from scepter.cli.execute import Job, matches
 from scepter.cli.progress import RunProgress
-from scepter.rdf.terms import Term
+from scepter.rdf.terms import BlankNode, Term, parse_term
 from scepter.runtime.matches import Match
 from scepter.timeline import TimeKind, format_instant
 
@@ -95,9 +95,14 @@ def _compared(one: Side, two: Side, common: Sequence[str], graphs: bool) -> list
 def _rows(matches: Iterable[Match], names: Sequence[str], graphs: bool) -> Iterable[Row]:
     for match in matches:
         bindings: Mapping[str, Term] = match.bindings
-        values = tuple((name, str(bindings[name])) for name in names if name in bindings)
-        triples = tuple(" ".join(map(str, triple)) for triple in match.graph or ()) if graphs else ()
+        values = tuple((name, _text(bindings[name])) for name in names if name in bindings)
+        triples = tuple(sorted(" ".join(map(_text, triple)) for triple in match.graph or ())) if graphs else ()
         yield Row(match.end, match.start, values, triples)
+
+
+def _text(term: Term) -> str:
+    """A term as it is compared: the label of a blank node means nothing elsewhere."""
+    return "_:b" if isinstance(term, BlankNode) else str(term)
 
 
 def _shown(row: Row, side: Side) -> str:
@@ -107,8 +112,6 @@ def _shown(row: Row, side: Side) -> str:
 
 
 def _short(text: str, notation: Notation) -> str:
-    from scepter.rdf.terms import parse_term
-
     return notation.term(parse_term(text))
 
 

@@ -22,6 +22,7 @@ from scepter.io.results import Shape
 from scepter.io.sources import open_source
 from scepter.rdf.readers import Lift
 from scepter.rdf.source import DeadLetterTaker, EventSource
+from scepter.runtime.engine import LocalEngine
 from scepter.runtime.local import Observer, missing_stream, run_in_parts, run_local
 from scepter.runtime.matches import Match
 from scepter.runtime.options import RunOptions
@@ -85,9 +86,10 @@ def matches(
     progress: RunProgress,
     observer: Observer | None = None,
     shown: Callable[[int, str | None], object] | None = None,
+    counting: Callable[[LocalEngine], None] | None = None,
 ) -> Iterator[Sequence[Match]]:
     """The matches of a job, sorted where its input is bounded, as many at a time as come together; the observer hears what is
-    read in this process."""
+    read in this process, and `counting` is given the engine, which then counts what its operators do."""
     if job.engine == "spark":
         from scepter.cli.spark import spark_matches  # a local run starts without pyspark
 
@@ -103,6 +105,7 @@ def matches(
         warn=job.warn,
         observer=observer,
         shown=shown,
+        counting=counting,
     )
 
 

@@ -50,7 +50,8 @@ def split_streams(query: Streams, given: Sequence[str]) -> list[tuple[str, str]]
 
 
 def assign_streams(query: Streams, named: Sequence[tuple[str, _Source]]) -> tuple[dict[str, _Source], list[str]]:
-    """The source of each stream by its IRI, and a warning for each name that the query does not use."""
+    """The source of each stream by its IRI, and a warning for each name that the query does not use. Besides IRI, alias and
+    prefixed name, the last part of an IRI will do where it means one stream."""
     sources: dict[str, _Source] = {}
     warnings: list[str] = []
     for name, source in named:
@@ -59,8 +60,11 @@ def assign_streams(query: Streams, named: Sequence[tuple[str, _Source]]) -> tupl
         except OptionError as error:
             if error.code != UNKNOWN_STREAM:
                 raise
-            warnings.append(_unused(name, query.streams, error.diagnostic.help))
-            continue
+            meant = [stream for stream in query.streams if local_name(stream).lower() == name.lower()]
+            if len(meant) != 1:
+                warnings.append(_unused(name, query.streams, error.diagnostic.help))
+                continue
+            (iri,) = meant
         if iri in sources:
             raise option_error(
                 "stream-twice",

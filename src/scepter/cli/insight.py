@@ -13,6 +13,7 @@ from scepter.cli.insight_options import Insight
 from scepter.errors import Diagnostic
 from scepter.io.replacing import replacing
 from scepter.io.report.log import RunLog
+from scepter.runtime.engine import LocalEngine
 from scepter.runtime.inputs import BackgroundGiven, OntologyGiven
 from scepter.runtime.matches import Match
 from scepter.runtime.options import RunOptions
@@ -36,6 +37,8 @@ class Watch:
         self._insight = insight
         self.log = RunLog(events=insight.report is not None)
         self.shown = None if insight.report is None else EventName.of
+        self._engines: list[LocalEngine] = []
+        self.counting = None if insight.report is None else self._engines.append
 
     def matched(self, matches: Sequence[Match]) -> None:
         """Matches that are found."""
@@ -49,9 +52,11 @@ class Watch:
         findings = self._findings(given) if self._insight.diagnose else None
         if self._insight.report is not None:
             from scepter.io.report.page import Report, report_page
+            from scepter.runtime.analysis import operators_that_ran, plan_that_ran
 
-            plan = job.query.explain("svg", job.ontology or None)
-            page = report_page(Report(job.query, log, job.sources, plan, unused, warnings, findings))
+            plan = plan_that_ran(job.query, self._engines[0], "svg")
+            operators = operators_that_ran(job.query, self._engines[0])
+            page = report_page(Report(job.query, log, job.sources, plan, operators, unused, warnings, findings))
             with replacing(self._insight.report) as out:
                 out.write(page)
 

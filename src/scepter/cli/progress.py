@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskProgressColumn, TimeRemainingColumn
 from rich.text import Text
 
-from scepter.cli.compiling import told
+from scepter.runtime.compiling import told
 
 
 class _Counts(ProgressColumn):

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias
 import pyarrow as pa
 
 from scepter.errors import DataError, option_error
-from scepter.io.mapped import MappedEvents, as_rows
+from scepter.io.mapped import MappedEvents, as_rows, as_table
 from scepter.io.sources import open_source
 from scepter.rdf.batch import DeadLetter, EventBatch
 from scepter.rdf.formats import GraphEvent, events_to_batch
@@ -54,7 +54,7 @@ def given_streams(query: Query, streams: Given, lifts: Mapping[str, Lift] | None
             stream = next(s for s in query.lowered.streams if s.iri.value == iri)
             raise option_error(
                 "missing-stream",
-                f"the query reads stream {stream.alias or f'<{iri}>'}, and nobody gave it",
+                f"the query reads stream {stream.alias or f'<{iri}>'}, and none was given",
                 help=f"add it to streams: {{{stream.alias or iri!r}: …}}",
             )
     return sources
@@ -109,10 +109,17 @@ def open_given(given: Given, name: str, iri: str, lift: Lift | None = None) -> E
         return source
     if (table := _as_table(given, name)) is not None:
         plain = lift is None or set(table.column_names) >= _EVENTS
+        if plain and not set(table.column_names) & _EVENTS:
+            raise option_error(
+                "table-columns",
+                f"the table of the stream {name} has the columns {', '.join(table.column_names)}: nothing says how its rows "
+                "become events",
+                help="give map=, a mapping for its columns; scepter map FILE --suggest writes a first one",
+            )
         return TableSource(name, table) if plain else MappedEvents(name, table, lift, iri)  # type: ignore[arg-type]
     if lift is not None and isinstance(given, Sequence) and given and not any(isinstance(each, Event) for each in given):
         return MappedEvents(name, as_rows(given), lift, iri)
-    if isinstance(given, Event) or not isinstance(given, Iterable):
+    if isinstance(given, (Event, Mapping, bytes)) or not isinstance(given, Iterable):
         what = "one event" if isinstance(given, Event) else f"a {type(given).__name__}"
         raise option_error("streams", f"the stream {name} is given as {what}", help=_OUGHT)
     events = list(given)
@@ -133,13 +140,10 @@ def _as_table(given: Given, name: str) -> Any:
             help="run it where it is: scepter.run(query, spark, streams)",
         )
     try:
-        if isinstance(given, pa.Table) or hasattr(given, "__arrow_c_stream__"):
-            return _in_plain_types(pa.table(given))
-        if hasattr(given, "to_records"):  # pandas before it spoke Arrow
-            return pa.Table.from_pandas(given, preserve_index=False)
-    except (pa.ArrowException, TypeError, ValueError) as error:
-        raise option_error("streams", f"the stream {name} is no table that Arrow can read: {error}", help=_OUGHT) from None
-    return None
+        table = as_table(given)
+        return None if table is None else _in_plain_types(table)
+    except (ValueError, pa.ArrowException) as error:
+        raise option_error("streams", f"the stream {name} is no table of events: {error}", help=_OUGHT) from None
 
 
 def _in_plain_types(table: Any) -> Any:

@@ -12,7 +12,7 @@ import pyarrow as pa
 from scepter.errors import option_error
 from scepter.io.sources import open_source
 from scepter.lift.context import load_context, no_table
-from scepter.lift.reader import MappedReaders, table_batches
+from scepter.lift.reader import MappedReaders, needed_columns, table_batches
 from scepter.rdf.batch import DeadLetter, EventBatch
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.nquads import BATCH_BYTES, ReadState
@@ -54,6 +54,8 @@ class MappedEvents:
         if isinstance(self.rows, pa.Table):
             if not isinstance(self.lift, MappedReaders):
                 raise no_table(self.name)
+            # a column that is missing is an error here: whoever has the table at hand can name it
+            needed_columns(self.lift.mapping, self.rows.column_names, key, predicates, reading.run.times)
             yield from table_batches(self.lift.mapping, self.rows, reading)
         else:
             yield from self.lift.documents(enumerate(self.rows, 1), reading)
@@ -108,18 +110,29 @@ def events(
     return MappedEvents("rows", as_rows(rows), lift, stream, times)
 
 
-def as_rows(given: Any) -> Any:
-    """An Arrow table, or a list of dictionaries; OptionError for anything else."""
+def as_table(given: Any) -> pa.Table | None:
+    """An Arrow table of what is one, or can be made one; None for anything else. Raises ValueError for a table that Arrow
+    cannot read."""
     try:
-        if isinstance(given, pa.Table) or hasattr(given, "__arrow_c_stream__"):
-            return pa.table(given)
         if isinstance(given, pa.RecordBatch):
             return pa.Table.from_batches([given])
+        if isinstance(given, pa.Table) or hasattr(given, "__arrow_c_stream__"):
+            return pa.table(given)
         if hasattr(given, "to_records"):  # pandas before it spoke Arrow
             return pa.Table.from_pandas(given, preserve_index=False)
     except (pa.ArrowException, TypeError, ValueError) as error:
-        raise option_error("events", f"the rows are no table that Arrow can read: {error}") from None
+        raise ValueError(f"Arrow cannot read it: {error}") from None
+    return None
+
+
+def as_rows(given: Any) -> Any:
+    """An Arrow table, or a list of dictionaries; OptionError for anything else."""
     help = "give a table (pandas, polars, Arrow), a list of dictionaries, or a file's name"
+    try:
+        if (table := as_table(given)) is not None:
+            return table
+    except ValueError as error:
+        raise option_error("events", f"the rows are no table: {error}", help=help) from None
     if hasattr(given, "toPandas"):
         raise option_error("events", "the rows are a Spark table", help="scepter.run(query, spark, {'s': table}, map=…)")
     if isinstance(given, (Mapping, bytes)) or not isinstance(given, Iterable):

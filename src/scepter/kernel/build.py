@@ -9,13 +9,16 @@ from typing import Protocol, assert_never
 
 from scepter.algebra.expressions import Expression
 from scepter.algebra.timed import Sources
+from scepter.errors import Diagnostic, QueryError
 from scepter.kernel import instants, mapping, time_rows
 from scepter.kernel.background import Background
 from scepter.kernel.closure import union
 from scepter.kernel.derive import Deriving, Pick
+from scepter.kernel.entailed import EntailedScans
 from scepter.kernel.event_scan import EventScans, ExactTriples
 from scepter.kernel.events.build import Occurring, event_operator, recognising
 from scepter.kernel.exists import operators as exists
+from scepter.kernel.exists.live import LiveConditions, LiveGraph
 from scepter.kernel.exists.operators import AskedConditions, Remembered
 from scepter.kernel.gap_join.join import GapJoined
 from scepter.kernel.graph_scan import GraphScans
@@ -26,8 +29,12 @@ from scepter.kernel.operator import Operator
 from scepter.kernel.pairing import Pairing
 from scepter.kernel.rounds import Anew, PathsWithin, Recall
 from scepter.kernel.rows import Mask, Rows, empty
+from scepter.kernel.scans import Scans
+from scepter.kernel.sequence import MatchedSequence
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.dataset import Dataset, Graph
+from scepter.kernel.star.build import held_of, occurrence_scans, star_operator
+from scepter.kernel.star.held import Held
 from scepter.kernel.static import Static
 from scepter.kernel.texts import Texts
 from scepter.kernel.time_conditions import TimeConditions
@@ -38,15 +45,17 @@ from scepter.kernel.tracking import Occurrences
 from scepter.kernel.tracking import Tracked as Tracking
 from scepter.kernel.triple_scan import MOST_SCANS, EntailedTriples, PlainTriples
 from scepter.kernel.window.build import Items, fixed_rows, window_operator
+from scepter.kernel.windows import resolve
 from scepter.ontology.entailment import Flattened
 from scepter.ontology.schema import Schema
-from scepter.physical import nodes
+from scepter.physical import live_nodes, nodes
 from scepter.physical.derive_nodes import Derive, DerivedPath, Picked, Recalled
 from scepter.physical.event_nodes import Contradictions, ItemGraphs, Recognise
 from scepter.physical.instant_nodes import Asked, EventScan, Ordered, Paired, RowExtend, Sliced, TimeGroup, Tracked
 from scepter.physical.instant_nodes import Remembered as Remembered_
 from scepter.physical.nodes import Node, TripleScan
 from scepter.physical.stages import Received
+from scepter.physical.star_nodes import OccurrenceScan
 from scepter.physical.time_nodes import (
     AnsweredOnce,
     Answers,
@@ -61,7 +70,8 @@ from scepter.physical.time_nodes import (
     TimeJoin,
     TimeValues,
 )
-from scepter.physical.unit_nodes import GraphScan
+from scepter.physical.unit_nodes import EventTicks, GraphScan
+from scepter.physical.unit_nodes import Sequence as SequenceNode
 from scepter.physical.window_nodes import Fixed, ItemScan
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.terms import IRI, Triple
@@ -95,8 +105,18 @@ class Surroundings:
     """The labels of the parts of the pattern that select events, by their number in the lineage."""
     remembered: dict[int, Remembered] = field(default_factory=dict)
     """What EXISTS looks at, by its node."""
+    streams: Callable[[], Sequence[IRI]] = lambda: ()
+    """The run's streams by their number in batches; more may come while it goes on."""
+    origin: int = 0
+    """Where tumbling windows begin."""
+    graphs: dict[int, Graph] = field(default_factory=dict)
+    """The graphs of events, by their numbers, where conditions on several events ask for what is in one."""
     tracking: list[Occurrences] = field(default_factory=list)
     """The occurrences that policies consume, where there are any."""
+    held: list[Held] = field(default_factory=list)
+    """When occurrences go, where windows count triples."""
+    live: dict[int, LiveGraph] = field(default_factory=dict)
+    """What EXISTS over windows looks at, by its node."""
 
     def occurrences(self) -> Occurrences:
         """The unit's one table of occurrences."""
@@ -147,6 +167,7 @@ class LeafGroup:
 def leaf_groups(leaves: Sequence[Node], around: Surroundings) -> list[LeafGroup]:
     """The leaves of a plan, those of the same kind and streams together."""
     together: dict[tuple[type, frozenset[IRI] | None], list[int]] = {}
+    sequences: dict[int, list[int]] = {}
     timeless: list[int] = []
     for place, leaf in enumerate(leaves):
         match leaf:
@@ -157,8 +178,11 @@ def leaf_groups(leaves: Sequence[Node], around: Surroundings) -> list[LeafGroup]
                 together.setdefault((EventScan, None if named is None else frozenset(named)), []).append(place)
             case Instants():
                 together.setdefault((Instants, None), []).append(place)
-            case GraphScan():
-                together.setdefault((GraphScan, frozenset((leaf.stream,))), []).append(place)
+            case GraphScan(plan=plan) | EventTicks(plan=plan):
+                sequences.setdefault(id(plan), []).append(place)
+            case OccurrenceScan():
+                named_streams = None if leaf.streams is None else frozenset(leaf.streams)
+                together.setdefault((OccurrenceScan, named_streams), []).append(place)
             case ItemScan(streams=named):
                 together.setdefault((ItemScan, frozenset(named)), []).append(place)
             case Recognise(streams=named) | ItemGraphs(streams=named) | Contradictions(streams=named):
@@ -167,7 +191,7 @@ def leaf_groups(leaves: Sequence[Node], around: Surroundings) -> list[LeafGroup]
                 timeless.append(place)
             case _:
                 raise AssertionError(f"{type(leaf).__name__} is no leaf")
-    found = []
+    found = [LeafGroup(tuple(places), None, graph_scans([leaves[i] for i in places], around)) for places in sequences.values()]
     for (kind, streams), places in together.items():
         most = MOST_SCANS if kind is TripleScan else len(places)
         for at in range(0, len(places), most):
@@ -209,14 +233,34 @@ def _event_scans(scans: Sequence[Node], around: Surroundings) -> Leaves:
     return EventScans(some, around.schema, around.key, around.texts, around.lineage, around.occurrences())
 
 
-def _graph_scans(scans: Sequence[Node], around: Surroundings) -> Leaves:
-    some = [scan for scan in scans if isinstance(scan, GraphScan)]
-    return GraphScans(some, around.key, around.texts, around.background, around.lineage, around.part)
+def graph_scans(leaves: Sequence[Node], around: Surroundings, *, ticked: bool | None = None) -> GraphScans:
+    """The scans of one plan, and its ticks if they are among them or asked for."""
+    some = [leaf for leaf in leaves if isinstance(leaf, GraphScan)]
+    plan, flattened = some[0].plan, some[0].flattened
+    around.background.attach(around.key, around.texts, [graph for leaf in some for graph in leaf.scan.graphs])
+    scans = Scans(plan, around.key, around.background)
+    if flattened is not None:
+        scans = EntailedScans(plan, around.key, around.background, around.texts, flattened)
+    return GraphScans(
+        plan, [leaf.place for leaf in some], scans, around.texts, around.lineage, around.part, around.streams, around.graphs,
+        ticked=len(some) < len(leaves) if ticked is None else ticked,
+    )  # fmt: skip
+
+
+def _sequence(node: SequenceNode, around: Surroundings) -> Operator:
+    window, gaps = node.query.window, node.plan.gaps
+    try:
+        bounds = resolve(window, around.kind, around.time_unit, around.origin, gaps)
+    except ValueError as error:
+        span = None if window is None else window.span
+        raise QueryError(Diagnostic("duration", str(error), span, "choose a longer window or a finer --time-unit")) from None
+    shared = (around.key, around.background, around.texts, around.lineage, around.part, around.graphs)
+    return MatchedSequence(node, bounds, *shared)
 
 
 _LEAVES: dict[type, Callable[[Sequence[Node], Surroundings], Leaves]] = {
     TripleScan: _triple_scans,
-    GraphScan: _graph_scans,
+    OccurrenceScan: occurrence_scans,
     ItemScan: lambda scans, around: Items([scan for scan in scans if isinstance(scan, ItemScan)]),
     ExactTriples: _exact_triples,
     EventScan: _event_scans,
@@ -227,9 +271,11 @@ _LEAVES: dict[type, Callable[[Sequence[Node], Surroundings], Leaves]] = {
 
 def operator_of(node: Node, around: Surroundings) -> Operator:
     """The operator of a node that reads rows."""
-    if (found := event_operator(node, around)) is not None:
+    if (found := event_operator(node, around) or star_operator(node, around)) is not None:
         return found
     match node:
+        case SequenceNode():
+            return _sequence(node, around)
         case nodes.Filter():
             return mapping.Filter(node, around.key, around.texts, around.context)
         case nodes.Extend():
@@ -325,14 +371,16 @@ def _asking(node: Remembered_ | Asked, around: Surroundings) -> Operator:
 
 def _time_join(node: TimeJoin, around: Surroundings, *, rounds: bool = False) -> Operator:
     names = tuple(dict.fromkeys((*node.left.schema.variables, *node.right.schema.variables)))
-    conditions: TimeConditions | AskedConditions | None = None
-    if node.remembered is not None:
+    conditions: TimeConditions | AskedConditions | LiveConditions | None = None
+    if isinstance(node.remembered, live_nodes.LiveGraph):
+        conditions = LiveConditions(node.conditions, names, around.live[id(node.remembered)], around.context, around.texts)
+    elif node.remembered is not None:
         known = around.remembered[id(node.remembered)]
         context = around.within(Sources())
         conditions = AskedConditions(node.conditions, names, known, context, around.kind, around.texts, plain=node.plain)
     elif node.conditions:
         conditions = _conditions(node.conditions, names, around)
-    return TimeJoined(node, conditions, around.lineage, rounds=rounds)
+    return TimeJoined(node, conditions, around.lineage, rounds=rounds, held=held_of(around))
 
 
 def _of_time(node: TimeJoin | TimeFilter | Once | TimeValues | Rename | Answers, around: Surroundings) -> Operator:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scepter.algebra.expressions import Call, Exists, Expression, IterationAggregate
 from scepter.algebra.scope import mentioned_variables
 from scepter.algebra.walk import find
-from scepter.kernel.nodes import Nodes
+from scepter.kernel.lineage import Lineage
 from scepter.kernel.runs import Runs
 from scepter.kernel.solutions import Int64, Solutions
 from scepter.kernel.sparql.context import Context
@@ -33,18 +33,24 @@ def holds_all(conditions: tuple[Expression, ...], bindings: Mapping[str, Term], 
 class Exact:
     """Decides stateful filters exactly; also computes aggregates over iterations."""
 
-    def __init__(self, plan: QueryPlan, nodes: Nodes, dataset: Dataset, texts: Texts) -> None:
+    def __init__(
+        self,
+        plan: QueryPlan,
+        lineage: Lineage,
+        parts: Mapping[str, int],
+        dataset: Dataset,
+        texts: Texts,
+        graphs: dict[int, Graph],
+    ) -> None:
+        """`graphs` are those of the events, by their numbers, where a filter with EXISTS looks at them."""
         self._plan = plan
-        self._nodes = nodes
+        self._lineage = lineage
         self._dataset = dataset
-        self._parts: dict[str, int] = {}
-        for scan in plan.scans:
-            self._parts.setdefault(scan.label, len(self._parts))
+        self._parts = parts
         self._memory: dict[tuple[object, ...], bool] = {}
         self._uses = [[_Uses(b.stateful, plan) for b in atom.branches] for atom in plan.atoms]
         self._texts = texts
-        self.graphs: dict[int, Graph] = {}
-        """The graphs of the batch's events, by event number, where a filter with EXISTS looks at them."""
+        self._graphs = graphs
 
     def decide(self, runs: Runs, places: Int64, rows: Solutions, at: Int64, atom: int, continuing: bool) -> NDArray[np.bool_]:
         """The verdict on each pair (runs[places[i]], rows[at[i]])."""
@@ -78,7 +84,7 @@ class Exact:
             if condition.previous and not continuing:
                 continue
             context = Context(
-                graph=self.graphs.get(int(rows.events[row, condition.scan]), _EMPTY),
+                graph=self._graphs.get(int(rows.events[row, condition.scan]), _EMPTY),
                 dataset=self._dataset,
                 previous=before if continuing else None,
                 iterations=lambda aggregate: self.aggregate(aggregate, node),
@@ -102,7 +108,7 @@ class Exact:
     def aggregate(self, aggregate: IterationAggregate, node: int) -> Term:
         """COUNT, SUM, … over the iterations of a part up to a node (SPAseq rule 7)."""
         which = self._plan.aggregated.index((aggregate.part, self._plan.variables.index(aggregate.variable.name)))
-        refs = self._nodes.values(node, self._parts[aggregate.part], which)
+        refs = self._lineage.values(node, self._parts[aggregate.part], which)
         if aggregate.function == "COUNT":
             return to_literal(len(refs))
         return fold(aggregate.function, [self._texts.term(ref) for ref in refs.tolist()])

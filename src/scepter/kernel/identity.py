@@ -6,28 +6,28 @@ from collections.abc import Callable
 
 import numpy as np
 
-from scepter.kernel.nodes import Nodes
+from scepter.kernel.lineage import Lineage
 from scepter.kernel.runs import Runs
 from scepter.kernel.solutions import Int64
 from scepter.rdf.distinct import distinct
 
 
-def identity(nodes: Nodes, runs: Runs, row: int) -> tuple[frozenset[int], bytes]:
+def identity(lineage: Lineage, runs: Runs, row: int) -> tuple[frozenset[int], bytes]:
     """The numbers of the events that a run has selected, and its mapping."""
-    return nodes.selection(int(runs.node[row])), runs.ids[row].tobytes()
+    return lineage.selection(int(runs.node[row])), runs.ids[row].tobytes()
 
 
-def one_of_each(nodes: Nodes, runs: Runs, told: Callable[[int], object] = lambda row: None) -> Int64:
+def one_of_each(lineage: Lineage, runs: Runs, told: Callable[[int], object] = lambda row: None) -> Int64:
     """The runs' rows without those that repeat an earlier match; `told` says what else makes a row another match.
 
     Few runs look like one another; for those alone the sets of events are made.
     """
-    _, where = distinct(np.column_stack([nodes.selection_marks(runs.node), runs.ids]))
+    _, where = distinct(np.column_stack([lineage.selection_marks(runs.node), runs.ids]))
     alike = np.bincount(where)[where] > 1
     suspects = np.flatnonzero(alike)
     first: dict[tuple[object, ...], int] = {}
     for row in suspects[np.argsort(runs.time[suspects], kind="stable")].tolist():
-        first.setdefault((*identity(nodes, runs, row), told(row)), row)
+        first.setdefault((*identity(lineage, runs, row), told(row)), row)
     kept = ~alike
     kept[list(first.values())] = True
     return np.flatnonzero(kept)

@@ -1,7 +1,8 @@
 """What rows were made of: a graph of nodes, so that nothing is copied per row.
 
-A leaf is one event (or triple occurrence) that a labelled part of the pattern selected. An inner node joins two others. Rows
-share nodes, joins add one node a row. Nodes are in the order they were made: a node's operands stand before it.
+A leaf is one event (or triple occurrence) that a labelled part of the pattern selected. A join has two others as operands. A
+step has one and an event of its own: a run that takes one event more, so that runs share their beginnings and an iteration of k
+events costs k nodes. Nodes are in the order they were made: a node's operands stand before it.
 """
 
 from __future__ import annotations
@@ -11,40 +12,49 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 from numba import njit
 
-from scepter.kernel.rows import NO_LINEAGE, Int64, Mask
+from scepter.kernel.rows import NO_LINEAGE, Int64, Mask, UInt64
+from scepter.rdf.arena import NO_REF
+from scepter.rdf.distinct import distinct
 
 _COLUMNS = ("left", "right", "part", "event", "name")
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+_MIXES = (_MIX, np.uint64(0xC2B2AE3D27D4EB4F))
 
 
 class Lineage:
-    """Columns of nodes. Of a leaf `part`, `event` and `name` (a ref, -1 without one) are told and `left`, `right` are
-    NO_LINEAGE; of a join, the other way round."""
+    """Columns of nodes: the operands `left` and `right`, or NO_LINEAGE; of a leaf and of a step `part`, `event` and `name` (a
+    ref, -1 without one). Where iterations are aggregated, a step also has the refs of the values it brought."""
 
-    __slots__ = ("_columns", "_size")
+    __slots__ = ("_columns", "_size", "_values")
 
     def __init__(self) -> None:
         self._columns: dict[str, Int64] = {name: np.empty(64, np.int64) for name in _COLUMNS}
+        self._values: Int64 = np.empty((64, 0), np.int64)
         self._size = 0
 
     def __len__(self) -> int:
         return self._size
 
-    def leaves(self, part: int, event: Int64, name: Int64) -> Int64:
-        """A leaf for each event."""
-        none = np.full(len(event), NO_LINEAGE, np.int64)
-        return self._append(left=none, right=none, part=np.full(len(event), part, np.int64), event=event, name=name)
+    def keep_values(self, count: int) -> None:
+        """Make room for so many values a step; before there is any node."""
+        self._values = np.empty((len(self._columns["left"]), count), np.int64)
+
+    def leaves(self, part: int | Int64, event: Int64, name: Int64) -> Int64:
+        """A leaf for each event, all of one part or each of its own."""
+        return self._append(NO_LINEAGE, NO_LINEAGE, part, event, name, len(event))
 
     def leaves_of(self, part: Int64, event: Int64, name: Int64) -> Int64:
         """A leaf for each event that is one (not below zero), of the part that selected it."""
         found = np.full(len(event), NO_LINEAGE, np.int64)
         some = np.flatnonzero(event >= 0)
-        none = np.full(len(some), NO_LINEAGE, np.int64)
-        found[some] = self._append(left=none, right=none, part=part[some], event=event[some], name=name[some])
+        found[some] = self._append(NO_LINEAGE, NO_LINEAGE, part[some], event[some], name[some], len(some))
         return found
 
     def told(self, leaves: Int64) -> tuple[Int64, Int64, Int64]:
         """The part, the event and the name's ref of each leaf; below zero where there is none."""
         some = np.flatnonzero(leaves != NO_LINEAGE)
+        if len(some) == len(leaves):
+            return self._columns["part"][leaves], self._columns["event"][leaves], self._columns["name"][leaves]
         found = tuple(np.full(len(leaves), -1, np.int64) for _ in range(3))
         for column, name in zip(found, ("part", "event", "name"), strict=True):
             column[some] = self._columns[name][leaves[some]]
@@ -59,58 +69,114 @@ class Lineage:
         found = np.where(left == NO_LINEAGE, right, left)
         both = np.flatnonzero((left != NO_LINEAGE) & (right != NO_LINEAGE))
         if len(both):
-            none = np.full(len(both), NO_LINEAGE, np.int64)
-            found[both] = self._append(left=left[both], right=right[both], part=none, event=none, name=none)
+            found[both] = self._append(left[both], right[both], NO_LINEAGE, NO_LINEAGE, NO_LINEAGE, len(both))
         return found
 
-    def _append(self, **columns: Int64) -> Int64:
-        count = len(columns["left"])
+    def stepped(self, before: Int64, part: int, event: Int64, name: Int64, values: Int64) -> Int64:
+        """A node for each event that a run takes after others. Equal steps of one run are one node, unless values are kept."""
+        if len(before) > 1 and not values.shape[1]:
+            first, where = distinct(np.stack([before, event], axis=1))
+            if len(first) < len(before):
+                return self._append(before[first], NO_LINEAGE, part, event[first], name[first], len(first))[where]
+        places = self._append(before, NO_LINEAGE, part, event, name, len(before))
+        if values.shape[1]:
+            self._values[places] = values
+        return places
+
+    def _append(
+        self, left: Int64 | int, right: Int64 | int, part: Int64 | int, event: Int64 | int, name: Int64 | int, count: int
+    ) -> Int64:
         size = self._size + count
         if size > len(self._columns["left"]):
-            for name, old in self._columns.items():
-                grown = np.empty(max(size, 2 * len(old)), np.int64)
-                grown[: self._size] = old[: self._size]
-                self._columns[name] = grown
-        for name, column in columns.items():
-            self._columns[name][self._size : size] = column
+            capacity = max(size, 2 * len(self._columns["left"]))
+            self._columns = {name: self._grown(old, capacity) for name, old in self._columns.items()}
+            self._values = self._grown(self._values, capacity)
+        for column, given in zip(self._columns.values(), (left, right, part, event, name), strict=True):
+            column[self._size : size] = given
+        if self._values.shape[1]:
+            self._values[self._size : size] = NO_REF
         places = np.arange(self._size, size, dtype=np.int64)
         self._size = size
         return places
 
+    def _grown(self, old: Int64, capacity: int) -> Int64:
+        grown = np.empty((capacity, *old.shape[1:]), np.int64)
+        grown[: self._size] = old[: self._size]
+        return grown
+
+    # ---------------------------------------------------------------- what a node stands for
+
     def selected(self, node: int) -> Iterator[tuple[int, int, int]]:
-        """(part, event, name's ref) of the leaves of a node, from left to right."""
-        pending = [node]
-        columns = self._columns
-        while pending:
+        """(part, event, name's ref) of the events of a node, from left to right."""
+        for at in self.path(node):
+            yield tuple(int(self._columns[name][at]) for name in ("part", "event", "name"))  # type: ignore[misc]
+
+    def path(self, node: int) -> list[int]:
+        """The leaves and steps of a node, from left to right."""
+        left, right, event = (self._columns[name] for name in ("left", "right", "event"))
+        pending, found = [node], []
+        while pending:  # from right to left
             at = pending.pop()
             if at == NO_LINEAGE:
                 continue
-            if columns["event"][at] >= 0:
-                yield int(columns["part"][at]), int(columns["event"][at]), int(columns["name"][at])
-            else:
-                pending += [int(columns["right"][at]), int(columns["left"][at])]
+            if event[at] >= 0:
+                found.append(at)
+            pending += [int(left[at]), int(right[at])]
+        found.reverse()
+        return found
+
+    def selection(self, node: int) -> frozenset[int]:
+        """The numbers of the events of a node."""
+        return frozenset(self._columns["event"][self.path(node)].tolist())
+
+    def selection_marks(self, steps: Int64) -> UInt64:
+        """Per run's last step some numbers that are equal where the selections are; they may be equal where those are not."""
+        marks: UInt64 = _selection_marks(self._columns["left"], self._columns["event"], steps)
+        return marks
+
+    def values(self, step: int, part: int, which: int) -> Int64:
+        """The refs of an aggregated variable's values up to a step, in the iterations of a part that bind it."""
+        refs: Int64 = _step_values(self._columns["left"], self._columns["part"], self._values[:, which], step, part)
+        return refs
 
     def event(self, leaves: Int64) -> Int64:
         """The events of leaves."""
         return self._columns["event"][leaves]
 
-    def branch(self, roots: Int64) -> tuple[Lineage, Int64]:
-        """The nodes that some reach, apart from the rest, and where each of the given ones stands among them. Costs what they
-        reach, not what there is."""
+    def sets(self, roots: Int64) -> UInt64:
+        """[root, 2]: what tells the set of leaves that each reaches: sums of their numbers, mixed, each leaf once."""
         left, right = self._columns["left"], self._columns["right"]
-        reached = [np.unique(roots[roots != NO_LINEAGE])]
-        while len(reached[-1]):
-            below = np.concatenate([left[reached[-1]], right[reached[-1]]])
-            reached.append(np.unique(below[below != NO_LINEAGE]))
-        kept = np.unique(np.concatenate(reached))
+        owner, node = np.arange(len(roots)), roots
+        found: list[Int64] = []
+        while len(node):
+            some = node != NO_LINEAGE
+            owner, node = owner[some], node[some]
+            leaf = left[node] == NO_LINEAGE
+            found.append(np.stack([owner[leaf], node[leaf]], axis=1))
+            inner = node[~leaf]
+            owner, node = np.tile(owner[~leaf], 2), np.concatenate([left[inner], right[inner]])
+        pairs = np.unique(np.concatenate(found), axis=0)
+        told = np.zeros((len(roots), 2), np.uint64)
+        for column, mix in enumerate(_MIXES):
+            mixed = (pairs[:, 1].astype(np.uint64) + np.uint64(1)) * mix
+            mixed = (mixed ^ (mixed >> np.uint64(29))) * _MIXES[0]
+            np.add.at(told[:, column], pairs[:, 0], mixed ^ (mixed >> np.uint64(32)))
+        return told
+
+    def branch(self, roots: Int64) -> tuple[Lineage, Int64]:
+        """The nodes that some reach, apart from the rest, and where each of the given ones stands among them."""
+        kept = np.flatnonzero(self.live(roots))
         copy = Lineage()
         copy._columns = {name: self._columns[name][kept] for name in _COLUMNS}
+        copy._values = self._values[kept]
         copy._size = len(kept)
         for side in ("left", "right"):
             column = copy._columns[side]
             inner = column != NO_LINEAGE
             column[inner] = np.searchsorted(kept, column[inner])
         return copy, np.where(roots == NO_LINEAGE, NO_LINEAGE, np.searchsorted(kept, roots))
+
+    # ---------------------------------------------------------------- what is kept
 
     def live(self, roots: Int64) -> Mask:
         """Which nodes the given ones reach."""
@@ -124,7 +190,7 @@ class Lineage:
         places[kept] = np.arange(len(kept))
         columns = {name: self._columns[name][kept] for name in _COLUMNS}
         columns["left"], columns["right"] = places[columns["left"]], places[columns["right"]]
-        self._columns, self._size = columns, len(kept)
+        self._columns, self._values, self._size = columns, self._values[kept], len(kept)
         return places
 
     def truncate(self, size: int) -> None:
@@ -141,24 +207,74 @@ class Lineage:
         """The refs of events' names, to be exchanged in place."""
         return self._columns["name"][: self._size]
 
+    def refs(self) -> Iterator[Int64]:
+        """Each array of text refs, to be exchanged in place."""
+        yield self.names
+        yield self._values[: self._size]
+
     def columns(self) -> dict[str, Int64]:
         """The columns by name, as they are written down."""
-        return {f"lineage.{name}": self._columns[name][: self._size] for name in _COLUMNS}
+        found = {f"lineage.{name}": self._columns[name][: self._size] for name in _COLUMNS}
+        return {**found, "lineage.values": self._values[: self._size]} if self._values.shape[1] else found
 
     def load(self, columns: Mapping[str, Int64]) -> None:
         """Take over what `columns` gave."""
         self._columns = {name: columns[f"lineage.{name}"].copy() for name in _COLUMNS}
         self._size = len(self._columns["left"])
+        self._values = columns.get("lineage.values", np.empty((self._size, 0), np.int64)).copy()
 
 
 @njit(cache=True)
 def _marked(left, right, size, roots):  # type: ignore[no-untyped-def]
+    """Costs what is reached: each marked node is looked at once. Steps go down one side; the other waits on the stack."""
     mark = np.zeros(size, np.bool_)
+    stack = np.empty(64, np.int64)
     for root in roots:
-        if root != NO_LINEAGE:
-            mark[root] = True
-    for node in range(size - 1, -1, -1):  # operands stand before their join
-        if mark[node] and left[node] != NO_LINEAGE:
-            mark[left[node]] = True
-            mark[right[node]] = True
+        stack[0] = root
+        depth = 1
+        while depth > 0:
+            depth -= 1
+            node = stack[depth]
+            while node != NO_LINEAGE and not mark[node]:
+                mark[node] = True
+                if right[node] != NO_LINEAGE:
+                    if depth == len(stack):
+                        grown = np.empty(2 * depth, np.int64)
+                        grown[:depth] = stack
+                        stack = grown
+                    stack[depth] = right[node]
+                    depth += 1
+                node = left[node]
     return mark
+
+
+@njit(cache=True)
+def _selection_marks(left, event, ends):  # type: ignore[no-untyped-def]
+    """The greatest event, the greatest of the events mixed, a bit for each: an event that stands twice changes none of them."""
+    marks = np.zeros((len(ends), 3), np.uint64)
+    for i in range(len(ends)):
+        node = ends[i]
+        while node != NO_LINEAGE:
+            plain = np.uint64(event[node])
+            mixed = (plain ^ _MIX) * _MIX
+            mixed ^= mixed >> np.uint64(31)
+            marks[i, 0] = max(marks[i, 0], plain)
+            marks[i, 1] = max(marks[i, 1], mixed)
+            marks[i, 2] |= np.uint64(1) << (mixed & np.uint64(63))
+            node = left[node]
+    return marks
+
+
+@njit(cache=True)
+def _step_values(left, part, values, step, wanted):  # type: ignore[no-untyped-def]
+    count, at = 0, step
+    while at != NO_LINEAGE:
+        count += part[at] == wanted and values[at] >= 0
+        at = left[at]
+    found = np.empty(count, np.int64)
+    while step != NO_LINEAGE:
+        if part[step] == wanted and values[step] >= 0:
+            count -= 1
+            found[count] = values[step]
+        step = left[step]
+    return found

@@ -18,10 +18,17 @@ from scepter.physical.nodes import Schema
 
 @dataclass(frozen=True, slots=True)
 class Until:
-    """How far time is known: all rows that end up to `time` have been given. `last`: the input has ended, and windows close."""
+    """How far time is known: all rows that end up to `time` have been given. `last`: the input has ended, and windows close.
+    `open`: more rows that end at `time` may come, and what is done now may be undone."""
 
     time: int
     last: bool = False
+    open: bool = False
+
+    @property
+    def closed(self) -> int:
+        """No row that ends up to here can come any more."""
+        return self.time - 1 if self.open else self.time
 
 
 class Operator(Protocol):

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
+from scepter.kernel.lineage import Lineage
 from scepter.kernel.moment import Moment
-from scepter.kernel.nodes import ROOT, Nodes
+from scepter.kernel.rows import NO_LINEAGE
 from scepter.kernel.runs import Runs, no_runs
 from scepter.kernel.search import NOTHING
 from scepter.kernel.solutions import Int64, Solutions
@@ -14,20 +17,20 @@ from scepter.physical.sequence_plan import AtomPlan, QueryPlan
 
 
 class RunExtension:
-    """Extends the runs of one chain. The columns of the runs it is given are its own to write into."""
+    """Extends the runs of a sequence. The columns of the runs it is given are its own to write into."""
 
-    def __init__(self, plan: QueryPlan, bounds: Bounds, nodes: Nodes) -> None:
-        self._plan, self._bounds, self._nodes = plan, bounds, nodes
+    def __init__(self, plan: QueryPlan, bounds: Bounds, lineage: Lineage, part: Callable[[str], int]) -> None:
+        self._plan, self._bounds, self._lineage = plan, bounds, lineage
         self._width, self._marks = len(plan.variables), len(plan.marks)
         self._none = no_runs(self._width, self._marks)
-        self._labels = {label: i for i, label in enumerate(labels(plan))}
+        self._parts = {label: part(label) for label in plan.labels}
 
     def blank(self, n: int) -> Runs:
         """Runs without events."""
         nothing, zero = np.full(n, NOTHING, np.int64), np.zeros(n, np.int64)
         return Runs(
             time=nothing, first=nothing, start=nothing, limit=nothing, rank_limit=zero, lead=nothing, lead_rank=zero,
-            passed=nothing, group=np.zeros(n, np.uint64), node=np.full(n, ROOT, np.int64),
+            passed=nothing, group=np.zeros(n, np.uint64), node=np.full(n, NO_LINEAGE, np.int64),
             round=np.ones(n, np.int64), marks=np.full((n, self._marks), NOTHING, np.int64),
             ids=np.zeros((n, self._width), np.uint64), refs=np.full((n, self._width), -1, np.int64),
             number=np.full((n, self._width), np.nan), scale=np.full((n, self._width), -1, np.int8),
@@ -78,8 +81,8 @@ class RunExtension:
                 label = self._plan.scans[scan].label
                 at = rows[of]
                 values = self._aggregated_values(label, atom, table, at)
-                part = self._labels[label]
-                node[of] = self._nodes.append(node[of], part, table.events[at, position], table.names[at, position], values)
+                part = self._parts[label]
+                node[of] = self._lineage.stepped(node[of], part, table.events[at, position], table.names[at, position], values)
         return node
 
     def _marked(self, marks: Int64, table: Solutions, rows: Int64, atom: AtomPlan) -> Int64:
@@ -102,8 +105,3 @@ class RunExtension:
                 bound = table.ids[rows, column] != 0
                 values[bound, i] = table.refs[rows, column][bound]
         return values
-
-
-def labels(plan: QueryPlan) -> tuple[str, ...]:
-    """The parts of a match, in the order of the query."""
-    return tuple(dict.fromkeys(scan.label for scan in plan.scans))

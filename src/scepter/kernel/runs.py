@@ -162,6 +162,10 @@ class Waiting:
             self._earliest = int(later.min()) if len(later) else None
         return rows
 
+    def rests(self, until: int) -> bool:
+        """Whether no live row has a limit up to `until`, told at no cost; it may be so where this is false."""
+        return self._earliest is None or self._earliest > until
+
     def first_limit(self) -> int | None:
         """The least limit of the live rows; None without one, or if none of them has a limit."""
         rows = self.live()

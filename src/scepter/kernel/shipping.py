@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scepter.kernel.container import Arrays, pack, unpack
-from scepter.kernel.query import Solved, Ticks
+from scepter.kernel.graph_scan import Solved, Ticks
 from scepter.kernel.search import key_of
 from scepter.kernel.solutions import Int64, Solutions, UInt64
 from scepter.kernel.texts import FIXED, Texts, one_ref_each

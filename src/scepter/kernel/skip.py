@@ -12,7 +12,7 @@ from itertools import groupby
 import numpy as np
 
 from scepter.algebra.query import AfterMatch, Resume
-from scepter.kernel.nodes import Nodes
+from scepter.kernel.lineage import Lineage
 from scepter.kernel.runs import Runs
 from scepter.kernel.search import NOTHING
 from scepter.kernel.solutions import Int64, UInt64
@@ -22,11 +22,11 @@ from scepter.physical.sequence_plan import Mark, QueryPlan
 class Skipping:
     """Keeps some of a query's matches. Matches of one instant must come together: which of them is first is decided here."""
 
-    def __init__(self, skip: AfterMatch, plan: QueryPlan, nodes: Nodes, mapping: Callable[[Runs, int], str]) -> None:
+    def __init__(self, skip: AfterMatch, plan: QueryPlan, lineage: Lineage, mapping: Callable[[Runs, int], str]) -> None:
         """`mapping` is the text of a run's mapping, by which ties are broken."""
         self._resume = skip.resume
         self._mark = None if skip.label is None else plan.marks.index(Mark(skip.label, skip.resume is Resume.FIRST))
-        self._nodes = nodes
+        self._lineage = lineage
         self._mapping = mapping
         self._from: dict[int, int] = {}
         self._saved: dict[int, int] = {}
@@ -60,7 +60,7 @@ class Skipping:
 
     def _rank(self, runs: Runs) -> Callable[[int], tuple[int, str, list[int]]]:
         def rank(row: int) -> tuple[int, str, list[int]]:
-            events = sorted(self._nodes.selection(int(runs.node[row])))
+            events = sorted(self._lineage.selection(int(runs.node[row])))
             return -len(events), self._mapping(runs, row), events
 
         return rank

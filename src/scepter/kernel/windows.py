@@ -82,6 +82,9 @@ class Counts:
         self._keep = keep
         self._groups: dict[int, tuple[int, Int64]] = {}
 
+    def __len__(self) -> int:
+        return len(self._groups)
+
     def columns(self) -> tuple[UInt64, Int64, Int64]:
         """(groups, events of each so far, times of the last ones as [row of the group, time]) for the state's written form."""
         groups = np.array(list(self._groups), np.uint64)

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from scepter.lift.stamps import write_stamps
 from scepter.rdf.terms import STRING, XSD
 
 PLAIN, INTEGER, DOUBLE, BOOLEAN, DATE_TIME, DATE, DECIMAL, HEX = range(8)
@@ -24,6 +25,11 @@ NATURAL: Final = (
 )  # fmt: skip
 """The datatypes of natural values, by code."""
 _SECOND: Final = 1_000_000
+_FIRST, _LAST = -62_135_596_800_000_000, 253_402_300_799_999_999
+"""Microseconds of the years 1 to 9999."""
+_SAMPLE: Final = 1024
+_REPEATED: Final = 4
+"""So often a value must stand in a column, on average, to be written once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +74,29 @@ def arrow_column(array: pa.Array | pa.ChunkedArray) -> Column:
         return Column(inner.data, inner.offsets, inner.valid, inner.natural, owner)
     texts, natural = _spelt(array)
     return text_column(texts, np.full(len(texts), natural, np.uint8))
+
+
+@dataclass(frozen=True, slots=True)
+class Distinct:
+    """The values of a field, each once, and which of them each row has; the last value is none."""
+
+    values: Column
+    which: NDArray[np.int64]
+
+
+def distinct_column(array: pa.Array) -> Distinct | None:
+    """The values of a column each once, where a table has them so, or where whole numbers and truth values repeat; None where
+    it would save nothing."""
+    if pa.types.is_integer(array.type) or pa.types.is_boolean(array.type):
+        if len(array.slice(0, _SAMPLE).unique()) * _REPEATED > min(len(array), _SAMPLE):
+            return None
+        array = array.dictionary_encode()
+    if not pa.types.is_dictionary(array.type) or len(array.dictionary) * _REPEATED > len(array):
+        return None
+    values = arrow_column(pa.concat_arrays([array.dictionary, pa.nulls(1, array.dictionary.type)]))
+    if values.owner is not None:
+        return None
+    return Distinct(values, np.asarray(pc.fill_null(array.indices.cast(pa.int64()), len(array.dictionary))))
 
 
 def text_column(texts: pa.Array, natural: NDArray[np.uint8], owner: NDArray[np.int64] | None = None) -> Column:
@@ -123,13 +152,19 @@ def _floats(array: pa.Array) -> pa.Array:
 
 
 def _stamps(array: pa.Array) -> pa.Array:
+    """DateTimes to the second, or with six digits behind it where one of them has a fraction."""
     zoned = array.type.tz is not None
     micros = array.cast(pa.timestamp("us", "UTC" if zoned else None), safe=False)
-    whole = bool(pc.all(pc.equal(pc.bit_wise_and(pc.fill_null(pc.microsecond(micros), 0), 0xFFFFF), 0)).as_py()) and bool(
-        pc.all(pc.equal(pc.fill_null(pc.millisecond(micros), 0), 0)).as_py()
-    )
-    seconds = micros.cast(pa.timestamp("s", micros.type.tz), safe=False) if whole else micros
-    return pc.strftime(seconds, format="%Y-%m-%dT%H:%M:%S" + ("Z" if zoned else ""))
+    ticks = np.asarray(pc.fill_null(micros.cast(pa.int64()), 0))
+    if len(ticks) and not _FIRST <= ticks.min() <= ticks.max() <= _LAST:  # years of other than four digits
+        return pc.strftime(micros, format="%Y-%m-%dT%H:%M:%S" + ("Z" if zoned else ""))
+    fraction = bool((ticks % _SECOND).any())
+    width = len("2026-01-01T00:00:00") + (len(".000000") if fraction else 0) + zoned
+    out = np.empty(width * len(ticks), np.uint8)
+    write_stamps(ticks, width, fraction, zoned, out)
+    places = np.arange(len(ticks) + 1, dtype=np.int64) * width
+    texts = pa.LargeStringArray.from_buffers(len(ticks), pa.py_buffer(places), pa.py_buffer(out))
+    return pc.if_else(micros.is_valid(), texts, None) if micros.null_count else texts
 
 
 def value_column(values: Sequence[object]) -> Column:

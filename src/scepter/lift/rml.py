@@ -16,6 +16,7 @@ from scepter.errors import nearest, option_error
 from scepter.lift.model import Constant, EventSection, Hint, Made, Mapping, Reference, TermMap, TermType, TriplesMap
 from scepter.lift.templates import rml_template
 from scepter.lift.yarrrml import event_section
+from scepter.rdf.rdf12 import DIRECTION, TRIPLE_TERM, refused_tag, spelled
 from scepter.rdf.terms import IRI, LANG_STRING, TYPE, BlankNode, Literal, Term
 
 RML: Final = "http://w3id.org/rml/"
@@ -181,6 +182,8 @@ class _Rml:
         if type is not TermType.LITERAL:
             return Made(parts, type, template is not None)
         tag = None if language is None else _text(language).lower()
+        if tag is not None and (why := refused_tag(tag)) is not None:
+            self.refuse(node, why)
         return Made(parts, type, False, None if datatype is None else _text(datatype), tag)
 
     def parts(self, node: Node, template: Node | None, reference: Node | None) -> tuple[str | Reference, ...]:
@@ -242,7 +245,9 @@ class _Rml:
         if isinstance(node, ox.BlankNode):
             return BlankNode(node.value)
         if not isinstance(node, ox.Literal):
-            self.refuse(None, f"{node} is no RDF 1.1 term")
+            self.refuse(None, f"{spelled(node)} is {TRIPLE_TERM}")
+        if node.direction is not None:
+            self.refuse(None, f"{node} is {DIRECTION}")
         if node.language is not None:
             return Literal(node.value, LANG_STRING, node.language.lower())
         return Literal(node.value, node.datatype.value)

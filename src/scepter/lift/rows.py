@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
-from scepter.lift.columns import Column, arrow_column, empty_column, value_column
+from scepter.lift.columns import Column, Distinct, arrow_column, distinct_column, empty_column, value_column
 from scepter.lift.paths import Path, parse_path
 
 
@@ -21,6 +21,9 @@ class Rows(Protocol):
 
     def column(self, reference: str) -> Column:
         """The values of a field."""
+
+    def distinct(self, reference: str) -> Distinct | None:
+        """The values of a field each once; None where they hardly repeat, or nobody knows."""
 
     def typed(self, reference: str) -> pa.Array | None:
         """The field as the table has it; None where it has no types."""
@@ -45,6 +48,7 @@ class TableRows:
     faults: dict[int, str] = field(default_factory=dict)
     """None: the types of a table's columns are known before its rows."""
     _columns: dict[str, Column] = field(default_factory=dict)
+    _distinct: dict[str, Distinct | None] = field(default_factory=dict)
 
     @property
     def count(self) -> int:
@@ -72,6 +76,13 @@ class TableRows:
             array = _within(array, name)
         return array
 
+    def distinct(self, reference: str) -> Distinct | None:
+        """The values of a column each once, where they repeat."""
+        if reference not in self._distinct:
+            there = reference in self.table.column_names
+            self._distinct[reference] = distinct_column(_whole(self.table.column(reference))) if there else None
+        return self._distinct[reference]
+
     def typed(self, reference: str) -> pa.Array | None:
         """The field as the table has it; None for lists."""
         array = self._array(reference)
@@ -87,8 +98,12 @@ class TableRows:
         return ", ".join(f"{name}={value}" for name, value in values.items() if value is not None)
 
 
+def _whole(column: pa.ChunkedArray) -> pa.Array:
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+
+
 def _single(column: pa.ChunkedArray) -> pa.Array:
-    found = column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+    found = _whole(column)
     return found.dictionary_decode() if pa.types.is_dictionary(found.type) else found
 
 
@@ -125,6 +140,10 @@ class DocumentRows:
                     self.faults.setdefault(row, f"{reference} is an object where the mapping wants a value")
             found = self._columns[reference] = value_column(values)
         return found
+
+    def distinct(self, reference: str) -> Distinct | None:
+        """Nobody has looked."""
+        return None
 
     def typed(self, reference: str) -> pa.Array | None:
         """Documents have no types."""

@@ -92,7 +92,9 @@ def _flat(row: Mapping[str, Any], before: str) -> Iterable[tuple[str, object]]:
             yield from _flat(value, f"{path}.")
         elif isinstance(value, list):
             inner = next(iter(value), None)
-            if not isinstance(inner, (dict, list)):
+            if isinstance(inner, dict):
+                yield from _flat(inner, f"{path}[*].")
+            elif inner is not None and not isinstance(inner, list):
                 yield f"{path}[*]", inner
         else:
             yield path, value
@@ -200,10 +202,12 @@ def _unit(values: Sequence[object]) -> list[str]:
 
 
 def _subject(sample: Sample, taken: set[str | None]) -> str | None:
-    free = [key for key in sample if key not in taken and not key.endswith("[*]")]
-    for named in (_KEY_NAME, _ID_NAME):
-        for key in free:
-            if named.search(key):
-                return key
+    free = [key for key in sample if key not in taken and "[*]" not in key]
+    outer = [key for key in free if "." not in key]
+    for keys in (outer, free):  # what a document is about stands in it, not in what it speaks of
+        for named in (_KEY_NAME, _ID_NAME):
+            for key in keys:
+                if named.search(key):
+                    return key
     texts = [key for key in free if all(isinstance(value, str) for value in sample[key] if value is not None)]
     return next(iter([*texts, *free]), None)

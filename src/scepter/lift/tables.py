@@ -214,8 +214,9 @@ def _decodable(block: bytes, line: int, source: str, dead_letter: DeadLetterTake
 
 def parquet_rows(file: IO[bytes], needed: Sequence[str], source: str, dead_letter: DeadLetterTaker) -> Iterator[TableRows]:
     """The rows of a Parquet file, the columns that are needed alone."""
+    opened = file if file.seekable() else pa.BufferReader(file.read())
     try:
-        table = pq.ParquetFile(file if file.seekable() else pa.BufferReader(file.read()))
+        table = pq.ParquetFile(opened)
     except (pa.ArrowInvalid, OSError) as error:
         dead_letter(DeadLetter(source, None, f"not Parquet: {error}"))
         return
@@ -224,6 +225,9 @@ def parquet_rows(file: IO[bytes], needed: Sequence[str], source: str, dead_lette
     wanted = list(dict.fromkeys(found for name in needed if (found := column_of(name, names)) is not None))
     if not wanted:
         return
+    # texts that repeat stand once in the file, and need be written once
+    texts = [name for name in wanted if pa.types.is_string(table.schema_arrow.field(name).type)]
+    table = pq.ParquetFile(opened, metadata=table.metadata, read_dictionary=texts)
     first = 1
     for block in table.iter_batches(batch_size=_PARQUET_ROWS, columns=wanted):
         yield TableRows(pa.Table.from_batches([block]), _counted(first))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Final
@@ -66,6 +67,8 @@ class Writer:
     _parts: list[NDArray[np.uint8]] = field(default_factory=list)
     _size: int = 0
     _known: dict[TermMap, Terms] = field(default_factory=dict)
+    _instead: Column | None = None
+    """The values each once, where a field is read so."""
 
     def __post_init__(self) -> None:
         self._words = self.key.words()
@@ -92,9 +95,23 @@ class Writer:
             case Made(parts, TermType.BLANK_NODE):
                 return self._written(self._salted(parts), COPY, "", "", None, given)
             case Made(_, TermType.IRI):
-                return self._iris(given)
+                return self._once(given, self._iris)
             case Made():
-                return self._literals(given)
+                return self._once(given, self._literals)
+
+    def _once(self, given: Made, make: Callable[[Made], Terms]) -> Terms:
+        """The terms of one field whose values repeat, each made once."""
+        names = {part.name for part in given.parts if isinstance(part, Reference)}
+        found = self.rows.distinct(next(iter(names))) if len(names) == 1 else None
+        if found is None:
+            return make(given)
+        self._instead, before, self.faults = found.values, self.faults, []
+        made = make(given)
+        told = [Fault(row, fault.reason) for fault in self.faults for row in np.flatnonzero(found.which == fault.row).tolist()]
+        before += sorted(told, key=lambda fault: fault.row)
+        self._instead, self.faults = None, before
+        at = found.which
+        return Terms(made.ids[at], made.places[at], made.number[at], made.scale[at], made.good[at])
 
     def joined(self, given: Made) -> Column:
         """The texts that a map makes, before they are terms."""
@@ -146,7 +163,7 @@ class Writer:
 
     def _column(self, part: str | Reference | None) -> Column:
         if isinstance(part, Reference):
-            return self.rows.column(part.name)
+            return self.rows.column(part.name) if self._instead is None else self._instead
         count = self.rows.count
         if part is None:
             return _texts(pa.array(np.arange(count)).cast(pa.string()))

@@ -6,18 +6,15 @@ left out.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping as Dictionary
 from dataclasses import dataclass, field
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 import yaml
 
-from scepter.errors import OptionError, nearest, option_error
+from scepter.errors import nearest, option_error
 from scepter.lift.model import (
-    Constant,
     EventSection,
-    FreshBlankNode,
     Hint,
     Made,
     Mapping,
@@ -26,11 +23,8 @@ from scepter.lift.model import (
     TermType,
     TriplesMap,
 )
-from scepter.lift.templates import yarrrml_template
-from scepter.rdf.terms import IRI, LANG_STRING, STRING, TYPE, WELL_KNOWN_PREFIXES, BlankNode, Literal
+from scepter.lift.yarrrml_terms import PREFIXES, TermReader
 
-PREFIXES: Final = {**WELL_KNOWN_PREFIXES, "sosa": "http://www.w3.org/ns/sosa/"}
-"""Predeclared in mappings."""
 _TOP: Final = {
     "prefixes", "base", "mappings", "mapping", "sources", "authors", "author", "targets", "external", "functions",
     "time", "end", "event", "time-format", "time-unit", "time-zone",
@@ -42,11 +36,6 @@ _OF_MAP: Final = {
 _OF_PAIR: Final = {"p", "predicate", "predicates", "o", "object", "objects", "graph", "graphs", "g", "condition", "conditions"}
 _OF_OBJECT: Final = {"value", "v", "datatype", "type", "language", "mapping", "mappings", "condition", "conditions", "function",
                      "fn", "targets"}  # fmt: skip
-_CURIE: Final = re.compile(r"([A-Za-z][\w.\-]*|):(?!//)")
-_ABSOLUTE: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
-_SCHEMES: Final = frozenset({"urn", "mailto", "tag", "did", "tel", "data", "doi", "geo", "info", "ark", "about", "uuid"})
-"""Schemes that no // follows: any other word before a colon is a prefix, and must be declared."""
-_LANGUAGE: Final = re.compile(r"[A-Za-z]+(?:-[A-Za-z0-9]+)*\Z")
 _FORMATS: Final = {
     "csv": "csv", "tsv": "tsv", "json": "json", "jsonpath": "json", "jsonl": "json", "ndjson": "json", "parquet": "parquet",
 }  # fmt: skip
@@ -62,29 +51,20 @@ def read_yarrrml(text: str, name: str) -> Mapping:
         raise option_error("mapping", f"{place}: not YAML: {getattr(error, 'problem', None) or error}") from None
     if not isinstance(document, dict):
         raise option_error("mapping", f"{name}: a mapping is a YAML dictionary with the key mappings")
-    return _Yarrrml(name, document).mapping()
+    return _Yarrrml(name, document=document).mapping()
 
 
 @dataclass(slots=True)
-class _Yarrrml:
+class _Yarrrml(TermReader):
     """One document being read."""
 
-    name: str
-    document: dict[str, Any]
-    prefixes: dict[str, str] = field(default_factory=dict)
-    fresh: int = 0
-
-    def refuse(self, where: str, message: str, help: str | None = None) -> NoReturn:
-        raise self.error(where, message, help)
-
-    def error(self, where: str, message: str, help: str | None = None) -> OptionError:
-        place = f"{self.name}: {where}: " if where else f"{self.name}: "
-        return option_error("mapping", place + message, help=help)
+    document: dict[str, Any] = field(default_factory=dict)
 
     def mapping(self) -> Mapping:
         document = self.document
         self.known(document, _TOP, "")
         self.prefixes = {**PREFIXES, **self.texts(document.get("prefixes") or {}, "prefixes")}
+        self.base = None if document.get("base") is None else str(document["base"])
         for key in ("targets", "functions", "external"):
             if document.get(key):
                 self.refuse(key, f"{key} are not supported", f"leave out {key}")
@@ -103,13 +83,7 @@ class _Yarrrml:
         hint = next((each for each in hints if each != Hint()), Hint())
         if any(each != hint for each in hints if each != Hint()):
             self.refuse("sources", "the mappings have different sources, and a stream has one", "write a file for each source")
-        return Mapping(self.name, tuple(maps), self.events(), hint, self.base())
-
-    def base(self) -> str | None:
-        base = self.document.get("base")
-        return None if base is None else str(base)
-
-    # ------------------------------------------------------------------ sources
+        return Mapping(self.name, tuple(maps), self.events(), hint, self.base)
 
     def source_of(self, key: str, value: Any, sources: Dictionary[str, Any]) -> tuple[Hint, str | None]:
         where = f"mappings.{key}"
@@ -169,18 +143,6 @@ class _Yarrrml:
         object_graphs = tuple(own) if any(own) else ()
         return [TriplesMap(key, each, objects, graphs, iterator, object_graphs) for each in made_subjects]
 
-    def fresh_node(self) -> FreshBlankNode:
-        self.fresh += 1
-        return FreshBlankNode(self.fresh)
-
-    def subject(self, given: Any, where: str) -> TermMap:
-        if isinstance(given, dict):
-            self.refuse(f"{where}.s", "a subject made by a function is not supported", "make the value a field of the rows")
-        return self.resource(given, f"{where}.s")
-
-    def graph(self, given: Any, where: str) -> TermMap:
-        return self.resource(given, f"{where}.graphs")
-
     def pairs(
         self, given: Any, where: str, others: Dictionary[str, Any]
     ) -> tuple[list[tuple[TermMap, TermMap]], tuple[TermMap, ...]]:
@@ -202,11 +164,6 @@ class _Yarrrml:
             self.refuse(where, "a pair has a predicate and an object")
         found = [self.predicate(each, where) for each in predicates]
         return [(predicate, each) for predicate in found for each in made], graphs
-
-    def predicate(self, given: Any, where: str) -> TermMap:
-        if given == "a":
-            return Constant(IRI(TYPE))
-        return self.resource(given, where)
 
     def described(self, given: Any, where: str, others: Dictionary[str, Any]) -> TermMap:
         if isinstance(given, list):
@@ -252,95 +209,6 @@ class _Yarrrml:
 
     # ------------------------------------------------------------------ terms
 
-    def literal_or_iri(self, given: Any, where: str, kind: Any) -> TermMap:
-        text = self.text(given, where)
-        if text.endswith("~iri") or kind == "iri":
-            return self.resource(text, where)
-        datatype, language = self.kind(kind, where)
-        parts = self.parts(text, where)
-        if kind is None and isinstance(given, str) and self.prefixed(text):
-            return self.resource(text, where)
-        if any(isinstance(part, Reference) for part in parts):
-            return Made(parts, TermType.LITERAL, False, datatype, language)
-        if language is not None:
-            return Constant(Literal(text, LANG_STRING, language))
-        return Constant(Literal(text, datatype or _natural(given)))
-
-    def kind(self, kind: Any, where: str) -> tuple[str | None, str | None]:
-        """Datatype and language of what stands behind an object."""
-        if kind is None:
-            return None, None
-        text = str(kind)
-        if text.endswith("~lang"):
-            tag = text.removesuffix("~lang")
-            if not _LANGUAGE.match(tag):
-                self.refuse(
-                    where, f"{tag!r} is no language tag", "write for example en~lang; a tag from a field is not supported"
-                )
-            return None, tag.lower()
-        if "$(" in text:
-            self.refuse(where, f"a datatype from a field is not supported: {text}")
-        iri = self.known_iri(text)
-        if iri is None:
-            self.refuse(where, f"{text!r} is no datatype", "write for example xsd:integer, or en~lang for a language")
-        return iri, None
-
-    def resource(self, given: Any, where: str) -> TermMap:
-        text = self.text(given, where).removesuffix("~iri")
-        if text.startswith("_:"):
-            return self.made(text.removeprefix("_:"), TermType.BLANK_NODE, where)
-        return self.made(text, TermType.IRI, where)
-
-    def made(self, given: Any, type: TermType, where: str) -> TermMap:
-        text = self.text(given, where)
-        parts = self.parts(text, where)
-        if type is TermType.BLANK_NODE:
-            if not any(isinstance(part, Reference) for part in parts):
-                return Constant(BlankNode(text))
-            return Made(parts, type, True)
-        if parts and isinstance(parts[0], str):
-            first = self.expanded(parts[0])
-            scheme = _ABSOLUTE.match(first)
-            if scheme is None or not (first.startswith("//", scheme.end()) or scheme.group()[:-1].lower() in _SCHEMES):
-                base = self.base()
-                if base is None or scheme is not None:
-                    self.refuse(where, f"{text!r} is no IRI: neither a known prefix nor a scheme begins it", self.near(text))
-                first = base + first
-            parts = (first, *parts[1:])
-        if not any(isinstance(part, Reference) for part in parts):
-            return Constant(IRI("".join(part for part in parts if isinstance(part, str))))
-        return Made(parts, type, len(parts) > 1)
-
-    def near(self, text: str) -> str:
-        close = nearest(text.partition(":")[0], self.prefixes)
-        return f"did you mean {close}:?" if close else f"declare its prefix; known are {', '.join(sorted(self.prefixes))}"
-
-    def parts(self, text: str, where: str) -> tuple[Any, ...]:
-        try:
-            return yarrrml_template(text)
-        except ValueError as error:
-            raise self.error(where, str(error)) from None
-
-    def expanded(self, text: str) -> str:
-        found = _CURIE.match(text)
-        if found is not None and found.group(1) in self.prefixes:
-            return self.prefixes[found.group(1)] + text[found.end() :]
-        return text.removeprefix("<").removesuffix(">")
-
-    def prefixed(self, text: str) -> bool:
-        """Whether a declared prefix begins a text without blanks: then it is meant as an IRI, with or without ~iri."""
-        found = _CURIE.match(text)
-        return found is not None and found.group(1) in self.prefixes and not re.search(r"\s", text)
-
-    def known_iri(self, text: str) -> str | None:
-        """The IRI that a text is by a declared prefix or in angle brackets; None of any other text."""
-        found = _CURIE.match(text)
-        if found is not None and found.group(1) in self.prefixes and " " not in text:
-            return self.prefixes[found.group(1)] + text[found.end() :]
-        if re.match(r"<[^<>\s]+>\Z|https?://[^<>\s]+\Z", text):
-            return text.removeprefix("<").removesuffix(">")
-        return None
-
     # ------------------------------------------------------------------ events
 
     def events(self) -> EventSection | None:
@@ -376,30 +244,6 @@ class _Yarrrml:
         return Made(parts, TermType.LITERAL)
 
     # ------------------------------------------------------------------ checks
-
-    def known(self, given: Dictionary[str, Any], keys: set[str], where: str) -> None:
-        for key in given:
-            if key not in keys:
-                close = nearest(str(key), keys)
-                self.refuse(
-                    where, f"{key!r} is no key here", f"did you mean {close}?" if close else f"one of {', '.join(sorted(keys))}"
-                )
-
-    def no_condition(self, given: Dictionary[str, Any], where: str) -> None:
-        if given.get("condition") or given.get("conditions"):
-            self.refuse(where, "conditions are functions, which are not supported", "say it in the query's FILTER")
-
-    def text(self, given: Any, where: str) -> str:
-        if isinstance(given, bool):
-            return "true" if given else "false"
-        if given is None or isinstance(given, (dict, list)):
-            self.refuse(where, f"{given!r} is no text")
-        return str(given)
-
-    def texts(self, given: Any, where: str) -> dict[str, str]:
-        if not isinstance(given, dict):
-            self.refuse(where, "it is a dictionary of names")
-        return {str(key).removesuffix(":"): str(value) for key, value in given.items()}
 
 
 def event_section(
@@ -441,14 +285,3 @@ def _first(given: Dictionary[str, Any], *keys: str) -> Any:
 
 def _listed(given: Any) -> list[Any]:
     return [] if given is None else given if isinstance(given, list) else [given]
-
-
-def _natural(given: Any) -> str:
-    """The datatype of a value as YAML reads it."""
-    from scepter.rdf.terms import XSD
-
-    if isinstance(given, bool):
-        return XSD + "boolean"
-    if isinstance(given, int):
-        return XSD + "integer"
-    return XSD + "double" if isinstance(given, float) else STRING

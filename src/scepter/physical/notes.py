@@ -18,7 +18,7 @@ from scepter.physical.plan import PhysicalPlan, UnitPlan
 from scepter.physical.sequence_plan import QueryPlan
 from scepter.physical.stages import Stages, stages
 from scepter.physical.triple_outline import continuous_notes, periodic_notes
-from scepter.physical.unit_nodes import Sequence, Snapshot
+from scepter.physical.unit_nodes import Sequence
 from scepter.physical.window_outline import windowed_notes
 from scepter.physical.wording import division, listed, readable
 
@@ -26,7 +26,7 @@ from scepter.physical.wording import division, listed, readable
 def notes_of(unit: UnitPlan, plan: PhysicalPlan, notation: Notation) -> Iterator[str]:
     """`subject: sentence`, in the order they are shown."""
     result = unit.root.query.result if isinstance(unit.root, Sequence) else getattr(unit.unit, "result", None)
-    if result is not None and not isinstance(unit.root, Snapshot):  # which shows it itself
+    if result is not None:
         yield f"result: {_result(result, notation)}"
     yield from _of_unit(unit, plan, notation)
     yield f"columns: {'; '.join(f'not all of it: {reason}' for reason in unit.exact) or 'all of it'}"

@@ -5,24 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from scepter.algebra.continuous import ContinuousQuery, PeriodicQuery
+from scepter.algebra.continuous import ContinuousQuery
 from scepter.algebra.notation import Notation
-from scepter.algebra.query import Sliding, Unit
-from scepter.algebra.windows import WindowedQuery
+from scepter.algebra.query import Sliding
 from scepter.physical import nodes as plan_nodes
 from scepter.physical.event_nodes import Contradictions, Recognise, Returned
 from scepter.physical.event_outline import EventOutline
 from scepter.physical.facts import Facts
 from scepter.physical.plan import UnitPlan
+from scepter.physical.star_nodes import OccurrenceScan
 from scepter.physical.tree import Node
-from scepter.physical.triple_outline import continuous_tree, extents, networks, periodic_tree
-from scepter.physical.unit_nodes import (
-    GraphScan,
-    Sequence,
-    Snapshot,
-    TripleStar,
-)
-from scepter.physical.window_outline import windowed_tree
+from scepter.physical.triple_outline import extents, networks
+from scepter.physical.unit_nodes import GraphScan, Sequence
 from scepter.physical.wording import listed
 
 
@@ -42,10 +36,8 @@ class Outlined:
     def inside(self, node: plan_nodes.Node) -> tuple[Node, ...]:
         """What a node does that is no operator of the plan."""
         match node:
-            case Snapshot(unit):
-                return (unit_tree(unit, self.facts, self.notation),)
-            case TripleStar(query):
-                return tuple(networks(query.pattern, self.notation, self.facts.ontology))
+            case OccurrenceScan() if isinstance(self.unit.unit, ContinuousQuery):
+                return tuple(networks(self.unit.unit.pattern, self.notation, self.facts.ontology))
             case _:
                 return ()
 
@@ -58,8 +50,8 @@ class Outlined:
                 if isinstance(node.plan.window, Sliding):
                     word = "shorter than" if node.plan.window.exclusive else "no longer than"
                     yield f"solutions {word} {node.plan.window.duration}"
-            case TripleStar(query):
-                yield from extents(query, self.notation)
+            case OccurrenceScan() if isinstance(self.unit.unit, ContinuousQuery):
+                yield from extents(self.unit.unit, self.notation)
             case Recognise(event) if self.events is not None:
                 yield from self.events.recognised(event)
             case Contradictions() if self.events is not None:
@@ -82,16 +74,3 @@ def outlined(unit: UnitPlan, facts: Facts, notation: Notation) -> Outlined:
     """The words for a unit's nodes."""
     events = EventOutline.of(unit.root.query, notation, facts.ontology) if isinstance(unit.root, Returned) else None
     return Outlined(unit, facts, notation, events)
-
-
-def unit_tree(unit: Unit, facts: Facts, notation: Notation) -> Node:
-    """What the exact evaluator of a unit does, as a tree of SPARQL's operators."""
-    match unit:
-        case WindowedQuery():
-            return windowed_tree(unit, notation)
-        case ContinuousQuery():
-            return continuous_tree(unit, notation, facts.ontology)
-        case PeriodicQuery():
-            return periodic_tree(unit, notation, facts.ontology)
-        case _:
-            return Node(type(unit).__name__)

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
-from scepter.algebra.continuous import ContinuousQuery, LastTriples, PeriodicQuery
+from scepter.algebra.continuous import ContinuousQuery, Extent, LastTriples, PeriodicQuery, Range
 from scepter.algebra.events import EventQuery
 from scepter.algebra.expressions import Compare
-from scepter.algebra.patterns import PathPattern, Project, TriplePattern
-from scepter.algebra.query import Ask, Program, Query, Select, Unit
+from scepter.algebra.patterns import PathPattern, TriplePattern
+from scepter.algebra.query import Ask, Program, Query, Unit
 from scepter.algebra.timed import TimedProgram
 from scepter.algebra.timed_bounds import counts_units
 from scepter.algebra.walk import find, walk
@@ -27,7 +27,6 @@ from scepter.algebra.windows import (
 )
 from scepter.errors import Diagnostic, QueryError, Span, option_error
 from scepter.ontology.schema import Schema
-from scepter.physical.continuous import Core, columnar_core, is_monotone
 from scepter.physical.entailment import entailment_of
 from scepter.physical.event_plan import event_plan
 from scepter.physical.facts import Facts
@@ -36,10 +35,13 @@ from scepter.physical.nodes import Node
 from scepter.physical.plan import PhysicalPlan, UnitPlan
 from scepter.physical.predicates import predicates_of
 from scepter.physical.sequence_planner import plan_query
+from scepter.physical.star_nodes import Counts
+from scepter.physical.star_patterns import is_monotone
+from scepter.physical.star_plan import StarFacts, plan_continuous
 from scepter.physical.timed_leaves import TimedFacts
 from scepter.physical.timed_patterns import decides_late, is_ordered
 from scepter.physical.timed_plan import plan_program
-from scepter.physical.unit_nodes import Refused, Sequence, Snapshot, Solutions, TripleStar, graph_scans
+from scepter.physical.unit_nodes import Refused, sequence
 from scepter.physical.window_nodes import Output, Step, When
 from scepter.physical.window_plan import Content, Reporting, VersionsOf, WindowFacts, WindowOn, plan_periodic, plan_windowed
 from scepter.rdf.terms import IRI
@@ -114,7 +116,7 @@ class _Made:
 
 def _sequence(query: Query, facts: Facts) -> _Made:
     made = plan_query(query)
-    return _Made(Sequence(query, made, graph_scans(made)), at_once=True)
+    return _Made(sequence(query, made), made.at_once)
 
 
 # ---- triples with intervals
@@ -145,7 +147,7 @@ def _lifted(program: TimedProgram, facts: Facts) -> Node | None:
     if facts.ontology and flattened is None:
         return None
     why = "a chain of SEQ over single triple patterns" if len(made.scans) > 1 else "a single triple pattern"
-    return Sequence(query, made, graph_scans(made, entailed=flattened is not None), flattened, why)
+    return sequence(query, made, flattened, why)
 
 
 # ---- windows
@@ -213,22 +215,26 @@ _OUTPUTS = {
 
 
 def _continuous(query: ContinuousQuery, facts: Facts) -> _Made:
-    extents = [query.otherwise, *(source.extent for source in query.sources)]
-    counts = any(isinstance(extent, LastTriples) for extent in extents)
-    at_once = is_monotone(query.pattern) and not counts and not isinstance(query.result, Ask)
-    core = columnar_core(query)
-    if facts.exact or isinstance(core, str) or (why := _unflattened(query, facts)):
-        return _Made(Snapshot(query, _ASKED if facts.exact else core if isinstance(core, str) else why), at_once)
-    return _Made(_star(query, core), at_once)
+    try:
+        sources = tuple((source.stream.iri, _counts(source.extent, facts)) for source in query.sources)
+        otherwise = _counts(query.otherwise, facts)
+    except QueryError as error:
+        return _Made(Refused(query, error))
+    known = StarFacts(sources, otherwise, facts.counts(query), _unflattened(query, facts), facts.exact)
+    counted = any(counts.last is not None for counts in (otherwise, *(counts for _, counts in sources)))
+    at_once = is_monotone(query.pattern) and not counted and not isinstance(query.result, Ask)
+    return _Made(plan_continuous(query, known), at_once, is_ordered(query.pattern))
 
 
-def _star(query: ContinuousQuery, core: Core) -> Node:
-    star, pattern = TripleStar(query, core), query.pattern
-    if not isinstance(query.result, Select):
-        return Solutions(star, "templates and ASK take solutions one by one")
-    if not isinstance(pattern, Project) or pattern.pattern is not core.node:
-        return Solutions(star, "what stands above the joined triple patterns works solution by solution")
-    return star
+def _counts(extent: Extent, facts: Facts) -> Counts:
+    """How long a triple counts, in ticks."""
+    match extent:
+        case None:
+            return Counts()
+        case LastTriples(count):
+            return Counts(last=count)
+        case Range(duration, span):
+            return Counts(_ticks(duration, facts, span))
 
 
 def _unflattened(query: ContinuousQuery | PeriodicQuery, facts: Facts) -> str:

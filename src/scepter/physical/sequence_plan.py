@@ -9,9 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from scepter.algebra.expressions import Expression
+from scepter.algebra.expressions import Exists, Expression
 from scepter.algebra.patterns import Pattern, TriplePattern
-from scepter.algebra.query import AfterMatch, Preference, Result, Selection, Stream, Window
+from scepter.algebra.query import AfterMatch, Ask, Counting, Preference, Result, Select, Selection, Stream, Window
+from scepter.algebra.walk import find
 from scepter.rdf.terms import IRI
 from scepter.timeline import Duration
 
@@ -178,3 +179,45 @@ class QueryPlan:
     skip: AfterMatch | None = None
     timeouts: bool = False
     """Whether partial matches that ran out of time are the result."""
+    merged: bool = False
+    """Whether its streams are one; without any, all that are given."""
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The parts of a match, in the order of the query."""
+        return tuple(dict.fromkeys(scan.label for scan in self.scans))
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The variables of its answers."""
+        match self.result:
+            case Select(columns):
+                return tuple(variable.name for variable, _ in columns)
+            case Ask():
+                return ()
+            case _:
+                return self.variables
+
+    @property
+    def ticked(self) -> bool:
+        """Whether it looks at every event, matched or not: by contiguity, or in a window that counts them."""
+        return isinstance(self.window, Counting) or any(
+            Selection.STRICT in (step.selection, step.iteration.selection if step.iteration else None)
+            for chain in self.chains
+            for step in chain.steps
+        )
+
+    @property
+    def at_once(self) -> bool:
+        """Whether no event at the very time of a match can take it away: in a window that counts events it could, by beginning
+        earlier (skip), by going on (timeouts), by going before (greedy, reluctant)."""
+        iterations = [step.iteration for chain in self.chains for step in chain.steps if step.iteration is not None]
+        prefers = any(iteration.preference is not Preference.EVERY for iteration in iterations)
+        return not (isinstance(self.window, Counting) or self.skip is not None or self.timeouts or prefers)
+
+    @property
+    def looks_at_graphs(self) -> bool:
+        """Whether a filter that several events decide asks for what is in an event's graph."""
+        branches = [branch for atom in self.atoms for branch in atom.branches]
+        conditions = [f.expression for b in branches for f in b.stateful] + [e for b in branches for e in b.joint]
+        return any(True for condition in conditions for _ in find(condition, Exists))

@@ -96,6 +96,7 @@ class _Planner:
             marks=tuple(self.marks),
             skip=skip,
             timeouts=self.query.timeouts,
+            merged=self.query.merged,
         )
 
     def _check_partition(self) -> None:

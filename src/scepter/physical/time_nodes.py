@@ -12,7 +12,7 @@ from functools import cached_property
 
 from scepter.algebra.expressions import Expression
 from scepter.algebra.notation import Notation
-from scepter.algebra.patterns import BGP, Graph, PathPattern
+from scepter.algebra.patterns import Pattern
 from scepter.algebra.scope import certain, in_scope
 from scepter.algebra.timed import SPELLING, Sources
 from scepter.physical.nodes import Leaf, Node, Schema, Unary, nodes
@@ -56,6 +56,8 @@ class TimeJoin:
     """What the EXISTS among the conditions may look at."""
     plain: bool = False
     """Whether solutions keep SPARQL's multiplicities inside those (rule 8)."""
+    expiring: bool = False
+    """Whether rows are partners only while both are there (`until`), and each choice of them counts."""
 
     @property
     def inputs(self) -> tuple[Node, ...]:
@@ -98,6 +100,8 @@ class TimeJoin:
             parts.append(f"left {self.relation.value} right")
         if self.longest is not None:
             parts.append(f"within {self.longest}")
+        if self.expiring:
+            parts.append("while both are there")
         if self.conditions:
             parts.append("if " + " && ".join(notation.expression(condition) for condition in self.conditions))
         return ", ".join(parts)
@@ -233,7 +237,7 @@ class Inline(Leaf):
 class StaticScan(Leaf):
     """Leaf: the solutions of a pattern over what is static (background, ontology, what they entail), without a time."""
 
-    pattern: BGP | PathPattern | Graph
+    pattern: Pattern
     numbered: str | None = None
     """A variable that tells equal solutions apart."""
     sources: Sources = _GIVEN

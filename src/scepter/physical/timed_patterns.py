@@ -32,6 +32,7 @@ from scepter.algebra.query import Ask
 from scepter.algebra.scope import certain, in_scope, mentioned_variables
 from scepter.algebra.timed import TIME_FUNCTIONS, Rule, TimedQuery
 from scepter.algebra.walk import find, rewrite, walk
+from scepter.optimizer.conditions import conjuncts
 from scepter.physical.time_nodes import hidden
 from scepter.timeline import Allen
 
@@ -203,3 +204,21 @@ def outermost_group(pattern: Pattern) -> Group | None:
             case _:
                 return None
     return pattern
+
+
+def is_semi_join(test: Expression) -> bool:
+    """Whether putting the outer row's terms into the pattern of an EXISTS only chooses among its solutions."""
+    if not isinstance(test, Exists):
+        return False
+    inner, conditions = without_filters(test.pattern)
+    unsteady = any(is_unsteady(call) for each in conditions for call in find(each, Call))
+    return only_chooses(inner) and not unsteady
+
+
+def without_filters(pattern: Pattern) -> tuple[Pattern, list[Expression]]:
+    """A pattern without the filters that stand around it, and the conjuncts of those."""
+    conditions = list[Expression]()
+    while isinstance(pattern, Filter) and not asks_exists(pattern.condition):
+        conditions += conjuncts(pattern.condition)
+        pattern = pattern.pattern
+    return pattern, conditions

@@ -77,16 +77,17 @@ from scepter.physical.timed_patterns import (
     is_constant,
     is_ordered,
     is_plain,
+    is_semi_join,
     is_static,
     is_unsteady,
     looks_at_times,
     needs_no_triple,
-    only_chooses,
     outermost,
     outermost_group,
     sides,
     with_variables,
     without_exists,
+    without_filters,
 )
 from scepter.rdf.values import to_literal
 from scepter.timeline import Allen
@@ -192,7 +193,7 @@ class _Planner(Leaves):
             case Graph():
                 return StaticScan(pattern, self.name("row") if self.plain else None, self.sources)
             case Join(left, right):
-                return TimeJoin(self.node(left, longest), self.node(right, longest), longest=longest)
+                return TimeJoin(self._side(left, longest), self._side(right, longest), longest=longest)
             case Related():
                 return self._related(pattern, longest)
             case LeftJoin(left, right, condition):
@@ -225,6 +226,18 @@ class _Planner(Leaves):
 
     # ---- two sides
 
+    def _side(self, pattern: Pattern, longest: int | None, *, alone: bool = False) -> Node:
+        """A side of a join. Rows of DISTINCT or GROUP BY that leave a variable unbound may become equal to others with their
+        partners; where multiplicities count, what they bind themselves then tells them apart."""
+        found = self.node(pattern, longest, alone=alone)
+        while isinstance(pattern, Filter | Extend | OrderBy | Project | Slice):
+            pattern = pattern.pattern
+        if self.plain and isinstance(pattern, Distinct | Group):
+            for name in found.schema.variables:
+                if name not in found.schema.certain and not name.startswith("_:"):
+                    found = nodes.Extend(found, self.name("own"), Variable(name))
+        return found
+
     def _related(self, pattern: Related, longest: int | None) -> Node:
         left, right, relation = pattern.left, pattern.right, pattern.relation
         if pattern.optional is Side.LEFT:
@@ -242,7 +255,7 @@ class _Planner(Leaves):
         conditions = () if condition is None else tuple(conjuncts(condition))
         # Equal intervals are equally long. Any other optional part may be longer than the bound.
         inner = longest if relation is Allen.EQUALS else None
-        both = self.node(mandatory, longest, alone=True), self.node(optional, inner)
+        both = self._side(mandatory, longest, alone=True), self._side(optional, inner)
         asked = [exists for each in conditions for exists in outermost(each)]
         return TimeJoin(
             *both, relation, Kind.OUTER, longest, conditions, self._remembered(asked) if asked else None, self.plain
@@ -268,11 +281,11 @@ class _Planner(Leaves):
             found, tests = self._absence(missing, inner, tightest), list(missing.rest)
         else:
             found = self.node(inner, tightest, alone=alone or any(map(asks_exists, tests)))
-        asking = [test for test in tests if asks_exists(test) and not _is_semi_join(test)]
+        asking = [test for test in tests if asks_exists(test) and not is_semi_join(test)]
         if plain := tuple(test for test in tests if not asks_exists(test)):
             found = TimeFilter(found, plain)
         for test in tests:
-            if isinstance(test, Exists) and _is_semi_join(test):
+            if isinstance(test, Exists) and is_semi_join(test):
                 found = self._semi_join(found, test)
         if asking:
             names = found.schema.variables
@@ -305,7 +318,7 @@ class _Planner(Leaves):
         return any(feeds_pattern(rule, pattern, schema) for rule in self.together)
 
     def _semi_join(self, source: Node, test: Exists) -> Node:
-        inner, conditions = _without_filters(test.pattern)
+        inner, conditions = without_filters(test.pattern)
         kind = Kind.ANTI if test.negated else Kind.SEMI
         return TimeJoin(source, self.node(inner, None), None, kind, conditions=tuple(conditions))
 
@@ -396,20 +409,3 @@ class _Planner(Leaves):
         mark = self.name("hidden")
         names = tuple(name if name in visible else f"{mark}.{name}" for name in source.schema.variables)
         return source if names == source.schema.variables else Rename(source, names)
-
-
-def _is_semi_join(test: Expression) -> bool:
-    """Whether putting the outer row's terms into the pattern of an EXISTS only chooses among its solutions."""
-    if not isinstance(test, Exists):
-        return False
-    inner, conditions = _without_filters(test.pattern)
-    unsteady = any(is_unsteady(call) for each in conditions for call in find(each, Call))
-    return only_chooses(inner) and not unsteady
-
-
-def _without_filters(pattern: Pattern) -> tuple[Pattern, list[Expression]]:
-    conditions = list[Expression]()
-    while isinstance(pattern, Filter) and not asks_exists(pattern.condition):
-        conditions += conjuncts(pattern.condition)
-        pattern = pattern.pattern
-    return pattern, conditions

@@ -14,18 +14,12 @@ from scepter.algebra.query import Stream
 from scepter.algebra.walk import find
 from scepter.algebra.windows import Report
 from scepter.ontology.schema import Schema, SchemaLink
-from scepter.physical.operators import Operators
 from scepter.physical.tree import Node
 from scepter.rdf.terms import IRI, TYPE, Term, Triple
 
 _MOST_BELOW = 8
 _DEEPEST = 4
 """So much of a network is drawn; the counts are of all of it."""
-
-
-def continuous_tree(query: ContinuousQuery, notation: Notation, ontology: Sequence[Triple] = ()) -> Node:
-    """The query with the extents of its streams."""
-    return _tree(query, notation, list(extents(query, notation))[: max(1, len(query.sources))], ontology)
 
 
 def extents(query: ContinuousQuery, notation: Notation) -> Iterator[str]:
@@ -35,21 +29,6 @@ def extents(query: ContinuousQuery, notation: Notation) -> Iterator[str]:
         yield f"every stream given: {_counts(query.otherwise)}"
     if query.graphs:
         yield f"static data and schema: {', '.join(notation.term(name) for name in query.graphs)}"
-
-
-def periodic_tree(query: PeriodicQuery, notation: Notation, ontology: Sequence[Triple] = ()) -> Node:
-    """The query with its windows."""
-    details = [
-        f"stream {_stream(s.stream, notation)}: the triples of the last {s.range}, every {s.step}" for s in query.sources
-    ]
-    return _tree(query, notation, details, ontology)
-
-
-def _tree(query: ContinuousQuery | PeriodicQuery, notation: Notation, details: list[str], ontology: Sequence[Triple]) -> Node:
-    if query.graphs:
-        details.append(f"static data and schema: {', '.join(notation.term(name) for name in query.graphs)}")
-    tree = Operators(notation, scan="Triples").tree(query.result, query.pattern, details)
-    return Node(tree.label, tree.details, (*tree.children, *networks(query.pattern, notation, ontology)))
 
 
 def _counts(extent: Extent) -> str:

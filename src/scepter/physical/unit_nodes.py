@@ -1,4 +1,4 @@
-"""Nodes that stand for kernels of more than one step: sequences, stars of triples, exact evaluators.
+"""Nodes that stand for kernels of more than one step: sequences, and units that are refused.
 
 Their inputs are the scans that feed them. What works on terms says why (`exact`).
 """
@@ -8,13 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from scepter.algebra.continuous import ContinuousQuery
 from scepter.algebra.notation import Notation
 from scepter.algebra.query import Query, Unit
 from scepter.errors import QueryError
 from scepter.ontology.entailment import Flattened
-from scepter.physical.continuous import Core
-from scepter.physical.nodes import Leaf, Node, Schema, TripleScan
+from scepter.physical.nodes import Leaf, Node, Schema
 from scepter.physical.sequence_plan import QueryPlan, Road, ScanPlan
 from scepter.rdf.terms import IRI
 
@@ -25,8 +23,13 @@ class GraphScan(Leaf):
 
     plan: QueryPlan
     place: int
-    entailed: bool = False
-    """Whether an event stands for what its triples entail."""
+    flattened: Flattened | None = None
+    """What triples entail, where an event stands for that too."""
+
+    @property
+    def entailed(self) -> bool:
+        """Whether an event stands for what its triples entail."""
+        return self.flattened is not None
 
     @property
     def scan(self) -> ScanPlan:
@@ -58,9 +61,22 @@ class GraphScan(Leaf):
         return f"GraphScan {self.scan.label} on {stream}"
 
 
-def graph_scans(plan: QueryPlan, *, entailed: bool = False) -> tuple[GraphScan, ...]:
-    """The scans of a sequence."""
-    return tuple(GraphScan(plan, place, entailed) for place in range(len(plan.scans)))
+@dataclass(frozen=True)
+class EventTicks(Leaf):
+    """Leaf: every event, with the partition that it is in, matched or not."""
+
+    plan: QueryPlan
+
+    @property
+    def schema(self) -> Schema:
+        """The partition, hashed."""
+        return Schema(("_:partition",))
+
+    def line(self, notation: Notation) -> str:
+        """What counts."""
+        names = [self.plan.variables[slot] for slot in self.plan.partition]
+        apart = f", by {', '.join(f'?{name}' for name in names)}" if names else ""
+        return f"EventTicks, every event counts{apart}"
 
 
 @dataclass(frozen=True)
@@ -69,21 +85,17 @@ class Sequence:
 
     query: Query
     plan: QueryPlan
-    scans: tuple[GraphScan, ...]
+    inputs: tuple[Node, ...]
+    """Its scans, then its ticks if it looks at every event."""
     flattened: Flattened | None = None
     """What triples entail, where the run has a schema."""
     why: str = ""
     """How a unit of another kind came to be a sequence."""
 
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        """Its scans."""
-        return self.scans
-
     @cached_property
     def schema(self) -> Schema:
-        """All variables of its scans."""
-        return Schema(self.plan.variables)
+        """What the query shows of its matches."""
+        return Schema(self.plan.shown)
 
     def line(self, notation: Notation) -> str:
         """How many steps."""
@@ -92,72 +104,10 @@ class Sequence:
         return f"Sequence of {steps} {'step' if steps == 1 else 'steps'}{ways}"
 
 
-@dataclass(frozen=True)
-class TripleStar:
-    """The n-way join of triple patterns that count at the same time: each new triple looks for the others."""
-
-    query: ContinuousQuery
-    core: Core
-
-    @cached_property
-    def inputs(self) -> tuple[Node, ...]:
-        """A scan for each triple pattern that streams can match."""
-        streams = tuple(source.stream.iri for source in self.query.sources) or None
-        return tuple(TripleScan(triple, streams) for triple in self.core.triples)
-
-    @cached_property
-    def schema(self) -> Schema:
-        """All variables of the patterns."""
-        names = dict.fromkeys(name for each in self.inputs for name in each.schema.variables)
-        return Schema(tuple(names), frozenset(names))
-
-    def line(self, notation: Notation) -> str:
-        """How many patterns."""
-        graphs = [f"{notation.triple(triple)} in {notation.term(name)}" for name, triple in self.core.graphs]
-        conditions = [notation.expression(condition) for condition in self.core.filters]
-        parts = [f"TripleStar of {len(self.core.triples)} triple patterns"]
-        parts += [f"with static {' . '.join(graphs)}"] if graphs else []
-        parts += [f"where {' && '.join(conditions)}"] if conditions else []
-        return ", ".join(parts)
-
-
-@dataclass(frozen=True)
-class Solutions:
-    """What stands above a star of triples, solution by solution."""
-
-    star: TripleStar
-    exact: str
-
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        """The star."""
-        return (self.star,)
-
-    @property
-    def schema(self) -> Schema:
-        """Whatever the pattern makes of the star's rows."""
-        return self.star.schema
-
-    def line(self, notation: Notation) -> str:
-        """Its name."""
-        return "Solutions, one by one"
-
-
-@dataclass(frozen=True)
-class Snapshot(Leaf):
-    """Leaf: the exact evaluator, over the content that counts, term by term."""
-
-    unit: Unit
-    exact: str
-
-    @property
-    def schema(self) -> Schema:
-        """Told by its unit."""
-        return Schema(())
-
-    def line(self, notation: Notation) -> str:
-        """Its name."""
-        return "Snapshot, by terms"
+def sequence(query: Query, plan: QueryPlan, flattened: Flattened | None = None, why: str = "") -> Sequence:
+    """A sequence over its scans."""
+    scans = [GraphScan(plan, place, flattened) for place in range(len(plan.scans))]
+    return Sequence(query, plan, (*scans, *([EventTicks(plan)] if plan.ticked else [])), flattened, why)
 
 
 @dataclass(frozen=True)

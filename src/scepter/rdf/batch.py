@@ -81,6 +81,24 @@ def kept(batch: EventBatch, wanted: NDArray[np.bool_]) -> EventBatch:
     )  # fmt: skip
 
 
+def joined(earlier: EventBatch, later: EventBatch) -> EventBatch:
+    """The events of two batches of one kind of time, one after the other."""
+    shift, rows = len(earlier.buffer), earlier.triples
+    named = np.where(later.name_at < 0, later.name_at, later.name_at + shift)
+    columns = {
+        name: np.concatenate(
+            [getattr(earlier, name), getattr(later, name) + shift if name.endswith("_at") else getattr(later, name)]
+        )
+        for name in ("subject_at", "predicate_at", "object_at", "number", "scale", "subject", "predicate", "object")
+    }
+    return EventBatch(
+        np.concatenate([earlier.buffer, later.buffer]), earlier.kind,
+        np.concatenate([earlier.stream, later.stream]), np.concatenate([earlier.start, later.start]),
+        np.concatenate([earlier.end, later.end]), np.concatenate([earlier.name_at, named]),
+        np.concatenate([earlier.first, later.first[1:] + rows]), **columns,
+    )  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True)
 class DeadLetter:
     """An input line or event that could not be used, or came too late."""

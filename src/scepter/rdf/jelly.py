@@ -17,19 +17,20 @@ from scepter.rdf import scanner
 from scepter.rdf.batch import DeadLetter, EventBatch
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.nquads import NQuadsReader, ReadState
+from scepter.rdf.rdf12 import TRIPLE_TERM
 from scepter.rdf.source import DeadLetterTaker
 
 _BLOCK: Final = 256 << 10
 _LONGEST_ESCAPE: Final = 6
-_TEXTS: Final = 1 << 16
+_TEXTS: Final = 1 << 19
 _ROW: Final = 0x0A
 _HEADER: Final = b'VERSION "1.2-messages"\n'
 _REASONS: Final = {
     frames.TRUNCATED: "a frame that is cut off or no Jelly; what follows is left",
     frames.NO_ENTRY: "a frame that uses an entry of a lookup table that is not there",
-    frames.TRIPLE_TERM: "a frame with a triple term",
+    frames.TRIPLE_TERM: f"a frame with {TRIPLE_TERM}",
     frames.GENERALIZED: "a frame with a generalized statement",
-    frames.BAD_TAG: "a frame with a malformed language tag",
+    frames.BAD_TAG: "a frame with a malformed language tag (one with a base direction is RDF 1.2)",
     frames.NO_TERM: "a frame whose first statement repeats a term that was never given",
     frames.TOO_LARGE: "a frame that becomes larger than an event may be (limit event)",
     frames.TOO_NEW: "Jelly of a newer version than 2; it is left",

@@ -19,7 +19,7 @@ from scepter.errors import OptionError, option_error
 from scepter.rdf.batch import DeadLetter, EventBatch
 from scepter.rdf.formats import grouped_batch
 from scepter.rdf.hashing import TermKey
-from scepter.rdf.nquads import REASONS, SHOWN, ReadState
+from scepter.rdf.nquads import ReadState, letter
 from scepter.rdf.source import DeadLetterTaker
 from scepter.timeline import LAST_INSTANT, TimeKind
 
@@ -146,8 +146,7 @@ class EventTable:
         given = np.stack([start, end, np.full(len(start), -1), stream], axis=1).astype(np.int64)
 
         def report(code: int, event: int, line: bytes) -> None:
-            shown = line[:SHOWN].decode("utf-8", errors="replace")
-            self._dead_letter(DeadLetter(self._name, int(numbers[event]), REASONS[code], shown))
+            self._dead_letter(letter(self._name, int(numbers[event]), code, line))
 
         kind = self._run.kind
         if kind is None:

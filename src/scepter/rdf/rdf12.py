@@ -9,6 +9,7 @@ import pyoxigraph as ox
 
 _STRING: Final = re.compile(rb'"(?:[^"\\]|\\.)*+"')
 _TRIPLE_TERM: Final = re.compile(rb"<<")
+_TAG: Final = re.compile(r"[A-Za-z]+(?:-[A-Za-z0-9]+)*")
 _DIRECTION: Final = re.compile(rb'"@[A-Za-z]+(?:-[A-Za-z0-9]+)*--[A-Za-z]')
 
 TRIPLE_TERM: Final = "a triple term, which is RDF 1.2: terms are those of RDF 1.1"
@@ -26,6 +27,21 @@ def beyond_rdf11(line: bytes) -> str | None:
     if _TRIPLE_TERM.search(bare):
         return TRIPLE_TERM
     return DIRECTION if _DIRECTION.search(bare) else None
+
+
+def refused_tag(tag: str) -> str | None:
+    """Why a language tag is none; None for one that is.
+
+    >>> refused_tag("en-GB"), refused_tag("en gb")
+    (None, "'en gb' is no language tag")
+    >>> refused_tag("en--ltr")
+    "'en--ltr' is a language tag with a base direction, which is RDF 1.2: terms are those of RDF 1.1"
+    """
+    if _TAG.fullmatch(tag):
+        return None
+    return (
+        f"{tag!r} is {DIRECTION}" if _TAG.fullmatch(tag.partition("--")[0]) and "--" in tag else f"{tag!r} is no language tag"
+    )
 
 
 def spelled(node: ox.NamedNode | ox.BlankNode | ox.Literal | ox.Triple) -> str:

@@ -14,6 +14,10 @@ from numba import types
 from numba.core import cgutils, config
 from numba.extending import intrinsic
 
+from scepter.compiled import doubt_files
+
+doubt_files()  # before the first kernel is declared: every module of kernels comes by here
+
 
 def _element(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     data = args[0]
@@ -83,7 +87,7 @@ load_word: Any
 pointer: Any
 trailing_zeros: Any
 if config.DISABLE_JIT:  # type: ignore[attr-defined]
-    np.seterr(over="ignore")  # hashes and counters wrap around, as compiled
+    np.seterr(all="ignore")  # hashes wrap around, 0 * inf is nan: as compiled, without a word
     load_word, pointer, trailing_zeros = word_at, view_from, zeros_behind
 else:
     # mypy sees a decorated intrinsic with its typing context as a parameter

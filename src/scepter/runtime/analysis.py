@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from scepter.physical.explain import explain
+from scepter.physical.metrics import Metrics
 from scepter.rdf.source import EventSource
 from scepter.runtime.engine import LocalEngine
 from scepter.runtime.inputs import BackgroundGiven, OntologyGiven
@@ -31,4 +34,28 @@ def analyze(
     for _ in parts:
         pass
     (engine,) = engines
+    return plan_that_ran(query, engine, format)
+
+
+class OperatorWork(NamedTuple):
+    """An operator, as `explain` prints it, and what it did."""
+
+    operator: str
+    unit: str
+    work: Metrics
+
+
+def operators_that_ran(query: Query, engine: LocalEngine) -> list[OperatorWork]:
+    """The operators of an engine that counted, each behind what it reads."""
+    units = json.loads(plan_that_ran(query, engine, "json"))["units"]
+    return [
+        OperatorWork(f"#{operator['id']} {operator['text']}", unit["title"], Metrics(**operator["work"]))
+        for unit in units
+        for operator in unit["operators"]
+        if operator["work"] is not None  # without an event nothing has run
+    ]
+
+
+def plan_that_ran(query: Query, engine: LocalEngine, format: str = "text") -> str:
+    """The plan of an engine that counted, in any format of `explain`, with what each operator did."""
     return explain(engine.plan, query.language, format, dict(query.lowered.prefixes), engine.work)

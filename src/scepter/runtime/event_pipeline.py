@@ -23,6 +23,7 @@ from scepter.runtime.event_grounds import EventGrounds
 from scepter.runtime.event_matches import EventMatches
 from scepter.runtime.matches import Match, MatchRows
 from scepter.runtime.pipeline import Pipeline
+from scepter.runtime.surroundings import plain
 from scepter.runtime.why import Why
 from scepter.timeline import format_instant
 
@@ -45,9 +46,7 @@ def event_pipeline(plan: UnitPlan, setup: TaskSetup) -> EventPipeline:
             raise QueryError(Diagnostic("duration", str(error), event.span, advice)) from None
     lineage, sets = Lineage(), AssertionSets(setup.key, setup.texts)
     events = Occurring(grounds.recogniser, sets, Parts(lineage) if setup.options.why else None)
-    around = Surroundings(
-        setup.key, setup.texts, setup.background, setup.kind, setup.options.time_unit, lineage=lineage, events=events
-    )
+    around = plain(setup, lineage=lineage, events=events)
     return EventPipeline(plan, query, setup, around, events, grounds)
 
 
@@ -63,7 +62,7 @@ class EventPipeline(Pipeline):
         events: Occurring,
         grounds: EventGrounds,
     ) -> None:
-        super().__init__(plan.root, Construct(()), plan.number, setup, around, at_once=plan.at_once, measured=setup.measured)
+        super().__init__(plan.root, Construct(()), plan.number, setup, around, at_once=plan.at_once)
         self._query, self._occurring, self._grounds = query, events, grounds
         self._swept = _SETS
 
@@ -117,7 +116,7 @@ class EventPipeline(Pipeline):
 
     @property
     def _root(self) -> Returned:
-        root = self._operators[-1]
+        root = self.root
         assert isinstance(root, Returned)
         return root
 

@@ -162,7 +162,7 @@ def missing_stream(query: Query, iri: str) -> QueryError:
     return QueryError(
         Diagnostic(
             "missing-stream",
-            f"the query reads stream {name}, and nobody gave it",
+            f"the query reads stream {name}, and none was given",
             stream.span,
             f"add --stream {stream.alias or iri}=SOURCE",
         ),

@@ -29,7 +29,7 @@ def lifts_of(
     streams = list(streams)
     found: dict[str, Lift] = {}
     if context is not None:
-        by_name = _by_stream(query, context) or dict.fromkeys(streams, context)
+        by_name = _by_stream(query, context, streams) or dict.fromkeys(streams, context)
         found |= {resolved(query, name): load_context(each) for name, each in by_name.items()}
         if not by_name:
             load_context(context)  # what is wrong with it is told all the same
@@ -52,10 +52,12 @@ def both_given() -> OptionError:
     )
 
 
-def _by_stream(query: Query, given: ContextGiven) -> dict[str, Any]:
-    """Contexts by stream, if that is what a dictionary holds: all of its keys name streams of the query."""
+def _by_stream(query: Query, given: ContextGiven, streams: Iterable[str]) -> dict[str, Any]:
+    """Contexts by stream, if that is what a dictionary holds: all of its keys name streams of the query, or given ones."""
     if not isinstance(given, Mapping) or not given:
         return {}
+    if query.lowered.every_stream and not set(given) <= set(streams):
+        return {}  # any name would do as that of a stream
     try:
         for name in given:
             query.resolve_stream(name)

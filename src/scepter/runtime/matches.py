@@ -4,30 +4,19 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import repeat
 from typing import Protocol, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from scepter.algebra.query import Ask, Construct, Select
-from scepter.algebra.scope import mentioned_variables
-from scepter.kernel.identity import one_of_each
-from scepter.kernel.nodes import NodeBranch
-from scepter.kernel.query import QueryKernel
-from scepter.kernel.runs import Runs
-from scepter.kernel.sparql.context import Context
-from scepter.kernel.sparql.expressions import Compiled, compile_expression
+from scepter.algebra.query import Construct
 from scepter.kernel.sparql.patterns import template
-from scepter.kernel.texts import Texts, TextsView
+from scepter.kernel.texts import TextsView
 from scepter.rdf.terms import IRI, Term, Triple
-from scepter.rdf.values import ExpressionError
 from scepter.runtime.why import Why
 from scepter.timeline import MIN_INSTANT, TimeKind
-
-Shown = Callable[[int, Term | None], object]
-"""(event's number, its name) -> what a match shows for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,127 +300,3 @@ def _when(match: Match) -> tuple[int, int, int, int]:
         return batch.end[row], batch.start[row], batch.query, 0
     rank = match.rank
     return batch.end[row], batch.start[row] if rank is None else MIN_INSTANT, batch.query, rank or 0
-
-
-@dataclass(slots=True)
-class Matcher:
-    """Makes the matches of one query from complete runs."""
-
-    number: int
-    kernel: QueryKernel
-    texts: Texts
-    kind: TimeKind
-    shown: Shown
-    lasting: bool = False
-    """Whether events without a name can be shown at any time. If not, it is done at once: whoever shows them may let go of
-    them before somebody looks at the match."""
-    answered: bool = False
-    """Whether an ASK has been answered."""
-    _computed: list[tuple[str, Compiled]] = field(init=False)
-    _needed: list[int] = field(init=False)
-    """The slots that expressions mention."""
-    _columns: list[int] = field(init=False)
-    _order: tuple[str, ...] = field(init=False)
-    _context: Context = field(default_factory=Context)
-
-    def __post_init__(self) -> None:
-        result, variables = self.kernel.plan.result, self.kernel.plan.variables
-        self._computed, self._needed, self._order = [], [], ()
-        match result:
-            case Select(columns):
-                self._computed = [(v.name, compile_expression(e)) for v, e in columns if e is not None]
-                mentioned = frozenset[str]().union(*(mentioned_variables(e) for _, e in columns if e is not None))
-                self._needed = [slot for slot, name in enumerate(variables) if name in mentioned]
-                self._columns = [variables.index(v.name) for v, e in columns if e is None]
-                self._order = tuple(v.name for v, _ in columns)
-            case Construct():
-                self._columns = list(range(len(variables)))
-            case Ask():
-                self._columns = []
-
-    def __call__(self, runs: Runs) -> Sequence[Match]:
-        """The matches of complete runs, each once."""
-        result = self.kernel.plan.result
-        if not len(runs) or (isinstance(result, Ask) and self.answered):
-            return []
-        if isinstance(result, Ask):
-            self.answered = True
-            runs = runs.take(np.lexsort((runs.start, runs.time))[:1])
-        batch = self._batch(runs)
-        matches = MatchRows(batch, self._rows(runs, batch))
-        distinct = isinstance(result, Select) and result.distinct
-        return list({m.row(): m for m in matches}.values()) if distinct else matches
-
-    def _rows(self, runs: Runs, batch: MatchBatch) -> Sequence[int]:
-        """Each match once."""
-        if not self.kernel.plan.aggregated:
-            return range(len(runs))  # the kernel has seen to it
-
-        def told(row: int) -> object:
-            values = () if batch.computed is None else tuple((k, str(v)) for k, v in batch.computed[row].items())
-            return batch.start[row], batch.end[row], values
-
-        # iterations that differ in a value bound anew since are told apart by the aggregates only (rule 11)
-        rows: list[int] = one_of_each(self.kernel.nodes, runs, told).tolist()
-        return rows
-
-    def _batch(self, runs: Runs) -> MatchBatch:
-        result, plan = self.kernel.plan.result, self.kernel.plan
-        at = np.array(self._columns, np.int64)
-        branch = self.kernel.nodes.branch(runs.node)
-        ids = runs.ids[:, at]
-        view, refs, names = self.texts.table_view(ids, runs.refs[:, at], branch.names)
-        return MatchBatch(
-            query=self.number,
-            kind=self.kind,
-            start=runs.start.tolist(),
-            end=runs.time.tolist(),
-            names=tuple(plan.variables[s] for s in self._columns),
-            ids=ids,
-            refs=refs,
-            texts=view,
-            computed=list(self._compute(runs)) if self._computed else None,
-            order=self._order,
-            construct=result if isinstance(result, Construct) else None,
-            asks=isinstance(result, Ask),
-            selected=self._events(branch, names, view),
-        )
-
-    def _compute(self, runs: Runs) -> Iterator[dict[str, Term]]:
-        """The values of SELECT's expressions, now: they may look at iterations that the kernel is about to release."""
-        for r in range(len(runs)):
-            bindings = self.kernel.exact.bindings(runs, r, self._needed)
-            node = int(runs.node[r])
-            context = Context(
-                dataset=self._context.dataset,
-                now=self._context.now,
-                fresh=self._context.fresh,
-                iterations=lambda aggregate, node=node: self.kernel.exact.aggregate(aggregate, node),  # type: ignore[misc]
-            )
-            row: dict[str, Term] = {}
-            for name, expression in self._computed:
-                try:
-                    bindings[name] = row[name] = expression(bindings, context)
-                except ExpressionError:
-                    continue  # SPARQL: an error leaves the variable unbound
-            yield row
-
-    def _events(
-        self, branch: NodeBranch, names: NDArray[np.int64], view: TextsView
-    ) -> Callable[[int], dict[str, list[object]]]:
-        labels, shown = self.kernel.labels, self.shown
-        at_once = np.flatnonzero(names < 0).tolist() if not self.lasting else []
-        nameless = {node: shown(int(branch.events[node]), None) for node in at_once}
-
-        def events(row: int) -> dict[str, list[object]]:
-            found: dict[str, list[object]] = {}
-            for node in branch.path(row):
-                selected = found.setdefault(labels[int(branch.parts[node])], [])
-                if node in nameless:
-                    selected.append(nameless[node])
-                else:
-                    name = None if names[node] < 0 else view.term(int(names[node]), None)
-                    selected.append(shown(int(branch.events[node]), name))
-            return found
-
-        return events

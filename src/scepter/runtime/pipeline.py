@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,13 +21,14 @@ from scepter.kernel.intake import Intake
 from scepter.kernel.lineage import Lineage
 from scepter.kernel.operator import Operator, Until
 from scepter.kernel.rows import COLUMNS, Int64, Rows, concat, cut, empty
+from scepter.kernel.sparql.dataset import Graph
 from scepter.kernel.texts import TextsView
-from scepter.kernel.triple_scan import EntailedTriples
 from scepter.physical.metrics import Metrics
 from scepter.physical.nodes import Node, nodes
 from scepter.physical.stages import Received
+from scepter.physical.unit_nodes import Sequence as SequenceNode
 from scepter.physical.window_nodes import Report
-from scepter.rdf.terms import IRI
+from scepter.rdf.terms import IRI, Triple, parse_term
 from scepter.runtime.matches import Match, MatchBatch, MatchRows, RankedMatch
 from scepter.runtime.notices import SCHEMA_IGNORED
 from scepter.timeline import MAX_INSTANT, MIN_INSTANT
@@ -36,8 +37,8 @@ if TYPE_CHECKING:
     from scepter.runtime.registry import TaskSetup
 
 _STRETCH_ROWS = 1 << 16
-_SWEEP_FROM = 1 << 16
-"""So many lineage nodes are kept before those that no row reaches are let go."""
+_SWEEP_FROM = 1 << 14
+"""So many lineage nodes are kept before those that no row reaches are let go; later, twice as many as were reached."""
 
 
 class Pipeline:
@@ -52,7 +53,6 @@ class Pipeline:
         around: Surroundings,
         *,
         at_once: bool,
-        measured: bool = False,
         ranked: bool = False,
     ) -> None:
         self._result = result
@@ -60,7 +60,7 @@ class Pipeline:
         self._setup = setup
         self._around = around
         self._at_once = at_once and not isinstance(result, Ask)
-        self._measured = measured
+        self._measured = setup.measured
         self._ranked = ranked
         """Whether the query orders the matches of an instant itself."""
         self.nodes = list(nodes(root))
@@ -81,9 +81,15 @@ class Pipeline:
         self._closed = MIN_INSTANT
         """Instants up to here have been processed for good."""
         self._saved: tuple[list[tuple[Rows, ...]], int] | None = None
+        self._sweep_at = _SWEEP_FROM
+        self._nothing = {width: empty(width) for width in {len(node.schema.variables) for node in self.nodes}}
         self._answered = self._answered_before = False
         self._feeds = result.into if isinstance(result, Construct) else None
         self._reports = any(isinstance(node, Report) for node in self.nodes)
+        self._matches_count = isinstance(root, SequenceNode)
+        """Whether a match is one whatever is made of it; else a solution that makes no triple makes no graph."""
+        self.owned: Callable[[Rows], Rows] | None = None
+        """Over slices of history: the rows that are answers of this slice."""
 
     @property
     def feeds(self) -> IRI | None:
@@ -102,7 +108,7 @@ class Pipeline:
             started = self._clock()
             found = group.leaves.scan(intake, mine)
             spent = (self._clock() - started) // len(found)
-            if isinstance(group.leaves, EntailedTriples) and group.leaves.met_schema:
+            if getattr(group.leaves, "met_schema", False):
                 self._setup.notices.tell(SCHEMA_IGNORED)
             for place, rows in zip(group.places, found, strict=True):
                 metrics = self.metrics[self._leaves[place]]
@@ -115,6 +121,13 @@ class Pipeline:
                     metrics.kept_most = max(metrics.kept_most, waits)
 
     @property
+    def root(self) -> Operator:
+        """The operator that gives the answers."""
+        found = self._operators[-1]
+        assert found is not None
+        return found
+
+    @property
     def around(self) -> Surroundings:
         """What its operators share."""
         return self._around
@@ -124,11 +137,13 @@ class Pipeline:
         if len(rows):
             leaf = self._received[place]
             self._waiting[leaf] = (*self._waiting[leaf], rows)
+            self.metrics[self._leaves[leaf]].rows_out += len(rows)
 
     def stretches(self, rows: int = _STRETCH_ROWS) -> list[int]:
         """The times at which what waits parts into stretches of about so many rows: to process it stretch by stretch costs
         less memory, and each fits the processor's cache."""
-        ends = np.sort(np.concatenate([np.empty(0, np.int64), *(part.end for parts in self._waiting for part in parts)]))
+        different = {id(part): part for parts in self._waiting for part in parts}
+        ends = np.sort(np.concatenate([np.empty(0, np.int64), *(part.end for part in different.values())]))
         return [int(time) for time in np.unique(ends[rows::rows])]
 
     def next_waiting(self) -> int | None:
@@ -138,7 +153,7 @@ class Pipeline:
 
     def release(self, until: int, closed: int) -> Sequence[Match]:
         """Process the instants up to `closed`, and the one that is open if nothing can take its answers back."""
-        found = [empty(len(self.nodes[-1].schema.variables))]
+        found = [self._nothing[len(self.nodes[-1].schema.variables)]]
         waiting = self.next_waiting()
         if closed > self._closed or (waiting is not None and waiting <= closed):
             self._closed = max(self._closed, closed)
@@ -147,7 +162,7 @@ class Pipeline:
                 if operator is not None:
                     operator.evict(closed)
         if self._at_once and until > closed:
-            found.append(self._run(Until(until)))
+            found.append(self._run(Until(until, open=True)))
         return self._matches(concat(found, found[0].width))
 
     def finish(self) -> Sequence[Match]:
@@ -157,9 +172,10 @@ class Pipeline:
     def _run(self, until: Until) -> Rows:
         """One pass from the leaves to the root."""
         given: list[Rows] = []
+        due = self._due(until)
         for place, operator in enumerate(self._operators):
             if operator is None:
-                given.append(self._due(self._leaves.index(place), until))
+                given.append(next(due))
                 continue
             inputs = [given[each] for each in self._inputs[place]]
             started = self._clock()
@@ -176,13 +192,19 @@ class Pipeline:
     def _clock(self) -> int:
         return time.thread_time_ns() if self._measured else 0
 
-    def _due(self, leaf: int, until: Until) -> Rows:
-        """The rows of a leaf whose time has come, in order of end."""
-        width = len(self.nodes[self._leaves[leaf]].schema.variables)
-        waiting = concat(self._waiting[leaf], width).by_end()
-        due, later = cut(waiting, until.time)
-        self._waiting[leaf] = (later,) if len(later) else ()
-        return due
+    def _due(self, until: Until) -> Iterator[Rows]:
+        """Leaf after leaf the rows whose time has come, in order of end. What several leaves share is cut once."""
+        cuts: dict[tuple[int, ...], tuple[Rows, tuple[Rows, ...]]] = {}
+        for leaf, parts in enumerate(self._waiting):
+            alike = tuple(map(id, parts))
+            if not alike:
+                yield self._nothing[len(self.nodes[self._leaves[leaf]].schema.variables)]
+                continue
+            if alike not in cuts:
+                due, later = cut(concat(parts, parts[0].width).by_end(), until.time)
+                cuts[alike] = due, (later,) if len(later) else ()
+            due, self._waiting[leaf] = cuts[alike]
+            yield due
 
     # ---------------------------------------------------------------- instants that may be undone
 
@@ -208,18 +230,26 @@ class Pipeline:
     def commit(self) -> None:
         """Keep what was done since `save`, and let go of lineage that no row reaches."""
         self._saved = None
-        if len(self._around.lineage) > _SWEEP_FROM:
+        if not any(self._waiting):
+            self._around.graphs.clear()
+        if len(self._around.lineage) > self._sweep_at:
             self._sweep()
+            self._sweep_at = max(_SWEEP_FROM, 2 * len(self._around.lineage))
 
     def _sweep(self) -> None:
         lineage = self._around.lineage
-        self._waiting = [tuple(_owned(rows) for rows in parts) for parts in self._waiting]
-        arrays = [rows.lineage for parts in self._waiting for rows in parts]
+        arrays = [rows.lineage for rows in self._own_waiting()]
         arrays += [array for operator in self._operators if operator is not None for array in operator.lineages()]
         roots = np.concatenate([np.empty(0, np.int64), *(array.ravel() for array in arrays)])
         places = lineage.keep(lineage.live(roots))
         for array in arrays:
             array[...] = places[array]
+
+    def _own_waiting(self) -> list[Rows]:
+        """Rows that wait, each once, so that their refs and lineage may be exchanged in place."""
+        owned = {id(rows): _owned(rows) for rows in {id(r): r for parts in self._waiting for r in parts}.values()}
+        self._waiting = [tuple(owned[id(rows)] for rows in parts) for parts in self._waiting]
+        return list(owned.values())
 
     # ---------------------------------------------------------------- what is written down
 
@@ -233,12 +263,15 @@ class Pipeline:
         for place, operator in enumerate(self._operators):
             if operator is not None:
                 arrays |= {f"operator.{place}.{name}": array for name, array in operator.dump().items()}
-        return arrays, {"answered": self._answered}
+        graphs = {str(n): [[str(t) for t in triple] for triple in graph] for n, graph in self._around.graphs.items()}
+        return arrays, {"answered": self._answered, "graphs": graphs}
 
-    def load(self, arrays: Arrays, meta: Mapping[str, object]) -> None:
+    def load(self, arrays: Arrays, meta: Mapping[str, Any]) -> None:
         """Take over what `dump` gave, its refs those of here."""
         self._around.lineage.load(arrays)
         self._answered = bool(meta["answered"])
+        for number, triples in dict(meta.get("graphs", {})).items():
+            self._around.graphs[int(number)] = Graph(Triple(*(parse_term(t) for t in triple)) for triple in triples)
         for leaf in range(len(self._waiting)):
             rows = Rows(*(arrays[f"waiting.{leaf}.{name}"] for name in COLUMNS))
             self._waiting[leaf] = (rows,) if len(rows) else ()
@@ -250,13 +283,19 @@ class Pipeline:
     # ---------------------------------------------------------------- what is kept
 
     def state_rows(self) -> Mapping[str, int]:
-        """What operators keep, and rows that wait for their time."""
-        total: dict[str, int] = {"waiting": sum(len(rows) for parts in self._waiting for rows in parts)}
+        """What operators keep, rows that wait for their time, and nodes of what both were made of."""
+        waiting = sum(len(rows) for parts in self._waiting for rows in parts)
+        total: dict[str, int] = {"waiting": waiting, "nodes": len(self._around.lineage)}
         for operator in self._operators:
             if operator is not None:
                 for kind, rows in operator.state_rows().items():
                     total[kind] = total.get(kind, 0) + rows
         return total
+
+    @property
+    def idle(self) -> bool:
+        """Whether it keeps nothing that an answer can come of."""
+        return not any(rows for kind, rows in self.state_rows().items() if kind != "nodes")
 
     def live_events(self) -> Int64:
         """The events that later matches may still show."""
@@ -266,11 +305,9 @@ class Pipeline:
 
     def swap_refs(self) -> Iterator[Int64]:
         """Each array of text refs, to be exchanged in place."""
-        self._waiting = [tuple(_owned(rows) for rows in parts) for parts in self._waiting]
-        for parts in self._waiting:
-            for rows in parts:
-                yield rows.refs
-        yield self._around.lineage.names
+        for rows in self._own_waiting():
+            yield rows.refs
+        yield from self._around.lineage.refs()
         for operator in self._operators:
             if operator is not None:
                 yield from operator.refs()
@@ -278,6 +315,8 @@ class Pipeline:
     # ---------------------------------------------------------------- matches
 
     def _matches(self, rows: Rows) -> Sequence[Match]:
+        if self.owned is not None:
+            rows = self.owned(rows)
         if not len(rows) or (self._answered and isinstance(self._result, Ask)):
             return []
         if isinstance(self._result, Ask):
@@ -287,7 +326,7 @@ class Pipeline:
             rows = rows.during(np.minimum(rows.start, rows.since), rows.since)
         batch = self._batch(rows)
         places: Sequence[int] = range(len(rows))
-        if isinstance(self._result, Construct):  # a solution that makes no triple makes no graph
+        if isinstance(self._result, Construct) and not self._matches_count:  # a solution that makes no triple makes no graph
             places = [row for row in places if batch.graph(row)]
         if self._ranked:
             return [RankedMatch(batch, row, row) for row in places]
@@ -315,20 +354,20 @@ class Pipeline:
 
     def _events(self, branch: Lineage, ends: Int64, view: TextsView, names: Int64) -> Callable[[int], dict[str, list[object]]]:
         shown, parts = self._setup.shown, self._around.parts
-        branch.names[...] = np.arange(len(names))  # of a leaf, its own place: where its name stands in the view
+        part, event, _ = branch.told(np.arange(len(branch)))
         nameless: dict[int, object] = {}
         if not self._setup.lasting:  # whoever shows events without a name may let go of them before somebody looks
-            for _, event, name in (leaf for end in ends.tolist() for leaf in branch.selected(end)):
-                if names[name] < 0:
-                    nameless[event] = shown(event, None)
+            nameless = {at: shown(int(event[at]), None) for at in np.flatnonzero((names < 0) & (event >= 0)).tolist()}
 
         def events(row: int) -> dict[str, list[object]]:
             found: dict[str, dict[int, object]] = {}
-            for part, event, name in branch.selected(int(ends[row])):
-                term = None if names[name] < 0 else view.term(int(names[name]), None)
-                text = term.value if isinstance(term, IRI) else None if term is None else str(term)
-                kept = nameless[event] if text is None and event in nameless else shown(event, text)
-                found.setdefault(parts[part], {})[event] = kept
+            for at in branch.path(int(ends[row])):
+                kept = nameless.get(at)
+                if kept is None:
+                    term = None if names[at] < 0 else view.term(int(names[at]), None)
+                    text = term.value if isinstance(term, IRI) else None if term is None else str(term)
+                    kept = shown(int(event[at]), text)
+                found.setdefault(parts[part[at]], {})[int(event[at])] = kept
             return {label: list(selected.values()) for label, selected in found.items()}
 
         return events

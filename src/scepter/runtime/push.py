@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from scepter.errors import DataError, Diagnostic, option_error
-from scepter.rdf.batch import DeadLetter
+from scepter.rdf.batch import DeadLetter, EventBatch, joined
 from scepter.rdf.formats import GraphEvent, events_to_batch
 from scepter.rdf.terms import IRI
 from scepter.runtime.engine import LocalEngine
@@ -113,6 +113,10 @@ class Engine:
         self._open = False
         self._returned: list[Match] = []
         """For the instant that is open."""
+        self._instant: list[tuple[int, int, int, Event]] = []
+        """The events of that instant, as they arrived."""
+        self._read_before: tuple[EventBatch, int] | None = None
+        """The same as they were read, and the salt behind them: each is read once, however many more come at its time."""
         self._ahead: list[tuple[int, int, int, Event]] = []
         self._arrivals = 0
         self._events: dict[int, Event] = {}
@@ -218,8 +222,11 @@ class Engine:
         what was returned before is not returned again.
 
         Instants are closed before the open one is saved: what operators then evict is never asked for again by an undo."""
-        self._watermark = watermark
         due: list[Event] = []
+        if watermark > self._watermark:  # what was open, if it has been undone, is closed with the rest
+            due = [entry[3] for entry in sorted(self._instant, key=lambda entry: entry[:3])]
+            self._instant, self._read_before = [], None
+        self._watermark = watermark
         while self._ahead and self._ahead[0][0] < watermark:
             due.append(heapq.heappop(self._ahead)[3])
         found: Sequence[Match] = ()
@@ -230,10 +237,12 @@ class Engine:
             self._returned.clear()
             self._prune()
         check_runs(self._engine.state_size, self._options.work)
-        now = [entry[3] for entry in sorted((e for e in self._ahead if e[0] == watermark), key=lambda e: e[2])]
+        new = []
+        while self._ahead and self._ahead[0][0] == watermark:
+            new.append(heapq.heappop(self._ahead))
         self._engine.save()
         self._open = True
-        self._take(now)
+        self._take_opened(sorted(new, key=lambda entry: entry[2]))
         opened = self._fresh(self._engine.advance(watermark, watermark - 1))
         self._returned += opened
         return [*found, *opened] if found else opened
@@ -241,11 +250,29 @@ class Engine:
     def _take(self, events: list[Event]) -> None:
         if not events:
             return
-        assert self._kind is not None
         number = self._engine.next_number
         self._events.update({number + i: e for i, e in enumerate(events)})
+        self._engine.take(self._read(events))
+
+    def _take_opened(self, new: list[tuple[int, int, int, Event]]) -> None:
+        """Take the events of the open instant; all but the new ones were read when it was opened before."""
+        batch: EventBatch | None = None
+        if self._read_before is not None:
+            batch, self._engine.reading.salt = self._read_before
+        if new:
+            read = self._read([entry[3] for entry in new])
+            number = self._engine.next_number + len(self._instant)
+            self._events.update({number + i: entry[3] for i, entry in enumerate(new)})
+            self._instant += new
+            batch = read if batch is None else joined(batch, read)
+        if batch is not None:
+            self._read_before = batch, self._engine.reading.salt
+            self._engine.take(batch)
+
+    def _read(self, events: list[Event]) -> EventBatch:
+        assert self._kind is not None
         rows = [GraphEvent(self._engine.stream_number(IRI(e.stream)), None, e.start, e.end, e.triples) for e in events]
-        self._engine.take(events_to_batch(rows, self._engine.key, self._kind, run=self._engine.reading))
+        return events_to_batch(rows, self._engine.key, self._kind, run=self._engine.reading)
 
     def _fresh(self, matches: Sequence[Match]) -> Sequence[Match]:
         """Those not returned for this instant before."""
@@ -263,9 +290,8 @@ class Engine:
 
     def _commit(self) -> None:
         self._engine.commit()
-        while self._ahead and self._ahead[0][0] == self._watermark:
-            heapq.heappop(self._ahead)  # taken in the instant that is now closed
         self._open = False
+        self._instant, self._read_before = [], None
         self._returned.clear()
         self._prune()
 

@@ -8,26 +8,24 @@ from dataclasses import dataclass, field
 
 from scepter.algebra.continuous import ContinuousQuery, PeriodicQuery
 from scepter.algebra.events import EventQuery
-from scepter.algebra.query import Unit
+from scepter.algebra.query import Query, Result, Unit
 from scepter.algebra.timed import TimedProgram
 from scepter.algebra.windows import WindowedQuery
 from scepter.kernel.background import Background
 from scepter.kernel.texts import Texts
 from scepter.physical.plan import UnitPlan
-from scepter.physical.unit_nodes import Refused, Sequence, Snapshot, Solutions, TripleStar
+from scepter.physical.unit_nodes import Refused
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.source import DeadLetterTaker
 from scepter.rdf.terms import IRI, Triple
-from scepter.runtime.columnar_task import ColumnarTask
-from scepter.runtime.continuous_task import ContinuousTask
 from scepter.runtime.event_grounds import EventGrounds
 from scepter.runtime.event_pipeline import event_pipeline
 from scepter.runtime.notices import Notices
 from scepter.runtime.options import RunOptions
-from scepter.runtime.sequence_task import sequence_task
+from scepter.runtime.pipeline import Pipeline
+from scepter.runtime.surroundings import surroundings
 from scepter.runtime.tasks import Task
-from scepter.runtime.timed_pipeline import check_timed, timed_pipeline
-from scepter.runtime.window_pipeline import periodic_pipeline, windowed_pipeline
+from scepter.runtime.timed_checks import check_timed
 from scepter.timeline import TimeKind
 
 
@@ -63,30 +61,25 @@ def task_of(plan: UnitPlan, setup: TaskSetup) -> Task:
     if isinstance(plan.unit, TimedProgram):
         check_timed(plan.unit, setup)
     match plan.root:
-        case Sequence() as sequence:
-            return sequence_task(sequence, plan.number, setup)
-        case TripleStar() | Solutions() as star:
-            return ColumnarTask(star, plan, setup)
         case Refused(error=error):
             raise error
-        case Snapshot(unit):
-            return SNAPSHOTS[type(unit)](plan, setup)
-        case _:
-            return PIPELINES[type(plan.unit)](plan, setup)
+        case _ if isinstance(plan.unit, EventQuery):
+            return event_pipeline(plan, setup)
+        case root:
+            around = surroundings(plan, setup)
+            return Pipeline(root, _result(plan), plan.number, setup, around, at_once=plan.at_once, ranked=plan.ranked)
 
 
-PIPELINES: dict[type, Callable[[UnitPlan, TaskSetup], Task]] = {
-    TimedProgram: timed_pipeline,
-    PeriodicQuery: periodic_pipeline,
-    WindowedQuery: windowed_pipeline,
-    EventQuery: event_pipeline,
-}
-"""Kind of unit -> what executes its operators over rows."""
-
-SNAPSHOTS: dict[type, Callable[[UnitPlan, TaskSetup], Task]] = {
-    ContinuousQuery: ContinuousTask,
-}
-"""Kind of unit -> its exact evaluator."""
+def _result(plan: UnitPlan) -> Result:
+    match plan.unit:
+        case TimedProgram(queries=(query,)):
+            return query.result
+        case (
+            Query(result=result) | ContinuousQuery(result=result) | PeriodicQuery(result=result) | WindowedQuery(result=result)
+        ):
+            return result
+        case unit:
+            raise AssertionError(f"{type(unit).__name__} is no pipeline")
 
 
 def grounds_of(unit: Unit, background: Background, ontology: tuple[Triple, ...]) -> EventGrounds | None:

@@ -10,7 +10,6 @@ from scepter.kernel.build import Surroundings, leaf_groups, operator_of
 from scepter.kernel.intake import Intake
 from scepter.kernel.operator import Operator, Until
 from scepter.kernel.rows import Int64, Mask, Rows
-from scepter.kernel.triple_scan import EntailedTriples
 from scepter.physical.nodes import Node, TripleScan, nodes
 from scepter.rdf.terms import IRI
 from scepter.timeline import MAX_INSTANT
@@ -51,8 +50,7 @@ class Scanner:
                 mine = wanted & known[intake.batch.stream]
             for place, rows in zip(group.places, group.leaves.scan(intake, mine), strict=True):
                 found[self._leaf_at[place]] = rows
-            if isinstance(group.leaves, EntailedTriples):
-                self.met_schema = self.met_schema or group.leaves.met_schema
+            self.met_schema = self.met_schema or getattr(group.leaves, "met_schema", False)
         for place, operator in enumerate(self._operators):
             if operator is not None:
                 found[place] = operator.process([found[each] for each in self._inputs[place]], Until(MAX_INSTANT - 1))

@@ -1,13 +1,13 @@
 """Tasks: the units of a program at work, whatever algebra they are written in.
 
 An engine gives each task events in any order (`take`) and says how far time is known (`release`). A task answers with the
-matches that are then certain. Tasks that work on terms rather than columns share `TermEvent` and `TermMatches`.
+matches that are then certain. `TermEvent` is an event as a person reads it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import Protocol
 
@@ -15,12 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scepter.kernel.intake import Intake
-from scepter.kernel.query import QueryKernel
 from scepter.kernel.texts import Texts
-from scepter.rdf.terms import IRI, Term, Triple
-from scepter.runtime.matches import Match, Matcher
-from scepter.runtime.why import Why
-from scepter.timeline import TimeKind
+from scepter.rdf.terms import IRI, Triple
+from scepter.runtime.matches import Match
 
 
 class Task(Protocol):
@@ -69,65 +66,9 @@ class Task(Protocol):
         ...
 
 
-class SequenceTask:
-    """A sequence over graph events (`algebra.query.Query`), in columns."""
-
-    def __init__(
-        self, kernel: QueryKernel, matcher: Matcher, streams: Callable[[], NDArray[np.int64]], feeds: IRI | None
-    ) -> None:
-        self._kernel = kernel
-        self._matcher = matcher
-        self._streams = streams
-        self._feeds = feeds
-        self._answered = False
-
-    @property
-    def feeds(self) -> IRI | None:
-        """The stream it constructs for others."""
-        return self._feeds
-
-    def take(self, intake: Intake, wanted: NDArray[np.bool_]) -> None:
-        """Evaluate the scans on the wanted events."""
-        self._kernel.take(intake, self._streams(), wanted)
-
-    def release(self, until: int, closed: int) -> Sequence[Match]:
-        """Step over all instants up to `until`."""
-        return self._matcher(self._kernel.release(until, closed))
-
-    def finish(self) -> Sequence[Match]:
-        """Close the windows."""
-        return self._matcher(self._kernel.finish())
-
-    def save(self) -> None:
-        """Start an instant that may be undone."""
-        self._kernel.save()
-        self._answered = self._matcher.answered
-
-    def undo(self) -> None:
-        """Back to `save`."""
-        self._kernel.undo()
-        self._matcher.answered = self._answered
-
-    def commit(self) -> None:
-        """Keep what was done."""
-        self._kernel.commit()
-
-    def state_rows(self) -> Mapping[str, int]:
-        """Runs, nodes, remembered and buffered solutions."""
-        return self._kernel.state_rows()
-
-    def live_events(self) -> NDArray[np.int64]:
-        """Events of live runs."""
-        return self._kernel.live_events()
-
-    def swap_refs(self) -> Iterator[NDArray[np.int64]]:
-        """The kernel's refs."""
-        return self._kernel.swap_refs()
-
-
 @dataclass(frozen=True, slots=True)
 class TermEvent:
-    """An event as terms, for tasks that do not work in columns."""
+    """An event as terms, for whoever shows it."""
 
     number: int
     name: str | None
@@ -154,47 +95,3 @@ def term_events(intake: Intake, texts: Texts, streams: Sequence[IRI], wanted: ND
         graph = (next(triples),) if size == 1 else tuple(dict.fromkeys(islice(triples, size)))
         found.append(TermEvent(intake.number + event, text, streams[stream], start, end, graph))
     return found
-
-
-@dataclass(frozen=True, slots=True)
-class TermMatches:
-    """Matches made of terms. Satisfies what `Match` asks of a batch; row i is the i-th match."""
-
-    query: int
-    kind: TimeKind
-    start: list[int] = field(default_factory=list)
-    end: list[int] = field(default_factory=list)
-    rows: list[dict[str, Term]] = field(default_factory=list)
-    graphs: list[tuple[Triple, ...]] | None = None
-    asks: bool = False
-    shown: Sequence[dict[str, list[object]]] | None = None
-
-    @property
-    def constructs(self) -> bool:
-        """Whether its rows are graphs."""
-        return self.graphs is not None
-
-    def bindings(self, row: int) -> dict[str, Term]:
-        """A row's terms."""
-        return self.rows[row]
-
-    def graph(self, row: int) -> tuple[Triple, ...]:
-        """A row's graph."""
-        assert self.graphs is not None
-        return self.graphs[row]
-
-    def events(self, row: int) -> dict[str, list[object]]:
-        """The events a row's match selected, by part."""
-        return {} if self.shown is None else self.shown[row]
-
-    def occurrence(self, row: int) -> tuple[IRI, Term] | None:
-        """Its rows are no events' occurrences."""
-        return None
-
-    def why(self, row: int) -> Why | None:
-        """Its rows rest on their bindings."""
-        return None
-
-    def matches(self) -> list[Match]:
-        """All rows as matches."""
-        return [Match(self, row) for row in range(len(self.start))]

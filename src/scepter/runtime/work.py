@@ -97,7 +97,7 @@ def check_runs(state: Callable[[], Mapping[str, int]], limits: WorkLimits) -> No
     """Refuse a state that has grown too large; to count it costs something, and is done only if there is a limit."""
     if limits.runs is None:
         return
-    rows = sum(count for name, count in state().items() if name != "texts")
+    rows = sum(count for name, count in state().items() if name not in ("texts", "nodes"))
     if rows > limits.runs:
         raise reached("max-runs", f"{rows} partial matches and other rows of state are more than {limits.runs}")
 

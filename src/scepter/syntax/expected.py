@@ -215,8 +215,22 @@ def _misplaced(error: UnexpectedInput, at: int, source: Source, wanted: str, acc
         return newer
     if (broken := _broken_token(word, at, accepted)) is not None:
         return broken
-    help = _foreign(word, language) or _hint(word, accepted)
+    help = _foreign(word, language) or _place(source.text, at, language) or _hint(word, accepted)
     return query_error("syntax", f"unexpected {_shown(word)}: {wanted}", Span(at, at + len(word)), help=help)
+
+
+_BEFORE_WHERE = re.compile(r"(WITHIN|PARTITION\s+BY|AFTER\s+MATCH\s+SKIP|ON\s+TIMEOUT)\b", re.IGNORECASE)
+
+
+def _place(text: str, at: int, language: str) -> str | None:
+    """Where a part of SPAseq that stands at the wrong place belongs."""
+    if language != "spaseq":
+        return None
+    if (clause := _BEFORE_WHERE.match(text, at)) is not None:
+        return f"{' '.join(clause[1].upper().split())} stands before FROM STREAM"
+    if (negated := re.compile(r"(?:!|NOT\s+)\s*(\w+)", re.IGNORECASE).match(text, at)) is not None:
+        return f"a negation stands behind the name: {negated[1]}!"
+    return None
 
 
 def _of_sparql12(text: str, at: int, word: str) -> QueryError | None:

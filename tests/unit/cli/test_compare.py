@@ -92,6 +92,16 @@ def test_as_often(folder: Path) -> None:
     assert "b.epsparql has it, but not as often" in result.stdout
 
 
+def test_the_order_of_triples_and_the_labels_of_blank_nodes_are_no_difference(folder: Path) -> None:
+    one, two = "_:fall :of ?company .", "_:fall :to ?after ."
+    query = EPSPARQL.replace("SELECT ?company ?before ?after", "CONSTRUCT { %s }")
+    (folder / "a.epsparql").write_text(query % f"{one} {two}")
+    (folder / "b.epsparql").write_text(query % f"{two} {one}".replace("_:fall", "_:it"))
+    result = compared("a.epsparql", "b.epsparql")
+    assert result.exit_code == 0, result.output
+    assert "in both: 2" in result.stdout
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

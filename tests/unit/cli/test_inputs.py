@@ -34,7 +34,7 @@ def assign_streams(query: FakeQuery, given: list[str]) -> tuple[dict[str, str], 
 
 def test_names_in_every_spelling() -> None:
     query = FakeQuery(POWER)
-    for name in (POWER, "S1", ":power"):
+    for name in (POWER, "S1", ":power", "power", "Power"):
         assert assign_streams(query, [f"{name}=a.nq"]) == ({POWER: "a.nq"}, [])
 
 

@@ -438,3 +438,26 @@ def test_too_little_memory_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch
     result = scepter(folder)
     assert result.exit_code == 1
     assert result.stderr.startswith("error[memory]: ")
+
+
+PLACES = {
+    "p.n3": "@prefix : <http://e/> . :kitchen :in :house .",
+    "p.ttl": "PREFIX : <http://e/> :kitchen :in :house .",
+    "p.rdf": '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="http://e/">'
+    '<rdf:Description rdf:about="http://e/kitchen"><in rdf:resource="http://e/house"/></rdf:Description></rdf:RDF>',
+}
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_a_background_of_any_format_by_its_local_name(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text(PLACES[name])
+    (tmp_path / "s.nt").write_text(
+        '<http://e/ann> <http://e/at> <http://e/kitchen> "3"^^<http://www.w3.org/2001/XMLSchema#integer> .\n'
+    )
+    (tmp_path / "q.spaseq").write_text(
+        "PREFIX : <http://e/> SELECT ?x ?p WITHIN 10 SLIDING FROM STREAM S <http://e/s> "
+        "WHERE { SEQ (A) DEFINE GPM A ON S { ?x :at ?r . GRAPH :places { ?r :in ?p } } }"
+    )
+    given = ["run", f"{tmp_path}/q.spaseq", "--streams", str(tmp_path), "--background", f"places={tmp_path}/{name}"]
+    found = CliRunner().invoke(app, [*given, "--engine", "local", "--format", "csv"])
+    assert found.stdout == "start,end,x,p\n3,3,http://e/ann,http://e/house\n", found.output

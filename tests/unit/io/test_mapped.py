@@ -111,7 +111,7 @@ def test_what_is_no_mapping(map: Any) -> None:
 
 def test_wrong_rows_are_told_what_is_missing() -> None:
     query = parse(QUERY)
-    with pytest.raises(OptionError, match="start"):
+    with pytest.raises(OptionError, match="nothing says how its rows become events"):
         scepter.run_local(query, pd.DataFrame(ROWS))
     with pytest.raises(OptionError, match="unless it has a mapping"):
         Engine(query).push(ROWS[0])
@@ -148,3 +148,13 @@ def test_a_table_without_the_column_of_the_time_says_so(tmp_path: Path) -> None:
     )
     with pytest.raises(scepter.ScepterError, match="there is no column time; it has t, sensor, value"):
         scepter.run_local(query, path, map=mapping)
+
+
+def test_a_table_at_hand_without_a_column_of_the_mapping_is_an_error() -> None:
+    table = pa.table({"time": [1], "sensor": ["a"], "valeu": [1]})
+    with pytest.raises(scepter.OptionError, match=r"uses the column value, .*\nhelp: did you mean valeu"):
+        scepter.run_local(scepter.parse(QUERY), table, map=MAP)
+    with pytest.raises(scepter.OptionError, match="has the columns time, sensor, valeu: nothing says how its rows"):
+        scepter.run_local(scepter.parse(QUERY), table)
+    with pytest.raises(scepter.OptionError, match="is given as a dict"):
+        scepter.run_local(scepter.parse(QUERY), {"S": {"time": 1}}, map=MAP)

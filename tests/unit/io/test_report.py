@@ -134,6 +134,16 @@ def test_the_plan_is_inside(folder: Path) -> None:
     assert ElementTree.fromstring(svg).tag.endswith("svg")
 
 
+def test_what_each_operator_did(folder: Path) -> None:
+    table = page_of(folder).partition("<table class='sc-work'>")[2].partition("</table>")[0]
+    rows = [re.findall(r"<td>(.*?)</td>", row) for row in table.split("<tr>")[2:]]
+    assert [row[0].partition(" ")[0] for row in rows] == [f"#{number}" for number in range(len(rows))]
+    assert rows[-1][2] == "1"  # the match
+    scans = [row[1] for row in rows if " on S" in row[0] or " on T" in row[0]]
+    assert len(scans) == 2
+    assert all(int(count) > 0 for count in scans)
+
+
 def test_the_diagnosis_is_inside_if_asked_for(folder: Path) -> None:
     assert "Diagnosis" not in page_of(folder)
     page = Page(page_of(folder, "--diagnose", query=QUERY.replace("?w > 5", "?w > 50")))

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scepter.algebra.query import Counting, Sliding, Tumbling
-from scepter.kernel.nodes import ROOT, Nodes
+from scepter.kernel.lineage import Lineage
+from scepter.kernel.rows import NO_LINEAGE as ROOT
 from scepter.kernel.runs import Runs, Waiting, concat_runs, no_runs
 from scepter.kernel.windows import Bounds, Counts, rank_of, resolve
 from scepter.timeline import MAX_INSTANT, Duration, TimeKind
@@ -86,8 +87,8 @@ def none(count: int) -> NDArray[np.int64]:
 
 
 def test_equal_children_of_one_node_are_one_node() -> None:
-    nodes = Nodes(0)
-    first = nodes.append(ints(ROOT, ROOT, ROOT), 0, ints(7, 8, 7), ints(-1, -1, -1), none(3))
+    nodes = Lineage()
+    first = nodes.stepped(ints(ROOT, ROOT, ROOT), 0, ints(7, 8, 7), ints(-1, -1, -1), none(3))
     assert first[0] == first[2] != first[1]
     assert len(nodes) == 2
 
@@ -95,21 +96,22 @@ def test_equal_children_of_one_node_are_one_node() -> None:
 def test_a_branch_holds_shared_beginnings_once_and_only_what_is_reached() -> None:
     # 10 - 11 - 12
     #    \ 13         99 apart
-    nodes = Nodes(0)
-    (root,) = nodes.append(ints(ROOT), 0, ints(10), ints(-1), none(1))
-    nodes.append(ints(ROOT), 0, ints(99), ints(-1), none(1))
-    (middle,) = nodes.append(ints(root), 1, ints(11), ints(-1), none(1))
-    (left,) = nodes.append(ints(middle), 1, ints(12), ints(-1), none(1))
-    (right,) = nodes.append(ints(root), 2, ints(13), ints(-1), none(1))
-    branch = nodes.branch(ints(left, right, ROOT))
-    assert sorted(branch.events.tolist()) == [10, 11, 12, 13]
-    assert [[int(branch.events[n]) for n in branch.path(row)] for row in range(3)] == [[10, 11, 12], [10, 13], []]
+    nodes = Lineage()
+    (root,) = nodes.stepped(ints(ROOT), 0, ints(10), ints(-1), none(1))
+    nodes.stepped(ints(ROOT), 0, ints(99), ints(-1), none(1))
+    (middle,) = nodes.stepped(ints(root), 1, ints(11), ints(-1), none(1))
+    (left,) = nodes.stepped(ints(middle), 1, ints(12), ints(-1), none(1))
+    (right,) = nodes.stepped(ints(root), 2, ints(13), ints(-1), none(1))
+    branch, ends = nodes.branch(ints(left, right, ROOT))
+    assert sorted(branch.events().tolist()) == [10, 11, 12, 13]
+    assert [[event for _, event, _ in branch.selected(end)] for end in ends.tolist()] == [[10, 11, 12], [10, 13], []]
 
 
 def test_the_values_of_a_part_are_those_its_iterations_bind() -> None:
-    nodes, node = Nodes(2), ROOT
+    nodes, node = Lineage(), ROOT
+    nodes.keep_values(2)
     for part, first, second in ((0, 5, 50), (1, 7, -1), (0, -1, 60), (0, 9, 70)):
-        (node,) = nodes.append(ints(node), part, ints(1), ints(-1), np.array([[first, second]]))
+        (node,) = nodes.stepped(ints(node), part, ints(1), ints(-1), np.array([[first, second]]))
     assert nodes.values(node, 0, 0).tolist() == [5, 9]
     assert nodes.values(node, 0, 1).tolist() == [50, 60, 70]
     assert nodes.values(node, 1, 1).tolist() == []
@@ -117,10 +119,10 @@ def test_the_values_of_a_part_are_those_its_iterations_bind() -> None:
 
 
 def test_what_no_run_reaches_is_dropped_and_the_rest_renumbered() -> None:
-    nodes = Nodes(0)
-    (root,) = nodes.append(ints(ROOT), 0, ints(10), ints(-1), none(1))
-    nodes.append(ints(ROOT), 0, ints(99), ints(-1), none(1))
-    (leaf,) = nodes.append(ints(root), 0, ints(11), ints(-1), none(1))
+    nodes = Lineage()
+    (root,) = nodes.stepped(ints(ROOT), 0, ints(10), ints(-1), none(1))
+    nodes.stepped(ints(ROOT), 0, ints(99), ints(-1), none(1))
+    (leaf,) = nodes.stepped(ints(root), 0, ints(11), ints(-1), none(1))
     places = nodes.keep(nodes.live(ints(leaf)))
     assert nodes.selection(int(places[leaf])) == {10, 11}
     assert len(nodes) == 2

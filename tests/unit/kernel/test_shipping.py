@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from buckets import Buckets, job_of, triples
-from scepter.kernel.query import Solved, Ticks
+from scepter.kernel.graph_scan import Solved, Ticks
 from scepter.kernel.shipping import NOWHERE, buckets_by_window, split, unpack_solved
 from scepter.kernel.solutions import Solutions
 from scepter.kernel.texts import FIXED, Texts

@@ -16,6 +16,7 @@ import pytest
 
 from batches import KEY, Event, events_of
 from scepter.errors import OptionError
+from scepter.io.mapped import MappedEvents
 from scepter.lift.lifter import Lifter
 from scepter.lift.load import load_mapping, read_mapping
 from scepter.lift.reader import MappedReaders, table_batches
@@ -490,3 +491,19 @@ def test_a_field_that_becomes_an_object_half_way_is_told() -> None:
     assert letters == [
         (2, "sensor is an object where the mapping wants a value"), (3, "value is an object where the mapping wants a value"),
     ]  # fmt: skip
+
+
+def test_a_suggestion_for_orders_nested_two_deep() -> None:
+    """What a document is about stands in it, not in what it speaks of; a list of objects gives the fields within."""
+    orders: list[dict[str, Any]] = [
+        {"id": 17, "placed": "2026-03-02T08:00:00Z", "customer": {"id": "c1", "address": {"city": "Bonn"}},
+         "items": [{"sku": "a", "price": {"amount": 9.5}}, {"sku": "b", "price": {"amount": 3.0}}]},
+        {"id": 18, "placed": "2026-03-02T08:03:00Z", "customer": {"id": "c2"}, "items": []},
+    ]  # fmt: skip
+    text = "".join(json.dumps(order) + "\n" for order in orders).encode()
+    mapping = suggested(io.BytesIO(text), ".jsonl", "orders.jsonl")
+    assert "s: ex:$(id)" in mapping
+    for field in ("$(customer.address.city)", "$(items[*].sku)", "$(items[*].price.amount)"):
+        assert field in mapping
+    made = MappedEvents("orders", orders, MappedReaders(read_mapping(mapping, "m.yml")), "http://e/s")
+    assert [len(event.triples) for event in made] == [6, 1]

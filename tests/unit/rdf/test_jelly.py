@@ -222,8 +222,10 @@ def test_a_bad_frame_is_a_dead_letter_and_the_next_is_read() -> None:
     assert [start for start, *_ in events] == [1, 2, 3, 4, 5, 6, 7]
     assert letters == [
         (2, "a frame that uses an entry of a lookup table that is not there"),
-        (4, "a frame that uses an entry of a lookup table that is not there"), (6, "a frame with a malformed language tag"),
-        (8, "a frame with a generalized statement"), (10, "a frame with a triple term"),
+        (4, "a frame that uses an entry of a lookup table that is not there"),
+        (6, "a frame with a malformed language tag (one with a base direction is RDF 1.2)"),
+        (8, "a frame with a generalized statement"),
+        (10, "a frame with a triple term, which is RDF 1.2: terms are those of RDF 1.1"),
         (12, "a time that is neither an xsd:dateTime nor an integer"),
     ]  # fmt: skip
 

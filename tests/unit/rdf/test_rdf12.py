@@ -1,14 +1,10 @@
-"""What RDF 1.2 adds is refused by its name, in every format that is read (docs/decisions/0077)."""
+"""What RDF 1.2 adds is refused by its name; every format that is read: tests/unit/io/test_rdf12_everywhere.py."""
 
 from __future__ import annotations
-
-from pathlib import Path
 
 import pyoxigraph as ox
 import pytest
 
-import scepter
-from scepter.errors import ScepterError
 from scepter.rdf.batch import DeadLetter
 from scepter.rdf.formats import document_batches
 from scepter.rdf.hashing import TermKey
@@ -39,34 +35,6 @@ def test_a_stream_gives_the_rest_and_a_dead_letter(name: str, reason: str) -> No
         batches = list(document_batches(text, ox.RdfFormat.TRIG, TermKey.fixed(), 0, name, letters.append))
     assert sum(len(batch.subject) for batch in batches if batch is not None) == 1  # the triple that is none of RDF 1.2's
     assert [letter.reason for letter in letters] == [reason]
-
-
-@pytest.mark.parametrize("reason", list(TERMS))
-def test_a_background_is_refused(reason: str, tmp_path: Path) -> None:
-    graph, stream = tmp_path / "b.ttl", tmp_path / "a.nq"
-    graph.write_text(f"<http://e/a> <http://e/q> {TERMS[reason]} .", "utf-8")
-    stream.write_text(STREAMS["a.nq"].format("<http://e/b>"), "utf-8")
-    query = scepter.parse("SELECT ?s { ?s ?p ?o . GRAPH <http://e/g> { ?a ?b ?c } }")
-    with pytest.raises(ScepterError, match=r"RDF 1\.2") as caught:
-        list(scepter.run_local(query, {"http://e/s": stream}, background={"http://e/g": graph}))
-    assert caught.value.diagnostic.code == "unsupported-term"
-
-
-@pytest.mark.parametrize(
-    ("pattern", "what"),
-    [
-        ("?s :p <<( :a :b :c )>>", "a triple term"),
-        ("<< :a :b :c >> :p ?o", "a reified triple"),
-        ("?s :p ?o {| :by ?w |}", "an annotation of a triple"),
-        ("?s :p ?o ~ :r", "a reifier"),
-        ('?s :p "x"@en--ltr', "a base direction"),
-    ],
-)
-@pytest.mark.parametrize("template", ["SELECT ?s {{ {} }}", "CONSTRUCT {{ {} }} WHERE {{ ?s ?p ?o }}"])
-def test_a_query_is_refused_at_the_place(template: str, pattern: str, what: str) -> None:
-    with pytest.raises(ScepterError, match=what) as caught:
-        scepter.parse("PREFIX : <http://e/> " + template.format(pattern), "ep-sparql")
-    assert caught.value.diagnostic.code == "rdf-1.2"
 
 
 def test_a_string_may_hold_anything() -> None:

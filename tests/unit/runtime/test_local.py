@@ -76,7 +76,7 @@ def test_a_delay_of_a_fraction_of_a_time_unit_is_an_option_error() -> None:
 
 
 def test_a_stream_nobody_gave_is_an_error_before_reading() -> None:
-    with pytest.raises(QueryError, match="nobody gave it"):
+    with pytest.raises(QueryError, match="none was given"):
         run_local(parse(BOTH), {S: timeline("1 { :a :a 1 }")})
 
 

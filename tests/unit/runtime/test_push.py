@@ -1,13 +1,18 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
 from harness.feeding import S, events, feed, query, shown
 from scepter import DataError, Engine, Event, OptionError, QueryError, parse
+from scepter.rdf.batch import EventBatch
+from scepter.rdf.formats import GraphEvent, events_to_batch
 from scepter.rdf.terms import IRI, Literal
+from scepter.runtime import push
 
 GRAPH = "<http://e/x> <http://e/a> 1 ."
 
@@ -223,3 +228,24 @@ def test_an_instant_done_again_finds_what_was_closed_before_it() -> None:
     ]
     found += running.close()
     assert [(match.start, match.end) for match in found] == [(0, 1), (0, 2)]
+
+
+def test_many_events_at_one_instant_are_each_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[int] = []
+    plain = events_to_batch
+
+    def counted(events: Sequence[GraphEvent], *rest: Any, **named: Any) -> EventBatch:
+        read.append(len(events))
+        return plain(events, *rest, **named)
+
+    monkeypatch.setattr(push, "events_to_batch", counted)
+    chain = parse("PREFIX : <http://e/> SELECT ?x ?a ?b WHERE { { ?x :p ?a } SEQ { ?x :q ?b } }", "ep-sparql")
+    one_by_one, together = Engine(chain), Engine(chain)
+    given = [Event("http://e/s", f"<http://e/x{i % 3}> <http://e/p> _:b .", 1) for i in range(20)]
+    given += [Event("http://e/s", f"<http://e/x{i}> <http://e/q> {i} .", 2) for i in range(5)]
+    matches = [match for event in given for match in one_by_one.push(event)]
+    assert read == [1] * 25
+    assert len(matches) == 20
+    found = [*together.push_all(given), *together.close()]
+    assert sorted((m.end, str(m.bindings["x"])) for m in found) == sorted((m.end, str(m.bindings["x"])) for m in matches)
+    assert one_by_one.close() == []

@@ -18,7 +18,7 @@ from scepter.runtime.work import Clock, WorkLimits, watched
 
 ANY = """PREFIX : <http://e/>
 SELECT ?s WITHIN 100000 FROM STREAM S <http://e/stream>
-WHERE { SEQ (A , B+ , C) DEFINE GPM A ON S { ?s :a ?x } DEFINE GPM B ON S { ?s :b ?y } DEFINE GPM C ON S { ?s :c ?z } }"""
+WHERE { SEQ (A ; B+ ; C) DEFINE GPM A ON S { ?s :a ?x } DEFINE GPM B ON S { ?s :b ?y } DEFINE GPM C ON S { ?s :c ?z } }"""
 ROWS = (
     "PREFIX : <http://e/>\nSELECT ?s WITHIN 5 FROM STREAM S <http://e/stream> WHERE { SEQ (A) DEFINE GPM A ON S { ?s :a ?x } }"
 )

@@ -13,6 +13,7 @@ import numpy as np
 from scepter.algebra.notation import Notation
 from scepter.errors import Diagnostic, render
 from scepter.io.report.log import MOST_EVENTS, MOST_MATCHES, RunLog
+from scepter.runtime.analysis import OperatorWork
 from scepter.runtime.diagnosis.model import Diagnosis, Findings, Step
 from scepter.runtime.diagnosis.text import events_told, matches_told
 from scepter.runtime.matches import Match
@@ -33,6 +34,8 @@ class Report:
     """What each stream was read from."""
     plan: str
     """The plan as SVG."""
+    operators: Sequence[OperatorWork] = ()
+    """What its operators did."""
     unused: int = 0
     """Lines and events that could not be used."""
     warnings: Sequence[Diagnostic] = ()
@@ -163,7 +166,10 @@ class _Page:
         # as an image, so that the picture's style stays its own
         encoded = base64.b64encode(self._report.plan.encode()).decode()
         image = f"<img alt='the plan of the query' src='data:image/svg+xml;base64,{encoded}'>"
-        yield f"<section><h2>Plan</h2><div class='sc-plan'>{image}</div></section>"
+        yield f"<section><h2>Plan</h2><div class='sc-plan'>{image}</div>"
+        if self._report.operators:
+            yield from _operators(self._report.operators)
+        yield "</section>"
 
 
 def _count(number: int, what: str) -> str:
@@ -172,6 +178,22 @@ def _count(number: int, what: str) -> str:
 
 def _data(name: str) -> str:
     return files("scepter.io.report").joinpath("data", name).read_text(encoding="utf-8")
+
+
+# ---- what operators did
+
+
+def _operators(operators: Sequence[OperatorWork]) -> Iterator[str]:
+    heads = "".join(f"<th>{head}</th>" for head in ("operator", "rows in", "rows out", "kept at most", "CPU, ms"))
+    yield f"<div class='sc-scroll'><table class='sc-work'><tr>{heads}</tr>"
+    several = len({each.unit for each in operators}) > 1
+    for each in operators:
+        name = f"{each.unit}: {each.operator}" if several else each.operator
+        work = each.work
+        counts = "".join(f"<td>{count:,}</td>" for count in (work.rows_in, work.rows_out, work.kept_most))
+        yield f"<tr><td>{escape(name)}</td>{counts}<td>{work.cpu / 1e6:,.1f}</td></tr>"
+    yield "</table></div>"
+    yield "<p class='sc-note'>Scans are given events, the others rows. What is one kernel is counted at its last operator.</p>"
 
 
 # ---- the diagnosis

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from scepter.kernel.continuous.admitted import END, EVENT, EXPIRES, FOR_EVER, NAME, START, STREAM
+from scepter.kernel.continuous.admitted import END, EVENT, EXPIRES, FOR_EVER, NAME, START, STREAM, TRIPLE
 from scepter.kernel.continuous.idtable import look_up
 from scepter.rdf.arena import NO_REF
 from scepter.rdf.batch import NOT_A_NUMBER
@@ -110,5 +110,6 @@ def admit_rows(
                 out_when[rows, EXPIRES] = expires
                 out_source[rows, EVENT] = event_number + e
                 out_source[rows, STREAM] = stream[e]
+                out_source[rows, TRIPLE] = r
                 rows += 1
     return rows, schema

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from scepter.algebra.expressions import Exists
 from scepter.algebra.patterns import PathPattern, Pattern, TriplePattern
 from scepter.algebra.walk import find
 from scepter.kernel.continuous.relevance import Interest, Relevance, triple_patterns
@@ -47,8 +46,3 @@ class Knowledge:
     def entailed(self, triple: Triple) -> Iterator[Triple]:
         """A streamed triple and what it entails, as far as a pattern can match it."""
         return (t for t in self.schema.consequences(triple) if self.relevant(t))
-
-
-def reads_live_graph(pattern: Pattern) -> bool:
-    """Whether a condition asks the graph itself."""
-    return next(find(pattern, Exists), None) is not None

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import count
+from itertools import compress, count
 from typing import assert_never
 
 from scepter.algebra.expressions import Exists, Variable
@@ -252,12 +252,16 @@ class _Compiler:
         return plan
 
     def _shaped(self, pattern: Group | OrderBy | Slice) -> _Plan:
-        """What is made of all solutions: those without a time apart from the others."""
+        """What is made of all solutions: those of static triples alone apart from the others. What needs no triple is there
+        with what has a time."""
         inner, shape = self.plan(pattern.pattern), self._shape(pattern)
 
         def plan(row: Row, until: int | None) -> Found:
             solutions = distinct(inner(row, until))
-            yield from shape([s for s in solutions if s.timeless], [s for s in solutions if not s.timeless])
+            alone = [s.timeless and not s.free for s in solutions]
+            yield from shape(
+                list(compress(solutions, alone)), [s for s, apart in zip(solutions, alone, strict=True) if not apart]
+            )
 
         return plan
 
@@ -293,10 +297,12 @@ class _Compiler:
 
         def shape(timeless: list[Timed], timed: list[Timed]) -> Found:
             static = by_key(timeless)
-            yield from (Timed(row(key, members), free=all(m.free for m in members)) for key, members in static.items())
+            yield from (Timed(row(key, members)) for key, members in static.items())
             for key, members in by_key(timed).items():
-                start, end = min(m.start or 0 for m in members), max(m.end or 0 for m in members)
-                yield Timed(row(key, [*static.get(key, ()), *members]), start, end)
+                starts = [m.start for m in members if m.start is not None]
+                ends = [m.end for m in members if m.end is not None]
+                found = row(key, [*static.get(key, ()), *members])
+                yield Timed(found, min(starts), max(ends)) if starts else Timed(found, free=True)
 
         return shape
 

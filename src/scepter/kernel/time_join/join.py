@@ -13,15 +13,18 @@ import numpy as np
 
 from scepter.algebra.scope import mentioned_variables
 from scepter.kernel.container import Arrays
+from scepter.kernel.exists.live import LiveConditions
 from scepter.kernel.exists.operators import AskedConditions
 from scepter.kernel.lineage import Lineage
 from scepter.kernel.operator import Until
 from scepter.kernel.rows import Int64, Mask, Rows, concat, merged
+from scepter.kernel.star.held import Held
 from scepter.kernel.time_conditions import TimeConditions
 from scepter.kernel.time_join import sweep as kernel
 from scepter.kernel.time_join.sweep import EXISTS, INNER, LATE, NO_BOUND, OUTER, Rules, sweep
 from scepter.kernel.time_join.table import Table
 from scepter.physical.nodes import Schema
+from scepter.physical.star_nodes import NUMBER
 from scepter.physical.time_nodes import Kind, TimeJoin
 from scepter.physical.timed_patterns import asks_exists, asks_time
 from scepter.rdf.distinct import distinct
@@ -48,11 +51,13 @@ class TimeJoined:
     def __init__(
         self,
         node: TimeJoin,
-        conditions: TimeConditions | AskedConditions | None,
+        conditions: TimeConditions | AskedConditions | LiveConditions | None,
         lineage: Lineage,
         *,
         rounds: bool = False,
+        held: Held | None = None,
     ) -> None:
+        """`held` tells when occurrences go, where that is not known on arrival."""
         self.schema: Schema = node.schema
         self._node = node
         self._conditions = conditions
@@ -71,6 +76,8 @@ class TimeJoined:
             Table(len(right.variables), right.columns(node.keys), right.columns(node.loose)),
         )
         self._trace = _trace(node)
+        self._held = held
+        self._numbers = [[i for i, name in enumerate(side.variables) if name.startswith(NUMBER)] for side in (left, right)]
 
     # ---- rows
 
@@ -131,7 +138,9 @@ class TimeJoined:
 
     def _meeting(self, pairs: Int64) -> Int64:
         """The pairs that are there together: what is fleeting meets only what ends with it, and what has no time. But it looks
-        for optional partners among all that has ended."""
+        for optional partners among all that has ended. Where rows go, both are there when the later one ends."""
+        if self._node.expiring:
+            return self._while_there(pairs)
         if not self._node.fleeting:
             return pairs
         left, right = self._tables[0].take(pairs[:, 0]), self._tables[1].take(pairs[:, 1])
@@ -139,10 +148,25 @@ class TimeJoined:
         kept: Int64 = pairs[~fleeting | _timeless(left) | _timeless(right) | (left.end == right.end)]
         return kept
 
+    def _while_there(self, pairs: Int64) -> Int64:
+        left, right = self._tables[0].take(pairs[:, 0]), self._tables[1].take(pairs[:, 1])
+        end = np.maximum(left.end, right.end)
+        kept: Int64 = pairs[(self._until(left, 0) > end) & (self._until(right, 1) > end)]
+        return kept
+
+    def _until(self, rows: Rows, side: int) -> Int64:
+        """When rows go, as far as that is known by now."""
+        until = rows.until
+        if self._held is not None:
+            for column in self._numbers[side]:
+                numbers = np.nan_to_num(rows.number[:, column]).astype(np.int64)
+                until = np.minimum(until, self._held.until(numbers))
+        return until
+
     def _found(self, left: Rows, first: int, pairs: Int64) -> Rows:
         kind = self._node.kind
         if kind is Kind.INNER:
-            return each_once(self._merged(pairs))
+            return self._once(self._merged(pairs))
         if kind is Kind.OUTER:
             return self._outer(left, first, pairs)
         partnered = np.zeros(len(left), np.bool_)
@@ -157,7 +181,11 @@ class TimeJoined:
         width = len(self.schema.variables)
         wide = left.take(alone).columns([i if i < left.width else -1 for i in range(width)])
         rows = concat([wide, self._merged(pairs)], width).by_end()
-        return each_once(within(rows, self._node.longest))
+        return self._once(within(rows, self._node.longest))
+
+    def _once(self, rows: Rows) -> Rows:
+        """Each row once, where solutions are a set."""
+        return rows.by_end() if self._node.expiring else each_once(rows)
 
     def _kept(self, pairs: Int64) -> Int64:
         """The pairs that meet the conditions."""
@@ -170,7 +198,7 @@ class TimeJoined:
         places = [names.index(name) for name in self._node.right.schema.variables]
         left = self._tables[0].take(pairs[:, 0])
         both = Rows(*merged(left, right, places, len(names)), right.start, right.end, left.since, left.until, left.lineage)
-        if isinstance(self._conditions, AskedConditions):
+        if isinstance(self._conditions, AskedConditions | LiveConditions):
             return pairs[self._conditions.holds(both, left.end)]
         return pairs[self._conditions.holds(both)]
 
@@ -189,9 +217,13 @@ class TimeJoined:
             np.minimum(left.start, right.start),
             np.maximum(left.end, right.end),
             self._since(left, right),
-            np.maximum(left.until, right.until),  # of rows without a time: static, or there because they need nothing
+            self._both_until(left, right),
             self._lineage.joined(left.lineage, right.lineage),
         )
+
+    def _both_until(self, left: Rows, right: Rows) -> Int64:
+        """Until the first of both goes; else, of rows without a time: whether they are static, or need nothing."""
+        return np.minimum(left.until, right.until) if self._node.expiring else np.maximum(left.until, right.until)
 
     def _since(self, left: Rows, right: Rows) -> Int64:
         """What is fleeting stays so with what is, and with what has no time."""
@@ -221,6 +253,9 @@ class TimeJoined:
 
     def _useful(self, table: Table, side: int, time: int) -> Mask:
         timeless = table.start > table.end
+        if self._node.expiring:
+            there: Mask = timeless | (self._until(table.take(np.arange(table.size)), side) > time + 1)
+            return there
         if self._node.relation in _EQUAL_ENDS:
             return timeless | (table.end > time)
         longest = self._node.longest
@@ -275,7 +310,7 @@ def _rules(node: TimeJoin) -> Rules:
     if node.kind is Kind.INNER:
         keeps = node.relation not in _RIGHT_FIRST, node.relation not in _LEFT_FIRST
         return Rules(relation, INNER, (True, True), keeps, longest, (False, False), True)
-    if node.fleeting:  # which partner a row meets is told after the search: all have to be tried
+    if node.fleeting or node.expiring:  # which partner a row meets is told after the search: all have to be tried
         mode = OUTER if node.kind is Kind.OUTER else INNER
         return Rules(relation, mode, (True, False), (False, True), NO_BOUND, (False, False), True)
     if node.kind is Kind.OUTER:

@@ -60,6 +60,9 @@ class Diagnosis:
     focused: int | None = None
     """How many of the matches hold what was asked about; the steps then count that alone, and what is stopped are the nearest
     misses."""
+    timeouts: int | None = None
+    """Where the query asks for partial matches that ran out of time (ON TIMEOUT): how many did. `matches` then are those that
+    were completed, and the steps say how far events come."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,8 @@ _ANYTHING = BGP((TriplePattern(Variable("s"), Variable("p"), Variable("o")),))
 
 def diagnose_sequence(node: Planned, trials: Trials, sentences: Sentences, title: str, focus: Focus) -> Diagnosis:
     """The diagnosis of a unit that is planned as a sequence. Raises TooMany."""
-    return Walk(node.query, node.plan, trials, sentences, focus).diagnosis(title)
+    found = Walk(node.query, node.plan, trials, sentences, focus).diagnosis(title)
+    return replace(found, timeouts=len(trials.matches(node.query))) if node.query.timeouts else found
 
 
 @dataclass(slots=True)

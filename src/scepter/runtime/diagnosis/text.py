@@ -42,6 +42,8 @@ def events_told(findings: Findings) -> str:
 def matches_told(diagnosis: Diagnosis, findings: Findings) -> str:
     """How many matches there are, and how many hold what was asked about."""
     found = _plural(diagnosis.matches, "match", "matches")
+    if diagnosis.timeouts is not None:
+        found = f"{_plural(diagnosis.timeouts, 'partial match', 'partial matches')} ran out of time, {found} completed"
     return found if diagnosis.focused is None else f"{found}, {diagnosis.focused or 'none'} with {findings.focus}"
 
 

@@ -20,7 +20,7 @@ from scepter.errors import DataError, Diagnostic, OptionError, option_error
 from scepter.rdf.terms import IRI, LANG_STRING, STRING, BlankNode, Literal, Term, Triple, parse_term
 from scepter.runtime.matches import Match, RankedMatch, sorted_matches
 from scepter.runtime.queries import Query
-from scepter.runtime.timed_pipeline import ordering_queries
+from scepter.runtime.timed_checks import ordering_queries
 from scepter.runtime.why import Why
 from scepter.timeline import TimeKind
 

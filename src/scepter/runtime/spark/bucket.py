@@ -1,6 +1,6 @@
 """A bucket of a live run: a kernel restored from Spark's state store, stepped, and put back.
 
-A bucket's state is one versioned blob (`kernel.state`). Solutions wait in it until they are certain; a timer wakes the bucket
+A bucket's state is one versioned blob (`bucket_work`). Solutions wait in it until they are certain; a timer wakes the bucket
 when the watermark has passed them, also when no event comes. What is behind the watermark on arrival is late.
 
 Spark moves its watermark when a micro-batch is done. All events of the micro-batch are here before, and where it will move to

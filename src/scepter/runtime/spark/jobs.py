@@ -2,46 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from collections.abc import Sequence as Sequential
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import blake2b
-from itertools import chain
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from scepter.algebra.query import Program
 from scepter.kernel.background import Background
 from scepter.kernel.container import pack, unpack
-from scepter.kernel.intake import Intake
-from scepter.kernel.query import QueryKernel, Solved, Ticks
-from scepter.kernel.runs import Runs
-from scepter.kernel.shipping import Slices, buckets_by_key, buckets_by_window, furthest, split, unpack_solved
-from scepter.kernel.state import dump, restore
-from scepter.kernel.texts import Texts
-from scepter.kernel.windows import Bounds, resolve
-from scepter.physical.partitioning import PartitionKind, partitioning
 from scepter.physical.plan import PhysicalPlan
-from scepter.physical.sequence_plan import QueryPlan
-from scepter.physical.unit_nodes import Sequence
 from scepter.rdf.batch import EventBatch
 from scepter.rdf.hashing import TermKey, term_id
 from scepter.rdf.readers import Lift
 from scepter.rdf.terms import IRI, Triple
-from scepter.runtime.matches import Match, Matcher
-from scepter.runtime.notices import Notices
 from scepter.runtime.options import RunOptions
 from scepter.runtime.spark.background import ShippedBackground
 from scepter.runtime.spark.identity import Identity, canonical
+from scepter.runtime.spark.sequence_work import SequenceWork
 from scepter.runtime.spark.shares import Form, Share, shares
 from scepter.runtime.spark.stage_work import StageWork
-from scepter.timeline import MAX_INSTANT, MIN_INSTANT, TimeKind
+from scepter.timeline import TimeKind
 
-STRETCH_ROWS = 1 << 16
-"""So many solutions of a bucket are searched together."""
 SALT_ROOM = 1 << 24
 """Each reading task counts events, and keeps blank nodes apart, in a stretch of its own."""
 
@@ -95,12 +79,6 @@ class Job:
         found = self.plan.predicates
         return None if found is None else frozenset(term_id(self.key, str(predicate)) for predicate in found)
 
-    def sequence(self, number: int) -> Sequence:
-        """A unit of a program that is divided."""
-        root = self.plan.units[number].root
-        assert isinstance(root, Sequence)
-        return root
-
     @property
     def program(self) -> Program:
         """What was planned."""
@@ -123,142 +101,12 @@ class Job:
         return self.static.opened()
 
 
-class QueryWork:
-    """One query's kernel in a worker: the stateless part in reading tasks, the stateful part in buckets."""
-
-    def __init__(self, job: Job, share: Share, like: QueryWork | None = None) -> None:
-        """A new kernel; what kernels of the query have in common is taken from `like`."""
-        (number,) = share.units
-        node = job.sequence(number)
-        query = node.query
-        self.job = job
-        self.share = share
-        self.number = number
-        self.plan: QueryPlan = node.plan
-        self.bounds: Bounds = resolve(query.window, job.kind, job.options.time_unit, job.start or 0, node.plan.gaps)
-        self.background: Background = job.background() if like is None else like.background
-        self.texts: Texts = Texts() if like is None else Texts(like.texts)
-        self.kernel = QueryKernel(self.plan, self.bounds, job.key, self.background, self.texts)
-        self.division = division(self.plan, live=job.live)
-        self.slices: Slices | None = None
-        if self.division is PartitionKind.SLICES and job.buckets > 1:
-            assert self.bounds.length is not None
-            self.slices = Slices(self.bounds.length, job.buckets, partitioning(self.plan).look_back)
-        known = {stream.iri: 0 if query.merged else i for i, stream in enumerate(query.streams)}
-        every = query.merged and not query.streams
-        self._streams = np.array([0 if every else known.get(iri, -1) for iri in job.streams], np.int64)
-
-    def solve(
-        self, batches: Iterable[EventBatch], number: int, notices: Notices | None = None
-    ) -> Iterator[tuple[int, int, bytes]]:
-        """(bucket, greatest time, packed solutions) of batches whose events are numbered from `number` on."""
-        reached: dict[int, int] = {}
-        for batch in batches:
-            intake = Intake(batch, self.texts.add(batch), number, named=self.job.parts)
-            wanted = np.ones(batch.events, np.bool_) if self.job.start is None else batch.end >= self.job.start
-            self.kernel.take(intake, self._streams, wanted)
-            number += batch.events
-            if self.job.live:
-                reached = furthest(reached, reached_by(batch))
-        solved = self.kernel.drain()
-        if self.slices is None:
-            yield from split(solved, *self._buckets(solved), self.texts, reached)
-        else:
-            tables = zip(*(self.slices.of(table.time) for table in solved.tables), strict=True)
-            for rows, ticks in zip(tables, self.slices.of(solved.ticks.times), strict=True):
-                yield from split(solved, list(rows), ticks, self.texts)
-        self.texts.forget()
-
-    def _buckets(self, solved: Solved) -> tuple[list[NDArray[np.uint64]], NDArray[np.uint64] | None]:
-        buckets = self.job.buckets
-        match self.division:
-            case PartitionKind.KEY:
-                slots = self.plan.partition or partitioning(self.plan).slots
-                ticks = solved.ticks.groups % np.uint64(buckets) if self.plan.partition and self.kernel.needs_ticks else None
-                return buckets_by_key(self.plan, slots, solved, buckets), ticks
-            case PartitionKind.TUMBLING:
-                assert self.bounds.length is not None
-                origin, length = self.bounds.origin, self.bounds.length
-                ticks = ((solved.ticks.times - origin) // length % buckets).astype(np.uint64)
-                return buckets_by_window(solved, origin, length, buckets), ticks
-            case _:
-                rows = [np.zeros(len(table), np.uint64) for table in solved.tables]
-                return rows, np.zeros(len(solved.ticks.times), np.uint64)
-
-    # ---------------------------------------------------------------- in a bucket
-
-    def accept(self, blob: bytes | memoryview, watermark: int = MIN_INSTANT) -> dict[int, int]:
-        """Take packed solutions that are not behind the watermark; how far streams have reached."""
-        solved, reached = unpack_solved(blob, self.texts)
-        self.kernel.accept(punctual(solved, watermark))
-        return reached
-
-    def released(self, until: int) -> Iterator[Sequential[Match]]:
-        """The matches that are certain up to a time, stretch by stretch."""
-        return map(self._matcher(), self._runs(until))
-
-    def ended(self, bucket: int) -> Iterator[Sequential[Match]]:
-        """All matches of a bucket: the input has ended."""
-        matcher = self._matcher()
-        for runs in chain(self._runs(MAX_INSTANT - 1), (self.kernel.finish() for _ in range(1))):
-            yield matcher(runs if self.slices is None else runs.take(self.slices.owns(bucket, runs.start)))
-
-    def _matcher(self) -> Matcher:
-        return Matcher(self.number, self.kernel, self.texts, self.job.kind, shown, lasting=True)
-
-    def _runs(self, until: int) -> Iterator[Runs]:
-        for time in self.kernel.stretches(STRETCH_ROWS):
-            if time < until:
-                yield self.kernel.release(time, time)
-                self.kernel.commit()
-        yield self.kernel.release(until, until)
-        self.kernel.commit()
-
-    @property
-    def idle(self) -> bool:
-        """Whether it keeps nothing."""
-        return self.kernel.idle
-
-    def next_due(self, watermark: int) -> int | None:
-        """The first time whose passing can release or complete something; None if only events can."""
-        return self.kernel.next_due()
-
-    def dump(self, of: str) -> bytes:
-        """Its state; `of` tells what it is of."""
-        return dump(self.kernel, self.texts, of)
-
-    def restore(self, data: bytes, of: str) -> None:
-        """Take over what `dump` wrote."""
-        restore(self.kernel, self.texts, data, of)
-
-
-def shown(number: int, name: object) -> object:
-    """What a match shows for an event."""
-    return name.value if isinstance(name, IRI) else str(name) if name is not None else f"#{number}"
-
-
-def punctual(solved: Solved, watermark: int) -> Solved:
-    """What is not behind the watermark."""
-    if all(bool((times >= watermark).all()) for times in (solved.ticks.times, *(table.time for table in solved.tables))):
-        return solved
-    kept = {id(table): table.take(table.time >= watermark) for table in solved.tables}
-    keep = solved.ticks.times >= watermark
-    return Solved(tuple(kept[id(table)] for table in solved.tables), Ticks(solved.ticks.groups[keep], solved.ticks.times[keep]))
-
-
-def division(plan: QueryPlan, *, live: bool = False) -> PartitionKind:
-    """How a query's work is divided over buckets: as planned; live, slices of history and a query whose rows of several
-    buckets may be one (ASK) are not divided."""
-    found = partitioning(plan)
-    return PartitionKind.ONE if live and (found.merges or found.kind is PartitionKind.SLICES) else found.kind
-
-
 def reached_by(batch: EventBatch) -> dict[int, int]:
     """How far each stream of a batch has reached."""
     return {int(stream): int(batch.end[batch.stream == stream].max()) for stream in np.unique(batch.stream)}
 
 
-Work: TypeAlias = QueryWork | StageWork
+Work: TypeAlias = SequenceWork | StageWork
 """A share that is divided, in a worker: the stateless part in reading tasks, the stateful part in buckets."""
 _KEPT: dict[tuple[str, int], Work] = {}
 
@@ -280,7 +128,7 @@ def new_work(job: Job, share: Share) -> Work:
 
 def _new(job: Job, share: Share, like: Work | None) -> Work:
     if share.form is Form.SOLUTIONS:
-        return QueryWork(job, share, like if isinstance(like, QueryWork) else None)
+        return SequenceWork(job, share, like if isinstance(like, SequenceWork) else None)
     return StageWork(job, share, like if isinstance(like, StageWork) else None)
 
 

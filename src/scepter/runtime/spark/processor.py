@@ -26,7 +26,7 @@ class BucketProcessor(StatefulProcessor):
 
     def __init__(self, job: Job, schema: pa.Schema) -> None:
         # itself, not a broadcast of it: Spark does not hand broadcast variables to stateful processors
-        # inside what Spark pickles anyway, so that unpickling this object loads nothing; state is never pickled (kernel.state)
+        # inside what Spark pickles anyway, so that unpickling this object loads nothing; state is never pickled (bucket_work)
         self._given = pickle.dumps((job, schema))
         self._whole = job.whole is not None
 

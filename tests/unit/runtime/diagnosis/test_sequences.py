@@ -240,3 +240,15 @@ class TestBounds:
     def test_events_before_the_start_are_not_seen(self) -> None:
         diagnosis = one(found("A", "WITHIN 10", A, options=RunOptions.of(start=2), S="1 { :x :a 1 } 2 { :x :a 1 }"))
         assert counts(diagnosis, 0) == {"on S": 1, "graph pattern": 1, "partial matches so far": 1}
+
+
+class TestTimeouts:
+    def test_what_ran_out_of_time_is_told_beside_what_was_completed(self) -> None:
+        later = "DEFINE GPM B ON S { ?x :b ?w }"
+        findings = found(
+            "A; B", "ON TIMEOUT WITHIN 10 SLIDING", f"{A} {later}",
+            S="1 { :x :a 1 } 2 { :y :a 1 } 3 { :x :b 1 } 30 { :y :b 1 }",
+        )  # fmt: skip
+        diagnosis = one(findings)
+        assert (diagnosis.timeouts, diagnosis.matches) == (1, 1)
+        assert "1 partial match ran out of time, 1 match completed" in diagnosis_text(findings)

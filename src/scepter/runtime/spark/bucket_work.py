@@ -1,0 +1,114 @@
+"""A unit in a bucket on Spark: rows that wait for their time, the operators above them, and their state as one blob.
+
+State is what the operators write of themselves, with rows that wait for their time, what all of them were made of, and the
+texts they refer to: one sealed blob a bucket, in one form for every unit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from scepter.kernel.background import Background
+from scepter.kernel.container import Arrays, pack, unpack
+from scepter.kernel.texts import FIXED, Texts
+from scepter.physical.plan import UnitPlan
+from scepter.rdf.terms import IRI
+from scepter.runtime.matches import Match
+from scepter.runtime.pipeline import Pipeline
+from scepter.runtime.registry import TaskSetup, task_of
+from scepter.timeline import MAX_INSTANT
+
+if TYPE_CHECKING:
+    from scepter.runtime.spark.jobs import Job
+    from scepter.runtime.spark.shares import Share
+
+STATE_FORM = 1
+STRETCH_ROWS = 1 << 16
+"""So many rows of a bucket are processed together."""
+
+
+class BucketWork:
+    """One unit of a job in a worker."""
+
+    def __init__(self, job: Job, share: Share, unit: UnitPlan, texts: Texts, like: BucketWork | None) -> None:
+        """`unit` reads what crosses the shuffle; what is the same for all buckets is taken from `like`."""
+        self.job = job
+        self.share = share
+        self.texts = texts
+        self.background: Background = job.background() if like is None else like.background
+        setup = TaskSetup(
+            job.kind, job.options, self.background, job.ontology, texts, lambda: job.streams, shown_event, lasting=True,
+            key=job.key,
+        )  # fmt: skip
+        made = task_of(unit, setup)
+        assert isinstance(made, Pipeline)
+        self.pipeline = made
+
+    def released(self, until: int) -> Iterator[Sequence[Match]]:
+        """The matches that are certain up to a time, stretch by stretch."""
+        for time in self.pipeline.stretches(STRETCH_ROWS):
+            if time < until:
+                yield self.pipeline.release(time, time)
+                self.pipeline.commit()
+        yield self.pipeline.release(until, until)
+        self.pipeline.commit()
+
+    def ended(self, bucket: int) -> Iterator[Sequence[Match]]:
+        """All matches of a bucket: the input has ended."""
+        yield from self.released(self._last())
+        yield self.pipeline.finish()
+
+    def _last(self) -> int:
+        """How far time has come when the input ends."""
+        return MAX_INSTANT - 1
+
+    @property
+    def idle(self) -> bool:
+        """Whether it keeps nothing."""
+        return self.pipeline.idle
+
+    # ---------------------------------------------------------------- state
+
+    def dump(self, of: str) -> bytes:
+        """Its state; `of` tells what it is of."""
+        arrays, meta = self.pipeline.dump()
+        holding = [name for name in arrays if _holds_refs(name)]
+        flat = np.concatenate([np.empty(0, np.int64), *(arrays[name].ravel() for name in holding)])
+        data, moved = self.texts.extract_all(flat)
+        at = 0
+        for name in holding:
+            arrays[name] = moved[at : at + arrays[name].size].reshape(arrays[name].shape)
+            at += arrays[name].size
+        arrays["texts"] = np.frombuffer(data, np.uint8)
+        return pack(arrays, {"form": STATE_FORM, "of": of, "unit": meta}, sealed=True)
+
+    def restore(self, data: bytes, of: str) -> None:
+        """Take over what `dump` wrote; ValueError for another form or another unit."""
+        arrays, meta = self._current(*unpack(data))
+        if meta.get("form") != STATE_FORM:
+            raise ValueError(f"state of form {meta.get('form')}, but this is form {STATE_FORM}")
+        if meta["of"] != of:
+            raise ValueError("this is the state of another query, or of the same query with other options")
+        base = self.texts.insert(arrays.pop("texts").tobytes())
+        for name, array in arrays.items():
+            if _holds_refs(name):
+                arrays[name] = np.where((array >= 0) & (array < FIXED), array + base, array)
+        self.pipeline.load(arrays, meta["unit"])
+
+    def _current(self, arrays: Arrays, meta: dict[str, Any]) -> tuple[Arrays, dict[str, Any]]:
+        """State in the form of today."""
+        return arrays, meta
+
+
+def _holds_refs(name: str) -> bool:
+    return name == "lineage.values" or name.rsplit(".", 1)[-1] in ("refs", "names", "name")
+
+
+def shown_event(number: int, name: str | None) -> object:
+    """What a match shows for an event."""
+    if isinstance(name, IRI):
+        return name.value
+    return name.removeprefix("_:") if name is not None else f"#{number}"

@@ -1,0 +1,142 @@
+"""A sequence at work on Spark: its scans in reading tasks, its runs in buckets by key, by window, or by slices of history."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from collections.abc import Sequence as Sequential
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scepter.kernel.build import graph_scans
+from scepter.kernel.container import Arrays
+from scepter.kernel.graph_scan import GraphScans, Solved, Ticks, joined
+from scepter.kernel.intake import Intake
+from scepter.kernel.sequence import MatchedSequence
+from scepter.kernel.shipping import Slices, buckets_by_key, buckets_by_window, furthest, split, unpack_solved
+from scepter.kernel.texts import Texts
+from scepter.kernel.windows import Bounds, resolve
+from scepter.physical.partitioning import PartitionKind, partitioning
+from scepter.physical.sequence_plan import QueryPlan
+from scepter.physical.stages import Received
+from scepter.physical.unit_nodes import Sequence
+from scepter.rdf.batch import EventBatch
+from scepter.runtime.matches import Match
+from scepter.runtime.notices import Notices
+from scepter.runtime.spark.bucket_work import BucketWork
+from scepter.runtime.spark.first_state import modern
+from scepter.timeline import MIN_INSTANT
+
+if TYPE_CHECKING:
+    from scepter.runtime.spark.jobs import Job
+    from scepter.runtime.spark.shares import Share
+
+
+class SequenceWork(BucketWork):
+    """Both halves of one sequence; a worker uses the one that it is asked for."""
+
+    def __init__(self, job: Job, share: Share, like: SequenceWork | None = None) -> None:
+        """New; what those of one sequence have in common is taken from `like`."""
+        unit = job.plan.units[share.units[0]]
+        assert isinstance(unit.root, Sequence)
+        self._node = unit.root
+        self.plan: QueryPlan = unit.root.plan
+        received = tuple(Received(each.schema, place, each) for place, each in enumerate(unit.root.inputs))
+        texts = Texts() if like is None else Texts(like.texts)
+        super().__init__(job, share, replace(unit, root=replace(unit.root, inputs=received)), texts, like)
+        self.bounds: Bounds = resolve(unit.root.query.window, job.kind, job.options.time_unit, job.start or 0, self.plan.gaps)
+        self.division = division(self.plan, live=job.live)
+        self.slices: Slices | None = None
+        if self.division is PartitionKind.SLICES and job.buckets > 1:
+            assert self.bounds.length is not None
+            self.slices = Slices(self.bounds.length, job.buckets, partitioning(self.plan).look_back)
+        self._parts = [self.pipeline.around.part(scan.label) for scan in self.plan.scans]
+        self._scans: GraphScans | None = None
+
+    # ---------------------------------------------------------------- where events are read
+
+    def solve(
+        self, batches: Iterable[EventBatch], number: int, notices: Notices | None = None
+    ) -> Iterator[tuple[int, int, bytes]]:
+        """(bucket, greatest time, packed solutions) of batches whose events are numbered from `number` on."""
+        if self._scans is None:
+            self._scans = graph_scans(self._node.inputs, self.pipeline.around, ticked=True)
+        reached: dict[int, int] = {}
+        parts: list[Solved] = []
+        for batch in batches:
+            intake = Intake(batch, self.texts.add(batch), number, named=self.job.parts)
+            wanted = np.ones(batch.events, np.bool_) if self.job.start is None else batch.end >= self.job.start
+            if (solved := self._scans.solve(intake, wanted)) is not None:
+                parts.append(solved)
+            number += batch.events
+            if self.job.live:
+                for stream in np.unique(batch.stream).tolist():
+                    reached = furthest(reached, {stream: int(batch.end[batch.stream == stream].max())})
+        whole = joined(parts, [len(scan.slots) for scan in self.plan.scans])
+        if self.slices is None:
+            yield from split(whole, *self._buckets(whole), self.texts, reached)
+        else:
+            tables = zip(*(self.slices.of(table.time) for table in whole.tables), strict=True)
+            for rows, ticks in zip(tables, self.slices.of(whole.ticks.times), strict=True):
+                yield from split(whole, list(rows), ticks, self.texts)
+        self.texts.forget()
+
+    def _buckets(self, solved: Solved) -> tuple[list[NDArray[np.uint64]], NDArray[np.uint64] | None]:
+        buckets = self.job.buckets
+        match self.division:
+            case PartitionKind.KEY:
+                slots = self.plan.partition or partitioning(self.plan).slots
+                ticks = solved.ticks.groups % np.uint64(buckets) if self.plan.partition and self.plan.ticked else None
+                return buckets_by_key(self.plan, slots, solved, buckets), ticks
+            case PartitionKind.TUMBLING:
+                assert self.bounds.length is not None
+                origin, length = self.bounds.origin, self.bounds.length
+                ticks = ((solved.ticks.times - origin) // length % buckets).astype(np.uint64)
+                return buckets_by_window(solved, origin, length, buckets), ticks
+            case _:
+                rows = [np.zeros(len(table), np.uint64) for table in solved.tables]
+                return rows, np.zeros(len(solved.ticks.times), np.uint64)
+
+    # ---------------------------------------------------------------- in a bucket
+
+    def accept(self, blob: bytes | memoryview, watermark: int = MIN_INSTANT) -> dict[int, int]:
+        """Take packed solutions that are not behind the watermark; how far streams have reached."""
+        solved, reached = unpack_solved(blob, self.texts)
+        kept = punctual(solved, watermark)
+        for place, rows in enumerate(kept.rows(self._parts, self.pipeline.around.lineage, ticked=self.plan.ticked)):
+            self.pipeline.accept(place, rows)
+        return reached
+
+    def ended(self, bucket: int) -> Iterator[Sequential[Match]]:
+        """All matches of a bucket: the input has ended."""
+        slices = self.slices
+        if slices is not None:
+            self.pipeline.owned = lambda rows: rows.take(slices.owns(bucket, rows.start))
+        return super().ended(bucket)
+
+    def next_due(self, watermark: int) -> int | None:
+        """The first time whose passing can release or complete something; None if only events can."""
+        root = self.pipeline.root
+        assert isinstance(root, MatchedSequence)
+        return min((time for time in (self.pipeline.next_waiting(), root.due()) if time is not None), default=None)
+
+    def _current(self, arrays: Arrays, meta: dict[str, Any]) -> tuple[Arrays, dict[str, Any]]:
+        return modern(arrays, meta, self.plan)
+
+
+def punctual(solved: Solved, watermark: int) -> Solved:
+    """What is not behind the watermark."""
+    if all(bool((times >= watermark).all()) for times in (solved.ticks.times, *(table.time for table in solved.tables))):
+        return solved
+    kept = {id(table): table.take(table.time >= watermark) for table in solved.tables}
+    keep = solved.ticks.times >= watermark
+    return Solved(tuple(kept[id(table)] for table in solved.tables), Ticks(solved.ticks.groups[keep], solved.ticks.times[keep]))
+
+
+def division(plan: QueryPlan, *, live: bool = False) -> PartitionKind:
+    """How a query's work is divided over buckets: as planned; live, slices of history and a query whose rows of several
+    buckets may be one (ASK) are not divided."""
+    found = partitioning(plan)
+    return PartitionKind.ONE if live and (found.merges or found.kind is PartitionKind.SLICES) else found.kind
