@@ -190,7 +190,8 @@ def _evaluate(pattern: Pattern, data: Data, outer: dict[str, Term], alone: bool)
         case PathPattern():
             return _path(pattern, data, outer)
         case Join(left, right):
-            return [s for a, b in product(sub(left), sub(right)) if meet(a, b) and (s := hull(a, b)) is not None]
+            both = product(_own(left, sub(left), data), _own(right, sub(right), data))
+            return [s for a, b in both if meet(a, b) and (s := hull(a, b)) is not None]
         case Union(left, right):
             sides = [evaluate_pattern(side, data, outer, alone=alone) for side in (left, right)]
             if data.bags:
@@ -206,7 +207,8 @@ def _evaluate(pattern: Pattern, data: Data, outer: dict[str, Term], alone: bool)
         case Related(left, right, relation, Side.RIGHT, condition):
             return _optional(sub(left), sub(right), condition, lambda m, o: in_relation(relation, m, o), data, outer)
         case LeftJoin(left, right, condition):
-            return _optional(mandatory(left), free(right), condition, _sees, data, outer)
+            both_sides = _own(left, mandatory(left), data), _own(right, free(right), data)
+            return _optional(*both_sides, condition, _sees, data, outer)
         case Minus(left, right):
             others = free(right)
             return [a for a in mandatory(left) if not any(_sees(a, b) and _removes(a, b, outer, data.now) for b in others)]
@@ -233,6 +235,15 @@ def _evaluate(pattern: Pattern, data: Data, outer: dict[str, Term], alone: bool)
             return _shaped(pattern, data, outer, alone)
         case _:
             raise NotImplementedError(type(pattern).__name__)
+
+
+def _own(pattern: Pattern, found: list[Solution], data: Data) -> list[Solution]:
+    """Rule 8: rows of DISTINCT and GROUP BY stay as many as they are, also where a join makes two of them equal."""
+    while isinstance(pattern, Filter | Extend | OrderBy | Project | Slice):
+        pattern = pattern.pattern
+    if not data.bags or not isinstance(pattern, Distinct | Group):
+        return found
+    return [replace(s, mapping=s.mapping | {(f"_:own{id(pattern)}.{n}", t) for n, t in _visible(s)}) for s in found]
 
 
 def _bgp(triples: Sequence[TriplePattern], data: Data, outer: dict[str, Term]) -> list[Solution]:

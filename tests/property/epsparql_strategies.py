@@ -94,7 +94,7 @@ def _group(draw: st.DrawFn, names: Names, depth: int, *, exists: bool = True) ->
 
 @st.composite
 def _body(draw: st.DrawFn, names: Names, depth: int, *, exists: bool = True) -> str:
-    """The inside of a group. `exists` is off inside EXISTS, where paths and further EXISTS are not tried."""
+    """The inside of a group. `exists` is off inside EXISTS, where paths are not tried."""
     shapes = ["leaf", "optional", "minus", "exists", "select", "bind", "values", "union", "constant"]
     shapes += ["constant", "union"] if names.plain else ["chain", "chain", "chain"]
     shape = draw(st.sampled_from(shapes if depth > 0 else ["leaf"]))
@@ -117,9 +117,9 @@ def _body(draw: st.DrawFn, names: Names, depth: int, *, exists: bool = True) -> 
             body = f"{draw(inner)} UNION {draw(inner)}"
         case "constant":
             lead = draw(st.sampled_from(["", "VALUES ?v { 1 2 }", "VALUES (?v ?w) { (1 UNDEF) (UNDEF 1) }", "BIND (1 AS ?w)"]))
-            operator = draw(st.sampled_from(["OPTIONAL", "OPTIONAL", "MINUS", "UNION", *(["FILTER EXISTS"] if exists else [])]))
+            operator = draw(st.sampled_from(["OPTIONAL", "OPTIONAL", "MINUS", "UNION", "FILTER EXISTS", "FILTER NOT EXISTS"]))
             lead = f"{{ {lead} }}" if operator == "UNION" else lead
-            right = draw(_group(names, depth - 1, exists=exists and operator != "FILTER EXISTS"))
+            right = draw(_group(names, depth - 1, exists=exists and not operator.startswith("FILTER")))
             body = f"{lead} {operator} {right} {draw(st.sampled_from(['', draw(_leaf(names, paths=False))]))}"
         case "values":
             body = f"VALUES ?v {{ 1 2 }} {draw(_leaf(names, paths=False))}"

@@ -1,7 +1,7 @@
 """Random SPARQL 1.1 queries as text, each with one answer only: nothing hangs on an order that the query leaves open.
 
 Left out is where pyoxigraph differs from SPARQL 1.1 (`test_sparql_twins` lists it, unit tests pin our answer): how often
-alternatives and negated sets with inverse links relate two terms, `<` between terms that are no numbers, GRAPH, tagged strings
+alternatives and negated sets relate two terms, `<` between terms that are no numbers, GRAPH, tagged strings
 as conditions, VALUES without rows in EXISTS, MINUS in EXISTS (whether a variable of the outer solution is shared). An aggregate
 without GROUP BY has a solution to look at: over time, nothing has entered a group of nothing.
 """
@@ -26,7 +26,7 @@ _subjects = st.one_of(variables, variables, variables, st.sampled_from(_RESOURCE
 _objects = st.one_of(variables, variables, variables, _terms)
 _paths = st.sampled_from(
     (":p+", ":p*", ":p?", ":q*", "^:p", ":p/:q", ":p/:p", "^:p/:q", ":p|:q", "(:p|:q)+", "(:p|:q)*", "(:p/:q)?", "(^:p)*",
-     "!:p", "(:p?)/:q", ":p*/:q?", "(:p/:q)*")
+     "(:p?)/:q", ":p*/:q?", "(:p/:q)*")
 )  # fmt: skip
 _verbs = st.one_of(st.sampled_from((*_PREDICATES, *_PREDICATES)), variables)
 patterns = st.builds(lambda s, v, o: f"{s} {v} {o} .", _subjects, _verbs, _objects)

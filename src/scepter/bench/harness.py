@@ -62,12 +62,13 @@ def measurements(
 
 
 def _measured(workload: str, point: Point, contender: str, repeats: int) -> Measurement:
-    where = f"{workload} at {point.at}, {contender}"
+    where = f"{workload} at {point.at}, {contender}" + (f", {point.line}" if point.line else "")
     found = _in_a_process(point, contender, repeats, where)
     for answers in found["answers"]:
         check(where, contender, answers, point.answers)
+    line = f"{contender}, {point.line}" if point.line else contender
     return Measurement(
-        workload, point.at, contender, point.events, point.triples, found["answers"][-1],
+        workload, point.at, line, point.events, point.triples, found["answers"][-1],
         tuple(Sample(*sample) for sample in found["samples"]),
         found["peak"], found["begun"], found["state"], found["extra"],
     )  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from pathlib import Path
 from statistics import median
 from typing import TypeAlias
@@ -18,6 +19,11 @@ LOAD, SCAN = "load, CPU s", "scan, CPU s"
 reading."""
 BATCH, STATE_BEFORE, STATE_LAST = "micro-batch, ms", "state before, bytes", "state at last, bytes"
 """What live runs tell."""
+
+DELAYS = ("median, ms", "99th percentile, ms", "largest, ms")
+"""What pushed events tell: the CPU time that one of them takes."""
+GPM, AUTOMATON = "GPM, CPU s", "automaton, CPU s"
+"""What counting runs tell: matching events one by one, and joining what they match."""
 
 Place: TypeAlias = float | str
 """Where on a workload's axis a point is."""
@@ -43,6 +49,8 @@ class Point:
     """What of Scepter runs it."""
     yardsticks: Mapping[str, str] = field(default_factory=dict)
     """What else runs it, with the text that says how."""
+    line: str = ""
+    """Of a figure with several lines, the one that the point is on."""
     master: str = "local[2]"
     """Where Spark runs it."""
     options: Mapping[str, str | int] = field(default_factory=dict)
@@ -187,6 +195,16 @@ class Room:
         return str(path)
 
 
+class Shown(Enum):
+    """What a picture of a workload shows over its axis."""
+
+    THROUGHPUT = "triples per CPU-second"
+    CPU = "CPU seconds"
+    DELAY = "CPU milliseconds of one event"
+    MEMORY = "MB at most, over what there was at the start"
+    COSTS = "CPU seconds by kind of work"
+
+
 @dataclass(frozen=True, slots=True)
 class Workload:
     """One experiment."""
@@ -198,6 +216,8 @@ class Workload:
     """What differs from point to point, with its unit."""
     points: Callable[[Room], Iterator[Point]]
     goals: tuple[Goal, ...] = ()
+    shows: tuple[Shown, ...] = (Shown.THROUGHPUT,)
+    """A picture for each."""
 
     def verdicts(self, results: Results) -> list[Verdict]:
         """The goals against what was measured."""

@@ -1,4 +1,4 @@
-"""Throughput over a workload's axis, as PNG and SVG."""
+"""What a workload shows over its axis, as PNG and SVG: throughput, CPU time, delay, memory."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from scepter.bench.model import ON_SPARK, Measurement, Workload
+from scepter.bench.model import AUTOMATON, DELAYS, GPM, ON_SPARK, SCAN, Measurement, Shown, Workload
 from scepter.errors import option_error
 
 _WIDE: Final = 20
@@ -14,22 +14,30 @@ _WIDE: Final = 20
 
 
 def plot(workload: Workload, measurements: Sequence[Measurement], folder: Path) -> list[Path]:
-    """One picture of a workload; none where there is nothing to draw a line through."""
+    """The pictures of a workload; none where there is nothing to draw a line through."""
+    return [path for shown in workload.shows for path in _picture(workload, shown, measurements, folder)]
+
+
+def _picture(workload: Workload, shown: Shown, measurements: Sequence[Measurement], folder: Path) -> list[Path]:
     # how Spark scales is seen on the wall; everything else is compared by CPU time, since machines are shared
     on_wall = any(m.contender in ON_SPARK for m in measurements)
-    lines = _lines(measurements, on_wall=on_wall)
+    lines = _lines(shown, measurements, on_wall=on_wall)
     if max((len(line) for line in lines.values()), default=0) < 2:
         return []
     pyplot = _pyplot()
     figure, axes = pyplot.subplots(figsize=(7, 4.2), layout="constrained")
     for contender, line in lines.items():
-        axes.plot(*zip(*line, strict=True), marker="o", label=contender, linestyle="-" if contender == "local" else "--")
+        axes.plot(
+            *zip(*line, strict=True), marker="o", label=contender, linestyle="-" if contender.startswith("local") else "--"
+        )
     _scale(axes, lines)
-    axes.set(xlabel=workload.axis, ylabel="triples per second" if on_wall else "triples per CPU-second", title=workload.name)
+    on_the_wall = on_wall and shown is Shown.THROUGHPUT
+    axes.set(xlabel=workload.axis, ylabel="triples per second" if on_the_wall else shown.value, title=workload.name)
     axes.grid(alpha=0.3)
     axes.legend()
     folder.mkdir(parents=True, exist_ok=True)
-    paths = [folder / f"{workload.name}.{kind}" for kind in ("png", "svg")]
+    name = workload.name if shown is workload.shows[0] else f"{workload.name}-{shown.name.lower()}"
+    paths = [folder / f"{name}.{kind}" for kind in ("png", "svg")]
     for path in paths:
         # without a date and with fixed names inside, the same figures give the same bytes
         figure.savefig(path, dpi=110, metadata={"Date": None} if path.suffix == ".svg" else None)
@@ -37,12 +45,29 @@ def plot(workload: Workload, measurements: Sequence[Measurement], folder: Path) 
     return paths
 
 
-def _lines(measurements: Sequence[Measurement], *, on_wall: bool) -> dict[str, list[tuple[float | str, float]]]:
+def _lines(
+    shown: Shown, measurements: Sequence[Measurement], *, on_wall: bool
+) -> dict[str, list[tuple[float | str, float]]]:  # fmt: skip
     lines: dict[str, list[tuple[float | str, float]]] = {}
     for m in measurements:
-        if m.triples:
-            lines.setdefault(m.contender, []).append((m.at, m.triples_per_second if on_wall else m.triples_per_cpu_second))
+        for of, value in _values(shown, m, on_wall=on_wall).items():
+            lines.setdefault(f"{m.contender}: {of}" if of else m.contender, []).append((m.at, value))
     return lines
+
+
+def _values(shown: Shown, m: Measurement, *, on_wall: bool) -> dict[str, float]:
+    """What a measurement has of what is shown, by the lines that it adds to."""
+    match shown:
+        case Shown.THROUGHPUT:
+            return {"": m.triples_per_second if on_wall else m.triples_per_cpu_second} if m.triples else {}
+        case Shown.CPU:
+            return {"": m.streaming}
+        case Shown.MEMORY:
+            return {"": (m.peak - m.begun) / 1e6}
+        case Shown.DELAY:
+            return {name.partition(",")[0]: m.extra[name] for name in DELAYS if name in m.extra}
+        case Shown.COSTS:
+            return {name.partition(",")[0]: m.extra[name] for name in (SCAN, GPM, AUTOMATON) if name in m.extra}
 
 
 def _scale(axes: Any, lines: dict[str, list[tuple[float | str, float]]]) -> None:
@@ -50,7 +75,7 @@ def _scale(axes: Any, lines: dict[str, list[tuple[float | str, float]]]) -> None
     rates = [rate for line in lines.values() for _, rate in line]
     if places and min(places) > 0 and max(places) / min(places) > _WIDE:
         axes.set_xscale("log")
-    if max(rates) / min(rates) > _WIDE:
+    if min(rates) > 0 and max(rates) / min(rates) > _WIDE:
         axes.set_yscale("log")
     else:
         axes.set_ylim(bottom=0)

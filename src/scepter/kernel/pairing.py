@@ -114,7 +114,8 @@ class Pairing:
             partner = self._partner(key, completed)
             if partner is not None:
                 pairs.append((partner, completed))
-                self._consume(partner.used | completed.used, min(partner.start, completed.start))
+                for side in (partner, completed):
+                    self._consume(side.used, side.end)
         return [self._merged(pairs)]
 
     def _partner(self, key: bytes, completed: _Side) -> _Side | None:
@@ -131,12 +132,13 @@ class Pairing:
         longest = self._node.longest
         return fits and (longest is None or max(a.end, b.end) - min(a.start, b.start) <= longest)
 
-    def _consume(self, used: frozenset[int], start: int) -> None:
+    def _consume(self, used: frozenset[int], latest: int) -> None:
+        """What a side used; none of it starts after `latest`, so that a longest duration after it no pair can use it again."""
         fresh = used - self._consumed
         self._consumed |= fresh
         self._taken += fresh
         for each in fresh:
-            heapq.heappush(self._starts, (start, each))
+            heapq.heappush(self._starts, (latest, each))
 
     def _merged(self, pairs: list[tuple[_Side, _Side]]) -> Rows:
         if not pairs:

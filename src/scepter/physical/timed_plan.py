@@ -193,7 +193,7 @@ class _Planner(Leaves):
             case Graph():
                 return StaticScan(pattern, self.name("row") if self.plain else None, self.sources)
             case Join(left, right):
-                return TimeJoin(self.node(left, longest), self.node(right, longest), longest=longest)
+                return TimeJoin(self._side(left, longest), self._side(right, longest), longest=longest)
             case Related():
                 return self._related(pattern, longest)
             case LeftJoin(left, right, condition):
@@ -226,6 +226,18 @@ class _Planner(Leaves):
 
     # ---- two sides
 
+    def _side(self, pattern: Pattern, longest: int | None, *, alone: bool = False) -> Node:
+        """A side of a join. Rows of DISTINCT or GROUP BY that leave a variable unbound may become equal to others with their
+        partners; where multiplicities count, what they bind themselves then tells them apart."""
+        found = self.node(pattern, longest, alone=alone)
+        while isinstance(pattern, Filter | Extend | OrderBy | Project | Slice):
+            pattern = pattern.pattern
+        if self.plain and isinstance(pattern, Distinct | Group):
+            for name in found.schema.variables:
+                if name not in found.schema.certain and not name.startswith("_:"):
+                    found = nodes.Extend(found, self.name("own"), Variable(name))
+        return found
+
     def _related(self, pattern: Related, longest: int | None) -> Node:
         left, right, relation = pattern.left, pattern.right, pattern.relation
         if pattern.optional is Side.LEFT:
@@ -243,7 +255,7 @@ class _Planner(Leaves):
         conditions = () if condition is None else tuple(conjuncts(condition))
         # Equal intervals are equally long. Any other optional part may be longer than the bound.
         inner = longest if relation is Allen.EQUALS else None
-        both = self.node(mandatory, longest, alone=True), self.node(optional, inner)
+        both = self._side(mandatory, longest, alone=True), self._side(optional, inner)
         asked = [exists for each in conditions for exists in outermost(each)]
         return TimeJoin(
             *both, relation, Kind.OUTER, longest, conditions, self._remembered(asked) if asked else None, self.plain

@@ -19,8 +19,8 @@ from scepter.runtime.tasks import Task
 
 
 class MeasuredTask:
-    """A task that is one kernel for all nodes of its plan: events come to its leaves, matches go from its root, and what is
-    kept and spent is the root's."""
+    """A task that is one kernel for all nodes of its plan: events come to its leaves, which spend what taking them costs, in
+    equal parts; matches go from its root, which keeps and spends the rest."""
 
     def __init__(self, task: Task, plan: UnitPlan) -> None:
         self._task = task
@@ -36,9 +36,11 @@ class MeasuredTask:
         """Counts the events that its leaves are given."""
         started = time.thread_time_ns()
         self._task.take(intake, wanted)
-        self._spent(started)
+        spent = (time.thread_time_ns() - started) // sum(self._leaves)
         for metrics, leaf in zip(self.metrics, self._leaves, strict=True):
-            metrics.rows_in += int(np.count_nonzero(wanted)) if leaf else 0
+            if leaf:
+                metrics.rows_in += int(np.count_nonzero(wanted))
+                metrics.cpu += spent
 
     def release(self, until: int, closed: int) -> Sequence[Match]:
         """Counts the matches."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -12,6 +12,7 @@ from scepter.algebra.query import Program
 from scepter.errors import Diagnostic, QueryError, Source, option_error
 from scepter.lower import Lowered, lower
 from scepter.lower.together import called, together
+from scepter.optimizer.never import rules_that_never_fire
 from scepter.optimizer.pipeline import optimize
 from scepter.physical.explain import explain
 from scepter.physical.facts import Facts
@@ -133,7 +134,8 @@ def checked(lowered: Lowered) -> Query:
         plan(program, Facts())
     except QueryError as error:
         raise QueryError(error.diagnostic, lowered.source) from None
-    return Query(lowered, program)
+    never = tuple(warning for warning in rules_that_never_fire(program) if warning not in lowered.warnings)
+    return Query(replace(lowered, warnings=(*lowered.warnings, *never)) if never else lowered, program)
 
 
 def combined(queries: Mapping[str, Query]) -> Query:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -115,3 +116,16 @@ def test_versions_are_followed_and_time_does_not_wait_for_them(tmp_path: Path) -
     assert [(row["end"], row["bindings"]["y"]["value"]) for row in found] == [(2, "http://e/r1"), (6, "http://e/r2")]
     rest, told = run.communicate(timeout=120)
     assert rest == "" and run.returncode == 0, told
+
+
+def test_a_socket_that_closes_in_the_middle_of_a_line(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        source = f"http://e/s=tcp://127.0.0.1:{server.getsockname()[1]}"
+        run = start(tmp_path, "--stream", source, "--assign-time", "sequence", "--dead-letter", "dead.jsonl")
+        peer, _ = server.accept()
+        peer.sendall((value(1) + value(2) + '<http://e/a> <http://e/v> "3"^^<http://www.w3').encode())
+        peer.close()
+        rest, told = run.communicate(timeout=120)
+    assert [(row["start"], row["end"]) for row in map(json.loads, rest.splitlines())] == [(1, 2)]
+    assert run.returncode == 0 and "1 line or event could not be used" in told
+    assert '<http://e/a> <http://e/v> \\"3\\"' in (tmp_path / "dead.jsonl").read_text()

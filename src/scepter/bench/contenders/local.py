@@ -8,14 +8,18 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from scepter.bench.contenders import Outcome, Work
-from scepter.bench.model import LOAD, SCAN, Point
+from scepter.bench.model import AUTOMATON, GPM, LOAD, SCAN, Point
 from scepter.io.sources import open_source
+from scepter.physical.nodes import nodes
 from scepter.rdf.batch import EventBatch
 from scepter.rdf.source import EventSource
+from scepter.runtime.engine import LocalEngine
 from scepter.runtime.local import Progress, run_local
 from scepter.runtime.options import RunOptions
 from scepter.runtime.queries import parse
 
+COSTS: Final = "costs"
+"""The option of a point whose runs tell what their operators cost; counting takes some time itself."""
 _LOOKS: Final = 16
 """How often the engine counts its state in a run: counting takes time."""
 
@@ -55,6 +59,7 @@ class Timed:
 def run(point: Point) -> Outcome:
     """From text to matches. State is looked at now and then; bytes of texts are none of its rows."""
     state = looks = 0
+    engines: list[LocalEngine] = []
     load: float | None = None
 
     def look(progress: Progress) -> None:
@@ -77,9 +82,19 @@ def run(point: Point) -> Outcome:
         ontology=None if point.ontology is None else [point.ontology],
         options=RunOptions.of(policy=_text(point, "policy"), time_unit=_text(point, "time_unit") or "ms"),
         progress=look,
+        counting=engines.append if point.options.get(COSTS) else None,
     )
     found = sum(1 for _ in matches)
-    return Outcome(found, state, {LOAD: load or 0.0, SCAN: spent()})
+    return Outcome(found, state, {LOAD: load or 0.0, SCAN: spent(), **(_costs(engines[0]) if engines else {})})
+
+
+def _costs(engine: LocalEngine) -> dict[str, float]:
+    """What leaves cost, which match events one by one, and what the operators above them do."""
+    found = {GPM: 0.0, AUTOMATON: 0.0}
+    for unit, work in zip(engine.plan.units, engine.work, strict=True):
+        for node, metrics in zip(nodes(unit.root), work, strict=True):
+            found[AUTOMATON if node.inputs else GPM] += metrics.cpu / 1e9
+    return found
 
 
 def _text(point: Point, option: str) -> str | None:

@@ -32,6 +32,23 @@ def points(room: Room, strict: bool) -> Iterator[Point]:
         )
 
 
+def over_windows(room: Room, strict: bool) -> Iterator[Point]:
+    """A point per window: three clauses."""
+    ticks = Ticks.drawn(room.size(200_000, 25_000))
+    path = room.file("ticks.nq", partial(ticks.write, triples=7))
+    count = zigzags if strict else swings
+    for minutes in (1, 10, 60):
+        yield Point(
+            at=minutes,
+            query=query(60 * minutes, _conditions(3, strict), "," if strict else ";"),
+            language="spaseq",
+            streams={STREAM: path},
+            events=len(ticks.company),
+            triples=7 * len(ticks.company),
+            answers=int(count(*ticks.by_company(), 60_000 * minutes, 3)),
+        )
+
+
 def _conditions(clauses: int, strict: bool) -> list[str]:
     found = [""]
     for n in range(2, clauses + 1):

@@ -50,21 +50,25 @@ def growth(results: Results) -> float:
     return (found[-1].cpu / found[0].cpu) / (found[-1].answers / found[0].answers)
 
 
-PROPORTIONAL: Final = Goal("growth of CPU over growth of output", growth, most=1.2)
 WINDOWS: Final = (60, 600, 2_400)
+KINDS: Final = {
+    "Kleene+": partial(points, sequence="A, B+", condition="> ?p1", windows=WINDOWS, count=rises),
+    "plain": partial(points, sequence="A, B", condition="> ?p1", windows=WINDOWS, count=next_ticks),
+}
+PROPORTIONAL: Final = Goal("growth of CPU over growth of output", growth, most=1.2)
 WORKLOADS: Final = (
     Workload(
         "spaseq-kleene",
         "SPAseq, figure 20, Kleene+ over the stock market",
         "window, s",
-        partial(points, sequence="A, B+", condition="> ?p1", windows=WINDOWS, count=rises),
+        KINDS["Kleene+"],
         (PROPORTIONAL,),
     ),
     Workload(
         "spaseq-plain",
         "SPAseq, figure 20, the plain sequence beside Kleene+",
         "window, s",
-        partial(points, sequence="A, B", condition="> ?p1", windows=WINDOWS, count=next_ticks),
+        KINDS["plain"],
         (goals.flat(1.2),),
     ),
     Workload(
