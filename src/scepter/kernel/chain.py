@@ -217,8 +217,7 @@ class ChainKernel:
             only = np.full(len(runs), NOTHING, np.int64)
             only[todo] = instants_after(moment.groups, moment.instants, runs.group[todo], runs.time[todo])
             active = todo[only[todo] != NOTHING]
-            # an instant behind the window is too late to be the next event: there the time of a run is over
-            done |= (only[todo] != NOTHING) & (only[todo] <= limit[todo])
+            done |= (only[todo] != NOTHING) & _inside(runs.replace(limit=limit), todo, only[todo], moment)
         got_runs, got_rows = stage.search(selection, runs, keys, active, table, after, limit, only, self._decide)
         if selection is Selection.NEXT and len(got_runs):
             taken = np.zeros(len(runs), np.bool_)
@@ -257,7 +256,7 @@ class ChainKernel:
         at_second[todo[(passed == NOTHING) | blocked]] = NOTHING
         seen_second = todo[at_second[todo] != NOTHING]
         second_runs, second_rows = self._at(stage, runs, keys, seen_second, table, at_second)
-        done = blocked | (at_second[todo] != NOTHING)
+        done = blocked | ((at_second[todo] != NOTHING) & _inside(runs, todo, at_second[todo], moment))
         return _Found(
             todo, done, np.concatenate([first_runs[~own], second_runs]), np.concatenate([first_rows[~own], second_rows]), passed
         )
@@ -421,6 +420,14 @@ def _own_events(runs: Int64, table: Solutions, rows: Int64, refused_runs: Int64,
     refused = set(zip(refused_runs.tolist(), refused_events.tolist(), strict=True))
     events = table.events[rows].tolist()
     return np.array([any((r, e) in refused for e in es) for r, es in zip(runs.tolist(), events, strict=True)], np.bool_)
+
+
+def _inside(runs: Runs, todo: Int64, at: Int64, moment: Moment) -> NDArray[np.bool_]:
+    """Whether instants are in the windows of runs; one behind it is no next event: the time of the run is over."""
+    inside = at <= runs.limit[todo]
+    if moment.seen is not None:
+        inside &= rank_of(moment.seen, runs.group[todo], at, "right") <= runs.rank_limit[todo]
+    return inside
 
 
 def _merged(runs: Runs) -> Runs:

@@ -113,18 +113,23 @@ class Answers(Stateless):
 
     def __init__(self, node: time_nodes.Answers) -> None:
         self.schema: Schema = node.schema
-        self._columns = node.input.schema.columns(node.variables)
-        self._once = node.once
+        given = node.input.schema
+        self._told = None if node.once is None else given.columns(node.once)
+        self._columns = (given if node.once is None else Schema(node.once)).columns(node.variables)
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
         """What static triples give alone is no match."""
         (rows,) = inputs
         timed = rows.start <= rows.end
-        shown = (rows if bool(timed.all()) else rows.take(timed)).columns(self._columns)
-        if not self._once:
-            return shown
-        nowhere = np.full(len(shown), NO_LINEAGE)  # occurrences are told for policies, and not shown
-        return each_once(Rows(*(getattr(shown, name) for name in COLUMNS[:-1]), nowhere))  # type: ignore[call-arg]
+        rows = rows if bool(timed.all()) else rows.take(timed)
+        if self._told is not None:
+            rows = each_once(_without_lineage(rows.columns(self._told)))
+        return rows.columns(self._columns)
+
+
+def _without_lineage(rows: Rows) -> Rows:
+    """Occurrences are told for policies, and not shown."""
+    return Rows(*(getattr(rows, name) for name in COLUMNS[:-1]), np.full(len(rows), NO_LINEAGE))  # type: ignore[call-arg]
 
 
 class Timeless:

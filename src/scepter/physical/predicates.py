@@ -23,7 +23,7 @@ from scepter.algebra.classes import (
 )  # fmt: skip
 from scepter.algebra.continuous import ContinuousQuery, LastTriples, PeriodicQuery
 from scepter.algebra.events import EventQuery, Rest, patterns
-from scepter.algebra.expressions import Constant
+from scepter.algebra.expressions import Call, Constant
 from scepter.algebra.patterns import Graph, Link, NegatedPropertySet, PathPattern, Pattern, TriplePattern, ZeroOrMore, ZeroOrOne
 from scepter.algebra.query import Query, Scan, Unit
 from scepter.algebra.timed import TimedProgram
@@ -94,6 +94,10 @@ def _named(nodes: Iterable[Algebra]) -> Predicates:
                 return None
             case Link(iri):
                 found.add(iri)
+            case Call("TIMESTAMP", (_, Constant(IRI() as iri), _)):
+                found.add(iri)
+            case Call("TIMESTAMP"):
+                return None
     return frozenset(found)
 
 

@@ -259,8 +259,8 @@ class Answers(Unary):
     """The rows that have a time, with the variables that are shown; static triples alone are no answer."""
 
     variables: tuple[str, ...]
-    once: bool = False
-    """Whether each is shown once, however many derivations a policy tells apart."""
+    once: tuple[str, ...] | None = None
+    """The variables of which each mapping and interval is one answer, however many derivations a policy tells apart."""
 
     @cached_property
     def schema(self) -> Schema:

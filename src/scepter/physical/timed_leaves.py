@@ -58,6 +58,8 @@ class Leaves:
     known: dict[ScanKey, Node] = field(default_factory=dict)
     """Equal triple patterns over the same streams are one scan."""
     _numbers: Iterator[int] = field(default_factory=count)
+    invented: set[str] = field(default_factory=set)
+    """Variables that are none of the query's."""
 
     @property
     def tracked(self) -> bool:
@@ -71,7 +73,16 @@ class Leaves:
 
     def name(self, what: str) -> str:
         """A variable that nobody sees."""
-        return f"_:{what}{next(self._numbers)}"
+        name = f"_:{what}{next(self._numbers)}"
+        self.invented.add(name)
+        return name
+
+    def hidden(self, name: str, mark: str) -> str:
+        """A variable as it is called where a projection has left it out."""
+        found = f"{mark}.{name}"
+        if name in self.invented:
+            self.invented.add(found)
+        return found
 
     def bgp(self, triples: Sequence[TriplePattern], longest: int | None) -> Node:
         """A join of scans, always one that hangs together with those before it."""

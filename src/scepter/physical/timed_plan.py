@@ -132,9 +132,12 @@ def _answers(part: TimedQuery | Rule, planner: _Planner) -> Node:
     root = planner.node(part.pattern, None, alone=True)
     if not planner.always:
         root = AnsweredOnce(root, planner.instants)
+    shown = root.schema.variables
     if isinstance(part, TimedQuery) and isinstance(part.result, Select):
-        return Answers(root, tuple(variable.name for variable, _ in part.result.columns), once=planner.tracked)
-    return Answers(root, root.schema.variables, once=planner.tracked)
+        shown = tuple(variable.name for variable, _ in part.result.columns)
+    if not planner.tracked:
+        return Answers(root, shown)
+    return Answers(root, shown, once=tuple(name for name in root.schema.variables if name not in planner.invented))
 
 
 @dataclass(slots=True)
@@ -407,5 +410,5 @@ class _Planner(Leaves):
 
     def _project(self, source: Node, visible: set[str]) -> Node:
         mark = self.name("hidden")
-        names = tuple(name if name in visible else f"{mark}.{name}" for name in source.schema.variables)
+        names = tuple(name if name in visible else self.hidden(name, mark) for name in source.schema.variables)
         return source if names == source.schema.variables else Rename(source, names)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from scepter.algebra.expressions import Constant
+from scepter.algebra.expressions import Call, Constant, Expression
 from scepter.algebra.patterns import Graph, PathPattern, Pattern, TriplePattern
 from scepter.algebra.walk import find, find_outside
 from scepter.ontology.schema import Schema
@@ -25,6 +25,14 @@ class Interest:
     classes: frozenset[Term] | None
 
 
+def _parts(triple: TriplePattern) -> tuple[Expression, ...]:
+    return triple.subject, triple.predicate, triple.object
+
+
+def _constant(node: Expression) -> Term | None:
+    return node.term if isinstance(node, Constant) else None
+
+
 class Relevance:
     """Whether any pattern can match a triple, by its constants."""
 
@@ -33,10 +41,10 @@ class Relevance:
     def __init__(self, pattern: Pattern) -> None:
         self._by_predicate: dict[Term, list[tuple[Term | None, Term | None]]] = {}
         self._any = next(find_outside(pattern, PathPattern, (Graph,)), None) is not None
-        for triple in triple_patterns(pattern):
-            subject, object = (n.term if isinstance(n, Constant) else None for n in (triple.subject, triple.object))
-            if isinstance(triple.predicate, Constant):
-                self._by_predicate.setdefault(triple.predicate.term, []).append((subject, object))
+        asked = [call.arguments for call in find(pattern, Call) if call.function == "TIMESTAMP"]
+        for subject, predicate, object in [*map(_parts, triple_patterns(pattern)), *asked]:
+            if isinstance(predicate, Constant):
+                self._by_predicate.setdefault(predicate.term, []).append((_constant(subject), _constant(object)))
             else:
                 self._any = True
 
