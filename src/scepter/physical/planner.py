@@ -42,8 +42,9 @@ from scepter.physical.timed_leaves import TimedFacts
 from scepter.physical.timed_patterns import decides_late, is_ordered
 from scepter.physical.timed_plan import plan_program
 from scepter.physical.unit_nodes import Refused, sequence
+from scepter.physical.window_contents import Content, VersionsOf, WindowOn
 from scepter.physical.window_nodes import Output, Step, When
-from scepter.physical.window_plan import Content, Reporting, VersionsOf, WindowFacts, WindowOn, plan_periodic, plan_windowed
+from scepter.physical.window_plan import Reporting, WindowFacts, plan_periodic, plan_windowed
 from scepter.rdf.terms import IRI
 from scepter.timeline import MICROSECONDS, Duration, TimeKind
 
