@@ -141,7 +141,8 @@ class _Planner:
         if guard.conditions:
             found = found.by(FilterNode(found.node, guard.conditions))
         if guard.residual is not None:
-            labels = tuple(label for label in guard.labels if named(label) in found.node.schema.variables)
+            known = found.node.schema.variables
+            labels = tuple(sorted((label for label in guard.labels if named(label) in known), key=lambda label: label.value))
             plain = nodes.Bare(found.node, (ASSERTIONS, *map(named, labels)))
             found = found.by(plain).once()
             found = found.by(nodes.Guard(found.node, labels, guard.residual, is_lasting(guard.residual)))
