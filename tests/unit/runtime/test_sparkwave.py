@@ -123,6 +123,12 @@ def test_a_range_shorter_than_the_step_leaves_gaps() -> None:
     assert rows(found + run.close()) == [(10, 10, {"v": "2"})]
 
 
+def test_the_timestamp_of_a_triple_that_no_triple_pattern_names() -> None:
+    run = engine("SELECT ?a ?t FROM STREAM :s [RANGE 5 STEP 5] WHERE { ?a :q ?b BIND (timestamp(?a, :p, 1) AS ?t) }")
+    found = run.push_all([event(":x :q 2 .", 1), event(":x :p 1 .", 2), event(":y :q 1 .", 4)]) + run.close()
+    assert rows(found) == [(5, 5, {"a": ":x", "t": "2"}), (5, 5, {"a": ":y"})]
+
+
 # ---- streams, static data, schema
 
 
