@@ -70,7 +70,7 @@ class _Run:
 
     # ---- rules 1 and 2
 
-    def instants(self, given: Iterable[int] | None) -> list[int]:
+    def instants(self, given: Iterable[int] | None, passed: int) -> list[int]:
         if given is not None:
             return sorted(set(given))
         mine = {window.stream.value for window in self.query.windows if not isinstance(window.extent, Version)}
@@ -80,7 +80,7 @@ class _Run:
         step = min(_step(w.extent) for w in self.query.windows if isinstance(w.extent, TimeWindow))
         found: list[int] = []
         t = times[0]
-        while not found or found[-1] < times[-1]:
+        while not found or found[-1] < times[-1] or t <= passed:
             if t % step == 0:
                 found.append(t)
             t += 1
@@ -215,12 +215,14 @@ def evaluate(
     policy: str = "unrestricted",
     evaluate_at: Iterable[int] | None = None,
     background: Mapping[str, frozenset[Triple]] | None = None,
+    passed: int = 0,
 ) -> list[Output]:
-    """All that the query puts out, over the whole of some streams whose times count time units."""
+    """All that the query puts out, over the whole of some streams whose times count time units. Windows close with the last
+    event of the streams, or go on to do so while time is known to have `passed`."""
     run = _Run(query, events, Policy(policy), background or {}, set())
     before: Counter[tuple[Mu, tuple[int, int] | None]] = Counter()
     found: list[Output] = []
-    for t in run.instants(evaluate_at):
+    for t in run.instants(evaluate_at, passed):
         answer = run.answer(t)
         match query.output:
             case RelationToStream.ISTREAM:

@@ -59,7 +59,7 @@ class Pipeline:
         self._number = number
         self._setup = setup
         self._around = around
-        self._at_once = at_once and not isinstance(result, Ask)
+        self._at_once = at_once
         self._measured = setup.measured
         self._ranked = ranked
         """Whether the query orders the matches of an instant itself."""
@@ -222,7 +222,8 @@ class Pipeline:
         waiting, size = self._saved
         self._waiting = list(waiting)
         self._around.lineage.truncate(size)
-        self._answered = self._answered_before
+        # what an open instant has told of an ASK is not told again when it is done anew
+        self._answered = self._answered_before or (self._at_once and self._answered)
         for operator in self._operators:
             if operator is not None:
                 operator.undo()

@@ -110,10 +110,10 @@ class Star:
             order = np.flatnonzero(self._conditions.passing(asked, self._texts, self._surroundings))
             matches, made = matches[order], (made[0][order], made[1][order], made[2][order], made[3][order])
         when = self._memories.rows.when
-        timed = matches >= 0
-        start = np.where(timed, when[matches, START], FOR_EVER).min(axis=1)
-        end = np.where(timed, when[matches, END], -FOR_EVER).max(axis=1)
-        expires = np.where(timed, when[matches, EXPIRES], FOR_EVER).min(axis=1)
+        timed, at = matches >= 0, np.maximum(matches, 0)  # the others are static
+        start = np.where(timed, when[at, START], FOR_EVER).min(axis=1)
+        end = np.where(timed, when[at, END], -FOR_EVER).max(axis=1)
+        expires = np.where(timed, when[at, EXPIRES], FOR_EVER).min(axis=1)
         since, until = lasting(len(matches))
         until[...] = np.minimum(expires, FOR_EVER - 1) + 1
         return Rows(*made, start, end, since, until, self._lineages(matches)).by_end()
@@ -154,7 +154,7 @@ class Star:
     def _lineages(self, matches: Int64) -> Int64:
         """What each match is made of: its occurrences, each once, in order of end."""
         rows = np.sort(matches, axis=1)
-        nodes = np.where(rows >= 0, self._memories.rows.lineage[rows], NO_LINEAGE)
+        nodes = np.where(rows >= 0, self._memories.rows.lineage[np.maximum(rows, 0)], NO_LINEAGE)  # the others are static
         nodes[:, 1:][rows[:, 1:] == rows[:, :-1]] = NO_LINEAGE
         found: Int64 = nodes[:, 0].copy()
         for column in range(1, nodes.shape[1]):
