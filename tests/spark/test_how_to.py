@@ -39,6 +39,8 @@ def test_the_pages_about_sources_and_sinks(spark: SparkSession, tmp_path: Path, 
         page("spark-to-a-webhook", names | {"webhook": f"http://127.0.0.1:{server.server_port}/"})
         server.shutdown()
     assert [(body["sensor"], body["celsius"]) for body in Heard.bodies] == [("http://example/f1", "-12")]
+    # Derby writes a log where the JVM was started, unless it is told otherwise before it is loaded
+    spark.sparkContext._jvm.java.lang.System.setProperty("derby.stream.error.file", str(tmp_path / "derby.log"))  # type: ignore[union-attr]
     page("spark-to-a-database", names | {"database": "jdbc:derby:memory:alerts;create=true"})
     page("spark-to-kafka", names)  # with a broker: tests/kafka
     [value] = [row.value for row in _history(spark, names).collect()]
