@@ -43,7 +43,7 @@ def batch_of(rows: list[tuple[Term | None, Term | None]], times: list[tuple[int,
                 refs[i, j] = texts.append([str(term)])[0]
     view, refs, _ = texts.table_view(ids, refs, np.empty(0, np.int64))
     starts, ends = [s for s, _ in times], [e for _, e in times]
-    return MatchBatch(0, kind, starts, ends, ("x", "start"), ids, refs, view, None, (), None, False, lambda row: {})
+    return MatchBatch(0, kind, starts, ends, ("x", "start"), ids, refs, view, None, False, lambda row: {})
 
 
 @given(_ROWS, st.data(), st.sampled_from(TimeKind), st.sampled_from(["jsonl", "csv", "trig"]))

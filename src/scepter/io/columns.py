@@ -51,7 +51,7 @@ def in_columns(matches: Sequence[Match]) -> TypeGuard[MatchRows]:
     if not isinstance(matches, MatchRows) or not isinstance(matches.batch, MatchBatch):
         return False
     batch = matches.batch
-    return batch.computed is None and not batch.constructs and not batch.asks
+    return not batch.constructs and not batch.asks
 
 
 def laid_out(matches: MatchRows) -> Iterator[tuple[MatchBatch, NDArray[np.int64]]]:

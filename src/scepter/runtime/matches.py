@@ -32,9 +32,6 @@ class MatchBatch:
     ids: NDArray[np.uint64]
     refs: NDArray[np.int64]
     texts: TextsView
-    computed: list[dict[str, Term]] | None
-    """Values of expressions, and for those of CONSTRUCT … nothing: its graphs are made from the columns."""
-    order: tuple[str, ...]
     construct: Construct | None
     asks: bool
     selected: Callable[[int], dict[str, list[object]]]
@@ -59,16 +56,12 @@ class MatchBatch:
     def bindings(self, row: int) -> dict[str, Term]:
         """A row's terms."""
         ids, refs = self.ids[row].tolist(), self.refs[row].tolist()
-        found = {name: self.texts.term(refs[i], ids[i]) for i, name in enumerate(self.names) if ids[i]}
-        if self.computed is None:
-            return found
-        every = {**found, **self.computed[row]}
-        return {name: every[name] for name in self.order if name in every}
+        return {name: self.texts.term(refs[i], ids[i]) for i, name in enumerate(self.names) if ids[i]}
 
     @property
     def in_columns(self) -> bool:
         """Whether its rows are their columns and nothing else, with a term in each."""
-        return self.computed is None and self.construct is None and not self.asks and bool(self.ids.all())
+        return self.construct is None and not self.asks and bool(self.ids.all())
 
     def text_ranks(self, rows: NDArray[np.int64], column: int) -> NDArray[np.int64]:
         """Per row: numbers that stand in the order of a column's texts. Each term is decoded once."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from scepter.algebra.query import Ask, Construct, Result, Select
+from scepter.algebra.query import Ask, Construct, Result
 from scepter.kernel.build import Surroundings, leaf_groups, operator_of
 from scepter.kernel.container import Arrays
 from scepter.kernel.intake import Intake
@@ -346,8 +346,6 @@ class Pipeline:
             ids=rows.ids,
             refs=refs,
             texts=view,
-            computed=None,
-            order=tuple(v.name for v, _ in result.columns) if isinstance(result, Select) else (),
             construct=result if isinstance(result, Construct) else None,
             asks=isinstance(result, Ask),
             selected=self._events(branch, ends, view, events),

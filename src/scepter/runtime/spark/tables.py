@@ -109,7 +109,7 @@ def _in_columns(batch: MatchBatch, schema: pa.Schema) -> bool:
     """Whether a row is its times and the terms in its columns, so that no match need be made."""
     own = {QUERY, "start", "end", *map(column_of, batch.names)}
     others = (field for field in schema if field.name not in own)
-    return batch.computed is None and not batch.constructs and not batch.asks and all(f.type == _ARROW_TERM for f in others)
+    return not batch.constructs and not batch.asks and all(f.type == _ARROW_TERM for f in others)
 
 
 def _columns(batch: MatchBatch, rows: NDArray[np.int64], schema: pa.Schema) -> pa.RecordBatch:
