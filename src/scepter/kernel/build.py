@@ -20,6 +20,7 @@ from scepter.kernel.events.build import Occurring, event_operator, recognising
 from scepter.kernel.exists import operators as exists
 from scepter.kernel.exists.live import LiveConditions, LiveGraph
 from scepter.kernel.exists.operators import AskedConditions, Remembered
+from scepter.kernel.forked import Forked
 from scepter.kernel.gap_join.join import GapJoined
 from scepter.kernel.graph_scan import GraphScans
 from scepter.kernel.instants import InstantLeaves
@@ -54,6 +55,7 @@ from scepter.physical.event_nodes import Contradictions, ItemGraphs, Recognise
 from scepter.physical.instant_nodes import Asked, EventScan, Ordered, Paired, RowExtend, Sliced, TimeGroup, Tracked
 from scepter.physical.instant_nodes import Remembered as Remembered_
 from scepter.physical.nodes import Node, TripleScan
+from scepter.physical.sharing import Together
 from scepter.physical.stages import Received
 from scepter.physical.star_nodes import OccurrenceScan
 from scepter.physical.time_nodes import (
@@ -300,6 +302,8 @@ def operator_of(node: Node, around: Surroundings) -> Operator:
             return _asking(node, around)
         case Derive() | Picked() | DerivedPath():
             return _deriving(node, around)
+        case Together():
+            return Forked(node)
         case _:
             found = window_operator(node, around)
             if found is None:

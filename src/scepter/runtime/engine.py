@@ -37,6 +37,7 @@ from scepter.runtime.notices import Notices
 from scepter.runtime.options import RunOptions
 from scepter.runtime.planning import facts_of, planned
 from scepter.runtime.registry import TaskSetup, grounds_of, task_of
+from scepter.runtime.shared_units import shared_tasks
 from scepter.runtime.tasks import Task
 from scepter.timeline import TimeKind
 
@@ -209,11 +210,20 @@ class LocalEngine:
                 flattened = schema.flattened()
                 assert flattened is not None  # or the planner had refused it
                 self._entailing, known = EntailedEvents(flattened, self._key), entailed_background(known, schema)
+            together = self._together(replace(setup, measured=self._measured))
             self._tasks = [
-                self._task(unit, replace(setup, grounds=grounds, background=known if unit.entailed else self._background))
+                together.get(unit.number)
+                or self._task(unit, replace(setup, grounds=grounds, background=known if unit.entailed else self._background))
                 for unit, grounds in zip(self._plan.units, self._grounds, strict=True)
             ]
         return self._tasks
+
+    def _together(self, setup: TaskSetup) -> dict[int, Task]:
+        """The tasks of units that share operators, by their numbers."""
+        found: dict[int, Task] = {}
+        for numbers in self._plan.shared:
+            found |= shared_tasks([self._plan.units[number] for number in numbers], setup)
+        return found
 
     def _task(self, unit: UnitPlan, setup: TaskSetup) -> Task:
         made = task_of(unit, replace(setup, measured=self._measured))
