@@ -31,7 +31,7 @@ from scepter.rdf.hashing import TermKey
 from scepter.rdf.nquads import ReadState
 from scepter.rdf.source import DeadLetterTaker
 from scepter.rdf.terms import IRI, Triple
-from scepter.runtime.matches import Match, sorted_matches
+from scepter.runtime.matches import Match, MatchRows, mixed, sorted_matches
 from scepter.runtime.measured import measured, metrics_of
 from scepter.runtime.notices import Notices
 from scepter.runtime.options import RunOptions
@@ -280,4 +280,7 @@ class LocalEngine:
 def _together(answers: Iterable[Sequence[Match]]) -> Sequence[Match]:
     """The matches of all queries, in order."""
     given = [matches for matches in answers if matches]
+    parts = [matches for matches in given if isinstance(matches, MatchRows)]
+    if 1 < len(parts) == len(given) == len({part.batch.query for part in parts}):
+        return mixed(parts)
     return sorted_matches(given[0] if len(given) == 1 else chain.from_iterable(given))
