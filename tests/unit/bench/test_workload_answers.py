@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -10,13 +11,29 @@ from pathlib import Path
 import pytest
 
 from scepter.bench.contenders import contender
+from scepter.bench.contenders.local import BYTES
 from scepter.bench.contenders.push import LATE, MEDIAN
 from scepter.bench.model import LOAD, SCAN, Point, Room
 from scepter.bench.shapes.offers import Offers, write_producers
 from scepter.bench.shapes.parcels import PATTERNS, Items
 from scepter.bench.shapes.rooms import Observations
 from scepter.bench.shapes.stocks import Ticks
-from scepter.bench.workloads import epsparql, lift, obep_rooms, push, rsepql_policies, scan, sparkwave, spaseq_kleene, use_cases
+from scepter.bench.workloads import (
+    epsparql,
+    epsparql_forms,
+    epsparql_rules,
+    lift,
+    obep_rooms,
+    output,
+    push,
+    rsepql_forms,
+    rsepql_policies,
+    scan,
+    sensors,
+    sparkwave,
+    spaseq_kleene,
+    use_cases,
+)
 from scepter.bench.workloads.spaseq_clauses import points as clauses
 from scepter.bench.workloads.spaseq_strict import HEAD_AND_SHOULDERS, V_SHAPE
 from scepter.bench.workloads.spaseq_strict import points as strict
@@ -98,6 +115,38 @@ def test_stock_sequences(room: Room) -> None:
 def test_ep_sparql(room: Room) -> None:
     for points in (epsparql.sequences, epsparql.counted):
         agree(next(points(room)))
+
+
+@pytest.mark.parametrize("points", [epsparql_forms.forms, epsparql_forms.many, epsparql_rules.closures])
+def test_forms_of_ep_sparql(room: Room, points: Callable[[Room], Iterator[Point]]) -> None:
+    for point in points(room):
+        agree(point)
+
+
+def test_forms_of_rsep_ql(room: Room) -> None:
+    for point in rsepql_forms.points(room):
+        agree(point, least=0 if point.at == "ASK" else 1)
+
+
+def test_composites_of_obep(room: Room) -> None:
+    for point in obep_rooms.composites(room):
+        agree(point)
+
+
+def test_rows_that_are_written(room: Room) -> None:
+    for point in chain(output.v_shape(room), output.against_sql(room)):
+        agree(point)
+        assert contender("written")(point).extra[BYTES] > 50 * point.answers
+
+
+def test_windows_over_sensors(room: Room) -> None:
+    for point in chain(sensors.averages(room), sensors.joins(room, sizes=(10_000, 100_000))):
+        agree(point)
+
+
+def test_push_in_every_language(room: Room) -> None:
+    for point in push.languages(room):
+        agree(point)
 
 
 def test_what_the_engine_tells(room: Room) -> None:
