@@ -83,7 +83,8 @@ def _shared(unit: UnitPlan, plan: PhysicalPlan) -> Iterator[str]:
     for numbers in plan.shared:
         if unit.number in numbers:
             others = [str(number + 1) for number in numbers if number != unit.number]
-            yield f"shared: equal operators run once for this query and {'query' if len(others) == 1 else 'queries'} {', '.join(others)}"
+            which = f"{'query' if len(others) == 1 else 'queries'} {', '.join(others)}"
+            yield f"shared: equal operators run once for this query and {which}"
 
 
 def _time(plan: PhysicalPlan) -> str:

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from scepter.algebra.query import Result
 from scepter.algebra.timed import TimedProgram
 from scepter.kernel.build import Surroundings
-from scepter.kernel.forked import Forked
-from scepter.kernel.intake import Intake
+from scepter.kernel.row.forked import Forked
 from scepter.kernel.rows import Rows
+from scepter.kernel.scan.intake import Intake
 from scepter.physical.metrics import Metrics
 from scepter.physical.nodes import nodes
 from scepter.physical.plan import UnitPlan
