@@ -112,11 +112,11 @@ class SparkOptions:
 def check_engine(engine: str, asked: SparkOptions, max_advance: str | None = None) -> None:
     """Refuse what the engine cannot do."""
     one_of("--engine", engine, ENGINES)
-    if max_advance is not None and (engine == "spark" or asked.given):
+    if max_advance is not None and (engine == "spark" or asked.spark) and not asked.follow:
         raise option_error(
             "option-not-for-engine",
-            "--max-advance holds events back in this process, where input is bounded; a live watermark moves with what comes",
-            help="with --follow take --max-future, else --engine local",
+            "--max-advance looks at events in the order in which they come, which tasks that read history on Spark do not know",
+            help="take --engine local",
         )
     if engine == "local":
         for option in asked.spark:

@@ -161,7 +161,7 @@ def run(
         typer.Option(
             metavar="D",
             help="Hold back an event that alone would move time on by more than D, until a second one confirms it; a dead "
-            "letter if none does. Needs --engine local. Example: --max-advance 1h",
+            "letter if none does. On Spark with --follow only. Example: --max-advance 1h",
         ),
     ] = None,
     max_future: Annotated[
@@ -380,6 +380,7 @@ def run(
     check_outputs({"--output": target.path, "--dead-letter": dead_letter, "--report": report}, inputs)
     if engine == AUTO:
         here = diagnose or report is not None or follow or options.assign_time is not None or bool(changing)
+        here = here or options.max_advance is not None or options.work.memory is not None or options.work.runs is not None
         choice = choose_engine(asked.spark, sources.values(), stay=here)
         engine = choice.engine
         typer.echo(choice.line(), err=True)
