@@ -22,7 +22,7 @@ from scepter.algebra.expressions import (
     Previous,
     Variable,
 )
-from scepter.kernel.programs import (
+from scepter.kernel.condition.programs import (
     EITHER,
     FALSE,
     ROW,

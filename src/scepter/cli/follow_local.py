@@ -22,7 +22,7 @@ from scepter.io.live import LiveSource, open_live
 from scepter.io.results import ResultWriter
 from scepter.io.writers import open_writer
 from scepter.kafka.address import is_kafka
-from scepter.kernel.background import Background
+from scepter.kernel.static.background import Background
 from scepter.rdf.batch import DeadLetter
 from scepter.rdf.hashing import term_id
 from scepter.rdf.nquads import BATCH_BYTES

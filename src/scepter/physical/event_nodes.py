@@ -1,6 +1,6 @@
 """The nodes of events: what items are recognised as, and operators on occurrences (spec/40-obep).
 
-An occurrence is a row with an interval whose column ASSERTIONS stands for a set of triples (`kernel.events.assertions`). A name
+An occurrence is a row with an interval whose column ASSERTIONS stands for a set of triples (`kernel.events`). A name
 that a guard asks is one more such column. What a guard's blocks bind are ordinary variables, so that the sides of a relation
 are joined on them.
 

@@ -13,7 +13,7 @@ from scepter.errors import Diagnostic, QueryError, Source, option_error
 from scepter.lower import Lowered, lower
 from scepter.lower.together import called, together
 from scepter.optimizer.never import rules_that_never_fire
-from scepter.optimizer.pipeline import optimize
+from scepter.optimizer.optimizer import optimize
 from scepter.physical.explain import explain
 from scepter.physical.facts import Facts
 from scepter.physical.planner import plan

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from scepter.kernel.star.rows import END, EXPIRES
+from scepter.kernel.star.occurrence_rows import END, EXPIRES
 
 NOBODY = -1
 _ZERO = np.uint64(0)

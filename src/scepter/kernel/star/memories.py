@@ -6,9 +6,9 @@ import numpy as np
 
 from scepter.kernel.rows import Int64, Mask
 from scepter.kernel.star.deltas import NOBODY, count_feeds, join_rows, rebuild, remove_rows
-from scepter.kernel.star.joins import JoinPlan
+from scepter.kernel.star.join_plan import JoinPlan
+from scepter.kernel.star.occurrence_rows import EXPIRES, Occurring
 from scepter.kernel.star.repository import StaticIndexes, StaticTriples
-from scepter.kernel.star.rows import EXPIRES, Occurring
 from scepter.timeline import MIN_INSTANT
 
 _LEAST = 1 << 12

@@ -19,8 +19,8 @@ from pyspark.sql.streaming.stateful_processor import ListState, StatefulProcesso
 
 from scepter.algebra.query import Ask
 from scepter.errors import DataError
-from scepter.kernel.container import pack, unpack
-from scepter.kernel.shipping import furthest
+from scepter.kernel.state.container import pack, unpack
+from scepter.kernel.state.shipping import furthest
 from scepter.runtime.matches import Match
 from scepter.runtime.spark.advance import known_after, known_before, written
 from scepter.runtime.spark.jobs import Job, Work, new_work

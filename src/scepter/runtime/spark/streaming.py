@@ -15,7 +15,7 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from scepter.kernel.container import unpack
+from scepter.kernel.state.container import unpack
 from scepter.rdf.batch import DeadLetter
 from scepter.rdf.terms import IRI
 from scepter.runtime.notices import TIMES, sent
