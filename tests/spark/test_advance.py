@@ -1,4 +1,4 @@
-"""`--max-advance` of a followed run on Spark: one event in the far future moves nothing, also when the driver dies meanwhile."""
+"""`--max-advance` of a followed run on Spark: one event in the far future moves nothing, also where the driver dies."""
 
 from __future__ import annotations
 
