@@ -9,6 +9,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import TextIO
 
@@ -25,12 +26,13 @@ from scepter.io.results import ResultWriter
 from scepter.io.writers import open_writer
 from scepter.rdf.batch import DeadLetter
 from scepter.runtime.matches import Match
-from scepter.runtime.notices import Notices, received
+from scepter.runtime.notices import LIMIT, Notices, received
 from scepter.runtime.queries import check_endless
 from scepter.runtime.spark.advance import Record, read
 from scepter.runtime.spark.answers import kind_of
 from scepter.runtime.spark.follow import Standing, follow
 from scepter.runtime.spark.letters import drained
+from scepter.runtime.work import PerInstant
 from scepter.timeline import TimeKind, format_instant, parse_datetime
 
 
@@ -136,8 +138,11 @@ def run_following(job: Job, format: str, target: Target, dead_letter: Path | Non
         out = _followed_output(job, format, target, dead_letter, events)
         found = live_table(job, letters, stop, say, kept.claim)
         notices, times = Notices(), Record(job.checkpoint) if job.options.max_advance is not None else None
+        over: list[str] = []
+        within = PerInstant(job.options.work, over.append)
 
         def take(batch: int, matches: Sequence[Match]) -> None:
+            given = within(matches)
             with drained(letters) as unused:
                 told: list[str] = []
                 mine = received(unused, notices, told.append)
@@ -145,7 +150,7 @@ def run_following(job: Job, format: str, target: Target, dead_letter: Path | Non
                     mine = iter(list(mine))
                     if told:
                         times.take(batch, read(told[-1]))
-                out.take(batch, matches, mine)
+                out.take(batch, given, chain(mine, (DeadLetter(LIMIT, None, over.pop(0)) for _ in range(len(over)))))
 
         if found is not None:
             follow(

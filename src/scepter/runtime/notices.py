@@ -12,6 +12,8 @@ from scepter.rdf.source import DeadLetterTaker
 _log = logging.getLogger("scepter")
 
 _NOTICE: Final = "notice"
+LIMIT: Final = "limit"
+"""Stands where a letter has its source, and tells what a limit of the run has made it forget."""
 TIMES: Final = "times"
 """Stands where a letter has its source, and tells how far time is."""
 SCHEMA_IGNORED: Final = "a stream carries schema statements, which are ignored: the schema of a run is fixed"

@@ -115,6 +115,8 @@ class Bucket:
         yield from self._rows(whole.step(blobs, watermark))
         while whole.notices:
             yield _found(letters=pack({}, {"notice": whole.notices.pop(0)}))
+        while whole.let_go:
+            yield _found(letters=pack({}, {"limit": whole.let_go.pop(0)[0]}))
         self._sleep()
         self._handle.registerTimer(max(whole.reached + 1, watermark, 0) // self._scale + 1)  # as soon as time moves on
 
@@ -173,11 +175,23 @@ class Bucket:
                     self._sleep()
                     return
         self._sleep()
+        if self._job.options.work.runs is not None:
+            yield from self._shed(work, self._job.options.work.runs)
         if work.idle:
             self._state.clear()
         else:
             self._state.update((work.dump(self._marks[work.share.number]),))
             self._wake(work.next_due(watermark), watermark)
+
+    def _shed(self, work: Work, most: int) -> Iterator[pd.DataFrame]:
+        """Let go of keys that keep too much; where they cannot be told apart, the bucket begins anew."""
+        query, gone = work.share.units[0] + 1, work.pipeline.shed(most)
+        told = [f"query {query}: {each} are more than {most} (--max-runs), and let go" for each in gone or ()]
+        if gone is None:
+            work.begin_anew()
+            told = [f"query {query}: a bucket keeps more than {most} rows of state (--max-runs); it begins anew"]
+        for text in told:
+            yield _found(letters=pack({}, {"limit": text}))
 
     def _sleep(self) -> None:
         for timer in list(self._handle.listTimers()):

@@ -18,7 +18,7 @@ from pyspark.sql import functions as F
 from scepter.kernel.state.container import unpack
 from scepter.rdf.batch import DeadLetter
 from scepter.rdf.terms import IRI
-from scepter.runtime.notices import TIMES, sent
+from scepter.runtime.notices import LIMIT, TIMES, sent
 from scepter.runtime.queries import Query, check_endless
 from scepter.runtime.spark.batch import PACKED, Reading, Report, pack_frame
 from scepter.runtime.spark.bucket import FOUND, patience, ticks_per_millisecond
@@ -104,6 +104,10 @@ def _report(streams: tuple[IRI, ...], report: Report, letters: bytes) -> None:
     arrays, meta = unpack(letters)
     if "notice" in meta:
         sent(report).tell(meta["notice"])
+        return
+    if "limit" in meta:
+        sent(report).tell(meta["limit"])
+        report(DeadLetter(LIMIT, None, meta["limit"]))
         return
     if "times" in meta:
         report(DeadLetter(TIMES, None, meta["times"]))
