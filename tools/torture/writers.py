@@ -61,8 +61,9 @@ def given(language: str, seed: int, format: str) -> Given:
         options = RunOptions.of(max_delay=4)
         found = list(run_local(query, {STREAM: open_source(path)}, options=options, dead_letter=letters.append))
     draw = random.Random(f"writers {seed}")
-    cuts = [sorted(draw.randrange(len(each) + 1) for _ in range(_BATCHES - 1)) for each in (found, letters)]
-    of_matches, of_letters = ([0, *places, len(each)] for places, each in zip(cuts, (found, letters), strict=True))
+    of_matches, of_letters = (
+        [0, *sorted(draw.randrange(size + 1) for _ in range(_BATCHES - 1)), size] for size in (len(found), len(letters))
+    )
     prefixes = dict(query.lowered.prefixes)
     shown = shape(query, options)
     return Given(
