@@ -93,7 +93,8 @@ def _stages(unit: UnitPlan, notation: Notation) -> Iterator[str]:
     if isinstance(found, Stages):
         read = "; ".join(readable(node.line(notation)) for node in found.below)
         yield f"where events are read: {read}"
-        yield f"in buckets of {listed(found.variables)}: all above"
+        buckets = f"in one bucket, since {found.why}" if found.why else f"in buckets of {listed(found.variables)}"
+        yield f"{buckets}: all above"
 
 
 def _predicates(unit: UnitPlan, notation: Notation) -> str:

@@ -15,7 +15,7 @@ from scepter.physical.facts import Facts
 from scepter.physical.horizon import horizon
 from scepter.physical.plan import UnitPlan
 from scepter.physical.sequence_plan import Chain, NegationPlan, QueryPlan
-from scepter.physical.stages import Stages, Undivided, stages
+from scepter.physical.stages import Stages, stages
 from scepter.physical.unit_nodes import Sequence
 
 
@@ -76,11 +76,11 @@ def unit_partitioning(unit: UnitPlan, facts: Facts) -> Partitioning:
         why = "what the ontology entails is found with all events at hand"
     else:
         found = stages(unit.root)
-        if isinstance(found, Stages) and not unit.ranked:
+        if isinstance(found, Stages) and not found.why and not unit.ranked:
             listed = ", ".join(f"?{name}" for name in found.variables)
             why = f"all rows of an answer agree in {listed}"
             return Partitioning(PartitionKind.KEY, why, variables=found.variables, merges=found.merges)
-        why = found.why if isinstance(found, Undivided) else "it orders its rows itself"
+        why = found.why or "it orders its rows itself"
     assert facts.kind is not None
     back = horizon(Program((unit.unit,)), facts.kind, facts.time_unit, facts.policy) if sliceable(unit) else None
     if back is not None:

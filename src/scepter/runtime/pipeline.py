@@ -23,9 +23,9 @@ from scepter.kernel.operator import Operator, Until
 from scepter.kernel.rows import COLUMNS, Int64, Rows, concat, cut, empty
 from scepter.kernel.sparql.dataset import Graph
 from scepter.kernel.texts import TextsView
+from scepter.physical.cutting import Received
 from scepter.physical.metrics import Metrics
 from scepter.physical.nodes import Node, nodes
-from scepter.physical.stages import Received
 from scepter.physical.unit_nodes import Sequence as SequenceNode
 from scepter.physical.window_nodes import Report
 from scepter.rdf.terms import IRI, Triple, parse_term

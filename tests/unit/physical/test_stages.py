@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from scepter.physical.cutting import Received
 from scepter.physical.facts import Facts
 from scepter.physical.nodes import nodes
 from scepter.physical.partitioning import PartitionKind, unit_partitioning
 from scepter.physical.plan import UnitPlan
 from scepter.physical.planner import plan
-from scepter.physical.stages import Received, Stages, Undivided, stages
+from scepter.physical.stages import Stages, Undivided, stages
 from scepter.runtime.queries import parse
 from scepter.timeline import TimeKind
 

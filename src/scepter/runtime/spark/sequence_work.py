@@ -18,9 +18,9 @@ from scepter.kernel.sequence import MatchedSequence
 from scepter.kernel.shipping import Slices, buckets_by_key, buckets_by_window, furthest, split, unpack_solved
 from scepter.kernel.texts import Texts
 from scepter.kernel.windows import Bounds, resolve
+from scepter.physical.cutting import Received
 from scepter.physical.partitioning import PartitionKind, partitioning
 from scepter.physical.sequence_plan import QueryPlan
-from scepter.physical.stages import Received
 from scepter.physical.unit_nodes import Sequence
 from scepter.rdf.batch import EventBatch
 from scepter.runtime.matches import Match
