@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from scepter.physical.cutting import cut
 from scepter.physical.keys import Found, is_hidden, spelt
 from scepter.physical.nodes import Node
+from scepter.physical.plan import UnitPlan
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,15 @@ class Undivided:
     """Why a plan is not cut at all, as the beginning of a sentence: it runs where all events are at hand."""
 
     why: str
+
+
+def unit_stages(unit: UnitPlan) -> Stages | Undivided:
+    """A unit that is no sequence in stages, or why its events have to be where it is."""
+    if unit.entailed:
+        return Undivided("its events come with all that they entail")
+    if unit.ranked:
+        return Undivided("it orders its rows itself")
+    return stages(unit.root)
 
 
 def stages(root: Node) -> Stages | Undivided:

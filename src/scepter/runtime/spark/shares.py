@@ -18,7 +18,7 @@ from scepter.kernel.rows import Int64
 from scepter.physical.horizon import horizon
 from scepter.physical.partitioning import sliceable
 from scepter.physical.plan import PhysicalPlan, UnitPlan
-from scepter.physical.stages import Stages, stages
+from scepter.physical.stages import Stages, unit_stages
 from scepter.physical.unit_nodes import Sequence as SequenceNode
 from scepter.rdf.terms import IRI
 
@@ -113,14 +113,12 @@ def _fed(plan: PhysicalPlan, streams: Sequence[IRI]) -> tuple[int, ...]:
 
 def _divided(plan: PhysicalPlan, number: int, buckets: int, *, live: bool) -> Share | None:
     unit = plan.units[number]
-    if unit.entailed:  # its events come with all that they entail, which the engine sees to
-        return None
-    if isinstance(unit.root, SequenceNode):
+    if isinstance(unit.root, SequenceNode) and not unit.entailed:
         if unit.root.flattened is not None:
             return None
         return Share(0, (number,), Form.SOLUTIONS, buckets)
-    found = stages(unit.root)
-    if not isinstance(found, Stages) or unit.ranked:
+    found = unit_stages(unit)
+    if not isinstance(found, Stages):
         return None
     merges = found.merges or _asks(unit)
     if found.why or (live and merges):  # over history slices of time are more than one bucket, where they can be cut
