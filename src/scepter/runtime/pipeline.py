@@ -21,14 +21,14 @@ from scepter.kernel.intake import Intake
 from scepter.kernel.lineage import Lineage
 from scepter.kernel.operator import Operator, Until
 from scepter.kernel.rows import COLUMNS, Int64, Rows, concat, cut, empty
-from scepter.kernel.sparql.dataset import Graph
+from scepter.kernel.shipping import read_graphs, written_graphs
 from scepter.kernel.texts import TextsView
 from scepter.physical.cutting import Received
 from scepter.physical.metrics import Metrics
 from scepter.physical.nodes import Node, nodes
 from scepter.physical.unit_nodes import Sequence as SequenceNode
 from scepter.physical.window_nodes import Report
-from scepter.rdf.terms import IRI, Triple, parse_term
+from scepter.rdf.terms import IRI
 from scepter.runtime.matches import Match, MatchBatch, MatchRows, RankedMatch
 from scepter.runtime.notices import SCHEMA_IGNORED
 from scepter.timeline import MAX_INSTANT, MIN_INSTANT
@@ -264,15 +264,13 @@ class Pipeline:
         for place, operator in enumerate(self._operators):
             if operator is not None:
                 arrays |= {f"operator.{place}.{name}": array for name, array in operator.dump().items()}
-        graphs = {str(n): [[str(t) for t in triple] for triple in graph] for n, graph in self._around.graphs.items()}
-        return arrays, {"answered": self._answered, "graphs": graphs}
+        return arrays, {"answered": self._answered, "graphs": written_graphs(self._around.graphs)}
 
     def load(self, arrays: Arrays, meta: Mapping[str, Any]) -> None:
         """Take over what `dump` gave, its refs those of here."""
         self._around.lineage.load(arrays)
         self._answered = bool(meta["answered"])
-        for number, triples in dict(meta.get("graphs", {})).items():
-            self._around.graphs[int(number)] = Graph(Triple(*(parse_term(t) for t in triple)) for triple in triples)
+        self._around.graphs.update(read_graphs(meta.get("graphs", {})))
         for leaf in range(len(self._waiting)):
             rows = Rows(*(arrays[f"waiting.{leaf}.{name}"] for name in COLUMNS))
             self._waiting[leaf] = (rows,) if len(rows) else ()
