@@ -22,7 +22,7 @@ from scepter.io.live import LiveSource, open_live
 from scepter.io.results import ResultWriter
 from scepter.io.writers import open_writer
 from scepter.kafka.address import is_kafka
-from scepter.kernel.background import Background
+from scepter.kernel.static.background import Background
 from scepter.rdf.batch import DeadLetter
 from scepter.rdf.hashing import term_id
 from scepter.rdf.nquads import BATCH_BYTES
@@ -59,7 +59,7 @@ class _Letters:
 
 def run_following_here(job: Job, format: str, target: Target, dead_letter: Path | None, events: bool) -> None:
     """Follow the sources of a job in this process until they end or it is told to stop, and write the matches."""
-    check_endless(job.query)
+    check_endless(job.query, instants=job.options.evaluate_at is not None)
     if format == "table" and target.path is not None:
         raise option_error(
             "option-not-for-format",

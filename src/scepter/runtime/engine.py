@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from scepter.algebra.query import Program
 from scepter.algebra.windows import version_streams
 from scepter.errors import Diagnostic, Source
-from scepter.kernel.background import Background
-from scepter.kernel.closure import entailed_background
-from scepter.kernel.entailed_batch import EntailedEvents
-from scepter.kernel.intake import Intake
+from scepter.kernel.entailment.closure import entailed_background
+from scepter.kernel.entailment.entailed_batch import EntailedEvents
+from scepter.kernel.scan.intake import Intake
+from scepter.kernel.static.background import Background
 from scepter.kernel.texts import Texts
 from scepter.lower.result import Word
 from scepter.ontology.schema import Schema

@@ -11,9 +11,9 @@ from scepter.algebra.events import EventQuery
 from scepter.algebra.query import Construct
 from scepter.errors import Diagnostic, QueryError
 from scepter.kernel.build import Surroundings
-from scepter.kernel.events.assertions import AssertionSets, numbers_of
-from scepter.kernel.events.build import Occurring
-from scepter.kernel.events.operators import Returned, event_of
+from scepter.kernel.events.assertion_sets import AssertionSets, numbers_of
+from scepter.kernel.events.build_events import Occurring
+from scepter.kernel.events.event_operators import Returned, event_of
 from scepter.kernel.events.parts import Part, Parts
 from scepter.kernel.lineage import Lineage
 from scepter.kernel.rows import Int64, Rows

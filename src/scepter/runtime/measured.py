@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from scepter.kernel.intake import Intake
+from scepter.kernel.scan.intake import Intake
 from scepter.physical.metrics import Metrics
 from scepter.physical.nodes import nodes
 from scepter.physical.plan import UnitPlan

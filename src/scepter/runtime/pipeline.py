@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 
 from scepter.algebra.query import Ask, Construct, Result
 from scepter.kernel.build import Surroundings, leaf_groups, operator_of
-from scepter.kernel.container import Arrays
-from scepter.kernel.intake import Intake
 from scepter.kernel.lineage import Lineage
 from scepter.kernel.operator import Operator, Until
 from scepter.kernel.rows import COLUMNS, Int64, Rows, concat, cut, empty
-from scepter.kernel.shipping import read_graphs, written_graphs
+from scepter.kernel.scan.intake import Intake
+from scepter.kernel.state.container import Arrays
+from scepter.kernel.state.shipping import read_graphs, written_graphs
 from scepter.kernel.texts import TextsView
 from scepter.physical.cutting import Received
 from scepter.physical.metrics import Metrics

@@ -11,7 +11,7 @@ from scepter.algebra.events import EventQuery
 from scepter.algebra.query import Query, Result, Unit
 from scepter.algebra.timed import TimedProgram
 from scepter.algebra.windows import WindowedQuery
-from scepter.kernel.background import Background
+from scepter.kernel.static.background import Background
 from scepter.kernel.texts import Texts
 from scepter.physical.plan import UnitPlan
 from scepter.physical.unit_nodes import Refused

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from scepter.kernel.build import Surroundings, leaf_groups, operator_of
-from scepter.kernel.intake import Intake
 from scepter.kernel.operator import Operator, Until
 from scepter.kernel.rows import Int64, Mask, Rows
+from scepter.kernel.scan.intake import Intake
 from scepter.physical.nodes import Node, TripleScan, nodes
 from scepter.physical.star_nodes import OccurrenceScan
 from scepter.physical.unit_nodes import GraphScan

@@ -14,7 +14,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from scepter.kernel.intake import Intake
+from scepter.kernel.scan.intake import Intake
 from scepter.kernel.texts import Texts
 from scepter.rdf.terms import IRI, Triple
 from scepter.runtime.matches import Match

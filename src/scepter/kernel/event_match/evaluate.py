@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from scepter.kernel.event_match.table import NOBODY, bucket_of, is_over, unlink
-from scepter.kernel.event_match.tree import ANY, CHRONOLOGICAL, EXTREME, FIRST, LAST, NAIVE, RECENT, SCAN, UNRESTRICTED
+from scepter.kernel.event_match.item_table import NOBODY, bucket_of, is_over, unlink
+from scepter.kernel.event_match.match_tree import ANY, CHRONOLOGICAL, EXTREME, FIRST, LAST, NAIVE, RECENT, SCAN, UNRESTRICTED
 from scepter.timeline import MAX_INSTANT
 
 FULL = -1

@@ -15,7 +15,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from scepter.kernel.solutions import Float64, Int8, Int64
+from scepter.kernel.scan.solutions import Float64, Int8, Int64
 from scepter.rdf.batch import DOUBLE, MAX_SCALE
 from scepter.rdf.values.numeric import Number, total
 

@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from scepter.algebra.query import Ask
-from scepter.kernel.container import pack
+from scepter.kernel.state.container import pack
 from scepter.physical.partitioning import partitioning
 from scepter.physical.unit_nodes import Sequence as SequenceNode
 from scepter.rdf.batch import DeadLetter, EventBatch

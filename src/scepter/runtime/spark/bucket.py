@@ -20,8 +20,8 @@ from pyspark.sql.streaming.stateful_processor import ListState, StatefulProcesso
 
 from scepter.algebra.query import Ask
 from scepter.errors import DataError
-from scepter.kernel.container import pack, unpack
-from scepter.kernel.shipping import furthest
+from scepter.kernel.state.container import pack, unpack
+from scepter.kernel.state.shipping import furthest
 from scepter.runtime.matches import Match
 from scepter.runtime.spark.jobs import Job, Work, new_work
 from scepter.runtime.spark.shares import Share, results_of

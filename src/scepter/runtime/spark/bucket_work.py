@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from scepter.errors import DataError, Diagnostic
-from scepter.kernel.background import Background
-from scepter.kernel.container import Arrays, pack, unpack
+from scepter.kernel.state.container import Arrays, pack, unpack
+from scepter.kernel.static.background import Background
 from scepter.kernel.texts import FIXED, Texts
 from scepter.physical.plan import UnitPlan
 from scepter.rdf.terms import IRI

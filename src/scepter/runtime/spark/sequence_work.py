@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scepter.kernel.build import graph_scans
-from scepter.kernel.container import Arrays
-from scepter.kernel.graph_scan import GraphScans, Solved, Ticks, joined
-from scepter.kernel.intake import Intake
-from scepter.kernel.sequence import MatchedSequence
-from scepter.kernel.shipping import Slices, buckets_by_key, buckets_by_window, furthest, split, unpack_solved
+from scepter.kernel.scan.graph_scan import GraphScans, Solved, Ticks, joined
+from scepter.kernel.scan.intake import Intake
+from scepter.kernel.sequence.matched_sequence import MatchedSequence
+from scepter.kernel.sequence.run_windows import Bounds, resolve
+from scepter.kernel.state.container import Arrays
+from scepter.kernel.state.shipping import Slices, buckets_by_key, buckets_by_window, furthest, split, unpack_solved
 from scepter.kernel.texts import Texts
-from scepter.kernel.windows import Bounds, resolve
 from scepter.physical.cutting import Received
 from scepter.physical.partitioning import PartitionKind, partitioning
 from scepter.physical.sequence_plan import QueryPlan

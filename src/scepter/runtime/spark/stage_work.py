@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from scepter.kernel.intake import Intake
-from scepter.kernel.row_shipping import split_rows, unpack_rows
 from scepter.kernel.rows import Rows, UInt64, concat
-from scepter.kernel.search import key_of
-from scepter.kernel.shipping import furthest
+from scepter.kernel.scan.intake import Intake
+from scepter.kernel.sequence.forward_search import key_of
+from scepter.kernel.state.row_shipping import split_rows, unpack_rows
+from scepter.kernel.state.shipping import furthest
 from scepter.kernel.texts import Texts
 from scepter.physical.window_nodes import Report
 from scepter.rdf.batch import EventBatch

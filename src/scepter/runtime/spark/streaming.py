@@ -15,7 +15,7 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from scepter.kernel.container import unpack
+from scepter.kernel.state.container import unpack
 from scepter.rdf.batch import DeadLetter
 from scepter.rdf.terms import IRI
 from scepter.runtime.notices import sent
@@ -34,7 +34,7 @@ _FOUND: Final = "scepter found "
 
 def run_streaming(query: Query, spark: SparkSession, job: Job, inputs: Mapping[int, DataFrame], report: Report) -> DataFrame:
     """The matches of a job over streaming tables, as a streaming table in append mode."""
-    check_endless(query)
+    check_endless(query, instants=job.options.evaluate_at is not None)
     check_live(spark)
     reading = Reading(shared(spark, job), report)
     delay = f"{patience(job)} milliseconds"

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from scepter.algebra.query import Program
-from scepter.kernel.container import pack, unpack
-from scepter.kernel.shipping import furthest
+from scepter.kernel.state.container import pack, unpack
+from scepter.kernel.state.shipping import furthest
 from scepter.physical.horizon import horizon
 from scepter.rdf.arena import TextArena
 from scepter.rdf.batch import EventBatch, kept
