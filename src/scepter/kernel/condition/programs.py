@@ -28,6 +28,7 @@ from scepter.algebra.expressions import (
     Previous,
     Variable,
 )
+from scepter.inner import inner
 from scepter.rdf.batch import DOUBLE, INEXACT, MAX_SCALE, NOT_A_NUMBER
 from scepter.rdf.hashing import TermKey, term_id
 from scepter.rdf.numerals import exact_number
@@ -216,7 +217,7 @@ def stack() -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.float64]
     return np.empty(_STACK), np.empty(_STACK, np.int64), np.empty(_STACK), np.empty(_STACK, np.uint64)
 
 
-@njit(cache=True)
+@inner
 def compare_numbers(a, sa, ea, b, sb, eb):  # type: ignore[no-untyped-def]
     """Order of two numbers, each known up to its error: -1, 0, 1; 2 for "not comparable" (NaN); 3 when float64 cannot tell."""
     if math.isnan(a) or math.isnan(b):
@@ -239,7 +240,7 @@ def compare_numbers(a, sa, ea, b, sb, eb):  # type: ignore[no-untyped-def]
     return 3
 
 
-@njit(cache=True)
+@inner
 def run_program(code, lo, hi, constants, scales, const_ids, run_ids, run_number, run_scale,  # type: ignore[no-untyped-def]
                 row_ids, row_number, row_scale, val, sca, err, ids):  # fmt: skip
     """Run one conjunct; its result is on the bottom of the stack (`val[0]`, `sca[0]`). Everything is a pointer: to the code, to
@@ -295,7 +296,7 @@ def run_program(code, lo, hi, constants, scales, const_ids, run_ids, run_number,
             ids[top] = 0
 
 
-@njit(cache=True)
+@inner
 def _settle_leaf(top, val, sca, err):  # type: ignore[no-untyped-def]
     if sca[top] == NOT_A_NUMBER or sca[top] == INEXACT:
         sca[top] = _OPEN
@@ -303,7 +304,7 @@ def _settle_leaf(top, val, sca, err):  # type: ignore[no-untyped-def]
     err[top] = 0.0 if sca[top] == 0 or sca[top] == DOUBLE else abs(val[top]) * _UNIT
 
 
-@njit(cache=True)
+@inner
 def _arithmetic(op, top, val, sca, err, ids):  # type: ignore[no-untyped-def]
     sa, sb = sca[top], sca[top + 1]
     a, b, ea, eb = val[top], val[top + 1], err[top], err[top + 1]
@@ -342,7 +343,7 @@ def _arithmetic(op, top, val, sca, err, ids):  # type: ignore[no-untyped-def]
     err[top] = 0.0 if sca[top] == DOUBLE else error + abs(val[top]) * _UNIT
 
 
-@njit(cache=True)
+@inner
 def _comparison(op, top, val, sca, err, ids):  # type: ignore[no-untyped-def]
     sa, sb = sca[top], sca[top + 1]
     if sa == _FAILED or sb == _FAILED:
@@ -373,7 +374,7 @@ def _comparison(op, top, val, sca, err, ids):  # type: ignore[no-untyped-def]
     ids[top] = 0
 
 
-@njit(cache=True)
+@inner
 def _logic(op, top, val, sca):  # type: ignore[no-untyped-def]
     short = 0.0 if op == _AND else 1.0
     a_known, b_known = sca[top] == _BOOLEAN, sca[top + 1] == _BOOLEAN

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from scepter.inner import inner
 from scepter.kernel.rows import Int64, UInt64
 from scepter.kernel.time_join.sweep import Chains, Side, entry_of, link, longer
 from scepter.timeline import MAX_INSTANT, MIN_INSTANT
@@ -61,7 +62,7 @@ class Ahead(NamedTuple):
     soonest: Int64
 
 
-@njit(cache=True)
+@inner
 def link_left(lefts, row, keep):  # type: ignore[no-untyped-def]
     """Enter a row; false where it ended before one with the same mapping and start that came earlier."""
     known = lefts.firsts.sizes[0]
@@ -75,7 +76,7 @@ def link_left(lefts, row, keep):  # type: ignore[no-untyped-def]
     return first <= lefts.side.end[row]
 
 
-@njit(cache=True)
+@inner
 def _top(betweens, row):  # type: ignore[no-untyped-def]
     older = betweens.side.chains.following[row]
     start = betweens.side.start[row]
@@ -145,7 +146,7 @@ def look_back(kinds, rows, lefts, betweens, rights, bound):  # type: ignore[no-u
     return out[:count]
 
 
-@njit(cache=True)
+@inner
 def _behind(starts, low, high, time):  # type: ignore[no-untyped-def]
     """The first place in a sorted stretch whose start lies behind a time."""
     while low < high:

@@ -13,6 +13,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from scepter.inner import inner
 from scepter.kernel.condition.programs import (
     _BOOLEAN,
     _FAILED,
@@ -77,7 +78,7 @@ def stretch_ends(keys):  # type: ignore[no-untyped-def]
     return ends
 
 
-@njit(cache=True)
+@inner
 def _first_after(keys, times, key, time, lo, hi):  # type: ignore[no-untyped-def]
     """The first row, from `lo` on and before `hi`, of the key's stretch with a time beyond the given one."""
     while lo < hi:
@@ -89,7 +90,7 @@ def _first_after(keys, times, key, time, lo, hi):  # type: ignore[no-untyped-def
     return lo
 
 
-@njit(cache=True)
+@inner
 def _next_within(position, stop, bounds, lower, upper, values, rows, least, most, blocks):  # type: ignore[no-untyped-def]
     """The first row from `position` on whose values all lie within their bounds, or `stop`; blocks that cannot hold one are
     passed over. A value that is no number lies within every bound: the filter itself judges it. All are pointers: `values` has

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from scepter.inner import inner
 from scepter.kernel.star.occurrence_rows import END, EXPIRES
 
 NOBODY = -1
@@ -123,7 +124,7 @@ def _next(candidate: Any, link: Any, bits: Any, key: Any, now: Any, longest: Any
     return NOBODY
 
 
-@njit(cache=True)
+@inner
 def _join(
     row: Any, pivot: Any, last: Any, longest: Any, streamed: Any, ids: Any, when: Any, feeds: Any,
     variables: Any, steps: Any, at_once: Any, index_first: Any, index_bits: Any, links: Any, heads: Any, nexts: Any,
