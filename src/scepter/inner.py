@@ -3,7 +3,7 @@
 Numba makes a library of each function it compiles: it optimises it with everything it calls, makes machine code and a wrapper
 that Python can call, and keeps it on disk. A function four calls deep is optimised four times so, and of all that only the
 outermost is ever used. `inner` stops behind LLVM's text: nothing is optimised, assembled, wrapped or kept, until the kernel
-that Python calls is; that takes a third off the time to compile (docs/benchmarks/start-up.md, decision 0105).
+that Python calls is; that halves the time to compile (docs/benchmarks/start-up.md, decision 0105).
 
 Called from Python, an inner function is a TypeError. Interpreted (`compiled.INTERPRETED`) it is the function itself.
 """
@@ -30,8 +30,8 @@ def inner(function: Callable[P, R]) -> Callable[P, R]:
 
 
 class CompiledCodeCallsThis:
-    """What Python would call. Numba wants a built-in function that no other function has: a method of `object`, bound to an
-    object of its own, is one, and refuses arguments."""
+    """What Python would call. Numba wants a built-in function that no other function has, and calls it with a tuple of the
+    arguments unchecked: `__format__`, bound to an object of its own, refuses every tuple."""
 
 
 class _Unfinished(JITCodeLibrary):
@@ -56,7 +56,7 @@ class _Linkable(LoweringPass):
 
     def run_pass(self, state: Any) -> bool:
         lowered = state.cr
-        entry = CompiledCodeCallsThis().__sizeof__
+        entry = CompiledCodeCallsThis().__format__
         state.targetctx.insert_user_function(entry, lowered.fndesc, [state.library])
         state.reload_init.extend(state.library._reload_init)
         state["cr"] = _LowerResult(lowered.fndesc, lowered.call_helper, cfunc=entry, env=lowered.env)

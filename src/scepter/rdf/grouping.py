@@ -245,7 +245,7 @@ def _scan_events(
             elif terms[G] == terms[G_END]:
                 which = time_of(found, time_ids, state[TIMES])
                 if which < 0 and not state[INSIDE]:
-                    _error(OUTSIDE, state[LINE], at, errors, state)
+                    _error(np.int64(OUTSIDE), state[LINE], at, errors, state)
                 else:
                     _enter(buffer, terms[S], terms[S_END], terms[SLOW] & SLOW_S, at, scratch, state,
                            ids, places, number, scale, events, errors)  # fmt: skip
@@ -273,7 +273,7 @@ def _scan_events(
                 if fault == 0 and (not prune or wanted(table, table_size, found)):
                     emit(buffer, terms, found, scratch, key, known_ids, state, ids, places, number, scale)
                 if fault == 0 and terms[G_QUOTE]:
-                    _event(instant, instant, -1, state[STREAM], state, ids, places, number, scale, events)
+                    _event(instant, instant, np.int64(-1), state[STREAM], state, ids, places, number, scale, events)
         elif buffer[terms[NEXT]] == HASH and buffer[terms[NEXT] + 1] == MESSAGE_END:
             _close(state, ids, places, number, scale, events, errors)
             state[MESSAGES] = 0

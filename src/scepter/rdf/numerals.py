@@ -108,7 +108,7 @@ def _rest_is(buffer: Any, at: Any, length: Any, row: Any) -> Any:
     return True
 
 
-@njit(cache=True, nogil=True)
+@inner
 def number_of(buffer: Any, at: Any, end: Any, code: Any) -> Any:
     """(value, scale) of the lexical form `buffer[at:end]` of a datatype; scale UNDECIDED leaves it to `exact_number`."""
     if code >= INTEGER:
@@ -230,7 +230,7 @@ def _double(buffer: Any, at: Any, end: Any) -> Any:
     return -number if negative else number, DOUBLE
 
 
-@njit(cache=True, nogil=True)
+@inner
 def instant_of(buffer: Any, at: Any, end: Any, code: Any) -> Any:
     """(1 for a dateTime, 2 for an integer, 0 for no time, -1 beyond 64 bits; the instant) of a time literal."""
     if code >= INTEGER:
@@ -287,7 +287,8 @@ def _date_time(buffer: Any, at: Any, end: Any, zoned: Any) -> Any:
     year = century * 100 + years
     if century < 0 or years < 0 or year < 1 or not 1 <= month <= 12 or day < 1:
         return none
-    next_month = _days(year + 1, 1, 1) if month == 12 else _days(year, month + 1, 1)
+    one = np.int64(1)  # a literal would compile `_days` again
+    next_month = _days(year + one, one, one) if month == 12 else _days(year, month + one, one)
     if _days(year, month, day) >= next_month or not (0 <= hour <= 24 and 0 <= minute <= 59 and 0 <= second <= 59):
         return none
     i, micros = _fraction(buffer, at + 19, end)

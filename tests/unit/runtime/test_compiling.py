@@ -26,7 +26,7 @@ def test_a_person_at_a_prompt_is_told_once(monkeypatch: pytest.MonkeyPatch, caps
     monkeypatch.setattr(sys, "ps1", ">>> ", raising=False)
     compile_two()
     assert capsys.readouterr().err.splitlines() == [
-        "scepter compiles its kernels, once for this installation: up to half a minute"
+        "scepter compiles its kernels, once for this installation: some 20 seconds"
     ]
 
 

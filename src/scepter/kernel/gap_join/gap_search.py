@@ -16,6 +16,7 @@ from numba import njit
 from scepter.inner import inner
 from scepter.kernel.rows import Int64, UInt64
 from scepter.kernel.time_join.sweep import Chains, Side, entry_of, link, longer
+from scepter.rdf.lengthening import lengthened_table
 from scepter.timeline import MAX_INSTANT, MIN_INSTANT
 
 LEFT, BETWEEN, RIGHT = 0, 1, 2
@@ -137,9 +138,7 @@ def look_back(kinds, rows, lefts, betweens, rights, bound):  # type: ignore[no-u
         while row >= 0 and left.end[row] >= floor and not longer(left.end[row], end, bound):
             if left.end[row] < start and lefts.first_end[row] >= floor and not longer(left.start[row], end, bound):
                 if count == len(out):
-                    grown = np.empty((2 * len(out), 2), np.int64)
-                    grown[:count] = out
-                    out = grown
+                    out = lengthened_table(out, count, 2 * count)
                 out[count, 0], out[count, 1] = row, at
                 count += 1
             row = left.chains.following[row]
@@ -182,9 +181,7 @@ def look_ahead(first, last, lefts, gap_keys, ahead, rights, bound):  # type: ign
             at = ahead.rows[place]
             if rights.last[at] <= ceiling and not longer(start, rights.end[at], bound):
                 if count == len(out):
-                    grown = np.empty((2 * len(out), 2), np.int64)
-                    grown[:count] = out
-                    out = grown
+                    out = lengthened_table(out, count, 2 * count)
                 out[count, 0], out[count, 1] = row, at
                 count += 1
             place += 1

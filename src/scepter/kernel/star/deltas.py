@@ -17,6 +17,7 @@ from numba import njit
 
 from scepter.inner import inner
 from scepter.kernel.star.occurrence_rows import END, EXPIRES
+from scepter.rdf.lengthening import lengthened_table
 
 NOBODY = -1
 _ZERO = np.uint64(0)
@@ -238,4 +239,4 @@ def join_rows(
         )  # fmt: skip
         if row == last:
             return out[:found].copy()
-        out = np.concatenate((out, np.empty_like(out)))
+        out = lengthened_table(out, found, 2 * len(out))

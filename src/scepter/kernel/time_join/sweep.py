@@ -20,6 +20,7 @@ from numba import njit
 
 from scepter.inner import inner
 from scepter.kernel.rows import Int64, UInt64
+from scepter.rdf.lengthening import lengthened_table
 from scepter.timeline import MAX_INSTANT, MIN_INSTANT
 
 ANY, BEFORE, AFTER, MEETS, METBY, OVERLAPS, OVERLAPPEDBY, STARTS, STARTEDBY = range(9)
@@ -243,9 +244,7 @@ def sweep(order, left, right, rules):  # type: ignore[no-untyped-def]
                     break
                 found = np.empty((2 * len(found), 2), np.int64)
             if count + added > len(out):
-                grown = np.empty((2 * (count + added), 2), np.int64)
-                grown[:count] = out[:count]
-                out = grown
+                out = lengthened_table(out, count, 2 * (count + added))
             for i in range(added):
                 out[count, 0] = found[i, 0] if of_left else found[i, 1]
                 out[count, 1] = found[i, 1] if of_left else found[i, 0]
