@@ -45,14 +45,14 @@ class _Unfinished(JITCodeLibrary):
         self._finalized = True
 
 
-@register_pass(mutates_CFG=True, analysis_only=False)
+@register_pass(mutates_CFG=True, analysis_only=False)  # type: ignore[no-untyped-call]
 class _Linkable(LoweringPass):
     """Makes what was lowered known to callers, which numba does where it makes machine code."""
 
     _name = "scepter_linkable"
 
     def __init__(self) -> None:
-        super().__init__()  # type: ignore[safe-super]
+        super().__init__()  # type: ignore[no-untyped-call]
 
     def run_pass(self, state: Any) -> bool:
         lowered = state.cr
@@ -69,8 +69,8 @@ class _Inner(CompilerBase):
     def define_pipelines(self) -> list[Any]:
         state = self.state
         state.flags.no_compile = state.flags.no_cpython_wrapper = state.flags.no_cfunc_wrapper = True
-        state.library = _Unfinished(state.targetctx.codegen(), state.func_id.func_qualname)
-        passes = DefaultPassBuilder.define_nopython_pipeline(state)
+        state.library = _Unfinished(state.targetctx.codegen(), state.func_id.func_qualname)  # type: ignore[no-untyped-call]
+        passes = DefaultPassBuilder.define_nopython_pipeline(state)  # type: ignore[no-untyped-call]
         passes.add_pass_after(_Linkable, NativeLowering)
         passes.finalize()
         return [passes]

@@ -58,7 +58,7 @@ def test_nothing_is_made_of_an_inner_function_but_text(monkeypatch: pytest.Monke
 
     def noted(library: Any) -> None:
         optimised.append(library.name)
-        whole(library)
+        whole(library)  # type: ignore[no-untyped-call]
 
     monkeypatch.setattr(codegen.CPUCodeLibrary, "_optimize_final_module", noted)
 

@@ -108,7 +108,7 @@ class TopicOutput(FollowedOutput):
 def check_follow(job: Job, format: str, output: Path | None = None) -> None:
     """Refuse what a run that goes on cannot do, before Spark is started."""
     check_followed(job.sources)
-    check_endless(job.query)
+    check_endless(job.query, instants=job.options.evaluate_at is not None)
     if format == "trig" and job.checkpoint is not None:
         raise option_error(
             "option-not-for-format",

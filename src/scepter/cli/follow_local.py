@@ -59,7 +59,7 @@ class _Letters:
 
 def run_following_here(job: Job, format: str, target: Target, dead_letter: Path | None, events: bool) -> None:
     """Follow the sources of a job in this process until they end or it is told to stop, and write the matches."""
-    check_endless(job.query)
+    check_endless(job.query, instants=job.options.evaluate_at is not None)
     if format == "table" and target.path is not None:
         raise option_error(
             "option-not-for-format",

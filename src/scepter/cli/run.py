@@ -150,7 +150,7 @@ def run(
         str | None,
         typer.Option(
             metavar="T,T,…",
-            help="RSEP-QL: the evaluation instants; default: whenever an event arrives. Example: --evaluate-at 8,10",
+            help="RSEP-QL, OBEP: the evaluation instants; default: whenever an event arrives. Example: --evaluate-at 8,10",
         ),
     ] = None,
     max_delay: Annotated[

@@ -385,6 +385,8 @@ class NQuadsReader:
             end = scanner.line_end(buffer, at)
             text = buffer[at : min(end, at + SHOWN + 1)].tobytes()
             found = letter(self._source, line if self._numbered else None, code, text)
+            if end >= self._whole and code in _SYNTAX and not text.rstrip().endswith(b"."):
+                found = replace(found, reason=f"{found.reason}; the input ends in the middle of this line")
             if code == faults.BAD_TIME and _TOO_LARGE in text:
                 found = replace(found, reason=f"an event of more than {self._limits.event} bytes (limit event)", text="")
             self._dead_letter(found)

@@ -58,6 +58,8 @@ def event_operator(node: Node, around: Surroundings) -> Operator | None:
             return operators.OnceLate(node)
         case nodes.Within():
             return operators.Within(node)
+        case nodes.Before():
+            return operators.Before(node)
         case nodes.FirstOnes():
             return operators.FirstOnes(node)
         case nodes.LastOnes():

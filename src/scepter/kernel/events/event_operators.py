@@ -252,12 +252,30 @@ class OnceLate(_Keeping):
             self._swept = len(self._rows)
 
 
+class Before(Stateless):
+    """Keeps what ends before an instant."""
+
+    def __init__(self, node: nodes.Before) -> None:
+        self.schema: Schema = node.schema
+        self._instant = node.instant
+
+    def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
+        """The rows kept."""
+        (rows,) = inputs
+        return rows.take(rows.end < self._instant) if len(rows) and rows.end.max() >= self._instant else rows
+
+
+def _is_over(at: int | None, until: Until) -> bool:
+    """Whether nothing can come any more that counts: the input has ended, or all before the evaluation instant is known."""
+    return until.last or (at is not None and until.closed >= at - 1)
+
+
 class FirstOnes(_Keeping):
     """Those with no other one wholly before: they start no later than the first one ends."""
 
     def __init__(self, node: nodes.FirstOnes) -> None:
         super().__init__(node.schema)
-        self._lag = node.lag
+        self._lag, self._at = node.lag, node.at
         self._least = self._saved_least = MAX_INSTANT
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
@@ -266,7 +284,7 @@ class FirstOnes(_Keeping):
         self._least = min(self._least, int(rows.end.min(initial=MAX_INSTANT)))
         waiting = concat([self._rows, rows], rows.width)
         waiting = waiting.take(waiting.start <= self._least)
-        certain = np.full(len(waiting), until.last)
+        certain = np.full(len(waiting), _is_over(self._at, until))
         if self._lag is not None:
             certain |= waiting.start - 1 <= until.time - self._lag
         self._rows = waiting.take(~certain)
@@ -293,10 +311,13 @@ class FirstOnes(_Keeping):
 
 
 class LastOnes(_Keeping):
-    """Those with no other one wholly after: certain at the end of the input (rule 8)."""
+    """Those with no other one wholly after: certain at the end of the input (rule 8), or at an instant of evaluation.
+
+    What was given at the instant is not kept: nothing that counts comes after it, so it is given once."""
 
     def __init__(self, node: nodes.LastOnes) -> None:
         super().__init__(node.schema)
+        self._at = node.at
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
         """Nothing before the end; then those that end no sooner than the last one starts."""
@@ -304,7 +325,10 @@ class LastOnes(_Keeping):
         if len(rows):
             every = concat([self._rows, rows], rows.width)
             self._rows = every.take(every.end >= every.start.max())
-        return self._rows.by_end() if until.last else empty(rows.width)
+        if not _is_over(self._at, until):
+            return empty(rows.width)
+        found, self._rows = self._rows.by_end(), empty(rows.width)
+        return found
 
 
 class Rest:
@@ -313,7 +337,7 @@ class Rest:
     def __init__(self, node: nodes.Rest, sets: AssertionSets) -> None:
         self.schema: Schema = node.schema
         self._sets = sets
-        self._lag = node.lag
+        self._lag, self._at = node.lag, node.at
         self._items, self._used = _Keeping(node.schema), _Keeping(node.schema)
         self._column = node.used.schema.column(nodes.ASSERTIONS)
 
@@ -321,10 +345,11 @@ class Rest:
         """The rests of the items at whose end no further occurrence can end."""
         items = concat([self._items._rows, inputs[0]], 1)
         used = concat([self._used._rows, inputs[1].columns((self._column,))], 1)
-        due = np.full(len(items), until.last)
+        over_now = _is_over(self._at, until)
+        due = np.full(len(items), over_now)
         if self._lag is not None:
             due |= items.end <= until.time - self._lag
-        over = np.full(len(used), until.last) if self._lag is None else used.end <= until.time - self._lag
+        over = np.full(len(used), over_now) if self._lag is None else used.end <= until.time - self._lag
         self._items._rows, self._used._rows = items.take(~due), used.take(~over)
         return self._left(items.take(due), used)
 

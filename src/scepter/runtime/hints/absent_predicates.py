@@ -30,10 +30,10 @@ def absent_predicates(
     query: Query, streams: Mapping[str, EventSource], background: Background, ontology: Iterable[Triple]
 ) -> Iterator[Diagnostic]:
     """A warning for each predicate that every match needs and that no stream of its pattern has."""
-    wanted = _wanted(query, _known(query, background, ontology))
+    wanted = _wanted(query, static_predicates(background, ontology) | _derived(query))
     if not wanted:
         return
-    seen = {iri: _predicates(source) for iri, source in streams.items()}
+    seen = {iri: predicates_of(source) for iri, source in streams.items()}
     notation = Notation(dict(query.lowered.prefixes))
     told: set[tuple[IRI, str | None]] = set()
     for constant, stream in wanted:
@@ -69,8 +69,8 @@ def _wanted(query: Query, known: frozenset[IRI]) -> list[tuple[Constant, str | N
     return found
 
 
-def _known(query: Query, background: Background, ontology: Iterable[Triple]) -> frozenset[IRI]:
-    """Predicates that need not be in a stream: of static data, of rules, and all that the schema speaks of."""
+def static_predicates(background: Background, ontology: Iterable[Triple]) -> frozenset[IRI]:
+    """Predicates that need not be in a stream: of static data, and all that the schema speaks of."""
     dataset = background.dataset
     graphs = (dataset.default, *dataset.named.values())
     terms = {predicate for graph in graphs for predicate in graph.predicates()}
@@ -78,17 +78,21 @@ def _known(query: Query, background: Background, ontology: Iterable[Triple]) -> 
     stated = (triple for graph in graphs for word in words for triple in graph.match(None, word, None))
     for triple in (*stated, *(triple for triple in ontology if _of_schema(triple.predicate))):
         terms |= {triple.subject, triple.object}
-    for unit in query.lowered.program.units:
-        if isinstance(unit, TimedProgram):
-            terms |= {t.predicate.term for rule in unit.rules for t in rule.template if isinstance(t.predicate, Constant)}
     return frozenset(term for term in terms if isinstance(term, IRI))
+
+
+def _derived(query: Query) -> frozenset[IRI]:
+    """Predicates that rules derive."""
+    rules = [rule for unit in query.lowered.program.units if isinstance(unit, TimedProgram) for rule in unit.rules]
+    named = (triple.predicate for rule in rules for triple in rule.template)
+    return frozenset(each.term for each in named if isinstance(each, Constant) and isinstance(each.term, IRI))
 
 
 def _of_schema(predicate: Term) -> bool:
     return isinstance(predicate, IRI) and predicate.value.startswith((RDFS, OWL))
 
 
-def _predicates(source: EventSource) -> tuple[set[str], bool]:
+def predicates_of(source: EventSource) -> tuple[set[str], bool]:
     """The predicates of a source's first events, and whether these are all."""
     found: set[str] = set()
     ids: set[int] = set()

@@ -53,11 +53,11 @@ def needed_patterns(unit: Unit) -> Iterator[Needed]:
                     yield Needed(None if unit.merged else scan.stream, tuple(triples), (*conditions, *filters))
         case TimedProgram():
             for query in unit.queries:
-                yield _needed(query.pattern)
+                yield needed(query.pattern)
         case ContinuousQuery() | PeriodicQuery():
-            yield _needed(unit.pattern)
+            yield needed(unit.pattern)
         case WindowedQuery():
-            yield _needed(unit.pattern)
+            yield needed(unit.pattern)
             windows = {window.name: window.stream for window in unit.windows}
             for event in unit.events:
                 for item in scans(event):
@@ -82,7 +82,8 @@ def _needed_scans(atom: Atom) -> Iterator[Scan]:
             return
 
 
-def _needed(pattern: Pattern) -> Needed:
+def needed(pattern: Pattern) -> Needed:
+    """What every solution of a pattern over any stream needs."""
     triples, conditions = _parts(pattern)
     return Needed(None, tuple(triples), tuple(conditions))
 

@@ -34,7 +34,7 @@ _FOUND: Final = "scepter found "
 
 def run_streaming(query: Query, spark: SparkSession, job: Job, inputs: Mapping[int, DataFrame], report: Report) -> DataFrame:
     """The matches of a job over streaming tables, as a streaming table in append mode."""
-    check_endless(query)
+    check_endless(query, instants=job.options.evaluate_at is not None)
     check_live(spark)
     reading = Reading(shared(spark, job), report)
     delay = f"{patience(job)} milliseconds"

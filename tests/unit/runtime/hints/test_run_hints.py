@@ -110,6 +110,32 @@ class TestPredicates:
         assert warned(text, language="ep-sparql", S=EVENTS) == []
 
 
+class TestRules:
+    RULES = """PREFIX : <http://example/>
+CONSTRUCT { ?x :sum ?n } WHERE { { ?x :sum ?v } SEQ { ?x :a ?n } }
+CONSTRUCT { ?x :seen ?n } WHERE { ?x :sum ?v . ?x :b ?n }
+SELECT ?x FROM STREAM <http://example/S> WHERE { ?x :a ?v FILTER (getDURATION() < 3) }"""
+
+    @pytest.mark.parametrize("matches", [0, 1])
+    def test_a_rule_that_only_feeds_itself_never_begins(self, matches: int) -> None:
+        told = [text.splitlines() for text in warned(self.RULES, language="ep-sparql", matches=matches, S=EVENTS)]
+        why = "this rule never fires: it needs :sum, and only rules that never fire derive it"
+        assert [lines[:2] for lines in told] == [
+            [f"warning[never-fires]: {why}", "  --> q:2:39"],
+            [f"warning[never-fires]: {why}", "  --> q:3:38"],
+        ]
+
+    def test_what_begins_is_in_the_stream_or_static(self) -> None:
+        assert warned(self.RULES, language="ep-sparql", matches=1, S="1 { :x :a 1 ; :sum 0 ; :b 1 }") == []
+        static = "@prefix : <http://example/> .\n:y :sum 0 .\n"
+        assert warned(self.RULES, language="ep-sparql", matches=1, background=static, S=EVENTS) == []
+
+    def test_nothing_has_it(self) -> None:
+        text = self.RULES.replace("{ ?x :sum ?v } SEQ ", "{ ?x :none ?v } SEQ ")
+        first, *_ = warned(text, language="ep-sparql", matches=1, S=EVENTS)
+        assert first.startswith("warning[never-fires]: this rule never fires: it needs :none, and neither the streams nor")
+
+
 class TestFilters:
     @pytest.mark.parametrize(
         ("condition", "message"),
