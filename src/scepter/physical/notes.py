@@ -30,6 +30,7 @@ def notes_of(unit: UnitPlan, plan: PhysicalPlan, notation: Notation) -> Iterator
         yield f"result: {_result(result, notation)}"
     yield from _of_unit(unit, plan, notation)
     yield f"columns: {'; '.join(f'not all of it: {reason}' for reason in unit.exact) or 'all of it'}"
+    yield from _shared(unit, plan)
     yield f"time: {_time(plan)}"
     yield f"partitioning: {_partitioning(unit, plan.facts)}"
     yield from (f"stages: {sentence}" for sentence in _stages(unit, notation))
@@ -75,6 +76,15 @@ def _of_unit(unit: UnitPlan, plan: PhysicalPlan, notation: Notation) -> Iterator
             yield from continuous_notes(query, notation)
         case PeriodicQuery() as query:
             yield from periodic_notes(query, notation)
+
+
+def _shared(unit: UnitPlan, plan: PhysicalPlan) -> Iterator[str]:
+    """The other queries that run with this one."""
+    for numbers in plan.shared:
+        if unit.number in numbers:
+            others = [str(number + 1) for number in numbers if number != unit.number]
+            which = f"{'query' if len(others) == 1 else 'queries'} {', '.join(others)}"
+            yield f"shared: equal operators run once for this query and {which}"
 
 
 def _time(plan: PhysicalPlan) -> str:

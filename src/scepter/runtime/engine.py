@@ -31,12 +31,13 @@ from scepter.rdf.hashing import TermKey
 from scepter.rdf.nquads import ReadState
 from scepter.rdf.source import DeadLetterTaker
 from scepter.rdf.terms import IRI, Triple
-from scepter.runtime.matches import Match, sorted_matches
+from scepter.runtime.matches import Match, MatchRows, mixed, sorted_matches
 from scepter.runtime.measured import measured, metrics_of
 from scepter.runtime.notices import Notices
 from scepter.runtime.options import RunOptions
 from scepter.runtime.planning import facts_of, planned
 from scepter.runtime.registry import TaskSetup, grounds_of, task_of
+from scepter.runtime.shared_units import shared_tasks
 from scepter.runtime.tasks import Task
 from scepter.timeline import TimeKind
 
@@ -209,11 +210,20 @@ class LocalEngine:
                 flattened = schema.flattened()
                 assert flattened is not None  # or the planner had refused it
                 self._entailing, known = EntailedEvents(flattened, self._key), entailed_background(known, schema)
+            together = self._together(replace(setup, measured=self._measured))
             self._tasks = [
-                self._task(unit, replace(setup, grounds=grounds, background=known if unit.entailed else self._background))
+                together.get(unit.number)
+                or self._task(unit, replace(setup, grounds=grounds, background=known if unit.entailed else self._background))
                 for unit, grounds in zip(self._plan.units, self._grounds, strict=True)
             ]
         return self._tasks
+
+    def _together(self, setup: TaskSetup) -> dict[int, Task]:
+        """The tasks of units that share operators, by their numbers."""
+        found: dict[int, Task] = {}
+        for numbers in self._plan.shared:
+            found |= shared_tasks([self._plan.units[number] for number in numbers], setup)
+        return found
 
     def _task(self, unit: UnitPlan, setup: TaskSetup) -> Task:
         made = task_of(unit, replace(setup, measured=self._measured))
@@ -270,4 +280,7 @@ class LocalEngine:
 def _together(answers: Iterable[Sequence[Match]]) -> Sequence[Match]:
     """The matches of all queries, in order."""
     given = [matches for matches in answers if matches]
+    parts = [matches for matches in given if isinstance(matches, MatchRows)]
+    if 1 < len(parts) == len(given) == len({part.batch.query for part in parts}):
+        return mixed(parts)
     return sorted_matches(given[0] if len(given) == 1 else chain.from_iterable(given))
