@@ -223,7 +223,7 @@ def run(
         str | None,
         typer.Option(
             metavar="F",
-            help="table (default on a terminal) | jsonl (default otherwise) | csv | csv-safe | trig. Example: --format csv",
+            help="table (default on a terminal) | jsonl (default) | csv | csv-safe | tsv | trig. Example: --format csv",
         ),
     ] = None,
     output: Annotated[

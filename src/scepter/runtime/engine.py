@@ -32,12 +32,13 @@ from scepter.rdf.hashing import TermKey
 from scepter.rdf.nquads import ReadState
 from scepter.rdf.source import DeadLetterTaker
 from scepter.rdf.terms import IRI, Triple
-from scepter.runtime.matches import Match, sorted_matches
+from scepter.runtime.matches import Match, MatchRows, mixed, sorted_matches
 from scepter.runtime.measured import measured, metrics_of
 from scepter.runtime.notices import Notices
 from scepter.runtime.options import RunOptions
 from scepter.runtime.planning import facts_of, planned
 from scepter.runtime.registry import TaskSetup, grounds_of, task_of
+from scepter.runtime.shared_units import shared_tasks
 from scepter.runtime.tasks import Task
 from scepter.runtime.work import WorkLimits, watched
 from scepter.timeline import TimeKind
@@ -192,11 +193,14 @@ class LocalEngine:
         return []
 
     def _begin_anew(self, number: int, why: str) -> None:
-        """Forget all that a unit keeps."""
+        """Forget all that a unit keeps, with those that share operators with it."""
         assert self._tasks is not None and self._shedding is not None
-        self._tasks[number] = self._task(self._plan.units[number], self._setups[number])
-        if self._open:
-            self._tasks[number].save()
+        group = next((numbers for numbers in self._plan.shared if number in numbers), None)
+        anew = {number: self._task(self._plan.units[number], self._setups[number])} if group is None else self._together(group)
+        for place, task in anew.items():
+            self._tasks[place] = task
+            if self._open:
+                task.save()
         self._shedding(f"query {number + 1}: {why}; it begins anew, without the events before", True)
 
     def _shed(self) -> None:
@@ -262,8 +266,20 @@ class LocalEngine:
                 replace(setup, grounds=grounds, background=known if unit.entailed else self._background)
                 for unit, grounds in zip(self._plan.units, self._grounds, strict=True)
             ]
-            self._tasks = [self._task(unit, mine) for unit, mine in zip(self._plan.units, self._setups, strict=True)]
+            together: dict[int, Task] = {}
+            for numbers in self._plan.shared:
+                together |= self._together(numbers)
+            self._tasks = [
+                together[number] if number in together else self._task(unit, mine)
+                for number, (unit, mine) in enumerate(zip(self._plan.units, self._setups, strict=True))
+            ]
         return self._tasks
+
+    def _together(self, numbers: Sequence[int]) -> dict[int, Task]:
+        """The tasks of units that share operators, by their places."""
+        units = [self._plan.units[number] for number in numbers]
+        made = shared_tasks(units, replace(self._setups[numbers[0]], grounds=None, measured=self._measured))
+        return {number: made[unit.number] for number, unit in zip(numbers, units, strict=True)}
 
     def _task(self, unit: UnitPlan, setup: TaskSetup) -> Task:
         made = task_of(unit, replace(setup, measured=self._measured))
@@ -324,4 +340,7 @@ class LocalEngine:
 def _together(answers: Iterable[Sequence[Match]]) -> Sequence[Match]:
     """The matches of all queries, in order."""
     given = [matches for matches in answers if matches]
+    parts = [matches for matches in given if isinstance(matches, MatchRows)]
+    if 1 < len(parts) == len(given) == len({part.batch.query for part in parts}):
+        return mixed(parts)
     return sorted_matches(given[0] if len(given) == 1 else chain.from_iterable(given))

@@ -15,6 +15,7 @@ from scepter.physical.plan import UnitPlan
 from scepter.rdf.terms import IRI
 from scepter.runtime.matches import Match
 from scepter.runtime.pipeline import Pipeline
+from scepter.runtime.shared_units import SharedTask
 from scepter.runtime.tasks import Task
 
 
@@ -99,4 +100,4 @@ def measured(task: Task, plan: UnitPlan) -> Task:
 
 def metrics_of(task: Task) -> list[Metrics]:
     """By the numbers of the plan's operators; nothing where nobody counted."""
-    return list(task.metrics) if isinstance(task, Pipeline | MeasuredTask) else []
+    return list(task.metrics) if isinstance(task, Pipeline | SharedTask | MeasuredTask) else []
