@@ -89,7 +89,7 @@ def delays(room: Room) -> Iterator[Point]:
 def together(room: Room) -> Iterator[Point]:
     """Queries that differ in the least price, so that the next finds a little less."""
     events = room.size(10_000, 1_000)
-    path = room.file("halts.nq", partial(write, events=events))
+    path = room.file("halts-together.nq", partial(write, events=events))
     found = halted(events)
     for language, pattern in PAIRS.items():
         for queries in (1, 10, 100, 1_000) if not room.quick else (1, 10):
