@@ -1,7 +1,9 @@
-"""The house itself: where tests stand, what modules are called, how long files may be."""
+"""The house itself: where tests stand, what modules are called, how long files and argument lists may be."""
 
 from __future__ import annotations
 
+import ast
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +16,8 @@ ROOMS = ("kernel", "optimizer", "physical", "runtime")
 BESIDE = {"naive": ROOT / "tests" / "naive", "tools": ROOT / "tools"}
 """Folders of tests of what does not stand in `src`."""
 MOST_LINES = 450
+MOST_ARGUMENTS = 12
+_COMPILES = re.compile(r"\b(njit|inner|_near)\b")
 
 
 def modules(*rooms: str) -> Iterator[Path]:
@@ -48,3 +52,15 @@ def test_no_two_modules_of_the_rooms_share_a_name() -> None:
 def test_no_file_is_long() -> None:
     lengths = {str(path.relative_to(SOURCE)): len(path.read_text().splitlines()) for path in modules(*ROOMS, "rdf")}
     assert not {path: length for path, length in lengths.items() if length > MOST_LINES}
+
+
+def test_compiled_functions_take_few_arguments() -> None:
+    """Many arrays that belong together are a NamedTuple, which numba takes as it is."""
+    found = {}
+    for path in modules("kernel"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.FunctionDef) and _COMPILES.search(" ".join(map(ast.unparse, node.decorator_list))):
+                count = len([*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs])
+                found[f"{path.relative_to(SOURCE)}:{node.name}"] = count
+    assert len(found) > 50, "the search for compiled functions finds none"
+    assert not {name: count for name, count in found.items() if count > MOST_ARGUMENTS}

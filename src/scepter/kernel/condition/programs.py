@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -28,10 +29,12 @@ from scepter.algebra.expressions import (
     Previous,
     Variable,
 )
+from scepter.inner import inner
 from scepter.rdf.batch import DOUBLE, INEXACT, MAX_SCALE, NOT_A_NUMBER
 from scepter.rdf.hashing import TermKey, term_id
 from scepter.rdf.numerals import exact_number
 from scepter.rdf.terms import Literal, Term
+from scepter.rdf.words import pointer
 
 FALSE, TRUE, ERROR, UNDECIDED = 0, 1, 2, 3
 
@@ -67,8 +70,7 @@ class Threshold:
     """A program of one conjunct that leaves the run's side as a number."""
 
 
-@dataclass(frozen=True, slots=True)
-class Programs:
+class Programs(NamedTuple):
     """Conjuncts, one after the other: `code[offsets[i]:offsets[i + 1]]` is the i-th, as rows (operation, two arguments)."""
 
     code: NDArray[np.int64]
@@ -76,9 +78,6 @@ class Programs:
     constants: NDArray[np.float64]
     scales: NDArray[np.int64]
     ids: NDArray[np.uint64]
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
 
 
 def number_of(term: Term) -> tuple[float, int]:
@@ -211,12 +210,52 @@ def _is_of_run(expression: Expression, locate: Callable[[str, bool], Place | Non
             return False
 
 
-def stack() -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.float64], NDArray[np.uint64]]:
-    """The stack of a program: values, scales, errors, ids. A kernel that points at it has it from outside, where it stays."""
-    return np.empty(_STACK), np.empty(_STACK, np.int64), np.empty(_STACK), np.empty(_STACK, np.uint64)
+class Values(NamedTuple):
+    """A run or a row as programs see it. Kernels hand each other pointers instead of the columns (`rdf.words.pointer`): what
+    they point at has to come from outside, where it stays."""
+
+    ids: Any
+    number: Any
+    scale: Any
 
 
-@njit(cache=True)
+class Stack(NamedTuple):
+    """The stack of a program."""
+
+    val: Any
+    sca: Any
+    err: Any
+    ids: Any
+
+
+def stack() -> Stack:
+    """A stack that no program has run on."""
+    return Stack(np.empty(_STACK), np.empty(_STACK, np.int64), np.empty(_STACK), np.empty(_STACK, np.uint64))
+
+
+@inner
+def pointed(programs):  # type: ignore[no-untyped-def]
+    """Programs as kernels hand them on."""
+    return Programs(
+        pointer(programs.code, 0), pointer(programs.offsets, 0), pointer(programs.constants, 0), pointer(programs.scales, 0),
+        pointer(programs.ids, 0),
+    )  # fmt: skip
+
+
+@inner
+def pointed_stack(given):  # type: ignore[no-untyped-def]
+    """A stack as kernels hand it on."""
+    return Stack(pointer(given.val, 0), pointer(given.sca, 0), pointer(given.err, 0), pointer(given.ids, 0))
+
+
+@inner
+def pointed_values(values, row):  # type: ignore[no-untyped-def]
+    """One row of contiguous columns as kernels hand it on."""
+    at = row * values.ids.shape[1]
+    return Values(pointer(values.ids, at), pointer(values.number, at), pointer(values.scale, at))
+
+
+@inner
 def compare_numbers(a, sa, ea, b, sb, eb):  # type: ignore[no-untyped-def]
     """Order of two numbers, each known up to its error: -1, 0, 1; 2 for "not comparable" (NaN); 3 when float64 cannot tell."""
     if math.isnan(a) or math.isnan(b):
@@ -239,11 +278,19 @@ def compare_numbers(a, sa, ea, b, sb, eb):  # type: ignore[no-untyped-def]
     return 3
 
 
-@njit(cache=True)
-def run_program(code, lo, hi, constants, scales, const_ids, run_ids, run_number, run_scale,  # type: ignore[no-untyped-def]
-                row_ids, row_number, row_scale, val, sca, err, ids):  # fmt: skip
-    """Run one conjunct; its result is on the bottom of the stack (`val[0]`, `sca[0]`). Everything is a pointer: to the code, to
-    the values of the run and of the row, to the stack."""
+@inner
+def run_program(programs, i, run, row, stack):  # type: ignore[no-untyped-def]
+    """Run the i-th conjunct; its result is on the bottom of the stack (`val[0]`, `sca[0]`). Everything is a pointer: to the
+    code, to the values of the run and of the row, to the stack.
+
+    Invariants: `top` is the highest place in use, and at the end 0. A place of scale _OPEN holds a value that float64 cannot
+    tell, _FAILED an error, _BOOLEAN 0.0 or 1.0; `err` bounds how far a number is off. An id stands for a leaf, 0 for what was
+    computed."""
+    code, offsets, constants, scales, const_ids = programs
+    run_ids, run_number, run_scale = run
+    row_ids, row_number, row_scale = row
+    val, sca, err, ids = stack
+    lo, hi = offsets[i], offsets[i + 1]
     top = -1
     for at in range(3 * lo, 3 * hi, 3):
         op = code[at]
@@ -295,7 +342,7 @@ def run_program(code, lo, hi, constants, scales, const_ids, run_ids, run_number,
             ids[top] = 0
 
 
-@njit(cache=True)
+@inner
 def _settle_leaf(top, val, sca, err):  # type: ignore[no-untyped-def]
     if sca[top] == NOT_A_NUMBER or sca[top] == INEXACT:
         sca[top] = _OPEN
@@ -303,7 +350,7 @@ def _settle_leaf(top, val, sca, err):  # type: ignore[no-untyped-def]
     err[top] = 0.0 if sca[top] == 0 or sca[top] == DOUBLE else abs(val[top]) * _UNIT
 
 
-@njit(cache=True)
+@inner
 def _arithmetic(op, top, val, sca, err, ids):  # type: ignore[no-untyped-def]
     sa, sb = sca[top], sca[top + 1]
     a, b, ea, eb = val[top], val[top + 1], err[top], err[top + 1]
@@ -342,7 +389,7 @@ def _arithmetic(op, top, val, sca, err, ids):  # type: ignore[no-untyped-def]
     err[top] = 0.0 if sca[top] == DOUBLE else error + abs(val[top]) * _UNIT
 
 
-@njit(cache=True)
+@inner
 def _comparison(op, top, val, sca, err, ids):  # type: ignore[no-untyped-def]
     sa, sb = sca[top], sca[top + 1]
     if sa == _FAILED or sb == _FAILED:
@@ -373,7 +420,7 @@ def _comparison(op, top, val, sca, err, ids):  # type: ignore[no-untyped-def]
     ids[top] = 0
 
 
-@njit(cache=True)
+@inner
 def _logic(op, top, val, sca):  # type: ignore[no-untyped-def]
     short = 0.0 if op == _AND else 1.0
     a_known, b_known = sca[top] == _BOOLEAN, sca[top + 1] == _BOOLEAN
@@ -389,17 +436,15 @@ def _logic(op, top, val, sca):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def decide(code, first, last, offsets, constants, scales, const_ids, run_ids, run_number, run_scale,  # type: ignore[no-untyped-def]
-           row_ids, row_number, row_scale, val, sca, err, ids):  # fmt: skip
+def decide(programs, first, last, run, row, stack):  # type: ignore[no-untyped-def]
     """All conjuncts first <= i < last: FALSE at the first that fails, UNDECIDED if none fails but some cannot be told."""
     verdict = TRUE
     for i in range(first, last):
-        run_program(code, offsets[i], offsets[i + 1], constants, scales, const_ids, run_ids, run_number, run_scale,
-                    row_ids, row_number, row_scale, val, sca, err, ids)  # fmt: skip
-        if sca[0] == _BOOLEAN:
-            if val[0] == 0.0:
+        run_program(programs, i, run, row, stack)
+        if stack.sca[0] == _BOOLEAN:
+            if stack.val[0] == 0.0:
                 return FALSE
-        elif sca[0] == _FAILED:
+        elif stack.sca[0] == _FAILED:
             return FALSE
         else:
             verdict = UNDECIDED

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from scepter.algebra.expressions import Expression
 from scepter.kernel.condition.programs import ROW, Place, compile_conjuncts
+from scepter.kernel.condition.row_programs import decide_rows
 from scepter.kernel.scan.solutions import Float64, Int8, Int64, UInt64
-from scepter.kernel.sequence.forward_search import search_local
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.expressions import holds
 from scepter.kernel.texts import Texts
@@ -58,7 +58,7 @@ class Conditions:
     def passing(self, table: Mappings, texts: Texts, surroundings: Surroundings) -> NDArray[np.bool_]:
         """For which rows all conditions hold."""
         kept: NDArray[np.bool_]
-        kept, open_ = search_local(self._programs, table.ids, table.number, table.scale)
+        kept, open_ = decide_rows(self._programs, table.ids, table.number, table.scale)
         rows = np.flatnonzero(open_)
         kept[rows] = self.decide(table, rows, texts, surroundings)
         return kept

@@ -18,10 +18,10 @@ from scepter.algebra.timed import DURATION, END, START, TIME_FUNCTIONS
 from scepter.algebra.timed_bounds import Linear, linear
 from scepter.algebra.walk import find
 from scepter.kernel.condition.programs import ROW, Place, compile_conjuncts
+from scepter.kernel.condition.row_programs import decide_rows
 from scepter.kernel.condition.time_terms import time_term, time_values
 from scepter.kernel.encoding import decoded
 from scepter.kernel.rows import Float64, Int8, Int64, Mask, Rows, UInt64
-from scepter.kernel.sequence.forward_search import search_local
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.expressions import compile_condition
 from scepter.kernel.texts import Texts
@@ -76,7 +76,7 @@ class TimeConditions:
             return kept
         at = np.flatnonzero(kept)
         some, start, end = (rows, start, end) if len(at) == len(rows) else (rows.take(at), start[at], end[at])
-        true, open_ = search_local(self._programs, *self._columns(some, start, end))
+        true, open_ = decide_rows(self._programs, *self._columns(some, start, end))
         undecided = np.flatnonzero(open_)
         if len(undecided):
             true[undecided] = self._decide(some.take(undecided), start[undecided], end[undecided])

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 
+from scepter.inner import inner
 from scepter.kernel.entailment.admitted import END, EVENT, EXPIRES, FOR_EVER, NAME, START, STREAM, TRIPLE
 from scepter.kernel.entailment.id_table import look_up
+from scepter.kernel.rows import Float64, Int8, Int64, Mask, UInt64
 from scepter.rdf.arena import NO_REF
 from scepter.rdf.batch import NOT_A_NUMBER
 
@@ -21,7 +23,7 @@ _ONE = np.uint64(1)
 _QUOTE = np.uint8(ord('"'))
 
 
-@njit(cache=True)
+@inner
 def _matched(perhaps: Any, s: Any, p: Any, o: Any, constants: Any, equal: Any) -> Any:
     """Those of some patterns that a triple matches; their predicates are known to agree."""
     found = _ZERO
@@ -43,18 +45,80 @@ def _matched(perhaps: Any, s: Any, p: Any, o: Any, constants: Any, equal: Any) -
     return found
 
 
+class Streamed(NamedTuple):
+    """The events of a batch, by event."""
+
+    first: Int64
+    wanted: Mask
+    stream: Any
+    start: Int64
+    end: Int64
+    name: Int64
+    ticks: Int64
+    """How long the triples of a stream count."""
+
+
+class Triples(NamedTuple):
+    """The triples of a batch; texts stand in `buffer`, and in the run's texts behind `base`."""
+
+    buffer: Any
+    base: int
+    subject: UInt64
+    predicate: UInt64
+    object: UInt64
+    subject_at: Int64
+    predicate_at: Int64
+    object_at: Int64
+    number: Float64
+    scale: Int8
+
+
+class Words(NamedTuple):
+    """From predicates, and the classes of rdf:type, to sets of conclusions."""
+
+    type_id: Any
+    predicate_keys: UInt64
+    predicate_values: Int64
+    class_keys: UInt64
+    class_values: Int64
+    otherwise: int
+    otherwise_class: int
+
+
+class ConclusionColumns(NamedTuple):
+    """Conclusions, set after set."""
+
+    sets: Int64
+    """[set, is the object a literal]: from and to."""
+    sources: Int64
+    ids: UInt64
+    refs: Int64
+    number: Float64
+    scale: Int8
+    sure: UInt64
+    perhaps: UInt64
+    shown: Mask
+    """[conclusion, position]: whether somebody may ask for the term's text."""
+
+
+class Patterns(NamedTuple):
+    """The constants of patterns, and which of their positions must be equal."""
+
+    constants: UInt64
+    equal: Int64
+
+
 @njit(cache=True)
-def admit_rows(
-    buffer: Any, first: Any, wanted: Any, stream: Any, start: Any, end: Any, name: Any,
-    subject: Any, predicate: Any, object: Any, subject_at: Any, predicate_at: Any, object_at: Any,
-    number: Any, scale: Any, base: Any, event_number: Any, ticks: Any,
-    type_id: Any, predicate_keys: Any, predicate_values: Any, class_keys: Any, class_values: Any,
-    otherwise: Any, otherwise_class: Any, constants: Any, equal: Any,
-    sets: Any, sources: Any, const_ids: Any, const_refs: Any, const_number: Any, const_scale: Any, sure: Any, perhaps: Any,
-    shown: Any,
-    out_ids: Any, out_refs: Any, out_number: Any, out_scale: Any, out_when: Any, out_source: Any, out_feeds: Any,
-) -> Any:  # fmt: skip
-    """Fill the columns; how many rows there are, and how many schema statements were seen."""
+def admit_rows(streamed: Any, triples: Any, event_number: Any, words: Any, patterns: Any, conclusions: Any, out: Any) -> Any:
+    """Fill the columns of `out`; how many rows there are, and how many schema statements were seen.
+
+    Invariants: `rows` is the first free row. A row that feeds no pattern is written over by the next."""
+    first, wanted, stream, start, end, name, ticks = streamed
+    buffer, base, subject, predicate, object, subject_at, predicate_at, object_at, number, scale = triples
+    type_id, predicate_keys, predicate_values, class_keys, class_values, otherwise, otherwise_class = words
+    constants, equal = patterns
+    sets, sources, const_ids, const_refs, const_number, const_scale, sure, perhaps, shown = conclusions
+    out_ids, out_refs, out_number, out_scale, out_when, out_source, out_feeds = out
     rows = 0
     schema = 0
     for e in range(len(end)):

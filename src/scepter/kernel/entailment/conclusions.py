@@ -17,11 +17,23 @@ from numpy.typing import NDArray
 from scepter.algebra.expressions import Constant, Variable
 from scepter.algebra.patterns import TriplePattern
 from scepter.kernel.condition.programs import number_of
-from scepter.kernel.entailment.admission import CONSTANT, OBJECT, PREDICATE, SCHEMA, SUBJECT, admit_rows
+from scepter.kernel.entailment.admission import (
+    CONSTANT,
+    OBJECT,
+    PREDICATE,
+    SCHEMA,
+    SUBJECT,
+    ConclusionColumns,
+    Patterns,
+    Streamed,
+    Triples,
+    Words,
+    admit_rows,
+)
 from scepter.kernel.entailment.admitted import Admitted
 from scepter.kernel.entailment.id_table import IdTable
 from scepter.kernel.scan.intake import Intake
-from scepter.kernel.scan.solutions import Float64, Int8, Int64, UInt64
+from scepter.kernel.scan.solutions import Int64, UInt64
 from scepter.kernel.texts import Texts
 from scepter.ontology.entailment import Filler, Flattened, Slot, Template
 from scepter.ontology.vocabulary import SCHEMA_CLASSES, SCHEMA_PREDICATES, TYPE, speaks_of_schema
@@ -49,25 +61,6 @@ class _Conclusion:
 
 _Set: TypeAlias = tuple[list[_Conclusion], list[_Conclusion]]
 """What a triple stands for whose object is a resource, and whose object is a literal."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Columns:
-    """Conclusions, set after set."""
-
-    sets: Int64
-    """[set, is the object a literal]: from and to."""
-    sources: Int64
-    ids: UInt64
-    refs: Int64
-    number: Float64
-    scale: Int8
-    sure: UInt64
-    perhaps: UInt64
-    shown: NDArray[np.bool_]
-    """[conclusion, position]: whether somebody may ask for the term's text."""
-    most: int
-    """The size of the largest set."""
 
 
 class Conclusions:
@@ -172,7 +165,7 @@ class Conclusions:
         if sure | perhaps:
             yield _Conclusion(sources, terms, sure, perhaps)
 
-    def _compiled(self) -> _Columns:
+    def _compiled(self) -> ConclusionColumns:
         every: list[_Conclusion] = []
         sets = np.zeros((len(self._sets), 2, 2), np.int64)
         for number, pair in enumerate(self._sets):
@@ -182,7 +175,8 @@ class Conclusions:
         terms = list({t: None for c in every for t in c.terms if t is not None})
         refs = dict(zip(terms, self._texts.append_fixed([str(t) for t in terms]).tolist(), strict=True))
         numbers = [(np.nan, NOT_A_NUMBER) if c.terms[2] is None else number_of(c.terms[2]) for c in every]
-        return _Columns(
+        self._most = max(len(found) for pair in self._sets for found in pair)
+        return ConclusionColumns(
             sets,
             np.array([c.sources for c in every], np.int64).reshape(-1, 3),
             np.array([[0 if t is None else self._id(t) for t in c.terms] for c in every], np.uint64).reshape(-1, 3),
@@ -192,7 +186,6 @@ class Conclusions:
             np.array([c.sure for c in every], np.uint64),
             np.array([c.perhaps for c in every], np.uint64),
             np.array([self._asked(c) for c in every], np.bool_).reshape(-1, 3),
-            max(len(found) for pair in self._sets for found in pair),
         )
 
     def _asked(self, conclusion: _Conclusion) -> Sequence[bool]:
@@ -206,20 +199,25 @@ class Conclusions:
     def admit(self, intake: Intake, wanted: NDArray[np.bool_], ticks: Int64) -> tuple[Admitted, bool]:
         """The occurrences of the wanted events that a pattern can match, in order of arrival, and whether any of the events
         holds a schema statement. `ticks` tells for each stream how long its triples count."""
-        batch, columns = intake.batch, self._columns
+        batch = intake.batch
         self._learn(intake)
-        if len(self._room) < batch.triples * columns.most:
-            self._room = Admitted.room(batch.triples * columns.most)
+        if len(self._room) < batch.triples * self._most:
+            self._room = Admitted.room(batch.triples * self._most)
         found = self._room
         rows, schema = admit_rows(
-            batch.buffer, batch.first, wanted, batch.stream, batch.start, batch.end, intake.names(),
-            batch.subject, batch.predicate, batch.object, batch.subject_at, batch.predicate_at, batch.object_at,
-            batch.number, batch.scale, intake.base, intake.number, ticks,
-            self._type, self._predicates.keys, self._predicates.values, self._classes.keys, self._classes.values,
-            self._otherwise, self._otherwise_class, self._constants, self._equal,
-            columns.sets, columns.sources, columns.ids, columns.refs, columns.number, columns.scale,
-            columns.sure, columns.perhaps, columns.shown,
-            found.ids, found.refs, found.number, found.scale, found.when, found.source, found.feeds,
+            Streamed(batch.first, wanted, batch.stream, batch.start, batch.end, intake.names(), ticks),
+            Triples(
+                batch.buffer, intake.base, batch.subject, batch.predicate, batch.object, batch.subject_at, batch.predicate_at,
+                batch.object_at, batch.number, batch.scale,
+            ),
+            intake.number,
+            Words(
+                self._type, self._predicates.keys, self._predicates.values, self._classes.keys, self._classes.values,
+                self._otherwise, self._otherwise_class,
+            ),
+            Patterns(self._constants, self._equal),
+            self._columns,
+            tuple(found.columns()),
         )  # fmt: skip
         return found.first(rows), bool(schema)
 

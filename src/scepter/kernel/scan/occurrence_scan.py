@@ -14,13 +14,13 @@ from numpy.typing import NDArray
 from scepter.algebra.expressions import Constant, Expression, Variable
 from scepter.algebra.patterns import TriplePattern
 from scepter.kernel.condition.programs import ROW, Programs, compile_conjuncts
+from scepter.kernel.condition.row_programs import decide_rows
 from scepter.kernel.entailment.admitted import END, EVENT, EXPIRES, FOR_EVER, NAME, START, STREAM, TRIPLE, Admitted
 from scepter.kernel.entailment.conclusions import Conclusions
 from scepter.kernel.lineage import Lineage
 from scepter.kernel.rows import Int64, Mask, Rows, UInt64, concat, lasting
 from scepter.kernel.scan.event_scan import term_rows
 from scepter.kernel.scan.intake import Intake
-from scepter.kernel.sequence.forward_search import search_local
 from scepter.kernel.texts import Texts
 from scepter.ontology.entailment import Flattened
 from scepter.ontology.vocabulary import is_schema
@@ -160,7 +160,7 @@ def _passing(admitted: Admitted, pattern: int, programs: Programs) -> Admitted:
         return admitted
     number, scale = np.full((len(rows), 3), np.nan), np.full((len(rows), 3), NOT_A_NUMBER, np.int8)
     number[:, 2], scale[:, 2] = admitted.number[rows], admitted.scale[rows]
-    kept, undecided = search_local(programs, admitted.ids[rows], number, scale)
+    kept, undecided = decide_rows(programs, admitted.ids[rows], number, scale)
     failing = rows[~(kept | undecided)]
     if not len(failing):
         return admitted

@@ -8,11 +8,13 @@ is handed back (`stalled`) and the search goes on with the other runs.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from scepter.inner import inner
 from scepter.kernel.condition.programs import (
     _BOOLEAN,
     _FAILED,
@@ -21,11 +23,15 @@ from scepter.kernel.condition.programs import (
     TRUE,
     UNDECIDED,
     Programs,
+    Values,
     decide,
+    pointed,
+    pointed_stack,
+    pointed_values,
     run_program,
-    stack,
 )
-from scepter.kernel.scan.solutions import Float64, Int8, UInt64
+from scepter.kernel.scan.solutions import Float64, Int8, Int64, UInt64
+from scepter.rdf.lengthening import lengthened
 from scepter.rdf.words import pointer
 
 BLOCK = 32
@@ -77,7 +83,7 @@ def stretch_ends(keys):  # type: ignore[no-untyped-def]
     return ends
 
 
-@njit(cache=True)
+@inner
 def _first_after(keys, times, key, time, lo, hi):  # type: ignore[no-untyped-def]
     """The first row, from `lo` on and before `hi`, of the key's stretch with a time beyond the given one."""
     while lo < hi:
@@ -89,7 +95,7 @@ def _first_after(keys, times, key, time, lo, hi):  # type: ignore[no-untyped-def
     return lo
 
 
-@njit(cache=True)
+@inner
 def _next_within(position, stop, bounds, lower, upper, values, rows, least, most, blocks):  # type: ignore[no-untyped-def]
     """The first row from `position` on whose values all lie within their bounds, or `stop`; blocks that cannot hold one are
     passed over. A value that is no number lies within every bound: the filter itself judges it. All are pointers: `values` has
@@ -120,25 +126,79 @@ def _next_within(position, stop, bounds, lower, upper, values, rows, least, most
     return stop
 
 
-@njit(cache=True)
-def search_forward(  # type: ignore[no-untyped-def]
-    mode, todo, resume, forced, found_time,
-    run_time, run_key, run_limit, run_rank_limit, run_only, run_ids, run_number, run_scale,
-    keys, times, ends, ranks, order, starts, branches, row_ids, row_number, row_scale,
-    shared_run, shared_row,
-    branch_first, code, offsets, constants, scales, const_ids,
-    th_column, th_upper, th_code, th_offsets, th_constants, th_scales, th_ids, th_values, th_least, th_most,
-    stack_val, stack_sca, stack_err, stack_ids, limits,
-):  # fmt: skip
-    """Search for the runs in `todo`, in rows whose keys, times and ranks are sorted and whose other columns stand at `order`.
-    Returns (pairs' runs, pairs' rows, stalled places in todo, stalled rows, verdict pending).
+class Asking(NamedTuple):
+    """The runs that search, by their places, and how far each has come: `resume` is a row to go on from, or -1; `forced` is the
+    exact evaluator's verdict about that row; `found` is the time at which it accepted its first row so far, or NOTHING."""
 
-    `run_only` (STRICT) is the one time at which a run may take rows. `resume` is a row to go on from, or -1. `forced` is
-    the exact evaluator's decision about that row. `found_time[i]` is where todo[i] accepted its first row so far, or NOTHING.
-    What is given to other kernels from in here goes as a pointer (`rdf.hashing.pointer`), so that columns must be contiguous.
+    todo: Int64
+    resume: Int64
+    forced: Int64
+    found: Int64
+
+
+class RunColumns(NamedTuple):
+    """What a search looks at in runs. `only` (STRICT) is the one time at which a run may take rows."""
+
+    time: Int64
+    key: UInt64
+    limit: Int64
+    rank_limit: Int64
+    only: Int64
+    values: Values
+
+
+class RowColumns(NamedTuple):
+    """The candidate rows: keys, times, ends and ranks are sorted by key, then time; the other columns stand at `order`."""
+
+    keys: UInt64
+    times: Int64
+    ends: Int64
+    ranks: Int64
+    order: Int64
+    starts: Int64
+    branches: Int8
+    values: Values
+
+
+class Limits(NamedTuple):
+    """Thresholds: columns of rows that the i-th program, run on a run, bounds from above or below. `values` has the columns in
+    the rows' order, `least` and `most` the extremes of each block of them; `room` is for four bounds of each."""
+
+    upper: NDArray[np.bool_]
+    programs: Programs
+    values: Float64
+    least: Float64
+    most: Float64
+    room: Float64
+
+
+class Filters(NamedTuple):
+    """What a pair must meet: slots and columns that have to agree, and per branch of the atom its conjuncts."""
+
+    shared_run: Int64
+    shared_row: Int64
+    branch_first: Int64
+    programs: Programs
+
+
+@njit(cache=True)
+def search_forward(mode, asking, run_columns, row_columns, filters, thresholds, room):  # type: ignore[no-untyped-def]
+    """Search for the runs in `asking`. Returns (pairs' runs, pairs' rows, stalled places in todo, stalled rows).
+
+    Invariants: `position` runs over the stretch of the run's key, from the first row after the run's time to `stop`, the first
+    beyond its limit, and never back. A pair is written, refused or stalled when it is passed, so that each is told once. A run
+    of NEXT that stalls ends its search there: what is behind depends on the verdict. `first` is true only for the row that
+    `resume` names. What is given to other kernels from in here goes as a pointer, so that columns must be contiguous.
     """
-    val, sca, err, ids = pointer(stack_val, 0), pointer(stack_sca, 0), pointer(stack_err, 0), pointer(stack_ids, 0)
-    rows, blocks, run_width, row_width = len(keys), th_least.shape[1], run_ids.shape[1], row_ids.shape[1]
+    todo, resume, forced, found_time = asking
+    run_time, run_key, run_limit, run_rank_limit, run_only, runs = run_columns
+    keys, times, ends, ranks, order, starts, branches, candidates = row_columns
+    shared_run, shared_row, branch_first, filtering = filters
+    th_upper, bounding, th_values, th_least, th_most, limits = thresholds
+    programs, bounds_of, stack = pointed(filtering), pointed(bounding), pointed_stack(room)
+    val, sca, err = stack.val, stack.sca, stack.err
+    run_ids, row_ids = runs.ids, candidates.ids
+    rows, blocks = len(keys), th_least.shape[1]
     capacity = max(64, len(todo))
     out_run = np.empty(capacity, np.int64)
     out_row = np.empty(capacity, np.int64)
@@ -146,7 +206,7 @@ def search_forward(  # type: ignore[no-untyped-def]
     stalled = np.empty(16, np.int64)
     stalled_row = np.empty(16, np.int64)
     stall = 0
-    bounds = len(th_column)
+    bounds = len(th_upper)
     lower, upper = pointer(limits, 0), pointer(limits, bounds)
     surely_above, surely_below = pointer(limits, 2 * bounds), pointer(limits, 3 * bounds)
     for i in range(len(todo)):
@@ -154,17 +214,13 @@ def search_forward(  # type: ignore[no-untyped-def]
         key = run_key[r]
         limit = run_limit[r]
         rank_limit = run_rank_limit[r]
-        at = r * run_width
-        run_values = pointer(run_ids, at), pointer(run_number, at), pointer(run_scale, at)
+        run_values = pointed_values(runs, r)
         for t in range(bounds):
             lower[t] = -math.inf
             upper[t] = math.inf
             surely_above[t] = math.inf
             surely_below[t] = math.inf
-            run_program(pointer(th_code, 0), th_offsets[t], th_offsets[t + 1],
-                        pointer(th_constants, 0), pointer(th_scales, 0), pointer(th_ids, 0),
-                        run_values[0], run_values[1], run_values[2], run_values[0], run_values[1], run_values[2],
-                        val, sca, err, ids)  # fmt: skip
+            run_program(bounds_of, t, run_values, run_values, stack)
             if sca[0] != _OPEN and sca[0] != _FAILED and sca[0] != _BOOLEAN and not math.isnan(val[0]):
                 slack = err[0] * 4.0 + abs(val[0]) * 1e-15
                 if th_upper[t]:
@@ -176,7 +232,7 @@ def search_forward(  # type: ignore[no-untyped-def]
                     surely_above[t] = val[0] + slack
         position = resume[i]
         if position < 0:
-            position = _first_after(pointer(keys, 0), pointer(times, 0), key, run_time[r], 0, rows)
+            position = _first_after(pointer(keys, 0), pointer(times, 0), key, run_time[r], np.int64(0), rows)
         stop = position
         if position < rows and keys[position] == key:
             stop = ends[position]
@@ -220,16 +276,10 @@ def search_forward(  # type: ignore[no-untyped-def]
                     if sure:
                         verdict = TRUE
                     else:
-                        at = row * row_width
-                        verdict = decide(pointer(code, 0), conjuncts, behind, pointer(offsets, 0),
-                                         pointer(constants, 0), pointer(scales, 0), pointer(const_ids, 0),
-                                         run_values[0], run_values[1], run_values[2],
-                                         pointer(row_ids, at), pointer(row_number, at), pointer(row_scale, at),
-                                         val, sca, err, ids)  # fmt: skip
+                        verdict = decide(programs, conjuncts, behind, run_values, pointed_values(candidates, row), stack)
             if verdict == UNDECIDED:
                 if stall == len(stalled):
-                    stalled = np.append(stalled, np.empty(stall, np.int64))
-                    stalled_row = np.append(stalled_row, np.empty(stall, np.int64))
+                    stalled, stalled_row = lengthened(stalled, stall), lengthened(stalled_row, stall)
                 stalled[stall] = i
                 stalled_row[stall] = position
                 stall += 1
@@ -238,12 +288,7 @@ def search_forward(  # type: ignore[no-untyped-def]
             elif verdict == TRUE:
                 if out == capacity:
                     capacity *= 2
-                    grown = np.empty(capacity, np.int64)
-                    grown[:out] = out_run
-                    out_run = grown
-                    grown = np.empty(capacity, np.int64)
-                    grown[:out] = out_row
-                    out_row = grown
+                    out_run, out_row = lengthened(out_run, out), lengthened(out_row, out)
                 out_run[out] = r
                 out_row[out] = position
                 out += 1
@@ -253,39 +298,12 @@ def search_forward(  # type: ignore[no-untyped-def]
     return out_run[:out].copy(), out_row[:out].copy(), stalled[:stall].copy(), stalled_row[:stall].copy()
 
 
-def search_local(programs: Programs, ids: UInt64, number: Float64, scale: Int8) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Filters on rows alone: which are kept, and which only the exact evaluator can decide."""
-    rows = np.ascontiguousarray(ids), np.ascontiguousarray(number), np.ascontiguousarray(scale)
-    kept, undecided = _search_local(
-        programs.code, programs.offsets, programs.constants, programs.scales, programs.ids, *rows, *stack()
-    )
-    return kept, undecided
-
-
-@njit(cache=True)
-def _search_local(  # type: ignore[no-untyped-def]
-    code, offsets, constants, scales, const_ids, row_ids, row_number, row_scale, stack_val, stack_sca, stack_err, stack_ids
-):
-    val, sca, err, ids = pointer(stack_val, 0), pointer(stack_sca, 0), pointer(stack_err, 0), pointer(stack_ids, 0)
-    width = row_ids.shape[1]
-    kept = np.zeros(len(row_ids), np.bool_)
-    undecided = np.zeros(len(row_ids), np.bool_)
-    for r in range(len(row_ids)):
-        row = pointer(row_ids, r * width), pointer(row_number, r * width), pointer(row_scale, r * width)
-        verdict = decide(pointer(code, 0), 0, len(offsets) - 1, pointer(offsets, 0),
-                         pointer(constants, 0), pointer(scales, 0), pointer(const_ids, 0),
-                         row[0], row[1], row[2], row[0], row[1], row[2], val, sca, err, ids)  # fmt: skip
-        kept[r] = verdict == TRUE
-        undecided[r] = verdict == UNDECIDED
-    return kept, undecided
-
-
 @njit(cache=True)
 def latest_before(run_time, run_key, run_ids, keys, times, row_ids, shared_run, shared_row):  # type: ignore[no-untyped-def]
     """Per run: the time of the latest compatible row strictly before the run, or NOTHING."""
     found = np.full(len(run_time), NOTHING, np.int64)
     for r in range(len(run_time)):
-        position = _first_after(pointer(keys, 0), pointer(times, 0), run_key[r], run_time[r] - 1, 0, len(keys)) - 1
+        position = _first_after(pointer(keys, 0), pointer(times, 0), run_key[r], run_time[r] - 1, np.int64(0), len(keys)) - 1
         while position >= 0 and keys[position] == run_key[r]:
             compatible = True
             for j in range(len(shared_run)):
@@ -306,7 +324,7 @@ def instants_after(groups, times, run_group, run_time):  # type: ignore[no-untyp
     """Per run: the first instant of its group strictly after its time, or NOTHING."""
     found = np.full(len(run_time), NOTHING, np.int64)
     for r in range(len(run_time)):
-        at = _first_after(pointer(groups, 0), pointer(times, 0), run_group[r], run_time[r], 0, len(groups))
+        at = _first_after(pointer(groups, 0), pointer(times, 0), run_group[r], run_time[r], np.int64(0), len(groups))
         if at < len(groups) and groups[at] == run_group[r]:
             found[r] = times[at]
     return found

@@ -25,7 +25,8 @@ from scepter.kernel.condition.programs import (
     stack,
     thresholds,
 )
-from scepter.kernel.scan.solutions import Float64, Int8, Int64, Solutions, UInt64
+from scepter.kernel.condition.row_programs import contiguous
+from scepter.kernel.scan.solutions import Int64, Solutions, UInt64
 from scepter.kernel.sequence.forward_search import (
     ANY,
     BEFORE,
@@ -33,6 +34,11 @@ from scepter.kernel.sequence.forward_search import (
     NEXT,
     NOTHING,
     STRICT,
+    Asking,
+    Filters,
+    Limits,
+    RowColumns,
+    RunColumns,
     block_extremes,
     key_of,
     search_forward,
@@ -103,8 +109,6 @@ class StepSearch:
         column = {slot: i for i, slot in enumerate(plan.slots)}
         self.columns = tuple(column[s] for s in key)
         """The columns of the atom's table that the join key is made of."""
-        self._shared_run = np.array(shared, np.int64)
-        self._shared_row = np.array([column[s] for s in shared], np.int64)
         slot_of = {name: i for i, name in enumerate(variables)}
 
         def locate(name: str, previous: bool) -> Place | None:
@@ -122,8 +126,12 @@ class StepSearch:
         for branch in plan.branches:
             conjuncts += [f.expression for f in branch.stateful if continuing or not f.previous]
             first.append(len(conjuncts))
-        self._branch_first = np.array(first, np.int64)
-        self._programs = compile_conjuncts(tuple(conjuncts), locate, term_key)
+        self._filters = Filters(
+            np.array(shared, np.int64),
+            np.array([column[s] for s in shared], np.int64),
+            np.array(first, np.int64),
+            compile_conjuncts(tuple(conjuncts), locate, term_key),
+        )
         # a threshold speaks for all rows only where there is one branch
         found = thresholds(tuple(conjuncts), locate, term_key) if len(plan.branches) == 1 else ()
         self._threshold_columns = np.array([t.column for t in found], np.int64)
@@ -185,29 +193,23 @@ class StepSearch:
         self, mode: int, todo: Int64, resume: Int64, forced: Int64, found: Int64, runs: Runs, keys: UInt64, table: Keyed,
         after: Int64, limit: Int64, only: Int64,
     ) -> tuple[Int64, Int64, Int64, Int64]:  # fmt: skip
-        code, bounds = self._programs, self._thresholds
-        run_values = _contiguous(runs.ids, runs.number, runs.scale)
-        row_values = _contiguous(table.rows.ids, table.rows.number, table.rows.scale)
+        ordered, rows, room = table.order, table.rows, np.empty(4 * max(1, len(table.values)))
         result: tuple[Int64, Int64, Int64, Int64] = search_forward(
-            mode, todo, resume, forced, found,
-            after, keys, limit, runs.rank_limit, only, *run_values,
-            table.order.keys, table.order.times, table.order.ends, table.ranks, table.order.rows,
-            table.rows.start, table.rows.branch, *row_values,
-            self._shared_run, self._shared_row,
-            self._branch_first, code.code, code.offsets, code.constants, code.scales, code.ids,
-            self._threshold_columns, self._threshold_upper,
-            bounds.code, bounds.offsets, bounds.constants, bounds.scales, bounds.ids, table.values, table.least, table.most,
-            *stack(), np.empty(4 * max(1, len(self._threshold_columns))),
+            mode,
+            Asking(todo, resume, forced, found),
+            RunColumns(after, keys, limit, runs.rank_limit, only, contiguous(runs.ids, runs.number, runs.scale)),
+            RowColumns(
+                ordered.keys, ordered.times, ordered.ends, table.ranks, ordered.rows, rows.start, rows.branch,
+                contiguous(rows.ids, rows.number, rows.scale),
+            ),
+            self._filters,
+            Limits(self._threshold_upper, self._thresholds, table.values, table.least, table.most, room),
+            stack(),
         )  # fmt: skip
         return result
 
 
 _NO = np.empty(0, np.int64)
-
-
-def _contiguous(ids: UInt64, number: Float64, scale: Int8) -> tuple[UInt64, Float64, Int8]:
-    """Columns that kernels may point into."""
-    return np.ascontiguousarray(ids), np.ascontiguousarray(number), np.ascontiguousarray(scale)
 
 
 def _stack(programs: list[Programs]) -> Programs:

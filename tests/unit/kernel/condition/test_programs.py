@@ -14,9 +14,11 @@ from scepter.kernel.condition.programs import (
     TRUE,
     UNDECIDED,
     Place,
+    Values,
     compile_conjuncts,
     decide,
     number_of,
+    stack,
     thresholds,
 )
 from scepter.rdf.batch import DOUBLE, INEXACT, NOT_A_NUMBER
@@ -47,13 +49,9 @@ def verdict(
     row: tuple[Term | None, Term | None] = (None, None),
 ) -> int:
     programs = compile_conjuncts(conjuncts, locate, KEY)
-    stacks = (np.empty(32), np.empty(32, np.int64), np.empty(32), np.empty(32, np.uint64))
-    return int(
-        decide(
-            programs.code.ravel(), 0, len(programs), programs.offsets, programs.constants, programs.scales, programs.ids,
-            *columns(run), *columns(row), *stacks,
-        )
-    )  # fmt: skip
+    code = programs._replace(code=programs.code.ravel())
+    conjuncts_ = len(programs.offsets) - 1
+    return int(decide(code, 0, conjuncts_, Values(*columns(run)), Values(*columns(row)), stack()))
 
 
 X, Y, Z = Variable("x"), Variable("y"), Variable("z")
