@@ -15,9 +15,9 @@ from scepter.runtime.matches import Match
 from scepter.runtime.options import RunOptions
 from scepter.runtime.planning import facts_of, planned
 from scepter.runtime.queries import Query
-from scepter.runtime.spark.background import ShippedBackground
 from scepter.runtime.spark.jobs import Job
 from scepter.runtime.spark.sequence_work import SequenceWork
+from scepter.runtime.spark.shipped_background import ShippedBackground
 from scepter.timeline import TimeKind
 
 

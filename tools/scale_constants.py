@@ -22,8 +22,8 @@ from scepter.runtime.notices import Notices
 from scepter.runtime.options import RunOptions
 from scepter.runtime.planning import facts_of, planned
 from scepter.runtime.queries import parse
-from scepter.runtime.spark.background import ShippedBackground
 from scepter.runtime.spark.jobs import Job, Work, new_work, work
+from scepter.runtime.spark.shipped_background import ShippedBackground
 from scepter.timeline import TimeKind
 
 KEYS = 1_000

@@ -29,6 +29,9 @@ _UNIT_NAMES = {
     "d": "d", "day": "d", "days": "d",
 }  # fmt: skip
 # ASCII throughout: \d alone would take the digits of every script. Digits are bounded, so that int() stays quick.
+_CLOCK = re.compile(r"(-?P(?:[0-9]+[YMWD])*?)(?=[0-9.]+[HS])")
+"""Where a T is missing before hours or seconds."""
+_SPELLINGS = "write for example 30s, 5 min, PT5M, or a bare number"
 _DURATION = re.compile(r"\s*(\d{1,30}(?:\.\d{1,30})?)\s*([A-Za-z]*)\s*\Z", re.ASCII)
 _ISO_DURATION = re.compile(
     r"\s*P(?:(\d{1,30})W)?(?:(\d{1,30})D)?"
@@ -92,6 +95,15 @@ def _within_bounds(amount: int, text: str) -> int:
     return amount
 
 
+def with_clock(text: str) -> str:
+    """What may be meant by an ISO 8601 duration that lacks its T.
+
+    >>> with_clock("P1H"), with_clock("p1d2h"), with_clock("PT5M")
+    ('PT1H', 'P1DT2H', 'PT5M')
+    """
+    return _CLOCK.sub(r"\1T", text.upper(), count=1)
+
+
 def parse_duration(text: str) -> Duration:
     """A duration in any spelling the languages use: `30 MINUTES`, `5s`, `3000ms`, `1H`, `5 min`, `PT5S`, `P30D`, `100`.
 
@@ -108,7 +120,9 @@ def parse_duration(text: str) -> Duration:
     if _CALENDAR_DURATION.match(text):
         raise ValueError(f"{shown} has no fixed length: months and years differ; write days")
     if (match := _DURATION.match(text)) is None:
-        raise ValueError(f"{shown} is no duration; write for example 30s, 5 min, PT5M, or a bare number")
+        meant = with_clock(text)
+        advice = f"write {meant}: hours, minutes and seconds stand behind a T" if _ISO_DURATION.match(meant) else _SPELLINGS
+        raise ValueError(f"{shown} is no duration; {advice}")
     number, unit = match.groups()
     if not unit:
         if "." in number:

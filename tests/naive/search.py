@@ -1,4 +1,4 @@
-"""Each run looks at every row: the slow twin of `kernel.search`."""
+"""Each run looks at every row: the slow twin of `kernel.sequence.forward_search`."""
 
 from __future__ import annotations
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from scepter.algebra.expressions import Constant, Variable
 from scepter.algebra.patterns import Node, TriplePattern
-from scepter.kernel.background import Background
-from scepter.kernel.programs import number_of
-from scepter.kernel.solutions import Solutions
+from scepter.kernel.condition.programs import number_of
+from scepter.kernel.scan.solutions import Solutions
+from scepter.kernel.static.background import Background
 from scepter.kernel.texts import Texts
 from scepter.rdf.hashing import TermKey, term_id
 from scepter.rdf.terms import IRI, XSD, Literal, Term, Triple

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from property.test_programs import KEY, combined, comparisons, numbers, values
 from scepter.algebra.expressions import Call, Compare, Constant, Expression, Variable
-from scepter.kernel.conditions import Conditions
-from scepter.kernel.programs import number_of
-from scepter.kernel.solutions import Solutions
+from scepter.kernel.condition.programs import number_of
+from scepter.kernel.condition.row_conditions import Conditions
+from scepter.kernel.scan.solutions import Solutions
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.texts import Texts
 from scepter.rdf.hashing import term_id

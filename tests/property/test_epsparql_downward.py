@@ -22,9 +22,9 @@ from scepter.algebra.query import Program, Select
 from scepter.algebra.scope import in_scope
 from scepter.algebra.timed import TimedProgram, TimedQuery
 from scepter.algebra.walk import find
-from scepter.kernel.background import Background
 from scepter.kernel.sparql.dataset import Graph
 from scepter.kernel.sparql.patterns import solutions
+from scepter.kernel.static.background import Background
 from scepter.rdf.formats import GraphEvent, events_to_batch
 from scepter.rdf.terms import IRI, Term, Triple
 from scepter.runtime.engine import LocalEngine

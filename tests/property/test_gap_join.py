@@ -6,11 +6,11 @@ from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
 from property.test_time_join import Given, Row, rows, rows_of, told
-from scepter.kernel.gap_join.join import GapJoined
+from scepter.kernel.gap_join.gap_join import GapJoined
 from scepter.kernel.lineage import Lineage
 from scepter.kernel.operator import Until
 from scepter.kernel.rows import Rows, concat
-from scepter.kernel.time_join.join import DisorderedError
+from scepter.kernel.time_join.time_join import DisorderedError
 from scepter.physical.nodes import Schema
 from scepter.physical.time_nodes import GapJoin
 from scepter.timeline import Interval

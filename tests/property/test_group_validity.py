@@ -13,12 +13,12 @@ from property.validity_strategies import HORIZON, Feeding, Given, feedings, give
 from scepter.algebra.expressions import Aggregate, Variable
 from scepter.algebra.patterns import EMPTY
 from scepter.algebra.patterns import Group as GroupPattern
+from scepter.kernel.encoding import encoded
 from scepter.kernel.group.incremental import Group
 from scepter.kernel.operator import Until
 from scepter.kernel.rows import Rows
 from scepter.kernel.sparql.aggregates import compile_group
 from scepter.kernel.sparql.context import Context
-from scepter.kernel.terms import encoded
 from scepter.kernel.texts import Texts
 from scepter.kernel.window.extent import Grid
 from scepter.physical.nodes import Schema

@@ -6,10 +6,10 @@ import numpy as np
 from hypothesis import event, example, given, settings
 from hypothesis import strategies as st
 
-from scepter.kernel.identity import identity, one_of_each
 from scepter.kernel.lineage import Lineage
 from scepter.kernel.rows import NO_LINEAGE
-from scepter.kernel.runs import Runs, no_runs
+from scepter.kernel.sequence.match_identity import identity, one_of_each
+from scepter.kernel.sequence.runs import Runs, no_runs
 
 Path = tuple[tuple[int, ...], int, int]
 """Events in the order they were selected, what the run binds, and its time."""

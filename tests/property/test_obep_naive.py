@@ -36,8 +36,12 @@ def by_definition(query: ObepText, stream: Sequence[naive.Event]) -> Counter[obj
     return Counter((each.start, each.end, each.graph) for each in found)
 
 
-def by_engine(query: ObepText, arriving: Sequence[naive.Event], size: int, delay: int) -> Counter[object]:
-    engine = scepter.Engine(scepter.parse(query.text, "obep"), max_delay=delay, background=BACKGROUND, ontology=ONTOLOGY)
+def by_engine(
+    query: ObepText, arriving: Sequence[naive.Event], size: int, delay: int, instants: Sequence[int] | None = None
+) -> Counter[object]:
+    engine = scepter.Engine(
+        scepter.parse(query.text, "obep"), max_delay=delay, background=BACKGROUND, ontology=ONTOLOGY, evaluate_at=instants
+    )
     read = engine.query.streams
     pushed = [scepter.Event(e.stream, e.triples, e.start, e.end) for e in arriving if not read or e.stream in read]
     matches = []
@@ -65,3 +69,16 @@ def test_same_occurrences_in_batches_and_out_of_order(
     arriving = sorted(stream, key=lambda e: e.end + random.randint(0, delay))
     note(query.text)
     assert by_engine(query, arriving, size, delay) == by_definition(query, stream)
+
+
+@MANY
+@given(queries(), streams(), st.sampled_from([1, 3, 1_000]), st.lists(st.integers(0, 12), min_size=1, max_size=3))
+def test_at_instants_what_is_before_each_counts(
+    query: ObepText, stream: list[naive.Event], size: int, instants: list[int]
+) -> None:
+    note(query.text)
+    wanted: Counter[object] = Counter()
+    for instant in instants:  # a match is told once, however many instants find it
+        wanted |= by_definition(query, [item for item in stream if item.end < instant])
+    event(f"occurrences: {min(3, wanted.total())}")
+    assert by_engine(query, sorted(stream, key=lambda e: (e.end, e.start)), size, 0, instants) == wanted

@@ -31,7 +31,7 @@ from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.dataset import Dataset, Graph
 from scepter.kernel.sparql.expressions import evaluate, holds
 from scepter.kernel.sparql.patterns import solutions
-from scepter.optimizer.pipeline import RULES, Rule, optimize
+from scepter.optimizer.optimizer import RULES, Rule, optimize
 from scepter.optimizer.rules.fold_constants import fold_constants
 from scepter.optimizer.rules.merge_bgps import merge_bgps
 from scepter.optimizer.rules.order_triples import order_triples

@@ -22,7 +22,7 @@ from scepter.algebra.expressions import (
     Previous,
     Variable,
 )
-from scepter.kernel.programs import (
+from scepter.kernel.condition.programs import (
     EITHER,
     FALSE,
     ROW,
@@ -30,9 +30,11 @@ from scepter.kernel.programs import (
     TRUE,
     UNDECIDED,
     Place,
+    Values,
     compile_conjuncts,
     decide,
     number_of,
+    stack,
 )
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.expressions import holds
@@ -149,13 +151,9 @@ def locate(name: str, previous: bool) -> Place | None:
 
 def verdict(conjuncts: tuple[Expression, ...], given_sides: Sides) -> int:
     programs = compile_conjuncts(conjuncts, locate, KEY)
-    stacks = (np.empty(STACK), np.empty(STACK, np.int64), np.empty(STACK), np.empty(STACK, np.uint64))
-    return int(
-        decide(
-            programs.code.ravel(), 0, len(programs), programs.offsets, programs.constants, programs.scales, programs.ids,
-            *columns(given_sides.run), *columns(given_sides.row), *stacks,
-        )
-    )  # fmt: skip
+    code = programs._replace(code=programs.code.ravel())
+    conjuncts_ = len(programs.offsets) - 1
+    return int(decide(code, 0, conjuncts_, Values(*columns(given_sides.run)), Values(*columns(given_sides.row)), stack()))
 
 
 def exact(conjuncts: tuple[Expression, ...], given_sides: Sides) -> bool:

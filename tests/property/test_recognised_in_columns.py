@@ -13,11 +13,11 @@ from property.obep_strategies import EXAMPLES, NODES, NS, PROPERTIES, axioms, gr
 from scepter.algebra.classes import ClassExpression
 from scepter.algebra.events import LogicalEvent
 from scepter.errors import OptionError
-from scepter.kernel.events.assertions import AssertionSets
+from scepter.kernel.events.assertion_sets import AssertionSets
 from scepter.kernel.events.recognise import Recognising
-from scepter.kernel.intake import Intake
 from scepter.kernel.lineage import Lineage
 from scepter.kernel.rows import Rows
+from scepter.kernel.scan.intake import Intake
 from scepter.kernel.sparql.dataset import Graph
 from scepter.kernel.texts import Texts
 from scepter.ontology.axioms import Axiom, Ontology

@@ -13,8 +13,8 @@ from property.spaseq_strategies import EXAMPLES
 from property.validity_strategies import Bag, Feeding, Given, at, feedings, given_rows, run, table
 from scepter.errors import QueryError
 from scepter.kernel.operator import Operator, Until
-from scepter.kernel.report.answers import Difference, EveryAnswer
 from scepter.kernel.report.evaluations import AtInstants, AtItems, AtMultiples, Schedule, WhileThere
+from scepter.kernel.report.instant_answers import Difference, EveryAnswer
 from scepter.kernel.window.extent import Grid, TimeExtent
 from scepter.physical.nodes import Schema
 from scepter.timeline import MAX_INSTANT

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from naive.search import Row, search
 from scepter.algebra.expressions import Arithmetic, Compare, Constant, Expression, Variable
 from scepter.algebra.query import Selection
-from scepter.kernel.programs import number_of
-from scepter.kernel.runs import Runs
-from scepter.kernel.solutions import Int64, Solutions
+from scepter.kernel.condition.programs import number_of
+from scepter.kernel.scan.solutions import Int64, Solutions
+from scepter.kernel.sequence.runs import Runs
+from scepter.kernel.sequence.step_search import Order, StepSearch
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.expressions import holds
-from scepter.kernel.steps import Order, StepSearch
 from scepter.physical.sequence_plan import AtomPlan, Branch, StatefulFilter
 from scepter.rdf.hashing import TermKey, term_id
 from scepter.rdf.terms import IRI, XSD, Literal, Term

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from property.test_programs import decimal, double, integer, numbers
 from scepter.algebra.expressions import Aggregate, Variable
-from scepter.kernel.programs import number_of
+from scepter.kernel.condition.programs import number_of
 from scepter.kernel.sparql.aggregates import compile_aggregate
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.time_group.sums import WHOLE, Sums, extremes, sums

@@ -8,9 +8,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scepter.kernel.graph_scan import Solved, Ticks
-from scepter.kernel.shipping import pack_solved, unpack_solved
-from scepter.kernel.solutions import Int64, Solutions
+from scepter.kernel.scan.graph_scan import Solved, Ticks
+from scepter.kernel.scan.solutions import Int64, Solutions
+from scepter.kernel.state.shipping import pack_solved, unpack_solved
 from scepter.kernel.texts import FIXED, Texts
 from scepter.rdf.batch import NOT_A_NUMBER
 

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from property.schema_strategies import CLASSES, PROPERTIES, data, statements
 from scepter.algebra.expressions import Constant, Variable
 from scepter.algebra.patterns import BGP, TriplePattern
-from scepter.kernel.closure import entailed, union
-from scepter.kernel.continuous.knowledge import Knowledge
-from scepter.kernel.graph_columns import GraphColumns, graph_columns
-from scepter.kernel.programs import number_of
+from scepter.kernel.condition.programs import number_of
+from scepter.kernel.entailment.closure import entailed, union
+from scepter.kernel.entailment.knowledge import Knowledge
 from scepter.kernel.sparql.dataset import Dataset, Graph
 from scepter.kernel.sparql.stored import StoredGraph
+from scepter.kernel.static.graph_columns import GraphColumns, graph_columns
 from scepter.kernel.texts import Texts
 from scepter.ontology.schema import Schema
 from scepter.ontology.vocabulary import SUB_CLASS_OF, TYPE

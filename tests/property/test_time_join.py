@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from scepter.algebra.expressions import Call, Compare, Constant, Expression, Variable
 from scepter.algebra.notation import Notation
 from scepter.algebra.timed import DURATION
+from scepter.kernel.condition.time_conditions import TimeConditions
+from scepter.kernel.encoding import encoded
 from scepter.kernel.lineage import Lineage
 from scepter.kernel.operator import Until
 from scepter.kernel.rows import NO_LINEAGE, TIMELESS, Rows, concat, lasting, mappings
 from scepter.kernel.sparql.context import Context
-from scepter.kernel.terms import encoded
 from scepter.kernel.texts import Texts
-from scepter.kernel.time_conditions import TimeConditions
-from scepter.kernel.time_join.join import TimeJoined
+from scepter.kernel.time_join.time_join import TimeJoined
 from scepter.physical.nodes import Node, Schema
 from scepter.physical.time_nodes import Kind, TimeJoin
 from scepter.rdf.hashing import TermKey

@@ -14,7 +14,7 @@ from scepter.kernel.sparql.dataset import Graph
 from scepter.kernel.sparql.stored import StoredGraph
 from scepter.rdf.terms import IRI, Literal, Term
 from scepter.runtime.local import run_local
-from scepter.runtime.spark.background import MappedGraph, Shipped
+from scepter.runtime.spark.shipped_background import MappedGraph, Shipped
 
 NS = "http://example/"
 SPASEQ = f"""PREFIX : <{NS}>
@@ -52,7 +52,7 @@ def test_the_answers_of_one_process(
     if brought:
         (index,) = (files / "cache").iterdir()
         spark.sparkContext.addFile(str(index))
-        monkeypatch.setattr("scepter.runtime.spark.background._shipped", unreachable)
+        monkeypatch.setattr("scepter.runtime.spark.shipped_background._shipped", unreachable)
     found = scepter.run(query, spark, {f"{NS}s": files / "s.nq"}, background=static, ontology=ontology)
     assert sorted(map(tuple, found.selectExpr("start", "end", "s.value", "n.value").collect())) == expected
 

@@ -12,7 +12,7 @@ import pytest
 
 from scepter.errors import OptionError
 from scepter.runtime.spark.java import java_home
-from scepter.runtime.spark.versions import check_version
+from scepter.runtime.spark.spark_versions import check_version
 
 SCRIPT = Path(__file__).with_name("own_session.py")
 

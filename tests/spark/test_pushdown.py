@@ -19,10 +19,10 @@ from scepter.rdf.hashing import TermKey
 from scepter.rdf.terms import IRI
 from scepter.runtime.options import RunOptions
 from scepter.runtime.queries import parse
-from scepter.runtime.spark.background import ShippedBackground
 from scepter.runtime.spark.bucket import Bucket
 from scepter.runtime.spark.jobs import Job
 from scepter.runtime.spark.pushdown import Packing, source_options
+from scepter.runtime.spark.shipped_background import ShippedBackground
 from scepter.runtime.spark.streaming import observed
 from scepter.timeline import MIN_INSTANT, TimeKind
 

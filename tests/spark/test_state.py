@@ -16,7 +16,7 @@ from naive import spaseq as naive
 from naive.comparison import comparable_graph, comparable_row
 from property.spaseq_strategies import BACKGROUND, DB, QueryText
 from property.test_spaseq_naive import runs
-from scepter.kernel.container import pack, unpack
+from scepter.kernel.state.container import pack, unpack
 from scepter.rdf.terms import IRI, BlankNode, Literal, Term, Triple, parse_term
 from scepter.runtime.options import RunOptions
 from scepter.runtime.push import Engine, Event

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from batches import PROV, integer
-from scepter.kernel.background import Background
+from scepter.kernel.static.background import Background
 from scepter.rdf.nquads import NQuadsReader
 from scepter.rdf.terms import IRI
 from scepter.runtime.engine import LocalEngine

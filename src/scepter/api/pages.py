@@ -16,7 +16,7 @@ from scepter.runtime import local, queries
 from scepter.runtime.analysis import operators_that_ran, plan_that_ran
 from scepter.runtime.diagnosis.focus import KeyGiven
 from scepter.runtime.engine import LocalEngine
-from scepter.runtime.hints.run import run_warnings
+from scepter.runtime.hints.run_hints import run_warnings
 from scepter.runtime.options import RunOptions
 from scepter.runtime.queries import one_query
 from scepter.runtime.seen import EventName

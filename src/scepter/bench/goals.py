@@ -29,3 +29,13 @@ def flat_stream(most: float) -> Goal:
         lambda r: r.growth("local", lambda m: m.streaming),
         most=most,
     )
+
+
+def events_rate(least: float, contender: str = "written") -> Goal:
+    """Events per second at the slowest point, from text to rows in a file."""
+    what = "to written rows" if contender == "written" else "to matches"
+    return Goal(
+        f"slowest, events/s of one core {what}",
+        lambda r: min(m.events_per_cpu_second for m in r.of(contender)),
+        least=least,
+    )

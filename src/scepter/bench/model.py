@@ -9,7 +9,7 @@ from pathlib import Path
 from statistics import median
 from typing import TypeAlias
 
-SCEPTER = ("local", "push", "scan", "spark", "live", "command", "micro-batches", "empty-micro-batches")
+SCEPTER = ("local", "written", "push", "scan", "spark", "live", "command", "micro-batches", "empty-micro-batches")
 """What of Scepter can run a point; whatever else runs one is a yardstick."""
 ON_SPARK = ("spark", "live", "command", "micro-batches", "empty-micro-batches")
 """What of it needs a JVM."""
@@ -22,6 +22,8 @@ BATCH, STATE_BEFORE, STATE_LAST = "micro-batch, ms", "state before, bytes", "sta
 
 DELAYS = ("median, ms", "99th percentile, ms", "largest, ms")
 """What pushed events tell: the CPU time that one of them takes."""
+ONE_BY_ONE, TOGETHER = "push, events/s", "push_all, events/s"
+"""What they tell besides: events per CPU second, pushed one at a time and handed over together."""
 GPM, AUTOMATON = "GPM, CPU s", "automaton, CPU s"
 """What counting runs tell: matching events one by one, and joining what they match."""
 

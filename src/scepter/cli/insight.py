@@ -61,7 +61,7 @@ class Watch:
                 out.write(page)
 
     def _warnings(self, given: _Given) -> list[Diagnostic]:
-        from scepter.runtime.hints.run import run_warnings  # a run has no need of these until it is over
+        from scepter.runtime.hints.run_hints import run_warnings  # a run has no need of these until it is over
 
         job = self._job
         warnings = run_warnings(job.query, job.streams, self.log.surveys, self.log.found, **given)

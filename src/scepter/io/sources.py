@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Final
 
-from scepter.errors import nearest, option_error
+from scepter.errors import OptionError, nearest, option_error
 from scepter.io.kafka import open_kafka
 from scepter.rdf.batch import EventBatch
 from scepter.rdf.files import GZIP_MAGIC, HEAD, KNOWN, format_of, read_file, size_of, sniffed, stream_files
@@ -139,6 +139,14 @@ SCHEMES: Final[dict[str, Callable[[str, Lift | None], EventSource]]] = {"kafka":
 """Sources by the scheme of SOURCE, `kafka` for `kafka://…`."""
 
 
+def _unknown_scheme(text: str, scheme: str) -> OptionError:
+    close = nearest(scheme, SCHEMES)
+    advice = f"did you mean {close}://?" if close else "give a file, a glob, a folder, or - for standard input"
+    if scheme == "tcp":
+        return option_error("unknown-scheme", f"{text}: a socket has no end that a run could read up to", help="add --follow")
+    return option_error("unknown-scheme", f"{text}: no source is known by {scheme}://", help=advice)
+
+
 def open_source(spec: str | Path, *, prefixes: dict[str, str] | None = None, lift: Lift | None = None) -> EventSource:
     """The source that a SOURCE string names. What cannot be read raises OptionError here, before any data is.
 
@@ -150,12 +158,7 @@ def open_source(spec: str | Path, *, prefixes: dict[str, str] | None = None, lif
     scheme, separator, _ = text.partition("://")
     if separator:
         if scheme not in SCHEMES:
-            close = nearest(scheme, SCHEMES)
-            raise option_error(
-                "unknown-scheme",
-                f"{text}: no source is known by {scheme}://",
-                help=f"did you mean {close}://?" if close else "give a file, a glob, a folder, or - for standard input",
-            )
+            raise _unknown_scheme(text, scheme)
         return SCHEMES[scheme](text, lift)
     if Path(text).is_fifo():  # as a shell's <(zcat …)
         return PipeSource(lambda: Path(text).open("rb", buffering=0), text, lift)

@@ -10,51 +10,53 @@ from typing import Protocol, assert_never
 from scepter.algebra.expressions import Expression
 from scepter.algebra.timed import Sources
 from scepter.errors import Diagnostic, QueryError
-from scepter.kernel import instants, mapping, time_rows
-from scepter.kernel.background import Background
-from scepter.kernel.closure import union
-from scepter.kernel.derive import Deriving, Pick
-from scepter.kernel.entailed import EntailedScans
-from scepter.kernel.event_scan import EventScans, ExactTriples
-from scepter.kernel.events.build import Occurring, event_operator, recognising
-from scepter.kernel.exists import operators as exists
-from scepter.kernel.exists.live import LiveConditions, LiveGraph
-from scepter.kernel.exists.operators import AskedConditions, Remembered
-from scepter.kernel.gap_join.join import GapJoined
-from scepter.kernel.graph_scan import GraphScans
-from scepter.kernel.instants import InstantLeaves
-from scepter.kernel.intake import Intake
+from scepter.kernel.condition.time_conditions import TimeConditions
+from scepter.kernel.derive.deriving import Deriving, Pick
+from scepter.kernel.derive.rounds import Anew, PathsWithin, Recall
+from scepter.kernel.entailment.closure import union
+from scepter.kernel.entailment.entailed_scan import EntailedScans
+from scepter.kernel.events.build_events import Occurring, event_operator, recognising
+from scepter.kernel.exists import remembered as exists
+from scepter.kernel.exists.live_graph import LiveConditions, LiveGraph
+from scepter.kernel.exists.remembered import AskedConditions, Remembered
+from scepter.kernel.gap_join.gap_join import GapJoined
 from scepter.kernel.lineage import Lineage
 from scepter.kernel.operator import Operator
-from scepter.kernel.pairing import Pairing
-from scepter.kernel.rounds import Anew, PathsWithin, Recall
+from scepter.kernel.policy.pairing import Pairing
+from scepter.kernel.policy.tracking import Occurrences
+from scepter.kernel.policy.tracking import Tracked as Tracking
+from scepter.kernel.row import instants, mapping, time_rows
+from scepter.kernel.row.forked import Forked
+from scepter.kernel.row.instants import InstantLeaves
+from scepter.kernel.row.time_rows import Timeless, inline_rows, static_rows
 from scepter.kernel.rows import Mask, Rows, empty
-from scepter.kernel.scans import Scans
-from scepter.kernel.sequence import MatchedSequence
+from scepter.kernel.scan.event_scan import EventScans, ExactTriples
+from scepter.kernel.scan.graph_scan import GraphScans
+from scepter.kernel.scan.intake import Intake
+from scepter.kernel.scan.pattern_scan import Scans
+from scepter.kernel.scan.triple_scan import MOST_SCANS, EntailedTriples, PlainTriples
+from scepter.kernel.sequence.matched_sequence import MatchedSequence
+from scepter.kernel.sequence.run_windows import resolve
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.dataset import Dataset, Graph
-from scepter.kernel.star.build import held_of, occurrence_scans, star_operator
-from scepter.kernel.star.held import Held
-from scepter.kernel.static import Static
+from scepter.kernel.star.build_star import held_of, occurrence_scans, star_operator
+from scepter.kernel.star.expiry import Held
+from scepter.kernel.static.background import Background
+from scepter.kernel.static.static_join import Static
 from scepter.kernel.texts import Texts
-from scepter.kernel.time_conditions import TimeConditions
-from scepter.kernel.time_group.grouping import Grouping
-from scepter.kernel.time_join.join import TimeJoined
-from scepter.kernel.time_rows import Timeless, inline_rows, static_rows
-from scepter.kernel.tracking import Occurrences
-from scepter.kernel.tracking import Tracked as Tracking
-from scepter.kernel.triple_scan import MOST_SCANS, EntailedTriples, PlainTriples
-from scepter.kernel.window.build import Items, fixed_rows, window_operator
-from scepter.kernel.windows import resolve
+from scepter.kernel.time_group.time_grouping import Grouping
+from scepter.kernel.time_join.time_join import TimeJoined
+from scepter.kernel.window.build_windows import Items, fixed_rows, window_operator
 from scepter.ontology.entailment import Flattened
 from scepter.ontology.schema import Schema
 from scepter.physical import live_nodes, nodes
+from scepter.physical.cutting import Received
 from scepter.physical.derive_nodes import Derive, DerivedPath, Picked, Recalled
 from scepter.physical.event_nodes import Contradictions, ItemGraphs, Recognise
 from scepter.physical.instant_nodes import Asked, EventScan, Ordered, Paired, RowExtend, Sliced, TimeGroup, Tracked
 from scepter.physical.instant_nodes import Remembered as Remembered_
 from scepter.physical.nodes import Node, TripleScan
-from scepter.physical.stages import Received
+from scepter.physical.sharing import Together
 from scepter.physical.star_nodes import OccurrenceScan
 from scepter.physical.time_nodes import (
     AnsweredOnce,
@@ -300,6 +302,8 @@ def operator_of(node: Node, around: Surroundings) -> Operator:
             return _asking(node, around)
         case Derive() | Picked() | DerivedPath():
             return _deriving(node, around)
+        case Together():
+            return Forked(node)
         case _:
             found = window_operator(node, around)
             if found is None:

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from scepter.kernel.container import Arrays
 from scepter.kernel.rows import Int64, Rows
+from scepter.kernel.state.container import Arrays
 from scepter.physical.nodes import Schema
 
 

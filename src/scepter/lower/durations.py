@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from contextlib import suppress
 
 from scepter.errors import Span, query_error
 from scepter.rdf.terms import XSD, Literal, Term
 from scepter.rdf.values.temporal import parse_duration
-
-_CLOCK = re.compile(r"(-?P(?:[0-9]+[YMD])*?)(?=[0-9.]+[HS])")
-"""Where a T is missing before hours or seconds."""
+from scepter.timeline import with_clock
 
 
 def check_duration(term: Term, span: Span | None) -> None:
@@ -21,7 +18,7 @@ def check_duration(term: Term, span: Span | None) -> None:
         parse_duration(term.lexical)
         return
     advice = "write for example PT1H, PT5M, PT30S, P30D"
-    meant = _CLOCK.sub(r"\1T", term.lexical.upper(), count=1)
+    meant = with_clock(term.lexical)
     with suppress(ValueError):
         parse_duration(meant)
         advice = f'write "{meant}"^^xsd:duration: hours, minutes and seconds stand behind a T'

@@ -23,11 +23,12 @@ from scepter.algebra.expressions import (
     Variable,
 )
 from scepter.algebra.patterns import Pattern
-from scepter.errors import Span, nearest, query_error
+from scepter.errors import QueryError, Span, nearest, query_error
 from scepter.lower.durations import check_duration
 from scepter.rdf.terms import IRI
 from scepter.rdf.values import CASTS
 from scepter.syntax import tree
+from scepter.syntax.elsewhere import SPARQL_12_FUNCTIONS, foreign_function
 
 T = TypeVar("T")
 
@@ -189,9 +190,7 @@ class ExpressionLowering:
         if name in AGGREGATES:
             return self._aggregate(name, call, place)
         if name not in FUNCTIONS:
-            close = nearest(name, [*FUNCTIONS, *AGGREGATES])
-            advice = f"did you mean {close}?" if close else None
-            raise query_error("unknown-function", f"{call.function} is no function", call.name_span, help=advice)
+            raise _unknown_function(call)
         if call.distinct or call.star or call.separator is not None:
             raise query_error("syntax", f"{name} is no aggregate: it takes no DISTINCT, * or SEPARATOR", call.span)
         _check_arity(name, len(call.arguments), call.span)
@@ -232,6 +231,17 @@ def _check_arity(name: str, given: int, span: Span) -> None:
     least, most = FUNCTIONS[name]
     if least <= given <= most:
         return
-    wanted = str(least) if least == most else f"{least} or {most}"
+    wanted = str(least) if least == most else f"{least} {'or' if most == least + 1 else 'to'} {most}"
     plural = "" if wanted == "1" else "s"
     raise query_error("arity", f"{name} takes {wanted} argument{plural}, not {given}", span)
+
+
+def _unknown_function(call: tree.Call) -> QueryError:
+    name = call.function.upper()
+    if name in SPARQL_12_FUNCTIONS:
+        help = "leave it out; what is said of a triple can be said of its event, or of an rdf:Statement"
+        message = f"{call.function} is a function of SPARQL 1.2, and queries match terms of RDF 1.1"
+        return query_error("rdf-1.2", message, call.name_span, help=help)
+    close = nearest(name, [*FUNCTIONS, *AGGREGATES])
+    advice = foreign_function(call.function) or (f"did you mean {close}?" if close else None)
+    return query_error("unknown-function", f"{call.function} is no function", call.name_span, help=advice)

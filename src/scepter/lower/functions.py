@@ -11,6 +11,7 @@ from scepter.lower.expressions import FUNCTIONS
 from scepter.rdf.terms import IRI, XSD
 from scepter.rdf.values import CASTS
 from scepter.syntax import tree
+from scepter.syntax.elsewhere import foreign_function
 
 
 def unknown_functions(document: object) -> tuple[Diagnostic, ...]:
@@ -30,6 +31,8 @@ def _advice(iri: str) -> str:
     local = re.split(r"[#/:]", iri)[-1]
     if iri.startswith(XSD) and (close := nearest(local, [name.removeprefix(XSD) for name in CASTS])) is not None:
         return f"did you mean xsd:{close}?"
+    if (whose := foreign_function(local)) is not None:
+        return whose
     plain = local.upper().replace("-", "")
     if not iri.startswith(XSD) and (built_in := nearest(plain, FUNCTIONS)) is not None:
         return f"SPARQL's own is {built_in}"

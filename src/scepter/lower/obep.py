@@ -58,6 +58,7 @@ def lower_obep(document: syntax.ObepDocument, source: Source) -> Lowered:
         policies=("unrestricted",),  # spec/40 rule 8
         variables=(),
         constructs=True,
+        takes_evaluate_at=True,  # Definition 9
         occurrences=any(query.form is Form.EVENT_STREAM for query in queries),
         words=words_of(document),
         names=(None,) * len(queries),

@@ -248,7 +248,12 @@ class _QueryLowering:
 
     def call(self, call: tree.Call, place: Place) -> Expression | None:
         """`timestamp(?s, ?p, ?o)`."""
-        if call.function.upper() != "TIMESTAMP":
+        if call.function == syntax.C_SPARQL_TIMESTAMP:
+            if not any(note.message.startswith(call.function) for note in self.warnings):
+                self._note(
+                    f"{call.function} is C-SPARQL's", "timestamp, of the latest such triple in the window", call.name_span
+                )
+        elif call.function.upper() != "TIMESTAMP":
             return None
         if len(call.arguments) != 3 or call.distinct or call.star or call.separator is not None:
             raise query_error(

@@ -16,7 +16,7 @@ def rules_that_never_fire(program: Program) -> Iterator[Diagnostic]:
     """A warning for each CONSTRUCT rule of an optimised program with a condition that is never true.
 
     >>> from scepter.lower import lower
-    >>> from scepter.optimizer.pipeline import optimize
+    >>> from scepter.optimizer.optimizer import optimize
     >>> lowered = lower('''PREFIX : <http://e/> CONSTRUCT { ?x :b 1 } WHERE { ?x :a ?n FILTER (?n > 3 && 1 > 2) }
     ... SELECT ?x WHERE { ?x :b ?n }''', "ep-sparql")
     >>> [warning.message for warning in rules_that_never_fire(optimize(lowered.program))]

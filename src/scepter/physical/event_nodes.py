@@ -1,6 +1,6 @@
 """The nodes of events: what items are recognised as, and operators on occurrences (spec/40-obep).
 
-An occurrence is a row with an interval whose column ASSERTIONS stands for a set of triples (`kernel.events.assertions`). A name
+An occurrence is a row with an interval whose column ASSERTIONS stands for a set of triples (`kernel.events`). A name
 that a guard asks is one more such column. What a guard's blocks bind are ordinary variables, so that the sides of a relation
 are joined on them.
 
@@ -208,10 +208,22 @@ class Within(Unary):
 
 
 @dataclass(frozen=True)
+class Before(Unary):
+    """What is before an evaluation instant (Definition 11)."""
+
+    instant: int
+
+    def line(self, notation: Notation) -> str:
+        """The instant."""
+        return f"Before {self.instant}"
+
+
+@dataclass(frozen=True)
 class FirstOnes(Unary):
-    """FIRST: the occurrences with no other one wholly before."""
+    """FIRST: the occurrences with no other one wholly before. `at` is the instant of evaluation, if there is one."""
 
     lag: int | None
+    at: int | None = None
 
     def line(self, notation: Notation) -> str:
         """Its name."""
@@ -220,11 +232,13 @@ class FirstOnes(Unary):
 
 @dataclass(frozen=True)
 class LastOnes(Unary):
-    """LAST: the occurrences with no other one wholly after, certain at the end of the input."""
+    """LAST: the occurrences with no other one wholly after, certain at the instant of evaluation or the end of the input."""
+
+    at: int | None = None
 
     def line(self, notation: Notation) -> str:
         """Its name."""
-        return "Last, with no other one wholly after"
+        return f"Last, with no other one wholly after{'' if self.at is None else f' and before {self.at}'}"
 
 
 @dataclass(frozen=True)
@@ -234,6 +248,7 @@ class Rest:
     items: Node
     used: Node
     lag: int | None
+    at: int | None = None
 
     @property
     def inputs(self) -> tuple[Node, ...]:

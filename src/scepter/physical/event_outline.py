@@ -21,7 +21,7 @@ def event_notes(query: EventQuery, notation: Notation, ontology: Sequence[Triple
     made_of = {part.event for event in query.composite for part in patterns(event.pattern) if isinstance(part, Occurs)}
     idle = [notation.term(iri) for iri in defined if iri not in made_of and iri not in query.returned]
     certain = (
-        "LAST is certain only at the end of bounded input"
+        "LAST is certain only at the end of bounded input, or at the instants of --evaluate-at"
         if needs_end(query) is not None
         else "an occurrence is reported once no item can still come at or before its end"
     )

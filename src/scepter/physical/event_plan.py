@@ -8,7 +8,7 @@ which one is first does not depend on the guard.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from scepter.algebra.events import (
@@ -51,11 +51,25 @@ class EventPlan:
 
 def event_plan(query: EventQuery, facts: Facts) -> EventPlan:
     """The operators of an event query."""
-    planner = _Planner(query, facts)
-    sources = tuple(planner.returned(event) for event in query.returned)
-    streams = planner.streams
-    root = nodes.Returned(query, sources, (nodes.Contradictions(streams),))
-    return EventPlan(root, not planner.waits)
+    leaves = _Leaves(query)
+    instants = sorted(set(facts.evaluate_at)) if facts.evaluate_at else [None]
+    planners = [_Planner(query, facts, leaves, instant) for instant in instants]
+    sources = tuple(_evaluated(event, planners) for event in query.returned)
+    root = nodes.Returned(query, sources, (nodes.Contradictions(leaves.streams),))
+    return EventPlan(root, not any(planner.waits for planner in planners))
+
+
+def _evaluated(event: IRI, planners: list[_Planner]) -> Node:
+    """The occurrences of an event at all instants, each once. Where no instant revises what an earlier one found, the last one
+    finds them all."""
+    *sooner, latest = planners
+    found = latest.returned(event)
+    if not found.revised or not sooner:
+        return found.node
+    every = found.node
+    for planner in sooner:
+        every = Union(planner.returned(event).node, every)
+    return nodes.OnceLate(every, None)
 
 
 def is_lasting(guard: Pattern) -> bool:
@@ -70,40 +84,72 @@ class _Occurrences:
     node: Node
     lag: int | None = 0
     longest: int | None = None
+    revised: bool = False
+    """Whether what comes later can make an occurrence none: of LAST; of FIRST and NOT over what comes late."""
 
     def by(self, node: Node) -> _Occurrences:
-        return _Occurrences(node, self.lag, self.longest)
+        return _Occurrences(node, self.lag, self.longest, self.revised)
 
     def once(self) -> _Occurrences:
         return self.by(Once(self.node) if self.lag == 0 else nodes.OnceLate(self.node, self.lag))
 
 
 @dataclass(slots=True)
-class _Planner:
+class _Leaves:
+    """What reads items, each once for the plans of all instants."""
+
     query: EventQuery
-    facts: Facts
     streams: tuple[IRI, ...] | None = None
-    waits: bool = False
-    _found: dict[IRI, _Occurrences] = field(default_factory=dict)
-    """What the pattern of each composite event finds."""
-    _parts: dict[IRI, _Occurrences] = field(default_factory=dict)
-    """The occurrences of events as patterns use them."""
+    _recognised: dict[tuple[int, bool], Node] = field(default_factory=dict)
     _items: nodes.ItemGraphs | None = None
 
     def __post_init__(self) -> None:
         self.streams = tuple(stream.iri for stream in self.query.streams) or None
 
-    def returned(self, event: IRI) -> Node:
+    def recognised(self, number: int, *, individuals: bool) -> Node:
+        """The occurrences of a logical event."""
+        made = Once(nodes.Recognise(self.query.logical[number], number, self.streams, individuals))
+        return self._recognised.setdefault((number, individuals), made)
+
+    def items(self) -> Node:
+        """The items themselves."""
+        if self._items is None:
+            self._items = nodes.ItemGraphs(self.streams)
+        return self._items
+
+
+@dataclass(slots=True)
+class _Planner:
+    query: EventQuery
+    facts: Facts
+    leaves: _Leaves
+    instant: int | None = None
+    """The instant of evaluation; None: items count as they come."""
+    waits: bool = False
+    _found: dict[IRI, _Occurrences] = field(default_factory=dict)
+    """What the pattern of each composite event finds."""
+    _parts: dict[IRI, _Occurrences] = field(default_factory=dict)
+    """The occurrences of events as patterns use them."""
+    _before: dict[int, Node] = field(default_factory=dict)
+    """Of leaves by their id, what is before the instant."""
+
+    def _counted(self, leaf: Node) -> Node:
+        """What of a leaf counts at the instant."""
+        if self.instant is None:
+            return leaf
+        return self._before.setdefault(id(leaf), nodes.Before(leaf, self.instant))
+
+    def returned(self, event: IRI) -> _Occurrences:
         """The occurrences of an event, as they are answered."""
         if (number := self._logical(event)) is not None:
-            return self._recognised(number, individuals=True)
-        return self._composite(event).node
+            return _Occurrences(self._recognised(number, individuals=True))
+        return self._composite(event)
 
     def _logical(self, event: IRI) -> int | None:
         return next((number for number, each in enumerate(self.query.logical) if each.event == event), None)
 
     def _recognised(self, number: int, *, individuals: bool = False) -> Node:
-        return Once(nodes.Recognise(self.query.logical[number], number, self.streams, individuals))
+        return self._counted(self.leaves.recognised(number, individuals=individuals))
 
     def _part(self, event: IRI) -> _Occurrences:
         """The occurrences of an event, as other patterns see them."""
@@ -136,7 +182,7 @@ class _Planner:
         guard = _Asking.of(event)
         found = self._pattern(event.pattern, within, guard)
         if within is not None and not isinstance(found.node, nodes.EventJoin):
-            found = _Occurrences(nodes.Within(found.node, within), found.lag, _least(within, found.longest))
+            found = replace(found, node=nodes.Within(found.node, within), longest=_least(within, found.longest))
         found = self._asked(found, guard)
         if guard.conditions:
             found = found.by(FilterNode(found.node, guard.conditions))
@@ -172,16 +218,17 @@ class _Planner:
             case First(operand):  # which one is first, a bound on what is of use does not change
                 inner = self._pattern(operand, None, guard.waiting())
                 self.waits |= inner.lag != 0
-                return inner.by(nodes.FirstOnes(inner.node, inner.lag))
+                first = nodes.FirstOnes(inner.node, inner.lag, self.instant)
+                return replace(inner, node=first, revised=inner.revised or inner.lag != 0)
             case Last(operand):
                 inner = self._pattern(operand, None, guard.waiting())
-                return _Occurrences(nodes.LastOnes(inner.node), None, inner.longest)
+                self.waits |= self.instant is not None
+                return _Occurrences(nodes.LastOnes(inner.node, self.instant), None, inner.longest, revised=True)
             case Rest(operand):
                 self.waits = True
                 inner = self._pattern(operand, None, _Asking())
-                if self._items is None:
-                    self._items = nodes.ItemGraphs(self.streams)
-                return _Occurrences(Once(nodes.Rest(self._items, inner.node, inner.lag)), inner.lag)
+                rest = nodes.Rest(self._counted(self.leaves.items()), inner.node, inner.lag, self.instant)
+                return _Occurrences(Once(rest), inner.lag, revised=inner.revised or inner.lag != 0)
             case Related():
                 return self._related(pattern, bound, guard)
             case _:
@@ -189,7 +236,7 @@ class _Planner:
 
     def _either(self, left: _Occurrences, right: _Occurrences) -> _Occurrences:
         lag, longest = _greatest(left.lag, right.lag), _greatest(left.longest, right.longest)
-        return _Occurrences(Union(left.node, right.node), lag, longest).once()
+        return _Occurrences(Union(left.node, right.node), lag, longest, left.revised or right.revised).once()
 
     def _related(self, pattern: Related, bound: int | None, guard: _Asking) -> _Occurrences:
         interval = pattern.interval
@@ -206,7 +253,7 @@ class _Planner:
             assertions=pattern.assertions, interval=interval, within=bound, lags=(left.lag, right.lag),
             lengths=(left.longest, right.longest),
         )  # fmt: skip
-        found = _Occurrences(node, lag, _least(bound, length))
+        found = _Occurrences(node, lag, _least(bound, length), left.revised or right.revised)
         return found if lag == 0 else found.once()
 
 

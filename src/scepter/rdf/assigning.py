@@ -121,9 +121,9 @@ class TimeAssigner:
 
     def finish(self) -> bytes:
         """The rest, and the time of the last event."""
-        rest = b"" if not self._rest else self._line(self._rest)
-        self._rest = b""
-        return rest + self._close()
+        last, self._rest = self._rest, b""
+        text = (b"" if not last else self._line(last)) + self._close()
+        return last if text == last + b"\n" else text  # a line that is cut off stays one for the scanner
 
     def _line(self, line: bytes) -> bytes:
         if _BLANK.fullmatch(line):

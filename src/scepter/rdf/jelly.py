@@ -168,7 +168,7 @@ class JellyReader:
         text = self._out[: int(self._state[jelly.TEXT])]
         errors = int(state[scanner.ERRORS])
         if errors:
-            self._letters.tell(columns.errors[:errors], text)
+            self._letters.tell(columns.errors[:errors], text, len(text))
         whole = int(state[scanner.OPEN_ROWS] if state[scanner.OPEN] else state[scanner.ROWS])
         batch = None
         if self._run.kind is not None and state[scanner.EVENTS]:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from numba import njit
 
+from scepter.inner import inner
 from scepter.rdf.directives import GRAPHS, LOG
 from scepter.rdf.faults import TOO_MUCH
 from scepter.rdf.grouping import close_event, note_error, place_statement
@@ -97,7 +98,7 @@ def is_flat(logical: Any) -> Any:
     return logical % 10 == 1 or logical % 10 == 2
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@inner
 def _lay_out(p: Any, statement: Any, into: Any) -> Any:
     """The terms of a statement where the rules about events look for them: -1, or the term that is malformed."""
     terms, slow = p.terms, 0
@@ -131,7 +132,7 @@ def _lay_out(p: Any, statement: Any, into: Any) -> Any:
     return -1
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@inner
 def _node(p: Any, t: Any, term: Any) -> Any:
     """(id, place) of a subject or object; a blank node is salted with the number of its event."""
     at = p.terms[TERM * term + AT]
@@ -143,7 +144,7 @@ def _node(p: Any, t: Any, term: Any) -> Any:
     return hash_bytes(p.out, start, end, p.key[0], p.key[1]), start
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@inner
 def _emit(p: Any, t: Any, statement: Any) -> Any:
     """Writes the triple of a statement as a new row."""
     row, capacity = t.state[ROWS], t.state[CAPACITY]
@@ -158,7 +159,7 @@ def _emit(p: Any, t: Any, statement: Any) -> Any:
     t.state[ROWS] = row + 1
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@inner
 def _group(p: Any, t: Any) -> Any:
     """Puts the statements of a frame into events."""
     state, into = t.state, t.terms
@@ -186,7 +187,7 @@ def _group(p: Any, t: Any) -> Any:
     p.state[TEXT] = max(p.state[TEXT], state[SPARE])
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _table(columns: Any) -> Any:
     ids, places, number, scale, events, errors, scan = columns
     return Table(
@@ -221,7 +222,7 @@ def read_frames(
     _read_frames(p, _table(columns), end, delimited, pointer(faults, 0))
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _read_frames(p: Any, t: Any, end: Any, delimited: Any, faults: Any) -> Any:
     state = p.state
     while state[CONSUMED] < end and state[TEXT] + 32 * t.state[ROWS] < state[ENOUGH]:

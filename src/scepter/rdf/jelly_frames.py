@@ -13,8 +13,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
-from numba import njit
 
+from scepter.inner import inner
 from scepter.rdf.jelly_terms import (
     AT,
     BLANK_TERM,
@@ -64,7 +64,7 @@ _IRI, _BLANK, _LITERAL = range(3)
 _NEWEST: Final = 2
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@inner
 def _object(p: Any, at: Any, end: Any, kind: Any) -> Any:
     """Notes an object, to be written once it is asked for; a fault if it is malformed."""
     state = p.state
@@ -86,7 +86,7 @@ def _object(p: Any, at: Any, end: Any, kind: Any) -> Any:
     return 0
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@inner
 def _name(p: Any, at: Any, end: Any, kind: Any, slot: Any) -> Any:
     """Takes a subject, a predicate or the name of a graph; a fault if it is malformed."""
     p.state[slot] = -1
@@ -107,7 +107,7 @@ def _name(p: Any, at: Any, end: Any, kind: Any, slot: Any) -> Any:
     return 0
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@inner
 def _graph(p: Any, at: Any, end: Any, kind: Any) -> Any:
     """Takes the name of a graph, -1 for the default graph; a fault if it is malformed."""
     if kind == _LITERAL:  # in this place it is the number of the default graph
@@ -116,7 +116,7 @@ def _graph(p: Any, at: Any, end: Any, kind: Any) -> Any:
     return _name(p, at, end, kind, G_TERM)
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@inner
 def _statement(p: Any, at: Any, end: Any, quads: Any) -> Any:
     """Takes a triple or a quad; a fault if it is malformed."""
     state = p.state
@@ -147,7 +147,7 @@ def _statement(p: Any, at: Any, end: Any, quads: Any) -> Any:
     return 0
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@inner
 def _keep(p: Any, asked: Any) -> Any:
     """Notes the statement of the slots, without its object where nobody asks for it; TOO_LARGE if its frame has become so."""
     state, statements, terms = p.state, p.statements, p.terms
@@ -174,7 +174,7 @@ def _keep(p: Any, asked: Any) -> Any:
     return TOO_LARGE if state[SIZE] > state[LIMIT] or state[TEXT] + state[BLANKS] + SPARE_ROOM > state[ROOM] else 0
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _options(p: Any, at: Any, end: Any) -> Any:
     while at < end:
         number, found, at = field(p.data, at, end)
@@ -187,7 +187,7 @@ def _options(p: Any, at: Any, end: Any) -> Any:
     return 0
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _begin_graph(p: Any, at: Any, end: Any) -> Any:
     state = p.state
     state[IN_GRAPH] = 1
@@ -199,7 +199,7 @@ def _begin_graph(p: Any, at: Any, end: Any) -> Any:
     return TRUNCATED if ended < 0 else _graph(p, begun, ended, number - 1)
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@inner
 def _row(p: Any, at: Any, end: Any) -> Any:
     """Takes a row of a frame; a fault if it is malformed."""
     while at < end:
@@ -223,7 +223,7 @@ def _row(p: Any, at: Any, end: Any) -> Any:
     return 0
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@inner
 def decode_frame(p: Any, at: Any, end: Any) -> Any:
     """Takes the rows of a frame; the first fault in it. Behind a malformed statement the entries are taken all the same: the
     next frames build upon them."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from scepter.inner import inner
 from scepter.rdf.batch import NOT_A_NUMBER
 from scepter.rdf.jelly_wire import field
 from scepter.rdf.lexing import LF, iri_end, label_end
@@ -81,7 +81,7 @@ class Pools(NamedTuple):
     state: Any
 
 
-@njit(cache=True, nogil=True)
+@inner
 def take_entry(p: Any, at: Any, end: Any, which: Any) -> Any:
     """Takes an entry of a lookup table; a fault if it is none."""
     state, tables = p.state, p.tables
@@ -118,7 +118,7 @@ def take_entry(p: Any, at: Any, end: Any, which: Any) -> Any:
     return 0
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@inner
 def resolve(p: Any, at: Any, end: Any) -> Any:
     """(0 or a fault, the row of its name, the row of its prefix) of an IRI; a name's row is never 0."""
     state, tables = p.state, p.tables
@@ -144,7 +144,7 @@ def resolve(p: Any, at: Any, end: Any) -> Any:
     return np.int64(0), named, begun
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _put_entry(p: Any, row: Any, at: Any) -> Any:
     """Writes the text of an entry; gives the place behind it."""
     begin, size = p.tables[row + BEGIN], p.tables[row + LENGTH]
@@ -156,7 +156,7 @@ def _put_entry(p: Any, row: Any, at: Any) -> Any:
     return at + size
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _add(p: Any, begin: Any, end: Any, status: Any, quote: Any, code: Any, slow: Any) -> Any:
     """A new row for the term written at `begin`; gives its number."""
     state, out = p.state, p.out
@@ -180,13 +180,13 @@ def _add(p: Any, begin: Any, end: Any, status: Any, quote: Any, code: Any, slow:
     return number
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@inner
 def _has_room(p: Any, size: Any) -> Any:
     # the salted labels of the frame go behind its terms
     return p.state[TEXT] + p.state[BLANKS] + _LONGEST_ESCAPE * size + SPARE_ROOM <= p.state[ROOM]
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@inner
 def iri_term(p: Any, named: Any, begun: Any) -> Any:
     """The term of a name and a prefix; -1 where there is no room for it."""
     tables, state = p.tables, p.state
@@ -199,7 +199,7 @@ def iri_term(p: Any, named: Any, begun: Any) -> Any:
     return _new_iri(p, named, begun)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _new_iri(p: Any, named: Any, begun: Any) -> Any:
     tables, state = p.tables, p.state
     if not _has_room(p, tables[named + LENGTH] + tables[begun + LENGTH]):
@@ -221,7 +221,7 @@ def _new_iri(p: Any, named: Any, begun: Any) -> Any:
     return found
 
 
-@njit(cache=True, nogil=True)
+@inner
 def blank_term(p: Any, at: Any, end: Any) -> Any:
     """The term of a blank node, its label not yet salted; -1 where there is no room for it."""
     if not _has_room(p, end - at):
@@ -236,7 +236,7 @@ def blank_term(p: Any, at: Any, end: Any) -> Any:
     return _add(p, begin, size, status if status < 0 else 0, np.int64(0), np.int64(OTHER), 0)
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@inner
 def note_literal(p: Any, at: Any, end: Any) -> Any:
     """Notes where the parts of a literal stand, as the pending object; a fault if it is malformed."""
     state = p.state
@@ -266,7 +266,7 @@ def note_literal(p: Any, at: Any, end: Any) -> Any:
     return 0
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@inner
 def _literal_term(p: Any) -> Any:
     """The term of the pending literal; -1 where there is no room for it."""
     state, data = p.state, p.data
@@ -300,7 +300,7 @@ def _literal_term(p: Any) -> Any:
     return found
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _written_literal(p: Any) -> Any:
     state, out, data = p.state, p.out, p.data
     low, high, row = state[P_A], state[P_B], state[P_TYPE]
@@ -326,7 +326,7 @@ def _written_literal(p: Any) -> Any:
     return found
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _put_suffix(p: Any, at: Any, row: Any) -> Any:
     """Writes what stands behind the text of the pending literal, and a line end; gives the place behind it."""
     state, out = p.state, p.out
@@ -349,7 +349,7 @@ def _put_suffix(p: Any, at: Any, row: Any) -> Any:
     return at
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@inner
 def write_pending(p: Any) -> Any:
     """Makes the pending object a term; -1 where there is no room for it."""
     state = p.state
@@ -364,7 +364,7 @@ def write_pending(p: Any) -> Any:
     return found
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@inner
 def is_asked(p: Any, term: Any) -> Any:
     """Whether somebody asks for a predicate: a query, or the rules about times."""
     row = TERM * term

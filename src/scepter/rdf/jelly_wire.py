@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from scepter.inner import inner
 
 _VARINT, _WORD64, _BYTES, _WORD32 = 0, 1, 2, 5
 
 
-@njit(cache=True, nogil=True)
+@inner
 def varint(data: Any, at: Any, end: Any) -> Any:
     """(the value, the place behind it), the place -1 where the data end too early."""
     value, shift = np.int64(0), np.int64(0)
@@ -24,7 +25,7 @@ def varint(data: Any, at: Any, end: Any) -> Any:
     return np.int64(0), np.int64(-1)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _long_field(data: Any, at: Any, end: Any) -> Any:
     key, at = varint(data, at, end)
     if at < 0:
@@ -42,7 +43,7 @@ def _long_field(data: Any, at: Any, end: Any) -> Any:
     return (number, at, at + size) if at + size <= end else (number, np.int64(0), np.int64(-1))
 
 
-@njit(cache=True, nogil=True, forceinline=True)
+@inner
 def field(data: Any, at: Any, end: Any) -> Any:
     """(its number, its value or where it begins, where it ends), the end -1 where it is cut off."""
     if at + 1 < end and data[at] < 0x80 and data[at + 1] < 0x80:  # a short value of a low number, as nearly all are

@@ -73,8 +73,8 @@ class Letters:
     """Whether the lines mean something to a person."""
     _told: Counter[int] = field(default_factory=Counter)
 
-    def tell(self, errors: NDArray[np.int64], buffer: NDArray[np.uint8]) -> None:
-        """The errors of a scan: code, line, offset of what is shown."""
+    def tell(self, errors: NDArray[np.int64], buffer: NDArray[np.uint8], whole: int) -> None:
+        """The errors of a scan of `buffer[:whole]`: code, line, offset of what is shown."""
         shown, counted = [], []
         for code in np.unique(errors[:, 0]).tolist():
             rows = np.flatnonzero(errors[:, 0] == code)
@@ -84,14 +84,17 @@ class Letters:
             self._told[code] += len(rows[:room])
         for row in np.sort(np.concatenate(shown)).tolist() if shown else ():
             code, line, at = errors[row].tolist()
-            self.dead_letter(self._letter(code, line, at, buffer))
+            self.dead_letter(self._letter(code, line, buffer, at, whole))
         for row, count in counted:
             place = int(errors[row, 1]) if self.numbered else None
             self.dead_letter(DeadLetter(self.source, place, REASONS[int(errors[row, 0])], "", count))
 
-    def _letter(self, code: int, line: int, at: int, buffer: NDArray[np.uint8]) -> DeadLetter:
-        text = buffer[at : min(line_end(buffer, at), at + SHOWN + 1)].tobytes()
+    def _letter(self, code: int, line: int, buffer: NDArray[np.uint8], at: int, whole: int) -> DeadLetter:
+        end = line_end(buffer, at)
+        text = buffer[at : min(end, at + SHOWN + 1)].tobytes()
         found = letter(self.source, line if self.numbered else None, code, text)
+        if end >= whole and code in _SYNTAX and not text.rstrip().endswith(b"."):
+            return replace(found, reason=f"{found.reason}; the input ends in the middle of this line")
         if code == faults.TOO_MUCH or (code == faults.BAD_TIME and GROWN in text):
             return replace(found, reason=f"an event of more than {self.limits.event} bytes (limit event)", text="")
         return found

@@ -324,7 +324,7 @@ class NQuadsReader:
         state = columns.state
         self._run.kind = KINDS[state[scanner.KIND]]
         self._run.salt = int(state[scanner.SALT])
-        self._letters.tell(columns.errors[: int(state[scanner.ERRORS])], buffer)
+        self._letters.tell(columns.errors[: int(state[scanner.ERRORS])], buffer, self._whole)
         self._line = int(state[scanner.LINE])
         self._messages = int(state[scanner.MESSAGES])
 

@@ -8,8 +8,8 @@ from functools import cached_property
 
 from scepter.algebra.events import CompositeEvent, EventQuery, LogicalEvent
 from scepter.errors import Diagnostic, Severity, Source, nearest
-from scepter.kernel.background import Background
 from scepter.kernel.events.parts import Assertions, Part
+from scepter.kernel.static.background import Background
 from scepter.lower.result import Word
 from scepter.ontology.axioms import read_ontology
 from scepter.ontology.explanations import Explainer

@@ -11,9 +11,9 @@ from scepter.algebra.events import EventQuery
 from scepter.algebra.query import Construct
 from scepter.errors import Diagnostic, QueryError
 from scepter.kernel.build import Surroundings
-from scepter.kernel.events.assertions import AssertionSets, numbers_of
-from scepter.kernel.events.build import Occurring
-from scepter.kernel.events.operators import Returned, event_of
+from scepter.kernel.events.assertion_sets import AssertionSets, numbers_of
+from scepter.kernel.events.build_events import Occurring
+from scepter.kernel.events.event_operators import Returned, event_of
 from scepter.kernel.events.parts import Part, Parts
 from scepter.kernel.lineage import Lineage
 from scepter.kernel.rows import Int64, Rows
@@ -64,6 +64,7 @@ class EventPipeline(Pipeline):
     ) -> None:
         super().__init__(plan.root, Construct(()), plan.number, setup, around, at_once=plan.at_once)
         self._query, self._occurring, self._grounds = query, events, grounds
+        self._number = plan.number
         self._swept = _SETS
 
     def finish(self) -> Sequence[Match]:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TypeAlias
 
 from scepter.errors import Diagnostic, OptionError, QueryError, option_error
-from scepter.kernel.background import Background
 from scepter.kernel.sparql.stored import StoredGraph
+from scepter.kernel.static.background import Background
 from scepter.lower import NamedGraph
 from scepter.rdf.formats import load_graph, parse_graph
 from scepter.rdf.indexing import Malformed, Progress, stored

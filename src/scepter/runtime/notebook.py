@@ -9,7 +9,7 @@ from scepter.algebra.notation import Notation
 from scepter.errors import Diagnostic, option_error
 from scepter.rdf.batch import DeadLetter
 from scepter.runtime.matches import Match
-from scepter.runtime.pictures.tables import MatchRow, matches_lines, matches_table, name_text, summary
+from scepter.runtime.pictures.html_tables import MatchRow, matches_lines, matches_table, name_text, summary
 from scepter.runtime.pictures.timeline import STYLE, Bar, Lane, Mark, draw_timeline
 from scepter.runtime.seen import EventName, SeenEvents
 from scepter.timeline import TimeKind, format_instant

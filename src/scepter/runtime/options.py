@@ -172,7 +172,7 @@ def check_taken(options: RunOptions, lowered: Lowered) -> None:
         raise option_error(
             "option-not-for-language",
             f"{lowered.title} takes no --evaluate-at: its matches come when they are complete; "
-            "RSEP-QL alone is evaluated at instants",
+            "RSEP-QL and OBEP are evaluated at instants",
             help="leave out --evaluate-at",
         )
 

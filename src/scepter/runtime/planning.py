@@ -8,11 +8,11 @@ from scepter.algebra.continuous import ContinuousQuery, PeriodicQuery
 from scepter.algebra.patterns import TriplePattern
 from scepter.algebra.query import Program, Unit
 from scepter.algebra.windows import WindowedQuery
-from scepter.kernel.background import Background
-from scepter.kernel.continuous.knowledge import Knowledge
-from scepter.kernel.continuous.static_graph import schema_statements
-from scepter.kernel.graph_columns import constants
+from scepter.kernel.entailment.knowledge import Knowledge
+from scepter.kernel.entailment.static_graph import schema_statements
 from scepter.kernel.sparql.dataset import Dataset
+from scepter.kernel.static.background import Background
+from scepter.kernel.static.graph_columns import constants
 from scepter.kernel.window.query_dataset import query_dataset
 from scepter.physical.facts import Count, Facts, Statics
 from scepter.physical.plan import PhysicalPlan

@@ -13,7 +13,7 @@ from scepter.errors import Diagnostic, QueryError, Source, option_error
 from scepter.lower import Lowered, lower
 from scepter.lower.together import called, together
 from scepter.optimizer.never import rules_that_never_fire
-from scepter.optimizer.pipeline import optimize
+from scepter.optimizer.optimizer import optimize
 from scepter.physical.explain import explain
 from scepter.physical.facts import Facts
 from scepter.physical.planner import plan
@@ -184,16 +184,17 @@ def one_query(given: object) -> Query:
     raise option_error("query", f"the query is given as {what}", help="make one of its text: scepter.parse(text)")
 
 
-def check_endless(query: Query) -> None:
-    """Refuse a query whose answer is certain only at the end of the input, for input that has none."""
-    for unit in query.program.units:
+def check_endless(query: Query, *, instants: bool = False) -> None:
+    """Refuse a query whose answer is certain only at the end of the input, for input that has none. Where instants of
+    evaluation are given, it is certain at each of them."""
+    for unit in () if instants else query.program.units:
         if isinstance(unit, EventQuery) and (span := needs_end(unit)) is not None:
             raise QueryError(
                 Diagnostic(
                     "needs-an-end",
                     "LAST is certain only at the end of bounded input, and live input has no end",
                     span,
-                    "run it over bounded input, or leave out LAST",
+                    "run it over bounded input, say when with --evaluate-at, or leave out LAST",
                 ),
                 query.lowered.source,
             )

@@ -11,7 +11,7 @@ from scepter.algebra.events import EventQuery
 from scepter.algebra.query import Query, Result, Unit
 from scepter.algebra.timed import TimedProgram
 from scepter.algebra.windows import WindowedQuery
-from scepter.kernel.background import Background
+from scepter.kernel.static.background import Background
 from scepter.kernel.texts import Texts
 from scepter.physical.plan import UnitPlan
 from scepter.physical.unit_nodes import Refused
@@ -67,10 +67,11 @@ def task_of(plan: UnitPlan, setup: TaskSetup) -> Task:
             return event_pipeline(plan, setup)
         case root:
             around = surroundings(plan, setup)
-            return Pipeline(root, _result(plan), plan.number, setup, around, at_once=plan.at_once, ranked=plan.ranked)
+            return Pipeline(root, result_of(plan), plan.number, setup, around, at_once=plan.at_once, ranked=plan.ranked)
 
 
-def _result(plan: UnitPlan) -> Result:
+def result_of(plan: UnitPlan) -> Result:
+    """What a unit answers with."""
     match plan.unit:
         case TimedProgram(queries=(query,)):
             return query.result

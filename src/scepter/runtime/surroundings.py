@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 from scepter.algebra.continuous import ContinuousQuery, PeriodicQuery
 from scepter.algebra.timed import TimedProgram
 from scepter.algebra.windows import WindowedQuery
-from scepter.kernel.background import Background
 from scepter.kernel.build import Surroundings
-from scepter.kernel.closure import entailed
-from scepter.kernel.continuous.knowledge import Knowledge
+from scepter.kernel.entailment.closure import entailed
+from scepter.kernel.entailment.knowledge import Knowledge
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.dataset import Dataset, Graph
+from scepter.kernel.static.background import Background
 from scepter.kernel.window.query_dataset import query_dataset
 from scepter.ontology.schema import Schema
 from scepter.ontology.vocabulary import is_schema

@@ -14,7 +14,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from scepter.kernel.intake import Intake
+from scepter.kernel.scan.intake import Intake
 from scepter.kernel.texts import Texts
 from scepter.rdf.terms import IRI, Triple
 from scepter.runtime.matches import Match
@@ -55,6 +55,10 @@ class Task(Protocol):
 
     def state_rows(self) -> Mapping[str, int]:
         """How much state there is, by kind."""
+        ...
+
+    def shed(self, most: int) -> list[str] | None:
+        """Let go of every key that keeps more rows of state; what was, None where the whole has to begin anew."""
         ...
 
     def live_events(self) -> NDArray[np.int64]:

@@ -10,6 +10,7 @@ from lark.exceptions import UnexpectedInput, UnexpectedToken
 from lark.lexer import PatternStr
 
 from scepter.errors import QueryError, Source, Span, nearest, query_error
+from scepter.syntax import elsewhere
 
 _WORDS = {
     "VAR": "a variable",
@@ -137,13 +138,15 @@ def _word(name: str, patterns: dict[str, str]) -> str:
 def syntax_error(error: UnexpectedInput, source: Source, grammar: Lark) -> QueryError:
     """The QueryError for what the parser stumbled over."""
     at = len(source.text) if _at_end(error) else error.pos_in_stream or 0
+    language = grammar.options.start[0]
     accepted = _accepted(grammar, source.text, at)
+    if accepted == {"LPAR"} and (word := elsewhere.foreign_word_before(source.text, at, language)) is not None:
+        at, accepted = word, _accepted(grammar, source.text, word)
     patterns = {t.name: t.pattern.value for t in grammar.terminals if isinstance(t.pattern, PatternStr)}
     wanted = f"expected {wording(accepted, patterns)}"
     if _at_end(error):
         end = len(source.text.rstrip())
         return QueryError(query_error("syntax", f"the query ends too early: {wanted}", Span(end, end + 1)).diagnostic, source)
-    language = grammar.options.start[0]
     return QueryError(_misplaced(error, at, source, wanted, accepted, language).diagnostic, source)
 
 
@@ -165,72 +168,14 @@ def _accepted(grammar: Lark, text: str, at: int) -> set[str]:
     return accepted
 
 
-# Words of one language that stand in a text of another: whose they are, and in which grammars they have a place of their own.
-_ELSEWHERE = {
-    "AGGREGATE": ("C-SPARQL", ("sparkwave",)),
-    "COMPUTED": ("C-SPARQL", ("sparkwave",)),
-    "TIMEWINDOW": ("Sparkwave's pattern files", ("sparkwave",)),
-    "STREAM": (
-        "C-SPARQL (FROM STREAM <s> [RANGE …]) or CQELS-QL (STREAM <s> [NOW] { … } in WHERE)",
-        ("spaseq", "obep", "epsparql"),
-    ),
-    "NOW": ("CQELS-QL", ("rsepql",)),
-    "MATCH": ("RSEP-QL", ("rsepql", "obep", "spaseq")),
-    "EVENT": ("RSEP-QL or OBEP", ("rsepql", "obep")),
-    "POLICY": ("RSEP-QL", ("rsepql",)),
-    "WIN": ("RSEP-QL", ("rsepql",)),
-    "LND": ("RSEP-QL", ("rsepql",)),
-    "WINDOW": ("RSP-QL", ("rsepql", "epsparql")),
-    "ELEMENTS": ("RSP-QL", ("rsepql",)),
-    "UNDER": ("RSP-QL", ("rsepql",)),
-    "DEFINE": ("SPAseq", ("spaseq",)),
-    "GPM": ("SPAseq", ("spaseq",)),
-    "PARTITION": ("SPAseq", ("spaseq",)),
-    "SEQ": ("EP-SPARQL, SPAseq, OBEP or RSEP-QL's MATCH", ("epsparql", "spaseq", "obep", "rsepql")),
-}
-_TITLES = {
-    "epsparql": "EP-SPARQL",
-    "spaseq": "SPAseq",
-    "obep": "OBEP",
-    "rsepql": "RSEP-QL, RSP-QL or CQELS-QL",
-    "sparkwave": "Sparkwave or C-SPARQL",
-}
-
-
-def _foreign(word: str, language: str) -> str | None:
-    """Of a word that another language has: whose it is, and what this text is read as."""
-    if word.upper() == "TIMEWINDOW" and language == "sparkwave":
-        return (
-            "TIMEWINDOW stands once, at the end of the outermost group; one group BEFORE another is SEQ in EP-SPARQL and SPAseq"
-        )
-    whose, at_home = _ELSEWHERE.get(word.upper(), (None, ()))
-    if whose is None or language in at_home:
-        return None
-    return f"{word.upper()} is a word of {whose}; this text is read as {_TITLES[language]}: keep to one of them"
-
-
 def _misplaced(error: UnexpectedInput, at: int, source: Source, wanted: str, accepted: set[str], language: str) -> QueryError:
-    word = str(error.token) if isinstance(error, UnexpectedToken) else _word_at(source.text, at)
+    word = str(error.token) if isinstance(error, UnexpectedToken) and error.pos_in_stream == at else _word_at(source.text, at)
     if (newer := _of_sparql12(source.text, at, word)) is not None:
         return newer
     if (broken := _broken_token(word, at, accepted)) is not None:
         return broken
-    help = _foreign(word, language) or _place(source.text, at, language) or _hint(word, accepted)
+    help = elsewhere.advice(source.text, at, word, language) or _hint(word, accepted)
     return query_error("syntax", f"unexpected {_shown(word)}: {wanted}", Span(at, at + len(word)), help=help)
-
-
-_BEFORE_WHERE = re.compile(r"(WITHIN|PARTITION\s+BY|AFTER\s+MATCH\s+SKIP|ON\s+TIMEOUT)\b", re.IGNORECASE)
-
-
-def _place(text: str, at: int, language: str) -> str | None:
-    """Where a part of SPAseq that stands at the wrong place belongs."""
-    if language != "spaseq":
-        return None
-    if (clause := _BEFORE_WHERE.match(text, at)) is not None:
-        return f"{' '.join(clause[1].upper().split())} stands before FROM STREAM"
-    if (negated := re.compile(r"(?:!|NOT\s+)\s*(\w+)", re.IGNORECASE).match(text, at)) is not None:
-        return f"a negation stands behind the name: {negated[1]}!"
-    return None
 
 
 def _of_sparql12(text: str, at: int, word: str) -> QueryError | None:

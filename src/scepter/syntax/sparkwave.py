@@ -61,7 +61,7 @@ class SparkwaveBuilder(SparqlBuilder):
         """A cast; C-SPARQL's `f:timestamp(…)` is a function of the language here."""
         name = children[0]
         if isinstance(name.term, IRI) and name.term.value == _TIMESTAMP:
-            return tree.Call("timestamp", tuple(children[1]), span_of(meta), name.span)
+            return tree.Call(nodes.C_SPARQL_TIMESTAMP, tuple(children[1]), span_of(meta), name.span)
         return super().iri_call(meta, children)
 
     def setting(self, meta: Meta, children: list[Token]) -> nodes.Setting:

@@ -9,6 +9,9 @@ from scepter.errors import Span
 from scepter.rdf.terms import IRI
 from scepter.syntax.tree import Call, FilterClause, Group, Modifiers, SelectClause, StreamName, Template, Var
 
+C_SPARQL_TIMESTAMP = "f:timestamp"
+"""The function's name where the text calls it by the IRI of C-SPARQL's engine: a note says what it is read as."""
+
 
 @dataclass(frozen=True, slots=True)
 class Amount:

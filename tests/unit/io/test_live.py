@@ -102,6 +102,7 @@ def test_a_socket_that_closes_in_the_middle_of_a_line() -> None:
         polled.until(lambda: polled.source.ended)
     assert polled.times == [1, 2]
     assert len(polled.letters) == 1 and polled.letters[0].line == 3
+    assert polled.letters[0].reason.endswith("; the input ends in the middle of this line")
 
 
 @pytest.mark.parametrize(

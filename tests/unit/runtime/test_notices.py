@@ -6,7 +6,7 @@ import pytest
 
 from buckets import job_of, triples
 from microbatches import Micro, graph_event
-from scepter.kernel.container import unpack
+from scepter.kernel.state.container import unpack
 from scepter.rdf.batch import DeadLetter
 from scepter.rdf.formats import events_to_batch
 from scepter.rdf.nquads import ReadState

@@ -9,9 +9,9 @@ import numpy as np
 from scepter.algebra.expressions import Arithmetic, Compare, Constant, Variable
 from scepter.algebra.patterns import TriplePattern
 from scepter.algebra.query import Ask, Construct, Result, Select
-from scepter.kernel.background import Background
 from scepter.kernel.build import Surroundings
-from scepter.kernel.intake import Intake
+from scepter.kernel.scan.intake import Intake
+from scepter.kernel.static.background import Background
 from scepter.kernel.texts import Texts
 from scepter.ontology.schema import Schema
 from scepter.physical.nodes import Extend, Filter, Node, Project, Static, TripleScan, Union

@@ -30,6 +30,7 @@ Work: TypeAlias = Callable[[Point], Outcome]
 
 NEEDS: Final[dict[str, str | None]] = {
     "local": None,
+    "written": None,
     "push": None,
     "scan": None,
     "spark": None,
@@ -38,13 +39,19 @@ NEEDS: Final[dict[str, str | None]] = {
     "micro-batches": None,
     "empty-micro-batches": None,
     "pyoxigraph": "pyoxigraph",
+    "pyoxigraph-windows": "pyoxigraph",
+    "pandas": "pandas",
     "duckdb": "duckdb",
+    "duckdb-written": "duckdb",
     "spark-join": None,
     "flink": None,
 }
 """The contenders, and the package without which a yardstick is left out."""
 
 _MODULES: Final = {
+    "written": "local",
+    "duckdb-written": "duckdb",
+    "pyoxigraph-windows": "pyoxigraph_windows",
     "live": "spark_live",
     "micro-batches": "spark_live",
     "empty-micro-batches": "spark_live",

@@ -1,32 +1,53 @@
-"""The engine in this process."""
+"""The engine in this process; what it finds is counted, or written as JSON lines."""
 
 from __future__ import annotations
 
+import tempfile
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
 from typing import Any, Final
 
 from scepter.bench.contenders import Outcome, Work
 from scepter.bench.model import AUTOMATON, GPM, LOAD, SCAN, Point
+from scepter.io.results import Shape
 from scepter.io.sources import open_source
+from scepter.io.writers import open_writer
 from scepter.physical.nodes import nodes
 from scepter.rdf.batch import EventBatch
 from scepter.rdf.source import EventSource
 from scepter.runtime.engine import LocalEngine
-from scepter.runtime.local import Progress, run_local
+from scepter.runtime.local import Progress, run_in_parts
+from scepter.runtime.matches import Match
 from scepter.runtime.options import RunOptions
-from scepter.runtime.queries import parse
+from scepter.runtime.queries import one_query, parse
 
 COSTS: Final = "costs"
 """The option of a point whose runs tell what their operators cost; counting takes some time itself."""
+BETWEEN: Final = "\n# ---- and at the same time\n"
+"""What stands between the queries of a point that runs several."""
+BYTES: Final = "written, bytes"
+"""What writing runs tell."""
 _LOOKS: Final = 16
 """How often the engine counts its state in a run: counting takes time."""
 
 
 def prepared(name: str) -> Work:
     """Nothing to set up."""
-    return run
+    return partial(run, take=lambda matches: None) if name == "local" else written
+
+
+def written(point: Point) -> Outcome:
+    """From text to rows in a file."""
+    with tempfile.TemporaryDirectory() as folder, (Path(folder) / "rows.jsonl").open("w", encoding="utf-8") as out:
+        query = parse(point.query, point.language)
+        writer = open_writer("jsonl", out, Shape(tuple(query.variables), query.constructs, query.asks, queries=query.answers))
+        outcome = run(point, writer.write_all)
+        writer.close()
+        size = Path(out.name).stat().st_size
+    return replace(outcome, extra={**outcome.extra, BYTES: float(size)})
 
 
 @dataclass(slots=True)
@@ -56,8 +77,8 @@ class Timed:
             yield batch
 
 
-def run(point: Point) -> Outcome:
-    """From text to matches. State is looked at now and then; bytes of texts are none of its rows."""
+def run(point: Point, take: Callable[[Sequence[Match]], object]) -> Outcome:
+    """From text to matches, which `take` is given. State is looked at now and then; bytes of texts are none of its rows."""
     state = looks = 0
     engines: list[LocalEngine] = []
     load: float | None = None
@@ -75,8 +96,9 @@ def run(point: Point) -> Outcome:
 
     began = time.process_time()
     streams = {iri: Timed(open_source(path)) for iri, path in point.streams.items()}
-    matches = run_local(
-        parse(point.query, point.language),
+    queries = [parse(text, point.language) for text in point.query.split(BETWEEN)]
+    parts = run_in_parts(
+        queries[0] if len(queries) == 1 else one_query(queries),
         streams,
         background={graph or None: path for graph, path in point.background.items()} or None,
         ontology=None if point.ontology is None else [point.ontology],
@@ -84,7 +106,10 @@ def run(point: Point) -> Outcome:
         progress=look,
         counting=engines.append if point.options.get(COSTS) else None,
     )
-    found = sum(1 for _ in matches)
+    found = 0
+    for matches in parts:
+        take(matches)
+        found += len(matches)
     return Outcome(found, state, {LOAD: load or 0.0, SCAN: spent(), **(_costs(engines[0]) if engines else {})})
 
 

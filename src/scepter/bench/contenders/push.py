@@ -10,7 +10,7 @@ import numpy as np
 import pyoxigraph
 
 from scepter.bench.contenders import Outcome, Work
-from scepter.bench.model import DELAYS, Point
+from scepter.bench.model import DELAYS, ONE_BY_ONE, TOGETHER, Point
 from scepter.rdf.terms import Term, parse_term
 from scepter.runtime.push import Engine, Event
 from scepter.runtime.queries import parse
@@ -32,7 +32,10 @@ def run(point: Point) -> Outcome:
     )
     [(stream, path)] = point.streams.items()
     events = _events(stream, path)
-    found = len(engine.push_all(islice(events, int(point.options.get("ahead", 0)))))
+    ahead = list(islice(events, int(point.options.get("ahead", 0))))
+    began = time.process_time()
+    found = len(engine.push_all(ahead))
+    together = time.process_time() - began
     taken = []
     for event in events:
         began = time.process_time()
@@ -40,7 +43,10 @@ def run(point: Point) -> Outcome:
         taken.append(1000 * (time.process_time() - began))
     middle, late, largest = np.percentile(np.array(taken or [0.0]), [50, 99, 100])
     state = sum(rows for kind, rows in engine.state_size().items() if kind != "texts")
-    return Outcome(found, state, {MEDIAN: float(middle), LATE: float(late), LARGEST: float(largest)})
+    told = {MEDIAN: float(middle), LATE: float(late), LARGEST: float(largest)}
+    if ahead and taken:
+        told |= {ONE_BY_ONE: 1000 * len(taken) / sum(taken), TOGETHER: len(ahead) / together}
+    return Outcome(found + len(engine.close()), state, told)
 
 
 def _events(stream: str, path: str) -> Iterator[Event]:

@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from scepter.rdf.terms import XSD
+from scepter.rdf.terms import TYPE, XSD
 
 NS: Final = "http://example/rooms#"
 STREAM: Final = "http://example/rooms"
@@ -39,6 +39,15 @@ EVENT Entering MATCH FreeRoom AS F SEQ BusyRoom AS B WITHIN (5 min)
 EVENT Leaving MATCH BusyRoom AS B SEQ EmptyRoom AS E WITHIN (5 min)
   IF {{ EVENT B {{ ?room :armedWith ?s }} EVENT E {{ ?room :armedWith ?t }} }}
 RETURN Entering, Leaving AS RDF STREAM
+"""
+VISIT: Final = f"""PREFIX : <{NS}>
+FROM STREAM <{STREAM}>
+EVENT BusyRoom AS (Room and armedWith some (Sensor and observesPerson some Thing))
+EVENT FreeRoom AS (Room and armedWith some (Sensor and observesOpenDoor some Thing))
+EVENT EmptyRoom AS (Room and armedWith some (Sensor and observesNobody some Thing))
+EVENT Visit MATCH FreeRoom AS F SEQ BusyRoom AS B SEQ EmptyRoom AS E WITHIN (5 min)
+  IF {{ EVENT F {{ ?room :armedWith ?s }} EVENT B {{ ?room :armedWith ?t }} EVENT E {{ ?room :armedWith ?u }} }}
+RETURN Visit AS RDF STREAM
 """
 
 
@@ -87,6 +96,50 @@ class Observations:
             if person:
                 busy.setdefault(room, []).append(i * STEP)
         return found
+
+    def visits(self) -> int:
+        """How often nobody was in a room any more after somebody had come after its door was open, within the window: visits
+        that begin and end at the same times are one, whoever came between."""
+        opened: dict[int, list[int]] = {}
+        entered: dict[int, dict[int, None]] = {}
+        found = 0
+        rows = zip(self.room.tolist(), self.is_open.tolist(), self.person.tolist(), strict=True)
+        for i, (room, is_open, person) in enumerate(rows):
+            at = i * STEP
+            if person:
+                entered.setdefault(room, {}).update(dict.fromkeys(t for t in opened.get(room, ()) if at - t <= WINDOW))
+            else:
+                entered[room] = dict.fromkeys(start for start in entered.get(room, ()) if at - start <= WINDOW)
+                found += len(entered[room])
+            if is_open:
+                opened[room] = [start for start in opened.get(room, ()) if at - start <= WINDOW] + [at]
+        return found
+
+
+AGAIN: Final = 50
+"""So many items after it was opened, a new room's door is told of again, with somebody inside."""
+
+
+def write_new_rooms(path: Path, items: int) -> None:
+    """Items about rooms of which nothing is known before: each says all that there is to say of its room."""
+    with path.open("w", encoding="utf-8", newline="\n") as out:
+        for i in range(items):
+            opening = i // AGAIN % 2 == 0
+            room = i if opening else i - AGAIN
+            name, sensor = f"<http://example/rooms/item/{i}>", f"<{NS}s{room}>"
+            seen = f"<{NS}observesOpenDoor> <{NS}door{room}>" if opening else f"<{NS}observesPerson> <{NS}person{i}>"
+            out.write(
+                f"<{NS}Room{room}> <{TYPE}> <{NS}Room> {name} .\n"
+                f"<{NS}Room{room}> <{NS}armedWith> {sensor} {name} .\n"
+                f"{sensor} <{TYPE}> <{NS}Sensor> {name} .\n"
+                f"{sensor} {seen} {name} .\n"
+                f'{name} <{PROV}generatedAtTime> "{i * STEP}"^^<{XSD}integer> .\n'
+            )
+
+
+def entered(items: int) -> int:
+    """How many of those rooms somebody enters."""
+    return sum(1 for i in range(items) if i // AGAIN % 2)
 
 
 def write_assertions(path: Path, rooms: int) -> None:

@@ -63,6 +63,12 @@ class Observations:
                     f"{g} {PROV} {stamp} .\n"
                 )
 
+    def write_csv(self, path: Path) -> None:
+        """Sensor, time and value of each observation."""
+        with path.open("w", encoding="utf-8", newline="\n") as out:
+            for sensor, time, value in zip(self.sensor.tolist(), self.time.tolist(), self.value.tolist(), strict=True):
+                out.write(f"{sensor},{time},{value // 100}.{value % 100:02d}\n")
+
     def of(self, sensor: int) -> NDArray[np.int64]:
         """The times of one sensor."""
         found: NDArray[np.int64] = self.time[self.sensor == sensor]

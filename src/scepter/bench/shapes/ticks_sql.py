@@ -92,6 +92,18 @@ def strict(window: int, conditions: str, clauses: int) -> str:
     )
 
 
+def strict_rows(window: int, conditions: str, clauses: int) -> str:
+    """The same as rows: the company, the prices, the first time and the last."""
+    leads = ", ".join(f"lead(cents, {n}) OVER w AS p{n + 1}, lead(t, {n}) OVER w AS t{n + 1}" for n in range(1, clauses))
+    shown = ", ".join(f"p{n} / 100 AS p{n}" for n in range(1, clauses + 1))
+    return (
+        TICKS
+        + f"SELECT t1, t{clauses}, company, {shown} FROM (SELECT company, cents AS p1, t AS t1, {leads} FROM ticks "
+        + f"WINDOW w AS (PARTITION BY company ORDER BY t)) WHERE {conditions} AND t{clauses} - t1 <= {window} "
+        + f"ORDER BY t{clauses}, t1"
+    )
+
+
 def flink_strict(seconds: int, define: str, clauses: int) -> str:
     """The same as MATCH_RECOGNIZE over the letters A, B, …"""
     letters = "ABCDEFGHI"[:clauses]
@@ -111,6 +123,17 @@ def any_pairs(window: int) -> str:
         + f""", later AS (SELECT *, t // {window} AS bucket FROM ticks UNION ALL SELECT *, t // {window} - 1 FROM ticks)
 SELECT count(*) FROM ticks a JOIN later b ON a.company = b.company AND a.t // {window} = b.bucket
  AND b.t > a.t AND b.t - a.t <= {window} AND 100 * b.cents < 97 * a.cents"""
+    )
+
+
+def pair_rows(window: int) -> str:
+    """The same as rows."""
+    return (
+        TICKS
+        + f""", later AS (SELECT *, t // {window} AS bucket FROM ticks UNION ALL SELECT *, t // {window} - 1 FROM ticks)
+SELECT a.t AS t1, b.t AS t2, a.company AS company, a.cents / 100 AS p1, b.cents / 100 AS p2
+ FROM ticks a JOIN later b ON a.company = b.company AND a.t // {window} = b.bucket
+ AND b.t > a.t AND b.t - a.t <= {window} AND 100 * b.cents < 97 * a.cents ORDER BY b.t, a.t"""
     )
 
 

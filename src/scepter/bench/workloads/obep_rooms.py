@@ -3,12 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
 from scepter.bench import goals
-from scepter.bench.model import Goal, Point, Room, Workload
-from scepter.bench.shapes.rooms import HOT, NS, ONTOLOGY, QUERY, STEP, STREAM, WINDOW, Observations, write_assertions
+from scepter.bench.model import LOAD, Goal, Point, Room, Workload
+from scepter.bench.shapes.rooms import (
+    HOT,
+    NS,
+    ONTOLOGY,
+    QUERY,
+    STEP,
+    STREAM,
+    VISIT,
+    WINDOW,
+    Observations,
+    entered,
+    write_assertions,
+    write_new_rooms,
+)
 
 SQL: Final = f"""
 WITH lines AS MATERIALIZED (
@@ -52,8 +66,28 @@ def people(room: Room) -> Iterator[Point]:
 def assertions(room: Room) -> Iterator[Point]:
     """More static assertions about rooms that no item is about."""
     items = Observations.drawn(room.size(300_000, 20_000), HOT, 2)
-    for rooms in (HOT, room.size(100_000, 10_000)):
+    for rooms in (HOT, room.size(333_334, 10_000)):
         yield observed(room, 3 * rooms, items, rooms)
+
+
+def composites(room: Room) -> Iterator[Point]:
+    """Items that each say all about a room that is new, and three events in a row."""
+    new = room.size(50_000, 2_000)
+    ontology = room.file("ontology.ttl", lambda path: path.write_text(ONTOLOGY, encoding="utf-8"))
+    yield Point(
+        at="new rooms",
+        query=QUERY,
+        language="obep",
+        streams={STREAM: room.file("new.nq", partial(write_new_rooms, items=new))},
+        events=new,
+        triples=4 * new,
+        answers=entered(new),
+        ontology=ontology,
+        contenders=("written",),
+    )
+    items = Observations.drawn(room.size(200_000, 20_000), HOT, 2)
+    three = observed(room, "three", items, HOT)
+    yield replace(three, query=VISIT, answers=items.visits(), contenders=("written",), yardsticks={})
 
 
 WORKLOADS: Final = (
@@ -72,6 +106,19 @@ WORKLOADS: Final = (
         "OBEP, section 5: static assertions about more rooms",
         "static assertions",
         assertions,
-        (goals.flat_stream(1.2),),
+        (
+            goals.flat_stream(1.2),
+            Goal("CPU seconds until the first item is read", lambda r: max(m.extra[LOAD] for m in r.of("local")), most=10.0),
+        ),
+    ),
+    Workload(
+        "obep-composites",
+        "OBEP: items about rooms never seen before, and a composite of three",
+        "items",
+        composites,
+        (
+            Goal("items/s to written rows, new rooms", lambda r: r["new rooms", "written"].events_per_cpu_second, least=50_000),
+            Goal("items/s to written rows, three", lambda r: r["three", "written"].events_per_cpu_second, least=100_000),
+        ),
     ),
 )

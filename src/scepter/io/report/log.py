@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from scepter.kernel.intake import Intake
+from scepter.kernel.scan.intake import Intake
 from scepter.kernel.texts import Texts
 from scepter.rdf.batch import EventBatch
 from scepter.rdf.source import Survey

@@ -17,7 +17,7 @@ from scepter.runtime.analysis import OperatorWork
 from scepter.runtime.diagnosis.model import Diagnosis, Findings, Step
 from scepter.runtime.diagnosis.text import events_told, matches_told
 from scepter.runtime.matches import Match
-from scepter.runtime.pictures.tables import MatchRow, matches_table, name_text, summary, triples_text
+from scepter.runtime.pictures.html_tables import MatchRow, matches_table, name_text, summary, triples_text
 from scepter.runtime.pictures.timeline import STYLE, Bar, Lane, Mark, draw_timeline
 from scepter.runtime.queries import Query
 from scepter.runtime.seen import EventName

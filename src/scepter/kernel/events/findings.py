@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from scepter.kernel.events.assertions import AssertionSets, Cells, spread
-from scepter.kernel.events.shapes import Shapes
+from scepter.kernel.events.assertion_sets import AssertionSets, Cells, spread
+from scepter.kernel.events.item_shapes import Shapes
 from scepter.kernel.rows import Int64
 from scepter.ontology.assertions import RDF_TYPE
 from scepter.ontology.reasoner import Inference

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from scepter.kernel.instants import result_order
+from scepter.kernel.row.instants import result_order
 from scepter.kernel.sparql.context import Row
 
 

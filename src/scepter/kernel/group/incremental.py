@@ -14,13 +14,13 @@ from typing import TypeAlias
 import numpy as np
 
 from scepter.algebra.expressions import Aggregate, Variable
-from scepter.kernel.container import Arrays
 from scepter.kernel.group.extremes import preferred
-from scepter.kernel.group.functions import FUNCTIONS, Column, Function, Stretch
 from scepter.kernel.group.members import Changes, Membership, Slots
+from scepter.kernel.group.set_functions import FUNCTIONS, Column, Function, Stretch
 from scepter.kernel.lineage import Lineage
 from scepter.kernel.operator import Until
 from scepter.kernel.rows import NO_LINEAGE, TIMELESS, Int64, Mask, Rows, UInt64, concat, empty, mappings
+from scepter.kernel.state.container import Arrays
 from scepter.kernel.texts import Texts
 from scepter.kernel.validity.coalesce import Coverage
 from scepter.kernel.validity.held import Clock, Held, dump_rows, load_rows, refs_of

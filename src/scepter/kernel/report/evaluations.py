@@ -12,9 +12,9 @@ from typing import Protocol
 
 import numpy as np
 
-from scepter.kernel.container import Arrays
 from scepter.kernel.operator import Until
 from scepter.kernel.rows import Int64, Rows
+from scepter.kernel.state.container import Arrays
 from scepter.kernel.validity.intervals import covered_before
 from scepter.kernel.validity.key_index import spread
 from scepter.kernel.window.extent import Grid, plus

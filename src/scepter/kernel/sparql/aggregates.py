@@ -7,9 +7,9 @@ from typing import TypeAlias
 
 from scepter.algebra.expressions import Aggregate
 from scepter.algebra.patterns import Group
+from scepter.kernel.sparql.builtins import bounded
 from scepter.kernel.sparql.context import Context, Row
 from scepter.kernel.sparql.expressions import Compiled, compile_expression
-from scepter.kernel.sparql.functions import bounded
 from scepter.rdf.terms import IRI, BlankNode, Literal, Term
 from scepter.rdf.values import ExpressionError, Number, arithmetic, number_of, numeric, order_key, to_literal
 

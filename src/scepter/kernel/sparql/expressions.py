@@ -25,9 +25,9 @@ from scepter.algebra.expressions import (
     Variable,
 )
 from scepter.algebra.walk import find
+from scepter.kernel.sparql.builtins import FUNCTIONS
 from scepter.kernel.sparql.casts import cast, is_cast
 from scepter.kernel.sparql.context import Bindings, Context
-from scepter.kernel.sparql.functions import FUNCTIONS
 from scepter.rdf.terms import Term
 from scepter.rdf.values import (
     ExpressionError,

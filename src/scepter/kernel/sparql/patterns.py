@@ -42,8 +42,8 @@ from scepter.kernel.sparql.context import Bindings, Context, Row
 from scepter.kernel.sparql.dataset import EMPTY_DATASET, Dataset
 from scepter.kernel.sparql.dataset import Graph as RDFGraph
 from scepter.kernel.sparql.expressions import compile_condition, compile_expression, once_per_node
-from scepter.kernel.sparql.joins import HashJoin, disjoint
-from scepter.kernel.sparql.matching import Extension, compile_bgp, compile_path
+from scepter.kernel.sparql.hash_join import HashJoin, disjoint
+from scepter.kernel.sparql.triple_matching import Extension, compile_bgp, compile_path
 from scepter.rdf.terms import IRI, BlankNode, Literal, Term, Triple
 from scepter.rdf.values import OrderKey, order_key
 

@@ -10,12 +10,15 @@ What has left its window is passed over, and a chain ends where everything is to
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 
-from scepter.kernel.star.rows import END, EXPIRES
+from scepter.inner import inner
+from scepter.kernel.rows import Int8, Int64, UInt64
+from scepter.kernel.star.occurrence_rows import END, EXPIRES
+from scepter.rdf.lengthening import lengthened_table
 
 NOBODY = -1
 _ZERO = np.uint64(0)
@@ -24,6 +27,61 @@ _MIX = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(29)
 _near = njit(cache=True, forceinline=True)
 """For what joins do for each row: a call that hands arrays on counts references to them, which costs more than the work."""
+
+
+class Kept(NamedTuple):
+    """Occurrences in order of end: terms, when, and the patterns each feeds as bits."""
+
+    ids: UInt64
+    when: Int64
+    feeds: UInt64
+
+
+class Indexes(NamedTuple):
+    """Chains of occurrences that agree: `bits` of index k tells the positions, `first` where a pattern's indexes begin, `links`
+    which column of `nexts` leads on. `heads` are buckets of all indexes side by side."""
+
+    first: Int64
+    bits: Int64
+    links: Int64
+    heads: Any
+    nexts: Any
+
+
+class Search(NamedTuple):
+    """The patterns' variables, and for each pattern that something new matches the steps to the others: [pivot, step, (pattern,
+    index)]; `at_once`: whether the new occurrence's own terms are all that a step asks by."""
+
+    variables: Int64
+    steps: Int64
+    at_once: Int8
+    streamed: int
+    """So many patterns, the first ones, are matched by streams."""
+    width: int
+    """How many variables there are."""
+
+
+class StaticRows(NamedTuple):
+    """Static triples by bucket, for the indexes that have some (mask -1: none)."""
+
+    ids: UInt64
+    mask: Int64
+    first: Int64
+    starts: Int64
+    rows: Int64
+
+
+class Room(NamedTuple):
+    """Where a search stands: the variables' values, the terms it asks by, per pattern the row chosen, per depth the place in
+    the chain and in the static bucket, per pivot the step that found nothing the last time."""
+
+    value: UInt64
+    key: UInt64
+    chosen: Int64
+    cursor: Int64
+    static_at: Int64
+    static_end: Int64
+    suspect: Int64
 
 
 @_near
@@ -49,9 +107,10 @@ def _insert(row: Any, pattern: Any, ids: Any,
 
 
 @njit(cache=True)
-def remove_rows(first: Any, last: Any, ids: Any, feeds: Any, index_first: Any, index_bits: Any, links: Any,
-                heads: Any, nexts: Any) -> Any:  # fmt: skip
+def remove_rows(first: Any, last: Any, kept: Any, indexes: Any) -> Any:
     """Take the newest rows back, the last one first: each is the head of its chains by then."""
+    ids, _, feeds = kept
+    index_first, index_bits, links, heads, nexts = indexes
     mask = np.uint64(heads.shape[0] - 1)
     for row in range(last - 1, first - 1, -1):
         for pattern in range(len(index_first) - 1):
@@ -62,9 +121,10 @@ def remove_rows(first: Any, last: Any, ids: Any, feeds: Any, index_first: Any, i
 
 
 @njit(cache=True)
-def rebuild(rows: Any, ids: Any, feeds: Any, index_first: Any, index_bits: Any, links: Any,
-            heads: Any, nexts: Any) -> Any:  # fmt: skip
+def rebuild(rows: Any, kept: Any, indexes: Any) -> Any:
     """Fill empty indexes."""
+    ids, _, feeds = kept
+    index_first, index_bits, links, heads, nexts = indexes
     for row in range(rows):
         for pattern in range(len(index_first) - 1):
             if (feeds[row] >> np.uint64(pattern)) & _ONE:
@@ -123,19 +183,23 @@ def _next(candidate: Any, link: Any, bits: Any, key: Any, now: Any, longest: Any
     return NOBODY
 
 
-@njit(cache=True)
+@inner
 def _join(
-    row: Any, pivot: Any, last: Any, longest: Any, streamed: Any, ids: Any, when: Any, feeds: Any,
-    variables: Any, steps: Any, at_once: Any, index_first: Any, index_bits: Any, links: Any, heads: Any, nexts: Any,
-    static_ids: Any, static_mask: Any, static_first: Any, static_starts: Any, static_rows: Any,
-    value: Any, key: Any, chosen: Any, cursor: Any, static_at: Any, static_end: Any, suspect: Any, out: Any, found: Any,
+    row: Any, pivot: Any, last: Any, longest: Any, kept: Any, search: Any, indexes: Any, static: Any, room: Any, out: Any,
+    found: Any,
 ) -> Any:  # fmt: skip
     """Join rows up to `last`: the first is new (pivot NOBODY), or has been joined up to a pivot. Matches are written behind
     those found. Where there is no room for those of a pivot, the row, the pivot, and how many were found before.
 
     One function that makes no arrays, as the state of the search (a place per depth in the chain and in the static bucket)
-    stays in registers and on the stack this way.
+    stays in registers and on the stack this way. Invariants: below `depth` each pattern of the pivot's steps has its row in
+    `chosen` and its variables in `value`; a row is linked after it was joined for a pivot, so that it never meets itself.
     """
+    ids, when, feeds = kept
+    variables, steps, at_once, streamed, _ = search
+    index_first, index_bits, links, heads, nexts = indexes
+    static_ids, static_mask, static_first, static_starts, static_rows = static
+    value, key, chosen, cursor, static_at, static_end, suspect = room
     patterns = len(variables)
     depth_max = patterns - 1
     mask = np.uint64(heads.shape[0] - 1)
@@ -212,29 +276,18 @@ def _join(
 
 
 @njit(cache=True)
-def join_rows(
-    first: Any, last: Any, longest: Any, streamed: Any, ids: Any, when: Any, feeds: Any,
-    variables: Any, steps: Any, at_once: Any, index_first: Any, index_bits: Any, links: Any, heads: Any, nexts: Any,
-    static_ids: Any, static_mask: Any, static_first: Any, static_starts: Any, static_rows: Any,
-    width: Any,
-) -> Any:  # fmt: skip
-    """The matches that rows complete, [match, pattern]: a row, or -1 - a static row. `longest` is how long any triple counts;
-    the first `streamed` patterns are matched by streams."""
-    patterns = len(variables)
-    value = np.zeros(max(1, width), np.uint64)
-    key = np.zeros(3, np.uint64)
-    chosen, cursor = np.empty(patterns, np.int64), np.empty(patterns, np.int64)
-    static_at, static_end = np.empty(patterns, np.int64), np.empty(patterns, np.int64)
-    suspect = np.zeros(patterns, np.int64)
+def join_rows(first: Any, last: Any, longest: Any, kept: Any, search: Any, indexes: Any, static: Any) -> Any:
+    """The matches that rows complete, [match, pattern]: a row, or -1 - a static row. `longest` is how long triples count."""
+    patterns = len(search.variables)
+    room = Room(
+        np.zeros(max(1, search.width), np.uint64), np.zeros(3, np.uint64),
+        np.empty(patterns, np.int64), np.empty(patterns, np.int64),
+        np.empty(patterns, np.int64), np.empty(patterns, np.int64), np.zeros(patterns, np.int64),
+    )  # fmt: skip
     out = np.empty((256, patterns), np.int64)
     row, pivot, found = first, NOBODY, 0
     while True:
-        row, pivot, found = _join(
-            row, pivot, last, longest, streamed, ids, when, feeds,
-            variables, steps, at_once, index_first, index_bits, links, heads, nexts,
-            static_ids, static_mask, static_first, static_starts, static_rows,
-            value, key, chosen, cursor, static_at, static_end, suspect, out, found,
-        )  # fmt: skip
+        row, pivot, found = _join(row, pivot, last, longest, kept, search, indexes, static, room, out, found)
         if row == last:
             return out[:found].copy()
-        out = np.concatenate((out, np.empty_like(out)))
+        out = lengthened_table(out, found, 2 * len(out))

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from scepter.kernel.rows import Int64, Mask
-from scepter.kernel.star.deltas import NOBODY, count_feeds, join_rows, rebuild, remove_rows
-from scepter.kernel.star.joins import JoinPlan
+from scepter.kernel.star.deltas import NOBODY, Indexes, Kept, Search, StaticRows, count_feeds, join_rows, rebuild, remove_rows
+from scepter.kernel.star.join_plan import JoinPlan
+from scepter.kernel.star.occurrence_rows import EXPIRES, Occurring
 from scepter.kernel.star.repository import StaticIndexes, StaticTriples
-from scepter.kernel.star.rows import EXPIRES, Occurring
 from scepter.timeline import MIN_INSTANT
 
 _LEAST = 1 << 12
@@ -40,12 +40,16 @@ class Memories:
     def _index(self, counted: int) -> None:
         """Put all rows into new indexes, with two buckets or more for each row that one will hold when the room is used up, if
         rows go on to feed the patterns as those do that are counted."""
-        plan, rows = self._plan, self.rows
         most = int(self._fed.max()) * self.capacity // max(1, counted)
-        self._heads = np.full((1 << max(4, (2 * most).bit_length()), len(plan.index_bits)), NOBODY, np.int32)
-        rebuild(
-            self.size, rows.ids, rows.feeds, plan.index_first, plan.index_bits, plan.links, self._heads, self._nexts
-        )  # fmt: skip
+        self._heads = np.full((1 << max(4, (2 * most).bit_length()), len(self._plan.index_bits)), NOBODY, np.int32)
+        rebuild(self.size, self._kept(), self._chains())
+
+    def _kept(self) -> Kept:
+        return Kept(self.rows.ids, self.rows.when, self.rows.feeds)
+
+    def _chains(self) -> Indexes:
+        plan = self._plan
+        return Indexes(plan.index_first, plan.index_bits, plan.links, self._heads, self._nexts)
 
     # ---- joins
 
@@ -56,12 +60,10 @@ class Memories:
         first, last = self.size, self.size + len(new)
         self.rows.put(first, new)
         self.size = last
-        rows, plan, static = self.rows, self._plan, self._indexes
-        found: Int64 = join_rows(
-            first, last, np.uint64(longest), self._streamed, rows.ids, rows.when, rows.feeds,
-            plan.variables, plan.steps, plan.at_once, plan.index_first, plan.index_bits, plan.links, self._heads, self._nexts,
-            self._static.columns.ids, static.mask, static.first, static.starts, static.rows, len(plan.names),
-        )  # fmt: skip
+        plan, static = self._plan, self._indexes
+        search = Search(plan.variables, plan.steps, plan.at_once, self._streamed, len(plan.names))
+        statics = StaticRows(self._static.columns.ids, static.mask, static.first, static.starts, static.rows)
+        found: Int64 = join_rows(first, last, np.uint64(longest), self._kept(), search, self._chains(), statics)
         return found
 
     # ---- instants that may be undone
@@ -73,12 +75,8 @@ class Memories:
     def undo(self) -> None:
         """Take back what was added since `save`."""
         assert self._saved is not None
-        rows, plan = self.rows, self._plan
-        remove_rows(
-            self._saved, self.size, rows.ids, rows.feeds,
-            plan.index_first, plan.index_bits, plan.links, self._heads, self._nexts,
-        )  # fmt: skip
-        self._fed -= count_feeds(rows.feeds[self._saved : self.size], len(self._fed))
+        remove_rows(self._saved, self.size, self._kept(), self._chains())
+        self._fed -= count_feeds(self.rows.feeds[self._saved : self.size], len(self._fed))
         self.size = self._saved
 
     # ---- what has left its window

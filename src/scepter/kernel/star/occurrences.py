@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from scepter.kernel.container import Arrays
 from scepter.kernel.lineage import Lineage
 from scepter.kernel.operator import Stateless, Until
 from scepter.kernel.rows import Int64, Rows
-from scepter.kernel.star.held import Held
+from scepter.kernel.star.expiry import Held
+from scepter.kernel.state.container import Arrays
 from scepter.kernel.texts import Texts
 from scepter.physical import star_nodes
 from scepter.physical.nodes import Schema

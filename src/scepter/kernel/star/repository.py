@@ -11,11 +11,11 @@ from numba import njit
 
 from scepter.algebra.expressions import Constant
 from scepter.algebra.patterns import TriplePattern
-from scepter.kernel.graph_columns import GraphColumns, graph_columns
-from scepter.kernel.solutions import Int64, UInt64
+from scepter.kernel.scan.solutions import Int64, UInt64
 from scepter.kernel.sparql.dataset import Graph
 from scepter.kernel.star.deltas import bucket
-from scepter.kernel.star.joins import JoinPlan
+from scepter.kernel.star.join_plan import JoinPlan
+from scepter.kernel.static.graph_columns import GraphColumns, graph_columns
 from scepter.kernel.texts import Texts
 from scepter.rdf.hashing import TermKey, term_id
 

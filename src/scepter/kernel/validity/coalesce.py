@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scepter.kernel.container import Arrays
 from scepter.kernel.operator import Until
 from scepter.kernel.rows import Int64, Rows, UInt64
+from scepter.kernel.state.container import Arrays
 from scepter.kernel.validity.held import Clock, Held, dump_rows, load_rows, refs_of
 from scepter.kernel.validity.intervals import coalesced
 from scepter.kernel.validity.key_index import KeyIndex, key_of

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from scepter.kernel.container import Arrays
 from scepter.kernel.operator import Until
 from scepter.kernel.rows import COLUMNS, Int64, Rows, concat
+from scepter.kernel.state.container import Arrays
 from scepter.kernel.window.extent import Grid
 from scepter.timeline import MAX_INSTANT, MIN_INSTANT
 

@@ -13,10 +13,10 @@ from typing import TypeAlias
 
 import numpy as np
 
-from scepter.kernel.container import Arrays
 from scepter.kernel.lineage import Lineage
 from scepter.kernel.operator import Until
 from scepter.kernel.rows import NO_LINEAGE, Int64, Mask, Rows, UInt64, concat, empty, merged
+from scepter.kernel.state.container import Arrays
 from scepter.kernel.validity.held import dump_rows, load_rows, refs_of
 from scepter.kernel.validity.intervals import overlap
 from scepter.kernel.validity.key_index import KeyIndex, key_of

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scepter.kernel.container import Arrays
 from scepter.kernel.lineage import Lineage
 from scepter.kernel.operator import Until
 from scepter.kernel.rows import Int64, Mask, Rows, UInt64, concat, empty
+from scepter.kernel.state.container import Arrays
 from scepter.kernel.validity.held import Clock, dump_rows, load_rows, refs_of
 from scepter.kernel.validity.inner_join import Condition, Matching, Side
 from scepter.kernel.validity.intervals import gaps, overlap

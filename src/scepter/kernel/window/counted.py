@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scepter.kernel.container import Arrays
 from scepter.kernel.operator import Until
 from scepter.kernel.rows import TIMELESS, Int64, Rows, concat, empty
+from scepter.kernel.state.container import Arrays
 from scepter.kernel.validity.held import Clock, dump_rows, load_rows, refs_of
 from scepter.kernel.window.extent import Grid
 from scepter.physical.nodes import Schema

@@ -8,7 +8,7 @@ from scepter.algebra.expressions import Constant
 from scepter.algebra.patterns import Graph, Pattern
 from scepter.algebra.walk import find
 from scepter.algebra.windows import WindowedQuery, scans
-from scepter.kernel.closure import union
+from scepter.kernel.entailment.closure import union
 from scepter.kernel.sparql.dataset import Dataset
 from scepter.rdf.terms import IRI
 

@@ -17,13 +17,13 @@ import numpy as np
 from scepter.algebra.patterns import BGP, Pattern, TriplePattern
 from scepter.algebra.walk import Algebra, rewrite
 from scepter.algebra.windows import hidden_names
-from scepter.kernel.container import Arrays
+from scepter.kernel.encoding import decoded, encoded
 from scepter.kernel.operator import Until
 from scepter.kernel.rows import NO_LINEAGE, TIMELESS, Int64, Mask, Rows, concat, empty, lasting, mappings
 from scepter.kernel.sparql.context import Context, Row, system_clock
 from scepter.kernel.sparql.dataset import Dataset, Graph
 from scepter.kernel.sparql.patterns import compile_pattern
-from scepter.kernel.terms import decoded, encoded
+from scepter.kernel.state.container import Arrays
 from scepter.kernel.validity.held import Clock, dump_rows, load_rows, refs_of
 from scepter.kernel.window.extent import Grid
 from scepter.kernel.window.graph import WindowGraph

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scepter.algebra.notation import Notation
-from scepter.kernel.intake import Intake
+from scepter.kernel.scan.intake import Intake
 from scepter.kernel.texts import Texts
 from scepter.rdf.batch import EventBatch
 from scepter.rdf.hashing import TermKey

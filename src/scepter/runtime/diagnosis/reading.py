@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from scepter.kernel.background import Background
+from scepter.kernel.static.background import Background
 from scepter.rdf.batch import EventBatch
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.source import EventSource

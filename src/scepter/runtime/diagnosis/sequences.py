@@ -10,8 +10,8 @@ from scepter.algebra.patterns import BGP, TriplePattern
 from scepter.algebra.query import Negation, Optional, Query, Scan, Selection
 from scepter.algebra.query import Step as Link
 from scepter.algebra.walk import find
+from scepter.kernel.sequence.run_windows import Bounds, resolve
 from scepter.kernel.sparql.context import Context
-from scepter.kernel.windows import Bounds, resolve
 from scepter.physical.sequence_plan import Branch, QueryPlan, StatefulFilter
 from scepter.physical.sequence_planner import branches
 from scepter.physical.unit_nodes import Sequence as Planned

@@ -29,10 +29,10 @@ from scepter.algebra.query import Select
 from scepter.algebra.scope import in_scope
 from scepter.algebra.timed import DURATION, END, START, TIME_FUNCTIONS
 from scepter.algebra.walk import find
+from scepter.kernel.condition.time_terms import time_term
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.dataset import Graph as RDFGraph
 from scepter.kernel.sparql.patterns import solutions
-from scepter.kernel.time_terms import time_term
 from scepter.ontology.schema import Schema
 from scepter.physical.time_nodes import hidden
 from scepter.physical.timed_patterns import with_variables

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from scepter.algebra.query import Program, Unit
-from scepter.kernel.background import Background
+from scepter.kernel.static.background import Background
 from scepter.rdf.terms import IRI, Triple
 from scepter.runtime.diagnosis.excerpt import Excerpt
 from scepter.runtime.engine import LocalEngine

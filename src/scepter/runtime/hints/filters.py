@@ -14,7 +14,7 @@ from scepter.errors import Diagnostic, Severity, Span
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.expressions import holds
 from scepter.rdf.terms import XSD, Literal
-from scepter.runtime.hints.patterns import needed_patterns
+from scepter.runtime.hints.needed_patterns import needed_patterns
 from scepter.runtime.queries import Query
 
 _FLIPPED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "=": "="}

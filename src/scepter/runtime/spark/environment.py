@@ -18,7 +18,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from scepter.errors import OptionError, option_error
-from scepter.runtime.spark.versions import check_version
+from scepter.runtime.spark.spark_versions import check_version
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)

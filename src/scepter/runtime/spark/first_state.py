@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from scepter.kernel.container import Arrays
-from scepter.kernel.graph_scan import Ticks
 from scepter.kernel.rows import COLUMNS, NO_LINEAGE, lasting
+from scepter.kernel.scan.graph_scan import Ticks
+from scepter.kernel.state.container import Arrays
 from scepter.physical.sequence_plan import QueryPlan
 from scepter.runtime.spark.bucket_work import STATE_FORM
 

@@ -11,18 +11,18 @@ from typing import TypeAlias
 import numpy as np
 
 from scepter.algebra.query import Program
-from scepter.kernel.background import Background
-from scepter.kernel.container import pack, unpack
+from scepter.kernel.state.container import pack, unpack
+from scepter.kernel.static.background import Background
 from scepter.physical.plan import PhysicalPlan
 from scepter.rdf.batch import EventBatch
 from scepter.rdf.hashing import TermKey, term_id
 from scepter.rdf.readers import Lift
 from scepter.rdf.terms import IRI, Triple
 from scepter.runtime.options import RunOptions
-from scepter.runtime.spark.background import ShippedBackground
 from scepter.runtime.spark.identity import Identity, canonical
 from scepter.runtime.spark.sequence_work import SequenceWork
 from scepter.runtime.spark.shares import Form, Share, shares
+from scepter.runtime.spark.shipped_background import ShippedBackground
 from scepter.runtime.spark.stage_work import StageWork
 from scepter.timeline import TimeKind
 

@@ -27,7 +27,6 @@ from scepter.runtime.options import FUTURE, RunOptions, check_taken
 from scepter.runtime.planning import facts_of, planned
 from scepter.runtime.queries import Query
 from scepter.runtime.registry import grounds_of
-from scepter.runtime.spark.background import ShippedBackground
 from scepter.runtime.spark.batch import run_batch
 from scepter.runtime.spark.environment import cores, prepare
 from scepter.runtime.spark.frames import frame_kind
@@ -37,6 +36,7 @@ from scepter.runtime.spark.letters import FolderLetters
 from scepter.runtime.spark.lifted import lifted_kind
 from scepter.runtime.spark.pushdown import source_options
 from scepter.runtime.spark.ranges import Range, first_kind, next_salt, plan_ranges
+from scepter.runtime.spark.shipped_background import ShippedBackground
 from scepter.runtime.spark.source import Settings, register
 from scepter.runtime.spark.streaming import run_streaming
 from scepter.runtime.spark.tables import QUERY

@@ -53,6 +53,7 @@ from scepter.rdf.readers import READERS, Lift
 from scepter.rdf.source import DeadLetterTaker
 from scepter.rdf.times import PROV_TIMES, TimeProperties
 from scepter.runtime.spark.batch import PACKED, packed_rows
+from scepter.runtime.spark.event_rows import arrow_of, event_rows, event_schema
 from scepter.runtime.spark.folder import NOTHING, Folder, Found, Limits, Offset, list_files
 from scepter.runtime.spark.future import present
 from scepter.runtime.spark.jobs import SALT_ROOM
@@ -61,7 +62,6 @@ from scepter.runtime.spark.letters import FolderLetters
 from scepter.runtime.spark.pushdown import FORMAT as NAME
 from scepter.runtime.spark.pushdown import PACKING, Packing
 from scepter.runtime.spark.ranges import AT_LEAST, Range, first_kind, plan_ranges, read_on, read_range
-from scepter.runtime.spark.rows import arrow_of, event_rows, event_schema
 from scepter.timeline import TimeKind, parse_duration
 
 OPTIONS: Final = (

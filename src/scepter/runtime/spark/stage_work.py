@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from scepter.kernel.intake import Intake
-from scepter.kernel.row_shipping import split_rows, unpack_rows
 from scepter.kernel.rows import Rows, UInt64, concat
-from scepter.kernel.search import key_of
-from scepter.kernel.shipping import furthest
+from scepter.kernel.scan.intake import Intake
+from scepter.kernel.sequence.forward_search import key_of
+from scepter.kernel.state.row_shipping import split_rows, unpack_rows
+from scepter.kernel.state.shipping import furthest
 from scepter.kernel.texts import Texts
 from scepter.physical.window_nodes import Report
 from scepter.rdf.batch import EventBatch
@@ -35,7 +35,7 @@ class StageWork(BucketWork):
         assert share.stages is not None
         self.stages = share.stages
         super().__init__(job, share, replace(job.plan.units[share.units[0]], root=self.stages.above), Texts(), like)
-        name_parts(self.stages.below, self.pipeline.around)
+        name_parts(self.stages.below, self.pipeline.around, job.streams)
         self._timed = any(isinstance(node, Report) for node in self.pipeline.nodes)
         self._scanner: Scanner | None = None
         self._reached = MIN_INSTANT
@@ -69,7 +69,7 @@ class StageWork(BucketWork):
     def _in_buckets(self, found: Sequence[Sequence[Rows]]) -> Iterator[tuple[Rows, UInt64 | None]]:
         for node, key, parts in zip(self.stages.below, self.stages.keys, found, strict=True):
             rows = concat(parts, len(node.schema.variables))
-            if key is None:
+            if key is None or self.share.buckets == 1:
                 yield rows, None
             else:
                 yield rows, key_of(rows.ids, node.schema.columns(key)) % np.uint64(self.share.buckets)

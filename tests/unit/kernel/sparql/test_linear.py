@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scepter.kernel.sparql import linear
+from scepter.kernel.sparql.builtins import FUNCTIONS, LONGEST
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.dataset import EMPTY_GRAPH, Dataset
-from scepter.kernel.sparql.functions import FUNCTIONS, LONGEST
 from scepter.kernel.sparql.linear import Regex
 from scepter.kernel.sparql.regex import compile_regex
 from scepter.rdf.terms import Literal

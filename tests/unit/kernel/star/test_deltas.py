@@ -10,7 +10,7 @@ import pytest
 from scepter import Engine, Event, parse
 from scepter.algebra.expressions import Constant, Variable
 from scepter.algebra.patterns import TriplePattern
-from scepter.kernel.star.joins import plan_joins
+from scepter.kernel.star.join_plan import plan_joins
 from scepter.rdf.terms import IRI
 
 NS = "http://e/"

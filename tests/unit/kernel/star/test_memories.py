@@ -8,8 +8,8 @@ import pytest
 from scepter import Engine, Event, parse
 from scepter.algebra.expressions import Constant, Variable
 from scepter.algebra.patterns import TriplePattern
-from scepter.kernel.continuous.idtable import IdTable, look_up
-from scepter.kernel.star.joins import plan_joins
+from scepter.kernel.entailment.id_table import IdTable, look_up
+from scepter.kernel.star.join_plan import plan_joins
 from scepter.kernel.star.memories import Memories
 from scepter.rdf.terms import IRI
 

@@ -11,7 +11,7 @@ from typing import TypeAlias
 import pytest
 
 from buckets import Buckets, job_of, triples
-from scepter.kernel.container import pack, unpack
+from scepter.kernel.state.container import pack, unpack
 from scepter.rdf.terms import Literal
 from scepter.runtime.matches import Match
 from scepter.runtime.queries import parse

@@ -1,0 +1,216 @@
+"""Sums, differences, products and quotients of integers and decimals in columns, and the terms they are written as.
+
+A number is a count of units of its last digit. What columns cannot tell is left open, to be decided over terms
+(`sparql.expressions`): numbers of more than 15 digits, quotients that do not end, doubles, other datatypes, errors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+import numpy as np
+from numba import njit
+
+from scepter.algebra.expressions import Arithmetic, Constant, Expression, Negate, Variable
+from scepter.inner import inner
+from scepter.kernel.rows import Float64, Int8, Int64, Mask, Rows, UInt64
+from scepter.kernel.texts import Texts
+from scepter.rdf.batch import MAX_SCALE
+from scepter.rdf.distinct import distinct
+from scepter.rdf.hashing import TermKey
+from scepter.rdf.terms import XSD, Literal
+from scepter.rdf.values import ExpressionError, value_of
+
+INTEGER, DECIMAL, OPEN = 0, 1, 2
+_MOST: Final = 10**15
+"""From here on float64 no longer tells all numbers apart."""
+_TENTHS = 10 ** np.arange(MAX_SCALE + 1, dtype=np.int64)
+_ENDS: Final = tuple(np.frombuffer(f'"^^<{XSD}{name}>\n'.encode(), np.uint8).copy() for name in ("integer", "decimal"))
+Column: TypeAlias = tuple[UInt64, Int64, Float64, Int8]
+"""Ids, refs, numbers, scales."""
+
+
+@dataclass(frozen=True, slots=True)
+class Amounts:
+    """Numbers in columns: `units` of the digit `digits` behind the point; `kind` is INTEGER, DECIMAL or OPEN."""
+
+    units: Int64
+    digits: Int64
+    kind: Int64
+
+    @property
+    def is_open(self) -> Mask:
+        """Where columns do not tell."""
+        found: Mask = self.kind == OPEN
+        return found
+
+    def take(self, places: Int64) -> Amounts:
+        """Those at some places."""
+        return Amounts(self.units[places], self.digits[places], self.kind[places])
+
+
+def can_calculate(expression: Expression) -> bool:
+    """Whether an expression is made of arithmetic on variables and numbers alone.
+
+    >>> can_calculate(Arithmetic("+", Variable("x"), Variable("y"))), can_calculate(Variable("x"))
+    (True, False)
+    """
+    return isinstance(expression, Arithmetic | Negate) and _is_operand(expression)
+
+
+def _is_operand(expression: Expression) -> bool:
+    match expression:
+        case Variable():
+            return True
+        case Constant(Literal() as term):
+            return _constant(term) is not None
+        case Arithmetic(_, left, right):
+            return _is_operand(left) and _is_operand(right)
+        case Negate(operand):
+            return _is_operand(operand)
+        case _:
+            return False
+
+
+def _constant(term: Literal) -> tuple[int, int, int] | None:
+    if term.datatype not in (f"{XSD}integer", f"{XSD}decimal"):
+        return None
+    try:
+        value = value_of(term)
+    except ExpressionError:
+        return None
+    whole, _, part = f"{value:f}".partition(".")
+    fits = len(part) <= MAX_SCALE and abs(int(whole + part)) < _MOST
+    return (int(whole + part), len(part), INTEGER if term.datatype == f"{XSD}integer" else DECIMAL) if fits else None
+
+
+def calculated(expression: Expression, rows: Rows, names: Sequence[str], texts: Texts) -> Amounts:
+    """The value of an expression that `can_calculate` for each row."""
+    match expression:
+        case Variable(name):
+            return _given(rows, names.index(name), texts) if name in names else _all(len(rows), (0, 0, OPEN))
+        case Constant(Literal() as term):
+            return _all(len(rows), _constant(term) or (0, 0, OPEN))
+        case Negate(operand):
+            found = calculated(operand, rows, names, texts)
+            return Amounts(-found.units, found.digits, found.kind)
+        case Arithmetic(operator, left, right):
+            a, b = calculated(left, rows, names, texts), calculated(right, rows, names, texts)
+            made = Amounts(*(np.empty(len(rows), np.int64) for _ in range(3)))
+            _calculate(
+                "+-*/".index(operator),
+                a.units, a.digits, a.kind, b.units, b.digits, b.kind, made.units, made.digits, made.kind, _TENTHS,
+            )  # fmt: skip
+            return made
+        case _:
+            raise AssertionError("no arithmetic")
+
+
+def _all(count: int, value: tuple[int, int, int]) -> Amounts:
+    units, digits, kind = (np.full(count, part, np.int64) for part in value)
+    return Amounts(units, digits, kind)
+
+
+def _given(rows: Rows, column: int, texts: Texts) -> Amounts:
+    scale = rows.scale[:, column].astype(np.int64)
+    exact = (scale >= 0) & (scale <= MAX_SCALE)
+    digits = np.where(exact, scale, 0)
+    number = np.where(exact, rows.number[:, column], 0.0)
+    units = np.rint(number * _TENTHS[digits]).astype(np.int64)
+    kind = np.where(exact, DECIMAL, OPEN)
+    whole = np.flatnonzero(scale == 0)  # integers, and decimals without a point: the text tells
+    kind[whole] = _KINDS[texts.endings(rows.refs[whole, column], _NAMES)]
+    return Amounts(units, digits, kind)
+
+
+_NAMES: Final = tuple(f'"^^<{XSD}{name}>'.encode() for name in ("integer", "decimal"))
+_KINDS = np.array([INTEGER, DECIMAL, OPEN])
+
+
+@njit(cache=True)
+def _calculate(operator, ua, da, ka, ub, db, kb, units, digits, kind, tenths):  # type: ignore[no-untyped-def]
+    for i in range(len(units)):
+        units[i], digits[i], kind[i] = 0, 0, OPEN
+        if ka[i] == OPEN or kb[i] == OPEN:
+            continue
+        a, b, x, y = ua[i], ub[i], da[i], db[i]
+        of = max(ka[i], kb[i])
+        if operator == 3:
+            found, places = _quotient(a, b, x, y)
+            of = DECIMAL
+        elif operator == 2:
+            near = float(a) * float(b)
+            places = x + y if abs(near) < _MOST and x + y <= MAX_SCALE else np.int64(-1)
+            found = a * b if places >= 0 else np.int64(0)
+        else:
+            places = max(x, y)
+            of_a, of_b = tenths[places - x], tenths[places - y]
+            if abs(float(a) * float(of_a)) < _MOST and abs(float(b) * float(of_b)) < _MOST:
+                found = a * of_a + b * of_b if operator == 0 else a * of_a - b * of_b
+            else:
+                found, places = np.int64(0), np.int64(-1)
+        if places < 0 or abs(found) >= _MOST:
+            continue
+        while places > 0 and found % 10 == 0:
+            found //= 10
+            places -= 1
+        units[i], digits[i], kind[i] = found, places, of
+
+
+@inner
+def _quotient(a, b, x, y):  # type: ignore[no-untyped-def]
+    """(a / 10^x) / (b / 10^y), if it ends soon enough; -1 places if not."""
+    if b == 0:
+        return np.int64(0), np.int64(-1)
+    places = x - y
+    while places < 0 or a % b != 0:
+        a *= 10
+        places += 1
+        if abs(a) >= 10**17 or places > MAX_SCALE:
+            return np.int64(0), np.int64(-1)
+    return a // b, places
+
+
+def written(amounts: Amounts, key: TermKey, texts: Texts) -> Column:
+    """The terms of numbers none of which is open, in canonical form; equal ones share a text."""
+    first, where = distinct(np.column_stack([amounts.units, amounts.digits, amounts.kind]))
+    told = amounts.take(first)
+    room = np.empty(len(first) * (20 + len(_ENDS[0])) + 8, np.uint8)
+    offsets = np.empty(len(first), np.int64)
+    end = _write(told.units, told.digits, told.kind, _ENDS[0], _ENDS[1], room, offsets)
+    refs = texts.append_lines(room[:end].copy()) + offsets
+    known = texts.read(refs, key)
+    return known.ids[where], refs[where], known.number[where], known.scale[where]
+
+
+@njit(cache=True)
+def _write(units, digits, kind, integer, decimal, out, offsets):  # type: ignore[no-untyped-def]
+    """Each number as a line of N-Triples; returns where they end."""
+    at = 0
+    figures = np.empty(20, np.uint8)
+    for i in range(len(units)):
+        offsets[i] = at
+        out[at] = 34  # a quotation mark
+        at += 1
+        rest = abs(units[i])
+        if units[i] < 0:
+            out[at] = 45
+            at += 1
+        count = 0
+        while rest > 0 or count <= digits[i]:
+            figures[count] = 48 + rest % 10
+            rest //= 10
+            count += 1
+        for j in range(count - 1, -1, -1):
+            out[at] = figures[j]
+            at += 1
+            if j == digits[i] and j > 0:
+                out[at] = 46
+                at += 1
+        end = integer if kind[i] == INTEGER else decimal
+        out[at : at + len(end)] = end
+        at += len(end)
+    out[at : at + 8] = 10  # texts are read by words
+    return at + 8

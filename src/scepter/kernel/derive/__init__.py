@@ -1,0 +1,1 @@
+"""Rules to a fixpoint: what is derived feeds what derives it, in rounds."""

@@ -1,0 +1,74 @@
+"""From the nodes of events to what runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from scepter.kernel.events import event_operators as operators
+from scepter.kernel.events.assertion_sets import AssertionSets
+from scepter.kernel.events.event_join import EventJoined
+from scepter.kernel.events.parts import Parts
+from scepter.kernel.events.recognise import Recognising
+from scepter.kernel.operator import Operator
+from scepter.ontology.recognition import Recogniser
+from scepter.physical import event_nodes as nodes
+from scepter.physical.nodes import Node
+
+if TYPE_CHECKING:
+    from scepter.kernel.build import Surroundings
+
+
+@dataclass(frozen=True, slots=True)
+class Occurring:
+    """What the operators of a unit's events share."""
+
+    recogniser: Recogniser
+    sets: AssertionSets
+    parts: Parts | None = None
+    """Of what occurrences were made; None where nobody asks."""
+
+
+def recognising(leaves: Sequence[Node], around: Surroundings) -> Recognising:
+    """The leaves that read items."""
+    events = _shared(around)
+    dataset = around.background.dataset
+    static = [dataset.default, *dataset.named.values()]
+    return Recognising(leaves, events.recogniser, static, events.sets, around.key, around.texts, around.lineage, events.parts)
+
+
+def _shared(around: Surroundings) -> Occurring:
+    assert around.events is not None  # a plan of events comes with it
+    return around.events
+
+
+def event_operator(node: Node, around: Surroundings) -> Operator | None:
+    """The operator of a node on occurrences; None for any other node."""
+    match node:
+        case nodes.EventJoin():
+            return EventJoined(node, _shared(around).sets, around.lineage)
+        case nodes.Named():
+            return operators.Named(node)
+        case nodes.Asked():
+            return operators.Asked(node, _shared(around).sets, around.key)
+        case nodes.Guard():
+            return operators.Guard(node, _shared(around).sets)
+        case nodes.OnceLate():
+            return operators.OnceLate(node)
+        case nodes.Within():
+            return operators.Within(node)
+        case nodes.Before():
+            return operators.Before(node)
+        case nodes.FirstOnes():
+            return operators.FirstOnes(node)
+        case nodes.LastOnes():
+            return operators.LastOnes(node)
+        case nodes.Rest():
+            return operators.Rest(node, _shared(around).sets)
+        case nodes.Composite():
+            return operators.Composite(node, _shared(around).sets, around.key, around.texts, _shared(around).parts)
+        case nodes.Returned():
+            return operators.Returned(node)
+        case _:
+            return None

@@ -1,0 +1,278 @@
+"""`GapJoin`: what comes before something else with nothing between (spec/20-ep-sparql rules 3 and 5).
+
+State: the left rows that a later right row can still follow, and the rows between that can still stand between. With a longest
+duration both go when they have started too long ago. Invariants: both tables are in order of end, and so are their chains.
+
+Among rules that feed each other the right side and what is between are there in the first round of a stretch (the planner sees
+to it); left rows come in all rounds. Those of later rounds look ahead, into what the first round brought, and take their places
+in the chains when the stretch is over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from scepter.kernel.gap_join.gap_search import (
+    BETWEEN,
+    LEFT,
+    RIGHT,
+    Ahead,
+    Betweens,
+    Lefts,
+    Rights,
+    entries_of,
+    forget_firsts,
+    link_lefts,
+    look_ahead,
+    look_back,
+    soonest_of,
+    top_all,
+)
+from scepter.kernel.lineage import Lineage
+from scepter.kernel.operator import Until
+from scepter.kernel.rows import Int64, Rows, UInt64, empty, merged
+from scepter.kernel.state.container import Arrays
+from scepter.kernel.time_join.join_table import Table, chains_of
+from scepter.kernel.time_join.sweep import NO_BOUND, Chains
+from scepter.kernel.time_join.time_join import DisorderedError, each_once
+from scepter.physical.nodes import Schema
+from scepter.physical.time_nodes import GapJoin
+from scepter.rdf.distinct import distinct
+
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+
+
+class GapJoined:
+    """A gap join at work."""
+
+    def __init__(self, node: GapJoin, lineage: Lineage) -> None:
+        self.schema: Schema = node.schema
+        self._lineage = lineage
+        self._longest = node.longest
+        self._bound = NO_BOUND if node.longest is None else node.longest
+        left, right, between = (each.schema for each in node.inputs)
+        self._places = [node.schema.column(name) for name in right.variables]
+        self._of_left, self._of_right = list(left.columns(node.keys)), list(right.columns(node.keys))
+        self._gaps = [list(schema.columns(node.gap_keys)) for schema in (left, right)]
+        self._of_between = list(between.columns(node.gap_keys))
+        self._lefts = Table(len(left.variables), left.columns(node.keys), ())
+        self._betweens = Table(len(between.variables), between.columns(node.gap_keys), ())
+        self._marks: UInt64 = np.empty((0, 1), np.uint64)
+        self._firsts = chains_of(0, 1)
+        self._first_end: Int64 = np.empty(0, np.int64)
+        self._tops: Int64 = np.empty(0, np.int64)
+        self._opened: tuple[int, int] | None = None
+        self._single = True
+        self._rights: tuple[Rows, Rights] | None = None
+        self._between_given = empty(len(between.variables))
+        self._ahead: Ahead | None = None
+        self._later = False
+
+    # ---- rows
+
+    def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
+        """The pairs that new rows complete."""
+        left, right, between = inputs
+        if self._opened is not None and self._rights is not None:
+            assert not len(right) and not len(between), "they come with the first round"
+            return self._round(left)
+        known = self._lefts.size, self._betweens.size
+        lefts, betweens = self._add_left(left), self._add_between(between)
+        rights = self._looking(right)
+        if self._opened is not None:
+            self._rights, self._between_given = (right, rights), between
+        kinds, rows = _order(left, between, right, known)
+        return self._merged(look_back(kinds, rows, lefts, betweens, rights, self._bound), right)
+
+    def _looking(self, rows: Rows) -> Rights:
+        last = rows.start
+        if len(rows) > 1:
+            _, where = distinct(np.column_stack([rows.ids.view(np.int64), rows.end]))
+            latest = np.full(len(rows), np.iinfo(np.int64).min)
+            np.maximum.at(latest, where, rows.start)
+            last = latest[where]
+        keys, gap_keys = rows.ids[:, self._of_right], rows.ids[:, self._gaps[1]]
+        return Rights(
+            np.ascontiguousarray(keys), np.ascontiguousarray(gap_keys), rows.start.copy(), rows.end.copy(), last.copy()
+        )
+
+    def _merged(self, pairs: Int64, rights: Rows) -> Rows:
+        left, right = self._lefts.take(pairs[:, 0]), rights.take(pairs[:, 1])
+        rows = Rows(
+            *merged(left, right, self._places, len(self.schema.variables)),
+            left.start, right.end, left.since, np.maximum(left.until, right.until),
+            self._lineage.joined(left.lineage, right.lineage),
+        )  # fmt: skip
+        return each_once(rows.by_end())
+
+    def _add_left(self, rows: Rows) -> Lefts:
+        first = self._lefts.size
+        side = self._lefts.add(rows)
+        if len(side.start) > len(self._first_end):
+            return self._renewed_lefts(first)
+        self._marks[first : self._lefts.size, 0] = _marks(rows)
+        return Lefts(side, self._marks, self._firsts, self._first_end)
+
+    def _renewed_lefts(self, known: int) -> Lefts:
+        """What is told of left rows beside their table, anew, for the first so many of them; it has the room that they have."""
+        size, side = self._lefts.size, self._lefts.side
+        self._marks, self._first_end = np.empty((len(side.start), 1), np.uint64), np.empty(len(side.start), np.int64)
+        self._marks[:size, 0] = _marks(self._lefts.take(np.arange(size)))
+        self._firsts = chains_of(len(side.start), 1)
+        found = Lefts(side, self._marks, self._firsts, self._first_end)
+        link_lefts(found, 0, known, False)
+        return found
+
+    def _add_between(self, rows: Rows) -> Betweens:
+        known = self._betweens.size
+        side = self._betweens.add(rows)
+        return self._renewed_betweens(known) if len(side.start) > len(self._tops) else Betweens(side, self._tops)
+
+    def _renewed_betweens(self, known: int) -> Betweens:
+        side = self._betweens.side
+        self._tops = np.empty(len(side.start), np.int64)
+        found = Betweens(side, self._tops)
+        top_all(found, known)
+        return found
+
+    # ---- rounds
+
+    def open_rounds(self, *, single: bool) -> None:
+        """A stretch of time begins, of one instant or of several."""
+        self._opened, self._single = (self._lefts.size, self._betweens.size), single
+        self._later = False
+
+    def reopen(self) -> None:
+        """Back to the beginning of the stretch."""
+        assert self._opened is not None
+        self._truncate(*self._opened)
+        self._rights = self._ahead = None
+
+    def close_rounds(self) -> None:
+        """The stretch is over: left rows of later rounds take their places."""
+        assert self._opened is not None
+        first = self._opened[0]
+        if self._later:
+            rows = self._lefts.take(np.arange(first, self._lefts.size)).by_end()
+            self._truncate(first, self._betweens.size)
+            lefts = self._add_left(rows)
+            link_lefts(lefts, first, self._lefts.size, True)
+        self._opened = self._rights = self._ahead = None
+
+    def _round(self, left: Rows) -> Rows:
+        if not len(left):
+            return empty(len(self.schema.variables))
+        assert self._rights is not None
+        first = self._lefts.size
+        self._later = True
+        lefts = self._add_left(left)
+        lefts.side.chains.entry[first : self._lefts.size] = -1  # not in the chains, where the order is that of ends
+        in_order = link_lefts(lefts, first, self._lefts.size, False)
+        if not in_order and not self._single:
+            raise DisorderedError
+        rows, rights = self._rights
+        if self._ahead is None:
+            self._ahead = self._sorted(rights)
+        gap_keys = np.ascontiguousarray(left.ids[:, self._gaps[0]])
+        pairs = look_ahead(first, self._lefts.size, lefts, gap_keys, self._ahead, rights, self._bound)
+        return self._merged(pairs, rows)
+
+    def _sorted(self, rights: Rights) -> Ahead:
+        between = self._between_given
+        keys, entries = _numbered(rights.keys)
+        order = np.lexsort((rights.start, entries))
+        gap_keys, gap_entries = _numbered(np.ascontiguousarray(between.ids[:, self._of_between]))
+        gap_order = np.lexsort((between.start, gap_entries))
+        bounds, gap_bounds = _bounds(entries), _bounds(gap_entries)
+        soonest = np.empty(len(between), np.int64)
+        soonest_of(between.end[gap_order], gap_bounds, soonest)
+        return Ahead(
+            keys, bounds, order, rights.start[order],
+            gap_keys, gap_bounds, between.start[gap_order], soonest,
+        )  # fmt: skip
+
+    # ---- instants that may be undone, and what is let go
+
+    def save(self) -> None:
+        """Start an instant that may be undone."""
+        self._lefts.save()
+        self._betweens.save()
+
+    def undo(self) -> None:
+        """Back to `save`."""
+        self._truncate(self._lefts.saved, self._betweens.saved)
+
+    def _truncate(self, left: int, between: int) -> None:
+        self._lefts.truncate(left)
+        self._betweens.truncate(between)
+        forget_firsts(self._firsts, left)
+
+    def evict(self, time: int) -> None:
+        """Let go of what has started too long ago to be of use after `time`."""
+        if self._longest is None or time + 1 < np.iinfo(np.int64).min + self._longest:
+            return
+        for table in (self._lefts, self._betweens):
+            if table.is_due:
+                table.keep(table.start >= time + 1 - self._longest)
+                if table is self._lefts:
+                    self._renewed_lefts(table.size)
+                else:
+                    self._renewed_betweens(table.size)
+
+    # ---- state
+
+    def dump(self) -> Arrays:
+        """Both tables."""
+        return {f"{name}.{column}": array for name, table in self._named() for column, array in table.dump().items()}
+
+    def load(self, arrays: Arrays) -> None:
+        """Take over what `dump` gave."""
+        for name, table in self._named():
+            table.load({key.removeprefix(f"{name}."): array for key, array in arrays.items() if key.startswith(f"{name}.")})
+        self._renewed_lefts(self._lefts.size)
+        self._renewed_betweens(self._betweens.size)
+
+    def _named(self) -> tuple[tuple[str, Table], ...]:
+        return ("left", self._lefts), ("between", self._betweens)
+
+    def refs(self) -> Iterator[Int64]:
+        """Of both tables."""
+        return (table.refs() for _, table in self._named())
+
+    def lineages(self) -> Iterator[Int64]:
+        """Of both tables."""
+        return (table.lineage() for _, table in self._named())
+
+    def state_rows(self) -> Mapping[str, int]:
+        """The rows that can be found."""
+        return {"solutions": sum(len(table) for _, table in self._named())}
+
+
+def _marks(rows: Rows) -> UInt64:
+    """What mappings with a start are told apart by: a hash of ids, which are hashes under a key themselves."""
+    marks = np.zeros(len(rows), np.uint64)
+    for column in (rows.start.view(np.uint64), *rows.ids.T):
+        marks = (marks ^ (marks >> np.uint64(29)) ^ column) * _MIX
+    return marks ^ (marks >> np.uint64(32))
+
+
+def _order(left: Rows, between: Rows, right: Rows, known: tuple[int, int]) -> tuple[Int64, Int64]:
+    """New rows by end, those of the right side first among equals: they look for what has ended before."""
+    each = ((RIGHT, right, 0), (LEFT, left, known[0]), (BETWEEN, between, known[1]))
+    kinds = np.concatenate([np.full(len(rows), kind) for kind, rows, _ in each])
+    places = np.concatenate([first + np.arange(len(rows)) for _, rows, first in each])
+    order = np.argsort(np.concatenate([rows.end for _, rows, _ in each]), kind="stable")
+    return kinds[order], places[order]
+
+
+def _numbered(keys: UInt64) -> tuple[Chains, Int64]:
+    """The different keys, and which one each row has."""
+    chains, entries = chains_of(len(keys), keys.shape[1]), np.empty(len(keys), np.int64)
+    entries_of(chains, keys, entries)
+    return chains, entries
+
+
+def _bounds(entries: Int64) -> Int64:
+    return np.concatenate([[0], np.cumsum(np.bincount(entries))]).astype(np.int64)

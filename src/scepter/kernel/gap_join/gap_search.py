@@ -1,0 +1,205 @@
+"""The compiled loops of a gap join.
+
+Backwards, in order of end: a row of the right side looks along the chains of its key, newest first. The first row between that
+ended before it tells, by the latest start among all that ended no later (`tops`), how far back the gap may begin; the rows of
+the left side that ended since are its partners. Forwards, for left rows that come in a later round: right rows and rows between
+of the stretch stand sorted by key and start, and `soonest` is the least end from a place on.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from scepter.inner import inner
+from scepter.kernel.rows import Int64, UInt64
+from scepter.kernel.time_join.sweep import Chains, Side, entry_of, link, longer
+from scepter.rdf.lengthening import lengthened_table
+from scepter.timeline import MAX_INSTANT, MIN_INSTANT
+
+LEFT, BETWEEN, RIGHT = 0, 1, 2
+
+
+class Lefts(NamedTuple):
+    """The rows of the left side. `first_end` is the end of the first with the same mapping and start, found by `marks`."""
+
+    side: Side
+    marks: UInt64
+    firsts: Chains
+    first_end: Int64
+
+
+class Betweens(NamedTuple):
+    """The rows between. `tops` is the latest start of a row and all before it in its chain."""
+
+    side: Side
+    tops: Int64
+
+
+class Rights(NamedTuple):
+    """Rows of the right side: they look, and are not looked for. `last` is the latest start of those with the same mapping and
+    end."""
+
+    keys: UInt64
+    gap_keys: UInt64
+    start: Int64
+    end: Int64
+    last: Int64
+
+
+class Ahead(NamedTuple):
+    """The right rows and the rows between of a stretch of time, each by key and start. `rows` are places in `Rights`; entries
+    of the chains are keys, and their heads say where the rows of each begin."""
+
+    keys: Chains
+    bounds: Int64
+    rows: Int64
+    start: Int64
+    gap_keys: Chains
+    gap_bounds: Int64
+    gap_start: Int64
+    soonest: Int64
+
+
+@inner
+def link_left(lefts, row, keep):  # type: ignore[no-untyped-def]
+    """Enter a row; false where it ended before one with the same mapping and start that came earlier."""
+    known = lefts.firsts.sizes[0]
+    entry = entry_of(lefts.firsts, lefts.marks, row, True)
+    if entry == known:
+        lefts.firsts.heads[entry] = row
+    first = lefts.side.end[lefts.firsts.heads[entry]]
+    lefts.first_end[row] = min(first, lefts.side.end[row])
+    if keep:
+        link(lefts.side, row, True, False)
+    return first <= lefts.side.end[row]
+
+
+@inner
+def _top(betweens, row):  # type: ignore[no-untyped-def]
+    older = betweens.side.chains.following[row]
+    start = betweens.side.start[row]
+    betweens.tops[row] = start if older < 0 else max(start, betweens.tops[older])
+
+
+@njit(cache=True)
+def link_lefts(lefts, first, last, keep):  # type: ignore[no-untyped-def]
+    """Enter rows one after the other; whether they were in order."""
+    in_order = True
+    for row in range(first, last):
+        in_order &= link_left(lefts, row, keep)
+    return in_order
+
+
+@njit(cache=True)
+def top_all(betweens, last):  # type: ignore[no-untyped-def]
+    """Tell the tops of rows that are linked in order of end."""
+    for row in range(last):
+        _top(betweens, row)
+
+
+@njit(cache=True)
+def forget_firsts(firsts, size):  # type: ignore[no-untyped-def]
+    """Take back what rows from `size` on have entered: they entered it last."""
+    entry = firsts.sizes[0] - 1
+    while entry >= 0 and firsts.heads[entry] >= size:
+        firsts.slots[firsts.where[entry]] = -1
+        entry -= 1
+    firsts.sizes[0] = entry + 1
+
+
+@njit(cache=True)
+def look_back(kinds, rows, lefts, betweens, rights, bound):  # type: ignore[no-untyped-def]
+    """Visit new rows in order of end; returns the pairs (left row, right row)."""
+    out = np.empty((max(64, len(rows)), 2), np.int64)
+    count = 0
+    left, between = lefts.side, betweens.side
+    for i in range(len(rows)):
+        at = rows[i]
+        if kinds[i] == LEFT:
+            link_left(lefts, at, True)
+            continue
+        if kinds[i] == BETWEEN:
+            link(betweens.side, at, True, False)
+            _top(betweens, at)
+            continue
+        floor = MIN_INSTANT
+        entry = entry_of(between.chains, rights.gap_keys, at, False)
+        row = between.chains.heads[entry] if entry >= 0 else np.int64(-1)
+        while row >= 0 and between.end[row] >= rights.last[at]:
+            row = between.chains.following[row]
+        if row >= 0:
+            floor = betweens.tops[row]
+        entry = entry_of(left.chains, rights.keys, at, False)
+        row = left.chains.heads[entry] if entry >= 0 else np.int64(-1)
+        start, end = rights.start[at], rights.end[at]
+        while row >= 0 and left.end[row] >= floor and not longer(left.end[row], end, bound):
+            if left.end[row] < start and lefts.first_end[row] >= floor and not longer(left.start[row], end, bound):
+                if count == len(out):
+                    out = lengthened_table(out, count, 2 * count)
+                out[count, 0], out[count, 1] = row, at
+                count += 1
+            row = left.chains.following[row]
+    return out[:count]
+
+
+@inner
+def _behind(starts, low, high, time):  # type: ignore[no-untyped-def]
+    """The first place in a sorted stretch whose start lies behind a time."""
+    while low < high:
+        middle = (low + high) // 2
+        if starts[middle] > time:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+@njit(cache=True)
+def look_ahead(first, last, lefts, gap_keys, ahead, rights, bound):  # type: ignore[no-untyped-def]
+    """The right rows of the stretch that new left rows go before; returns the pairs (left row, right row)."""
+    out = np.empty((max(64, last - first), 2), np.int64)
+    count = 0
+    left = lefts.side
+    for row in range(first, last):
+        entry = entry_of(ahead.keys, left.keys, row, False)
+        if entry < 0:
+            continue
+        ceiling = MAX_INSTANT
+        gap = entry_of(ahead.gap_keys, gap_keys, row - first, False)
+        if gap >= 0:
+            high = ahead.gap_bounds[gap + 1]
+            place = _behind(ahead.gap_start, ahead.gap_bounds[gap], high, lefts.first_end[row])
+            if place < high:
+                ceiling = ahead.soonest[place]
+        high = ahead.bounds[entry + 1]
+        place = _behind(ahead.start, ahead.bounds[entry], high, left.end[row])
+        start = left.start[row]
+        while place < high and ahead.start[place] <= ceiling and not longer(start, ahead.start[place], bound):
+            at = ahead.rows[place]
+            if rights.last[at] <= ceiling and not longer(start, rights.end[at], bound):
+                if count == len(out):
+                    out = lengthened_table(out, count, 2 * count)
+                out[count, 0], out[count, 1] = row, at
+                count += 1
+            place += 1
+    return out[:count]
+
+
+@njit(cache=True)
+def soonest_of(end, bounds, soonest):  # type: ignore[no-untyped-def]
+    """The least end from each place on, within its stretch."""
+    for i in range(len(bounds) - 1):
+        least = MAX_INSTANT
+        for place in range(bounds[i + 1] - 1, bounds[i] - 1, -1):
+            least = min(least, end[place])
+            soonest[place] = least
+
+
+@njit(cache=True)
+def entries_of(chains, keys, entries):  # type: ignore[no-untyped-def]
+    """Enter keys; the number of each."""
+    for row in range(len(keys)):
+        entries[row] = entry_of(chains, keys, row, True)

@@ -1,0 +1,279 @@
+"""The set functions over the slots of a stretch: COUNT, SUM and AVG by totals, MIN, MAX and SAMPLE by preference, and what
+neither can tell by SPARQL's own definition over the members of a slot."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from scepter.algebra.expressions import Aggregate, Variable
+from scepter.kernel.encoding import encoded, encoded_numbers
+from scepter.kernel.group.extremes import preferred, ranked
+from scepter.kernel.group.members import Changes, Membership, Slots
+from scepter.kernel.group.totals import (
+    DOUBLES,
+    ERRORS,
+    MEMBERS,
+    OTHERS,
+    Amounts,
+    Scale,
+    Total,
+    exact_texts,
+    may_overflow,
+    rescaled,
+)
+from scepter.kernel.rows import Float64, Int8, Int64, Mask, Rows, UInt64, mappings
+from scepter.kernel.sparql.aggregates import SetFunction, compile_aggregate
+from scepter.kernel.sparql.context import Context
+from scepter.kernel.texts import Texts
+from scepter.rdf.distinct import distinct
+from scepter.rdf.hashing import TermKey
+from scepter.rdf.terms import XSD, Term
+from scepter.rdf.values import ExpressionError, to_literal
+
+Column: TypeAlias = tuple[UInt64, Int64, Float64, Int8]
+"""A column of terms: ids, refs, numbers, scales."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """What a set function is asked about: the slots, the members inside at any of them, and how they change."""
+
+    slots: Slots
+    members: Membership
+    changes: Changes
+    start: int
+    wanted: Mask
+    """Which slots' groups are there at all."""
+    groups: int
+    """How many groups there are."""
+
+    def bounds(self) -> tuple[Int64, Int64]:
+        """From which to which slot each member is inside."""
+        rows, group = self.members.rows, self.members.group
+        return self.slots.at(group, np.maximum(rows.since, self.start)), self.slots.at(group, rows.until)
+
+
+class Listing:
+    """A set function over the members of each slot, by its definition: slow, exact, for any function.
+
+    DISTINCT is no concern of it: members are distinct already."""
+
+    def __init__(self, aggregate: Aggregate, column: int, key: TermKey, texts: Texts) -> None:
+        starred = aggregate.operand is None
+        operand = None if starred else Variable("operand")
+        plain = Aggregate(aggregate.function, operand, False, aggregate.separator)
+        self._function: SetFunction = compile_aggregate(plain)
+        self._column, self._texts = column, texts
+
+    def values(self, stretch: Stretch, wanted: Mask) -> list[Term | None]:
+        """A term for each wanted slot, None where it is an error."""
+        low, high = stretch.bounds()
+        inside: dict[int, list[int]] = {slot: [] for slot in np.flatnonzero(wanted).tolist()}
+        for member, (first, last) in enumerate(zip(low.tolist(), high.tolist(), strict=True)):
+            for slot in range(first, last):
+                if slot in inside:
+                    inside[slot].append(member)
+        return [self._value(stretch.members.rows, members) for members in inside.values()]
+
+    def _value(self, rows: Rows, members: list[int]) -> Term | None:
+        found: list[dict[str, Term]] = []
+        for member in members:
+            id = int(rows.ids[member, self._column]) if self._column >= 0 else 0
+            found.append({"operand": self._texts.known(int(rows.refs[member, self._column]), id)} if id else {})
+        try:
+            return self._function(found, _CONTEXT)
+        except ExpressionError:
+            return None
+
+
+_CONTEXT = Context()
+_INTEGER = f"^^<{XSD}integer>"
+
+
+class Totalling:
+    """COUNT, SUM or AVG. `base` is what groups amount to at the end of the last stretch."""
+
+    def __init__(self, aggregate: Aggregate, column: int, key: TermKey, texts: Texts) -> None:
+        self._name = aggregate.function
+        self._column, self._key, self._texts = column, key, texts
+        self._listing = Listing(aggregate, column, key, texts)
+        self._amounts = Amounts(texts)
+        self._base = np.zeros((0, Scale().width), np.int64)
+        self._scale = Scale()
+        self._exactly = False
+        """Whether sums have come near the end of 64 bits: from then on every slot is listed."""
+
+    def values(self, stretch: Stretch) -> Column:
+        """The terms of the wanted slots."""
+        totals = None if self._exactly else self._totals(stretch)
+        if totals is None:
+            self._exactly = True
+            return encoded(self._listing.values(stretch, stretch.wanted), self._key, self._texts)
+        rows = totals[stretch.wanted]
+        if self._name == "COUNT":
+            column = rows[:, MEMBERS] if self._column < 0 else rows[:, MEMBERS] - rows[:, ERRORS]
+            counts, where = np.unique(column, return_inverse=True)
+            return _taken(encoded_numbers([f'"{n}"{_INTEGER}' for n in counts.tolist()], self._key, self._texts), where)
+        first, where = distinct(rows)
+        different = rows[first]
+        plain = (different[:, DOUBLES] == 0) & (different[:, OTHERS] == 0)
+        if bool(plain.all()):
+            written = exact_texts(different, self._scale, mean=self._name == "AVG")
+            return _taken(encoded_numbers(written, self._key, self._texts), where)
+        made = [self._term(tuple(row)) for row in different.tolist()]
+        others = np.flatnonzero(different[:, OTHERS] > 0)
+        terms = [made[i] for i in where.tolist()]
+        slots = np.flatnonzero(stretch.wanted)[np.isin(where, others)]
+        listed = np.zeros(len(stretch.slots), np.bool_)
+        listed[slots] = True
+        for place, term in zip(
+            np.flatnonzero(listed[stretch.wanted]).tolist(), self._listing.values(stretch, listed), strict=True
+        ):
+            terms[place] = term
+        return encoded(terms, self._key, self._texts)
+
+    def _term(self, columns: tuple[int, ...]) -> Term | None:
+        if columns[ERRORS]:
+            return None
+        total = Total(columns, self._scale)
+        try:
+            return to_literal(total.sum() if self._name == "SUM" else total.mean())
+        except ExpressionError:
+            return None
+
+    def _totals(self, stretch: Stretch) -> Int64 | None:
+        """What groups amount to in each slot; None where 64 bits may not be enough."""
+        changes, rows = stretch.changes, stretch.members.rows
+        changed = rows.take(changes.member)
+        amounts = self._amount(changed) * changes.sign[:, None]
+        base = np.zeros((stretch.groups, self._base.shape[1]), np.int64)
+        base[: len(self._base)] = self._base
+        wide = rescaled(base, self._scale, self._amounts.scale)
+        self._scale = self._amounts.scale
+        if wide is None or may_overflow(wide, amounts):
+            return None
+        slots = stretch.slots
+        totals = slots.summed(slots.at(changes.group, changes.time), amounts, wide)
+        wide = wide.copy()
+        wide[slots.group[slots.last]] = totals[slots.last]
+        self._base = wide
+        return totals
+
+    def _amount(self, rows: Rows) -> Int64:
+        if self._column >= 0 and self._name != "COUNT":
+            at = self._column
+            return self._amounts.of(rows.ids[:, at], rows.refs[:, at], rows.number[:, at], rows.scale[:, at])
+        found = np.zeros((len(rows), self._scale.width), np.int64)
+        found[:, MEMBERS] = 1
+        if self._column >= 0:
+            found[:, ERRORS] = rows.ids[:, self._column] == 0
+        return found
+
+    # ---- state
+
+    def keep(self, groups: Int64) -> None:
+        """Only these groups are left, numbered anew in this order."""
+        wide = np.zeros((max(len(self._base), int(groups.max(initial=-1)) + 1), self._base.shape[1]), np.int64)
+        wide[: len(self._base)] = self._base
+        self._base = wide[groups]
+
+    @property
+    def state(self) -> object:
+        """To be put back."""
+        return self._base, self._scale, self._exactly
+
+    def restore(self, state: object) -> None:
+        """Back to what `state` was."""
+        self._base, self._scale, self._exactly = state  # type: ignore[misc]
+        self._amounts.scale = self._scale
+
+    def dump(self, prefix: str) -> dict[str, Int64]:
+        """As named arrays."""
+        scale = np.array([self._exactly, self._scale.decimals, *self._scale.digits], np.int64)
+        return {f"{prefix}.base": self._base, f"{prefix}.scale": scale}
+
+    def load(self, prefix: str, arrays: dict[str, Int64]) -> None:
+        """What `dump` wrote."""
+        exactly, decimals, *digits = arrays[f"{prefix}.scale"].tolist()
+        self.restore((arrays[f"{prefix}.base"], Scale(decimals, tuple(digits)), bool(exactly)))
+
+
+class Choosing:
+    """MIN, MAX or SAMPLE: one of the members of a slot. Nothing is kept but the members."""
+
+    def __init__(self, aggregate: Aggregate, column: int, key: TermKey, texts: Texts) -> None:
+        self._name, self._column, self._texts = aggregate.function, column, texts
+
+    def values(self, stretch: Stretch) -> Column:
+        """The terms of the wanted slots."""
+        rows, at = stretch.members.rows, self._column
+        low, high = stretch.bounds()
+        ids, refs, number, scale = rows.ids[:, at], rows.refs[:, at], rows.number[:, at], rows.scale[:, at]
+        bound = np.flatnonzero((low < high) & (ids != 0))
+        if self._name == "SAMPLE":
+            order = bound[np.argsort(rows.since[bound], kind="stable")]
+        else:
+            some = ids[bound], refs[bound], number[bound], scale[bound]
+            order = bound[ranked(*some, self._texts, descending=self._name == "MAX")]
+        best = preferred(order, low, high, len(stretch.slots))
+        if self._name != "SAMPLE":  # one error makes the minimum an error
+            failing = np.flatnonzero((low < high) & (ids == 0))
+            best[preferred(failing, low, high, len(stretch.slots)) >= 0] = -1
+        best = best[stretch.wanted]
+        found = mappings(len(best), 1)
+        there = best >= 0
+        chosen = best[there]
+        found[0][there, 0], found[1][there, 0] = ids[chosen], refs[chosen]
+        found[2][there, 0], found[3][there, 0] = number[chosen], scale[chosen]
+        return found[0][:, 0], found[1][:, 0], found[2][:, 0], found[3][:, 0]
+
+    def keep(self, groups: Int64) -> None:
+        """Nothing is kept by group."""
+
+    @property
+    def state(self) -> object:
+        """None."""
+        return None
+
+    def restore(self, state: object) -> None:
+        """Nothing to put back."""
+
+    def dump(self, prefix: str) -> dict[str, Int64]:
+        """Nothing."""
+        return {}
+
+    def load(self, prefix: str, arrays: dict[str, Int64]) -> None:
+        """Nothing."""
+
+
+class Concatenating(Choosing):
+    """GROUP_CONCAT: over the members of each slot."""
+
+    def __init__(self, aggregate: Aggregate, column: int, key: TermKey, texts: Texts) -> None:
+        super().__init__(aggregate, column, key, texts)
+        self._key = key
+        self._listing = Listing(aggregate, column, key, texts)
+
+    def values(self, stretch: Stretch) -> Column:
+        """The terms of the wanted slots."""
+        return encoded(self._listing.values(stretch, stretch.wanted), self._key, self._texts)
+
+
+Function: TypeAlias = Totalling | Choosing | Concatenating
+
+FUNCTIONS: dict[str, type[Function]] = {
+    "COUNT": Totalling,
+    "SUM": Totalling,
+    "AVG": Totalling,
+    "MIN": Choosing,
+    "MAX": Choosing,
+    "SAMPLE": Choosing,
+    "GROUP_CONCAT": Concatenating,
+}
+
+
+def _taken(column: Column, rows: Int64) -> Column:
+    return column[0][rows], column[1][rows], column[2][rows], column[3][rows]

@@ -1,0 +1,1 @@
+"""Consumption: which occurrences rows rest on, and pairs under the chronological and the recent policy."""

@@ -1,0 +1,165 @@
+"""The answers of evaluations: validities expanded into instants (RSTREAM and C-SPARQL's periodic report), or compared from one
+evaluation to the next (ISTREAM, DSTREAM), as bags."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import numpy as np
+
+from scepter.errors import Diagnostic, QueryError
+from scepter.kernel.operator import Until
+from scepter.kernel.report.evaluations import NEVER, Evaluations, Schedule
+from scepter.kernel.rows import Int64, Mask, Rows, UInt64, concat, empty
+from scepter.kernel.state.container import Arrays
+from scepter.kernel.validity.held import dump_rows, load_rows, refs_of
+from scepter.kernel.validity.key_index import spread
+from scepter.physical.nodes import Schema
+from scepter.rdf.distinct import distinct
+from scepter.timeline import MAX_INSTANT, MIN_INSTANT
+
+MOST_ROWS = 1 << 26
+"""More rows than this of one step cannot be meant, and would not fit into memory."""
+_SEEN = MIN_INSTANT - 1
+
+
+class Answers:
+    """Rows and when they are there, until all evaluations that see them are past.
+
+    Inputs are the rows of the pattern and the items that the schedule looks at."""
+
+    def __init__(self, schema: Schema, schedule: Schedule, *, timed: bool) -> None:
+        """`timed` where rows show their own occurrence, else they show the evaluation's instant."""
+        self.schema = schema
+        self._schedule = schedule
+        self._timed = timed
+        self._rows = empty(len(schema.variables))
+        self._saved: tuple[Rows, object] | None = None
+
+    def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
+        """What is reported at the evaluations that are certain now, in their order."""
+        rows, items = inputs
+        known = concat([self._rows, rows], rows.width)
+        closed = MAX_INSTANT - 1 if until.last else until.time
+        answer, self._rows = self._answer(known, self._schedule.due(items, until), closed)
+        return answer
+
+    def _answer(self, rows: Rows, due: Evaluations, closed: int) -> tuple[Rows, Rows]:
+        """What is reported, and what is kept."""
+        raise NotImplementedError
+
+    def _at(self, rows: Rows, instant: Int64) -> Rows:
+        """Rows as answers of instants."""
+        rows = rows.valid(instant, np.minimum(instant, MAX_INSTANT - 1) + 1)
+        own = rows.start <= rows.end
+        if self._timed and bool(own.all()):
+            return rows
+        # a row that rests on no event happens when it is evaluated
+        own &= self._timed
+        return rows.during(np.where(own, rows.start, instant), np.where(own, rows.end, instant))
+
+    def save(self) -> None:
+        """Start an instant that may be undone."""
+        self._saved = self._rows, self._schedule.state
+
+    def undo(self) -> None:
+        """Back to `save`."""
+        assert self._saved is not None
+        self._rows, schedule = self._saved
+        self._schedule.restore(schedule)
+
+    def evict(self, time: int) -> None:
+        """Rows go when they have been reported last."""
+
+    def dump(self) -> Arrays:
+        """Rows, and where the schedule stands."""
+        return dump_rows("rows", self._rows) | self._schedule.dump()
+
+    def load(self, arrays: Arrays) -> None:
+        """Take over what `dump` gave."""
+        self._rows = load_rows("rows", arrays)
+        self._schedule.load(arrays)
+
+    def refs(self) -> Iterator[Int64]:
+        """Those of rows."""
+        return refs_of([self._rows])
+
+    def lineages(self) -> Iterator[Int64]:
+        """Those of rows."""
+        return iter([self._rows.lineage])
+
+    def state_rows(self) -> Mapping[str, int]:
+        """Rows that are there or will be."""
+        return {"answer": len(self._rows)}
+
+
+Arrange = Callable[[Rows], Rows]
+"""Orders the rows of each evaluation, and cuts them."""
+
+
+class EveryAnswer(Answers):
+    """All rows at each evaluation."""
+
+    def __init__(self, schema: Schema, schedule: Schedule, *, timed: bool, arrange: Arrange | None = None) -> None:
+        super().__init__(schema, schedule, timed=timed)
+        self._arrange = arrange
+
+    def _answer(self, rows: Rows, due: Evaluations, closed: int) -> tuple[Rows, Rows]:
+        place, first, count = due.count(rows.since, np.minimum(rows.until, closed + 1))
+        if float(count.astype(np.float64).sum()) > MOST_ROWS:
+            raise _too_many(int(count.astype(object).sum()))
+        which, number = spread(np.zeros(len(count), np.int64), count)
+        instant = first[which] + number * due.step
+        order = np.argsort(instant, kind="stable")
+        answer = self._at(rows.take(place[which][order]), instant[order])
+        kept = rows.take(rows.until > closed + 1)
+        kept = kept.valid(np.maximum(kept.since, closed + 1), kept.until)
+        return answer if self._arrange is None else self._arrange(answer), kept
+
+
+def _too_many(rows: int) -> QueryError:
+    message = f"the windows are evaluated so often while they hold the same events that {rows:,} rows would be reported at once"
+    return QueryError(Diagnostic("endless-report", message, None, "choose a longer STEP or a shorter RANGE"))
+
+
+class Difference(Answers):
+    """What is new at an evaluation (ISTREAM), or what has gone (DSTREAM): differences of bags, by what rows bind and, where
+    they have one, their own occurrence. A row that ends where an equal one begins neither comes nor goes.
+
+    Of kept rows, those that an evaluation has seen are there since _SEEN, which no row that is given is."""
+
+    def __init__(self, schema: Schema, schedule: Schedule, *, timed: bool, gone: bool) -> None:
+        super().__init__(schema, schedule, timed=timed)
+        self._gone = gone
+
+    def _answer(self, rows: Rows, due: Evaluations, closed: int) -> tuple[Rows, Rows]:
+        seen: Mask = rows.since == _SEEN
+        enters = np.where(seen, NEVER, due.next(rows.since))
+        leaves = due.next(rows.until)
+        come = np.flatnonzero((enters != NEVER) & (enters != leaves))
+        go = np.flatnonzero((leaves != NEVER) & (seen | (enters != leaves)))
+        place, instant = self._net(rows, come, go, enters[come], leaves[go])
+        order = np.argsort(instant, kind="stable")
+        answer = self._at(rows.take(place[order]), instant[order])
+        entered = seen | (enters != NEVER)
+        # a row that no evaluation has seen and that is over will never be seen; one that is there for ever never goes
+        stays = (leaves == NEVER) & np.where(entered, rows.until < MAX_INSTANT, rows.until > closed + 1)
+        return answer, rows.valid(np.where(entered, _SEEN, rows.since), rows.until).take(stays)
+
+    def _net(self, rows: Rows, come: Int64, go: Int64, enters: Int64, leaves: Int64) -> tuple[Int64, Int64]:
+        """Rows that come and have no equal one that goes at the same instant, or the other way round."""
+        mine, others, when, whens = (go, come, leaves, enters) if self._gone else (come, go, enters, leaves)
+        every, instants = np.concatenate([mine, others]), np.concatenate([when, whens])
+        keys = np.concatenate([self._identity(rows)[every], instants.view(np.uint64)[:, None]], axis=1)
+        _, of = distinct(keys)
+        taken = np.bincount(of[len(mine) :], minlength=len(every) + 1)
+        order = np.argsort(of[: len(mine)], kind="stable")
+        group = of[: len(mine)][order]
+        first = np.searchsorted(group, group)
+        left = np.sort(order[np.arange(len(group)) - first >= taken[group]])
+        return mine[left], when[left]
+
+    def _identity(self, rows: Rows) -> UInt64:
+        if not self._timed:
+            return rows.ids
+        return np.concatenate([rows.ids, np.stack([rows.start, rows.end], axis=1).view(np.uint64)], axis=1)

@@ -1,0 +1,144 @@
+"""Leaves that match graph patterns on each event alone: all scans of one plan in one pass, and the events that count.
+
+Scans of equal shape that keep the same solutions give one and the same table, and stay so on their way: whoever sorts, packs or
+cuts it does so once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scepter.kernel.lineage import Lineage
+from scepter.kernel.rows import NO_LINEAGE, Mask, Rows, lasting
+from scepter.kernel.rows import empty as no_rows
+from scepter.kernel.scan.intake import Intake
+from scepter.kernel.scan.pattern_scan import Scans
+from scepter.kernel.scan.solutions import Int64, Solutions, UInt64, concat, empty
+from scepter.kernel.sequence.forward_search import key_of
+from scepter.kernel.sparql.dataset import Graph
+from scepter.kernel.texts import Texts
+from scepter.physical.sequence_plan import QueryPlan
+from scepter.rdf.arena import NO_REF
+from scepter.rdf.batch import NOT_A_NUMBER
+from scepter.rdf.terms import IRI
+from scepter.timeline import MAX_INSTANT, MIN_INSTANT
+
+
+@dataclass(frozen=True, slots=True)
+class Ticks:
+    """(group, time) of each event that counts, in order of time: what contiguity and counting look at."""
+
+    groups: UInt64
+    times: Int64
+
+    def rows(self) -> Rows:
+        """An event a row, its group in the one column. What rows of other leaves have besides is not written at all."""
+        count = len(self.times)
+        refs, number = np.broadcast_to(np.int64(NO_REF), (count, 1)), np.broadcast_to(np.float64(np.nan), (count, 1))
+        scale = np.broadcast_to(np.int8(NOT_A_NUMBER), (count, 1))
+        since, until, lineage = (np.broadcast_to(np.int64(each), count) for each in (MIN_INSTANT, MAX_INSTANT, NO_LINEAGE))
+        return Rows(self.groups[:, None], refs, number, scale, self.times, self.times, since, until, lineage)
+
+
+@dataclass(frozen=True, slots=True)
+class Solved:
+    """What scans made of some events: a table per scan and the events' ticks, each in order of time."""
+
+    tables: tuple[Solutions, ...]
+    ticks: Ticks
+
+    def rows(self, parts: Sequence[int], lineage: Lineage, *, ticked: bool) -> list[Rows]:
+        """Rows per scan, an event their lineage; last, if asked for, the ticks."""
+        made: dict[int, Rows] = {}
+        for part, table in zip(parts, self.tables, strict=True):
+            if id(table) not in made:
+                nodes = lineage.leaves(part, table.events[:, 0], table.names[:, 0])
+                terms = (table.ids, table.refs, table.number, table.scale)
+                made[id(table)] = Rows(*terms, table.start, table.time, *lasting(len(table)), nodes)
+        found = [made[id(table)] for table in self.tables]
+        return [*found, self.ticks.rows()] if ticked else found
+
+
+def joined(parts: Sequence[Solved], widths: Sequence[int]) -> Solved:
+    """What was made of several batches, in one."""
+    tables: dict[tuple[int, ...], Solutions] = {}
+    found = []
+    for place, width in enumerate(widths):
+        each = [part.tables[place] for part in parts]
+        alike = tuple(map(id, each))
+        if alike not in tables:
+            tables[alike] = concat(each).by_time() if each else empty(width)
+        found.append(tables[alike])
+    groups = np.concatenate([np.empty(0, np.uint64), *(part.ticks.groups for part in parts)])
+    times = np.concatenate([np.empty(0, np.int64), *(part.ticks.times for part in parts)])
+    order = np.argsort(times, kind="stable")
+    return Solved(tuple(found), Ticks(groups[order], times[order]))
+
+
+class GraphScans:
+    """Leaves `GraphScan` of one plan, in any number and order, and its `EventTicks` where those are asked for."""
+
+    def __init__(
+        self,
+        plan: QueryPlan,
+        places: Sequence[int],
+        scans: Scans,
+        texts: Texts,
+        lineage: Lineage,
+        part: Callable[[str], int],
+        streams: Callable[[], Sequence[IRI]],
+        graphs: dict[int, Graph],
+        *,
+        ticked: bool = False,
+    ) -> None:
+        self._plan = plan
+        self._places = places
+        self._scans = scans
+        self._texts = texts
+        self._lineage = lineage
+        self._parts = [part(plan.scans[place].label) for place in places]
+        self._streams = streams
+        self._graphs = graphs if plan.looks_at_graphs else None
+        self._ticked = ticked
+
+    def scan(self, intake: Intake, wanted: Mask) -> list[Rows]:
+        """Per leaf its rows in order of end; the ticks last."""
+        solved = self.solve(intake, wanted)
+        if solved is None:
+            widths = [len(self._plan.scans[place].slots) for place in self._places]
+            return [no_rows(width) for width in (*widths, *([1] if self._ticked else []))]
+        return solved.rows(self._parts, self._lineage, ticked=self._ticked)
+
+    def solve(self, intake: Intake, wanted: Mask) -> Solved | None:
+        """Evaluate the scans on the wanted events of a batch; None where none of them is of its streams."""
+        known = {stream.iri: 0 if self._plan.merged else i for i, stream in enumerate(self._plan.streams)}
+        every = self._plan.merged and not self._plan.streams
+        numbers = np.array([0 if every else known.get(iri, -1) for iri in self._streams()], np.int64)
+        of = np.where(wanted, numbers[intake.batch.stream], -1)
+        if not bool((of >= 0).any()):
+            return None
+        by_stream = {i: of == i for i in range(max(1, len(self._plan.streams)))}
+        solved = self._scans(intake, self._texts, by_stream, self._graphs)
+        return Solved(tuple(solved[place][0] for place in self._places), self._ticks(intake, of >= 0, solved))
+
+    def _ticks(self, intake: Intake, seen: NDArray[np.bool_], solved: list[tuple[Solutions, Solutions]]) -> Ticks:
+        if not (self._plan.partition and self._plan.ticked):
+            times = np.sort(intake.batch.end[seen]) if self._ticked else np.empty(0, np.int64)
+            return Ticks(np.zeros(len(times), np.uint64), times)
+        # SPAseq rule 14: an event is in the partition of a value if some GPM, its filters left aside, binds the variables to it
+        alike: dict[tuple[int, tuple[int, ...]], Solutions] = {}
+        for scan, (_, everything) in zip(self._plan.scans, solved, strict=True):
+            columns = tuple(scan.slots.index(s) for s in self._plan.partition)
+            alike[id(everything), columns] = everything
+        group = np.concatenate([key_of(table.ids, columns) for (_, columns), table in alike.items()])
+        time = np.concatenate([table.time for table in alike.values()])
+        event = np.concatenate([table.events[:, 0] for table in alike.values()])
+        order = np.lexsort((group, event, time))
+        group, time, event = group[order], time[order], event[order]
+        new = np.ones(len(time), np.bool_)
+        new[1:] = (event[1:] != event[:-1]) | (group[1:] != group[:-1])
+        return Ticks(group[new], time[new])

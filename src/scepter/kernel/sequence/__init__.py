@@ -1,0 +1,1 @@
+"""Sequences of events: runs that search forward, step by step (SPAseq rules 3 to 18)."""

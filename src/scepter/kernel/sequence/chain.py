@@ -1,0 +1,443 @@
+"""The temporal kernel: a chain of steps over batches of whole instants (SPAseq rules 3 to 10).
+
+State is the runs that wait: before each step, for the next iteration of a Kleene atom, for the close of a window. For a batch
+that holds all events up to `until`, every waiting run and every run that arrives searches the batch; what it finds goes on to
+the next step, what can still find something later waits on, the rest is released.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scepter.algebra.query import Preference, Selection
+from scepter.kernel.scan.solutions import Int64, Solutions, UInt64
+from scepter.kernel.sequence.chain_stages import Stage, bound_after, build_stages, negation
+from scepter.kernel.sequence.closings import closings, run_out_at
+from scepter.kernel.sequence.forward_search import NOTHING, instants_after, key_of
+from scepter.kernel.sequence.leading_negation import LeadingNegations
+from scepter.kernel.sequence.moment import Moment
+from scepter.kernel.sequence.preference import Rival
+from scepter.kernel.sequence.run_extension import RunExtension
+from scepter.kernel.sequence.run_windows import Bounds, Counts, rank_of
+from scepter.kernel.sequence.runs import Runs, Waiting, concat_runs, no_runs
+from scepter.kernel.sequence.step_search import Decide, Keyed, StepSearch
+from scepter.physical.sequence_plan import Chain, GapPlan, QueryPlan
+from scepter.rdf.hashing import TermKey
+from scepter.timeline import MAX_INSTANT
+
+
+class ChainKernel:
+    """Runs one chain. `step` takes a batch and returns the runs that are complete."""
+
+    def __init__(
+        self, chain: Chain, plan: QueryPlan, bounds: Bounds, extend: RunExtension, decide: Decide, key: TermKey
+    ) -> None:
+        self._chain = chain
+        self._plan = plan
+        self._bounds = bounds
+        self._decide = decide
+        self._width = len(plan.variables)
+        self._marks = len(plan.marks)
+        self._none = no_runs(self._width, self._marks)
+        self._extend = extend
+        self._stages = build_stages(chain, plan, key)
+        bound = bound_after(chain, plan, len(chain.steps))
+        self._trailing = [negation(n, plan, bound, key) for n in chain.trailing]
+        self._leading = LeadingNegations(chain.leading, plan, bounds, decide)
+        self._closing = Waiting(self._width, self._marks)
+        self.expired: list[tuple[int, Runs]] = []
+        """(steps taken, runs whose time was over before the next one) of the last batch, where they are asked for."""
+        self._just_closing = 0
+        self._partition_columns = {i: tuple(a.slots.index(s) for s in plan.partition) for i, a in enumerate(plan.atoms)}
+
+    # ---------------------------------------------------------------- one batch
+
+    def step(self, moment: Moment) -> Runs:
+        """The runs that this batch completes."""
+        self.expired = []
+        arrivals = self._begin(moment)
+        for i, stage in enumerate(self._stages):
+            if i:
+                arrivals = self._advance(i, stage, arrivals, moment)
+            if stage.again is not None:
+                arrivals = self._iterate(i, stage, stage.again, arrivals, moment)
+        if self._trailing:
+            arrivals = self._close(arrivals, moment)
+        return self._leading.clear(arrivals, moment)
+
+    def finish(self, counts: Counts) -> Runs:
+        """The end of the input: every window closes; one that counts events with the last of its partition (rule 14)."""
+        if not self._trailing:
+            return self._none
+        rows = self._closing.live()
+        runs = self._closing.runs.take(rows)
+        self._closing.kill(rows)
+        ends = self._bounds.close(runs.limit) if self._bounds.events is None else counts.last(runs.group)
+        moment = Moment([], np.empty(0, np.uint64), np.empty(0, np.int64), MAX_INSTANT - 1, MAX_INSTANT - 1)
+        return self._leading.clear(runs.replace(time=ends), moment)
+
+    def _begin(self, moment: Moment) -> Runs:
+        """One run per row of the first atom."""
+        stage = self._stages[0]
+        table = moment.tables[stage.plan.atom]
+        if any(not f.previous for branch in stage.atom.branches for f in branch.stateful):
+            # an optional atom before it, left out in this chain, is what the filter looks at: judge it on an empty run
+            nobody, rows = self._extend.blank(1), np.arange(len(table), dtype=np.int64)
+            table = table.take(self._decide(nobody, np.zeros(len(table), np.int64), table, rows, stage.plan.atom, False))
+        n = len(table)
+        group = key_of(table.ids, self._partition_columns[stage.plan.atom])
+        before = np.zeros(n, np.int64)
+        if moment.seen is not None:
+            before = rank_of(moment.seen, group, table.start, "left")
+        runs = replace(
+            self._extend.blank(n),
+            time=table.time,
+            first=table.time,
+            start=table.start,
+            limit=self._bounds.limit(table.time, table.start),
+            rank_limit=self._bounds.rank_limit(before),
+            group=group,
+        )
+        runs = self._extend(runs, table, np.arange(n, dtype=np.int64), stage.atom, moment)
+        return self._leading.look_back(runs, moment)
+
+    # ---------------------------------------------------------------- going on
+
+    def _advance(self, step: int, stage: Stage, arrivals: Runs, moment: Moment) -> Runs:
+        """Let the waiting and the arriving runs take this step."""
+        selection = stage.plan.selection
+        assert selection is not None
+        table = moment.keyed(stage.search, self._partition_columns[stage.plan.atom])
+        go = self._go
+        waiting = stage.waiting
+        todo = self._relevant(waiting, stage, selection, table, moment)
+        found_old = go(stage, selection, waiting.runs, waiting.key, todo, table, moment) if len(todo) else _NOTHING_FOUND
+        self._run_out(step, self._release(waiting, found_old, moment))
+        new_old = self._extend(waiting.runs.take(found_old.runs), table.rows, found_old.rows, stage.atom, moment)
+        if not len(arrivals):
+            return new_old
+        arrivals = self._bounded(stage.deadlines, arrivals)
+        key = stage.search.key_of_runs(arrivals)
+        found_new = go(stage, selection, arrivals, key, np.arange(len(arrivals), dtype=np.int64), table, moment)
+        can = self._can_wait(arrivals, moment)
+        stay = can & ~found_new.done
+        if self._plan.timeouts:
+            self._run_out(step, arrivals.take(~can & ~found_new.done))
+        passed = found_new.passed
+        kept = arrivals.take(stay)
+        if passed is not None:
+            kept = kept.replace(passed=passed[stay])
+        new_new = self._extend(arrivals.take(found_new.runs), table.rows, found_new.rows, stage.atom, moment)
+        waiting.append(kept, key[stay])
+        return concat_runs([new_old, new_new])
+
+    def _go(
+        self, stage: Stage, selection: Selection, runs: Runs, keys: UInt64, todo: Int64, table: Keyed, moment: Moment
+    ) -> _Found:
+        """The search of a step, behind what goes before it."""
+        go = self._strict_with_negation if stage.negations and selection is Selection.STRICT else self._search
+        if stage.rival is None:
+            return go(stage, selection, runs, keys, todo, table, moment)
+        columns = self._partition_columns[stage.rival.search.atom]
+        seen = self._bounded(stage.rival.deadlines, runs)
+        held, passed = stage.rival.held(seen, todo, columns, moment, self._decide)
+        found = go(stage, selection, runs.replace(limit=np.minimum(runs.limit, held - 1)), keys, todo, table, moment)
+        done = found.done | (held[todo] != MAX_INSTANT)
+        return replace(found, done=done, passed=passed if found.passed is None else found.passed)
+
+    def _bounded(self, deadlines: tuple[GapPlan, ...], runs: Runs) -> Runs:
+        """The runs with the limits that gap bounds set them."""
+        limit = runs.limit
+        for bound in deadlines:
+            since, longest = runs.marks[:, bound.mark], self._bounds.gaps[bound.gap]
+            limit = np.minimum(limit, since + np.minimum(longest, MAX_INSTANT - since))
+        return runs.replace(limit=limit) if deadlines else runs
+
+    def _run_out(self, step: int, runs: Runs) -> None:
+        """Note the runs whose time is over before they took a step."""
+        if self._plan.timeouts and len(runs):
+            self.expired.append((step, runs))
+
+    def _relevant(self, waiting: Waiting, stage: Stage, selection: Selection, table: Keyed, moment: Moment) -> Int64:
+        """The waiting runs that this batch can concern: for a small batch, those with a key in it."""
+        if selection is Selection.STRICT:
+            return waiting.live()
+        if stage.negations or stage.rival is not None:
+            return waiting.live()
+        if not len(table.rows):
+            return _NO
+        if len(table.rows) <= 16 and len(waiting) > 64:
+            mask = np.zeros(len(waiting.key), np.bool_)
+            for key in np.unique(table.order.keys):
+                mask |= waiting.key == key
+            return waiting.live(mask)
+        return waiting.live()
+
+    def _can_wait(self, runs: Runs, moment: Moment) -> NDArray[np.bool_]:
+        """Which runs a later event can still concern."""
+        open_ = runs.limit > moment.until
+        if moment.seen is not None:
+            ahead = np.full(len(runs), MAX_INSTANT, np.int64)
+            open_ &= rank_of(moment.seen, runs.group, ahead, "left") < runs.rank_limit
+        return open_
+
+    def _release(self, waiting: Waiting, found: _Found, moment: Moment) -> Runs:
+        """Drop the runs that are done and those whose time is over; returns the latter where they are asked for."""
+        done = found.todo[found.done]
+        waiting.kill(done)
+        if found.passed is not None:
+            moved = found.todo[~found.done & (found.passed != waiting.runs.passed[found.todo])]
+            if len(moved):
+                waiting.assign("passed", moved, found.passed[np.searchsorted(found.todo, moved)])
+        if moment.seen is not None:
+            rows = waiting.live()
+            over = rows[~self._can_wait(waiting.runs.take(rows), moment)]
+        else:
+            over = waiting.expired(moment.until)
+        waiting.kill(over)
+        return waiting.runs.take(over) if self._plan.timeouts else self._none
+
+    def _search(
+        self, stage: Stage, selection: Selection, runs: Runs, keys: UInt64, todo: Int64, table: Keyed, moment: Moment
+    ) -> _Found:
+        """Skip-till-next and skip-till-any, with negations between; strict contiguity without."""
+        limit = runs.limit
+        done = np.zeros(len(todo), np.bool_)
+        if stage.negations:
+            refused = self._first_refused(stage.negations, runs, todo, moment)
+            done |= refused != MAX_INSTANT
+            limit = limit.copy()
+            limit[todo] = np.minimum(limit[todo], refused)
+        only, after, active = runs.time, runs.time, todo
+        if selection is Selection.STRICT:
+            only = np.full(len(runs), NOTHING, np.int64)
+            only[todo] = instants_after(moment.groups, moment.instants, runs.group[todo], runs.time[todo])
+            active = todo[only[todo] != NOTHING]
+            done |= (only[todo] != NOTHING) & _inside(runs.replace(limit=limit), todo, only[todo], moment)
+        got_runs, got_rows = stage.search(selection, runs, keys, active, table, after, limit, only, self._decide)
+        if selection is Selection.NEXT and len(got_runs):
+            taken = np.zeros(len(runs), np.bool_)
+            taken[got_runs] = True
+            done |= taken[todo]
+        return _Found(todo, done, got_runs, got_rows)
+
+    def _first_refused(self, searches: tuple[StepSearch, ...], runs: Runs, todo: Int64, moment: Moment) -> Int64:
+        """Per run: the time of the first event after it that a negation refuses, or MAX_INSTANT."""
+        first = np.full(len(runs), MAX_INSTANT, np.int64)
+        for search in searches:
+            table = moment.keyed(search, self._partition_columns[search.atom])
+            got_runs, got_rows = search(
+                Selection.NEXT, runs, search.key_of_runs(runs), todo, table, runs.time, runs.limit, runs.time, self._decide
+            )
+            np.minimum.at(first, got_runs, table.rows.time[got_rows])
+        return first[todo]
+
+    def _strict_with_negation(
+        self, stage: Stage, selection: Selection, runs: Runs, keys: UInt64, todo: Int64, table: Keyed, moment: Moment
+    ) -> _Found:
+        """`x op N! , y` (Algorithm 9): y is the next event and itself no N, or the one after a next that is no N."""
+        passed = runs.passed[todo].copy()
+        next_ = instants_after(moment.groups, moment.instants, runs.group[todo], runs.time[todo])
+        next_[passed != NOTHING] = NOTHING
+        at_next = np.full(len(runs), NOTHING, np.int64)
+        at_next[todo] = next_
+        seen_next = todo[next_ != NOTHING]
+        refused_runs, refused_events = self._refused_at(stage.negations, runs, seen_next, at_next, moment)
+        first_runs, first_rows = self._at(stage, runs, keys, seen_next, table, at_next)
+        own = _own_events(first_runs, table.rows, first_rows, refused_runs, refused_events)
+        blocked = np.isin(todo, refused_runs)
+        passed[(next_ != NOTHING) & ~blocked] = next_[(next_ != NOTHING) & ~blocked]
+        at_second = np.full(len(runs), NOTHING, np.int64)
+        at_second[todo] = instants_after(moment.groups, moment.instants, runs.group[todo], passed)
+        at_second[todo[(passed == NOTHING) | blocked]] = NOTHING
+        seen_second = todo[at_second[todo] != NOTHING]
+        second_runs, second_rows = self._at(stage, runs, keys, seen_second, table, at_second)
+        done = blocked | ((at_second[todo] != NOTHING) & _inside(runs, todo, at_second[todo], moment))
+        return _Found(
+            todo, done, np.concatenate([first_runs[~own], second_runs]), np.concatenate([first_rows[~own], second_rows]), passed
+        )
+
+    def _at(self, stage: Stage, runs: Runs, keys: UInt64, todo: Int64, table: Keyed, at: Int64) -> tuple[Int64, Int64]:
+        return stage.search(Selection.STRICT, runs, keys, todo, table, at - 1, runs.limit, at, self._decide)
+
+    def _refused_at(
+        self, searches: tuple[StepSearch, ...], runs: Runs, todo: Int64, at: Int64, moment: Moment
+    ) -> tuple[Int64, Int64]:
+        """(run, event) pairs: the events at the given times that a negation refuses."""
+        who, what = [_NO], [_NO]
+        for search in searches:
+            table = moment.keyed(search, self._partition_columns[search.atom])
+            got_runs, got_rows = search(
+                Selection.STRICT, runs, search.key_of_runs(runs), todo, table, at - 1, runs.limit, at, self._decide
+            )
+            who.append(got_runs)
+            what.append(table.rows.events[got_rows, 0])
+        return np.concatenate(who), np.concatenate(what)
+
+    def _iterate(self, step: int, stage: Stage, again: StepSearch, arrivals: Runs, moment: Moment) -> Runs:
+        """Every number of iterations is a run of its own (rules 7 and 15)."""
+        plan = stage.plan.iteration
+        assert plan is not None
+        selection, local = plan.selection, plan.local
+        table = moment.keyed(again, self._partition_columns[stage.plan.atom])
+        more = Stage(stage.plan, stage.atom, again, (), stage.iterating, None, stage.iterating, rival=self._reluctant(step))
+        waiting = stage.iterating
+        todo = self._relevant(waiting, more, selection, table, moment)
+        found = self._go(more, selection, waiting.runs, waiting.key, todo, table, moment)
+        over = self._release(waiting, found, moment)
+        self._run_out(step + 1, over.take(over.round < plan.least))
+        more_runs = self._extend(waiting.runs.take(found.runs), table.rows, found.rows, stage.atom, moment, local)
+        front = concat_runs([arrivals, _merged(more_runs)])
+        every = [front]
+        while len(front):
+            going = self._bounded(stage.deadlines, front if plan.most is None else front.take(front.round < plan.most))
+            key = again.key_of_runs(going)
+            found = self._go(more, selection, going, key, np.arange(len(going), dtype=np.int64), table, moment)
+            can = self._can_wait(going, moment)
+            stay = can & ~found.done
+            kept = going.take(stay)
+            waiting.append(kept if found.passed is None else kept.replace(passed=found.passed[stay]), key[stay])
+            if self._plan.timeouts:
+                self._run_out(step + 1, going.take(~can & ~found.done & (going.round < plan.least)))
+            front = _merged(self._extend(going.take(found.runs), table.rows, found.rows, stage.atom, moment, local))
+            every.append(front)
+        runs = concat_runs(every)
+        return runs if plan.least == 1 else runs.take(runs.round >= plan.least)
+
+    def _reluctant(self, step: int) -> Rival | None:
+        """The next step, where a run that may go on to it does so rather than iterate."""
+        plan = self._chain.steps[step].iteration
+        if plan is None or plan.preference is not Preference.RELUCTANT or step + 1 == len(self._stages):
+            return None
+        following = self._stages[step + 1]
+        assert following.plan.selection is not None
+        return Rival(following.search, following.plan.selection, plan.least, None, following.deadlines)
+
+    # ---------------------------------------------------------------- partial matches that ran out of time
+
+    def timed_out(self, moment: Moment) -> list[tuple[int, Runs]]:
+        """(steps taken, runs) whose time was over in the last batch, each with the end of its time as its time (rule 18)."""
+        return [
+            (steps, self._leading.clear(runs.replace(time=run_out_at(self._bounds, runs, moment)), moment))
+            for steps, runs in self.expired
+        ]
+
+    def rest(self) -> Iterator[tuple[int, Runs]]:
+        """(steps taken, runs) of all that still wait for a step and whose time will be over some day."""
+        for i, stage in enumerate(self._stages):
+            yield i, stage.waiting.runs.take(stage.waiting.live())
+            if stage.plan.iteration is not None:
+                waiting = stage.iterating.runs.take(stage.iterating.live())
+                yield i + 1, waiting.take(waiting.round < stage.plan.iteration.least)
+
+    # ---------------------------------------------------------------- the ends
+
+    def _close(self, arrivals: Runs, moment: Moment) -> Runs:
+        """A trailing negation: complete when the window closes and nothing refused has come (rule 8)."""
+        done = []
+        pools: list[tuple[Runs, Int64, Waiting | None]] = [
+            (self._closing.runs, self._closing.live(), self._closing),
+            (arrivals, np.arange(len(arrivals), dtype=np.int64), None),
+        ]
+        for runs, todo, pool in pools:
+            refused = self._first_refused(tuple(self._trailing), runs, todo, moment)
+            dead = refused != MAX_INSTANT
+            alive = todo[~dead]
+            ends, closed = closings(self._bounds, runs.take(alive), moment)
+            done.append(runs.take(alive[closed]).replace(time=ends[closed]))
+            if pool is None:
+                stay = runs.take(alive[~closed])
+                self._closing.append(stay, np.zeros(len(stay), np.uint64))
+                self._just_closing = len(stay)
+            else:
+                pool.kill(todo[dead])
+                pool.kill(alive[closed])
+        return concat_runs(done)
+
+    def retract(self, same: Callable[[Runs, int], bool]) -> None:
+        """Drop what this step left waiting for the close of its window where another chain has reported the same match."""
+        runs, size = self._closing.runs, len(self._closing.runs)
+        rows = [row for row in range(size - self._just_closing, size) if same(runs, row)]
+        self._closing.kill(np.array(rows, np.int64))
+
+    # ---------------------------------------------------------------- state
+
+    def pools(self) -> Iterator[Waiting]:
+        """Every set of waiting runs."""
+        for stage in self._stages:
+            yield stage.waiting
+            yield stage.iterating
+        yield self._closing
+
+    @property
+    def history(self) -> list[Solutions]:
+        """What leading negations look back at."""
+        return self._leading.history
+
+    @history.setter
+    def history(self, tables: list[Solutions]) -> None:
+        self._leading.history = tables
+
+    def save(self) -> None:
+        """Start an instant that may be undone."""
+        self._leading.save()
+        for pool in self.pools():
+            pool.save()
+
+    def undo(self) -> None:
+        """Back to `save`."""
+        self._leading.undo()
+        for pool in self.pools():
+            pool.undo()
+
+    def commit(self) -> None:
+        """Keep what was done."""
+        for pool in self.pools():
+            pool.commit()
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What a search gave: the runs it looked at, which of them need not wait, and the accepted pairs."""
+
+    todo: Int64
+    done: NDArray[np.bool_]
+    runs: Int64
+    rows: Int64
+    passed: Int64 | None = None
+
+
+_NO = np.empty(0, np.int64)
+_NOTHING_FOUND = _Found(_NO, np.empty(0, np.bool_), _NO, _NO)
+
+
+def _own_events(runs: Int64, table: Solutions, rows: Int64, refused_runs: Int64, refused_events: Int64) -> NDArray[np.bool_]:
+    """Which pairs select an event that a negation refuses for the same run."""
+    refused = set(zip(refused_runs.tolist(), refused_events.tolist(), strict=True))
+    events = table.events[rows].tolist()
+    return np.array([any((r, e) in refused for e in es) for r, es in zip(runs.tolist(), events, strict=True)], np.bool_)
+
+
+def _inside(runs: Runs, todo: Int64, at: Int64, moment: Moment) -> NDArray[np.bool_]:
+    """Whether instants are in the windows of runs; one behind it is no next event: the time of the run is over."""
+    inside = at <= runs.limit[todo]
+    if moment.seen is not None:
+        inside &= rank_of(moment.seen, runs.group[todo], at, "right") <= runs.rank_limit[todo]
+    return inside
+
+
+def _merged(runs: Runs) -> Runs:
+    """Runs with the same events and the same mapping are one: iterations that differ only in values bound anew since.
+
+    Of those that is kept which a leading negation refused the longest ago: it is clear of it wherever another one is.
+    """
+    if len(np.unique(runs.node)) == len(runs):
+        return runs
+    rows = np.concatenate([runs.node[:, None].view(np.uint64), runs.ids], axis=1)
+    earliest = np.argsort(runs.lead, kind="stable")
+    _, first = np.unique(rows[earliest], axis=0, return_index=True)
+    return runs if len(first) == len(runs) else runs.take(np.sort(earliest[first]))

@@ -1,0 +1,79 @@
+"""The steps of a chain at work: each with its searches and the runs that wait for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from scepter.algebra.query import Preference
+from scepter.kernel.sequence.preference import Rival
+from scepter.kernel.sequence.runs import Waiting
+from scepter.kernel.sequence.step_search import StepSearch
+from scepter.physical.sequence_plan import AtomPlan, Chain, GapPlan, NegationPlan, QueryPlan, StepPlan
+from scepter.rdf.hashing import TermKey
+
+
+@dataclass(slots=True)
+class Stage:
+    """One step of a chain with its searches and the runs that wait for it."""
+
+    plan: StepPlan
+    atom: AtomPlan
+    search: StepSearch
+    negations: tuple[StepSearch, ...]
+    waiting: Waiting
+    again: StepSearch | None
+    """The search for the next iteration."""
+    iterating: Waiting
+    deadlines: tuple[GapPlan, ...] = ()
+    """The gap bounds of this and later steps that speak of a part taken before: behind them a run cannot be completed."""
+    rival: Rival | None = None
+    """What goes before this step's events."""
+
+
+def build_stages(chain: Chain, plan: QueryPlan, key: TermKey) -> list[Stage]:
+    """A stage for each step, with nothing waiting."""
+    width, marks = len(plan.variables), len(plan.marks)
+    stages = []
+    for i, step in enumerate(chain.steps):
+        atom = plan.atoms[step.atom]
+        bound = bound_after(chain, plan, i)
+        again = None
+        if step.iteration is not None:
+            again = StepSearch(
+                step.atom, atom, step.iteration.key, step.iteration.shared, bound_after(chain, plan, i + 1), plan.variables,
+                key, continuing=True, local=step.iteration.local,
+            )  # fmt: skip
+        stages.append(
+            Stage(
+                step, atom, StepSearch(step.atom, atom, step.key, step.shared, bound, plan.variables, key),
+                tuple(negation(n, plan, bound, key) for n in step.negations), Waiting(width, marks), again,
+                Waiting(width, marks), _deadlines(chain, plan, i),
+            )
+        )  # fmt: skip
+        if i and (hurry := _greedy(stages[i - 1])) is not None:
+            stages[i].rival = hurry
+    return stages
+
+
+def negation(negated: NegationPlan, plan: QueryPlan, bound: frozenset[int], key: TermKey) -> StepSearch:
+    """The search for events that a negation refuses."""
+    return StepSearch(negated.atom, plan.atoms[negated.atom], negated.key, negated.shared, bound, plan.variables, key)
+
+
+def bound_after(chain: Chain, plan: QueryPlan, steps: int) -> frozenset[int]:
+    """The variables that so many steps bind."""
+    return frozenset().union(*(plan.atoms[s.atom].slots for s in chain.steps[:steps]))
+
+
+def _deadlines(chain: Chain, plan: QueryPlan, step: int) -> tuple[GapPlan, ...]:
+    taken = {plan.scans[s].label for t in chain.steps[:step] for b in plan.atoms[t.atom].branches for s in b.scans}
+    later = (s.bound for s in chain.steps[step:] if s.bound is not None)
+    return tuple(bound for bound in later if plan.marks[bound.mark].label in taken)
+
+
+def _greedy(before: Stage) -> Rival | None:
+    """The further iterations of the step before, where they go before the next step."""
+    plan = before.plan.iteration
+    if plan is None or before.again is None or plan.preference is not Preference.GREEDY:
+        return None
+    return Rival(before.again, plan.selection, plan.least, plan.most)

@@ -1,0 +1,337 @@
+"""Each run searches forward: the compiled inner loops of the temporal operators.
+
+A table of candidate rows is sorted by join key and time. A run starts behind its own time in the stretch of its key and stops
+at its limit; blocks of rows whose values cannot pass a threshold are skipped. A pair that only the exact evaluator can decide
+is handed back (`stalled`) and the search goes on with the other runs.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from scepter.inner import inner
+from scepter.kernel.condition.programs import (
+    _BOOLEAN,
+    _FAILED,
+    _OPEN,
+    FALSE,
+    TRUE,
+    UNDECIDED,
+    Programs,
+    Values,
+    decide,
+    pointed,
+    pointed_stack,
+    pointed_values,
+    run_program,
+)
+from scepter.kernel.scan.solutions import Float64, Int8, Int64, UInt64
+from scepter.rdf.lengthening import lengthened
+from scepter.rdf.words import pointer
+
+BLOCK = 32
+NEXT, ANY, STRICT, BEFORE = 0, 1, 2, 3
+NOTHING = -(2**63)
+"""No time at all: before every instant."""
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
+
+def key_of(ids: UInt64, columns: tuple[int, ...]) -> UInt64:
+    """One 64-bit join key per row from the ids of some columns (0 for no columns)."""
+    key = np.zeros(len(ids), np.uint64)
+    for column in columns:
+        key = (key ^ ids[:, column]) * _GOLDEN
+        key ^= key >> np.uint64(29)
+    return key
+
+
+@njit(cache=True)
+def block_extremes(number):  # type: ignore[no-untyped-def]
+    """Least and greatest of each block of rows; a row that is no number keeps its block from being skipped."""
+    rows = len(number)
+    blocks = (rows + BLOCK - 1) // BLOCK
+    least = np.full(blocks, math.inf)
+    most = np.full(blocks, -math.inf)
+    for r in range(rows):
+        b = r // BLOCK
+        x = number[r]
+        if math.isnan(x):
+            least[b] = -math.inf
+            most[b] = math.inf
+        else:
+            if x < least[b]:
+                least[b] = x
+            if x > most[b]:
+                most[b] = x
+    return least, most
+
+
+@njit(cache=True)
+def stretch_ends(keys):  # type: ignore[no-untyped-def]
+    """Per row of sorted keys: where the stretch of its key ends."""
+    ends = np.empty(len(keys), np.int64)
+    end = len(keys)
+    for r in range(len(keys) - 1, -1, -1):
+        if r + 1 < len(keys) and keys[r] != keys[r + 1]:
+            end = r + 1
+        ends[r] = end
+    return ends
+
+
+@inner
+def _first_after(keys, times, key, time, lo, hi):  # type: ignore[no-untyped-def]
+    """The first row, from `lo` on and before `hi`, of the key's stretch with a time beyond the given one."""
+    while lo < hi:
+        mid = (lo + hi) >> 1
+        if keys[mid] < key or (keys[mid] == key and times[mid] <= time):
+            lo = mid + 1
+        else:
+            hi = mid
+    return lo
+
+
+@inner
+def _next_within(position, stop, bounds, lower, upper, values, rows, least, most, blocks):  # type: ignore[no-untyped-def]
+    """The first row from `position` on whose values all lie within their bounds, or `stop`; blocks that cannot hold one are
+    passed over. A value that is no number lies within every bound: the filter itself judges it. All are pointers: `values` has
+    a stretch of so many `rows` for each bound, `least` and `most` of so many `blocks`."""
+    while position < stop:
+        if position % BLOCK == 0:
+            block = position // BLOCK
+            skip = False
+            for t in range(bounds):
+                if most[t * blocks + block] < lower[t] or least[t * blocks + block] > upper[t]:
+                    skip = True
+            if skip:
+                position += BLOCK
+                continue
+        end = min(stop, position - position % BLOCK + BLOCK)
+        low, high = lower[0], upper[0]
+        while position < end:
+            x = values[position]
+            if not (x < low or x > high):
+                within = True
+                for t in range(1, bounds):
+                    y = values[t * rows + position]
+                    if y < lower[t] or y > upper[t]:
+                        within = False
+                if within:
+                    return position
+            position += 1
+    return stop
+
+
+class Asking(NamedTuple):
+    """The runs that search, by their places, and how far each has come: `resume` is a row to go on from, or -1; `forced` is the
+    exact evaluator's verdict about that row; `found` is the time at which it accepted its first row so far, or NOTHING."""
+
+    todo: Int64
+    resume: Int64
+    forced: Int64
+    found: Int64
+
+
+class RunColumns(NamedTuple):
+    """What a search looks at in runs. `only` (STRICT) is the one time at which a run may take rows."""
+
+    time: Int64
+    key: UInt64
+    limit: Int64
+    rank_limit: Int64
+    only: Int64
+    values: Values
+
+
+class RowColumns(NamedTuple):
+    """The candidate rows: keys, times, ends and ranks are sorted by key, then time; the other columns stand at `order`."""
+
+    keys: UInt64
+    times: Int64
+    ends: Int64
+    ranks: Int64
+    order: Int64
+    starts: Int64
+    branches: Int8
+    values: Values
+
+
+class Limits(NamedTuple):
+    """Thresholds: columns of rows that the i-th program, run on a run, bounds from above or below. `values` has the columns in
+    the rows' order, `least` and `most` the extremes of each block of them; `room` is for four bounds of each."""
+
+    upper: NDArray[np.bool_]
+    programs: Programs
+    values: Float64
+    least: Float64
+    most: Float64
+    room: Float64
+
+
+class Filters(NamedTuple):
+    """What a pair must meet: slots and columns that have to agree, and per branch of the atom its conjuncts."""
+
+    shared_run: Int64
+    shared_row: Int64
+    branch_first: Int64
+    programs: Programs
+
+
+@njit(cache=True)
+def search_forward(mode, asking, run_columns, row_columns, filters, thresholds, room):  # type: ignore[no-untyped-def]
+    """Search for the runs in `asking`. Returns (pairs' runs, pairs' rows, stalled places in todo, stalled rows).
+
+    Invariants: `position` runs over the stretch of the run's key, from the first row after the run's time to `stop`, the first
+    beyond its limit, and never back. A pair is written, refused or stalled when it is passed, so that each is told once. A run
+    of NEXT that stalls ends its search there: what is behind depends on the verdict. `first` is true only for the row that
+    `resume` names. What is given to other kernels from in here goes as a pointer, so that columns must be contiguous.
+    """
+    todo, resume, forced, found_time = asking
+    run_time, run_key, run_limit, run_rank_limit, run_only, runs = run_columns
+    keys, times, ends, ranks, order, starts, branches, candidates = row_columns
+    shared_run, shared_row, branch_first, filtering = filters
+    th_upper, bounding, th_values, th_least, th_most, limits = thresholds
+    programs, bounds_of, stack = pointed(filtering), pointed(bounding), pointed_stack(room)
+    val, sca, err = stack.val, stack.sca, stack.err
+    run_ids, row_ids = runs.ids, candidates.ids
+    rows, blocks = len(keys), th_least.shape[1]
+    capacity = max(64, len(todo))
+    out_run = np.empty(capacity, np.int64)
+    out_row = np.empty(capacity, np.int64)
+    out = 0
+    stalled = np.empty(16, np.int64)
+    stalled_row = np.empty(16, np.int64)
+    stall = 0
+    bounds = len(th_upper)
+    lower, upper = pointer(limits, 0), pointer(limits, bounds)
+    surely_above, surely_below = pointer(limits, 2 * bounds), pointer(limits, 3 * bounds)
+    for i in range(len(todo)):
+        r = todo[i]
+        key = run_key[r]
+        limit = run_limit[r]
+        rank_limit = run_rank_limit[r]
+        run_values = pointed_values(runs, r)
+        for t in range(bounds):
+            lower[t] = -math.inf
+            upper[t] = math.inf
+            surely_above[t] = math.inf
+            surely_below[t] = math.inf
+            run_program(bounds_of, t, run_values, run_values, stack)
+            if sca[0] != _OPEN and sca[0] != _FAILED and sca[0] != _BOOLEAN and not math.isnan(val[0]):
+                slack = err[0] * 4.0 + abs(val[0]) * 1e-15
+                if th_upper[t]:
+                    upper[t] = val[0] + slack
+                    surely_above[t] = -math.inf
+                    surely_below[t] = val[0] - slack
+                else:
+                    lower[t] = val[0] - slack
+                    surely_above[t] = val[0] + slack
+        position = resume[i]
+        if position < 0:
+            position = _first_after(pointer(keys, 0), pointer(times, 0), key, run_time[r], np.int64(0), rows)
+        stop = position
+        if position < rows and keys[position] == key:
+            stop = ends[position]
+            if times[stop - 1] > limit:
+                stop = _first_after(pointer(keys, 0), pointer(times, 0), key, limit, position, rows)
+        first = resume[i] >= 0
+        while position < stop:
+            if bounds > 0 and not first:
+                position = _next_within(
+                    position, stop, bounds, lower, upper,
+                    pointer(th_values, 0), rows, pointer(th_least, 0), pointer(th_most, 0), blocks,
+                )  # fmt: skip
+                if position >= stop:
+                    break
+            time = times[position]
+            if mode == NEXT and found_time[i] != NOTHING and time != found_time[i]:
+                break
+            if (mode == STRICT and time != run_only[r]) or ranks[position] > rank_limit:
+                break
+            verdict = FALSE
+            if first:
+                verdict = forced[i]
+                first = False
+            else:
+                passes = True
+                row = order[position]
+                if mode == BEFORE and starts[row] <= run_time[r]:
+                    passes = False
+                for j in range(len(shared_run)):
+                    a = run_ids[r, shared_run[j]]
+                    b = row_ids[row, shared_row[j]]
+                    if a != b and a != 0 and b != 0:
+                        passes = False
+                        break
+                if passes:
+                    conjuncts = branch_first[branches[row]]
+                    behind = branch_first[branches[row] + 1]
+                    sure = behind - conjuncts == bounds  # every conjunct is a threshold, and its value far beyond it
+                    for t in range(bounds):
+                        sure = sure and surely_above[t] < th_values[t, position] < surely_below[t]
+                    if sure:
+                        verdict = TRUE
+                    else:
+                        verdict = decide(programs, conjuncts, behind, run_values, pointed_values(candidates, row), stack)
+            if verdict == UNDECIDED:
+                if stall == len(stalled):
+                    stalled, stalled_row = lengthened(stalled, stall), lengthened(stalled_row, stall)
+                stalled[stall] = i
+                stalled_row[stall] = position
+                stall += 1
+                if mode == NEXT:
+                    break
+            elif verdict == TRUE:
+                if out == capacity:
+                    capacity *= 2
+                    out_run, out_row = lengthened(out_run, out), lengthened(out_row, out)
+                out_run[out] = r
+                out_row[out] = position
+                out += 1
+                if found_time[i] == NOTHING:
+                    found_time[i] = time
+            position += 1
+    return out_run[:out].copy(), out_row[:out].copy(), stalled[:stall].copy(), stalled_row[:stall].copy()
+
+
+@njit(cache=True)
+def latest_before(run_time, run_key, run_ids, keys, times, row_ids, shared_run, shared_row):  # type: ignore[no-untyped-def]
+    """Per run: the time of the latest compatible row strictly before the run, or NOTHING."""
+    found = np.full(len(run_time), NOTHING, np.int64)
+    for r in range(len(run_time)):
+        position = _first_after(pointer(keys, 0), pointer(times, 0), run_key[r], run_time[r] - 1, np.int64(0), len(keys)) - 1
+        while position >= 0 and keys[position] == run_key[r]:
+            compatible = True
+            for j in range(len(shared_run)):
+                a = run_ids[r, shared_run[j]]
+                b = row_ids[position, shared_row[j]]
+                if a != b and a != 0 and b != 0:
+                    compatible = False
+                    break
+            if compatible:
+                found[r] = times[position]
+                break
+            position -= 1
+    return found
+
+
+@njit(cache=True)
+def instants_after(groups, times, run_group, run_time):  # type: ignore[no-untyped-def]
+    """Per run: the first instant of its group strictly after its time, or NOTHING."""
+    found = np.full(len(run_time), NOTHING, np.int64)
+    for r in range(len(run_time)):
+        at = _first_after(pointer(groups, 0), pointer(times, 0), run_group[r], run_time[r], np.int64(0), len(groups))
+        if at < len(groups) and groups[at] == run_group[r]:
+            found[r] = times[at]
+    return found
+
+
+def sort_by_key(keys: UInt64) -> NDArray[np.int64]:
+    """The order that sorts rows (already in order of time) by key."""
+    if len(keys) < 2 or bool(np.all(keys[1:] >= keys[:-1])):
+        return np.arange(len(keys), dtype=np.int64)
+    return np.argsort(keys, kind="stable")

@@ -1,0 +1,210 @@
+"""Runs (partial matches) in columns, and those that wait for their next event."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scepter.kernel.scan.solutions import Float64, Int8, Int64, UInt64, places
+from scepter.timeline import MAX_INSTANT
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """One row per run; the two-dimensional columns have one row per run and one column per slot."""
+
+    time: Int64
+    """Time of the last event."""
+    first: Int64
+    """Time of the first event."""
+    start: Int64
+    """Least start of its events."""
+    limit: Int64
+    """The last time at which the window lets it go on."""
+    rank_limit: Int64
+    """The last count of events at which the window lets it go on."""
+    lead: Int64
+    """Time of the latest event that a leading negation would refuse."""
+    lead_rank: Int64
+    """Events before `lead`."""
+    passed: Int64
+    """For a negation before strict contiguity: the next instant, seen and free of the negated events."""
+    group: UInt64
+    """The partition."""
+    node: Int64
+    """The last of its events, in the tree of nodes."""
+    round: Int64
+    """How many iterations of the atom taken last there were."""
+    marks: Int64
+    """One column per mark of the plan: the time of the event it speaks of, NOTHING before there is one."""
+    ids: UInt64
+    refs: Int64
+    number: Float64
+    scale: Int8
+
+    def __len__(self) -> int:
+        return len(self.time)
+
+    def take(self, rows: NDArray[np.int64] | NDArray[np.bool_]) -> Runs:
+        """The runs at the given places, or where a mask is true."""
+        at = places(rows)
+        return Runs(*(getattr(self, name).take(at, axis=0) for name in _NAMES))
+
+    def replace(self, **columns: NDArray[np.int64]) -> Runs:
+        """The same runs with some columns exchanged."""
+        return Runs(*(columns.get(name, getattr(self, name)) for name in _NAMES))
+
+
+_NAMES = tuple(f.name for f in fields(Runs))
+_TYPES = {"group": np.uint64, "ids": np.uint64, "number": np.float64, "scale": np.int8}
+_WIDE = frozenset(("ids", "refs", "number", "scale"))
+
+
+def no_runs(width: int, marks: int = 0) -> Runs:
+    """No rows."""
+    columns = dict.fromkeys(_WIDE, width) | {"marks": marks}
+    return Runs(*(np.empty((0, columns[n]) if n in columns else 0, _TYPES.get(n, np.int64)) for n in _NAMES))
+
+
+def concat_runs(parts: Sequence[Runs]) -> Runs:
+    """All rows, one after the other."""
+    filled = [p for p in parts if len(p)] or [parts[0]]
+    if len(filled) == 1:
+        return filled[0]
+    return Runs(*(np.concatenate([getattr(p, n) for p in filled]) for n in _NAMES))
+
+
+class Waiting:
+    """Runs that wait, with their join keys: append, kill, and undo back to a savepoint.
+
+    Dead rows stay in place until `sweep`, so that a savepoint is a length and the list of those killed since.
+    """
+
+    def __init__(self, width: int, marks: int = 0) -> None:
+        self._columns: dict[str, NDArray[np.generic]] = {n: getattr(no_runs(width, marks), n) for n in _NAMES}
+        self._key: UInt64 = np.empty(0, np.uint64)
+        self._alive: NDArray[np.bool_] = np.empty(0, np.bool_)
+        self._size = 0
+        self._dead = 0
+        self._saved: tuple[int, list[Int64]] | None = None
+        self._earliest: int | None = None
+        """A lower bound of the live runs' limits: nothing can expire before it."""
+
+    def __len__(self) -> int:
+        return self._size - self._dead
+
+    @property
+    def runs(self) -> Runs:
+        """All rows, dead ones too: a view."""
+        return Runs(*(self._columns[n][: self._size] for n in _NAMES))  # type: ignore[arg-type]
+
+    @property
+    def key(self) -> UInt64:
+        """The join keys of all rows: a view."""
+        return self._key[: self._size]
+
+    def live(self, mask: NDArray[np.bool_] | None = None) -> Int64:
+        """The places of the live rows (where a mask over all rows is true)."""
+        alive = self._alive[: self._size]
+        return np.flatnonzero(alive if mask is None else alive & mask)
+
+    def append(self, runs: Runs, key: UInt64) -> None:
+        """Add rows."""
+        if not len(runs):
+            return
+        size = self._size + len(runs)
+        if size > len(self._alive):
+            self._grow(max(size, 2 * len(self._alive), 64))
+        for name in _NAMES:
+            self._columns[name][self._size : size] = getattr(runs, name)
+        self._key[self._size : size] = key
+        self._alive[self._size : size] = True
+        self._size = size
+        earliest = int(runs.limit.min())
+        self._earliest = earliest if self._earliest is None else min(self._earliest, earliest)
+
+    def _grow(self, capacity: int) -> None:
+        def grown(old: NDArray[np.generic]) -> NDArray[np.generic]:
+            new = np.empty((capacity, *old.shape[1:]), old.dtype)
+            new[: self._size] = old[: self._size]
+            return new
+
+        self._columns = {n: grown(c) for n, c in self._columns.items()}
+        self._key = grown(self._key)  # type: ignore[assignment]
+        self._alive = grown(self._alive)  # type: ignore[assignment]
+
+    def kill(self, rows: Int64) -> None:
+        """Mark rows as dead."""
+        if not len(rows):
+            return
+        self._alive[rows] = False
+        self._dead += len(rows)
+        if self._saved is not None:
+            self._saved[1].append(rows)
+
+    def assign(self, name: str, rows: Int64, values: Int64) -> None:
+        """Write a column of some rows. The old rows die and copies with the new value are added, so that undo works."""
+        runs, key = self.runs.take(rows), self._key[rows]
+        self.kill(rows)
+        self.append(runs.replace(**{name: values}), key)
+
+    def expired(self, until: int) -> Int64:
+        """The live rows whose limit is not beyond `until`."""
+        if self._earliest is None or self._earliest > until:
+            return np.empty(0, np.int64)
+        limit = self.runs.limit
+        rows = self.live(limit <= until)
+        if self._saved is None:
+            later = limit[self.live(limit > until)]
+            self._earliest = int(later.min()) if len(later) else None
+        return rows
+
+    def rests(self, until: int) -> bool:
+        """Whether no live row has a limit up to `until`, told at no cost; it may be so where this is false."""
+        return self._earliest is None or self._earliest > until
+
+    def first_limit(self) -> int | None:
+        """The least limit of the live rows; None without one, or if none of them has a limit."""
+        rows = self.live()
+        if not len(rows):
+            return None
+        least = int(self.runs.limit[rows].min())
+        return None if least == MAX_INSTANT else least
+
+    def save(self) -> None:
+        """Start an instant that may be undone."""
+        self._saved = (self._size, [])
+
+    def commit(self) -> None:
+        """Keep what was done since `save`, and sweep when more rows are dead than alive."""
+        self._saved = None
+        if self._dead > 256 and self._dead * 2 > self._size:
+            self.sweep()
+
+    def undo(self) -> None:
+        """Back to `save`; stays saved."""
+        if self._saved is None:
+            return
+        size, killed = self._saved
+        for rows in killed:
+            old = rows[rows < size]
+            self._alive[old] = True
+        self._dead = int(size - np.count_nonzero(self._alive[:size]))
+        self._size = size
+        self._saved = (size, [])
+
+    def sweep(self) -> None:
+        """Drop the dead rows for good."""
+        rows = self.live()
+        for name in _NAMES:
+            self._columns[name] = self._columns[name].take(rows, axis=0)
+        self._key = self._key[rows]
+        self._alive = np.ones(len(rows), np.bool_)
+        self._size, self._dead = len(rows), 0
+
+    def rewrite(self, name: str, values: NDArray[np.generic]) -> None:
+        """Exchange a whole column (after a sweep)."""
+        self._columns[name] = values

@@ -1,0 +1,234 @@
+"""One search of a chain: which rows of an atom's table continue which runs.
+
+`StepSearch` joins what planning knows (join key, shared slots, filters) with the compiled search and the exact evaluator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scepter.algebra.expressions import Expression
+from scepter.algebra.query import Selection
+from scepter.kernel.condition.programs import (
+    EITHER,
+    FALSE,
+    ROW,
+    RUN,
+    TRUE,
+    Place,
+    Programs,
+    compile_conjuncts,
+    stack,
+    thresholds,
+)
+from scepter.kernel.condition.row_programs import contiguous
+from scepter.kernel.scan.solutions import Int64, Solutions, UInt64
+from scepter.kernel.sequence.forward_search import (
+    ANY,
+    BEFORE,
+    BLOCK,
+    NEXT,
+    NOTHING,
+    STRICT,
+    Asking,
+    Filters,
+    Limits,
+    RowColumns,
+    RunColumns,
+    block_extremes,
+    key_of,
+    search_forward,
+    sort_by_key,
+    stretch_ends,
+)
+from scepter.kernel.sequence.runs import Runs
+from scepter.physical.sequence_plan import AtomPlan
+from scepter.rdf.batch import INEXACT, NOT_A_NUMBER
+from scepter.rdf.hashing import TermKey
+
+_MODE = {Selection.NEXT: NEXT, Selection.ANY: ANY, Selection.STRICT: STRICT, Selection.BEFORE: BEFORE}
+
+Decide = Callable[[Runs, Int64, Solutions, Int64, int, bool], NDArray[np.bool_]]
+"""(runs, places, rows, places, atom, continuing) -> the exact verdict on each pair."""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """The order that sorts a table by a join key, and then by time; keys and times are in that order."""
+
+    rows: Int64
+    keys: UInt64
+    times: Int64
+    ends: Int64
+    """Where the stretch of each row's key ends."""
+
+    @classmethod
+    def of(cls, table: Solutions, columns: tuple[int, ...]) -> Order:
+        """The order by the key of some columns."""
+        keys = key_of(table.ids, columns)
+        rows = sort_by_key(keys)
+        keys = keys[rows]
+        return cls(rows, keys, table.time[rows], stretch_ends(keys))
+
+
+@dataclass(frozen=True, slots=True)
+class Keyed:
+    """A table as one search looks at it: ranks, values and their extremes stand in the order of the join key."""
+
+    rows: Solutions
+    order: Order
+    ranks: Int64
+    values: NDArray[np.float64]
+    least: NDArray[np.float64]
+    most: NDArray[np.float64]
+
+
+class StepSearch:
+    """The search for rows of one atom, after one step of one chain."""
+
+    def __init__(
+        self,
+        atom: int,
+        plan: AtomPlan,
+        key: tuple[int, ...],
+        shared: tuple[int, ...],
+        bound: frozenset[int],
+        variables: tuple[str, ...],
+        term_key: TermKey,
+        *,
+        continuing: bool = False,
+        local: frozenset[int] = frozenset(),
+    ) -> None:
+        self.atom = atom
+        self.key = key
+        self.continuing = continuing
+        column = {slot: i for i, slot in enumerate(plan.slots)}
+        self.columns = tuple(column[s] for s in key)
+        """The columns of the atom's table that the join key is made of."""
+        slot_of = {name: i for i, name in enumerate(variables)}
+
+        def locate(name: str, previous: bool) -> Place | None:
+            slot = slot_of.get(name)
+            if slot is None:
+                return None
+            if previous or slot not in column:
+                return RUN, slot, 0
+            if slot in plan.certain or slot in local or slot not in bound:
+                return ROW, slot, column[slot]
+            return EITHER, slot, column[slot]
+
+        conjuncts: list[Expression] = []
+        first = [0]
+        for branch in plan.branches:
+            conjuncts += [f.expression for f in branch.stateful if continuing or not f.previous]
+            first.append(len(conjuncts))
+        self._filters = Filters(
+            np.array(shared, np.int64),
+            np.array([column[s] for s in shared], np.int64),
+            np.array(first, np.int64),
+            compile_conjuncts(tuple(conjuncts), locate, term_key),
+        )
+        # a threshold speaks for all rows only where there is one branch
+        found = thresholds(tuple(conjuncts), locate, term_key) if len(plan.branches) == 1 else ()
+        self._threshold_columns = np.array([t.column for t in found], np.int64)
+        self._threshold_upper = np.array([t.operator in ("<", "<=") for t in found], np.bool_)
+        self._thresholds = _stack([t.bound for t in found])
+
+    def key_of_runs(self, runs: Runs) -> UInt64:
+        """The join keys of runs."""
+        return key_of(runs.ids, self.key)
+
+    def keyed(self, table: Solutions, order: Order, ranks: Int64 | None) -> Keyed:
+        """A table, in the order of this search's `columns`, with what the search looks at."""
+        rows = order.rows
+        ranks = np.zeros(len(table), np.int64) if ranks is None else ranks[rows]
+        values = np.empty((len(self._threshold_columns), len(table)))
+        for i, column in enumerate(self._threshold_columns.tolist()):
+            # what float64 does not hold exactly, or is no number at all, is judged by the filter itself
+            scale = table.scale[rows, column]
+            values[i] = np.where((scale == INEXACT) | (scale == NOT_A_NUMBER), np.nan, table.number[rows, column])
+        blocks = (len(table) + BLOCK - 1) // BLOCK
+        least, most = np.empty((len(values), blocks)), np.empty((len(values), blocks))
+        for i, column_values in enumerate(values):
+            least[i], most[i] = block_extremes(column_values)
+        return Keyed(table, order, ranks, values, least, most)
+
+    def __call__(
+        self, selection: Selection, runs: Runs, keys: UInt64, todo: Int64, table: Keyed, after: Int64, limit: Int64,
+        only: Int64, decide: Decide,
+    ) -> tuple[Int64, Int64]:  # fmt: skip
+        """The accepted pairs (place of the run, row of `table.rows`) for the runs at the places `todo`.
+
+        Rows after `after` and not beyond `limit` count; under strict contiguity only those at the time `only`.
+        """
+        if not len(todo) or not len(table.rows):
+            return _NO, _NO
+        mode = _MODE[selection]
+        all_runs, all_rows = [], []
+        resume = np.full(len(todo), -1, np.int64)
+        forced = np.zeros(len(todo), np.int64)
+        found = np.full(len(todo), NOTHING, np.int64)
+        while len(todo):
+            got_runs, got_rows, stalled, stalled_rows = self._search(
+                mode, todo, resume, forced, found, runs, keys, table, after, limit, only
+            )
+            all_runs.append(got_runs)
+            all_rows.append(got_rows)
+            if not len(stalled):
+                break
+            verdict = decide(runs, todo[stalled], table.rows, table.order.rows[stalled_rows], self.atom, self.continuing)
+            if mode != NEXT:
+                all_runs.append(todo[stalled][verdict])
+                all_rows.append(stalled_rows[verdict])
+                break
+            todo, resume, found = todo[stalled], stalled_rows, found[stalled]
+            forced = np.where(verdict, TRUE, FALSE).astype(np.int64)
+        return np.concatenate(all_runs), table.order.rows[np.concatenate(all_rows)]
+
+    def _search(
+        self, mode: int, todo: Int64, resume: Int64, forced: Int64, found: Int64, runs: Runs, keys: UInt64, table: Keyed,
+        after: Int64, limit: Int64, only: Int64,
+    ) -> tuple[Int64, Int64, Int64, Int64]:  # fmt: skip
+        ordered, rows, room = table.order, table.rows, np.empty(4 * max(1, len(table.values)))
+        result: tuple[Int64, Int64, Int64, Int64] = search_forward(
+            mode,
+            Asking(todo, resume, forced, found),
+            RunColumns(after, keys, limit, runs.rank_limit, only, contiguous(runs.ids, runs.number, runs.scale)),
+            RowColumns(
+                ordered.keys, ordered.times, ordered.ends, table.ranks, ordered.rows, rows.start, rows.branch,
+                contiguous(rows.ids, rows.number, rows.scale),
+            ),
+            self._filters,
+            Limits(self._threshold_upper, self._thresholds, table.values, table.least, table.most, room),
+            stack(),
+        )  # fmt: skip
+        return result
+
+
+_NO = np.empty(0, np.int64)
+
+
+def _stack(programs: list[Programs]) -> Programs:
+    """Several programs as one, each a conjunct of it, constants renumbered."""
+    code, offsets, shift = [], [0], 0
+    for program in programs:
+        moved = program.code.copy()
+        moved[moved[:, 0] == 0, 1] += shift  # operation 0 pushes a constant
+        code.append(moved[: program.offsets[-1]])
+        offsets.append(offsets[-1] + int(program.offsets[-1]))
+        shift += len(program.constants)
+    if not programs:
+        return Programs(
+            np.zeros((1, 3), np.int64), np.zeros(1, np.int64), np.zeros(1), np.zeros(1, np.int64), np.zeros(1, np.uint64)
+        )
+    return Programs(
+        np.concatenate(code),
+        np.array(offsets, np.int64),
+        np.concatenate([p.constants for p in programs]),
+        np.concatenate([p.scales for p in programs]),
+        np.concatenate([p.ids for p in programs]),
+    )

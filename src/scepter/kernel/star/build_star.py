@@ -1,0 +1,63 @@
+"""From the nodes of triples that count for a while to the operators that run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from scepter.kernel.exists import live_graph as live
+from scepter.kernel.operator import Operator
+from scepter.kernel.scan.occurrence_scan import ExactOccurrenceScans, OccurrenceScans
+from scepter.kernel.star.expiry import Held
+from scepter.kernel.star.occurrences import CountedOccurrences, Occurrences
+from scepter.kernel.star.once import Once
+from scepter.kernel.star.triple_star import Star
+from scepter.physical import live_nodes, star_nodes
+from scepter.physical.nodes import Node
+from scepter.rdf.terms import IRI
+
+if TYPE_CHECKING:
+    from scepter.kernel.build import Surroundings
+
+
+def occurrence_scans(scans: Sequence[Node], around: Surroundings) -> OccurrenceScans | ExactOccurrenceScans:
+    """The scan of a unit's occurrences at work."""
+    (scan,) = scans
+    assert isinstance(scan, star_nodes.OccurrenceScan)
+    if scan.exact:
+        assert around.consequences is not None
+        return ExactOccurrenceScans(
+            scan, around.consequences, around.key, around.texts, around.lineage, around.part, around.streams
+        )
+    assert around.flattened is not None
+    return OccurrenceScans(scan, around.flattened, around.key, around.texts, around.lineage, around.part, around.streams)
+
+
+def star_operator(node: Node, around: Surroundings) -> Operator | None:
+    """The operator of such a node; None for any other."""
+    match node:
+        case star_nodes.Occurrences(last=last, otherwise=otherwise):
+            if not node.counted:
+                return Occurrences(node, around.lineage)
+            limits = dict(last)
+            around.held.append(Held())
+            return CountedOccurrences(
+                node, around.lineage, around.held[-1], lambda part: limits.get(IRI(around.parts[part]), otherwise), around.texts
+            )
+        case star_nodes.TripleStar():
+            dataset = around.background.dataset
+            return Star(node, dataset, around.context, around.lineage, held_of(around), around.kind, around.key, around.texts)
+        case live_nodes.MatchedOnce():
+            return Once(node, around.lineage)
+        case live_nodes.LiveGraph():
+            made = around.live[id(node)] = live.LiveGraph(node, around.context.graph, held_of(around), around.texts)
+            return made
+        case live_nodes.AskedNow():
+            return live.AskedNow(node, around.live[id(node.live)], around.context, around.key, around.texts)
+        case _:
+            return None
+
+
+def held_of(around: Surroundings) -> Held | None:
+    """What tells when occurrences go, where windows count triples."""
+    return around.held[-1] if around.held else None

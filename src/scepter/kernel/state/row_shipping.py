@@ -1,0 +1,132 @@
+"""Rows on their way between workers: split into buckets, packed with just the texts they refer to, unpacked again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scepter.kernel.lineage import Lineage
+from scepter.kernel.rows import NO_LINEAGE, Int64, Rows, UInt64, lasting
+from scepter.kernel.state.container import Arrays, pack, unpack
+from scepter.kernel.state.shipping import Reached
+from scepter.kernel.texts import Texts, one_ref_each
+from scepter.rdf.arena import NO_REF
+from scepter.rdf.batch import NOT_A_NUMBER
+from scepter.timeline import MIN_INSTANT
+
+
+def split_rows(
+    parts: Sequence[tuple[Rows, UInt64 | None]],
+    buckets: int,
+    texts: Texts,
+    lineage: Lineage,
+    reached: Reached,
+    last: int,
+    *,
+    every: bool,
+) -> Iterator[tuple[int, int, bytes]]:
+    """(bucket, greatest time, packed rows) of each bucket. `parts` are the rows of each exchange with the bucket of each row;
+    None: they go to every one. With `every`, each bucket hears of the last time, `last`, also without a row."""
+    divided = [_Divided(rows, of) for rows, of in parts]
+    for bucket in range(buckets):
+        mine = [each.part(bucket) for each in divided]
+        if any(map(len, mine)):
+            greatest = max(int(rows.end.max(initial=MIN_INSTANT)) for rows in mine)
+            yield bucket, greatest, pack_rows(mine, texts, lineage, reached, last)
+        elif every:
+            yield bucket, last, pack({}, {"places": 0, "reached": list(reached.items()), "last": last})
+
+
+class _Divided:
+    """Rows bucket after bucket."""
+
+    def __init__(self, rows: Rows, of: UInt64 | None) -> None:
+        self._parts: dict[int, tuple[int, int]] | None = None
+        self._rows = rows
+        if of is not None:
+            small = of.astype(np.uint16)  # sorted in one pass
+            order = np.argsort(small, kind="stable")
+            buckets, edges = np.unique(small[order], return_index=True)
+            self._rows = rows.take(order)
+            self._parts = dict(zip(buckets.tolist(), pairwise([*edges.tolist(), len(of)]), strict=True))
+
+    def part(self, bucket: int) -> Rows:
+        """The rows of a bucket."""
+        return self._rows if self._parts is None else self._rows.between(*self._parts.get(bucket, (0, 0)))
+
+
+def pack_rows(exchanges: Sequence[Rows], texts: Texts, lineage: Lineage, reached: Reached, last: int) -> bytes:
+    """Rows by exchange, with the texts that their refs point at and the events that they were made of."""
+    arrays: Arrays = {}
+    flat: list[Int64] = []
+    where: list[Int64] = []
+    names: list[Int64] = []
+    for place, rows in enumerate(exchanges):
+        part, event, name = lineage.told(rows.lineage)
+        each, at = one_ref_each(rows.ids, rows.refs)
+        flat.append(each)
+        where.append(at)
+        names.append(name)
+        arrays |= {f"{place}.{key}": array for key, array in _told(rows, part, event).items()}
+    data, moved = texts.extract_all(np.concatenate([np.empty(0, np.int64), *flat, *names]))
+    renewed = np.split(moved, np.cumsum([len(each) for each in (*flat, *names)])[:-1]) if flat else []
+    for place, at in enumerate(where):
+        arrays[f"{place}.refs"] = _narrow(renewed[place][at])
+        if len(renewed[len(where) + place]) and bool((renewed[len(where) + place] != NO_REF).any()):
+            arrays[f"{place}.names"] = renewed[len(where) + place]
+    arrays["texts"] = np.frombuffer(data, np.uint8)
+    return pack(arrays, {"places": len(exchanges), "reached": list(reached.items()), "last": last})
+
+
+def unpack_rows(data: bytes | memoryview, texts: Texts, lineage: Lineage) -> tuple[list[Rows], dict[int, int], int]:
+    """What `pack_rows` wrote, texts and events taken over: rows by exchange, how far streams have reached, the last time."""
+    arrays, meta = unpack(data)
+    found = []
+    if meta["places"]:
+        base = texts.insert(arrays["texts"].tobytes())
+        for place in range(meta["places"]):
+            head = f"{place}."
+            mine = {name[len(head) :]: array for name, array in arrays.items() if name.startswith(head)}
+            found.append(_untold(mine, base, lineage))
+    return found, dict(meta["reached"]), meta["last"]
+
+
+def _told(rows: Rows, part: Int64, event: Int64) -> Arrays:
+    """A table's columns without what they say twice or do not say: most rows are instants without a window, most terms no
+    numbers, and events are left out where nobody is shown them."""
+    arrays: Arrays = {"ids": rows.ids, "end": rows.end}
+    if not np.array_equal(rows.start, rows.end):
+        arrays["start"] = rows.start
+    since, until = lasting(len(rows))
+    if not (np.array_equal(rows.since, since) and np.array_equal(rows.until, until)):
+        arrays |= {"since": rows.since, "until": rows.until}
+    if bool((event >= 0).any()):
+        arrays |= {"part": part.astype(np.int16), "event": event}
+    numbers = np.flatnonzero((rows.scale != NOT_A_NUMBER).any(axis=0))
+    return {**arrays, "numbers": numbers, "number": rows.number[:, numbers], "scale": rows.scale[:, numbers]}
+
+
+def _untold(arrays: Arrays, base: int, lineage: Lineage) -> Rows:
+    """The rows that `_told` told."""
+    ids, end, at = arrays["ids"], arrays["end"], arrays["numbers"]
+    number, scale = np.full(ids.shape, np.nan), np.full(ids.shape, NOT_A_NUMBER, np.int8)
+    number[:, at], scale[:, at] = arrays["number"], arrays["scale"]
+    refs = arrays["refs"].astype(np.int64)
+    refs[refs >= 0] += base
+    since, until = lasting(len(end))
+    nodes = np.full(len(end), NO_LINEAGE, np.int64)
+    if "event" in arrays:
+        names = arrays.get("names", np.full(len(end), NO_REF, np.int64))
+        names[names >= 0] += base
+        nodes = lineage.leaves_of(arrays["part"].astype(np.int64), arrays["event"], names)
+    return Rows(
+        ids, refs, number, scale, arrays.get("start", end), end, arrays.get("since", since), arrays.get("until", until), nodes
+    )
+
+
+def _narrow(refs: Int64) -> Int64 | NDArray[np.int32]:
+    """Refs in half the room, if they all fit."""
+    return refs.astype(np.int32) if refs.max(initial=0) < 2**31 else refs

@@ -1,0 +1,1 @@
+"""Static triples: in columns, by index, joined with rows."""

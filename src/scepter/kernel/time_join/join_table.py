@@ -1,0 +1,233 @@
+"""The rows of one side of a time join: columns that grow, and where the rows of a key are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from scepter.kernel.rows import COLUMNS, Int64, Mask, Rows, UInt64, empty
+from scepter.kernel.state.container import Arrays
+from scepter.kernel.time_join.sweep import Chains, Side, enter, link_all, unlink
+
+_LEAST = 64
+_MANY = 1_000
+
+
+class Table:
+    """Rows in order of end, by key.
+
+    `rows[:size]` are those taken; the last of them, from `mark` on, may be taken back. Compaction keeps the order.
+    """
+
+    def __init__(self, width: int, keys: tuple[int, ...], loose: tuple[int, ...]) -> None:
+        self._keys = list(keys)
+        self._loose = list(loose)
+        self._columns: dict[str, NDArray[Any]] = {name: getattr(empty(width), name).copy() for name in COLUMNS}
+        self.size = 0
+        self._mark = 0
+        self._key_ids: UInt64 = np.empty((0, len(keys)), np.uint64)
+        self._loose_ids: UInt64 = np.empty((0, len(loose)), np.uint64)
+        self._chains = chains_of(0, len(keys))
+        self._kept = 0
+
+    def __len__(self) -> int:
+        """The rows that can be found."""
+        return int(np.count_nonzero(self.linked))
+
+    # ---- rows in and out
+
+    def add(self, rows: Rows) -> Side:
+        """Take new rows, which the sweep then links."""
+        first, size = self.size, self.size + len(rows)
+        self._room(size)
+        for name in COLUMNS:
+            self._columns[name][first:size] = getattr(rows, name)
+        self._key_ids[first:size] = rows.ids[:, self._keys]
+        self._loose_ids[first:size] = rows.ids[:, self._loose]
+        self.size = size
+        return self._side(first)
+
+    def link(self, first: int) -> None:
+        """Make the rows from a place on findable, where no sweep does."""
+        link_all(self._side(first), first, self.size, True, False)
+
+    @property
+    def since(self) -> Int64:
+        """From when each row is there."""
+        column: Int64 = self._columns["since"][: self.size]
+        return column
+
+    @property
+    def side(self) -> Side:
+        """What a search looks at."""
+        return self._side(self.size)
+
+    @property
+    def saved(self) -> int:
+        """How many rows there were at `save`."""
+        return self._mark
+
+    def _side(self, first: int) -> Side:
+        return Side(self._key_ids, self._loose_ids, self._columns["start"], self._columns["end"], self._chains, first)
+
+    def _room(self, size: int) -> None:
+        """At least so many rows, and an entry for each."""
+        known = len(self._key_ids)
+        if size <= known:
+            return
+        capacity = max(_LEAST, size, 2 * known)
+        self._columns = {name: _grown(column, self.size, capacity) for name, column in self._columns.items()}
+        self._key_ids = _grown(self._key_ids, self.size, capacity)
+        self._loose_ids = _grown(self._loose_ids, self.size, capacity)
+        self._relink(capacity)
+
+    def _relink(self, capacity: int) -> None:
+        """Chains of another size, with the rows that were linked."""
+        linked = self._chains.entry[: self.size] >= 0
+        self._chains = chains_of(capacity, len(self._keys))
+        side = self._side(0)
+        self._chains.entry[: self.size] = -1
+        edges = np.flatnonzero(np.diff(np.concatenate([[False], linked, [False]]).astype(np.int8))).reshape(-1, 2)
+        for low, high in edges.tolist():  # stretches of linked rows: few, since those that are not go with the next compaction
+            link_all(side, low, high, True, False)
+
+    def take(self, places: Int64) -> Rows:
+        """Rows by their places."""
+        return Rows(*(self._columns[name].take(places, axis=0) for name in COLUMNS))
+
+    # ---- instants that may be undone
+
+    def save(self) -> None:
+        """Rows from here on may be taken back."""
+        self._mark = self.size
+
+    def undo(self) -> None:
+        """Back to `save`."""
+        self.truncate(self._mark)
+
+    def truncate(self, size: int) -> None:
+        """Forget the newest rows."""
+        unlink(self._side(size), size, self.size)
+        self.size = size
+
+    # ---- what is let go
+
+    @property
+    def is_due(self) -> bool:
+        """Whether a look for rows to let go pays: of many there are twice as many as were kept last time."""
+        return self.size > self._kept + (self._kept if self._kept > _MANY else self._kept // 4 + 2)
+
+    @property
+    def start(self) -> Int64:
+        """When each row starts."""
+        column: Int64 = self._columns["start"][: self.size]
+        return column
+
+    @property
+    def end(self) -> Int64:
+        """When each row ends."""
+        column: Int64 = self._columns["end"][: self.size]
+        return column
+
+    @property
+    def linked(self) -> Mask:
+        """Which rows can be found."""
+        return self._chains.entry[: self.size] >= 0
+
+    def ids(self, columns: tuple[int, ...]) -> UInt64:
+        """[row, column]."""
+        found: UInt64 = self._columns["ids"][: self.size][:, list(columns)]
+        return found
+
+    @property
+    def key_ids(self) -> UInt64:
+        """[row, variable of the key]."""
+        return self._key_ids[: self.size]
+
+    @property
+    def key_refs(self) -> Int64:
+        """[row, variable of the key]: where the texts stand."""
+        found: Int64 = self._columns["refs"][: self.size][:, self._keys]
+        return found
+
+    def keep(self, wanted: Mask) -> None:
+        """Let go of all other rows, and of those that cannot be found."""
+        places = np.flatnonzero(wanted & self.linked)
+        self._kept = len(places)
+        if len(places) == self.size:
+            return
+        rows = self.take(places)
+        self._mark = int(np.searchsorted(places, self._mark))
+        self._columns = {name: np.ascontiguousarray(getattr(rows, name)) for name in COLUMNS}
+        self._key_ids = rows.ids[:, self._keys].copy()
+        self._loose_ids = rows.ids[:, self._loose].copy()
+        self.size = len(places)
+        self._chains = chains_of(self.size, len(self._keys))
+        link_all(self._side(0), 0, self.size, True, False)
+
+    # ---- state
+
+    def dump(self) -> Arrays:
+        """The rows that can be found."""
+        rows = self.take(np.flatnonzero(self.linked))
+        return {name: getattr(rows, name) for name in COLUMNS}
+
+    def load(self, arrays: Arrays) -> None:
+        """Take over what `dump` gave."""
+        self.truncate(0)
+        self.add(Rows(*(arrays[name] for name in COLUMNS)))
+        link_all(self._side(0), 0, self.size, True, False)
+        self._mark = self._kept = self.size
+
+    def refs(self) -> Int64:
+        """Where the texts of its terms stand, to be exchanged in place."""
+        found: Int64 = self._columns["refs"][: self.size]
+        return found
+
+    def lineage(self) -> Int64:
+        """What its rows were made of, to be exchanged in place."""
+        found: Int64 = self._columns["lineage"][: self.size]
+        return found
+
+
+class Seen:
+    """Rows of numbers that have come before."""
+
+    def __init__(self, width: int) -> None:
+        self._width = width
+        self._room = _LEAST
+        self._chains = chains_of(self._room, width)
+
+    def new(self, keys: UInt64) -> Mask:
+        """Which rows have not come before; from now on they have."""
+        known = int(self._chains.sizes[0])
+        if known + len(keys) > self._room:
+            old = self._chains.keys[:known]
+            self._room = 2 * (known + len(keys))
+            self._chains = chains_of(self._room, self._width)
+            enter(self._chains, old, np.empty(known, np.bool_))
+        found: Mask = np.empty(len(keys), np.bool_)
+        enter(self._chains, keys, found)
+        return found
+
+
+def _grown(column: NDArray[Any], size: int, capacity: int) -> NDArray[Any]:
+    grown = np.empty((capacity, *column.shape[1:]), column.dtype)
+    grown[:size] = column[:size]
+    return grown
+
+
+def chains_of(capacity: int, keys: int) -> Chains:
+    """Empty ones, with room for so many rows."""
+    slots = 1 << max(4, int(2 * capacity - 1).bit_length())
+    return Chains(
+        np.full(slots, -1, np.int64),
+        np.empty((capacity, keys), np.uint64),
+        np.empty(capacity, np.int64),
+        np.empty(capacity, np.int64),
+        np.empty(capacity, np.int64),
+        np.full(capacity, -1, np.int64),
+        np.zeros(2, np.int64),
+    )

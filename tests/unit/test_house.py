@@ -1,0 +1,66 @@
+"""The house itself: where tests stand, what modules are called, how long files and argument lists may be."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src" / "scepter"
+UNIT = ROOT / "tests" / "unit"
+ROOMS = ("kernel", "optimizer", "physical", "runtime")
+"""The rooms from algebra to matches, in which a module's name alone has to say what it is."""
+BESIDE = {"naive": ROOT / "tests" / "naive", "tools": ROOT / "tools"}
+"""Folders of tests of what does not stand in `src`."""
+MOST_LINES = 450
+MOST_ARGUMENTS = 12
+_COMPILES = re.compile(r"\b(njit|inner|_near)\b")
+
+
+def modules(*rooms: str) -> Iterator[Path]:
+    for room in rooms:
+        yield from (path for path in sorted((SOURCE / room).rglob("*.py")) if path.stem != "__init__")
+
+
+def test_unit_tests_mirror_the_source() -> None:
+    """A test stands in its module's folder, or in the folder of what it tests under a name that no module has."""
+    folders = defaultdict(set)
+    for path in modules("."):
+        folders[path.stem].add(path.parent.relative_to(SOURCE))
+        if path.parent != SOURCE:
+            folders[path.parent.name].add(path.parent.parent.relative_to(SOURCE))
+    wrong = []
+    for test in sorted(UNIT.rglob("test_*.py")):
+        folder, name = test.parent.relative_to(UNIT), test.stem.removeprefix("test_")
+        if folder.parts and folder.parts[0] in BESIDE:
+            continue
+        if not (SOURCE / folder).is_dir() or (name in folders and folder not in folders[name]):
+            wrong.append(str(test.relative_to(ROOT)))
+    assert not wrong, f"these tests stand elsewhere than what they are named after: {wrong}"
+
+
+def test_no_two_modules_of_the_rooms_share_a_name() -> None:
+    found = defaultdict(list)
+    for path in modules(*ROOMS):
+        found[path.stem].append(str(path.relative_to(SOURCE)))
+    assert not {name: paths for name, paths in found.items() if len(paths) > 1}
+
+
+def test_no_file_is_long() -> None:
+    lengths = {str(path.relative_to(SOURCE)): len(path.read_text().splitlines()) for path in modules(*ROOMS, "rdf")}
+    assert not {path: length for path, length in lengths.items() if length > MOST_LINES}
+
+
+def test_compiled_functions_take_few_arguments() -> None:
+    """Many arrays that belong together are a NamedTuple, which numba takes as it is."""
+    found = {}
+    for path in modules("kernel"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.FunctionDef) and _COMPILES.search(" ".join(map(ast.unparse, node.decorator_list))):
+                count = len([*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs])
+                found[f"{path.relative_to(SOURCE)}:{node.name}"] = count
+    assert len(found) > 50, "the search for compiled functions finds none"
+    assert not {name: count for name, count in found.items() if count > MOST_ARGUMENTS}
