@@ -192,3 +192,46 @@ def programs(draw: st.DrawFn) -> str:
         )
         rules.append(f"CONSTRUCT {{ {made} }} WHERE {{ {body} }}")
     return PREFIX + "\n".join(rules) + f"\nSELECT * WHERE {{ {draw(_body(Names(), 1))} }}"
+
+
+@st.composite
+def several(draw: st.DrawFn) -> str:
+    """Queries of one file that have much in common: rules, patterns, all but a constant; some have nothing in common."""
+    bodies = draw(st.lists(st.sampled_from(_ALIKE), min_size=1, max_size=2))
+    found = []
+    if draw(st.integers(0, 3)) == 0:
+        found.append("CONSTRUCT { ?x :q ?v } WHERE { { ?x :p ?v } SEQ { ?x :r ?w } }")
+    for _ in range(draw(st.integers(2, 4))):
+        tests = draw(st.lists(st.sampled_from(_CONSTANTS), max_size=2, unique=True))
+        bound = draw(
+            st.sampled_from(["", "FILTER (getDURATION() < 4)", "FILTER (getDURATION() < 4)", "FILTER (getDURATION() <= 5)"])
+        )
+        shown = draw(st.sampled_from(["*", "*", "?x ?v", "?w"]))
+        filters = "".join(f" FILTER ({test})" for test in tests)
+        found.append(f"SELECT {shown} WHERE {{ {draw(st.sampled_from(bodies))}{filters} {bound} }}")
+    if draw(st.integers(0, 2)) == 0:
+        found.append("ASK { ?x :p ?v . ?x :q ?w }")
+    return PREFIX + "\n".join(found)
+
+
+_ALIKE = (
+    "{ ?x :p ?v } SEQ { ?x :q ?w }",
+    "{ ?x :p ?v } SEQ { ?x :p ?w } SEQ { ?x :q ?u }",
+    "{ ?x :p ?v } SEQ { ?x :p ?v }",
+    "?x :p ?v . ?x :q ?w",
+    "{ ?x :p ?v } OPTIONAL { ?x :q ?w }",
+    "{ ?x :q ?w } OPTIONALSEQ { ?x :p ?v }",
+)
+_CONSTANTS = (
+    "?v < 2",
+    "?v < 3",
+    "?v <= 2.0",
+    "?w > 1",
+    "?w > 2",
+    "?x = :a",
+    "?x = :b",
+    "?v = 1",
+    "?v = 2.0",
+    "?v < ?w",
+    "?w != :a",
+)

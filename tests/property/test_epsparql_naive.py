@@ -12,10 +12,13 @@ from hypothesis import strategies as st
 import scepter
 from naive import epsparql as naive
 from naive.comparison import comparable_graph, comparable_row
-from property.epsparql_strategies import EXAMPLES, chains, events, plain_queries, programs, queries, statics
+from property.epsparql_strategies import EXAMPLES, chains, events, plain_queries, programs, queries, several, statics
 from scepter.algebra.timed import TimedProgram
 from scepter.errors import QueryError
+from scepter.physical.facts import Facts
+from scepter.physical.planner import plan
 from scepter.rdf.terms import Triple
+from scepter.timeline import TimeKind
 
 SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 MANY = settings(deadline=None, max_examples=EXAMPLES, suppress_health_check=SLOW)
@@ -78,6 +81,18 @@ def test_same_answers_event_by_event(text: str, stream: list[naive.Event], stati
     wanted = by_definition(query, ordered, static)
     event(f"matches: {min(3, wanted.total())}")
     assert by_engine(query, ordered, static=static) == wanted
+
+
+@MANY
+@given(several(), events(), statics, st.sampled_from([1, 3, 1_000]))
+def test_queries_that_share_operators(text: str, stream: list[naive.Event], static: list[Triple], size: int) -> None:
+    query = parsed(text)
+    note(text)
+    event(f"groups: {len(plan(query.program, Facts(TimeKind.INTEGER)).shared)}")
+    ordered = in_order(stream)
+    wanted = by_definition(query, ordered, static)
+    event(f"matches: {min(3, wanted.total())}")
+    assert by_engine(query, ordered, size, static=static) == wanted
 
 
 @MANY

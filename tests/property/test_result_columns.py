@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
 import numpy as np
 from hypothesis import example, given
@@ -14,7 +15,7 @@ from scepter.kernel.rows import mappings
 from scepter.kernel.texts import Texts
 from scepter.rdf.hashing import TermKey, term_id
 from scepter.rdf.terms import IRI, STRING, XSD, BlankNode, Literal, Term
-from scepter.runtime.matches import MatchBatch, MatchRows
+from scepter.runtime.matches import Match, MatchBatch, MatchRows, mixed, sorted_matches
 from scepter.timeline import TimeKind
 
 _TEXT = st.text(max_size=6) | st.sampled_from(
@@ -65,4 +66,26 @@ def test_columns_and_rows_are_written_alike(
     whole = open_writer(format, together, shape)
     whole.write_all(matches)
     whole.close()
+    assert together.getvalue() == one_by_one.getvalue()
+
+
+@given(st.lists(_ROWS, min_size=2, max_size=3), st.data(), st.sampled_from(["jsonl", "csv", "trig"]))
+def test_matches_of_several_queries_are_written_alike(
+    several: list[list[tuple[Term | None, Term | None]]], data: st.DataObject, format: str
+) -> None:
+    times = st.tuples(st.integers(0, 3), st.integers(3, 5))
+    parts = []
+    for number, rows in enumerate(several):
+        drawn = data.draw(st.lists(times, min_size=len(rows), max_size=len(rows)))
+        batch = replace(batch_of(rows, drawn, TimeKind.INTEGER), query=number)
+        parts.append(MatchRows(batch, range(len(rows))))
+    matches = mixed(parts)
+    every: list[Match] = [match for part in parts for match in part]
+    assert [match.row() for match in matches] == [match.row() for match in sorted_matches(every)]
+    shape = Shape(("start", "y", "x"), queries=("a", "b", 3))
+    one_by_one, together = io.StringIO(newline=""), io.StringIO(newline="")
+    writer, whole = open_writer(format, one_by_one, shape), open_writer(format, together, shape)
+    for match in matches:
+        writer.write(match)
+    whole.write_all(matches)
     assert together.getvalue() == one_by_one.getvalue()

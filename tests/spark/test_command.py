@@ -206,3 +206,11 @@ def test_a_run_over_history_is_diagnosed_where_it_was_asked_for(folder: Path) ->
     assert result.exit_code == 0
     assert ":b0 at 0, among all 800 events" in result.stderr
     assert "nearest misses:" in result.stderr
+
+
+def test_compare_runs_one_query_on_both_engines(folder: Path, shared: None) -> None:
+    (folder / "s.nq").write_text("".join(opened(f"a{i}", i, "x") + valued(f"b{i}", i + 1, "x") for i in range(0, 40, 4)))
+    done = scepter("compare", folder / "q.spaseq", "--stream", f"S={folder / 's.nq'}", "--engine", "both")
+    assert done.exit_code == 0, done.output
+    counts = ["local: 10 matches", "spark: 10 matches", "in both: 10", "only in local: 0", "only in spark: 0"]
+    assert done.stdout.splitlines() == counts

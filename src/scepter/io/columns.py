@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeGuard
+from typing import Any, TypeAlias, TypeGuard
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scepter.kernel.texts import one_ref_each
 from scepter.rdf.arena import gather
 from scepter.rdf.terms import STRING, Term
-from scepter.runtime.matches import Match, MatchBatch, MatchRows
+from scepter.runtime.matches import Match, MatchBatch, MatchRows, MixedRows
 from scepter.timeline import TimeKind, format_instant
 
 _ROWS = 1 << 16
@@ -46,20 +46,41 @@ class Spelling:
     """Quotes what has to be quoted in this format."""
 
 
-def in_columns(matches: Sequence[Match]) -> TypeGuard[MatchRows]:
+def in_columns(matches: Sequence[Match]) -> TypeGuard[MatchRows | MixedRows]:
     """Whether matches are the terms in their columns."""
+    if isinstance(matches, MixedRows):
+        return all(map(in_columns, matches.parts))
     if not isinstance(matches, MatchRows) or not isinstance(matches.batch, MatchBatch):
         return False
     batch = matches.batch
     return not batch.constructs and not batch.asks
 
 
-def laid_out(matches: MatchRows) -> Iterator[tuple[MatchBatch, NDArray[np.int64]]]:
-    """The batch, and the places of some of its rows, as many as are laid out at once."""
+Lines: TypeAlias = Callable[[MatchBatch, NDArray[np.int64], NDArray[np.int64]], Any]
+"""(batch, some of its rows, their places among all matches) -> their lines, as a column."""
+
+
+def laid_out(matches: MatchRows | MixedRows, lines: Lines) -> Iterator[str]:
+    """The lines of matches, one behind the other, as many at a time as are laid out at once."""
+    for at in range(0, len(matches), _ROWS):
+        some = matches[at : at + _ROWS]
+        if isinstance(some, MatchRows):
+            yield _text(_laid_out(some, np.asarray(some.rows, np.int64), at + np.arange(len(some)), lines))
+            continue
+        parts, order = [], []
+        for which, part in enumerate(some.parts):
+            mine = np.flatnonzero(some.which == which)
+            if len(mine):
+                parts.append(_laid_out(part, some.place[mine], at + mine, lines))
+                order.append(mine)
+        places = np.empty(len(some), np.int64)
+        places[np.concatenate(order)] = np.arange(len(some))
+        yield _text(pa.concat_arrays(parts).take(pa.array(places)))
+
+
+def _laid_out(matches: MatchRows, rows: NDArray[np.int64], places: NDArray[np.int64], lines: Lines) -> Any:
     assert isinstance(matches.batch, MatchBatch)
-    rows = np.asarray(matches.rows, np.int64)
-    for at in range(0, len(rows), _ROWS):
-        yield matches.batch, rows[at : at + _ROWS]
+    return lines(matches.batch, rows, places)
 
 
 def times(instants: Sequence[int], rows: NDArray[np.int64], kind: TimeKind, quote: str = "") -> Any:
@@ -110,9 +131,9 @@ def filled(column: Any) -> Any:
     return pc.fill_null(column, "")
 
 
-def numbered(before: str, first: int, count: int, behind: str) -> Any:
-    """Names that count up."""
-    return each(before, pa.array(np.arange(first, first + count)).cast(pa.string()), behind)
+def numbered(before: str, numbers: NDArray[np.int64], behind: str) -> Any:
+    """Names with numbers in them."""
+    return each(before, pa.array(numbers).cast(pa.string()), behind)
 
 
 def equal(left: Any, right: Any) -> Any:
@@ -130,10 +151,14 @@ def with_commas_quoted(texts: Any) -> Any:
     return pc.if_else(pc.match_substring(texts, ","), each('"', texts, '"'), texts)
 
 
-def joined(parts: Sequence[Any]) -> str:
-    """The parts of each line put together, line after line. A part is a column, or a text that every line has."""
-    lines = pc.binary_join_element_wise(*parts, "")
-    assert lines.null_count == 0 and lines.offset == 0  # so that its bytes are the lines, one behind the other
+def joined(parts: Sequence[Any]) -> Any:
+    """The parts of each line put together. A part is a column, or a text that every line has."""
+    return pc.binary_join_element_wise(*parts, "")
+
+
+def _text(lines: Any) -> str:
+    """A column of lines, one behind the other."""
+    assert lines.null_count == 0 and lines.offset == 0  # so that its bytes are the lines
     return lines.buffers()[2].to_pybytes().decode() if len(lines) else ""
 
 

@@ -7,12 +7,16 @@ import io
 import json
 import re
 from collections.abc import Sequence
-from typing import TextIO, assert_never
+from typing import Any, TextIO, assert_never
+
+import numpy as np
+from numpy.typing import NDArray
 
 from scepter.io import columns
 from scepter.io.results import Match, Shape, event_names, write_pieces
 from scepter.rdf.terms import IRI, BlankNode, Literal, Term
 from scepter.runtime.matches import Match as Matched
+from scepter.runtime.matches import MatchBatch
 from scepter.timeline import format_instant
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
@@ -113,15 +117,18 @@ class CsvWriter:
             for match in matches:
                 self.write(match)
             return
-        for batch, rows in columns.laid_out(matches):
-            self._written += len(rows)
-            start, end = (columns.times(instants, rows, batch.kind) for instants in (batch.start, batch.end))
-            spelt = columns.terms(batch, rows, _CSV)
-            query = [_csv_text(Literal(str(self._shape.queries[batch.query]))), ","] if self._shape.queries else []
-            line = [*query, start, ",", end]
-            for name in self._shape.variables:
-                line += [",", columns.filled(spelt[name]) if name in spelt else ""]
-            write_pieces(self._out, columns.joined([*line, "\r\n"]))
+        self._written += len(matches)
+        for text in columns.laid_out(matches, self._lines):
+            write_pieces(self._out, text)
+
+    def _lines(self, batch: MatchBatch, rows: NDArray[np.int64], places: NDArray[np.int64]) -> Any:
+        start, end = (columns.times(instants, rows, batch.kind) for instants in (batch.start, batch.end))
+        spelt = columns.terms(batch, rows, _CSV)
+        query = [_csv_text(Literal(str(self._shape.queries[batch.query]))), ","] if self._shape.queries else []
+        line = [*query, start, ",", end]
+        for name in self._shape.variables:
+            line += [",", columns.filled(spelt[name]) if name in spelt else ""]
+        return columns.joined([*line, "\r\n"])
 
     def close(self) -> None:
         """Hand the lines on."""

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import TextIO
+from typing import Any, TextIO
+
+import numpy as np
+from numpy.typing import NDArray
 
 from scepter.io import columns
 from scepter.io.results import Match, Shape, names_of, record, term_object, write_pieces
 from scepter.rdf.terms import Term
 from scepter.runtime.matches import Match as Matched
+from scepter.runtime.matches import MatchBatch
 
 
 def _json_text(term: Term) -> str:
@@ -44,20 +48,19 @@ class JsonLinesWriter:
             for match in matches:
                 self.write(match)
             return
-        for batch, rows in columns.laid_out(matches):
-            start, end = (columns.times(instants, rows, batch.kind, '"') for instants in (batch.start, batch.end))
-            spelt = columns.terms(batch, rows, _JSON)
-            bindings = [
-                columns.each(f"{json.dumps(name, ensure_ascii=False)}: ", spelt[name])
-                for name in names_of(spelt, self._shape.variables)
-            ]
-            told = columns.listed(bindings, ", ")
-            query = (
-                f'"query": {json.dumps(self._shape.queries[batch.query], ensure_ascii=False)}, ' if self._shape.queries else ""
-            )
-            write_pieces(
-                self._out, columns.joined([f'{{{query}"start": ', start, ', "end": ', end, ', "bindings": {', told, "}}\n"])
-            )
+        for text in columns.laid_out(matches, self._lines):
+            write_pieces(self._out, text)
+
+    def _lines(self, batch: MatchBatch, rows: NDArray[np.int64], places: NDArray[np.int64]) -> Any:
+        start, end = (columns.times(instants, rows, batch.kind, '"') for instants in (batch.start, batch.end))
+        spelt = columns.terms(batch, rows, _JSON)
+        bindings = [
+            columns.each(f"{json.dumps(name, ensure_ascii=False)}: ", spelt[name])
+            for name in names_of(spelt, self._shape.variables)
+        ]
+        told = columns.listed(bindings, ", ")
+        query = f'"query": {json.dumps(self._shape.queries[batch.query], ensure_ascii=False)}, ' if self._shape.queries else ""
+        return columns.joined([f'{{{query}"start": ', start, ', "end": ', end, ', "bindings": {', told, "}}\n"])
 
     def close(self) -> None:
         """Hand the lines on."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TextIO
+from typing import Any, TextIO
 from urllib.parse import quote
 
 import numpy as np
@@ -54,13 +54,16 @@ class TrigWriter:
             for match in matches:
                 self.write(match)
             return
-        for batch, rows in columns.laid_out(matches):
-            name = columns.numbered(f"<{self._begun(batch.query)}", self._written + 1, len(rows), ">")
-            self._written += len(rows)
-            spelt = columns.terms(batch, rows, _TRIG)
-            values = [columns.each("  ", name, f" var:{v} ", spelt[v], " .\n") for v in names_of(spelt, self._shape.variables)]
-            head = [name, " {\n  ", name, f" a <{MATCH_CLASS}> .\n", columns.listed(values, ""), "}\n"]
-            write_pieces(self._out, columns.joined([*head, name, " ", _prov_column(batch, rows), " .\n"]))
+        for text in columns.laid_out(matches, self._events):
+            write_pieces(self._out, text)
+        self._written += len(matches)
+
+    def _events(self, batch: MatchBatch, rows: NDArray[np.int64], places: NDArray[np.int64]) -> Any:
+        name = columns.numbered(f"<{self._begun(batch.query)}", self._written + 1 + places, ">")
+        spelt = columns.terms(batch, rows, _TRIG)
+        values = [columns.each("  ", name, f" var:{v} ", spelt[v], " .\n") for v in names_of(spelt, self._shape.variables)]
+        head = [name, " {\n  ", name, f" a <{MATCH_CLASS}> .\n", columns.listed(values, ""), "}\n"]
+        return columns.joined([*head, name, " ", _prov_column(batch, rows), " .\n"])
 
     def _begun(self, query: int) -> str:
         """How the names of a query's matches begin."""

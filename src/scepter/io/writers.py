@@ -11,8 +11,9 @@ from scepter.io.json_lines import JsonLinesWriter
 from scepter.io.results import ResultWriter, Shape
 from scepter.io.table_pages import TableWriter
 from scepter.io.trig_events import TrigWriter
+from scepter.io.tsv_rows import TsvWriter
 
-FORMATS = ("table", "jsonl", "csv", "csv-safe", "trig")
+FORMATS = ("table", "jsonl", "csv", "csv-safe", "tsv", "trig")
 
 
 def open_writer(
@@ -24,6 +25,8 @@ def open_writer(
             return JsonLinesWriter(out, shape, events)
         case "csv" | "csv-safe":
             return CsvWriter(out, shape, events, safe=format == "csv-safe")
+        case "tsv":
+            return TsvWriter(out, shape, events)
         case "table":
             return TableWriter(out, shape, events, prefixes or {})
         case "trig":

@@ -26,6 +26,7 @@ from scepter.kernel.policy.pairing import Pairing
 from scepter.kernel.policy.tracking import Occurrences
 from scepter.kernel.policy.tracking import Tracked as Tracking
 from scepter.kernel.row import instants, mapping, time_rows
+from scepter.kernel.row.forked import Forked
 from scepter.kernel.row.instants import InstantLeaves
 from scepter.kernel.row.time_rows import Timeless, inline_rows, static_rows
 from scepter.kernel.rows import Mask, Rows, empty
@@ -49,12 +50,13 @@ from scepter.kernel.window.build_windows import Items, fixed_rows, window_operat
 from scepter.ontology.entailment import Flattened
 from scepter.ontology.schema import Schema
 from scepter.physical import live_nodes, nodes
+from scepter.physical.cutting import Received
 from scepter.physical.derive_nodes import Derive, DerivedPath, Picked, Recalled
 from scepter.physical.event_nodes import Contradictions, ItemGraphs, Recognise
 from scepter.physical.instant_nodes import Asked, EventScan, Ordered, Paired, RowExtend, Sliced, TimeGroup, Tracked
 from scepter.physical.instant_nodes import Remembered as Remembered_
 from scepter.physical.nodes import Node, TripleScan
-from scepter.physical.stages import Received
+from scepter.physical.sharing import Together
 from scepter.physical.star_nodes import OccurrenceScan
 from scepter.physical.time_nodes import (
     AnsweredOnce,
@@ -300,6 +302,8 @@ def operator_of(node: Node, around: Surroundings) -> Operator:
             return _asking(node, around)
         case Derive() | Picked() | DerivedPath():
             return _deriving(node, around)
+        case Together():
+            return Forked(node)
         case _:
             found = window_operator(node, around)
             if found is None:

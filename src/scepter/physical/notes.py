@@ -16,7 +16,7 @@ from scepter.physical.facts import Facts
 from scepter.physical.partitioning import unit_partitioning
 from scepter.physical.plan import PhysicalPlan, UnitPlan
 from scepter.physical.sequence_plan import QueryPlan
-from scepter.physical.stages import Stages, stages
+from scepter.physical.stages import Stages, Undivided, unit_stages
 from scepter.physical.triple_outline import continuous_notes, periodic_notes
 from scepter.physical.unit_nodes import Sequence
 from scepter.physical.window_outline import windowed_notes
@@ -30,6 +30,7 @@ def notes_of(unit: UnitPlan, plan: PhysicalPlan, notation: Notation) -> Iterator
         yield f"result: {_result(result, notation)}"
     yield from _of_unit(unit, plan, notation)
     yield f"columns: {'; '.join(f'not all of it: {reason}' for reason in unit.exact) or 'all of it'}"
+    yield from _shared(unit, plan)
     yield f"time: {_time(plan)}"
     yield f"partitioning: {_partitioning(unit, plan.facts)}"
     yield from (f"stages: {sentence}" for sentence in _stages(unit, notation))
@@ -77,6 +78,15 @@ def _of_unit(unit: UnitPlan, plan: PhysicalPlan, notation: Notation) -> Iterator
             yield from periodic_notes(query, notation)
 
 
+def _shared(unit: UnitPlan, plan: PhysicalPlan) -> Iterator[str]:
+    """The other queries that run with this one."""
+    for numbers in plan.shared:
+        if unit.number in numbers:
+            others = [str(number + 1) for number in numbers if number != unit.number]
+            which = f"{'query' if len(others) == 1 else 'queries'} {', '.join(others)}"
+            yield f"shared: equal operators run once for this query and {which}"
+
+
 def _time(plan: PhysicalPlan) -> str:
     assert plan.facts.kind is not None
     kind = f"{plan.facts.kind.value} timestamps"
@@ -88,12 +98,17 @@ def _partitioning(unit: UnitPlan, facts: Facts) -> str:
 
 
 def _stages(unit: UnitPlan, notation: Notation) -> Iterator[str]:
-    """What runs where events are read, and what crosses to the buckets of the key."""
-    found = None if isinstance(unit.root, Sequence) else stages(unit.root)
-    if isinstance(found, Stages):
-        read = "; ".join(readable(node.line(notation)) for node in found.below)
-        yield f"where events are read: {read}"
-        yield f"in buckets of {listed(found.variables)}: all above"
+    """What runs where events are read, and what crosses to the buckets of the key; or why events cross as they are."""
+    if isinstance(unit.root, Sequence):
+        return
+    match unit_stages(unit):
+        case Stages(below=below, why=why, variables=variables):
+            read = "; ".join(readable(node.line(notation)) for node in below)
+            yield f"where events are read: {read}"
+            buckets = f"in one bucket, since {why}" if why else f"in buckets of {listed(variables)}"
+            yield f"{buckets}: all above"
+        case Undivided(why):
+            yield f"one, whose live state is a log of events: {why}"
 
 
 def _predicates(unit: UnitPlan, notation: Notation) -> str:

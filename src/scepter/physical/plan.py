@@ -47,6 +47,8 @@ class PhysicalPlan:
     """What it was made from; its kind of time is always told."""
     assumed: bool = False
     """Whether the kind of time is a guess: no stream has been looked at."""
+    shared: tuple[tuple[int, ...], ...] = ()
+    """The numbers of units that have operators in common, and run as one where they run in one place."""
 
     @property
     def predicates(self) -> frozenset[IRI] | None:

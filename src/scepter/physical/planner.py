@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
@@ -27,6 +27,7 @@ from scepter.algebra.windows import (
 )
 from scepter.errors import Diagnostic, QueryError, Span, option_error
 from scepter.ontology.schema import Schema
+from scepter.physical.chains_together import chains_together
 from scepter.physical.entailment import entailment_of
 from scepter.physical.event_plan import event_plan
 from scepter.physical.facts import Facts
@@ -35,6 +36,7 @@ from scepter.physical.nodes import Node
 from scepter.physical.plan import PhysicalPlan, UnitPlan
 from scepter.physical.predicates import predicates_of
 from scepter.physical.sequence_planner import plan_query
+from scepter.physical.sharing import shared
 from scepter.physical.star_nodes import Counts
 from scepter.physical.star_patterns import is_monotone
 from scepter.physical.star_plan import StarFacts, plan_continuous
@@ -61,8 +63,11 @@ def plan(program: Program, facts: Facts) -> PhysicalPlan:
     (['Sequence'], 'integer', True)
     """
     known = facts if facts.kind is not None else replace(facts, kind=assumed_kind(program))
-    units = tuple(_planned(number, unit, known) for number, unit in enumerate(_split(program)))
-    return PhysicalPlan(units, replace(known, statics=None), assumed=facts.kind is None)
+    given = list(_split(program))
+    joined = chains_together(_chains(given, known), known)
+    units = tuple(_planned(number, unit, known, joined.get(number)) for number, unit in enumerate(given))
+    alike, groups = shared(units)
+    return PhysicalPlan(alike, replace(known, statics=None), assumed=facts.kind is None, shared=groups)
 
 
 def _split(program: Program) -> Iterator[Unit]:
@@ -87,8 +92,8 @@ def assumed_kind(program: Program) -> TimeKind:
     return TimeKind.DATETIME
 
 
-def _planned(number: int, unit: Unit, facts: Facts) -> UnitPlan:
-    made = PLANNERS[type(unit)](unit, facts)
+def _planned(number: int, unit: Unit, facts: Facts, joined: Node | None) -> UnitPlan:
+    made = PLANNERS[type(unit)](unit, facts) if joined is None else _Made(joined, at_once=True)
     return UnitPlan(number, unit, made.root, predicates_of(unit, facts), made.at_once, made.ranked, _entailed(unit, facts))
 
 
@@ -137,10 +142,7 @@ def _timed(program: TimedProgram, facts: Facts) -> _Made:
 
 def _lifted(program: TimedProgram, facts: Facts) -> Node | None:
     """The program as a sequence, where it is that and nothing but schema is static."""
-    assert facts.kind is not None
-    if facts.background or not facts.unrestricted:
-        return None
-    query = lift_sequence(program, facts.kind, shortest=1 if facts.ontology else 2)
+    query = _sequence_of(program, facts)
     if query is None:
         return None
     made = plan_query(query)
@@ -149,6 +151,21 @@ def _lifted(program: TimedProgram, facts: Facts) -> Node | None:
         return None
     why = "a chain of SEQ over single triple patterns" if len(made.scans) > 1 else "a single triple pattern"
     return sequence(query, made, flattened, why)
+
+
+def _sequence_of(program: TimedProgram, facts: Facts) -> Query | None:
+    assert facts.kind is not None
+    if facts.background or not facts.unrestricted:
+        return None
+    return lift_sequence(program, facts.kind, shortest=1 if facts.ontology else 2)
+
+
+def _chains(units: Sequence[Unit], facts: Facts) -> dict[int, Query]:
+    """The units that are sequences of triples, where no schema is at work."""
+    if facts.ontology or facts.exact:
+        return {}
+    timed = ((number, unit) for number, unit in enumerate(units) if isinstance(unit, TimedProgram))
+    return {number: query for number, unit in timed if (query := _sequence_of(unit, facts)) is not None}
 
 
 # ---- windows

@@ -64,6 +64,7 @@ class EventPipeline(Pipeline):
     ) -> None:
         super().__init__(plan.root, Construct(()), plan.number, setup, around, at_once=plan.at_once)
         self._query, self._occurring, self._grounds = query, events, grounds
+        self._number = plan.number
         self._swept = _SETS
 
     def finish(self) -> Sequence[Match]:

@@ -262,6 +262,48 @@ class MatchRows(Sequence[Match]):
         return placed
 
 
+class MixedRows(Sequence[Match]):
+    """The matches of several batches in one order, made one by one when somebody looks at them."""
+
+    __slots__ = ("parts", "place", "which")
+
+    def __init__(self, parts: Sequence[MatchRows], which: NDArray[np.int64], place: NDArray[np.int64]) -> None:
+        self.parts, self.which, self.place = parts, which, place
+        """Of each match its batch, and its row there."""
+
+    def __len__(self) -> int:
+        return len(self.which)
+
+    @overload
+    def __getitem__(self, index: int) -> Match: ...
+    @overload
+    def __getitem__(self, index: slice) -> MixedRows: ...
+    def __getitem__(self, index: int | slice) -> Match | MixedRows:
+        if isinstance(index, slice):
+            return MixedRows(self.parts, self.which[index], self.place[index])
+        return Match(self.parts[self.which[index]].batch, int(self.place[index]))
+
+    def __iter__(self) -> Iterator[Match]:
+        batches = [part.batch for part in self.parts]
+        return (Match(batches[at], row) for at, row in zip(self.which.tolist(), self.place.tolist(), strict=True))
+
+
+def mixed(parts: Sequence[MatchRows]) -> MixedRows:
+    """The matches of batches of different queries in order of end, start, query, then bindings."""
+    ordered = [part.sorted() for part in parts]
+    rows = [np.array(part.rows, np.int64) for part in ordered]
+    which = np.repeat(np.arange(len(parts)), list(map(len, rows)))
+    start, end = (np.concatenate([times[at] for times, at in zip(each, rows, strict=True)]) for each in _times(ordered))
+    query = np.array([part.batch.query for part in ordered], np.int64)[which]
+    order = np.lexsort((query, start, end))  # stable: matches of one query stay in its order
+    return MixedRows(ordered, which[order], np.concatenate(rows)[order])
+
+
+def _times(parts: Sequence[MatchRows]) -> tuple[list[NDArray[np.int64]], list[NDArray[np.int64]]]:
+    """Of each batch the starts and the ends."""
+    return [np.array(p.batch.start, np.int64) for p in parts], [np.array(p.batch.end, np.int64) for p in parts]
+
+
 def sorted_matches(matches: Iterable[Match]) -> Sequence[Match]:
     """In order of end, start, then bindings (spec/00 §3), or as the query says. Terms are decoded for ties only."""
     if isinstance(matches, MatchRows):

@@ -15,6 +15,7 @@ from scepter.physical.plan import UnitPlan
 from scepter.rdf.terms import IRI
 from scepter.runtime.matches import Match
 from scepter.runtime.pipeline import Pipeline
+from scepter.runtime.shared_units import SharedTask
 from scepter.runtime.tasks import Task
 
 
@@ -79,6 +80,10 @@ class MeasuredTask:
         """As the task's."""
         return self._task.state_rows()
 
+    def shed(self, most: int) -> list[str] | None:
+        """As the task's."""
+        return self._task.shed(most)
+
     def live_events(self) -> NDArray[np.int64]:
         """As the task's."""
         return self._task.live_events()
@@ -95,4 +100,4 @@ def measured(task: Task, plan: UnitPlan) -> Task:
 
 def metrics_of(task: Task) -> list[Metrics]:
     """By the numbers of the plan's operators; nothing where nobody counted."""
-    return list(task.metrics) if isinstance(task, Pipeline | MeasuredTask) else []
+    return list(task.metrics) if isinstance(task, Pipeline | SharedTask | MeasuredTask) else []

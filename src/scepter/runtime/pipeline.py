@@ -14,22 +14,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from scepter.algebra.query import Ask, Construct, Result
+from scepter.algebra.notation import Notation
+from scepter.algebra.query import Result
 from scepter.kernel.build import Surroundings, leaf_groups, operator_of
-from scepter.kernel.lineage import Lineage
 from scepter.kernel.operator import Operator, Until
 from scepter.kernel.rows import COLUMNS, Int64, Rows, concat, cut, empty
 from scepter.kernel.scan.intake import Intake
-from scepter.kernel.sparql.dataset import Graph
 from scepter.kernel.state.container import Arrays
-from scepter.kernel.texts import TextsView
+from scepter.kernel.state.heavy_keys import Sheds
+from scepter.kernel.state.shipping import read_graphs, written_graphs
+from scepter.physical.cutting import Received
 from scepter.physical.metrics import Metrics
 from scepter.physical.nodes import Node, nodes
-from scepter.physical.stages import Received
-from scepter.physical.unit_nodes import Sequence as SequenceNode
-from scepter.physical.window_nodes import Report
-from scepter.rdf.terms import IRI, Triple, parse_term
-from scepter.runtime.matches import Match, MatchBatch, MatchRows, RankedMatch
+from scepter.rdf.terms import IRI
+from scepter.runtime.answering import Answering
+from scepter.runtime.matches import Match
 from scepter.runtime.notices import SCHEMA_IGNORED
 from scepter.timeline import MAX_INSTANT, MIN_INSTANT
 
@@ -55,14 +54,11 @@ class Pipeline:
         at_once: bool,
         ranked: bool = False,
     ) -> None:
-        self._result = result
-        self._number = number
         self._setup = setup
         self._around = around
         self._at_once = at_once
         self._measured = setup.measured
-        self._ranked = ranked
-        """Whether the query orders the matches of an instant itself."""
+        self._answering = Answering(root, result, number, setup, around, ranked=ranked)
         self.nodes = list(nodes(root))
         """The nodes of its plan, inputs first."""
         self.metrics = [Metrics() for _ in self.nodes]
@@ -83,18 +79,13 @@ class Pipeline:
         self._saved: tuple[list[tuple[Rows, ...]], int] | None = None
         self._sweep_at = _SWEEP_FROM
         self._nothing = {width: empty(width) for width in {len(node.schema.variables) for node in self.nodes}}
-        self._answered = self._answered_before = False
-        self._feeds = result.into if isinstance(result, Construct) else None
-        self._reports = any(isinstance(node, Report) for node in self.nodes)
-        self._matches_count = isinstance(root, SequenceNode)
-        """Whether a match is one whatever is made of it; else a solution that makes no triple makes no graph."""
         self.owned: Callable[[Rows], Rows] | None = None
         """Over slices of history: the rows that are answers of this slice."""
 
     @property
     def feeds(self) -> IRI | None:
         """The stream it constructs for other units, if one reads it."""
-        return self._feeds if self._feeds in self._setup.streams() else None
+        return self._answering.feeds
 
     # ---------------------------------------------------------------- events and time
 
@@ -211,7 +202,7 @@ class Pipeline:
     def save(self) -> None:
         """Start an instant that may be undone."""
         self._saved = (list(self._waiting), len(self._around.lineage))
-        self._answered_before = self._answered
+        self._answering.save()
         for operator in self._operators:
             if operator is not None:
                 operator.save()
@@ -222,8 +213,7 @@ class Pipeline:
         waiting, size = self._saved
         self._waiting = list(waiting)
         self._around.lineage.truncate(size)
-        # what an open instant has told of an ASK is not told again when it is done anew
-        self._answered = self._answered_before or (self._at_once and self._answered)
+        self._answering.undo(at_once=self._at_once)
         for operator in self._operators:
             if operator is not None:
                 operator.undo()
@@ -264,15 +254,13 @@ class Pipeline:
         for place, operator in enumerate(self._operators):
             if operator is not None:
                 arrays |= {f"operator.{place}.{name}": array for name, array in operator.dump().items()}
-        graphs = {str(n): [[str(t) for t in triple] for triple in graph] for n, graph in self._around.graphs.items()}
-        return arrays, {"answered": self._answered, "graphs": graphs}
+        return arrays, {"answered": self._answering.answered, "graphs": written_graphs(self._around.graphs)}
 
     def load(self, arrays: Arrays, meta: Mapping[str, Any]) -> None:
         """Take over what `dump` gave, its refs those of here."""
         self._around.lineage.load(arrays)
-        self._answered = bool(meta["answered"])
-        for number, triples in dict(meta.get("graphs", {})).items():
-            self._around.graphs[int(number)] = Graph(Triple(*(parse_term(t) for t in triple)) for triple in triples)
+        self._answering.answered = bool(meta["answered"])
+        self._around.graphs.update(read_graphs(meta.get("graphs", {})))
         for leaf in range(len(self._waiting)):
             rows = Rows(*(arrays[f"waiting.{leaf}.{name}"] for name in COLUMNS))
             self._waiting[leaf] = (rows,) if len(rows) else ()
@@ -292,6 +280,21 @@ class Pipeline:
                 for kind, rows in operator.state_rows().items():
                     total[kind] = total.get(kind, 0) + rows
         return total
+
+    def shed(self, most: int) -> list[str] | None:
+        """Let go of every key that keeps more rows than `most`; what was. None where an operator that keeps more cannot tell
+        its keys apart: then the unit has to begin anew. Not while an instant is open."""
+        found: list[str] = []
+        for node, operator in zip(self.nodes, self._operators, strict=True):
+            if operator is None or sum(operator.state_rows().values()) <= most:
+                continue
+            if not isinstance(operator, Sheds):
+                return None
+            notation = Notation()
+            for shed in operator.shed(most):
+                key = " ".join(f"?{name} {self._setup.texts.term(ref)}" for name, ref in shed.key)
+                found.append(f"{shed.rows} rows of state{key and f' for {key}'} in {node.line(notation)}")
+        return found
 
     @property
     def idle(self) -> bool:
@@ -313,63 +316,9 @@ class Pipeline:
             if operator is not None:
                 yield from operator.refs()
 
-    # ---------------------------------------------------------------- matches
-
     def _matches(self, rows: Rows) -> Sequence[Match]:
-        if self.owned is not None:
-            rows = self.owned(rows)
-        if not len(rows) or (self._answered and isinstance(self._result, Ask)):
-            return []
-        if isinstance(self._result, Ask):
-            self._answered = True
-            rows = rows.take(np.lexsort((rows.start, rows.end, rows.since))[:1])
-        if self.feeds is not None and self._reports:  # what others read is a stream, whose items come when they are evaluated
-            rows = rows.during(np.minimum(rows.start, rows.since), rows.since)
-        batch = self._batch(rows)
-        places: Sequence[int] = range(len(rows))
-        if isinstance(self._result, Construct) and not self._matches_count:  # a solution that makes no triple makes no graph
-            places = [row for row in places if batch.graph(row)]
-        if self._ranked:
-            return [RankedMatch(batch, row, row) for row in places]
-        return MatchRows(batch, places)
-
-    def _batch(self, rows: Rows) -> MatchBatch:
-        names, result = self.nodes[-1].schema.variables, self._result
-        branch, ends = self._around.lineage.branch(rows.lineage)
-        view, refs, events = self._setup.texts.table_view(rows.ids, rows.refs, branch.names)
-        return MatchBatch(
-            query=self._number,
-            kind=self._setup.kind,
-            start=rows.start.tolist(),
-            end=rows.end.tolist(),
-            names=names,
-            ids=rows.ids,
-            refs=refs,
-            texts=view,
-            construct=result if isinstance(result, Construct) else None,
-            asks=isinstance(result, Ask),
-            selected=self._events(branch, ends, view, events),
-        )
-
-    def _events(self, branch: Lineage, ends: Int64, view: TextsView, names: Int64) -> Callable[[int], dict[str, list[object]]]:
-        shown, parts = self._setup.shown, self._around.parts
-        part, event, _ = branch.told(np.arange(len(branch)))
-        nameless: dict[int, object] = {}
-        if not self._setup.lasting:  # whoever shows events without a name may let go of them before somebody looks
-            nameless = {at: shown(int(event[at]), None) for at in np.flatnonzero((names < 0) & (event >= 0)).tolist()}
-
-        def events(row: int) -> dict[str, list[object]]:
-            found: dict[str, dict[int, object]] = {}
-            for at in branch.path(int(ends[row])):
-                kept = nameless.get(at)
-                if kept is None:
-                    term = None if names[at] < 0 else view.term(int(names[at]), None)
-                    text = term.value if isinstance(term, IRI) else None if term is None else str(term)
-                    kept = shown(int(event[at]), text)
-                found.setdefault(parts[part[at]], {})[int(event[at])] = kept
-            return {label: list(selected.values()) for label, selected in found.items()}
-
-        return events
+        """The matches of what the root gave."""
+        return self._answering.matches(rows if self.owned is None else self.owned(rows))
 
 
 def _owned(rows: Rows) -> Rows:

@@ -67,10 +67,11 @@ def task_of(plan: UnitPlan, setup: TaskSetup) -> Task:
             return event_pipeline(plan, setup)
         case root:
             around = surroundings(plan, setup)
-            return Pipeline(root, _result(plan), plan.number, setup, around, at_once=plan.at_once, ranked=plan.ranked)
+            return Pipeline(root, result_of(plan), plan.number, setup, around, at_once=plan.at_once, ranked=plan.ranked)
 
 
-def _result(plan: UnitPlan) -> Result:
+def result_of(plan: UnitPlan) -> Result:
+    """What a unit answers with."""
     match plan.unit:
         case TimedProgram(queries=(query,)):
             return query.result

@@ -265,7 +265,7 @@ class EventMatch:
         self._renew(0)
         waiting, at = [column[: self._at[WAITING]] for column in self._waiting], self._at[[INSTANT, AGAIN]]
         own: Arrays = {"scan": self._store.table.scan[: self._store.size], "item": self._store.table.slot[: self._store.size]}
-        own |= dict(zip(("waiting", "group", "loses"), waiting, strict=True))
+        own |= dict(zip(("waiting", "group", "loses"), waiting, strict=True)) | {"consumed": self._store.consumed}
         clock = np.array([self._clock.closed, self._evicted])
         own |= {"rights": self._rights, "changes": self._changes, "at": at, "clock": clock}
         return own | dump_rows("rows", self._store.held()) | self._schedule.dump("schedule")
@@ -275,6 +275,7 @@ class EventMatch:
         rows = load_rows("rows", arrays)
         self._store = Store.empty(self._store.table.window, rows.width, 2 * len(rows))
         self._store.add(rows, arrays["scan"], arrays["item"])
+        self._store.consumed[...] = arrays["consumed"]
         self._rights, self._changes = arrays["rights"], arrays["changes"]
         self._waiting = Waiting(arrays["waiting"], arrays["group"], arrays["loses"])
         self._at[[INSTANT, AGAIN]], self._at[WAITING] = arrays["at"], len(arrays["waiting"])

@@ -142,6 +142,17 @@ class Table:
         found: UInt64 = self._columns["ids"][: self.size][:, list(columns)]
         return found
 
+    @property
+    def key_ids(self) -> UInt64:
+        """[row, variable of the key]."""
+        return self._key_ids[: self.size]
+
+    @property
+    def key_refs(self) -> Int64:
+        """[row, variable of the key]: where the texts stand."""
+        found: Int64 = self._columns["refs"][: self.size][:, self._keys]
+        return found
+
     def keep(self, wanted: Mask) -> None:
         """Let go of all other rows, and of those that cannot be found."""
         places = np.flatnonzero(wanted & self.linked)

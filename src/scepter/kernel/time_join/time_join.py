@@ -20,6 +20,7 @@ from scepter.kernel.operator import Until
 from scepter.kernel.rows import Int64, Mask, Rows, concat, merged
 from scepter.kernel.star.expiry import Held
 from scepter.kernel.state.container import Arrays
+from scepter.kernel.state.heavy_keys import Shed, heavy, told
 from scepter.kernel.time_join import sweep as kernel
 from scepter.kernel.time_join.join_table import Table
 from scepter.kernel.time_join.sweep import EXISTS, INNER, LATE, NO_BOUND, OUTER, Rules, sweep
@@ -276,6 +277,19 @@ class TimeJoined:
         found: Mask = np.zeros(table.size, np.bool_)
         found[far[first]] = True
         return found
+
+    def shed(self, most: int) -> list[Shed]:
+        """Forget every key that has more rows on both sides together. What has no time comes only once, and stays."""
+        timed = [np.flatnonzero(table.linked & (table.start <= table.end)) for table in self._tables]
+        ids = np.concatenate([table.key_ids[at] for table, at in zip(self._tables, timed, strict=True)])
+        refs = np.concatenate([table.key_refs[at] for table, at in zip(self._tables, timed, strict=True)])
+        mask, first, counts = heavy(ids, most)
+        if len(first):
+            for table, at, gone in zip(self._tables, timed, np.split(mask, [len(timed[0])]), strict=True):
+                wanted = np.ones(table.size, np.bool_)
+                wanted[at[gone]] = False
+                table.keep(wanted)
+        return told(self._node.keys, refs, first, counts)
 
     # ---- state
 
