@@ -7,6 +7,7 @@ is torn counts as missing. Kernels of another version or another kind of process
 
 from __future__ import annotations
 
+import gc
 import os
 import stat
 import sys
@@ -70,6 +71,30 @@ def doubt_files() -> None:
                 raise OSError(f"{path} is torn") from error
 
     caching.IndexDataCacheFile = OwnFiles  # type: ignore[misc]
+
+
+def spare_collections() -> None:
+    """Have nothing collected while numba compiles: it makes objects by the million, most of which stay, and to look through
+    them again and again takes a tenth of its time."""
+    from numba.core import event
+
+    class Compiling(event.Listener):
+        def __init__(self) -> None:
+            self.depth = 0
+            self.collected = False
+
+        def on_start(self, started: Any) -> None:
+            if self.depth == 0:
+                self.collected = gc.isenabled()
+                gc.disable()
+            self.depth += 1
+
+        def on_end(self, ended: Any) -> None:
+            self.depth -= 1
+            if self.depth == 0 and self.collected:
+                gc.enable()
+
+    event.register("numba:compile", Compiling())  # type: ignore[no-untyped-call]
 
 
 def _is_own(path: str) -> bool:

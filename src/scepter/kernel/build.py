@@ -50,13 +50,13 @@ from scepter.kernel.window.build_windows import Items, fixed_rows, window_operat
 from scepter.ontology.entailment import Flattened
 from scepter.ontology.schema import Schema
 from scepter.physical import live_nodes, nodes
+from scepter.physical.cutting import Received
 from scepter.physical.derive_nodes import Derive, DerivedPath, Picked, Recalled
 from scepter.physical.event_nodes import Contradictions, ItemGraphs, Recognise
 from scepter.physical.instant_nodes import Asked, EventScan, Ordered, Paired, RowExtend, Sliced, TimeGroup, Tracked
 from scepter.physical.instant_nodes import Remembered as Remembered_
 from scepter.physical.nodes import Node, TripleScan
 from scepter.physical.sharing import Together
-from scepter.physical.stages import Received
 from scepter.physical.star_nodes import OccurrenceScan
 from scepter.physical.time_nodes import (
     AnsweredOnce,

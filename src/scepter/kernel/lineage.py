@@ -15,6 +15,7 @@ from numba import njit
 from scepter.kernel.rows import NO_LINEAGE, Int64, Mask, UInt64
 from scepter.rdf.arena import NO_REF
 from scepter.rdf.distinct import distinct
+from scepter.rdf.lengthening import lengthened
 
 _COLUMNS = ("left", "right", "part", "event", "name")
 _MIX = np.uint64(0x9E3779B97F4A7C15)
@@ -239,9 +240,7 @@ def _marked(left, right, size, roots):  # type: ignore[no-untyped-def]
                 mark[node] = True
                 if right[node] != NO_LINEAGE:
                     if depth == len(stack):
-                        grown = np.empty(2 * depth, np.int64)
-                        grown[:depth] = stack
-                        stack = grown
+                        stack = lengthened(stack, depth)
                     stack[depth] = right[node]
                     depth += 1
                 node = left[node]

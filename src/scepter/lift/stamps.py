@@ -6,19 +6,21 @@ from typing import Any, Final
 
 from numba import njit
 
+from scepter.inner import inner
+
 _SECOND: Final = 1_000_000
 _DAY: Final = 86_400 * _SECOND
 _ZERO: Final = 48
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _put_digits(value: Any, digits: Any, out: Any, at: Any) -> Any:
     for i in range(digits):
         out[at + digits - 1 - i] = _ZERO + value % 10
         value //= 10
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _date(days: Any) -> Any:
     """Year, month and day of a number of days since 1970, in the Gregorian calendar; years begin in March on the way, so that
     a leap day is the last one."""

@@ -11,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 from numba import njit
 
+from scepter.inner import inner
 from scepter.rdf.batch import NOT_A_NUMBER
 from scepter.rdf.hashing import hash_bytes
 from scepter.rdf.lexing import LF
@@ -26,7 +27,7 @@ SLOTS: Final = 1 << 12
 """Values of a column whose terms are remembered; a power of two."""
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _iri_fault(data: Any, low: Any, high: Any, prefixed: Any) -> Any:
     """Whether a value that is an IRI by itself is one: its characters, and a scheme before its first colon."""
     scheme = prefixed
@@ -43,14 +44,14 @@ def _iri_fault(data: Any, low: Any, high: Any, prefixed: Any) -> Any:
     return WRITTEN if scheme else RELATIVE_IRI
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _put_bytes(text: Any, size: Any, out: Any, at: Any) -> Any:
     for i in range(size):
         out[at + i] = text[i]
     return at + size
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _known(data: Any, low: Any, high: Any, offsets: Any, known: Any) -> Any:
     """The slot of a value among those written before, and the row that wrote it; -1 if none did."""
     size = high - low
@@ -84,7 +85,7 @@ def write_terms(
     )  # fmt: skip
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _write_terms(
     data: Any, offsets: Any, valid: Any, count: Any, mode: Any, prefix: Any, prefix_size: Any, suffix: Any, suffix_size: Any,
     base: Any, base_size: Any, code: Any, low_key: Any, high_key: Any, out: Any, at: Any, scratch: Any, ids: Any, places: Any,
@@ -133,7 +134,7 @@ def _write_terms(
     return at
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _typed(out: Any, at: Any, end: Any, code: Any, row: Any, number: Any, scale: Any) -> Any:
     """Whether a lexical form is one of its datatype; its number is noted."""
     if code == BOOLEAN_TYPE:

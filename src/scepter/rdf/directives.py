@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from numba import njit
-
+from scepter.inner import inner
 from scepter.rdf.lexing import HASH, QUOTE, SPACE, TAB
 from scepter.rdf.scanner import MESSAGES, line_end
 
@@ -18,7 +17,7 @@ _VERSION_WORD: Final = tuple(b"VERSION")
 _LABEL_END: Final = tuple(b"-messages")
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _starts(buffer: Any, at: Any, word: Any) -> Any:
     for i in range(len(word)):  # noqa: SIM110, numba has no generators here
         if buffer[at + i] != word[i]:
@@ -26,7 +25,7 @@ def _starts(buffer: Any, at: Any, word: Any) -> Any:
     return True
 
 
-@njit(cache=True, nogil=True)
+@inner
 def directive_at(buffer: Any, at: Any, state: Any) -> Any:
     """MESSAGE in a log of messages, VERSION, or 0 if the line is no directive. A version whose label ends in -messages begins
     a log."""

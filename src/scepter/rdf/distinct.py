@@ -26,7 +26,7 @@ def _distinct(rows: Any) -> Any:
     for i in range(count):
         mixed = np.uint64(0)
         for j in range(width):
-            mixed = (mixed ^ (mixed >> np.uint64(29)) ^ np.uint64(rows[i, j])) * _MIX
+            mixed = (mixed ^ (mixed >> np.uint64(29)) ^ rows[i, j]) * _MIX
         slot = np.int64(mixed >> shift)
         while True:
             known = table[slot]
@@ -57,5 +57,5 @@ def distinct(
     >>> distinct(np.array([[7, 0], [5, 0], [7, 0]]))
     (array([0, 1]), array([0, 1, 0]))
     """
-    first, where = _distinct(rows)
+    first, where = _distinct(rows.view(np.uint64))  # one kind of rows is compiled
     return first, where

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from scepter.inner import inner
 from scepter.rdf.faults import BAD_TIME, MIXED_KINDS, TIME_RANGE, TWO_TIMES
 from scepter.rdf.numerals import DATE_TIME, INTEGER, STRING_TYPE, instant_of
 from scepter.rdf.scanner import (
@@ -29,7 +29,7 @@ from scepter.rdf.spelling import decode
 from scepter.timeline import LAST_INSTANT
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _read_instant(buffer: Any, at: Any, end: Any, code: Any, lenient: Any) -> Any:
     """As `instant_of`; of a property that the user named, plain strings and datatypes of the vocabulary's own are read too."""
     if not lenient or code > STRING_TYPE:
@@ -38,7 +38,7 @@ def _read_instant(buffer: Any, at: Any, end: Any, code: Any, lenient: Any) -> An
     return (kind, instant) if kind else instant_of(buffer, at, end, np.int64(INTEGER))
 
 
-@njit(cache=True, nogil=True)
+@inner
 def instant_of_literal(buffer: Any, at: Any, quote: Any, code: Any, slow: Any, scratch: Any, state: Any) -> Any:
     """(0 or a fault, the instant) of the literal at `at`; the first kind of time that a run sees rules it."""
     if quote == 0:
@@ -55,7 +55,7 @@ def instant_of_literal(buffer: Any, at: Any, quote: Any, code: Any, slow: Any, s
     return (0 if state[KIND] == kind else MIXED_KINDS), instant
 
 
-@njit(cache=True, nogil=True)
+@inner
 def take_time(buffer: Any, found: Any, at: Any, terms: Any, scratch: Any, state: Any) -> Any:
     """Notes the time that the line gives by the property `found`; one of a better rank takes the place of what was noted."""
     rank, which = found // 3, found % 3
@@ -80,7 +80,7 @@ def take_time(buffer: Any, found: Any, at: Any, terms: Any, scratch: Any, state:
         state[FAULT_AT] = at
 
 
-@njit(cache=True, nogil=True)
+@inner
 def time_of(found: Any, time_ids: Any, count: Any) -> Any:
     """Which of the time properties an id is, -1 if none."""
     for i in range(count):

@@ -9,13 +9,14 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from scepter.inner import inner
 from scepter.rdf.lexing import LF, SENTINEL, term_end
 
 _SLOTS: Final = 1 << 12
 """Terms whose place is remembered; a power of two. One that is forgotten stands twice, no harm."""
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _copied(buffer: Any, at: Any, out: Any, size: Any) -> Any:
     for i in range(at, term_end(buffer, at)):
         out[size] = buffer[i]
@@ -28,7 +29,7 @@ def _copied(buffer: Any, at: Any, out: Any, size: Any) -> Any:
 def _gather(buffer: Any, ids: Any, places: Any, names: Any, out: Any, moved: Any, moved_names: Any) -> Any:
     known = np.zeros(_SLOTS, np.uint64)
     known_at = np.empty(_SLOTS, np.int64)
-    size = 0
+    size = np.int64(0)  # a literal would compile `_copied` twice
     for column in range(len(ids)):
         for row in range(len(moved[column])):
             id = ids[column, row]

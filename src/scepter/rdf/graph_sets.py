@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from scepter.inner import inner
 from scepter.rdf.scanner import CAPACITY, ROWS
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _equal(ids: Any, capacity: Any, row: Any, other: Any) -> Any:
     return (
         ids[2 * capacity + other] == ids[2 * capacity + row]
@@ -19,7 +19,7 @@ def _equal(ids: Any, capacity: Any, row: Any, other: Any) -> Any:
     )
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _move(row: Any, out: Any, capacity: Any, ids: Any, places: Any, number: Any, scale: Any) -> Any:
     if out == row:
         return
@@ -30,7 +30,7 @@ def _move(row: Any, out: Any, capacity: Any, ids: Any, places: Any, number: Any,
     scale[out] = scale[row]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def drop_repeated(first: Any, state: Any, ids: Any, places: Any, number: Any, scale: Any) -> Any:
     """A graph is a set: keeps the first of equal triples among the rows from `first` on."""
     capacity = state[CAPACITY]
@@ -47,7 +47,7 @@ def drop_repeated(first: Any, state: Any, ids: Any, places: Any, number: Any, sc
     state[ROWS] = out
 
 
-@njit(cache=True, nogil=True)
+@inner
 def drop_repeated_of_many(first: Any, state: Any, ids: Any, places: Any, number: Any, scale: Any) -> Any:
     """As `drop_repeated`, with a hash table of kept rows (row + 1; 0 is free)."""
     capacity = state[CAPACITY]

@@ -17,6 +17,7 @@ from typing import Any, Final
 import numpy as np
 from numba import njit
 
+from scepter.inner import inner
 from scepter.rdf.directives import GRAPHS, LOG, MESSAGE, directive_at
 from scepter.rdf.event_times import instant_of_literal, take_time, time_of
 from scepter.rdf.faults import BACKWARDS, HALF_INTERVAL, NO_TIME, NO_TRIPLES, OUTSIDE, TWO_TIMES
@@ -95,7 +96,7 @@ _NO_RANK: Final = 1 << 30
 _ZERO = np.uint64(0)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _error(code: Any, line: Any, at: Any, errors: Any, state: Any) -> Any:
     row = state[ERRORS]
     errors[3 * row] = code
@@ -104,7 +105,7 @@ def _error(code: Any, line: Any, at: Any, errors: Any, state: Any) -> Any:
     state[ERRORS] = row + 1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _open(start: Any, end: Any, slow: Any, at: Any, state: Any) -> Any:
     state[OPEN] = 1
     state[NAME] = start
@@ -123,7 +124,7 @@ def _open(start: Any, end: Any, slow: Any, at: Any, state: Any) -> Any:
     state[OPEN_SPARE] = state[SPARE]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _fault_of(state: Any) -> Any:
     have = state[HAVE]
     if state[FAULT]:
@@ -139,7 +140,7 @@ def _fault_of(state: Any) -> Any:
     return 0 if state[TRIPLES] else NO_TRIPLES
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _close(state: Any, ids: Any, places: Any, number: Any, scale: Any, events: Any, errors: Any) -> Any:
     if not state[OPEN]:
         return
@@ -158,7 +159,7 @@ def _close(state: Any, ids: Any, places: Any, number: Any, scale: Any, events: A
     _event(start, end, state[NAME], state[STREAM], state, ids, places, number, scale, events)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _event(
     start: Any, end: Any, name: Any, stream: Any, state: Any, ids: Any, places: Any, number: Any, scale: Any, events: Any
 ) -> Any:
@@ -177,7 +178,7 @@ def _event(
     state[EVENTS] = row + 1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _is_open(buffer: Any, start: Any, end: Any, slow: Any, scratch: Any, state: Any) -> Any:
     """Whether the open event has the name `buffer[start:end]`, however it is spelt."""
     if not state[OPEN]:
@@ -208,7 +209,7 @@ def scan_events(
     )  # fmt: skip
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _scan_events(
     buffer: Any, table: Any, table_size: Any, prune: Any, scratch: Any, key: Any, time_ids: Any, ids: Any, places: Any,
     number: Any, scale: Any, events: Any, errors: Any, known_ids: Any, state: Any, terms: Any, predicates: Any,
@@ -244,7 +245,7 @@ def _scan_events(
             elif terms[G] == terms[G_END]:
                 which = time_of(found, time_ids, state[TIMES])
                 if which < 0 and not state[INSIDE]:
-                    _error(OUTSIDE, state[LINE], at, errors, state)
+                    _error(np.int64(OUTSIDE), state[LINE], at, errors, state)
                 else:
                     _enter(buffer, terms[S], terms[S_END], terms[SLOW] & SLOW_S, at, scratch, state,
                            ids, places, number, scale, events, errors)  # fmt: skip
@@ -272,7 +273,7 @@ def _scan_events(
                 if fault == 0 and (not prune or wanted(table, table_size, found)):
                     emit(buffer, terms, found, scratch, key, known_ids, state, ids, places, number, scale)
                 if fault == 0 and terms[G_QUOTE]:
-                    _event(instant, instant, -1, state[STREAM], state, ids, places, number, scale, events)
+                    _event(instant, instant, np.int64(-1), state[STREAM], state, ids, places, number, scale, events)
         elif buffer[terms[NEXT]] == HASH and buffer[terms[NEXT] + 1] == MESSAGE_END:
             _close(state, ids, places, number, scale, events, errors)
             state[MESSAGES] = 0
@@ -281,7 +282,7 @@ def _scan_events(
     _end_scan(state, ids, places, number, scale, events, errors)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _undo_open(state: Any) -> Any:
     """Forgets the open event; where its first line stands."""
     state[OPEN] = 0
@@ -294,7 +295,7 @@ def _undo_open(state: Any) -> Any:
     return state[OPEN_AT]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _enter_message(buffer: Any, at: Any, terms: Any, state: Any) -> Any:
     """A message without named graphs is one event, called by the first IRI among its subjects."""
     if not state[OPEN]:
@@ -305,7 +306,7 @@ def _enter_message(buffer: Any, at: Any, terms: Any, state: Any) -> Any:
         state[NAME_SLOW] = terms[SLOW] & SLOW_S
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _enter(
     buffer: Any, start: Any, end: Any, slow: Any, at: Any, scratch: Any, state: Any,
     ids: Any, places: Any, number: Any, scale: Any, events: Any, errors: Any,
@@ -316,7 +317,7 @@ def _enter(
         _open(start, end, slow, at, state)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _stamp(
     buffer: Any, at: Any, terms: Any, scratch: Any, state: Any,
     ids: Any, places: Any, number: Any, scale: Any, events: Any, errors: Any,
@@ -338,13 +339,13 @@ def _stamp(
     return fault, instant
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _next_line(buffer: Any, at: Any, limit: Any) -> Any:
     end = line_end(buffer, at)
     return end + 2 if buffer[end] == CR and end + 1 < limit and buffer[end + 1] == LF else end + 1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _end_scan(state: Any, ids: Any, places: Any, number: Any, scale: Any, events: Any, errors: Any) -> Any:
     state[CONSUMED] = state[LIMIT]
     if not state[OPEN]:
@@ -371,7 +372,7 @@ def scan_grouped(
     )  # fmt: skip
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _scan_grouped(
     buffer: Any, table: Any, table_size: Any, prune: Any, scratch: Any, key: Any, bounds: Any, count: Any, given: Any, ids: Any,
     places: Any, number: Any, scale: Any, events: Any, errors: Any, known_ids: Any, state: Any, terms: Any, predicates: Any,

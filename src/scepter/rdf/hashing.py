@@ -15,6 +15,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from scepter.inner import inner
 from scepter.rdf.terms import STRING, unescape
 from scepter.rdf.words import load_word
 
@@ -103,7 +104,7 @@ def _rotate(value: Any, bits: Any) -> Any:
     return (value << np.uint64(bits)) | (value >> np.uint64(64 - bits))
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _round(v0: Any, v1: Any, v2: Any, v3: Any) -> Any:
     v0 = v0 + v1
     v1 = _rotate(v1, 13) ^ v0

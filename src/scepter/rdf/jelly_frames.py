@@ -16,6 +16,7 @@ from typing import Any, Final
 import numpy as np
 from numba import njit
 
+from scepter.inner import inner
 from scepter.rdf.hashing import hash_bytes
 from scepter.rdf.lexing import LF, SPACE
 from scepter.rdf.putting import IN_IRI, LABEL, LITERAL, NOT_IN_IRI, put
@@ -48,7 +49,7 @@ def is_flat(logical: Any) -> Any:
     return logical % 10 == 1 or logical % 10 == 2
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _varint(data: Any, at: Any, end: Any) -> Any:
     """(the value, the place behind it), the place -1 where the data end too early."""
     value, shift = np.int64(0), np.int64(0)
@@ -62,7 +63,7 @@ def _varint(data: Any, at: Any, end: Any) -> Any:
     return np.int64(0), np.int64(-1)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _field(data: Any, at: Any, end: Any) -> Any:
     """(its number, its value or where it begins, where it ends), the end -1 where it is cut off."""
     if at + 1 < end and data[at] < 0x80 and data[at + 1] < 0x80:  # a short value of a low number, as nearly all are
@@ -87,7 +88,7 @@ def _field(data: Any, at: Any, end: Any) -> Any:
     return (number, at, at + size) if at + size <= end else (number, np.int64(0), np.int64(-1))
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _entry(data: Any, at: Any, end: Any, which: Any, tables: Any, texts: Any, state: Any) -> Any:
     """Takes an entry of a lookup table; a fault if it is none."""
     index, value, value_end = np.int64(0), np.int64(0), np.int64(0)
@@ -118,7 +119,7 @@ def _entry(data: Any, at: Any, end: Any, which: Any, tables: Any, texts: Any, st
     return 0
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _written(row: Any, tables: Any, texts: Any, out: Any, at: Any) -> Any:
     """Writes the text of an entry; gives the place behind it."""
     begin, size = tables[row], tables[row + 1]
@@ -130,7 +131,7 @@ def _written(row: Any, tables: Any, texts: Any, out: Any, at: Any) -> Any:
     return at + size
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _iri(data: Any, at: Any, end: Any, tables: Any, texts: Any, out: Any, base: Any, state: Any) -> Any:
     """Writes an IRI; (its size or minus a fault, the row of its name, the row of its prefix)."""
     prefix, name = np.int64(0), np.int64(0)
@@ -161,7 +162,7 @@ def _iri(data: Any, at: Any, end: Any, tables: Any, texts: Any, out: Any, base: 
     return at + 1 - base, named, begun
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _literal(data: Any, at: Any, end: Any, tables: Any, texts: Any, out: Any, base: Any) -> Any:
     """Writes a literal; its size or minus a fault."""
     low, high, tag, tag_end, datatype = np.int64(0), np.int64(0), np.int64(0), np.int64(0), np.int64(-1)
@@ -201,7 +202,7 @@ def _literal(data: Any, at: Any, end: Any, tables: Any, texts: Any, out: Any, ba
     return size - base
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _label(data: Any, at: Any, end: Any, out: Any, base: Any) -> Any:
     """Writes the label of a blank node; its size."""
     out[base] = 95
@@ -211,7 +212,7 @@ def _label(data: Any, at: Any, end: Any, out: Any, base: Any) -> Any:
     return size - base
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _term(
     data: Any, at: Any, end: Any, kind: Any, position: Any, tables: Any, texts: Any, slots: Any, sizes: Any, asked: Any,
     key: Any, table: Any, table_size: Any, prune: Any, time_ids: Any, times: Any, state: Any,
@@ -250,7 +251,7 @@ def _term(
     return 0
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _graph(data: Any, at: Any, end: Any, kind: Any, tables: Any, texts: Any, slots: Any, sizes: Any, state: Any) -> Any:
     """Writes the name of a graph, nothing for the default graph; a fault if there is one."""
     if kind == 2:
@@ -269,7 +270,7 @@ def _graph(data: Any, at: Any, end: Any, kind: Any, tables: Any, texts: Any, slo
     return 0
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _copy(slots: Any, base: Any, length: Any, out: Any, size: Any) -> Any:
     for i in range(length):
         out[size + i] = slots[base + i]
@@ -278,7 +279,7 @@ def _copy(slots: Any, base: Any, length: Any, out: Any, size: Any) -> Any:
     return size + 1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _line(slots: Any, sizes: Any, out: Any, size: Any, stride: Any) -> Any:
     """Writes the statement of the slots."""
     for position in range(4):
@@ -289,7 +290,7 @@ def _line(slots: Any, sizes: Any, out: Any, size: Any, stride: Any) -> Any:
     return size + 2
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _options(data: Any, at: Any, end: Any, state: Any) -> Any:
     while at < end:
         number, found, at = _field(data, at, end)
@@ -302,7 +303,7 @@ def _options(data: Any, at: Any, end: Any, state: Any) -> Any:
     return 0
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _statement(
     data: Any, at: Any, end: Any, quads: Any, tables: Any, texts: Any, slots: Any, sizes: Any, asked: Any,
     key: Any, table: Any, prune: Any, time_ids: Any, out: Any, state: Any,
@@ -341,7 +342,7 @@ def _statement(
     return 0
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _row(
     data: Any, at: Any, end: Any, tables: Any, texts: Any, slots: Any, sizes: Any, asked: Any,
     key: Any, table: Any, prune: Any, time_ids: Any, out: Any, state: Any,
@@ -395,7 +396,7 @@ def lay_out(
     )  # fmt: skip
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _lay_out(
     data: Any, end: Any, delimited: Any, tables: Any, texts: Any, slots: Any, sizes: Any, asked: Any,
     key: Any, table: Any, prune: Any, time_ids: Any, out: Any, enough: Any, lines: Any, faults: Any, state: Any,

@@ -12,6 +12,7 @@ from typing import Any, Final
 import numpy as np
 from numba import njit
 
+from scepter.inner import inner
 from scepter.rdf.words import load_word, trailing_zeros
 
 SENTINEL: Final = b"\n" * 16
@@ -83,7 +84,7 @@ _NAME_RANGES = np.array(
 _BASE_RANGES = 12
 
 
-@njit(cache=True, nogil=True)
+@inner
 def code_point(buffer: Any, at: Any) -> Any:
     """The character of a UTF-8 sequence of two or more bytes and its length; length 0 if it is none."""
     first = np.int64(buffer[at])
@@ -107,7 +108,7 @@ def code_point(buffer: Any, at: Any) -> Any:
     return (char, 4) if 0x10000 <= char <= 0x10FFFF else (0, 0)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _hex(buffer: Any, at: Any, digits: Any) -> Any:
     value = np.int64(0)
     for i in range(at, at + digits):
@@ -123,7 +124,7 @@ def _hex(buffer: Any, at: Any, digits: Any) -> Any:
     return value
 
 
-@njit(cache=True, nogil=True)
+@inner
 def unicode_escape(buffer: Any, at: Any) -> Any:
     """The character of a \\uXXXX or \\UXXXXXXXX at a backslash and the escape's length; length 0 if it is none."""
     kind = buffer[at + 1]
@@ -136,7 +137,7 @@ def unicode_escape(buffer: Any, at: Any) -> Any:
     return value, digits + 2
 
 
-@njit(cache=True, nogil=True)
+@inner
 def string_escape(buffer: Any, at: Any) -> Any:
     """As `unicode_escape`, for the short escapes of strings as well."""
     kind = buffer[at + 1]
@@ -155,7 +156,7 @@ def string_escape(buffer: Any, at: Any) -> Any:
     return unicode_escape(buffer, at)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _has_scheme(buffer: Any, at: Any) -> Any:
     """Whether the IRI whose `<` is at `at` starts with a scheme; a scheme may be written with escapes."""
     word = load_word(buffer, at)
@@ -178,7 +179,7 @@ def _has_scheme(buffer: Any, at: Any) -> Any:
         i += step
 
 
-@njit(cache=True, nogil=True)
+@inner
 def iri_end(buffer: Any, at: Any) -> Any:
     """(end or error, whether it holds escapes) of the IRIREF whose `<` is at `at`."""
     i = at + 1
@@ -220,7 +221,7 @@ def iri_end(buffer: Any, at: Any) -> Any:
     return i + 1, escaped
 
 
-@njit(cache=True, nogil=True)
+@inner
 def quoted_end(buffer: Any, at: Any) -> Any:
     """(offset of the closing quote or error, whether it holds escapes) of the string whose `"` is at `at`."""
     i = at + 1
@@ -255,7 +256,7 @@ def quoted_end(buffer: Any, at: Any) -> Any:
             i += 1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def language_end(buffer: Any, at: Any) -> Any:
     """(end or error, whether it has capitals) of the LANGTAG whose `@` is at `at`."""
     i = at + 1
@@ -275,7 +276,7 @@ def language_end(buffer: Any, at: Any) -> Any:
         i += 1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _name_char(char: Any, ranges: Any) -> Any:
     for i in range(ranges):  # noqa: SIM110
         if _NAME_RANGES[i, 0] <= char <= _NAME_RANGES[i, 1]:
@@ -283,7 +284,7 @@ def _name_char(char: Any, ranges: Any) -> Any:
     return False
 
 
-@njit(cache=True, nogil=True)
+@inner
 def label_end(buffer: Any, at: Any) -> Any:
     """End or error of the BLANK_NODE_LABEL whose `_` is at `at`."""
     if buffer[at + 1] != COLON:

@@ -13,6 +13,7 @@ from typing import Any, Final
 import numpy as np
 from numba import njit
 
+from scepter.inner import inner
 from scepter.rdf.batch import DOUBLE, INEXACT, MAX_SCALE, NOT_A_NUMBER
 from scepter.rdf.terms import RDF, XSD, Literal
 from scepter.rdf.words import load_word
@@ -65,7 +66,7 @@ _EXACT_DIGITS: Final = 15
 _WORD_DIGITS: Final = 18
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _starts_with(buffer: Any, at: Any, expected: Any) -> Any:
     i = 0
     while i + 8 <= len(expected):
@@ -98,7 +99,7 @@ def datatype_code(buffer: Any, at: Any, end: Any) -> Any:
     return OTHER
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _rest_is(buffer: Any, at: Any, length: Any, row: Any) -> Any:
     for i in range(8, length):
         expected = (_LOCAL_WORDS[row, i >> 3] >> np.uint64(8 * (i & 7))) & np.uint64(255)
@@ -107,7 +108,7 @@ def _rest_is(buffer: Any, at: Any, length: Any, row: Any) -> Any:
     return True
 
 
-@njit(cache=True, nogil=True)
+@inner
 def number_of(buffer: Any, at: Any, end: Any, code: Any) -> Any:
     """(value, scale) of the lexical form `buffer[at:end]` of a datatype; scale UNDECIDED leaves it to `exact_number`."""
     if code >= INTEGER:
@@ -122,7 +123,7 @@ def number_of(buffer: Any, at: Any, end: Any, code: Any) -> Any:
     return 0.0, NOT_A_NUMBER
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _integer(buffer: Any, at: Any, end: Any, code: Any) -> Any:
     status, value, digits = integer_of(buffer, at, end)
     if status == 0:
@@ -134,7 +135,7 @@ def _integer(buffer: Any, at: Any, end: Any, code: Any) -> Any:
     return np.float64(value), 0 if digits <= _EXACT_DIGITS else INEXACT
 
 
-@njit(cache=True, nogil=True)
+@inner
 def integer_of(buffer: Any, at: Any, end: Any) -> Any:
     """(1 if it is an integer, its value, its significant digits); the value holds up to 18 digits."""
     negative = at < end and buffer[at] == 45
@@ -155,7 +156,7 @@ def integer_of(buffer: Any, at: Any, end: Any) -> Any:
     return 1, -value if negative else value, digits
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _mantissa(buffer: Any, at: Any, end: Any) -> Any:
     """(next offset or -1, digits as an integer, significant digits, digits after the point), trailing zeros of the fraction
     left out. The integer holds up to 18 digits."""
@@ -190,7 +191,7 @@ def _mantissa(buffer: Any, at: Any, end: Any) -> Any:
     return (i if seen else -1), value, digits, scale
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _decimal(buffer: Any, at: Any, end: Any) -> Any:
     negative = at < end and buffer[at] == 45
     i = at + 1 if at < end and (negative or buffer[at] == 43) else at
@@ -203,7 +204,7 @@ def _decimal(buffer: Any, at: Any, end: Any) -> Any:
     return -number if negative and value else number, scale if scale <= MAX_SCALE else INEXACT
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _double(buffer: Any, at: Any, end: Any) -> Any:
     negative = at < end and buffer[at] == 45
     i = at + 1 if at < end and (negative or buffer[at] == 43) else at
@@ -229,7 +230,7 @@ def _double(buffer: Any, at: Any, end: Any) -> Any:
     return -number if negative else number, DOUBLE
 
 
-@njit(cache=True, nogil=True)
+@inner
 def instant_of(buffer: Any, at: Any, end: Any, code: Any) -> Any:
     """(1 for a dateTime, 2 for an integer, 0 for no time, -1 beyond 64 bits; the instant) of a time literal."""
     if code >= INTEGER:
@@ -245,7 +246,7 @@ def instant_of(buffer: Any, at: Any, end: Any, code: Any) -> Any:
     return 0, np.int64(0)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _long_instant(buffer: Any, at: Any, end: Any, digits: Any) -> Any:
     """The range of instants is symmetric, so its size decides."""
     if digits > 19:
@@ -258,14 +259,14 @@ def _long_instant(buffer: Any, at: Any, end: Any, digits: Any) -> Any:
     return 2, -np.int64(size) if buffer[at] == 45 else np.int64(size)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _two(buffer: Any, at: Any) -> Any:
     tens = np.int64(buffer[at]) - 48
     ones = np.int64(buffer[at + 1]) - 48
     return tens * 10 + ones if 0 <= tens <= 9 and 0 <= ones <= 9 else np.int64(-1)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _days(year: Any, month: Any, day: Any) -> Any:
     """Days since the epoch of a date of the proleptic Gregorian calendar, counted in years that start in March."""
     shifted = year - 1 if month <= 2 else year
@@ -273,7 +274,7 @@ def _days(year: Any, month: Any, day: Any) -> Any:
     return 365 * shifted + shifted // 4 - shifted // 100 + shifted // 400 + (153 * from_march + 2) // 5 + day - 719469
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _date_time(buffer: Any, at: Any, end: Any, zoned: Any) -> Any:
     """`YYYY-MM-DDThh:mm:ss(.f+)?(Z|±hh:mm)?` with a year from 1 to 9999; digits beyond the microsecond are cut off."""
     none = (0, np.int64(0))
@@ -286,7 +287,8 @@ def _date_time(buffer: Any, at: Any, end: Any, zoned: Any) -> Any:
     year = century * 100 + years
     if century < 0 or years < 0 or year < 1 or not 1 <= month <= 12 or day < 1:
         return none
-    next_month = _days(year + 1, 1, 1) if month == 12 else _days(year, month + 1, 1)
+    one = np.int64(1)  # a literal would compile `_days` again
+    next_month = _days(year + one, one, one) if month == 12 else _days(year, month + one, one)
     if _days(year, month, day) >= next_month or not (0 <= hour <= 24 and 0 <= minute <= 59 and 0 <= second <= 59):
         return none
     i, micros = _fraction(buffer, at + 19, end)
@@ -302,7 +304,7 @@ def _date_time(buffer: Any, at: Any, end: Any, zoned: Any) -> Any:
 _NO_ZONE: Final = 1 << 20
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _fraction(buffer: Any, at: Any, end: Any) -> Any:
     if at == end or buffer[at] != 46:
         return at, np.int64(0)
@@ -319,7 +321,7 @@ def _fraction(buffer: Any, at: Any, end: Any) -> Any:
     return i, micros
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _zone_minutes(buffer: Any, at: Any, end: Any) -> Any:
     if end - at == 1 and buffer[at] == 90:
         return np.int64(0)

@@ -7,6 +7,8 @@ from typing import Any, Final
 import numpy as np
 from numba import njit
 
+from scepter.inner import inner
+
 LITERAL, TEMPLATE_IRI, WHOLE_IRI, LABEL, COPY, IN_IRI = range(6)
 """How a value is written: with N-Triples escapes, percent-encoded, as it stands once it is seen to be an IRI, in letters that a
 label may hold, as it stands, or with escapes for what no IRI may hold."""
@@ -45,14 +47,14 @@ def room(data: Any, low: Any, high: Any, mode: Any) -> Any:
     return size
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _put_hex(out: Any, at: Any, byte: Any) -> Any:
     out[at] = _HEX[byte >> 4]
     out[at + 1] = _HEX[byte & 15]
     return at + 2
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _put_escape(out: Any, at: Any, byte: Any) -> Any:
     out[at] = 92
     short = 0
@@ -73,7 +75,7 @@ def _put_escape(out: Any, at: Any, byte: Any) -> Any:
     return _put_hex(out, at + 4, byte)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def put(data: Any, low: Any, high: Any, mode: Any, out: Any, at: Any) -> Any:
     """Writes one value; gives (the place behind it, whether it was written as it stands)."""
     plain = True

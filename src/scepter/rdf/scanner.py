@@ -17,6 +17,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from scepter.inner import inner
 from scepter.rdf.batch import NOT_A_NUMBER
 from scepter.rdf.hashing import hash_bytes
 from scepter.rdf.lexing import (
@@ -140,7 +141,7 @@ def line_end(buffer: Any, at: Any) -> Any:
     return at
 
 
-@njit(cache=True, nogil=True)
+@inner
 def same_bytes(buffer: Any, a: Any, b: Any, size: Any) -> Any:
     """Whether the `size` bytes at `a` are those at `b`."""
     i = 0
@@ -154,7 +155,7 @@ def same_bytes(buffer: Any, a: Any, b: Any, size: Any) -> Any:
     return (load_word(buffer, a + i) ^ load_word(buffer, b + i)) << (np.uint64(64) - rest) == _ZERO
 
 
-@njit(cache=True, nogil=True)
+@inner
 def literal_end(buffer: Any, at: Any, scratch: Any) -> Any:
     """(end or error, closing quote, datatype code, whether it must be canonicalised) of the literal at `at`."""
     quote, slow = quoted_end(buffer, at)
@@ -180,7 +181,7 @@ def literal_end(buffer: Any, at: Any, scratch: Any) -> Any:
     return (UNTAGGED_LANG_STRING if code == LANG_STRING_TYPE else end), quote, code, slow | escaped
 
 
-@njit(cache=True, nogil=True)
+@inner
 def scan_line(buffer: Any, at: Any, terms: Any, scratch: Any, state: Any, predicates: Any) -> Any:
     """STATEMENT, BLANK_LINE or an error for the line at `at`; its terms go to `terms`.
 
@@ -218,7 +219,7 @@ def scan_line(buffer: Any, at: Any, terms: Any, scratch: Any, state: Any, predic
     return i if i < 0 else _finish_line(buffer, _skip(buffer, i), terms)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _subject(buffer: Any, at: Any, terms: Any, state: Any) -> Any:
     terms[S] = at
     first = buffer[at]
@@ -241,7 +242,7 @@ def _subject(buffer: Any, at: Any, terms: Any, state: Any) -> Any:
     return end
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _object(buffer: Any, at: Any, terms: Any, scratch: Any) -> Any:
     first = buffer[at]
     terms[OBJ] = at
@@ -261,7 +262,7 @@ def _object(buffer: Any, at: Any, terms: Any, scratch: Any) -> Any:
     return end
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _graph(buffer: Any, at: Any, terms: Any, scratch: Any, state: Any) -> Any:
     first = buffer[at]
     terms[G] = at
@@ -295,7 +296,7 @@ def _graph(buffer: Any, at: Any, terms: Any, scratch: Any, state: Any) -> Any:
     return end
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _finish_line(buffer: Any, at: Any, terms: Any) -> Any:
     if buffer[at] != DOT:
         return NO_DOT
@@ -306,7 +307,7 @@ def _finish_line(buffer: Any, at: Any, terms: Any) -> Any:
     return STATEMENT if buffer[at] == LF or buffer[at] == CR else AFTER_DOT
 
 
-@njit(cache=True, nogil=True)
+@inner
 def predicate_id(buffer: Any, terms: Any, scratch: Any, key: Any, state: Any, predicates: Any, known_ids: Any) -> Any:
     """The id of the line's predicate, from its place's memory where it stands there."""
     slot = state[LINES] & (SLOTS - 1)
@@ -320,7 +321,7 @@ def predicate_id(buffer: Any, terms: Any, scratch: Any, key: Any, state: Any, pr
     return found
 
 
-@njit(cache=True, nogil=True)
+@inner
 def wanted(table: Any, size: Any, found: Any) -> Any:
     """Whether an id is in a table that `id_table` built."""
     mask = size - 1
@@ -332,7 +333,7 @@ def wanted(table: Any, size: Any, found: Any) -> Any:
     return False
 
 
-@njit(cache=True, nogil=True)
+@inner
 def emit(
     buffer: Any, terms: Any, found: Any, scratch: Any, key: Any, known_ids: Any, state: Any,
     ids: Any, places: Any, number: Any, scale: Any,
@@ -371,7 +372,7 @@ def emit(
     state[ROWS] = row + 1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def read_number(buffer: Any, at: Any, quote: Any, code: Any, slow: Any, scratch: Any, row: Any, number: Any, scale: Any) -> Any:
     if slow:
         value, exactness = number_of(scratch, np.int64(0), decode(buffer, at + 1, quote, scratch, np.int64(0)), code)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
-from numba import njit
 
+from scepter.inner import inner
 from scepter.rdf.hashing import hash_bytes
 from scepter.rdf.lexing import AT, BACKSLASH, LF, UNDERSCORE, string_escape
 from scepter.rdf.numerals import STRING_TYPE
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _put_char(char: Any, out: Any, size: Any) -> Any:
     if char < 0x80:
         out[size] = char
@@ -33,7 +33,7 @@ def _put_char(char: Any, out: Any, size: Any) -> Any:
     return size + 4
 
 
-@njit(cache=True, nogil=True)
+@inner
 def decode(buffer: Any, at: Any, end: Any, out: Any, size: Any) -> Any:
     """Copies `buffer[at:end]` behind `out[:size]` with its escapes decoded; gives the new size."""
     while at < end:
@@ -48,7 +48,7 @@ def decode(buffer: Any, at: Any, end: Any, out: Any, size: Any) -> Any:
     return size
 
 
-@njit(cache=True, nogil=True)
+@inner
 def canonical(buffer: Any, at: Any, end: Any, quote: Any, code: Any, scratch: Any) -> Any:
     """Writes the hashed form (`hashing.canonical_text`) to the scratch; gives its size."""
     if quote == 0:
@@ -65,7 +65,7 @@ def canonical(buffer: Any, at: Any, end: Any, quote: Any, code: Any, scratch: An
     return size
 
 
-@njit(cache=True, nogil=True)
+@inner
 def hash_term(buffer: Any, at: Any, end: Any, quote: Any, code: Any, slow: Any, scratch: Any, key: Any) -> Any:
     """The id of the term `buffer[at:end]`; `slow` says that its bytes are not its canonical form."""
     if slow:
@@ -78,7 +78,7 @@ LABEL_ROOM: Final = 25
 """Bytes that a salted label takes beyond the label itself."""
 
 
-@njit(cache=True, nogil=True)
+@inner
 def salt_label(buffer: Any, at: Any, end: Any, salt: Any, start: Any) -> Any:
     """Copies the blank node's label with its salt behind the text; to `start`; gives the end of the copy."""
     out = start

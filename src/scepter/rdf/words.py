@@ -14,9 +14,10 @@ from numba import types
 from numba.core import cgutils, config
 from numba.extending import intrinsic
 
-from scepter.compiled import doubt_files
+from scepter.compiled import doubt_files, spare_collections
 
 doubt_files()  # before the first kernel is declared: every module of kernels comes by here
+spare_collections()
 
 
 def _element(context: Any, builder: Any, signature: Any, args: Any) -> Any:

@@ -25,9 +25,7 @@ def compile_two() -> None:
 def test_a_person_at_a_prompt_is_told_once(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(sys, "ps1", ">>> ", raising=False)
     compile_two()
-    assert capsys.readouterr().err.splitlines() == [
-        "scepter compiles its kernels, once for this installation: up to half a minute"
-    ]
+    assert capsys.readouterr().err.splitlines() == ["scepter compiles its kernels, once for this installation: some 20 seconds"]
 
 
 def test_a_program_is_told_nothing(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

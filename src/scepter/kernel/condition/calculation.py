@@ -14,6 +14,7 @@ import numpy as np
 from numba import njit
 
 from scepter.algebra.expressions import Arithmetic, Constant, Expression, Negate, Variable
+from scepter.inner import inner
 from scepter.kernel.rows import Float64, Int8, Int64, Mask, Rows, UInt64
 from scepter.kernel.texts import Texts
 from scepter.rdf.batch import MAX_SCALE
@@ -158,7 +159,7 @@ def _calculate(operator, ua, da, ka, ub, db, kb, units, digits, kind, tenths):  
         units[i], digits[i], kind[i] = found, places, of
 
 
-@njit(cache=True)
+@inner
 def _quotient(a, b, x, y):  # type: ignore[no-untyped-def]
     """(a / 10^x) / (b / 10^y), if it ends soon enough; -1 places if not."""
     if b == 0:

@@ -29,10 +29,11 @@ from scepter.algebra.expressions import (
     Previous,
     Variable,
 )
+from scepter.inner import inner
 from scepter.rdf.batch import DOUBLE, INEXACT, MAX_SCALE, NOT_A_NUMBER
 from scepter.rdf.hashing import TermKey, term_id
 from scepter.rdf.numerals import exact_number
-from scepter.rdf.terms import Literal, Term
+from scepter.rdf.terms import XSD, Literal, Term
 from scepter.rdf.words import pointer
 
 FALSE, TRUE, ERROR, UNDECIDED = 0, 1, 2, 3
@@ -47,7 +48,8 @@ _BOOLEAN, _FAILED, _OPEN = -10, -20, -30
 _STACK = 32
 _UNIT = 2.0**-52
 _TINY = 1e-300
-_LONG = 102  # a sum or product of decimals whose digits may be more than float64 holds: near ties stay open
+_LONG = 102  # decimals whose digits may be more than float64 holds, written so or computed: near ties stay open
+_SMALLEST = 1e-280  # below it float64 has fewer digits
 
 _ARITHMETIC = {"+": _ADD, "-": _SUB, "*": _MUL, "/": _DIV}
 _COMPARISON = {"=": _EQ, "!=": _NE, "<": _LT, ">": _GT, "<=": _LE, ">=": _GE}
@@ -85,6 +87,15 @@ def number_of(term: Term) -> tuple[float, int]:
     return (math.nan if scale == NOT_A_NUMBER else value), scale
 
 
+def _constant(term: Term) -> tuple[float, int]:
+    """As `number_of`; a long integer or decimal is known up to half a unit of float64's last place, which decides all but what
+    is as near."""
+    value, scale = number_of(term)
+    if scale != INEXACT or not isinstance(term, Literal) or term.datatype == XSD + "float":
+        return value, scale
+    return value, _LONG if _SMALLEST < abs(value) < math.inf else INEXACT
+
+
 @dataclass(slots=True)
 class _Writer:
     locate: Callable[[str, bool], Place | None]
@@ -99,7 +110,7 @@ class _Writer:
             case Previous(Variable(name)):
                 self.push(self.locate(name, True))
             case Constant(term):
-                value, scale = number_of(term)
+                value, scale = _constant(term)
                 self.constants.append((value, scale, term_id(self.key, str(term))))
                 self.code.append((_PUSH_CONST, len(self.constants) - 1, 0))
             case Compare(operator, left, right):
@@ -232,7 +243,7 @@ def stack() -> Stack:
     return Stack(np.empty(_STACK), np.empty(_STACK, np.int64), np.empty(_STACK), np.empty(_STACK, np.uint64))
 
 
-@njit(cache=True)
+@inner
 def pointed(programs):  # type: ignore[no-untyped-def]
     """Programs as kernels hand them on."""
     return Programs(
@@ -241,20 +252,20 @@ def pointed(programs):  # type: ignore[no-untyped-def]
     )  # fmt: skip
 
 
-@njit(cache=True)
+@inner
 def pointed_stack(given):  # type: ignore[no-untyped-def]
     """A stack as kernels hand it on."""
     return Stack(pointer(given.val, 0), pointer(given.sca, 0), pointer(given.err, 0), pointer(given.ids, 0))
 
 
-@njit(cache=True)
+@inner
 def pointed_values(values, row):  # type: ignore[no-untyped-def]
     """One row of contiguous columns as kernels hand it on."""
     at = row * values.ids.shape[1]
     return Values(pointer(values.ids, at), pointer(values.number, at), pointer(values.scale, at))
 
 
-@njit(cache=True)
+@inner
 def compare_numbers(a, sa, ea, b, sb, eb):  # type: ignore[no-untyped-def]
     """Order of two numbers, each known up to its error: -1, 0, 1; 2 for "not comparable" (NaN); 3 when float64 cannot tell."""
     if math.isnan(a) or math.isnan(b):
@@ -277,7 +288,7 @@ def compare_numbers(a, sa, ea, b, sb, eb):  # type: ignore[no-untyped-def]
     return 3
 
 
-@njit(cache=True)
+@inner
 def run_program(programs, i, run, row, stack):  # type: ignore[no-untyped-def]
     """Run the i-th conjunct; its result is on the bottom of the stack (`val[0]`, `sca[0]`). Everything is a pointer: to the
     code, to the values of the run and of the row, to the stack.
@@ -341,7 +352,7 @@ def run_program(programs, i, run, row, stack):  # type: ignore[no-untyped-def]
             ids[top] = 0
 
 
-@njit(cache=True)
+@inner
 def _settle_leaf(top, val, sca, err):  # type: ignore[no-untyped-def]
     if sca[top] == NOT_A_NUMBER or sca[top] == INEXACT:
         sca[top] = _OPEN
@@ -349,7 +360,7 @@ def _settle_leaf(top, val, sca, err):  # type: ignore[no-untyped-def]
     err[top] = 0.0 if sca[top] == 0 or sca[top] == DOUBLE else abs(val[top]) * _UNIT
 
 
-@njit(cache=True)
+@inner
 def _arithmetic(op, top, val, sca, err, ids):  # type: ignore[no-untyped-def]
     sa, sb = sca[top], sca[top + 1]
     a, b, ea, eb = val[top], val[top + 1], err[top], err[top + 1]
@@ -388,7 +399,7 @@ def _arithmetic(op, top, val, sca, err, ids):  # type: ignore[no-untyped-def]
     err[top] = 0.0 if sca[top] == DOUBLE else error + abs(val[top]) * _UNIT
 
 
-@njit(cache=True)
+@inner
 def _comparison(op, top, val, sca, err, ids):  # type: ignore[no-untyped-def]
     sa, sb = sca[top], sca[top + 1]
     if sa == _FAILED or sb == _FAILED:
@@ -419,7 +430,7 @@ def _comparison(op, top, val, sca, err, ids):  # type: ignore[no-untyped-def]
     ids[top] = 0
 
 
-@njit(cache=True)
+@inner
 def _logic(op, top, val, sca):  # type: ignore[no-untyped-def]
     short = 0.0 if op == _AND else 1.0
     a_known, b_known = sca[top] == _BOOLEAN, sca[top + 1] == _BOOLEAN

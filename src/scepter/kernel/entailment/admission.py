@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
+from scepter.inner import inner
 from scepter.kernel.entailment.admitted import END, EVENT, EXPIRES, FOR_EVER, NAME, START, STREAM, TRIPLE
 from scepter.kernel.entailment.id_table import look_up
 from scepter.kernel.rows import Float64, Int8, Int64, Mask, UInt64
@@ -22,7 +23,7 @@ _ONE = np.uint64(1)
 _QUOTE = np.uint8(ord('"'))
 
 
-@njit(cache=True)
+@inner
 def _matched(perhaps: Any, s: Any, p: Any, o: Any, constants: Any, equal: Any) -> Any:
     """Those of some patterns that a triple matches; their predicates are known to agree."""
     found = _ZERO

@@ -9,8 +9,8 @@ has changed.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from scepter.inner import inner
 from scepter.kernel.event_match.item_table import NOBODY, bucket_of, is_over, unlink
 from scepter.kernel.event_match.match_tree import ANY, CHRONOLOGICAL, EXTREME, FIRST, LAST, NAIVE, RECENT, SCAN, UNRESTRICTED
 from scepter.timeline import MAX_INSTANT
@@ -22,7 +22,7 @@ EVER = MAX_INSTANT
 """Before this time is every item."""
 
 
-@njit(cache=True)
+@inner
 def evaluate(tree, table, node, before, given, wanted, time, floor, found, base):  # type: ignore[no-untyped-def]
     """The mappings of a pattern at `time`; of them only the first or last, if `wanted` says so. Nobody asks for an instant
     before `floor` any more."""
@@ -61,14 +61,14 @@ def evaluate(tree, table, node, before, given, wanted, time, floor, found, base)
     return _extremes(found, base, top, wanted) if wanted != ANY else top
 
 
-@njit(cache=True)
+@inner
 def copy_mapping(found, to, of):  # type: ignore[no-untyped-def]
     """A mapping at another place."""
     for column in range(found.shape[1]):
         found[to, column] = found[of, column]
 
 
-@njit(cache=True)
+@inner
 def put_row(table, found, place, row):  # type: ignore[no-untyped-def]
     """The mapping of one row."""
     for column in range(ROWS, found.shape[1]):
@@ -76,7 +76,7 @@ def put_row(table, found, place, row):  # type: ignore[no-untyped-def]
     found[place, START], found[place, END], found[place, ROWS + table.scan[row]] = table.start[row], table.end[row], row
 
 
-@njit(cache=True)
+@inner
 def merged(table, given, found, mapping):  # type: ignore[no-untyped-def]
     """What is bound together with a mapping."""
     bound = given.copy()
@@ -89,7 +89,7 @@ def merged(table, given, found, mapping):  # type: ignore[no-untyped-def]
     return bound
 
 
-@njit(cache=True)
+@inner
 def _paired(found, right, low, high, naive):  # type: ignore[no-untyped-def]
     """Make pairs of left sides, in place: they end with the right one. A naive left side may turn out not to be before."""
     top = low
@@ -103,12 +103,12 @@ def _paired(found, right, low, high, naive):  # type: ignore[no-untyped-def]
     return top
 
 
-@njit(cache=True)
+@inner
 def _is_before(found, a, b):  # type: ignore[no-untyped-def]
     return found[a, END] < found[b, END] or (found[a, END] == found[b, END] and found[a, START] < found[b, START])
 
 
-@njit(cache=True)
+@inner
 def _extremes(found, base, top, wanted):  # type: ignore[no-untyped-def]
     """Keep the first or last of mappings, with their ties."""
     best = base
@@ -125,7 +125,7 @@ def _extremes(found, base, top, wanted):  # type: ignore[no-untyped-def]
     return kept
 
 
-@njit(cache=True)
+@inner
 def _ranked(tree, table, node, found, base, top, policy, competes):  # type: ignore[no-untyped-def]
     """Right sides in the order in which they are asked: those that compete together, the one that wins first. And who competes
     with whom."""
@@ -156,14 +156,14 @@ def _ranked(tree, table, node, found, base, top, policy, competes):  # type: ign
     return order, group
 
 
-@njit(cache=True)
+@inner
 def _comes_before(found, group, base, a, b, backward):  # type: ignore[no-untyped-def]
     if group[a - base] != group[b - base]:
         return group[a - base] < group[b - base]
     return _is_before(found, b, a) if backward else _is_before(found, a, b)
 
 
-@njit(cache=True)
+@inner
 def _looked_up(tree, table, node, before, given, wanted, time, floor, found, base):  # type: ignore[no-untyped-def]
     """The rows of a scan. LAST and all are found from the newest on, FIRST from the oldest on."""
     scan, top = tree.choice[node], base
@@ -189,7 +189,7 @@ def _looked_up(tree, table, node, before, given, wanted, time, floor, found, bas
     return top
 
 
-@njit(cache=True)
+@inner
 def _agrees(table, row, given):  # type: ignore[no-untyped-def]
     for variable in range(len(given)):
         term = table.ids[row, variable]

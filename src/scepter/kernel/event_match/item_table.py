@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from scepter.inner import inner
 from scepter.kernel.rows import Int8, Int64, UInt64
 
 NOBODY = -1
@@ -45,7 +46,7 @@ class Table(NamedTuple):
     set aside for rows that are yet to be linked)."""
 
 
-@njit(cache=True)
+@inner
 def bucket_of(tree, table, node, ids):  # type: ignore[no-untyped-def]
     """The chain of a scan's rows with the terms that it is looked up by. Chains may be shared: who walks compares terms."""
     mixed = np.uint64(tree.choice[node] + 1) * np.uint64(0x9E3779B97F4A7C15)
@@ -55,7 +56,7 @@ def bucket_of(tree, table, node, ids):  # type: ignore[no-untyped-def]
     return np.int64((mixed >> np.uint64(7)) & np.uint64(len(table.newest) - 1))
 
 
-@njit(cache=True)
+@inner
 def logged(table, what, where, old):  # type: ignore[no-untyped-def]
     """Write down what was at a place, if an instant is open."""
     if table.log[0, 1]:
@@ -64,7 +65,7 @@ def logged(table, what, where, old):  # type: ignore[no-untyped-def]
         table.log[0, 0] = size
 
 
-@njit(cache=True)
+@inner
 def has_room(table, entries):  # type: ignore[no-untyped-def]
     """Whether so many entries can be written down."""
     return not table.log[0, 1] or table.log[0, 0] + table.log[0, 2] + entries < len(table.log)
@@ -89,7 +90,7 @@ def link(tree, table, nodes, rows):  # type: ignore[no-untyped-def]
             table.log[0, 2] -= ENTRIES
 
 
-@njit(cache=True)
+@inner
 def unlink(table, bucket, row):  # type: ignore[no-untyped-def]
     """Take a row out of its chain; if the log has no room, somebody does it later."""
     if not has_room(table, 2):
@@ -109,13 +110,13 @@ def unlink(table, bucket, row):  # type: ignore[no-untyped-def]
         table.older[newer] = older
 
 
-@njit(cache=True)
+@inner
 def is_over(table, row, floor):  # type: ignore[no-untyped-def]
     """Whether nobody will see a row any more: no evaluation at `floor` or later."""
     return table.until[row] <= floor or table.consumed[table.window[table.scan[row]], table.slot[row]] != 0
 
 
-@njit(cache=True)
+@inner
 def consume(table, window, slot):  # type: ignore[no-untyped-def]
     """Hide an item of a window. The log has room."""
     if table.consumed[window, slot] == 0:

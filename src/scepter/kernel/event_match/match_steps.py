@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from scepter.inner import inner
 from scepter.kernel.event_match.evaluate import END, EVER, ROWS, START, evaluate, merged, put_row
 from scepter.kernel.event_match.item_table import NOBODY, consume, has_room, link
 from scepter.kernel.event_match.match_tree import ANY, CHRONOLOGICAL, FIRST, LAST, RECENT, SCAN, UNRESTRICTED
@@ -57,7 +58,7 @@ class Waiting(NamedTuple):
     """Whether it turned out to have no left side; such a one will never have."""
 
 
-@njit(cache=True)
+@inner
 def next_evaluation(due, time):  # type: ignore[no-untyped-def]
     """The first evaluation at or after a time; the last instant if none is due."""
     stretch = np.searchsorted(due.high, time, side="right")
@@ -73,7 +74,7 @@ def next_evaluation(due, time):  # type: ignore[no-untyped-def]
     return due.low[stretch + 1] if stretch + 1 < len(due.low) else np.int64(MAX_INSTANT)
 
 
-@njit(cache=True)
+@inner
 def _link(tree, table, coming, time, at):  # type: ignore[no-untyped-def]
     """Link the new rows that end up to a time."""
     first = last = at[LINKED]
@@ -84,7 +85,7 @@ def _link(tree, table, coming, time, at):  # type: ignore[no-untyped-def]
         at[LINKED] = last
 
 
-@njit(cache=True)
+@inner
 def _give(table, room, low, high, since, until, narrow):  # type: ignore[no-untyped-def]
     """Put mappings out; `narrow`: each only as long as all of its rows are there. Whether there was room."""
     found, out = room.found, room.out
@@ -104,7 +105,7 @@ def _give(table, room, low, high, since, until, narrow):  # type: ignore[no-unty
     return True
 
 
-@njit(cache=True)
+@inner
 def _partners(tree, table, root, row, wanted, time, floor, room):  # type: ignore[no-untyped-def]
     """The pairs of one right side, from the second place of `found` on."""
     found = room.found
@@ -151,7 +152,7 @@ def settle(tree, table, root, rights, coming, selects, room):  # type: ignore[no
     return DONE
 
 
-@njit(cache=True)
+@inner
 def _consume(tree, table, room, low, consuming):  # type: ignore[no-untyped-def]
     """Hide what an evaluation has selected from later ones."""
     for mapping in range(low, room.at[COUNT]):
@@ -161,7 +162,7 @@ def _consume(tree, table, room, low, consuming):  # type: ignore[no-untyped-def]
                 consume(table, table.window[scan], table.slot[row])
 
 
-@njit(cache=True)
+@inner
 def _wait(tree, table, root, waiting, room, row):  # type: ignore[no-untyped-def]
     """A right side comes: put it where those are that it competes with, in order."""
     mixed = np.uint64(row + 1)
@@ -180,7 +181,7 @@ def _wait(tree, table, root, waiting, room, row):  # type: ignore[no-untyped-def
     room.at[WAITING] += 1
 
 
-@njit(cache=True)
+@inner
 def _still(table, waiting, room, time):  # type: ignore[no-untyped-def]
     """Those that wait and may have left sides at a time."""
     kept = 0
@@ -193,7 +194,7 @@ def _still(table, waiting, room, time):  # type: ignore[no-untyped-def]
     room.at[WAITING] = kept
 
 
-@njit(cache=True)
+@inner
 def _compete(tree, table, root, waiting, room, time):  # type: ignore[no-untyped-def]
     """One evaluation: in each group the first (RECENT: last) right sides that have left sides win."""
     policy = tree.choice[root]

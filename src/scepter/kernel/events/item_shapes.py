@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from scepter.inner import inner
 from scepter.kernel.rows import Int64, Mask, UInt64
 from scepter.kernel.static.graph_columns import GraphColumns
 
@@ -88,7 +89,7 @@ def _mix(key, word):  # type: ignore[no-untyped-def]
     return key ^ (key >> _SHIFT)
 
 
-@njit(cache=True)
+@inner
 def _number(names, count, name):  # type: ignore[no-untyped-def]
     for i in range(count):
         if names[i] == name:
@@ -96,7 +97,7 @@ def _number(names, count, name):  # type: ignore[no-untyped-def]
     return -1
 
 
-@njit(cache=True)
+@inner
 def _reach(name, around, found, seen):  # type: ignore[no-untyped-def]
     """Write the rows around a node, from near to far, to `found`; how many, or -1 if it has to keep its name."""
     seen[0] = name
@@ -180,7 +181,7 @@ def _shapes(events, triples, kept, wholly, around):  # type: ignore[no-untyped-d
     return keys, first, rows[:size]
 
 
-@njit(cache=True)
+@inner
 def _name_key(key, name, plain, names, states, count):  # type: ignore[no-untyped-def]
     place = -1 if plain else _number(names, count, name)
     if place < 0 or states[place] == _KEPT:

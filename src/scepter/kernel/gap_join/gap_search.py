@@ -13,8 +13,10 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from scepter.inner import inner
 from scepter.kernel.rows import Int64, UInt64
 from scepter.kernel.time_join.sweep import Chains, Side, entry_of, link, longer
+from scepter.rdf.lengthening import lengthened_table
 from scepter.timeline import MAX_INSTANT, MIN_INSTANT
 
 LEFT, BETWEEN, RIGHT = 0, 1, 2
@@ -61,7 +63,7 @@ class Ahead(NamedTuple):
     soonest: Int64
 
 
-@njit(cache=True)
+@inner
 def link_left(lefts, row, keep):  # type: ignore[no-untyped-def]
     """Enter a row; false where it ended before one with the same mapping and start that came earlier."""
     known = lefts.firsts.sizes[0]
@@ -75,7 +77,7 @@ def link_left(lefts, row, keep):  # type: ignore[no-untyped-def]
     return first <= lefts.side.end[row]
 
 
-@njit(cache=True)
+@inner
 def _top(betweens, row):  # type: ignore[no-untyped-def]
     older = betweens.side.chains.following[row]
     start = betweens.side.start[row]
@@ -136,16 +138,14 @@ def look_back(kinds, rows, lefts, betweens, rights, bound):  # type: ignore[no-u
         while row >= 0 and left.end[row] >= floor and not longer(left.end[row], end, bound):
             if left.end[row] < start and lefts.first_end[row] >= floor and not longer(left.start[row], end, bound):
                 if count == len(out):
-                    grown = np.empty((2 * len(out), 2), np.int64)
-                    grown[:count] = out
-                    out = grown
+                    out = lengthened_table(out, count, 2 * count)
                 out[count, 0], out[count, 1] = row, at
                 count += 1
             row = left.chains.following[row]
     return out[:count]
 
 
-@njit(cache=True)
+@inner
 def _behind(starts, low, high, time):  # type: ignore[no-untyped-def]
     """The first place in a sorted stretch whose start lies behind a time."""
     while low < high:
@@ -181,9 +181,7 @@ def look_ahead(first, last, lefts, gap_keys, ahead, rights, bound):  # type: ign
             at = ahead.rows[place]
             if rights.last[at] <= ceiling and not longer(start, rights.end[at], bound):
                 if count == len(out):
-                    grown = np.empty((2 * len(out), 2), np.int64)
-                    grown[:count] = out
-                    out = grown
+                    out = lengthened_table(out, count, 2 * count)
                 out[count, 0], out[count, 1] = row, at
                 count += 1
             place += 1

@@ -14,6 +14,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from scepter.inner import inner
 from scepter.kernel.condition.programs import (
     _BOOLEAN,
     _FAILED,
@@ -30,6 +31,7 @@ from scepter.kernel.condition.programs import (
     run_program,
 )
 from scepter.kernel.scan.solutions import Float64, Int8, Int64, UInt64
+from scepter.rdf.lengthening import lengthened
 from scepter.rdf.words import pointer
 
 BLOCK = 32
@@ -81,7 +83,7 @@ def stretch_ends(keys):  # type: ignore[no-untyped-def]
     return ends
 
 
-@njit(cache=True)
+@inner
 def _first_after(keys, times, key, time, lo, hi):  # type: ignore[no-untyped-def]
     """The first row, from `lo` on and before `hi`, of the key's stretch with a time beyond the given one."""
     while lo < hi:
@@ -93,7 +95,7 @@ def _first_after(keys, times, key, time, lo, hi):  # type: ignore[no-untyped-def
     return lo
 
 
-@njit(cache=True)
+@inner
 def _next_within(position, stop, bounds, lower, upper, values, rows, least, most, blocks):  # type: ignore[no-untyped-def]
     """The first row from `position` on whose values all lie within their bounds, or `stop`; blocks that cannot hold one are
     passed over. A value that is no number lies within every bound: the filter itself judges it. All are pointers: `values` has
@@ -230,7 +232,7 @@ def search_forward(mode, asking, run_columns, row_columns, filters, thresholds, 
                     surely_above[t] = val[0] + slack
         position = resume[i]
         if position < 0:
-            position = _first_after(pointer(keys, 0), pointer(times, 0), key, run_time[r], 0, rows)
+            position = _first_after(pointer(keys, 0), pointer(times, 0), key, run_time[r], np.int64(0), rows)
         stop = position
         if position < rows and keys[position] == key:
             stop = ends[position]
@@ -277,8 +279,7 @@ def search_forward(mode, asking, run_columns, row_columns, filters, thresholds, 
                         verdict = decide(programs, conjuncts, behind, run_values, pointed_values(candidates, row), stack)
             if verdict == UNDECIDED:
                 if stall == len(stalled):
-                    stalled = np.append(stalled, np.empty(stall, np.int64))
-                    stalled_row = np.append(stalled_row, np.empty(stall, np.int64))
+                    stalled, stalled_row = lengthened(stalled, stall), lengthened(stalled_row, stall)
                 stalled[stall] = i
                 stalled_row[stall] = position
                 stall += 1
@@ -287,12 +288,7 @@ def search_forward(mode, asking, run_columns, row_columns, filters, thresholds, 
             elif verdict == TRUE:
                 if out == capacity:
                     capacity *= 2
-                    grown = np.empty(capacity, np.int64)
-                    grown[:out] = out_run
-                    out_run = grown
-                    grown = np.empty(capacity, np.int64)
-                    grown[:out] = out_row
-                    out_row = grown
+                    out_run, out_row = lengthened(out_run, out), lengthened(out_row, out)
                 out_run[out] = r
                 out_row[out] = position
                 out += 1
@@ -307,7 +303,7 @@ def latest_before(run_time, run_key, run_ids, keys, times, row_ids, shared_run, 
     """Per run: the time of the latest compatible row strictly before the run, or NOTHING."""
     found = np.full(len(run_time), NOTHING, np.int64)
     for r in range(len(run_time)):
-        position = _first_after(pointer(keys, 0), pointer(times, 0), run_key[r], run_time[r] - 1, 0, len(keys)) - 1
+        position = _first_after(pointer(keys, 0), pointer(times, 0), run_key[r], run_time[r] - 1, np.int64(0), len(keys)) - 1
         while position >= 0 and keys[position] == run_key[r]:
             compatible = True
             for j in range(len(shared_run)):
@@ -328,7 +324,7 @@ def instants_after(groups, times, run_group, run_time):  # type: ignore[no-untyp
     """Per run: the first instant of its group strictly after its time, or NOTHING."""
     found = np.full(len(run_time), NOTHING, np.int64)
     for r in range(len(run_time)):
-        at = _first_after(pointer(groups, 0), pointer(times, 0), run_group[r], run_time[r], 0, len(groups))
+        at = _first_after(pointer(groups, 0), pointer(times, 0), run_group[r], run_time[r], np.int64(0), len(groups))
         if at < len(groups) and groups[at] == run_group[r]:
             found[r] = times[at]
     return found

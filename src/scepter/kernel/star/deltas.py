@@ -15,8 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
+from scepter.inner import inner
 from scepter.kernel.rows import Int8, Int64, UInt64
 from scepter.kernel.star.occurrence_rows import END, EXPIRES
+from scepter.rdf.lengthening import lengthened_table
 
 NOBODY = -1
 _ZERO = np.uint64(0)
@@ -181,7 +183,7 @@ def _next(candidate: Any, link: Any, bits: Any, key: Any, now: Any, longest: Any
     return NOBODY
 
 
-@njit(cache=True)
+@inner
 def _join(
     row: Any, pivot: Any, last: Any, longest: Any, kept: Any, search: Any, indexes: Any, static: Any, room: Any, out: Any,
     found: Any,
@@ -288,4 +290,4 @@ def join_rows(first: Any, last: Any, longest: Any, kept: Any, search: Any, index
         row, pivot, found = _join(row, pivot, last, longest, kept, search, indexes, static, room, out, found)
         if row == last:
             return out[:found].copy()
-        out = np.concatenate((out, np.empty_like(out)))
+        out = lengthened_table(out, found, 2 * len(out))

@@ -15,6 +15,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from scepter.inner import inner
 from scepter.kernel.scan.solutions import Float64, Int8, Int64
 from scepter.rdf.batch import DOUBLE, MAX_SCALE
 from scepter.rdf.values.numeric import Number, total
@@ -100,7 +101,7 @@ def extremes(low: Int64, high: Int64, number: Float64, scale: Int64, greatest: b
     return found
 
 
-@njit(cache=True)
+@inner
 def _digits(scale):  # type: ignore[no-untyped-def]
     """How many digits after the point; -1 for a double, -2 for what columns do not tell."""
     if scale == WHOLE:
@@ -110,13 +111,13 @@ def _digits(scale):  # type: ignore[no-untyped-def]
     return -1 if scale == DOUBLE else -2
 
 
-@njit(cache=True)
+@inner
 def _unit(number, digits):  # type: ignore[no-untyped-def]
     """A number in units of its last digit: at most 15 digits, so that rounding finds the very one."""
     return np.int64(np.rint(number * 10.0**digits))
 
 
-@njit(cache=True)
+@inner
 def _power(exponent):  # type: ignore[no-untyped-def]
     power = np.int64(1)
     for _ in range(exponent):

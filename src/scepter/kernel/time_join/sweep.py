@@ -18,7 +18,9 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from scepter.inner import inner
 from scepter.kernel.rows import Int64, UInt64
+from scepter.rdf.lengthening import lengthened_table
 from scepter.timeline import MAX_INSTANT, MIN_INSTANT
 
 ANY, BEFORE, AFTER, MEETS, METBY, OVERLAPS, OVERLAPPEDBY, STARTS, STARTEDBY = range(9)
@@ -78,7 +80,7 @@ class Rules(NamedTuple):
     """Whether no row ends before one that came earlier."""
 
 
-@njit(cache=True)
+@inner
 def entry_of(chains, keys, row, grow):  # type: ignore[no-untyped-def]
     """The entry of a row's key, -1 where there is none and none is to be made."""
     mask = len(chains.slots) - 1
@@ -110,7 +112,7 @@ def entry_of(chains, keys, row, grow):  # type: ignore[no-untyped-def]
     return entry
 
 
-@njit(cache=True)
+@inner
 def link(side, row, keep, once):  # type: ignore[no-untyped-def]
     """Make a row the newest of its key, if it is looked for."""
     timeless = side.start[row] > side.end[row]
@@ -136,7 +138,7 @@ def link(side, row, keep, once):  # type: ignore[no-untyped-def]
         side.chains.sizes[1] += 1
 
 
-@njit(cache=True)
+@inner
 def _related(relation, a, b, c, d):  # type: ignore[no-untyped-def]
     """Whether [a, b] stands in a relation to [c, d]; what has no time stands in any (spec/20-ep-sparql rule 1)."""
     if relation == ANY or a > b or c > d:
@@ -168,7 +170,7 @@ def _related(relation, a, b, c, d):  # type: ignore[no-untyped-def]
     return a == c and b == d
 
 
-@njit(cache=True)
+@inner
 def _past(relation, end, start, now):  # type: ignore[no-untyped-def]
     """Whether a row that ended at `end`, and with it all older ones, is in no relation to one of [start, now] that comes later.
     Relations of equal ends need the instant itself, all others but BEFORE and AFTER some time in common."""
@@ -177,13 +179,13 @@ def _past(relation, end, start, now):  # type: ignore[no-untyped-def]
     return relation > AFTER and end < start
 
 
-@njit(cache=True)
+@inner
 def longer(start, end, bound):  # type: ignore[no-untyped-def]
     """Whether an interval is longer than a bound, for any ends of 64 bits."""
     return bound != NO_BOUND and end >= MIN_INSTANT + bound and start < end - bound
 
 
-@njit(cache=True)
+@inner
 def _agree(build, row, probe, at):  # type: ignore[no-untyped-def]
     for j in range(build.loose.shape[1]):
         if build.loose[row, j] != 0 and probe.loose[at, j] != 0 and build.loose[row, j] != probe.loose[at, j]:
@@ -191,7 +193,7 @@ def _agree(build, row, probe, at):  # type: ignore[no-untyped-def]
     return True
 
 
-@njit(cache=True)
+@inner
 def _search(build, probe, at, rules, flipped, out, count):  # type: ignore[no-untyped-def]
     """Write the partners of a row behind `out[count]`; returns the new count, or -1 - count where there is no room for more.
     `flipped`: the row that looks is of the left side."""
@@ -242,9 +244,7 @@ def sweep(order, left, right, rules):  # type: ignore[no-untyped-def]
                     break
                 found = np.empty((2 * len(found), 2), np.int64)
             if count + added > len(out):
-                grown = np.empty((2 * (count + added), 2), np.int64)
-                grown[:count] = out[:count]
-                out = grown
+                out = lengthened_table(out, count, 2 * (count + added))
             for i in range(added):
                 out[count, 0] = found[i, 0] if of_left else found[i, 1]
                 out[count, 1] = found[i, 1] if of_left else found[i, 0]

@@ -1,0 +1,76 @@
+"""Functions that only compiled functions call: translated once, optimised with their callers.
+
+Numba makes a library of each function it compiles: it optimises it with everything it calls, makes machine code and a wrapper
+that Python can call, and keeps it on disk. A function four calls deep is optimised four times so, and of all that only the
+outermost is ever used. `inner` stops behind LLVM's text: nothing is optimised, assembled, wrapped or kept, until the kernel
+that Python calls is; that halves the time to compile (docs/benchmarks/start-up.md, decision 0105).
+
+Called from Python, an inner function is a TypeError. Interpreted (`compiled.INTERPRETED`) it is the function itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar
+
+from numba import njit
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import CompilerBase, DefaultPassBuilder, _LowerResult
+from numba.core.compiler_machinery import LoweringPass, register_pass
+from numba.core.typed_passes import NativeLowering
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def inner(function: Callable[P, R]) -> Callable[P, R]:
+    """A function that only compiled functions call."""
+    made: Callable[P, R] = njit(pipeline_class=_Inner)(function)
+    return made
+
+
+class CompiledCodeCallsThis:
+    """What Python would call. Numba wants a built-in function that no other function has, and calls it with a tuple of the
+    arguments unchecked: `__format__`, bound to an object of its own, refuses every tuple."""
+
+
+class _Unfinished(JITCodeLibrary):
+    """Code that is linked into its callers' and does nothing else. Their optimisation sees it whole."""
+
+    def _optimize_final_module(self) -> None:
+        pass
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()  # type: ignore[no-untyped-call]
+        self._finalized = True
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)  # type: ignore[no-untyped-call]
+class _Linkable(LoweringPass):
+    """Makes what was lowered known to callers, which numba does where it makes machine code."""
+
+    _name = "scepter_linkable"
+
+    def __init__(self) -> None:
+        super().__init__()  # type: ignore[no-untyped-call]
+
+    def run_pass(self, state: Any) -> bool:
+        lowered = state.cr
+        entry = CompiledCodeCallsThis().__format__
+        state.targetctx.insert_user_function(entry, lowered.fndesc, [state.library])
+        state.reload_init.extend(state.library._reload_init)
+        state["cr"] = _LowerResult(lowered.fndesc, lowered.call_helper, cfunc=entry, env=lowered.env)
+        return True
+
+
+class _Inner(CompilerBase):
+    """Numba's own passes, up to LLVM's text."""
+
+    def define_pipelines(self) -> list[Any]:
+        state = self.state
+        state.flags.no_compile = state.flags.no_cpython_wrapper = state.flags.no_cfunc_wrapper = True
+        state.library = _Unfinished(state.targetctx.codegen(), state.func_id.func_qualname)  # type: ignore[no-untyped-call]
+        passes = DefaultPassBuilder.define_nopython_pipeline(state)  # type: ignore[no-untyped-call]
+        passes.add_pass_after(_Linkable, NativeLowering)
+        passes.finalize()
+        return [passes]
