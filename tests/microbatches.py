@@ -57,6 +57,9 @@ class Values:
     def put(self, values: list[tuple[Any, ...]]) -> None:
         self.values = values
 
+    def clear(self) -> None:
+        self.values = []
+
 
 @dataclass
 class Place:

@@ -80,6 +80,10 @@ class MeasuredTask:
         """As the task's."""
         return self._task.state_rows()
 
+    def shed(self, most: int) -> list[str] | None:
+        """As the task's."""
+        return self._task.shed(most)
+
     def live_events(self) -> NDArray[np.int64]:
         """As the task's."""
         return self._task.live_events()

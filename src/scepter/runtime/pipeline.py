@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from scepter.algebra.notation import Notation
 from scepter.algebra.query import Result
 from scepter.kernel.build import Surroundings, leaf_groups, operator_of
 from scepter.kernel.operator import Operator, Until
 from scepter.kernel.rows import COLUMNS, Int64, Rows, concat, cut, empty
 from scepter.kernel.scan.intake import Intake
 from scepter.kernel.state.container import Arrays
+from scepter.kernel.state.heavy_keys import Sheds
 from scepter.kernel.state.shipping import read_graphs, written_graphs
 from scepter.physical.cutting import Received
 from scepter.physical.metrics import Metrics
@@ -278,6 +280,21 @@ class Pipeline:
                 for kind, rows in operator.state_rows().items():
                     total[kind] = total.get(kind, 0) + rows
         return total
+
+    def shed(self, most: int) -> list[str] | None:
+        """Let go of every key that keeps more rows than `most`; what was. None where an operator that keeps more cannot tell
+        its keys apart: then the unit has to begin anew. Not while an instant is open."""
+        found: list[str] = []
+        for node, operator in zip(self.nodes, self._operators, strict=True):
+            if operator is None or sum(operator.state_rows().values()) <= most:
+                continue
+            if not isinstance(operator, Sheds):
+                return None
+            notation = Notation()
+            for shed in operator.shed(most):
+                key = " ".join(f"?{name} {self._setup.texts.term(ref)}" for name, ref in shed.key)
+                found.append(f"{shed.rows} rows of state{key and f' for {key}'} in {node.line(notation)}")
+        return found
 
     @property
     def idle(self) -> bool:

@@ -33,7 +33,7 @@ from scepter.inner import inner
 from scepter.rdf.batch import DOUBLE, INEXACT, MAX_SCALE, NOT_A_NUMBER
 from scepter.rdf.hashing import TermKey, term_id
 from scepter.rdf.numerals import exact_number
-from scepter.rdf.terms import Literal, Term
+from scepter.rdf.terms import XSD, Literal, Term
 from scepter.rdf.words import pointer
 
 FALSE, TRUE, ERROR, UNDECIDED = 0, 1, 2, 3
@@ -48,7 +48,8 @@ _BOOLEAN, _FAILED, _OPEN = -10, -20, -30
 _STACK = 32
 _UNIT = 2.0**-52
 _TINY = 1e-300
-_LONG = 102  # a sum or product of decimals whose digits may be more than float64 holds: near ties stay open
+_LONG = 102  # decimals whose digits may be more than float64 holds, written so or computed: near ties stay open
+_SMALLEST = 1e-280  # below it float64 has fewer digits
 
 _ARITHMETIC = {"+": _ADD, "-": _SUB, "*": _MUL, "/": _DIV}
 _COMPARISON = {"=": _EQ, "!=": _NE, "<": _LT, ">": _GT, "<=": _LE, ">=": _GE}
@@ -86,6 +87,15 @@ def number_of(term: Term) -> tuple[float, int]:
     return (math.nan if scale == NOT_A_NUMBER else value), scale
 
 
+def _constant(term: Term) -> tuple[float, int]:
+    """As `number_of`; a long integer or decimal is known up to half a unit of float64's last place, which decides all but what
+    is as near."""
+    value, scale = number_of(term)
+    if scale != INEXACT or not isinstance(term, Literal) or term.datatype == XSD + "float":
+        return value, scale
+    return value, _LONG if _SMALLEST < abs(value) < math.inf else INEXACT
+
+
 @dataclass(slots=True)
 class _Writer:
     locate: Callable[[str, bool], Place | None]
@@ -100,7 +110,7 @@ class _Writer:
             case Previous(Variable(name)):
                 self.push(self.locate(name, True))
             case Constant(term):
-                value, scale = number_of(term)
+                value, scale = _constant(term)
                 self.constants.append((value, scale, term_id(self.key, str(term))))
                 self.code.append((_PUSH_CONST, len(self.constants) - 1, 0))
             case Compare(operator, left, right):

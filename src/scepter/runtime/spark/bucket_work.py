@@ -51,9 +51,14 @@ class BucketWork:
             job.kind, job.options, self.background, job.ontology, texts, lambda: job.streams, shown_event, lasting=True,
             key=job.key,
         )  # fmt: skip
-        made = task_of(unit, setup)
+        self._begin: tuple[UnitPlan, TaskSetup] = unit, setup
+        self.begin_anew()
+
+    def begin_anew(self) -> None:
+        """Keep nothing."""
+        made = task_of(*self._begin)
         assert isinstance(made, Pipeline)
-        self.pipeline = made
+        self.pipeline: Pipeline = made
 
     def released(self, until: int) -> Iterator[Sequence[Match]]:
         """The matches that are certain up to a time, stretch by stretch."""

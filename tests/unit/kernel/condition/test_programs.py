@@ -203,3 +203,13 @@ def test_a_threshold_is_a_bound_that_the_run_sets() -> None:
 )
 def test_other_filters_give_no_threshold(condition: Expression) -> None:
     assert thresholds((condition,), locate, KEY) == ()
+
+
+def test_a_long_constant_decides_all_that_is_not_as_near() -> None:
+    below = Compare("<", X, Constant(number("0.12345678901234567")))
+    assert verdict(below, run=(number("0.12"), None)) == TRUE
+    assert verdict(below, run=(number("0.13"), None)) == FALSE
+    assert verdict(below, run=(number("0.123456789012346"), None)) == FALSE
+    assert verdict(below, run=(number("0.12345678901234567", "double"), None)) == UNDECIDED
+    assert verdict(Compare("<", X, Constant(number("9007199254740993", "integer"))), run=(number("7"), None)) == TRUE
+    assert verdict(Compare("<", X, Constant(number("0.1234567", "float"))), run=(number("0.1"), None)) == UNDECIDED
