@@ -37,13 +37,13 @@ class Sized(Room):
 
 def peaks(points: Callable[[Room], Iterator[Point]], folder: Path, length: int, only: object) -> dict[object, int]:
     folder.mkdir()
-    found = {}
+    found: dict[object, int] = {}
     for point in points(Sized(folder, length=length)):
         if only is None or point.at == only:
             outcome = contender("local")(point)
             assert outcome.answers == point.answers, point.at
             assert outcome.state is not None
-            key = point.at if only is None and isinstance(point.at, str) else only
+            key: object = point.at if only is None and isinstance(point.at, str) else only
             found[key] = max(found.get(key, 0), outcome.state)
     return found
 
