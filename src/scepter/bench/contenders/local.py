@@ -26,6 +26,8 @@ from scepter.runtime.queries import one_query, parse
 
 COSTS: Final = "costs"
 """The option of a point whose runs tell what their operators cost; counting takes some time itself."""
+UNINDEXED: Final = "unindexed"
+"""The option of a point whose runs look for their next step without an index."""
 BETWEEN: Final = "\n# ---- and at the same time\n"
 """What stands between the queries of a point that runs several."""
 BYTES: Final = "written, bytes"
@@ -102,7 +104,10 @@ def run(point: Point, take: Callable[[Sequence[Match]], object]) -> Outcome:
         streams,
         background={graph or None: path for graph, path in point.background.items()} or None,
         ontology=None if point.ontology is None else [point.ontology],
-        options=RunOptions.of(policy=_text(point, "policy"), time_unit=_text(point, "time_unit") or "ms"),
+        options=replace(
+            RunOptions.of(policy=_text(point, "policy"), time_unit=_text(point, "time_unit") or "ms"),
+            indexed=not point.options.get(UNINDEXED),
+        ),
         progress=look,
         counting=engines.append if point.options.get(COSTS) else None,
     )

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from scepter.bench.contenders.local import COSTS
+from scepter.bench.contenders.local import COSTS, UNINDEXED
 from scepter.bench.model import Point, Room, Shown, Workload
 from scepter.bench.shapes import delivery
 from scepter.bench.shapes.offers import STREAM as OFFERS
@@ -54,6 +54,11 @@ def drawn(lines: Mapping[str, Points]) -> Points:
 def told(of: Points) -> Points:
     """The same points, whose runs tell what matching events and joining them cost."""
     return lambda room: (replace(point, options={**point.options, COSTS: 1}) for point in of(room))
+
+
+def unindexed(of: Points) -> Points:
+    """The same points, whose runs look at every row of the next step's table."""
+    return lambda room: (replace(point, options={**point.options, UNINDEXED: 1}) for point in of(room))
 
 
 def members_pushed(room: Room) -> Iterator[Point]:
@@ -170,6 +175,8 @@ _FIGURES: Final[tuple[tuple[str, str, str, tuple[Shown, ...], dict[str, Points]]
      {"": told(CASES["stocks, Q3, skip-till-next"])}),
     ("spaseq-figure-20", "SPAseq, question 3: GPMs and automaton for Kleene+ and a plain sequence", "window, s", (COST,),
      KLEENE),
+    ("spaseq-figure-21", "SPAseq, question 4: runs indexed or not, smart home, Q1 by skip-till-next", "window, min", (CPU,),
+     {"indexed": CASES["smart home, Q1, skip-till-next"], "not indexed": unindexed(CASES["smart home, Q1, skip-till-next"])}),
     ("sparkwave-figure-7", "Sparkwave: throughput of pattern 1, 40 subclasses", "window, s", (RATE,), _both("", PATTERN_1)),
     ("sparkwave-figure-8", "Sparkwave: memory for pattern 1", "window, s", (MEMORY,), _both("", PATTERN_1)),
     ("sparkwave-figure-9", "Sparkwave: throughput of patterns 2 and 3 over static data, window of 1 s", "static triples",

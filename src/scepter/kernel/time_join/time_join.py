@@ -295,15 +295,12 @@ class TimeJoined:
 
     def dump(self) -> Arrays:
         """Both tables."""
-        return {f"{name}.{column}": array for name, table in self._named() for column, array in table.dump().items()}
+        return self._tables[0].dump("left") | self._tables[1].dump("right")
 
     def load(self, arrays: Arrays) -> None:
         """Take over what `dump` gave."""
-        for name, table in self._named():
-            table.load({key.removeprefix(f"{name}."): array for key, array in arrays.items() if key.startswith(f"{name}.")})
-
-    def _named(self) -> tuple[tuple[str, Table], ...]:
-        return ("left", self._tables[0]), ("right", self._tables[1])
+        self._tables[0].load("left", arrays)
+        self._tables[1].load("right", arrays)
 
     def refs(self) -> Iterator[Int64]:
         """Of both tables."""

@@ -65,8 +65,16 @@ def engine_of(job: Job, share: Share, **more: Any) -> LocalEngine:
     """The engine of a share's units; streams have the numbers that the job gives them."""
     units = tuple(job.plan.units[number] for number in share.units)
     program = Program(tuple(unit.unit for unit in units))
+    places = {number: place for place, number in enumerate(share.units)}
+    together = tuple(tuple(places[number] for number in group) for group in job.plan.shared if set(group) <= places.keys())
     engine = LocalEngine(
-        program, job.options, job.background(), ontology=job.ontology, key=job.key, plan=replace(job.plan, units=units), **more
+        program,
+        job.options,
+        job.background(),
+        ontology=job.ontology,
+        key=job.key,
+        plan=replace(job.plan, units=units, shared=together),
+        **more,
     )
     engine.streams[:] = dict.fromkeys((*job.streams, *engine.streams))
     engine.reading.salt = secrets.randbits(38) * SALT_ROOM
