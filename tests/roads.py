@@ -22,3 +22,14 @@ def exact_evaluators() -> Iterator[None]:
     """Runs that are set up inside work on terms, wherever there is an exact evaluator."""
     with patch("scepter.runtime.engine.planned", _exactly):
         yield
+
+
+def _unindexed(program: Program, facts: Facts) -> PhysicalPlan:
+    return plan(program, replace(facts, indexed=False))
+
+
+@contextmanager
+def without_indexes() -> Iterator[None]:
+    """Runs that are set up inside compare what others look up by key."""
+    with patch("scepter.runtime.engine.planned", _unindexed):
+        yield

@@ -23,10 +23,10 @@ from scepter.cases.source import TimelineSource
 from scepter.cli.inputs import assign_streams
 from scepter.cli.options import run_options
 from scepter.errors import ScepterError
+from scepter.physical.cutting import Received
 from scepter.physical.description import UnitFacts, describe
 from scepter.physical.nodes import nodes
 from scepter.physical.plan import PhysicalPlan
-from scepter.physical.stages import Received
 from scepter.rdf.formats import events_to_batch
 from scepter.rdf.nquads import ReadState
 from scepter.runtime.engine import LocalEngine

@@ -29,6 +29,8 @@ from torture.programs import STREAM, program, stream
 PATIENCE: Final = 900.0
 """Seconds to wait for anything: a machine may be busy, and nothing is concluded from time but that it never ends."""
 DISORDER: Final = 4
+ADVANCE: Final = 2_000
+"""By how much one event alone may move time on, in the runs that say so."""
 _LOOK: Final = 0.05
 _DAY: Final = 86_400
 
@@ -45,6 +47,8 @@ class Run:
     language: str
     seed: int
     texts: list[str]
+    options: tuple[str, ...] = ()
+    """Of the command line, besides those that every run has."""
     kills: Counter[str] = field(default_factory=Counter)
     process: subprocess.Popen[bytes] | None = None
 
@@ -65,7 +69,7 @@ class Run:
             sys.executable, "-m", "scepter", "run", str(place / "query"), "--language", self.language,
             "--stream", f"{STREAM}={place / 'in'}", "--follow", "--checkpoint", str(self.kept / "checkpoint"),
             "--output", str(self.kept / "out.jsonl"), "--dead-letter", str(self.kept / "dead.jsonl"), "--format", "jsonl",
-            "--max-delay", str(DISORDER), "--master", "local[2]",
+            "--max-delay", str(DISORDER), "--master", "local[2]", *self.options,
         ]  # fmt: skip
         small = {"SPARK_CONF_DIR": str(place), "PYTHONPATH": os.pathsep.join(sys.path)}
         with (place / "log").open("ab") as log:
@@ -261,14 +265,16 @@ class Outcome:
 def compare(folder: Path, language: str, seed: int, kills: int, *, files: int = 4, events: int = 40, worse: int = 0) -> Outcome:
     """Run a program undisturbed and disturbed over the same input, and tell what differs. `worse` is how many disturbances
     there are besides the kills: broken checkpoints, a full disk, a clock that jumps."""
-    texts = stream(seed, files, events, DISORDER)
-    calm = Run(folder / "calm", language, seed, texts)
+    leaps = seed % 2 == 1
+    texts = stream(seed, files, events, DISORDER, leaps=leaps)
+    options = ("--max-advance", str(ADVANCE)) if leaps else ()
+    calm = Run(folder / "calm", language, seed, texts, options)
     calm.start()
     for number in range(len(texts)):
         calm.put(number)
         calm.wait(number + 1)
     calm.stop()
-    disturbed = Run(folder / "disturbed", language, seed, texts)
+    disturbed = Run(folder / "disturbed", language, seed, texts, options)
     with small_disk(disturbed.kept) if worse else contextlib.nullcontext(False) as small:
         try:
             _disturb(disturbed, kills, random.Random(f"kills {seed}"), worse, small)

@@ -79,9 +79,9 @@ _BAD: Final = (
 )
 
 
-def stream(seed: int, files: int, events: int, disorder: int) -> list[str]:
-    """The texts of a stream's files: events out of order by at most `disorder`, some of them twice, some far too late, and
-    records that nobody can read. The last two files take time far beyond all windows."""
+def stream(seed: int, files: int, events: int, disorder: int, *, leaps: bool = False) -> list[str]:
+    """The texts of a stream's files: events out of order by at most `disorder`, some of them twice, some far too late, some
+    with `leaps` in the far future, and records that nobody can read. The last two files take time far beyond all windows."""
     draw = random.Random(f"stream {seed}")
     texts, number = [], 0
     for file in range(files):
@@ -91,6 +91,8 @@ def stream(seed: int, files: int, events: int, disorder: int) -> list[str]:
             time = 10 + file * events + i - draw.randint(0, disorder)
             if draw.random() < 0.02:
                 time -= 5 * events  # late
+            if leaps and draw.random() < 0.02:
+                time = draw.randrange(10**8, 10**12)
             text = _event(number, max(1, time), draw)
             parts.append(text)
             if draw.random() < 0.05:

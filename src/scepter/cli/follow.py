@@ -9,6 +9,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import TextIO
 
@@ -25,11 +26,13 @@ from scepter.io.results import ResultWriter
 from scepter.io.writers import open_writer
 from scepter.rdf.batch import DeadLetter
 from scepter.runtime.matches import Match
-from scepter.runtime.notices import Notices, received
+from scepter.runtime.notices import LIMIT, Notices, received
 from scepter.runtime.queries import check_endless
+from scepter.runtime.spark.advance import Record, read
 from scepter.runtime.spark.answers import kind_of
 from scepter.runtime.spark.follow import Standing, follow
 from scepter.runtime.spark.letters import drained
+from scepter.runtime.work import PerInstant
 from scepter.timeline import TimeKind, format_instant, parse_datetime
 
 
@@ -134,11 +137,20 @@ def run_following(job: Job, format: str, target: Target, dead_letter: Path | Non
     ):
         out = _followed_output(job, format, target, dead_letter, events)
         found = live_table(job, letters, stop, say, kept.claim)
-        notices = Notices()
+        notices, times = Notices(), Record(job.checkpoint) if job.options.max_advance is not None else None
+        over: list[str] = []
+        within = PerInstant(job.options.work, over.append)
 
         def take(batch: int, matches: Sequence[Match]) -> None:
+            given = within(matches)
             with drained(letters) as unused:
-                out.take(batch, matches, received(unused, notices))
+                told: list[str] = []
+                mine = received(unused, notices, told.append)
+                if times is not None:  # kept before the micro-batch is: one that is done again does not look at it
+                    mine = iter(list(mine))
+                    if told:
+                        times.take(batch, read(told[-1]))
+                out.take(batch, given, chain(mine, (DeadLetter(LIMIT, None, over.pop(0)) for _ in range(len(over)))))
 
         if found is not None:
             follow(
@@ -148,6 +160,7 @@ def run_following(job: Job, format: str, target: Target, dead_letter: Path | Non
                 checkpoint=str(checkpoint / SPARK),
                 stop=stop,
                 every=job.trigger,
+                times=times,
                 tell=lambda at: say(
                     standing_line(at, out.matches, watermark(at, kind_of(found), job.options.time_unit), out.letters)
                 ),

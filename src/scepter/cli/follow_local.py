@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Final, TextIO
@@ -33,9 +33,10 @@ from scepter.runtime.engine import LocalEngine
 from scepter.runtime.inputs import load_background, load_ontology
 from scepter.runtime.live import LiveInput, LiveRun
 from scepter.runtime.matches import Match
+from scepter.runtime.notices import LIMIT, Notices
 from scepter.runtime.queries import check_endless
 from scepter.runtime.watching import WatchedGraph
-from scepter.runtime.work import check_runs
+from scepter.runtime.work import PerInstant, WorkLimits, watched
 
 _PAUSE: Final = 0.02
 """Seconds between two looks at sources of which none had anything."""
@@ -75,7 +76,15 @@ def run_following_here(job: Job, format: str, target: Target, dead_letter: Path 
         letters = _Letters(out)
         stop = stack.enter_context(stopping("stopping"))
         writer = stack.enter_context(_writer(job, format, target, events))
-        for matches in _answers(job, sources, letters, stop):
+        stack.enter_context(watched(WorkLimits(memory=job.options.work.memory)))
+        notices = Notices()
+
+        def let_go(text: str) -> None:
+            notices.tell(text)
+            letters(DeadLetter(LIMIT, None, text))
+
+        within = PerInstant(job.options.work, let_go)
+        for matches in map(within, _answers(job, sources, letters, stop, let_go)):
             writer.write_all(matches)
             writer.close()  # hands on what there is: it may be long until the next match
             found += len(matches)
@@ -83,13 +92,13 @@ def run_following_here(job: Job, format: str, target: Target, dead_letter: Path 
 
 
 def _answers(
-    job: Job, sources: Mapping[str, LiveSource], letters: _Letters, stop: threading.Event
+    job: Job, sources: Mapping[str, LiveSource], letters: _Letters, stop: threading.Event, let_go: Callable[[str], None]
 ) -> Iterator[Sequence[Match]]:
     query = job.query
     static = load_background(query, job.background, job.ontology)  # also where it is read again: it must be right at the start
     engine = LocalEngine(
         query.program, job.options, Background() if job.reload else static,
-        ontology=load_ontology(query, job.ontology), dead_letter=letters,
+        ontology=load_ontology(query, job.ontology), dead_letter=letters, shedding=lambda text, whole: let_go(text),
     )  # fmt: skip
     for warning in engine.unknown(query.lowered.words, query.lowered.source):
         job.warn(warning)
@@ -121,7 +130,6 @@ def _answers(
                     run.take(again, graph.poll(run.kind, latest))
             if matches := run.advance():
                 yield matches
-            check_runs(engine.state_size, job.options.work)
             if all(source.ended for iri, source in sources.items() if iri not in changing):
                 break
             if not came:

@@ -112,11 +112,11 @@ class SparkOptions:
 def check_engine(engine: str, asked: SparkOptions, max_advance: str | None = None) -> None:
     """Refuse what the engine cannot do."""
     one_of("--engine", engine, ENGINES)
-    if max_advance is not None and (engine == "spark" or asked.given):
+    if max_advance is not None and (engine == "spark" or asked.spark) and not asked.follow:
         raise option_error(
             "option-not-for-engine",
-            "--max-advance holds events back in this process, where input is bounded; a live watermark moves with what comes",
-            help="with --follow take --max-future, else --engine local",
+            "--max-advance looks at events in the order in which they come, which tasks that read history on Spark do not know",
+            help="take --engine local",
         )
     if engine == "local":
         for option in asked.spark:
@@ -137,15 +137,15 @@ def check_engine(engine: str, asked: SparkOptions, max_advance: str | None = Non
 
 def check_work(engine: str, asked: SparkOptions, limits: WorkLimits) -> None:
     """Refuse limits that the engine cannot keep."""
-    for option, value in (("--max-seconds", limits.seconds), ("--max-matches", limits.matches)):
-        if value is not None and asked.follow:
-            raise option_error(
-                "option-not-for-engine",
-                f"{option} ends a run over bounded input, and --follow goes on",
-                help=f"leave out {option}",
-            )
-    for option, value in (("--max-memory", limits.memory), ("--max-runs", limits.runs)):
-        if value is not None and (engine == "spark" or asked.spark):
+    spark = engine == "spark" or bool(asked.spark)
+    if limits.seconds is not None and asked.follow and spark:
+        raise option_error(
+            "option-not-for-engine",
+            "--max-seconds bounds the steps of a run that goes on in this process; a micro-batch takes what it takes",
+            help="leave out --max-seconds",
+        )
+    for option, value in (("--max-memory", limits.memory), ("--max-runs", None if asked.follow else limits.runs)):
+        if value is not None and spark:
             raise option_error(
                 "option-not-for-engine",
                 f"{option} bounds a run in this process; Spark's workers have the memory that the session gives them",

@@ -161,7 +161,7 @@ def run(
         typer.Option(
             metavar="D",
             help="Hold back an event that alone would move time on by more than D, until a second one confirms it; a dead "
-            "letter if none does. Needs --engine local. Example: --max-advance 1h",
+            "letter if none does. On Spark with --follow only. Example: --max-advance 1h",
         ),
     ] = None,
     max_future: Annotated[
@@ -182,7 +182,9 @@ def run(
     max_seconds: Annotated[
         str | None,
         typer.Option(
-            metavar="S", help="End a run over bounded input that takes longer, with an error. Example: --max-seconds 60"
+            metavar="S",
+            help="End a run that takes longer, with an error; with --follow, a query whose step does begins anew. "
+            "Example: --max-seconds 60",
         ),
     ] = None,
     max_memory: Annotated[
@@ -193,13 +195,19 @@ def run(
         ),
     ] = None,
     max_matches: Annotated[
-        str | None, typer.Option(metavar="N", help="End a run with more matches, with an error. Example: --max-matches 1000000")
+        str | None,
+        typer.Option(
+            metavar="N",
+            help="End a run with more matches, with an error; with --follow, leave out what a query has more at one instant. "
+            "Example: --max-matches 1000000",
+        ),
     ] = None,
     max_runs: Annotated[
         str | None,
         typer.Option(
             metavar="N",
-            help="End a run that holds more partial matches, with an error. Needs --engine local. Example: --max-runs 100000",
+            help="End a run that holds more partial matches, with an error; with --follow, let go of a key that does. "
+            "Example: --max-runs 100000",
         ),
     ] = None,
     limit: Annotated[
@@ -380,6 +388,7 @@ def run(
     check_outputs({"--output": target.path, "--dead-letter": dead_letter, "--report": report}, inputs)
     if engine == AUTO:
         here = diagnose or report is not None or follow or options.assign_time is not None or bool(changing)
+        here = here or options.max_advance is not None or options.work.memory is not None or options.work.runs is not None
         choice = choose_engine(asked.spark, sources.values(), stay=here)
         engine = choice.engine
         typer.echo(choice.line(), err=True)

@@ -206,7 +206,10 @@ class Texts:
 
 
 def one_ref_each(ids: UInt64, refs: Int64) -> tuple[Int64, Int64]:
-    """Of a table's terms: the ref of each different one (NO_REF where it is unbound), and the table of places in these."""
+    """Of a table's terms: a ref of each different one (NO_REF where it is unbound), and the table of places in these. Some rows
+    of a term may have no ref, where nobody asks them for its text."""
     first, where = distinct(ids.reshape(-1, 1))
-    each = np.where(ids.ravel()[first] != 0, refs.ravel()[first], NO_REF)
-    return each, where.reshape(ids.shape)
+    each = refs.ravel()[first]
+    if bool((each < 0).any()):
+        np.maximum.at(each, where.ravel(), refs.ravel())
+    return np.where(ids.ravel()[first] != 0, each, NO_REF), where.reshape(ids.shape)

@@ -231,7 +231,7 @@ def _check_arity(name: str, given: int, span: Span) -> None:
     least, most = FUNCTIONS[name]
     if least <= given <= most:
         return
-    wanted = str(least) if least == most else f"{least} or {most}"
+    wanted = str(least) if least == most else f"{least} {'or' if most == least + 1 else 'to'} {most}"
     plural = "" if wanted == "1" else "s"
     raise query_error("arity", f"{name} takes {wanted} argument{plural}, not {given}", span)
 

@@ -37,6 +37,8 @@ from scepter.lower.sparql import GroupLowering
 from scepter.lower.subselect import ordered_scope
 from scepter.syntax import spaseq_tree as syntax
 
+MOST_WAYS = 1_024
+"""So many ways to take optional GPMs, or to combine those of one step, are written out in a plan."""
 _SELECTIONS = {",": Selection.STRICT, ";": Selection.NEXT, ":": Selection.ANY}
 
 
@@ -217,7 +219,26 @@ class _QueryLowering:
             earlier = earlier | bound
             gap = None if step.gap is None else lower_gap(step.gap, written, at)
             steps.append(Step(atom, None if step.operator is None else _SELECTIONS[step.operator], gap))
+        self._check_ways(steps)
         return Sequence(tuple(steps))
+
+    def _check_ways(self, steps: list[Step]) -> None:
+        """Refuse a sequence that the plan would have to write out in too many ways."""
+        optional = sum(isinstance(step.atom, Optional) for step in steps)
+        if 1 << optional > MOST_WAYS:
+            raise query_error(
+                "too-complex",
+                f"{optional} optional GPMs can be taken or left in 2^{optional} ways, and {MOST_WAYS:,} are allowed",
+                self.query.sequence.span,
+                help="leave out '?' where an event has to come, or write several queries",
+            )
+        for step, written in zip(steps, self.query.sequence.steps, strict=True):
+            if (ways := _ways(step.atom)) > MOST_WAYS:
+                raise query_error(
+                    "too-complex",
+                    f"'&' and '|' make {_shown(ways)} combinations of GPMs here, and {MOST_WAYS:,} are allowed",
+                    written.atom.span,
+                )
 
     def _atom(
         self, atom: syntax.SequenceAtom, first: bool, earlier: Earlier, streams: Streamset, parts: Parts
@@ -268,6 +289,21 @@ class _QueryLowering:
                 return Optional(scan), bound
             case _:
                 return scan, bound
+
+
+def _ways(atom: Atom) -> int:
+    """How many conjunctions an atom stands for."""
+    match atom:
+        case Conjunction(left, right):
+            return _ways(left) * _ways(right)
+        case Disjunction(left, right):
+            return _ways(left) + _ways(right)
+        case _:
+            return 1
+
+
+def _shown(ways: int) -> str:
+    return f"{ways:,}" if ways < 10**9 else "more than a thousand million"
 
 
 def _unwrapped(atom: syntax.SequenceAtom) -> syntax.SequenceAtom:

@@ -126,12 +126,31 @@ class Entailment:
         if TYPE in self._concerned:
             return None
         predicates = {(p, literal): self._of_predicate(p, literal) for p in self._concerned for literal in (False, True)}
+        self._fill_classes()
         classes = {kind: self._of_class(kind) for kind in self._rules.superclasses}
         by_predicate = {key: templates for key, templates in predicates.items() if templates is not None}
         by_class = {key: templates for key, templates in classes.items() if templates is not None}
         if len(by_predicate) < len(predicates) or len(by_class) < len(classes):
             return None
         return Flattened(by_predicate, by_class)
+
+    def _fill_classes(self) -> None:
+        """The classes' tables from those of their superclasses, each made once: a tree of 40,080 classes is eight levels deep,
+        and to climb it from every class costs eight times as much. rdf:type has no rules here, so nothing else leads on.
+        Classes in a circle are left to the closure."""
+        own: dict[Term, tuple[Template, ...]] = {}
+        found: dict[Term, dict[Template, None]] = {}
+        for kind in _upwards(self._rules.superclasses):
+            above: dict[Template, None] = {}
+            for high in self._rules.superclasses.get(kind, ()):
+                if high not in own:
+                    template = (Slot.SUBJECT, TYPE, high)
+                    own[high] = (template,) if self._is_wanted(template) else ()
+                above.update(dict.fromkeys(own[high]))
+                above.update(found.get(high, {}))
+            found[kind] = above
+            if kind in self._rules.superclasses:
+                self._by_class[kind] = tuple(above)
 
     def _of_predicate(self, predicate: Term, literal: bool) -> tuple[Template, ...] | None:
         key = predicate, literal
@@ -164,6 +183,28 @@ class Entailment:
         known = [self._of_class(kind) or () for kind in self._rules.superclasses]
         known += [self._of_predicate(predicate, False) or () for predicate in self._concerned]
         return sum(map(len, known))
+
+
+def _upwards(superclasses: Table) -> list[Term]:
+    """The classes, each behind all of its superclasses; those that lead into a circle are left out.
+
+    >>> from scepter.rdf.terms import IRI
+    >>> a, b, c, x, y = map(IRI, "abcxy")
+    >>> [kind.value for kind in _upwards({c: (b,), b: (a,), x: (y,), y: (x,)})]
+    ['a', 'b', 'c']
+    """
+    below: dict[Term, list[Term]] = {}
+    waits = {kind: len(highs) for kind, highs in superclasses.items()}
+    for kind, highs in superclasses.items():
+        for high in highs:
+            below.setdefault(high, []).append(kind)
+    ready = [high for high in below if high not in superclasses]
+    for kind in ready:  # it grows while it is walked
+        for low in below.get(kind, ()):
+            waits[low] -= 1
+            if not waits[low]:
+                ready.append(low)
+    return ready
 
 
 def _fill(filler: Filler, fillers: dict[Slot, Term]) -> Term:

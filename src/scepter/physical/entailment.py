@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from scepter.algebra.expressions import Constant
 from scepter.algebra.patterns import BGP, TriplePattern
 from scepter.ontology.entailment import Flattened
@@ -20,6 +22,12 @@ def entailment_of(plan: QueryPlan, ontology: tuple[Triple, ...]) -> Flattened | 
     patterns = single_triples(plan)
     if patterns is None or any(not speaks_of_data(pattern) for pattern in patterns):
         return None
+    return _flattened(patterns, ontology)
+
+
+@lru_cache(maxsize=4)
+def _flattened(patterns: tuple[TriplePattern, ...], ontology: tuple[Triple, ...]) -> Flattened | None:
+    """Kept for the plan that is made when the kind of time is known: a push would otherwise wait for a large schema again."""
     schema = Schema.from_triples(ontology)
     if schema.extends_itself() or any(speaks_of_schema(predicate, None) for predicate in schema.triggers()[0]):
         return None

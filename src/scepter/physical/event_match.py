@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -35,6 +36,8 @@ class EventMatch:
     step: window_nodes.Step
     instants: tuple[int, ...]
     grid: window_nodes.Step | None
+    together: bool
+    """Whether the windows move at the same instants: then what is before an item has entered when the item enters."""
 
     @property
     def inputs(self) -> tuple[Node, ...]:
@@ -47,16 +50,6 @@ class EventMatch:
         schemas = [scan.schema for scan in self.scans]
         names = dict.fromkeys(name for schema in schemas for name in schema.variables)
         return Schema(tuple(names), frozenset().union(*(schema.certain for schema in schemas)))
-
-    @property
-    def together(self) -> bool:
-        """Whether the windows move at the same instants: then what is before an item has entered when the item enters."""
-        moves = set()
-        for scan in self.scans:
-            assert isinstance(scan, window_nodes.Window)
-            ticks = 1 if scan.width is None else scan.step.ticks
-            moves.add((ticks, scan.step.origin % ticks))
-        return len(moves) == 1
 
     def line(self, notation: Notation) -> str:
         """The pattern."""
@@ -75,6 +68,16 @@ def _text(pattern: EventPattern, policy: Policy, *, inside: bool = False) -> str
             word = "SEQ" if own is Policy.UNRESTRICTED else f"SEQ {own.value.upper()}"
             text = f"{_text(left, policy)} {word} {_text(right, policy, inside=True)}"
             return f"({text})" if inside else text
+
+
+def move_together(scans: Iterable[Node]) -> bool:
+    """Whether the windows of some scans move at the same instants."""
+    moves = set()
+    for scan in scans:
+        assert isinstance(scan, window_nodes.Window)
+        ticks = 1 if scan.width is None else scan.step.ticks
+        moves.add((ticks, scan.step.origin % ticks))
+    return len(moves) == 1
 
 
 def graph_scan(scan: ItemScan, stream: IRI) -> GraphScan:

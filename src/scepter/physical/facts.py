@@ -39,6 +39,8 @@ class Facts:
     """The instants at which queries over windows are evaluated, where the run gives them."""
     statics: Statics | None = field(default=None, compare=False, repr=False)
     """How many static triples a unit's patterns find; None: there are none. A plan that has been made does not keep it."""
+    indexed: bool = True
+    """Whether the runs of sequences find their next step by key: switched off to measure what that is worth, and in tests."""
     exact: bool = False
     """Whether every unit takes the exact evaluator where it has one: the slow twin that columns are compared with."""
 

@@ -16,7 +16,7 @@ from scepter.physical.facts import Facts
 from scepter.physical.partitioning import unit_partitioning
 from scepter.physical.plan import PhysicalPlan, UnitPlan
 from scepter.physical.sequence_plan import QueryPlan
-from scepter.physical.stages import Stages, stages
+from scepter.physical.stages import Stages, Undivided, unit_stages
 from scepter.physical.triple_outline import continuous_notes, periodic_notes
 from scepter.physical.unit_nodes import Sequence
 from scepter.physical.window_outline import windowed_notes
@@ -98,12 +98,17 @@ def _partitioning(unit: UnitPlan, facts: Facts) -> str:
 
 
 def _stages(unit: UnitPlan, notation: Notation) -> Iterator[str]:
-    """What runs where events are read, and what crosses to the buckets of the key."""
-    found = None if isinstance(unit.root, Sequence) else stages(unit.root)
-    if isinstance(found, Stages):
-        read = "; ".join(readable(node.line(notation)) for node in found.below)
-        yield f"where events are read: {read}"
-        yield f"in buckets of {listed(found.variables)}: all above"
+    """What runs where events are read, and what crosses to the buckets of the key; or why events cross as they are."""
+    if isinstance(unit.root, Sequence):
+        return
+    match unit_stages(unit):
+        case Stages(below=below, why=why, variables=variables):
+            read = "; ".join(readable(node.line(notation)) for node in below)
+            yield f"where events are read: {read}"
+            buckets = f"in one bucket, since {why}" if why else f"in buckets of {listed(variables)}"
+            yield f"{buckets}: all above"
+        case Undivided(why):
+            yield f"one, whose live state is a log of events: {why}"
 
 
 def _predicates(unit: UnitPlan, notation: Notation) -> str:

@@ -15,7 +15,7 @@ from scepter.physical.facts import Facts
 from scepter.physical.horizon import horizon
 from scepter.physical.plan import UnitPlan
 from scepter.physical.sequence_plan import Chain, NegationPlan, QueryPlan
-from scepter.physical.stages import Stages, Undivided, stages
+from scepter.physical.stages import Stages, unit_stages
 from scepter.physical.unit_nodes import Sequence
 
 
@@ -68,19 +68,17 @@ def partitioning(plan: QueryPlan) -> Partitioning:
 def unit_partitioning(unit: UnitPlan, facts: Facts) -> Partitioning:
     """How the work of any unit is divided, and why so: by the key of its sequence or of its stages, else over history by slices
     of time, as long as what its answers can look back."""
-    if unit.entailed:
-        why = "its events come with all that they entail"
-    elif isinstance(unit.root, Sequence):
+    if isinstance(unit.root, Sequence) and not unit.entailed:
         if unit.root.flattened is None:
             return partitioning(unit.root.plan)
         why = "what the ontology entails is found with all events at hand"
     else:
-        found = stages(unit.root)
-        if isinstance(found, Stages) and not unit.ranked:
+        found = unit_stages(unit)
+        if isinstance(found, Stages) and not found.why:
             listed = ", ".join(f"?{name}" for name in found.variables)
             why = f"all rows of an answer agree in {listed}"
             return Partitioning(PartitionKind.KEY, why, variables=found.variables, merges=found.merges)
-        why = found.why if isinstance(found, Undivided) else "it orders its rows itself"
+        why = found.why
     assert facts.kind is not None
     back = horizon(Program((unit.unit,)), facts.kind, facts.time_unit, facts.policy) if sliceable(unit) else None
     if back is not None:

@@ -121,7 +121,7 @@ class _Made:
 
 
 def _sequence(query: Query, facts: Facts) -> _Made:
-    made = plan_query(query)
+    made = plan_query(query, indexed=facts.indexed)
     return _Made(sequence(query, made), made.at_once)
 
 
@@ -145,7 +145,7 @@ def _lifted(program: TimedProgram, facts: Facts) -> Node | None:
     query = _sequence_of(program, facts)
     if query is None:
         return None
-    made = plan_query(query)
+    made = plan_query(query, indexed=facts.indexed)
     flattened = entailment_of(made, facts.ontology) if facts.ontology else None
     if facts.ontology and flattened is None:
         return None

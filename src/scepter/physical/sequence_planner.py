@@ -52,9 +52,10 @@ from scepter.physical.sequence_plan import (
 from scepter.rdf.terms import IRI
 
 
-def plan_query(query: Query) -> QueryPlan:
-    """The physical plan of one query; raises QueryError for what only planning can see."""
-    return _Planner(query).plan()
+def plan_query(query: Query, *, indexed: bool = True) -> QueryPlan:
+    """The physical plan of one query; raises QueryError for what only planning can see. Where runs are not `indexed`, they look
+    at every row of the next step's table instead of those of their key."""
+    return _Planner(query, indexed).plan()
 
 
 @dataclass(slots=True)
@@ -62,6 +63,7 @@ class _Planner:
     """One query's planning: the tables that grow while its steps are visited in the order of the text."""
 
     query: Query
+    indexed: bool = True
     slots: dict[str, int] = field(default_factory=dict)
     scans: list[ScanPlan] = field(default_factory=list)
     atoms: list[AtomPlan] = field(default_factory=list)
@@ -186,7 +188,7 @@ class _Planner:
                 continue
             atom = self.atoms[item.atom]
             shared = tuple(sorted(bound & set(atom.slots)))
-            key = tuple(s for s in shared if s in sure and s in atom.certain)
+            key = self._key(shared, sure & atom.certain)
             if steps:
                 negations = tuple(self._negation(n, bound, sure) for n in negated)
             else:
@@ -203,7 +205,13 @@ class _Planner:
 
     def _negation(self, atom: int, bound: set[int], sure: set[int]) -> NegationPlan:
         shared = tuple(sorted(bound & set(self.atoms[atom].slots)))
-        return NegationPlan(atom, tuple(s for s in shared if s in sure and s in self.atoms[atom].certain), shared)
+        return NegationPlan(atom, self._key(shared, sure & self.atoms[atom].certain), shared)
+
+    def _key(self, shared: tuple[int, ...], certain: AbstractSet[int]) -> tuple[int, ...]:
+        """The slots by which rows are found: those that are shared and surely bound on both sides. The others are compared.
+        Those of PARTITION BY are more than an index: contiguity looks at the events of the partition only (rule 14)."""
+        partition = {self.slots[variable.name] for variable in self.query.partition}
+        return tuple(s for s in shared if s in certain and (self.indexed or s in partition))
 
     def _iteration(self, item: _Choice, atom: AtomPlan) -> IterationPlan | None:
         if item.iteration is None:
@@ -214,7 +222,7 @@ class _Planner:
         shared = tuple(s for s in atom.slots if s not in local)
         # a run that waits for the next iteration has been through one, so what the atom always binds is bound
         return IterationPlan(
-            item.iteration.selection, local, tuple(s for s in shared if s in atom.certain), shared,
+            item.iteration.selection, local, self._key(shared, atom.certain), shared,
             item.iteration.least, item.iteration.most, item.iteration.preference,
         )  # fmt: skip
 

@@ -30,8 +30,10 @@ class WindowOn:
         """A scan's rows in the window."""
         if self.counted is None:
             return Window(scan, self.width, self.step, self.landmark, timeless)
-        items = ItemScan(self.streams, Counts.TRIPLES if self.counted.triples else Counts.ITEMS)
-        return CountedWindow(scan, items, self.counted.count, self.counted.step, grid, timeless)
+        counts = Counts.TRIPLES if self.counted.triples else Counts.ITEMS
+        return CountedWindow(
+            scan, ItemScan(self.streams, counts), counts, self.counted.count, self.counted.step, grid, timeless
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,7 @@ class VersionsOf:
 
     def over(self, scan: Node, grid: Step | None = None, *, timeless: bool = False) -> Node:
         """A scan's rows while their version is the last: what comes at one instant comes and goes together."""
-        return CountedWindow(scan, ItemScan(self.streams, Counts.ITEMS), 1, 1, grid, timeless)
+        return CountedWindow(scan, ItemScan(self.streams, Counts.ITEMS), Counts.ITEMS, 1, 1, grid, timeless)
 
 
 Content: TypeAlias = WindowOn | VersionsOf

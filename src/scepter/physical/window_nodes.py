@@ -99,8 +99,9 @@ class CountedWindow:
     """Gives rows the validity of their item in a window of the last n items or triples."""
 
     input: Node
-    items: ItemScan
+    items: Node
     """A row for each that is counted."""
+    counts: Counts
     count: int
     step: int
     grid: Step | None
@@ -118,8 +119,7 @@ class CountedWindow:
 
     def line(self, notation: Notation) -> str:
         """The window."""
-        assert self.items.counts is not None
-        return f"Window of the last {self.count} {self.items.counts.value}s, step {self.step}"
+        return f"Window of the last {self.count} {self.counts.value}s, step {self.step}"
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ from scepter.algebra.scope import certain, in_scope, mentioned_variables
 from scepter.algebra.walk import find
 from scepter.algebra.windows import EventPattern, Policy, WindowedQuery, scans, window_graph
 from scepter.physical import nodes, window_nodes
-from scepter.physical.event_match import EventMatch, graph_scan
+from scepter.physical.event_match import EventMatch, graph_scan, move_together
 from scepter.physical.facts import Count
 from scepter.physical.nodes import Node
 from scepter.physical.window_contents import Content, Dataset, VersionsOf, WindowOn
@@ -357,7 +357,8 @@ def plan_windowed(query: WindowedQuery, contents: Mapping[IRI, Content], known: 
         which = tuple(scan.window for scan in scans(pattern))
         when, step, instants = reporting.when, reporting.step, reporting.instants
         ordered = tuple(found[scan] for scan in scans(pattern))
-        return EventMatch(pattern, known.policy, ordered, which, items, when, step, instants, grid)
+        together = move_together(ordered)
+        return EventMatch(pattern, known.policy, ordered, which, items, when, step, instants, grid, together)
 
     def report(rows: Node) -> window_nodes.Report:
         step, instants = reporting.step, reporting.instants

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from scepter.algebra.query import Program
 from scepter.algebra.windows import version_streams
-from scepter.errors import Diagnostic, Source
+from scepter.errors import DataError, Diagnostic, Source
 from scepter.kernel.entailment.closure import entailed_background
 from scepter.kernel.entailment.entailed_batch import EntailedEvents
 from scepter.kernel.scan.intake import Intake
@@ -38,9 +39,13 @@ from scepter.runtime.planning import facts_of, planned
 from scepter.runtime.registry import TaskSetup, grounds_of, task_of
 from scepter.runtime.shared_units import shared_tasks
 from scepter.runtime.tasks import Task
+from scepter.runtime.work import WorkLimits, watched
 from scepter.timeline import TimeKind
 
 _COMPACT_FROM = 64 * 2**20
+
+Shedding: TypeAlias = Callable[[str, bool], None]
+"""Hears what a limit has made a run forget, and whether that is all that a unit kept."""
 
 
 class LocalEngine:
@@ -60,9 +65,11 @@ class LocalEngine:
         numbered_from: int = 0,
         plan: PhysicalPlan | None = None,
         counting: bool = False,
+        shedding: Shedding | None = None,
     ) -> None:
         """With `plan`, that one is executed, which was made from the same program for a known kind of time; `counting`, its
-        operators count what they do."""
+        operators count what they do. `shedding`: the run goes on where a limit is reached, and hears what was let go."""
+        self._shedding = shedding
         self._measured = counting
         self._program = program
         self.options = self._options = options
@@ -80,6 +87,9 @@ class LocalEngine:
         """The streams by their number in batches."""
         self._versions = frozenset(chain.from_iterable(map(version_streams, program.units)))
         self._tasks: list[Task] | None = None
+        self._setups: list[TaskSetup] = []
+        self._open = False
+        """Whether what is done may be undone."""
         self._entailing: EntailedEvents | None = None
         """Adds to events what they entail, for the units that are given them so."""
         self._kind: TimeKind | None = None
@@ -160,8 +170,50 @@ class LocalEngine:
         if self._tasks is None:
             return []
         closed = until if closed is None else closed
-        tasks = self._tasks
-        return _together(self._emit(number, tasks[number].release(until, closed)) for number in self._plan.order)
+        return _together(self._emit(number, self._release(number, until, closed)) for number in self._plan.order)
+
+    def _release(self, number: int, until: int, closed: int) -> Sequence[Match]:
+        """What a unit answers; where the run goes on at a limit, a unit that takes too long or too much begins anew."""
+        assert self._tasks is not None
+        if self._shedding is None:
+            return self._tasks[number].release(until, closed)
+        work = self._options.work
+        try:
+            with watched(WorkLimits(seconds=work.seconds)):
+                return self._tasks[number].release(until, closed)
+        except MemoryError:
+            if work.memory is None:
+                raise
+            self._begin_anew(number, f"a step needs more than {work.memory} bytes of memory (--max-memory)")
+        except DataError as error:
+            if error.code != "max-seconds":
+                raise
+            self._begin_anew(number, f"a step takes more than {work.seconds:g} seconds (--max-seconds)")
+        return []
+
+    def _begin_anew(self, number: int, why: str) -> None:
+        """Forget all that a unit keeps, with those that share operators with it."""
+        assert self._tasks is not None and self._shedding is not None
+        group = next((numbers for numbers in self._plan.shared if number in numbers), None)
+        anew = {number: self._task(self._plan.units[number], self._setups[number])} if group is None else self._together(group)
+        for place, task in anew.items():
+            self._tasks[place] = task
+            if self._open:
+                task.save()
+        self._shedding(f"query {number + 1}: {why}; it begins anew, without the events before", True)
+
+    def _shed(self) -> None:
+        """Let go of what keeps too much."""
+        most = self._options.work.runs
+        if self._shedding is None or most is None:
+            return
+        for number, task in enumerate(self._tasks or ()):
+            gone = task.shed(most)
+            if gone is None:
+                rows = sum(count for name, count in task.state_rows().items() if name not in ("texts", "nodes", "waiting"))
+                self._begin_anew(number, f"{rows} rows of state are more than {most} (--max-runs)")
+            for each in gone or ():
+                self._shedding(f"query {number + 1}: {each} are more than {most} (--max-runs), and let go", False)
 
     def finish(self) -> Sequence[Match]:
         """The end of the input: what is left, and what the close of the windows completes."""
@@ -209,20 +261,24 @@ class LocalEngine:
                 flattened = schema.flattened()
                 assert flattened is not None  # or the planner had refused it
                 self._entailing, known = EntailedEvents(flattened, self._key), entailed_background(known, schema)
-            together = self._together(replace(setup, measured=self._measured))
-            self._tasks = [
-                together.get(unit.number)
-                or self._task(unit, replace(setup, grounds=grounds, background=known if unit.entailed else self._background))
+            self._setups = [
+                replace(setup, grounds=grounds, background=known if unit.entailed else self._background)
                 for unit, grounds in zip(self._plan.units, self._grounds, strict=True)
+            ]
+            together: dict[int, Task] = {}
+            for numbers in self._plan.shared:
+                together |= self._together(numbers)
+            self._tasks = [
+                together[number] if number in together else self._task(unit, mine)
+                for number, (unit, mine) in enumerate(zip(self._plan.units, self._setups, strict=True))
             ]
         return self._tasks
 
-    def _together(self, setup: TaskSetup) -> dict[int, Task]:
-        """The tasks of units that share operators, by their numbers."""
-        found: dict[int, Task] = {}
-        for numbers in self._plan.shared:
-            found |= shared_tasks([self._plan.units[number] for number in numbers], setup)
-        return found
+    def _together(self, numbers: Sequence[int]) -> dict[int, Task]:
+        """The tasks of units that share operators, by their places."""
+        units = [self._plan.units[number] for number in numbers]
+        made = shared_tasks(units, replace(self._setups[numbers[0]], grounds=None, measured=self._measured))
+        return {number: made[unit.number] for number, unit in zip(numbers, units, strict=True)}
 
     def _task(self, unit: UnitPlan, setup: TaskSetup) -> Task:
         return task_of(unit, replace(setup, measured=self._measured))
@@ -236,19 +292,23 @@ class LocalEngine:
     def save(self) -> None:
         """Start an instant that may be undone."""
         self._marks = (self._number, self.reading.salt)
+        self._open = True
         for task in self._tasks or ():
             task.save()
 
     def undo(self) -> None:
         """Back to `save`: events taken again in the same order get the same numbers and blank nodes."""
         self._number, self.reading.salt = self._marks
+        self._open = False
         for task in self._tasks or ():
             task.undo()
 
     def commit(self) -> None:
         """Keep what was done since `save`; release what nothing can use any more."""
+        self._open = False
         for task in self._tasks or ():
             task.commit()
+        self._shed()
         if self._texts.size > self._compact_at:
             self._compact()
 

@@ -7,6 +7,8 @@ smaller steps. What nothing confirms takes part in nothing.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
 import numpy as np
@@ -21,6 +23,29 @@ _MOST: Final = 10_000
 """So many may wait; more of them confirm nothing but junk."""
 
 
+@dataclass(frozen=True, slots=True)
+class Known:
+    """How far the time of a stream is, and the times of the events that wait."""
+
+    greatest: int | None = None
+    held: tuple[int, ...] = ()
+
+    def after(self, ends: Iterable[int], limit: int) -> Known:
+        """With more events, whose order is not known: the earlier ones first, which is when fewest have to wait.
+
+        >>> Known(5).after([999, 12], 10)
+        Known(greatest=12, held=(999,))
+        >>> Known(5, (999,)).after([1004], 10)
+        Known(greatest=1004, held=())
+        """
+        jumps: Jumps[None] = Jumps(limit, self.greatest, [(end, None) for end in self.held])
+        times = np.sort(np.fromiter(ends, np.int64))
+        if not jumps.calm(times):
+            for end in times.tolist():
+                jumps.admit(end, None)
+        return Known(jumps.greatest, tuple(end for end, _ in jumps.held))
+
+
 class Jumps(Generic[Token]):
     """What one stream holds back.
 
@@ -29,10 +54,10 @@ class Jumps(Generic[Token]):
     [[1], [5], [], [12], [999, 1005], [1006]]
     """
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, greatest: int | None = None, held: Iterable[tuple[int, Token]] = ()) -> None:
         self.limit = limit
-        self._greatest: int | None = None
-        self._held: list[tuple[int, Token]] = []
+        self._greatest = greatest
+        self._held: list[tuple[int, Token]] = list(held)
         self.dropped: list[tuple[int, Token]] = []
         """Those that nothing can confirm any more; whoever takes them empties the list."""
 
@@ -41,16 +66,25 @@ class Jumps(Generic[Token]):
         """The time of each event that waits, and the event."""
         return self._held
 
+    @property
+    def greatest(self) -> int | None:
+        """How far time is; None before the first event."""
+        return self._greatest
+
     def calm(self, ends: NDArray[np.int64]) -> bool:
-        """Whether events can be taken as they are; if so, they count as taken."""
-        if self._held or not len(ends):
-            return not len(ends)
+        """Whether events can be taken as they are, and none that waits with them; if so, they count as taken."""
+        if not len(ends):
+            return True
         before = np.maximum.accumulate(ends)[:-1]
         first = int(ends[0]) if self._greatest is None else self._greatest
         peaks = np.maximum(np.concatenate([[first], before]), first)
-        if (ends > peaks + self.limit).any():
+        greatest = max(first, int(ends.max()))
+        # as a difference, which is within 64 bits where a sum is not
+        if ((ends > peaks) & ((ends - peaks).view(np.uint64) > self.limit)).any():
             return False
-        self._greatest = max(first, int(ends.max()))
+        if any(end - greatest <= self.limit for end, _ in self._held):
+            return False
+        self._greatest = greatest
         return True
 
     def admit(self, end: int, token: Token) -> list[Token]:

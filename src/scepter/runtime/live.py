@@ -7,7 +7,7 @@ again where more events of the same time come. So an answer does not wait for th
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scepter.rdf.batch import DeadLetter, EventBatch, kept
 from scepter.rdf.source import DeadLetterTaker
 from scepter.runtime.engine import LocalEngine
+from scepter.runtime.jumps import Jumps, Leap, reason
 from scepter.runtime.matches import Match
 from scepter.timeline import MIN_INSTANT, TimeKind
 
@@ -32,6 +33,9 @@ class LiveInput:
     ended: bool = False
     versions: bool = False
     """Whether it brings the versions of a graph: they come rarely, and time does not wait for them."""
+    jumps: Jumps[tuple[EventBatch, int]] | None = None
+    """Holds back what would move time on by too much, where that is asked for."""
+    leap: Leap = field(default_factory=Leap)
 
 
 @dataclass(slots=True)
@@ -47,6 +51,7 @@ class LiveRun:
     _kind: TimeKind | None = None
     _delay: int = 0
     _future: int | None = None
+    _advance: int | None = None
     _waiting: list[EventBatch] = field(default_factory=list)
     """Events after the watermark."""
     _open: list[EventBatch] = field(default_factory=list)
@@ -65,27 +70,59 @@ class LiveRun:
         for batch in batches:
             if self._kind is None:
                 self._begin(batch.kind)
-            usable = self._usable(input, batch)
-            if usable.events:
-                input.greatest = max(input.greatest, int(usable.end.max()))
-                self._waiting.append(usable)
+            for part in self._confirmed(input, self._present(input, batch)):
+                usable = self._in_time(input, part)
+                if usable.events:
+                    input.greatest = max(input.greatest, int(usable.end.max()))
+                    self._waiting.append(usable)
 
     def _begin(self, kind: TimeKind) -> None:
         options = self.engine.options
         self._kind = kind
         self._delay = options.delay_on(kind) or 0
         self._future = options.future_on(kind)
+        self._advance = options.advance_on(kind)
         self.engine.prepare(kind)
 
-    def _usable(self, input: LiveInput, batch: EventBatch) -> EventBatch:
-        """Those of a batch that are neither too far ahead of the clock, so that they move no watermark, nor late."""
-        if self._future is not None:
-            ahead = batch.end > self.clock() + self._future
-            self._refuse(input, batch, ahead, lambda end, _: f"in the future: {end} is beyond --max-future ahead of the clock")
-            batch = kept(batch, ~ahead) if ahead.any() else batch
+    def _present(self, input: LiveInput, batch: EventBatch) -> EventBatch:
+        """Those of a batch that are not too far ahead of the clock: the others move no watermark."""
+        if self._future is None:
+            return batch
+        ahead = batch.end > self.clock() + self._future
+        self._refuse(input, batch, ahead, lambda end, _: f"in the future: {end} is beyond --max-future ahead of the clock")
+        return kept(batch, ~ahead) if ahead.any() else batch
+
+    def _confirmed(self, input: LiveInput, batch: EventBatch) -> Iterator[EventBatch]:
+        """What may move time on now, in the order in which it may: events of the batch, and others that they confirm."""
+        if self._advance is not None and input.jumps is None and not input.versions:
+            input.jumps = Jumps(self._advance)
+        jumps = input.jumps
+        if jumps is None or jumps.calm(batch.end):
+            yield batch
+            return
+        taken = [event for at, end in enumerate(batch.end.tolist()) for event in jumps.admit(end, (batch, at))]
+        self._waive(input, jumps.dropped)
+        jumps.dropped = []
+        begin = 0
+        for at in range(1, len(taken) + 1):
+            if at == len(taken) or taken[at][0] is not taken[at - 1][0] or taken[at][1] < taken[at - 1][1]:
+                of = taken[begin][0]
+                yield kept(of, np.isin(np.arange(of.events), [place for _, place in taken[begin:at]]))
+                begin = at
+
+    def _waive(self, input: LiveInput, events: Iterable[tuple[int, object]]) -> None:
+        """Events that wait are not waited for any longer."""
+        for end, _ in events:
+            assert input.jumps is not None
+            self.dead_letter(DeadLetter(input.iri, None, reason(end, input.jumps.limit)))
+
+    def _in_time(self, input: LiveInput, batch: EventBatch) -> EventBatch:
+        """Those of a batch that are not late."""
+        assert self._kind is not None
         peaks = np.maximum.accumulate(np.maximum(batch.end, input.greatest))
         behind = np.maximum(np.maximum(peaks, MIN_INSTANT + self._delay) - self._delay, self.watermark)
         late = batch.end < behind
+        input.leap.seen(batch.end, late, input.iri, self._kind)
         self.late += int(late.sum())
         self._refuse(input, batch, late, lambda end, at: f"late: {end} is behind the watermark {int(behind[at])}")
         return kept(batch, ~late) if late.any() else batch
@@ -174,6 +211,8 @@ class LiveRun:
         found = list(self.advance())
         if self._kind is None:
             return found
+        for input in self.inputs:
+            self._waive(input, [] if input.jumps is None else input.jumps.held)
         if self._saved:
             self.engine.commit()
         for batch in self._waiting:

@@ -12,6 +12,10 @@ from scepter.rdf.source import DeadLetterTaker
 _log = logging.getLogger("scepter")
 
 _NOTICE: Final = "notice"
+LIMIT: Final = "limit"
+"""Stands where a letter has its source, and tells what a limit of the run has made it forget."""
+TIMES: Final = "times"
+"""Stands where a letter has its source, and tells how far time is."""
 SCHEMA_IGNORED: Final = "a stream carries schema statements, which are ignored: the schema of a run is fixed"
 
 
@@ -46,10 +50,14 @@ def sent(report: DeadLetterTaker) -> Notices:
     return Notices(lambda text: report(DeadLetter(_NOTICE, None, text)))
 
 
-def received(letters: Iterable[DeadLetter], notices: Notices) -> Iterator[DeadLetter]:
-    """Letters without the notices among them, which are told."""
+def received(
+    letters: Iterable[DeadLetter], notices: Notices, times: Callable[[str], None] = lambda text: None
+) -> Iterator[DeadLetter]:
+    """Letters without the notices among them, which are told, and without what tells how far time is."""
     for letter in letters:
         if letter.source == _NOTICE:
             notices.tell(letter.reason)
+        elif letter.source == TIMES:
+            times(letter.reason)
         else:
             yield letter

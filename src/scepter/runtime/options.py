@@ -77,6 +77,8 @@ class RunOptions:
     """How much the run may do."""
     assign_time: tuple[str, str] | None = None
     """How events without a time get one, and what of plain triples is an event."""
+    indexed: bool = True
+    """Whether runs find their next step by key: for benchmarks and tests (SPAseq, figure 21); no command offers it."""
 
     @classmethod
     def of(

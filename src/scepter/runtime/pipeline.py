@@ -15,17 +15,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from scepter.algebra.notation import Notation
 from scepter.algebra.query import Result
 from scepter.kernel.build import Surroundings, leaf_groups, operator_of
 from scepter.kernel.operator import Operator, Until
 from scepter.kernel.rows import COLUMNS, Int64, Rows, concat, cut, empty
 from scepter.kernel.scan.intake import Intake
-from scepter.kernel.sparql.dataset import Graph
 from scepter.kernel.state.container import Arrays
+from scepter.kernel.state.heavy_keys import Sheds
+from scepter.kernel.state.shipping import read_graphs, written_graphs
+from scepter.physical.cutting import Received
 from scepter.physical.metrics import Metrics
 from scepter.physical.nodes import Node, nodes
-from scepter.physical.stages import Received
-from scepter.rdf.terms import IRI, Triple, parse_term
+from scepter.rdf.terms import IRI
 from scepter.runtime.answering import Answering
 from scepter.runtime.matches import Match
 from scepter.runtime.notices import SCHEMA_IGNORED
@@ -268,15 +270,13 @@ class Pipeline:
         for place, operator in enumerate(self._operators):
             if operator is not None:
                 arrays |= {f"operator.{place}.{name}": array for name, array in operator.dump().items()}
-        graphs = {str(n): [[str(t) for t in triple] for triple in graph] for n, graph in self._around.graphs.items()}
-        return arrays, {"answered": self._answering.answered, "graphs": graphs}
+        return arrays, {"answered": self._answering.answered, "graphs": written_graphs(self._around.graphs)}
 
     def load(self, arrays: Arrays, meta: Mapping[str, Any]) -> None:
         """Take over what `dump` gave, its refs those of here."""
         self._around.lineage.load(arrays)
         self._answering.answered = bool(meta["answered"])
-        for number, triples in dict(meta.get("graphs", {})).items():
-            self._around.graphs[int(number)] = Graph(Triple(*(parse_term(t) for t in triple)) for triple in triples)
+        self._around.graphs.update(read_graphs(meta.get("graphs", {})))
         for leaf in range(len(self._waiting)):
             rows = Rows(*(arrays[f"waiting.{leaf}.{name}"] for name in COLUMNS))
             self._waiting[leaf] = (rows,) if len(rows) else ()
@@ -296,6 +296,21 @@ class Pipeline:
                 for kind, rows in operator.state_rows().items():
                     total[kind] = total.get(kind, 0) + rows
         return total
+
+    def shed(self, most: int) -> list[str] | None:
+        """Let go of every key that keeps more rows than `most`; what was. None where an operator that keeps more cannot tell
+        its keys apart: then the unit has to begin anew. Not while an instant is open."""
+        found: list[str] = []
+        for node, operator in zip(self.nodes, self._operators, strict=True):
+            if operator is None or sum(operator.state_rows().values()) <= most:
+                continue
+            if not isinstance(operator, Sheds):
+                return None
+            notation = Notation()
+            for shed in operator.shed(most):
+                key = " ".join(f"?{name} {self._setup.texts.term(ref)}" for name, ref in shed.key)
+                found.append(f"{shed.rows} rows of state{key and f' for {key}'} in {node.line(notation)}")
+        return found
 
     @property
     def idle(self) -> bool:

@@ -40,6 +40,7 @@ def facts_of(
         start=0 if kind is None or options.start is None else options.start.on(kind, "--start"),
         evaluate_at=None if kind is None or given is None else tuple(each.on(kind, "--evaluate-at") for each in given),
         statics=_statics(dataset, ontology),
+        indexed=options.indexed,
     )
 
 

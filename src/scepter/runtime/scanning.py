@@ -11,16 +11,26 @@ from scepter.kernel.operator import Operator, Until
 from scepter.kernel.rows import Int64, Mask, Rows
 from scepter.kernel.scan.intake import Intake
 from scepter.physical.nodes import Node, TripleScan, nodes
+from scepter.physical.star_nodes import OccurrenceScan
+from scepter.physical.unit_nodes import GraphScan
 from scepter.rdf.terms import IRI
 from scepter.timeline import MAX_INSTANT
 
 
-def name_parts(below: Sequence[Node], around: Surroundings) -> None:
-    """Number the parts of the pattern that select events as every worker numbers them."""
+def name_parts(below: Sequence[Node], around: Surroundings, streams: Sequence[IRI]) -> None:
+    """Number the parts of the pattern that select events as every worker numbers them; of occurrences, their streams."""
     for root in below:
         for node in nodes(root):
-            if isinstance(node, TripleScan) and node.label:
-                around.part(node.label)
+            match node:
+                case TripleScan(label=label) if label:
+                    around.part(label)
+                case GraphScan(scan=scan):
+                    around.part(scan.label)
+                case OccurrenceScan():
+                    for iri in streams:
+                        around.part(iri.value)
+                case _:
+                    pass
 
 
 class Scanner:

@@ -127,6 +127,10 @@ class SharedTask:
         """What all of them keep, told by the first."""
         return {} if self._place else self._pipeline.state_rows()
 
+    def shed(self, most: int) -> list[str] | None:
+        """Let go of keys that keep too much, once for all."""
+        return [] if self._place else self._pipeline.shed(most)
+
     def live_events(self) -> NDArray[np.int64]:
         """The events that later matches of any of them may show, told by the first."""
         return np.empty(0, np.int64) if self._place else self._pipeline.live_events()

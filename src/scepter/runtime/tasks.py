@@ -61,6 +61,10 @@ class Task(Protocol):
         """How much state there is, by kind."""
         ...
 
+    def shed(self, most: int) -> list[str] | None:
+        """Let go of every key that keeps more rows of state; what was, None where the whole has to begin anew."""
+        ...
+
     def live_events(self) -> NDArray[np.int64]:
         """The numbers of events that a later match may still show."""
         ...

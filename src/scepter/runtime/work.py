@@ -11,18 +11,23 @@ import re
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from scepter.errors import DataError, Diagnostic, OptionError, option_error
+
+if TYPE_CHECKING:
+    from scepter.runtime.matches import Match
 
 _UNITS: Final = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 _SIZE: Final = re.compile(r"\s*([0-9]{1,15})\s*(?:([kmg])(?:i?b)?|b)?\s*\Z", re.IGNORECASE | re.ASCII)
 _PAGES: Final = Path("/proc/self/statm")
+_INSTANTS: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +105,39 @@ def check_runs(state: Callable[[], Mapping[str, int]], limits: WorkLimits) -> No
     rows = sum(count for name, count in state().items() if name not in ("texts", "nodes"))
     if rows > limits.runs:
         raise reached("max-runs", f"{rows} partial matches and other rows of state are more than {limits.runs}")
+
+
+class PerInstant:
+    """How many matches a query of a run that goes on may give at one instant; the others are left out, and counted.
+
+    >>> limit = PerInstant(WorkLimits(matches=10), print)
+    >>> limit([])
+    []
+    """
+
+    def __init__(self, limits: WorkLimits, tell: Callable[[str], None]) -> None:
+        self._most = limits.matches
+        self._tell = tell
+        self._given: Counter[tuple[int, int]] = Counter()
+
+    def __call__(self, matches: Sequence[Match]) -> Sequence[Match]:
+        """Those that may be given."""
+        if self._most is None or not len(matches):
+            return matches
+        found, over = [], Counter[tuple[int, int]]()
+        for match in matches:
+            place = (match.query, match.end)
+            self._given[place] += 1
+            if self._given[place] > self._most:
+                over[place] += 1
+            else:
+                found.append(match)
+        for (query, end), count in over.items():
+            most = f"more than {self._most} matches at {end} (--max-matches)"
+            self._tell(f"query {query + 1}: {most}, {count} are left out")
+        if len(self._given) > _INSTANTS:  # only the last ones can have more
+            self._given = Counter(dict(sorted(self._given.items(), key=lambda each: each[0][1])[-_INSTANTS // 2 :]))
+        return found
 
 
 class Clock:

@@ -32,6 +32,7 @@ from scepter.bench.workloads import (
     sensors,
     sparkwave,
     spaseq_kleene,
+    together,
     use_cases,
 )
 from scepter.bench.workloads.spaseq_clauses import points as clauses
@@ -147,6 +148,13 @@ def test_windows_over_sensors(room: Room) -> None:
 def test_push_in_every_language(room: Room) -> None:
     for point in push.languages(room):
         agree(point)
+
+
+def test_matches_pushed_and_queries_together(room: Room) -> None:
+    for points in (together.delays, together.together):
+        for point in points(room):
+            (name,) = point.contenders
+            assert point.answers and contender(name)(point).answers == point.answers, (point.at, point.line)
 
 
 def test_what_the_engine_tells(room: Room) -> None:

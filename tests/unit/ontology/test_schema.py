@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+import scepter
 from scepter.algebra.expressions import Constant, Variable
 from scepter.algebra.patterns import Inverse, Link, NegatedPropertySet, Path, PathPattern, PathSequence, TriplePattern
 from scepter.ontology.schema import Schema
@@ -107,3 +108,34 @@ def test_reduction_leaves_what_patterns_use() -> None:
 def test_paths_use_their_predicates(path: Path, links: int) -> None:
     full = Schema.from_triples([Triple(e("q"), SUB_PROPERTY_OF, e("r")), Triple(e("q"), SUB_PROPERTY_OF, e("s"))])
     assert full.reduced([PathPattern(Variable("a"), path, Variable("b"))]).describe().links == links
+
+
+def test_tables_of_classes_are_their_closures() -> None:
+    kinds = [IRI(f"http://e/{name}") for name in "abcdefgh"]
+    a, b, c, d, e, f, g, h = kinds
+    above = {(a, b), (a, c), (b, d), (c, d), (d, e), (f, g), (g, f), (h, f)}  # a diamond, and a circle with one below it
+    schema = Schema.from_triples([Triple(low, SUB_CLASS_OF, high) for low, high in above])
+    flattened = schema.flattened()
+    assert flattened is not None
+    for kind in kinds:
+        by_rule = {t.object for t in schema.entailed(Triple(IRI("http://e/x"), TYPE, kind))} - {kind}
+        assert {object for _, _, object in flattened.by_class.get(kind, ())} == by_rule
+    assert {object for _, _, object in flattened.by_class[a]} == {b, c, d, e}
+    assert {object for _, _, object in flattened.by_class[h]} == {f, g}
+
+
+def test_a_large_schema_is_flattened_once_for_both_plans_of_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = []
+    flattened = Schema.flattened
+
+    def counted(schema: Schema) -> object:
+        made.append(schema)
+        return flattened(schema)
+
+    monkeypatch.setattr(Schema, "flattened", counted)
+    engine = scepter.Engine(
+        scepter.parse("SELECT ?x WHERE { ?x a <http://e/Flattened-Once-Top> }", "ep-sparql"),
+        ontology="<http://e/Low> <http://www.w3.org/2000/01/rdf-schema#subClassOf> <http://e/Flattened-Once-Top> .\n",
+    )
+    found = engine.push(scepter.Event("http://e/s", "<http://e/i> a <http://e/Low> .", 1))
+    assert len(found) == 1 and len(made) == 1

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from scepter.physical.cutting import Received
 from scepter.physical.facts import Facts
 from scepter.physical.nodes import nodes
 from scepter.physical.partitioning import PartitionKind, unit_partitioning
 from scepter.physical.plan import UnitPlan
 from scepter.physical.planner import plan
-from scepter.physical.stages import Received, Stages, Undivided, stages
+from scepter.physical.stages import Stages, Undivided, stages
 from scepter.runtime.queries import parse
 from scepter.timeline import TimeKind
 
@@ -22,7 +23,7 @@ def planned(text: str, language: str = "ep-sparql") -> UnitPlan:
 
 def key(text: str, language: str = "ep-sparql") -> tuple[str, ...] | str:
     found = stages(planned(text, language).root)
-    return found.variables if isinstance(found, Stages) else found.why
+    return found.why or found.variables if isinstance(found, Stages) else found.why
 
 
 @pytest.mark.parametrize(
@@ -64,4 +65,44 @@ def test_what_has_no_key_is_cut_into_slices_of_time_where_a_bound_is_known() -> 
 
 def test_rules_may_derive_from_anywhere() -> None:
     found = stages(planned("CONSTRUCT { ?x :c ?y } WHERE { ?x :a ?y } SELECT ?x WHERE { { ?x :c ?y } SEQ { ?x :d ?z } }").root)
-    assert isinstance(found, Undivided) or found.variables
+    assert isinstance(found, Stages) and "Picked may combine" in found.why
+    assert all(isinstance(node, Received) for node in nodes(found.above) if not node.inputs)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("SELECT ?y WHERE { ?x :p ?y . ?x :q ?z }", ("x",)),
+        ("SELECT ?y WHERE { ?x :p ?y OPTIONAL { ?x :q ?z } FILTER NOT EXISTS { ?x :r ?w } }", ("x",)),
+        ("SELECT ?y WHERE { ?x :p ?y . ?y :q ?z }", "at the same place"),
+    ],
+)
+def test_triples_that_count_for_a_while_are_divided_by_what_stands_at_one_place(
+    text: str, expected: tuple[str, ...] | str
+) -> None:
+    found = key(text.replace("WHERE", "FROM STREAM :s [RANGE 5] WHERE"), "sparkwave")
+    assert found == expected if isinstance(expected, tuple) else isinstance(found, str) and expected in found
+
+
+@pytest.mark.parametrize(
+    ("match", "expected"),
+    [
+        ("A SEQ B", ("x",)),
+        ("LAST A SEQ B", ("x",)),
+        ("A SEQ LAST B", "LAST looks at all items"),
+        ("LAST (A SEQ B)", "LAST looks at all items"),
+        ("A SEQ NAIVE B", "last of all items"),
+        ("A SEQ CHRONOLOGICAL B", "consumes whole items"),
+        ("A SEQ B SEQ C", "share no variable"),
+    ],
+)
+def test_match_is_divided_unless_items_of_other_keys_bear_on_it(match: str, expected: tuple[str, ...] | str) -> None:
+    text = """SELECT ?x FROM NAMED :s WIN [RANGE 9 STEP 1] AS :w EVENT ON :w { ?x :p ?y } AS A EVENT ON :w { ?x :q ?z } AS B
+        EVENT ON :w { ?z :r ?u } AS C WHERE { MATCH { MATCHED } }"""
+    found = key(text.replace("MATCHED", match), "rsep-ql")
+    assert found == expected if isinstance(expected, tuple) else isinstance(found, str) and expected in found
+
+
+def test_events_that_a_reasoner_recognises_are_not_cut() -> None:
+    found = stages(planned("EVENT A AS p some Thing RETURN A AS RDF STREAM", "obep").root)
+    assert isinstance(found, Undivided) and "all events at hand" in found.why

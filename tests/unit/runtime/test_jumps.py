@@ -116,3 +116,16 @@ def test_events_of_a_batch_can_be_left_out() -> None:
 def test_options_that_are_none(option: str) -> None:
     with pytest.raises(scepter.OptionError, match=f"--{option.replace('_', '-')}"):
         RunOptions.of(**{option: "soon"})  # type: ignore[arg-type]
+
+
+@given(st.lists(st.integers(-(2**63) + 4, 2**63 - 4), max_size=8), st.integers(0, 2**62))
+def test_calm_events_are_those_that_would_all_be_taken(times: list[int], limit: int) -> None:
+    one_by_one: Jumps[int] = Jumps(limit)
+    at_once: Jumps[int] = Jumps(limit)
+    assert at_once.calm(np.array(times, np.int64)) == all(one_by_one.admit(end, end) == [end] for end in times)
+
+
+def test_an_event_that_waits_does_not_disturb_those_far_before_it() -> None:
+    jumps: Jumps[int] = Jumps(10, 5, [(1_000, 0)])
+    assert jumps.calm(np.array([6, 12]))
+    assert not jumps.calm(np.array([22, 32, 42, *range(52, 993, 10)]))  # reaches it

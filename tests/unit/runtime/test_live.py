@@ -92,3 +92,33 @@ def test_an_answer_does_not_wait_for_the_event_after_it() -> None:
         run.take(input, [batch])
         found.append(len(run.advance()))
     assert found == [0, 1, 1]  # the second event of an instant adds its own answer, and repeats none
+
+
+FAR = 10**9
+
+
+def test_live_a_jump_waits_for_the_event_that_confirms_it() -> None:
+    query = query_of("optional")
+    chunks = [line(time, "v", 1) for time in (1, 2, FAR, 3, 4)]
+    found, letters = answers(query, chunks, max_advance=100)
+    assert len(found) == 4
+    assert letters == [f"{FAR} would move time on by more than 100 (--max-advance), and no other event confirms it"]
+    found, letters = answers(query, [*chunks, line(FAR + 7, "v", 1), line(5, "v", 1)], max_advance=100)
+    assert len(found) == 6
+    assert letters == [f"late: 5 is behind the watermark {FAR + 7}"]
+
+
+@given(st.lists(st.integers(1, 60), min_size=1, max_size=12), st.data())
+@settings(deadline=None)
+def test_live_jumps_are_those_of_the_same_events_as_one_batch(times: list[int], data: st.DataObject) -> None:
+    text = b"".join(line(time, "v", 1) for time in times)
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(times)), max_size=4)))
+    lines = text.splitlines(keepends=True)
+    ends = [b"".join(lines[low:high]) for low, high in pairwise([0, *cuts, len(lines)])]
+    given_at_once = answers(query_of("optional"), [text], max_advance=10, max_delay=3)
+    assert answers(query_of("optional"), [chunk for chunk in ends if chunk], max_advance=10, max_delay=3) == given_at_once
+
+
+def test_live_the_event_that_makes_others_late_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    answers(query_of("optional"), [line(time, "v", 1) for time in (1, 2, 3, FAR, 4, 5)])
+    assert [text for text in caplog.messages if f"the event at 4 is late because one at {FAR}" in text]

@@ -22,10 +22,14 @@ from scepter.runtime.engine import LocalEngine
 from scepter.runtime.local import Progress, run_in_parts
 from scepter.runtime.matches import Match
 from scepter.runtime.options import RunOptions
-from scepter.runtime.queries import parse
+from scepter.runtime.queries import one_query, parse
 
 COSTS: Final = "costs"
 """The option of a point whose runs tell what their operators cost; counting takes some time itself."""
+UNINDEXED: Final = "unindexed"
+"""The option of a point whose runs look for their next step without an index."""
+BETWEEN: Final = "\n# ---- and at the same time\n"
+"""What stands between the queries of a point that runs several."""
 BYTES: Final = "written, bytes"
 """What writing runs tell."""
 _LOOKS: Final = 16
@@ -94,12 +98,16 @@ def run(point: Point, take: Callable[[Sequence[Match]], object]) -> Outcome:
 
     began = time.process_time()
     streams = {iri: Timed(open_source(path)) for iri, path in point.streams.items()}
+    queries = [parse(text, point.language) for text in point.query.split(BETWEEN)]
     parts = run_in_parts(
-        parse(point.query, point.language),
+        queries[0] if len(queries) == 1 else one_query(queries),
         streams,
         background={graph or None: path for graph, path in point.background.items()} or None,
         ontology=None if point.ontology is None else [point.ontology],
-        options=RunOptions.of(policy=_text(point, "policy"), time_unit=_text(point, "time_unit") or "ms"),
+        options=replace(
+            RunOptions.of(policy=_text(point, "policy"), time_unit=_text(point, "time_unit") or "ms"),
+            indexed=not point.options.get(UNINDEXED),
+        ),
         progress=look,
         counting=engines.append if point.options.get(COSTS) else None,
     )

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
 from scepter.bench import goals
 from scepter.bench.model import Point, Room, Workload
-from scepter.bench.shapes.use_cases import COUNTS
+from scepter.bench.shapes.use_cases import COUNTS, card_fraud
 from scepter.generate import Manifest, write
 
 MINUTES: Final = {"smart grid": 30, "trajectories": 30, "card fraud": 30, "stock market": 1, "traffic": 30}
@@ -32,6 +33,28 @@ def point(room: Room, case: str, minutes: int, events: int, at: float | str) -> 
         background={graph: str(path) for graph, path in found.background.items()},
         yardsticks={"pyoxigraph": ""},
     )
+
+
+STRATEGIES: Final = {",": "strict contiguity", ";": "skip-till-next", ":": "skip-till-any"}
+COUNTED: Final = 10
+"""Events in a window that counts."""
+
+
+def by_strategy(room: Room, case: str, strategy: str) -> Iterator[Point]:
+    """A point per window, one strategy between all atoms."""
+    _, count, _ = COUNTS[case]
+    for minutes in (1, 10, 60):
+        given = point(room, case, minutes, room.size(100_000, 12_000), minutes)
+        text = re.sub(r"(?<=SEQ \()[^()]*(?:\([^()]*\)[^()]*)*(?=\))", lambda m: re.sub("[,;:]", strategy, m[0]), given.query)
+        yield replace(given, query=text, answers=count(given.streams, minutes * 60_000, strategy))
+
+
+def counted(room: Room, strategy: str) -> Iterator[Point]:
+    """The cards' query in windows of so many events."""
+    for events in (COUNTED, 10 * COUNTED):
+        (given,) = (each for each in by_strategy(room, "card fraud", strategy) if each.at == 1)
+        text = re.sub(r"WITHIN 60 SECONDS", f"WITHIN {events} EVENTS", given.query)
+        yield replace(given, at=events, query=text, answers=card_fraud(given.streams, 0, strategy, events))
 
 
 def cases(room: Room) -> Iterator[Point]:

@@ -10,7 +10,7 @@ import numpy as np
 from scepter.kernel.event_match import item_table as tables
 from scepter.kernel.event_match.item_table import Table
 from scepter.kernel.lineage import Lineage
-from scepter.kernel.rows import NO_LINEAGE, Int64, Mask, Rows, concat, mappings
+from scepter.kernel.rows import NO_LINEAGE, Int8, Int64, Mask, Rows, concat, mappings
 from scepter.physical.nodes import Schema
 
 
@@ -63,11 +63,17 @@ class Store:
         """Another with some of the rows and room for as many more and then some, nothing linked; and of each row its new
         number."""
         made = Store.empty(self.table.window, self.rows.width, 2 * (len(kept) + more))
-        _, slot = np.unique(self.table.slot[kept], return_inverse=True)
+        slots, slot = np.unique(self.table.slot[kept], return_inverse=True)
         made.add(self.rows.take(kept), self.table.scan[kept], slot.astype(np.int64))
+        made.consumed[...] = self.consumed[:, slots]  # a right side that waits stays until somebody finds it consumed
         number = np.full(self.size, tables.NOBODY, np.int64)
         number[kept] = np.arange(len(kept))
         return made, number
+
+    @property
+    def consumed(self) -> Int8:
+        """By window and item, whether it is consumed."""
+        return self.table.consumed[:, : self.slots]
 
     def held(self) -> Rows:
         """All rows, not copied."""

@@ -38,7 +38,7 @@ from scepter.kernel.operator import Until
 from scepter.kernel.report.evaluations import Schedule
 from scepter.kernel.rows import NO_LINEAGE, Int64, Rows, concat, empty, mappings
 from scepter.kernel.state.container import Arrays
-from scepter.kernel.validity.held import Clock, dump_rows, load_rows
+from scepter.kernel.state.state_parts import Clock, dump_rows, load_rows
 from scepter.kernel.window.extent import Grid
 from scepter.physical.nodes import Schema
 from scepter.rdf.distinct import distinct
@@ -244,16 +244,16 @@ class EventMatch:
         waiting = _copied(self._waiting)
         self._saved = (
             self._store, self._store.size, self._store.slots, self._rights, self._changes, waiting, self._at.copy(),
-            self._clock.closed, self._schedule.state, self._evicted,
+            self._clock.state, self._schedule.state, self._evicted,
         )  # fmt: skip
 
     def undo(self) -> None:
         """Back to `save`: the table that was there then, if it has been renewed since."""
-        self._store, size, slots, self._rights, self._changes, waiting, at, closed, schedule, evicted = self._saved
+        self._store, size, slots, self._rights, self._changes, waiting, at, clock, schedule, self._evicted = self._saved
         table.take_back(self._store.table)
         self._store.size, self._store.slots = size, slots
         self._waiting, self._at = _copied(waiting), at.copy()
-        self._clock.closed, self._evicted = closed, evicted
+        self._clock.restore(clock)
         self._schedule.restore(schedule)
 
     def evict(self, time: int) -> None:
@@ -265,21 +265,23 @@ class EventMatch:
         self._renew(0)
         waiting, at = [column[: self._at[WAITING]] for column in self._waiting], self._at[[INSTANT, AGAIN]]
         own: Arrays = {"scan": self._store.table.scan[: self._store.size], "item": self._store.table.slot[: self._store.size]}
-        own |= dict(zip(("waiting", "group", "loses"), waiting, strict=True))
+        own |= dict(zip(("waiting", "group", "loses"), waiting, strict=True)) | {"consumed": self._store.consumed}
         clock = np.array([self._clock.closed, self._evicted])
         own |= {"rights": self._rights, "changes": self._changes, "at": at, "clock": clock}
-        return own | dump_rows("rows", self._store.held()) | self._schedule.dump()
+        return own | dump_rows("rows", self._store.held()) | self._schedule.dump("schedule")
 
     def load(self, arrays: Arrays) -> None:
         """Take over what `dump` gave."""
         rows = load_rows("rows", arrays)
         self._store = Store.empty(self._store.table.window, rows.width, 2 * len(rows))
         self._store.add(rows, arrays["scan"], arrays["item"])
+        self._store.consumed[...] = arrays["consumed"]
         self._rights, self._changes = arrays["rights"], arrays["changes"]
         self._waiting = Waiting(arrays["waiting"], arrays["group"], arrays["loses"])
         self._at[[INSTANT, AGAIN]], self._at[WAITING] = arrays["at"], len(arrays["waiting"])
-        self._clock.closed, self._evicted = arrays["clock"].tolist()
-        self._schedule.load(arrays)
+        closed, self._evicted = arrays["clock"].tolist()
+        self._clock.restore((closed,))
+        self._schedule.load("schedule", arrays)
         self._link_all()
 
     def refs(self) -> Iterator[Int64]:

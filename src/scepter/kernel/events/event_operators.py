@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -11,11 +11,12 @@ from scepter.kernel.encoding import encoded
 from scepter.kernel.events.assertion_sets import AssertionSets, Members, spread
 from scepter.kernel.events.parts import Part, Parts, individual_of
 from scepter.kernel.operator import Stateless, Until
-from scepter.kernel.rows import COLUMNS, Int64, Mask, Rows, concat, empty
+from scepter.kernel.rows import Int64, Mask, Rows, concat, empty
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.dataset import Dataset, Graph
 from scepter.kernel.sparql.patterns import compile_pattern
-from scepter.kernel.state.container import Arrays
+from scepter.kernel.state.state_parts import InParts, KeptNumbers, KeptRows
+from scepter.kernel.state.state_parts import Part as StatePart
 from scepter.kernel.texts import Texts
 from scepter.kernel.time_join.time_join import each_once, within
 from scepter.ontology.assertions import RDF_TYPE
@@ -185,45 +186,17 @@ class Composite(Stateless):
         )
 
 
-class _Keeping:
-    """An operator whose state is rows: `_rows`."""
+class _Keeping(InParts):
+    """An operator whose state is rows."""
 
     def __init__(self, schema: Schema) -> None:
         self.schema = schema
-        self._rows = self._saved = empty(len(schema.variables))
-
-    def save(self) -> None:
-        """Start an instant that may be undone."""
-        self._saved = self._rows
-
-    def undo(self) -> None:
-        """Back to `save`."""
-        self._rows = self._saved
-
-    def evict(self, time: int) -> None:
-        """What is kept is still of use."""
-
-    def dump(self) -> Arrays:
-        """The rows."""
-        return {name: getattr(self._rows, name) for name in COLUMNS}
-
-    def load(self, arrays: Arrays) -> None:
-        """Take over what `dump` gave."""
-        self._rows = Rows(*(arrays[name] for name in COLUMNS))
-
-    def refs(self) -> Iterator[Int64]:
-        """Of the rows."""
-        self._rows = self._rows.take(np.arange(len(self._rows)))  # a copy: what is exchanged in place has no other owner
-        yield self._rows.refs
-
-    def lineages(self) -> Iterator[Int64]:
-        """Of the rows."""
-        self._rows = self._rows.take(np.arange(len(self._rows)))
-        yield self._rows.lineage
+        self._kept = KeptRows(len(schema.variables))
+        self._parts: dict[str, StatePart] = {"": self._kept}
 
     def state_rows(self) -> Mapping[str, int]:
         """The rows."""
-        return {"occurrences": len(self._rows)}
+        return {"occurrences": len(self._kept)}
 
 
 class OnceLate(_Keeping):
@@ -239,17 +212,17 @@ class OnceLate(_Keeping):
         (rows,) = inputs
         if not len(rows):
             return rows
-        known = len(self._rows)
-        every = concat([self._rows, rows], self._rows.width)
+        known = len(self._kept.rows)
+        every = concat([self._kept.rows, rows], self._kept.rows.width)
         first, _ = distinct(np.concatenate([every.ids.view(np.int64), every.start[:, None], every.end[:, None]], axis=1))
-        self._rows = every.take(first)
+        self._kept.rows = every.take(first)
         return every.take(first[first >= known]).by_end()
 
     def evict(self, time: int) -> None:
         """Forget what cannot come again."""
-        if self._lag is not None and len(self._rows) > 2 * self._swept + 32:
-            self._rows = self._rows.take(self._rows.end > time - self._lag)
-            self._swept = len(self._rows)
+        if self._lag is not None and len(self._kept.rows) > 2 * self._swept + 32:
+            self._kept.rows = self._kept.rows.take(self._kept.rows.end > time - self._lag)
+            self._swept = len(self._kept.rows)
 
 
 class Before(Stateless):
@@ -276,38 +249,21 @@ class FirstOnes(_Keeping):
     def __init__(self, node: nodes.FirstOnes) -> None:
         super().__init__(node.schema)
         self._lag, self._at = node.lag, node.at
-        self._least = self._saved_least = MAX_INSTANT
+        self._least = KeptNumbers(MAX_INSTANT)
+        self._parts |= {"least": self._least}
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
         """Those before which none can come any more."""
         (rows,) = inputs
-        self._least = min(self._least, int(rows.end.min(initial=MAX_INSTANT)))
-        waiting = concat([self._rows, rows], rows.width)
-        waiting = waiting.take(waiting.start <= self._least)
+        least = min(self._least.values[0], int(rows.end.min(initial=MAX_INSTANT)))
+        self._least.values = (least,)
+        waiting = concat([self._kept.rows, rows], rows.width)
+        waiting = waiting.take(waiting.start <= least)
         certain = np.full(len(waiting), _is_over(self._at, until))
         if self._lag is not None:
             certain |= waiting.start - 1 <= until.time - self._lag
-        self._rows = waiting.take(~certain)
+        self._kept.rows = waiting.take(~certain)
         return waiting.take(certain).by_end()
-
-    def save(self) -> None:
-        """Start an instant that may be undone."""
-        super().save()
-        self._saved_least = self._least
-
-    def undo(self) -> None:
-        """Back to `save`."""
-        super().undo()
-        self._least = self._saved_least
-
-    def dump(self) -> Arrays:
-        """The rows that wait, and the least end."""
-        return {**super().dump(), "least": np.array([self._least])}
-
-    def load(self, arrays: Arrays) -> None:
-        """Take over what `dump` gave."""
-        super().load(arrays)
-        self._least = int(arrays["least"][0])
 
 
 class LastOnes(_Keeping):
@@ -323,34 +279,35 @@ class LastOnes(_Keeping):
         """Nothing before the end; then those that end no sooner than the last one starts."""
         (rows,) = inputs
         if len(rows):
-            every = concat([self._rows, rows], rows.width)
-            self._rows = every.take(every.end >= every.start.max())
+            every = concat([self._kept.rows, rows], rows.width)
+            self._kept.rows = every.take(every.end >= every.start.max())
         if not _is_over(self._at, until):
             return empty(rows.width)
-        found, self._rows = self._rows.by_end(), empty(rows.width)
+        found, self._kept.rows = self._kept.rows.by_end(), empty(rows.width)
         return found
 
 
-class Rest:
+class Rest(InParts):
     """NOT: what is left of an item without the triples that occurrences ending with it have used."""
 
     def __init__(self, node: nodes.Rest, sets: AssertionSets) -> None:
         self.schema: Schema = node.schema
         self._sets = sets
         self._lag, self._at = node.lag, node.at
-        self._items, self._used = _Keeping(node.schema), _Keeping(node.schema)
+        self._items, self._used = KeptRows(1), KeptRows(1)
+        self._parts = {"items": self._items, "used": self._used}
         self._column = node.used.schema.column(nodes.ASSERTIONS)
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
         """The rests of the items at whose end no further occurrence can end."""
-        items = concat([self._items._rows, inputs[0]], 1)
-        used = concat([self._used._rows, inputs[1].columns((self._column,))], 1)
+        items = concat([self._items.rows, inputs[0]], 1)
+        used = concat([self._used.rows, inputs[1].columns((self._column,))], 1)
         over_now = _is_over(self._at, until)
         due = np.full(len(items), over_now)
         if self._lag is not None:
             due |= items.end <= until.time - self._lag
         over = np.full(len(used), over_now) if self._lag is None else used.end <= until.time - self._lag
-        self._items._rows, self._used._rows = items.take(~due), used.take(~over)
+        self._items.rows, self._used.rows = items.take(~due), used.take(~over)
         return self._left(items.take(due), used)
 
     def _left(self, items: Rows, used: Rows) -> Rows:
@@ -365,42 +322,9 @@ class Rest:
         )  # fmt: skip
         return rows.take(self._sets.sizes(cells[1]) > 0).by_end()
 
-    def save(self) -> None:
-        """Start an instant that may be undone."""
-        self._items.save()
-        self._used.save()
-
-    def undo(self) -> None:
-        """Back to `save`."""
-        self._items.undo()
-        self._used.undo()
-
-    def evict(self, time: int) -> None:
-        """What is kept is still of use."""
-
-    def dump(self) -> Arrays:
-        """Items that wait, and what has been used of theirs."""
-        parts = (("items", self._items), ("used", self._used))
-        return {f"{name}.{column}": array for name, part in parts for column, array in part.dump().items()}
-
-    def load(self, arrays: Arrays) -> None:
-        """Take over what `dump` gave."""
-        for name, part in (("items", self._items), ("used", self._used)):
-            part.load({column: arrays[f"{name}.{column}"] for column in COLUMNS})
-
-    def refs(self) -> Iterator[Int64]:
-        """Of both."""
-        yield from self._items.refs()
-        yield from self._used.refs()
-
-    def lineages(self) -> Iterator[Int64]:
-        """Of both."""
-        yield from self._items.lineages()
-        yield from self._used.lineages()
-
     def state_rows(self) -> Mapping[str, int]:
         """Both."""
-        return {"occurrences": len(self._items._rows) + len(self._used._rows)}
+        return {"occurrences": len(self._items.rows) + len(self._used.rows)}
 
 
 class Returned(Stateless):

@@ -11,12 +11,12 @@ import numpy as np
 from scepter.algebra.expressions import Expression
 from scepter.kernel.encoding import decoded, encoded
 from scepter.kernel.operator import Stateless, Until
-from scepter.kernel.rows import COLUMNS, TIMELESS, Int64, Mask, Rows, concat, empty
+from scepter.kernel.rows import TIMELESS, Int64, Mask, Rows, concat, empty
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.dataset import Graph
 from scepter.kernel.sparql.expressions import Test, compile_condition
 from scepter.kernel.star.expiry import Held
-from scepter.kernel.state.container import Arrays
+from scepter.kernel.state.state_parts import InParts, KeptRows
 from scepter.kernel.texts import Texts
 from scepter.physical import live_nodes
 from scepter.physical.nodes import Schema
@@ -54,20 +54,21 @@ class _Then(Graph):
         return [*known, *more] if more else known
 
 
-class LiveGraph:
+class LiveGraph(InParts):
     """The occurrences in the windows, to be asked for any instant that is not closed for good."""
 
     def __init__(self, node: live_nodes.LiveGraph, static: Graph, held: Held | None, texts: Texts) -> None:
         self.schema: Schema = node.schema
         self._static, self._held, self._texts = static, held, texts
         self._number = node.input.schema.column(NUMBER)
-        self._rows = self._saved = empty(len(node.input.schema.variables))
+        self._kept = KeptRows(len(node.input.schema.variables))
+        self._parts = {"": self._kept}
         self._then: tuple[int, Graph] | None = None
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
         """Nothing: it is looked at."""
         (rows,) = inputs
-        self._rows, self._then = concat([self._rows, rows], rows.width), None
+        self._kept.rows, self._then = concat([self._kept.rows, rows], rows.width), None
         return empty(0)
 
     def at(self, instant: int | None) -> Graph:
@@ -75,62 +76,38 @@ class LiveGraph:
         if instant is None:
             return self._static
         if self._then is None or self._then[0] != instant:
-            there = np.flatnonzero((self._rows.end <= instant) & (self._until() > instant))
+            there = np.flatnonzero((self._kept.rows.end <= instant) & (self._until() > instant))
             triples = map(Triple, *(self._terms(there, position) for position in range(3)))
             self._then = instant, _Then(self._static, Graph(triples))
         return self._then[1]
 
     def _terms(self, rows: Int64, position: int) -> Iterator[Term]:
-        return map(self._texts.known, self._rows.refs[rows, position].tolist(), self._rows.ids[rows, position].tolist())
+        return map(
+            self._texts.known, self._kept.rows.refs[rows, position].tolist(), self._kept.rows.ids[rows, position].tolist()
+        )
 
     def _until(self) -> Int64:
         if self._held is None:
-            return self._rows.until
-        numbers = self._rows.number[:, self._number].astype(np.int64)
-        return np.where(numbers > 0, self._held.until(numbers), self._rows.until)
+            return self._kept.rows.until
+        numbers = self._kept.rows.number[:, self._number].astype(np.int64)
+        return np.where(numbers > 0, self._held.until(numbers), self._kept.rows.until)
 
     # ---- state
 
-    def save(self) -> None:
-        """Start an instant that may be undone."""
-        self._saved = self._rows
-
     def undo(self) -> None:
         """Back to `save`."""
-        self._rows, self._then = self._saved, None
+        super().undo()
+        self._then = None
 
     def evict(self, time: int) -> None:
         """Let go of what is no longer there after `time`."""
         there = self._until() > time + 1
         if not there.all():
-            self._rows = self._rows.take(there)
-
-    def dump(self) -> Arrays:
-        """What is there."""
-        return {name: getattr(self._rows, name) for name in COLUMNS}
-
-    def load(self, arrays: Arrays) -> None:
-        """Take over what `dump` gave."""
-        self._rows = self._saved = Rows(*(arrays[name] for name in COLUMNS))
-        self._then = None
-
-    def refs(self) -> Iterator[Int64]:
-        """Of what is there."""
-        self._own()
-        return iter((self._rows.refs,))
-
-    def lineages(self) -> Iterator[Int64]:
-        """Of what is there."""
-        self._own()
-        return iter((self._rows.lineage,))
-
-    def _own(self) -> None:
-        """Its refs and lineage may be written without touching rows that share them."""
-        self._rows = self._saved = self._rows.take(np.arange(len(self._rows)))
+            self._kept.rows = self._kept.rows.take(there)
 
     def state_rows(self) -> Mapping[str, int]:
         """What can be looked at."""
-        return {"live triples": len(self._rows)}
+        return {"live triples": len(self._kept.rows)}
 
 
 class AskedNow(Stateless):

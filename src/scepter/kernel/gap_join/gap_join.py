@@ -225,29 +225,26 @@ class GapJoined:
 
     def dump(self) -> Arrays:
         """Both tables."""
-        return {f"{name}.{column}": array for name, table in self._named() for column, array in table.dump().items()}
+        return self._lefts.dump("left") | self._betweens.dump("between")
 
     def load(self, arrays: Arrays) -> None:
         """Take over what `dump` gave."""
-        for name, table in self._named():
-            table.load({key.removeprefix(f"{name}."): array for key, array in arrays.items() if key.startswith(f"{name}.")})
+        self._lefts.load("left", arrays)
+        self._betweens.load("between", arrays)
         self._renewed_lefts(self._lefts.size)
         self._renewed_betweens(self._betweens.size)
 
-    def _named(self) -> tuple[tuple[str, Table], ...]:
-        return ("left", self._lefts), ("between", self._betweens)
-
     def refs(self) -> Iterator[Int64]:
         """Of both tables."""
-        return (table.refs() for _, table in self._named())
+        return iter((self._lefts.refs(), self._betweens.refs()))
 
     def lineages(self) -> Iterator[Int64]:
         """Of both tables."""
-        return (table.lineage() for _, table in self._named())
+        return iter((self._lefts.lineage(), self._betweens.lineage()))
 
     def state_rows(self) -> Mapping[str, int]:
         """The rows that can be found."""
-        return {"solutions": sum(len(table) for _, table in self._named())}
+        return {"solutions": len(self._lefts) + len(self._betweens)}
 
 
 def _marks(rows: Rows) -> UInt64:

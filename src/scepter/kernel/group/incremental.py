@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -21,9 +21,9 @@ from scepter.kernel.lineage import Lineage
 from scepter.kernel.operator import Until
 from scepter.kernel.rows import NO_LINEAGE, TIMELESS, Int64, Mask, Rows, UInt64, concat, empty, mappings
 from scepter.kernel.state.container import Arrays
+from scepter.kernel.state.state_parts import Clock, Held, dump_rows, load_rows
 from scepter.kernel.texts import Texts
 from scepter.kernel.validity.coalesce import Coverage
-from scepter.kernel.validity.held import Clock, Held, dump_rows, load_rows, refs_of
 from scepter.kernel.validity.key_index import KeyIndex, key_of
 from scepter.kernel.window.extent import Grid
 from scepter.physical.nodes import Schema
@@ -101,8 +101,8 @@ class Group:
             self._takes.append(_combination(aggregate, column, input))
         nobody = Membership(empty(len(input.variables)), np.empty(0, np.int64))
         self._inside: dict[_Distinct, Membership] = dict.fromkeys((None, *self._takes), nobody)
-        self._covered = {columns: Coverage() for columns in self._inside if columns is not None}
-        self._saved: tuple[object, ...] = ()
+        self._covered = {columns: Coverage(len(columns) + 1) for columns in self._inside if columns is not None}
+        self._saved: tuple[Any, ...] = ()
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
         """The rows of all groups for the stretch that is certain now."""
@@ -251,19 +251,20 @@ class Group:
     def save(self) -> None:
         """Start an instant that may be undone."""
         self._saved = (
-            self._held.state, self._clock.closed, self._groups, self._index.state, dict(self._inside),
+            self._held.state, self._clock.state, self._groups, self._index.state, dict(self._inside),
             [each.state for each in self._covered.values()], [each.state for each in self._functions],
         )  # fmt: skip
 
     def undo(self) -> None:
         """Back to `save`."""
-        held, self._clock.closed, self._groups, index, inside, covered, functions = self._saved  # type: ignore[assignment]
-        self._held.restore(held)  # type: ignore[arg-type]
-        self._index.restore(index)  # type: ignore[arg-type]
-        self._inside = dict(inside)  # type: ignore[call-overload]
-        for coverage, state in zip(self._covered.values(), covered, strict=True):  # type: ignore[call-overload]
+        held, clock, self._groups, index, inside, covered, functions = self._saved
+        self._held.restore(held)
+        self._clock.restore(clock)
+        self._index.restore(index)
+        self._inside = dict(inside)
+        for coverage, state in zip(self._covered.values(), covered, strict=True):
             coverage.restore(state)
-        for function, state in zip(self._functions, functions, strict=True):  # type: ignore[call-overload]
+        for function, state in zip(self._functions, functions, strict=True):
             function.restore(state)
 
     def evict(self, time: int) -> None:
@@ -273,20 +274,20 @@ class Group:
 
     def dump(self) -> Arrays:
         """Groups, members and what functions keep."""
-        found = {"closed": np.array([self._clock.closed], np.int64), "count": self._groups.count}
-        found |= dump_rows("held", self._held.rows()) | dump_rows("groups", self._groups.rows)
+        found = self._clock.dump("closed") | {"count": self._groups.count}
+        found |= self._held.dump("held") | dump_rows("groups", self._groups.rows)
         for i, (columns, inside) in enumerate(self._inside.items()):
             found |= dump_rows(f"inside{i}", inside.rows) | {f"inside{i}.group": inside.group}
             if columns is not None:
-                found |= self._covered[columns].dump(f"covered{i}", len(columns) + 1)
+                found |= self._covered[columns].dump(f"covered{i}")
         for i, function in enumerate(self._functions):
             found |= function.dump(f"function{i}")
         return found
 
     def load(self, arrays: Arrays) -> None:
         """Take over what `dump` gave."""
-        self._clock.closed = int(arrays["closed"][0])
-        self._held.replace(load_rows("held", arrays))
+        self._clock.load("closed", arrays)
+        self._held.load("held", arrays)
         self._groups = _Groups(load_rows("groups", arrays), arrays["count"])
         self._index_groups()
         for i, columns in enumerate(self._inside):
@@ -297,11 +298,11 @@ class Group:
             function.load(f"function{i}", arrays)
 
     def _tables(self) -> list[Rows]:
-        return [*self._held.state, self._groups.rows, *(inside.rows for inside in self._inside.values())]
+        return [*self._held.tables(), self._groups.rows, *(inside.rows for inside in self._inside.values())]
 
     def refs(self) -> Iterator[Int64]:
         """Those of members, groups and rows that wait."""
-        return refs_of(self._tables())
+        return (table.refs for table in self._tables())
 
     def lineages(self) -> Iterator[Int64]:
         """Those of members and rows that wait."""

@@ -207,14 +207,13 @@ class Pairing:
     def dump(self) -> Arrays:
         """Both tables, and what was consumed."""
         starts = np.array(self._starts, np.int64).reshape(-1, 2)
-        tables = zip(("left", "right"), self._tables, strict=True)
-        found = {f"{name}.{column}": array for name, table in tables for column, array in table.dump().items()}
-        return {**found, "consumed": np.array(sorted(self._consumed), np.int64), "starts": starts}
+        tables = self._tables[0].dump("left") | self._tables[1].dump("right")
+        return {**tables, "consumed": np.array(sorted(self._consumed), np.int64), "starts": starts}
 
     def load(self, arrays: Arrays) -> None:
         """Take over what `dump` gave."""
-        for name, table in zip(("left", "right"), self._tables, strict=True):
-            table.load({key.removeprefix(f"{name}."): array for key, array in arrays.items() if key.startswith(f"{name}.")})
+        self._tables[0].load("left", arrays)
+        self._tables[1].load("right", arrays)
         self._consumed = set(arrays["consumed"].tolist())
         self._starts = [(start, each) for start, each in arrays["starts"].tolist()]
         right = self._tables[1].take(np.arange(self._tables[1].size))

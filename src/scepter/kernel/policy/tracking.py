@@ -7,14 +7,14 @@ leaf's event is the arrival, by which ties are settled.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from scepter.algebra.expressions import Constant
 from scepter.kernel.encoding import decoded
 from scepter.kernel.lineage import Lineage
-from scepter.kernel.operator import Until
+from scepter.kernel.operator import Stateless, Until
 from scepter.kernel.rows import NO_LINEAGE, Int64, Rows
 from scepter.kernel.state.container import Arrays
 from scepter.kernel.texts import Texts
@@ -39,10 +39,10 @@ class Occurrences:
         """A leaf for each occurrence."""
         numbers = [_number(text, int(a), int(b)) for text, a, b in zip(triples, start, end, strict=True)]
         self._texts.update(zip(numbers, triples, strict=True))
-        self._prune()
         none = np.full(len(numbers), -1, np.int64)
         made = self._lineage.leaves(0, arrival, none)
         self._lineage.part(made, np.array(numbers, np.int64))
+        self._prune()  # not before the lineage knows the new ones
         return made
 
     def node(self, triples: Iterable[Triple], start: int, end: int, arrival: int) -> int:
@@ -81,7 +81,7 @@ def _number(text: str, start: int, end: int) -> int:
     return int.from_bytes(digest) >> 2
 
 
-class Tracked:
+class Tracked(Stateless):
     """Scanned rows whose lineage is the occurrence each of them is; what has no time is none."""
 
     def __init__(self, node: instant_nodes.Tracked, occurrences: Occurrences, lineage: Lineage, texts: Texts) -> None:
@@ -109,16 +109,7 @@ class Tracked:
         terms = decoded(rows, self.schema.variables, row, self._texts)
         return " ".join(str(node.term if isinstance(node, Constant) else terms[node.name]) for node in self._nodes)
 
-    # ---- state: the texts of all occurrences of the unit
-
-    def save(self) -> None:
-        """Nothing: an occurrence that is known too early does no harm."""
-
-    def undo(self) -> None:
-        """Nothing."""
-
-    def evict(self, time: int) -> None:
-        """Nothing: the lineage decides."""
+    # ---- state: the texts of all occurrences of the unit; one that is known too early does no harm, and the lineage decides
 
     def dump(self) -> Arrays:
         """The texts."""
@@ -127,15 +118,3 @@ class Tracked:
     def load(self, arrays: Arrays) -> None:
         """Take over what `dump` gave."""
         self._occurrences.load(arrays)
-
-    def refs(self) -> Iterator[Int64]:
-        """None."""
-        return iter(())
-
-    def lineages(self) -> Iterator[Int64]:
-        """None."""
-        return iter(())
-
-    def state_rows(self) -> Mapping[str, int]:
-        """Nothing of its own."""
-        return {}

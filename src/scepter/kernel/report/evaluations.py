@@ -15,6 +15,7 @@ import numpy as np
 from scepter.kernel.operator import Until
 from scepter.kernel.rows import Int64, Rows
 from scepter.kernel.state.container import Arrays
+from scepter.kernel.state.state_parts import KeptNumbers, Part
 from scepter.kernel.validity.intervals import covered_before
 from scepter.kernel.validity.key_index import spread
 from scepter.kernel.window.extent import Grid, plus
@@ -62,56 +63,15 @@ class Evaluations:
         return place[some], begin[some], size.astype(np.int64) + 1
 
 
-class Schedule(Protocol):
+class Schedule(Part, Protocol):
     """Says which evaluations are due, as items come and time passes."""
 
     def due(self, items: Rows, until: Until) -> Evaluations:
         """The evaluations since the last call, up to what is known."""
         ...
 
-    @property
-    def state(self) -> object:
-        """To be put back."""
-        ...
 
-    def restore(self, state: object) -> None:
-        """Back to what `state` was."""
-        ...
-
-    def dump(self) -> Arrays:
-        """As named arrays."""
-        ...
-
-    def load(self, arrays: Arrays) -> None:
-        """What `dump` wrote."""
-        ...
-
-
-class _Numbers:
-    """State that is a list of instants."""
-
-    def __init__(self, *state: int) -> None:
-        self._state: tuple[int, ...] = state
-
-    @property
-    def state(self) -> object:
-        """To be put back."""
-        return self._state
-
-    def restore(self, state: object) -> None:
-        """Back to what `state` was."""
-        self._state = state  # type: ignore[assignment]
-
-    def dump(self) -> Arrays:
-        """As named arrays."""
-        return {"schedule": np.array(self._state, np.int64)}
-
-    def load(self, arrays: Arrays) -> None:
-        """What `dump` wrote."""
-        self._state = tuple(arrays["schedule"].tolist())
-
-
-class AtItems(_Numbers):
+class AtItems(KeptNumbers):
     """Every instant at which there is an item (REPORT ON CONTENT CHANGE)."""
 
     def due(self, items: Rows, until: Until) -> Evaluations:
@@ -120,7 +80,7 @@ class AtItems(_Numbers):
         return Evaluations(times, times + 1, 1)
 
 
-class AtInstants(_Numbers):
+class AtInstants(KeptNumbers):
     """The instants given (--evaluate-at). The state is how many are past."""
 
     def __init__(self, instants: Sequence[int]) -> None:
@@ -129,14 +89,14 @@ class AtInstants(_Numbers):
 
     def due(self, items: Rows, until: Until) -> Evaluations:
         """Those up to the watermark; at the end of the input all that are left."""
-        (past,) = self._state
+        (past,) = self.values
         last = len(self._instants) if until.last else int(np.searchsorted(self._instants, until.time, side="right"))
-        self._state = (max(past, last),)
+        self.values = (max(past, last),)
         times = self._instants[past:last]
         return Evaluations(times, times + 1, 1)
 
 
-class AtMultiples(_Numbers):
+class AtMultiples(KeptNumbers):
     """Every multiple of a step from the first item on; bounded input ends with the first at or after the last item.
 
     The state is the first multiple that is not past (NEVER before any item), and the last item's time."""
@@ -147,7 +107,7 @@ class AtMultiples(_Numbers):
 
     def due(self, items: Rows, until: Until) -> Evaluations:
         """One stretch."""
-        first, last = self._state
+        first, last = self.values
         if len(items):
             low, high = items.end.min(keepdims=True), items.end.max(keepdims=True)
             first = min(first, int(self._grid.ceil(low)[0])) if first == NEVER else first
@@ -155,7 +115,7 @@ class AtMultiples(_Numbers):
         stop = int(self._grid.ceil(np.array([last]))[0]) if until.last else until.time
         low, high = np.array([first]), plus(np.array([max(stop, MIN_INSTANT)]), 1)
         following = int(self._grid.ceil(high)[0]) if first != NEVER and stop >= first else first
-        self._state = (following, last)
+        self.values = (following, last)
         some = slice(0, 1 if first != NEVER and stop >= first else 0)
         return Evaluations(low[some], high[some], self._grid.step)
 
@@ -182,22 +142,26 @@ class WhileThere:
         return Evaluations(low[past], high[past], self._grid.step)
 
     @property
-    def state(self) -> object:
-        """To be put back."""
+    def state(self) -> tuple[Int64, Int64]:
+        """When items are there."""
         return self._there
 
-    def restore(self, state: object) -> None:
+    def restore(self, state: tuple[Int64, Int64]) -> None:
         """Back to what `state` was."""
-        self._there = state  # type: ignore[assignment]
+        self._there = state
 
-    def dump(self) -> Arrays:
-        """As named arrays."""
-        return {"schedule": np.stack(self._there)}
+    def dump(self, name: str) -> Arrays:
+        """One array."""
+        return {name: np.stack(self._there)}
 
-    def load(self, arrays: Arrays) -> None:
+    def load(self, name: str, arrays: Arrays) -> None:
         """What `dump` wrote."""
-        since, until = arrays["schedule"]
+        since, until = arrays[name]
         self._there = (since, until)
+
+    def tables(self) -> Sequence[Rows]:
+        """None."""
+        return ()
 
 
 def _united(since: Int64, until: Int64) -> tuple[Int64, Int64]:

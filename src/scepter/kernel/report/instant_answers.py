@@ -3,16 +3,15 @@ evaluation to the next (ISTREAM, DSTREAM), as bags."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
 from scepter.errors import Diagnostic, QueryError
 from scepter.kernel.operator import Until
 from scepter.kernel.report.evaluations import NEVER, Evaluations, Schedule
-from scepter.kernel.rows import Int64, Mask, Rows, UInt64, concat, empty
-from scepter.kernel.state.container import Arrays
-from scepter.kernel.validity.held import dump_rows, load_rows, refs_of
+from scepter.kernel.rows import Int64, Mask, Rows, UInt64, concat
+from scepter.kernel.state.state_parts import InParts, KeptRows, Part
 from scepter.kernel.validity.key_index import spread
 from scepter.physical.nodes import Schema
 from scepter.rdf.distinct import distinct
@@ -23,7 +22,7 @@ MOST_ROWS = 1 << 26
 _SEEN = MIN_INSTANT - 1
 
 
-class Answers:
+class Answers(InParts):
     """Rows and when they are there, until all evaluations that see them are past.
 
     Inputs are the rows of the pattern and the items that the schedule looks at."""
@@ -33,15 +32,15 @@ class Answers:
         self.schema = schema
         self._schedule = schedule
         self._timed = timed
-        self._rows = empty(len(schema.variables))
-        self._saved: tuple[Rows, object] | None = None
+        self._kept = KeptRows(len(schema.variables))
+        self._parts: dict[str, Part] = {"rows": self._kept, "schedule": schedule}
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
         """What is reported at the evaluations that are certain now, in their order."""
         rows, items = inputs
-        known = concat([self._rows, rows], rows.width)
+        known = concat([self._kept.rows, rows], rows.width)
         closed = MAX_INSTANT - 1 if until.last else until.time
-        answer, self._rows = self._answer(known, self._schedule.due(items, until), closed)
+        answer, self._kept.rows = self._answer(known, self._schedule.due(items, until), closed)
         return answer
 
     def _answer(self, rows: Rows, due: Evaluations, closed: int) -> tuple[Rows, Rows]:
@@ -58,39 +57,9 @@ class Answers:
         own &= self._timed
         return rows.during(np.where(own, rows.start, instant), np.where(own, rows.end, instant))
 
-    def save(self) -> None:
-        """Start an instant that may be undone."""
-        self._saved = self._rows, self._schedule.state
-
-    def undo(self) -> None:
-        """Back to `save`."""
-        assert self._saved is not None
-        self._rows, schedule = self._saved
-        self._schedule.restore(schedule)
-
-    def evict(self, time: int) -> None:
-        """Rows go when they have been reported last."""
-
-    def dump(self) -> Arrays:
-        """Rows, and where the schedule stands."""
-        return dump_rows("rows", self._rows) | self._schedule.dump()
-
-    def load(self, arrays: Arrays) -> None:
-        """Take over what `dump` gave."""
-        self._rows = load_rows("rows", arrays)
-        self._schedule.load(arrays)
-
-    def refs(self) -> Iterator[Int64]:
-        """Those of rows."""
-        return refs_of([self._rows])
-
-    def lineages(self) -> Iterator[Int64]:
-        """Those of rows."""
-        return iter([self._rows.lineage])
-
     def state_rows(self) -> Mapping[str, int]:
         """Rows that are there or will be."""
-        return {"answer": len(self._rows)}
+        return {"answer": len(self._kept)}
 
 
 Arrange = Callable[[Rows], Rows]

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
 
 from scepter.kernel.encoding import decoded
 from scepter.kernel.operator import Stateless, Until
-from scepter.kernel.rows import ALWAYS, COLUMNS, NO_LINEAGE, Int64, Mask, Rows, concat, empty, lasting, mappings
+from scepter.kernel.rows import ALWAYS, NO_LINEAGE, Int64, Mask, Rows, concat, empty, lasting, mappings
 from scepter.kernel.scan.intake import Intake
-from scepter.kernel.state.container import Arrays
+from scepter.kernel.state.state_parts import InParts, KeptRows
 from scepter.kernel.texts import Texts
 from scepter.physical import instant_nodes, time_nodes
 from scepter.physical.nodes import Schema
@@ -32,47 +32,19 @@ class InstantLeaves:
         return [Rows(*mappings(count, 0), ends, ends, *lasting(count), np.full(count, NO_LINEAGE))] * self._count
 
 
-class _AtInstants:
+class _AtInstants(InParts):
     """Holds the rows of its input that have no time; they come before everything."""
 
     def __init__(self, node: time_nodes.EveryInstant | time_nodes.AnsweredOnce) -> None:
         self.schema: Schema = node.schema
-        self._rows = empty(len(node.schema.variables))
-        self._saved = self._rows
+        self._kept = KeptRows(len(node.schema.variables))
+        self._parts = {"": self._kept}
 
     def _placed(self, ends: Int64) -> Rows:
         """The held rows at each of some instants: fleeting, told by the validity of their instant alone."""
-        held = self._rows.take(np.tile(np.arange(len(self._rows)), len(ends)))
-        when = np.repeat(ends, len(self._rows))
+        held = self._kept.rows.take(np.tile(np.arange(len(self._kept.rows)), len(ends)))
+        when = np.repeat(ends, len(self._kept.rows))
         return held.during(when, when).valid(when, np.full(len(when), lasting(1)[1][0]))
-
-    def save(self) -> None:
-        """Start an instant that may be undone."""
-        self._saved = self._rows
-
-    def undo(self) -> None:
-        """Back to `save`."""
-        self._rows = self._saved
-
-    def evict(self, time: int) -> None:
-        """Nothing: it holds at all times."""
-
-    def dump(self) -> Arrays:
-        """The rows held."""
-        return {name: getattr(self._rows, name) for name in COLUMNS}
-
-    def load(self, arrays: Arrays) -> None:
-        """Take over what `dump` gave."""
-        self._rows = self._saved = Rows(*(arrays[name] for name in COLUMNS))
-
-    def refs(self) -> Iterator[Int64]:
-        """Of the rows held."""
-        self._rows = self._saved = self._rows.take(np.arange(len(self._rows)))
-        return iter((self._rows.refs,))
-
-    def lineages(self) -> Iterator[Int64]:
-        """None: they rest on no event."""
-        return iter(())
 
     def state_rows(self) -> Mapping[str, int]:
         """They are part of the query."""
@@ -87,9 +59,9 @@ class EveryInstant(_AtInstants):
         rows, instants = inputs
         always = (rows.start > rows.end) & (rows.until == ALWAYS)
         if always.any():
-            self._rows = concat([self._rows, rows.take(always)], rows.width)
+            self._kept.rows = concat([self._kept.rows, rows.take(always)], rows.width)
             rows = rows.take(~always)
-        if not len(self._rows) or not len(instants):
+        if not len(self._kept.rows) or not len(instants):
             return rows
         return concat([rows, self._placed(np.unique(instants.end))], rows.width).by_end()
 
@@ -100,11 +72,11 @@ class AnsweredOnce(_AtInstants):
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
         """All there is, or nothing more."""
         rows, instants = inputs
-        self._rows = concat([self._rows, rows], rows.width)
+        self._kept.rows = concat([self._kept.rows, rows], rows.width)
         if not len(instants):
             return empty(rows.width)
         found = self._placed(instants.end[:1])
-        self._rows = empty(rows.width)
+        self._kept.rows = empty(rows.width)
         return found
 
 

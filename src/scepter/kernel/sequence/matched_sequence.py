@@ -26,9 +26,11 @@ from scepter.kernel.sequence.shown_runs import ShownRuns
 from scepter.kernel.sequence.skip import Skipping
 from scepter.kernel.sparql.dataset import Graph
 from scepter.kernel.state.container import Arrays
+from scepter.kernel.state.heavy_keys import Shed, heavy, told
 from scepter.kernel.static.background import Background
 from scepter.kernel.texts import Texts
 from scepter.physical.nodes import Schema
+from scepter.physical.partitioning import partitioning
 from scepter.physical.unit_nodes import Sequence as SequenceNode
 from scepter.rdf.distinct import distinct
 from scepter.rdf.hashing import TermKey
@@ -69,6 +71,7 @@ class MatchedSequence:
         self._counts = Counts(bounds.events or 0)
         self._saved = self._counts
         self._none = no_runs(len(plan.variables), len(plan.marks))
+        self._key = partitioning(plan).slots
 
     # ---------------------------------------------------------------- whole instants
 
@@ -280,6 +283,20 @@ class MatchedSequence:
         for _, pool in self._pools():
             pool.sweep()
             yield pool.runs.node
+
+    def shed(self, most: int) -> list[Shed]:
+        """Forget the runs of every key that has more; runs of a sequence without a key are those of one. What negations look
+        back at, and counts of events, are no partial matches, and stay."""
+        pools = [(pool, pool.live()) for _, pool in self._pools()]
+        slots, names = list(self._key), [self._plan.variables[slot] for slot in self._key]
+        ids = np.concatenate([pool.runs.ids[at][:, slots] for pool, at in pools])
+        refs = np.concatenate([pool.runs.refs[at][:, slots] for pool, at in pools])
+        mask, first, counts = heavy(ids, most)
+        if len(first):
+            parts = np.split(mask, np.cumsum([len(at) for _, at in pools])[:-1])
+            for (pool, at), gone in zip(pools, parts, strict=True):
+                pool.kill(at[gone])
+        return told(names, refs, first, counts)
 
     def state_rows(self) -> Mapping[str, int]:
         """Live runs, what negations look back at, and partitions whose events are counted."""

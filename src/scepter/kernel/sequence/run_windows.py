@@ -30,7 +30,7 @@ class Bounds:
             return np.full(len(first), MAX_INSTANT, np.int64)
         if self.tumbling:
             return self.window_start(first) + (self.length - 1)
-        room = MAX_INSTANT - self.length
+        room = MAX_INSTANT - max(self.length, 0)
         return np.where(start > room, MAX_INSTANT, np.minimum(start, room) + self.length)
 
     def window_start(self, time: Int64) -> Int64:
@@ -70,7 +70,8 @@ def resolve(window: Window | None, kind: TimeKind, time_unit: str, origin: int, 
         case Tumbling(duration):
             return Bounds(duration.ticks(kind, time_unit), tumbling=True, origin=origin, gaps=longest)
         case Sliding(duration, exclusive=exclusive):
-            return Bounds(duration.ticks(kind, time_unit) - exclusive, gaps=longest)
+            # below nothing is as good as below any negative time: no run goes on
+            return Bounds(max(duration.ticks(kind, time_unit) - exclusive, -1), gaps=longest)
         case Counting(events):
             return Bounds(events=events, gaps=longest)
 

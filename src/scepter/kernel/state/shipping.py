@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from types import MappingProxyType
@@ -14,16 +14,20 @@ from numpy.typing import NDArray
 from scepter.kernel.scan.graph_scan import Solved, Ticks
 from scepter.kernel.scan.solutions import Int64, Solutions, UInt64
 from scepter.kernel.sequence.forward_search import key_of
+from scepter.kernel.sparql.dataset import Graph
 from scepter.kernel.state.container import Arrays, pack, unpack
 from scepter.kernel.texts import FIXED, Texts, one_ref_each
 from scepter.physical.sequence_plan import QueryPlan
 from scepter.rdf.arena import NO_REF
 from scepter.rdf.batch import NOT_A_NUMBER
+from scepter.rdf.terms import Triple, parse_term
 
 NOWHERE = np.uint64(2**64 - 1)
 """The bucket of rows that no bucket gets."""
 Reached: TypeAlias = Mapping[int, int]
 """Stream -> the greatest time of its events."""
+EventGraphs: TypeAlias = Mapping[int, Graph]
+"""Number of an event -> its graph."""
 _COLUMNS = ("time", "start", "branch", "events", "names", "ids", "refs", "number", "scale")
 _SENT = (*_COLUMNS, "numbers")
 """The columns, and which of them hold numbers."""
@@ -74,10 +78,12 @@ class Slices:
 
 
 def split(
-    solved: Solved, rows: list[UInt64], ticks: UInt64 | None, texts: Texts, reached: Reached = MappingProxyType({})
-) -> Iterator[tuple[int, int, bytes]]:
+    solved: Solved, rows: list[UInt64], ticks: UInt64 | None, texts: Texts, reached: Reached = MappingProxyType({}),
+    graphs: EventGraphs = MappingProxyType({}),
+) -> Iterator[tuple[int, int, bytes]]:  # fmt: skip
     """(bucket, greatest time, packed part) for each bucket that gets anything. `ticks` are the ticks' buckets; None drops
-    them where nothing looks at them. Each part tells how far the events it was made from have `reached`."""
+    them where nothing looks at them. Each part tells how far the events it was made from have `reached`, and takes along the
+    `graphs` of its events, by their numbers, where conditions on several events look at them."""
     places = [(id(table), id(of)) for table, of in zip(solved.tables, rows, strict=True)]
     first = {place: number for number, place in reversed(list(enumerate(places)))}
     divided = {place: _Divided(solved.tables[number], rows[number]) for place, number in first.items()}
@@ -88,7 +94,7 @@ def split(
         of = Solved(tuple(part[place] for place in places), Ticks(solved.ticks.groups[mask], solved.ticks.times[mask]))
         times = [table.time for table in part.values()] + [of.ticks.times]
         greatest = max((int(t.max()) for t in times if len(t)), default=0)
-        yield bucket, greatest, pack_solved(of, texts, reached)
+        yield bucket, greatest, pack_solved(of, texts, reached, graphs)
 
 
 class _Divided:
@@ -110,7 +116,17 @@ def _small(of: UInt64) -> NDArray[np.uint16] | UInt64:
     return of.astype(np.uint16) if not len(of) or of[of != NOWHERE].max(initial=0) < 2**16 - 1 else of
 
 
-def pack_solved(solved: Solved, texts: Texts, reached: Reached) -> bytes:
+def written_graphs(graphs: EventGraphs) -> dict[str, list[list[str]]]:
+    """Events' graphs as text."""
+    return {str(number): [[str(term) for term in triple] for triple in graph] for number, graph in graphs.items()}
+
+
+def read_graphs(written: Mapping[str, Sequence[Sequence[str]]]) -> dict[int, Graph]:
+    """What `written_graphs` wrote."""
+    return {int(n): Graph(Triple(*map(parse_term, triple)) for triple in triples) for n, triples in written.items()}
+
+
+def pack_solved(solved: Solved, texts: Texts, reached: Reached, graphs: EventGraphs = MappingProxyType({})) -> bytes:
     """A part with the texts its refs point at, a table that several scans share once; texts of the background travel by
     themselves and keep their refs."""
     tables = list({id(table): table for table in solved.tables}.values())
@@ -126,11 +142,15 @@ def pack_solved(solved: Solved, texts: Texts, reached: Reached) -> bytes:
         arrays |= {f"{i}.{name}": array for name, array in _told(replace(table, refs=refs, names=names_of)).items()}
     places = [id(table) for table in tables]
     scans = [places.index(id(table)) for table in solved.tables]
-    return pack(arrays, {"scans": scans, "reached": list(reached.items())})
+    meta: dict[str, object] = {"scans": scans, "reached": list(reached.items())}
+    if graphs:
+        events = np.unique(np.concatenate([table.events.ravel() for table in tables])).tolist()
+        meta["graphs"] = written_graphs({number: graphs[number] for number in events if number in graphs})
+    return pack(arrays, meta)
 
 
-def unpack_solved(data: bytes | memoryview, texts: Texts) -> tuple[Solved, dict[int, int]]:
-    """A packed part, its texts taken over; and how far its streams have reached."""
+def unpack_solved(data: bytes | memoryview, texts: Texts) -> tuple[Solved, dict[int, int], dict[int, Graph]]:
+    """A packed part, its texts taken over; how far its streams have reached; and the graphs that came along."""
     arrays, meta = unpack(data)
     base = texts.insert(arrays["texts"].tobytes())
     tables = []
@@ -138,7 +158,7 @@ def unpack_solved(data: bytes | memoryview, texts: Texts) -> tuple[Solved, dict[
         table = _untold({name: arrays[f"{i}.{name}"] for name in _SENT if f"{i}.{name}" in arrays})
         tables.append(replace(table, names=_moved(table.names, base), refs=_moved(table.refs, base)))
     solved = Solved(tuple(tables[i] for i in meta["scans"]), Ticks(arrays["groups"], arrays["times"]))
-    return solved, dict(meta["reached"])
+    return solved, dict(meta["reached"]), read_graphs(meta.get("graphs", {}))
 
 
 def _told(table: Solutions) -> Arrays:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from scepter.kernel.rows import COLUMNS, Int64, Mask, Rows, UInt64, empty
 from scepter.kernel.state.container import Arrays
+from scepter.kernel.state.state_parts import dump_rows, load_rows
 from scepter.kernel.time_join.sweep import Chains, Side, enter, link_all, unlink
 
 _LEAST = 64
@@ -141,6 +142,17 @@ class Table:
         found: UInt64 = self._columns["ids"][: self.size][:, list(columns)]
         return found
 
+    @property
+    def key_ids(self) -> UInt64:
+        """[row, variable of the key]."""
+        return self._key_ids[: self.size]
+
+    @property
+    def key_refs(self) -> Int64:
+        """[row, variable of the key]: where the texts stand."""
+        found: Int64 = self._columns["refs"][: self.size][:, self._keys]
+        return found
+
     def keep(self, wanted: Mask) -> None:
         """Let go of all other rows, and of those that cannot be found."""
         places = np.flatnonzero(wanted & self.linked)
@@ -158,15 +170,14 @@ class Table:
 
     # ---- state
 
-    def dump(self) -> Arrays:
-        """The rows that can be found."""
-        rows = self.take(np.flatnonzero(self.linked))
-        return {name: getattr(rows, name) for name in COLUMNS}
+    def dump(self, name: str) -> Arrays:
+        """The rows that can be found, as arrays under a name."""
+        return dump_rows(name, self.take(np.flatnonzero(self.linked)))
 
-    def load(self, arrays: Arrays) -> None:
+    def load(self, name: str, arrays: Arrays) -> None:
         """Take over what `dump` gave."""
         self.truncate(0)
-        self.add(Rows(*(arrays[name] for name in COLUMNS)))
+        self.add(load_rows(name, arrays))
         link_all(self._side(0), 0, self.size, True, False)
         self._mark = self._kept = self.size
 

@@ -20,6 +20,7 @@ from scepter.kernel.operator import Until
 from scepter.kernel.rows import Int64, Mask, Rows, concat, merged
 from scepter.kernel.star.expiry import Held
 from scepter.kernel.state.container import Arrays
+from scepter.kernel.state.heavy_keys import Shed, heavy, told
 from scepter.kernel.time_join import sweep as kernel
 from scepter.kernel.time_join.join_table import Table
 from scepter.kernel.time_join.sweep import EXISTS, INNER, LATE, NO_BOUND, OUTER, Rules, sweep
@@ -277,19 +278,29 @@ class TimeJoined:
         found[far[first]] = True
         return found
 
+    def shed(self, most: int) -> list[Shed]:
+        """Forget every key that has more rows on both sides together. What has no time comes only once, and stays."""
+        timed = [np.flatnonzero(table.linked & (table.start <= table.end)) for table in self._tables]
+        ids = np.concatenate([table.key_ids[at] for table, at in zip(self._tables, timed, strict=True)])
+        refs = np.concatenate([table.key_refs[at] for table, at in zip(self._tables, timed, strict=True)])
+        mask, first, counts = heavy(ids, most)
+        if len(first):
+            for table, at, gone in zip(self._tables, timed, np.split(mask, [len(timed[0])]), strict=True):
+                wanted = np.ones(table.size, np.bool_)
+                wanted[at[gone]] = False
+                table.keep(wanted)
+        return told(self._node.keys, refs, first, counts)
+
     # ---- state
 
     def dump(self) -> Arrays:
         """Both tables."""
-        return {f"{name}.{column}": array for name, table in self._named() for column, array in table.dump().items()}
+        return self._tables[0].dump("left") | self._tables[1].dump("right")
 
     def load(self, arrays: Arrays) -> None:
         """Take over what `dump` gave."""
-        for name, table in self._named():
-            table.load({key.removeprefix(f"{name}."): array for key, array in arrays.items() if key.startswith(f"{name}.")})
-
-    def _named(self) -> tuple[tuple[str, Table], ...]:
-        return ("left", self._tables[0]), ("right", self._tables[1])
+        self._tables[0].load("left", arrays)
+        self._tables[1].load("right", arrays)
 
     def refs(self) -> Iterator[Int64]:
         """Of both tables."""

@@ -5,15 +5,16 @@ Pieces need to be disjoint, not maximal: a repeat contributes what the ones befo
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from scepter.kernel.operator import Until
 from scepter.kernel.rows import Int64, Rows, UInt64
 from scepter.kernel.state.container import Arrays
-from scepter.kernel.validity.held import Clock, Held, dump_rows, load_rows, refs_of
+from scepter.kernel.state.state_parts import Clock, Held, InParts
 from scepter.kernel.validity.intervals import coalesced
 from scepter.kernel.validity.key_index import KeyIndex, key_of
 from scepter.kernel.window.extent import Grid
@@ -49,7 +50,8 @@ def _join(a: Covered, b: Covered, a_keys: UInt64, b_keys: UInt64) -> tuple[Cover
 class Coverage:
     """How far mappings are covered by what was seen of them."""
 
-    def __init__(self) -> None:
+    def __init__(self, width: int) -> None:
+        self._width = width
         self._index: KeyIndex[Covered] = KeyIndex(_join)
 
     def __len__(self) -> int:
@@ -82,29 +84,33 @@ class Coverage:
             self._index.add(Covered(ids, table.until[kept]), key_of(ids, range(ids.shape[1])))
 
     @property
-    def state(self) -> object:
+    def state(self) -> Any:
         """What is known, to be put back."""
         return self._index.state
 
-    def restore(self, state: object) -> None:
+    def restore(self, state: Any) -> None:
         """Back to what `state` was."""
-        self._index.restore(state)  # type: ignore[arg-type]
+        self._index.restore(state)
 
-    def dump(self, prefix: str, width: int) -> Arrays:
+    def dump(self, name: str) -> Arrays:
         """As named arrays."""
         tables = self._index.tables()
         return {
-            f"{prefix}.ids": np.concatenate([np.empty((0, width), np.uint64), *(t.ids for t in tables)]),
-            f"{prefix}.until": np.concatenate([np.empty(0, np.int64), *(t.until for t in tables)]),
+            f"{name}.ids": np.concatenate([np.empty((0, self._width), np.uint64), *(t.ids for t in tables)]),
+            f"{name}.until": np.concatenate([np.empty(0, np.int64), *(t.until for t in tables)]),
         }
 
-    def load(self, prefix: str, arrays: Arrays) -> None:
+    def load(self, name: str, arrays: Arrays) -> None:
         """What `dump` wrote."""
-        ids = arrays[f"{prefix}.ids"]
-        self._index.add(Covered(ids, arrays[f"{prefix}.until"]), key_of(ids, range(ids.shape[1])))
+        ids = arrays[f"{name}.ids"]
+        self._index.add(Covered(ids, arrays[f"{name}.until"]), key_of(ids, range(ids.shape[1])))
+
+    def tables(self) -> Sequence[Rows]:
+        """None: mappings are told by their ids."""
+        return ()
 
 
-class Coalesce:
+class Coalesce(InParts):
     """Each mapping once at a time. Rows wait until they are there, as only in order of `since` a repeat is known by its end.
 
     A row's occurrence and lineage are those of the one that contributes the piece."""
@@ -112,9 +118,9 @@ class Coalesce:
     def __init__(self, schema: Schema, grid: Grid | None = None) -> None:
         self.schema = schema
         self._held = Held(len(schema.variables))
-        self._covered = Coverage()
+        self._covered = Coverage(len(schema.variables))
         self._clock = Clock(grid)
-        self._saved: tuple[object, ...] = ()
+        self._parts = {"closed": self._clock, "held": self._held, "covered": self._covered}
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
         """The pieces that are new."""
@@ -127,40 +133,9 @@ class Coalesce:
             return rows.valid(since, rows.until)
         return rows.valid(since, rows.until).take(new)
 
-    def save(self) -> None:
-        """Start an instant that may be undone."""
-        self._saved = (self._held.state, self._covered.state, self._clock.closed)
-
-    def undo(self) -> None:
-        """Back to `save`."""
-        held, covered, closed = self._saved
-        self._held.restore(held)  # type: ignore[arg-type]
-        self._covered.restore(covered)
-        self._clock.closed = closed  # type: ignore[assignment]
-
     def evict(self, time: int) -> None:
         """Forget mappings that have gone."""
         self._covered.evict(min(time, self._clock.closed))
-
-    def dump(self) -> Arrays:
-        """What waits and what is covered."""
-        width = len(self.schema.variables)
-        clock = {"closed": np.array([self._clock.closed], np.int64)}
-        return clock | dump_rows("held", self._held.rows()) | self._covered.dump("covered", width)
-
-    def load(self, arrays: Arrays) -> None:
-        """Take over what `dump` gave."""
-        self._clock.closed = int(arrays["closed"][0])
-        self._held.replace(load_rows("held", arrays))
-        self._covered.load("covered", arrays)
-
-    def refs(self) -> Iterator[Int64]:
-        """Those of rows that wait."""
-        return refs_of(self._held.state)
-
-    def lineages(self) -> Iterator[Int64]:
-        """Those of rows that wait."""
-        return (part.lineage for part in self._held.state)
 
     def state_rows(self) -> Mapping[str, int]:
         """Mappings that are there, and rows that wait."""

@@ -6,10 +6,10 @@ when its later row comes, with the intersection of the validities, which may lie
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from scepter.kernel.lineage import Lineage
 from scepter.kernel.operator import Until
 from scepter.kernel.rows import NO_LINEAGE, Int64, Mask, Rows, UInt64, concat, empty, merged
 from scepter.kernel.state.container import Arrays
-from scepter.kernel.validity.held import dump_rows, load_rows, refs_of
+from scepter.kernel.state.state_parts import InParts, dump_rows, load_rows
 from scepter.kernel.validity.intervals import overlap
 from scepter.kernel.validity.key_index import KeyIndex, key_of
 from scepter.physical.nodes import Schema
@@ -122,20 +122,24 @@ class Side:
         return self._index.tables()
 
     @property
-    def state(self) -> object:
+    def state(self) -> Any:
         """What is in it, to be put back."""
         return self._index.state
 
-    def restore(self, state: object) -> None:
+    def restore(self, state: Any) -> None:
         """Back to what `state` was."""
-        self._index.restore(state)  # type: ignore[arg-type]
+        self._index.restore(state)
 
-    def rows(self) -> Rows:
+    def dump(self, name: str) -> Arrays:
         """All rows."""
-        return concat(self.tables(), self._width)
+        return dump_rows(name, concat(self.tables(), self._width))
+
+    def load(self, name: str, arrays: Arrays) -> None:
+        """What `dump` wrote."""
+        self.add(load_rows(name, arrays))
 
 
-class InnerJoin:
+class InnerJoin(InParts):
     """Pairs of compatible rows that are there together. Rows of a side whose validity has ended are evicted by the watermark:
     what comes later is there later."""
 
@@ -146,7 +150,7 @@ class InnerJoin:
         self._lineage = lineage
         self._left = Side(matching.left, matching.keys)
         self._right = Side(matching.right, matching.keys)
-        self._saved: tuple[object, object] = ((), ())
+        self._parts = {"left": self._left, "right": self._right}
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
         """The pairs that the new rows of either side complete."""
@@ -178,36 +182,10 @@ class InnerJoin:
             parts.append(self._matching.joined(left, right, low[kept], high[kept], self._lineage))
         return concat(parts, width)
 
-    def save(self) -> None:
-        """Start an instant that may be undone."""
-        self._saved = self._left.state, self._right.state
-
-    def undo(self) -> None:
-        """Back to `save`."""
-        self._left.restore(self._saved[0])
-        self._right.restore(self._saved[1])
-
     def evict(self, time: int) -> None:
         """Let go of rows that have gone."""
         self._left.evict(time)
         self._right.evict(time)
-
-    def dump(self) -> Arrays:
-        """The rows of both sides."""
-        return dump_rows("left", self._left.rows()) | dump_rows("right", self._right.rows())
-
-    def load(self, arrays: Arrays) -> None:
-        """Take over what `dump` gave."""
-        self._left.add(load_rows("left", arrays))
-        self._right.add(load_rows("right", arrays))
-
-    def refs(self) -> Iterator[Int64]:
-        """Those of both sides."""
-        return refs_of([*self._left.tables(), *self._right.tables()])
-
-    def lineages(self) -> Iterator[Int64]:
-        """Those of both sides."""
-        return (part.lineage for part in (*self._left.tables(), *self._right.tables()))
 
     def state_rows(self) -> Mapping[str, int]:
         """Rows of both sides."""

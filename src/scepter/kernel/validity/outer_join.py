@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from scepter.kernel.lineage import Lineage
 from scepter.kernel.operator import Until
 from scepter.kernel.rows import Int64, Mask, Rows, UInt64, concat, empty
 from scepter.kernel.state.container import Arrays
-from scepter.kernel.validity.held import Clock, dump_rows, load_rows, refs_of
+from scepter.kernel.state.state_parts import Clock, dump_rows, load_rows
 from scepter.kernel.validity.inner_join import Condition, Matching, Side
 from scepter.kernel.validity.intervals import gaps, overlap
 from scepter.kernel.validity.key_index import KeyIndex, key_of
@@ -81,7 +82,7 @@ class OuterJoin:
         self._columns = matching.left.columns(matching.keys)
         none = np.empty((0, 3), np.int64)
         self._left = _Left(empty(len(matching.left.variables)), np.empty(0, np.int64), none)
-        self._saved: tuple[object, ...] = ()
+        self._saved: tuple[Any, ...] = ()
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
         """Pairs of an OPTIONAL when they come, and the pieces that are certain now."""
@@ -184,13 +185,14 @@ class OuterJoin:
 
     def save(self) -> None:
         """Start an instant that may be undone."""
-        self._saved = self._left, self._index.state, self._right.state, self._clock.closed
+        self._saved = self._left, self._index.state, self._right.state, self._clock.state
 
     def undo(self) -> None:
         """Back to `save`."""
-        self._left, index, right, self._clock.closed = self._saved  # type: ignore[assignment]
-        self._index.restore(index)  # type: ignore[arg-type]
+        self._left, index, right, clock = self._saved
+        self._index.restore(index)
         self._right.restore(right)
+        self._clock.restore(clock)
 
     def evict(self, time: int) -> None:
         """Let go of partners that have gone; rows of the left go when their last piece is given."""
@@ -200,19 +202,20 @@ class OuterJoin:
         """Both sides, and when the left had partners."""
         own = {"number": self._left.number, "pairs": self._left.pairs}
         counts = {"clock": np.array([self._left.next, self._clock.closed], np.int64)}
-        return own | counts | dump_rows("left", self._left.rows) | dump_rows("right", self._right.rows())
+        return own | counts | dump_rows("left", self._left.rows) | self._right.dump("right")
 
     def load(self, arrays: Arrays) -> None:
         """Take over what `dump` gave."""
         rows = load_rows("left", arrays)
-        following, self._clock.closed = arrays["clock"].tolist()
+        following, closed = arrays["clock"].tolist()
+        self._clock.restore((closed,))
         self._left = _Left(rows, arrays["number"], arrays["pairs"], following)
         self._index.add(_Numbers(self._left.number), key_of(rows.ids, self._columns))
-        self._right.add(load_rows("right", arrays))
+        self._right.load("right", arrays)
 
     def refs(self) -> Iterator[Int64]:
         """Those of both sides."""
-        return refs_of([self._left.rows, *self._right.tables()])
+        return (part.refs for part in (self._left.rows, *self._right.tables()))
 
     def lineages(self) -> Iterator[Int64]:
         """Those of both sides."""

@@ -15,7 +15,7 @@ import numpy as np
 from scepter.kernel.operator import Until
 from scepter.kernel.rows import TIMELESS, Int64, Rows, concat, empty
 from scepter.kernel.state.container import Arrays
-from scepter.kernel.validity.held import Clock, dump_rows, load_rows, refs_of
+from scepter.kernel.state.state_parts import Clock, dump_rows, load_rows
 from scepter.kernel.window.extent import Grid
 from scepter.physical.nodes import Schema
 from scepter.timeline import MAX_INSTANT
@@ -46,7 +46,7 @@ class CountedWindow:
         self._clock = Clock(grid)
         self._total = 0
         self._pending = _Pending(empty(len(schema.variables)), np.empty(0, np.int64))
-        self._saved: tuple[_Pending, int, int] = (self._pending, 0, 0)
+        self._saved = (self._pending, 0, self._clock.state)
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
         """The pieces that are certain now."""
@@ -90,11 +90,12 @@ class CountedWindow:
 
     def save(self) -> None:
         """Start an instant that may be undone."""
-        self._saved = (self._pending, self._total, self._clock.closed)
+        self._saved = (self._pending, self._total, self._clock.state)
 
     def undo(self) -> None:
         """Back to `save`."""
-        self._pending, self._total, self._clock.closed = self._saved
+        self._pending, self._total, clock = self._saved
+        self._clock.restore(clock)
 
     def evict(self, time: int) -> None:
         """Rows go when enough has come after them."""
@@ -106,12 +107,13 @@ class CountedWindow:
 
     def load(self, arrays: Arrays) -> None:
         """Take over what `dump` gave."""
-        self._total, self._clock.closed = arrays["counted"].tolist()
+        self._total, closed = arrays["counted"].tolist()
+        self._clock.restore((closed,))
         self._pending = _Pending(load_rows("held", arrays), arrays["number"])
 
     def refs(self) -> Iterator[Int64]:
         """Those of rows that wait."""
-        return refs_of([self._pending.rows])
+        return iter((self._pending.rows.refs,))
 
     def lineages(self) -> Iterator[Int64]:
         """Those of rows that wait."""

@@ -19,12 +19,12 @@ from scepter.algebra.walk import Algebra, rewrite
 from scepter.algebra.windows import hidden_names
 from scepter.kernel.encoding import decoded, encoded
 from scepter.kernel.operator import Until
-from scepter.kernel.rows import NO_LINEAGE, TIMELESS, Int64, Mask, Rows, concat, empty, lasting, mappings
+from scepter.kernel.rows import NO_LINEAGE, TIMELESS, Mask, Rows, concat, empty, lasting, mappings
 from scepter.kernel.sparql.context import Context, Row, system_clock
 from scepter.kernel.sparql.dataset import Dataset, Graph
 from scepter.kernel.sparql.patterns import compile_pattern
 from scepter.kernel.state.container import Arrays
-from scepter.kernel.validity.held import Clock, dump_rows, load_rows, refs_of
+from scepter.kernel.state.state_parts import Clock, InParts, KeptRows, Part
 from scepter.kernel.window.extent import Grid
 from scepter.kernel.window.graph import WindowGraph
 from scepter.physical.window_nodes import WindowSnapshot
@@ -49,7 +49,7 @@ class _Content:
     inside: list[Mask] = field(default_factory=list)
 
 
-class Snapshot:
+class Snapshot(InParts):
     """Inputs are the triples of windows, then the rows of event patterns. Rows that rest on an event have its occurrence."""
 
     def __init__(self, node: WindowSnapshot, grid: Grid | None, around: Surroundings) -> None:
@@ -59,18 +59,17 @@ class Snapshot:
         self._hidden = [hidden_names(number) for number in range(len(node.events))]
         self._plan = compile_pattern(_rarest_first(node.pattern, around.context.graph))
         self._clock = Clock(grid)
-        self._rows = [empty(len(names)) for names in self._names]
+        self._inputs = [KeptRows(len(names)) for names in self._names]
         self._last: Rows | None = None
         """The answer, as long as nothing changes."""
         self._content: _Content | None = None
-        self._saved: tuple[list[Rows], int, Rows | None] = ([], 0, None)
+        self._parts: dict[str, Part] = {"closed": self._clock, **{f"input{i}": kept for i, kept in enumerate(self._inputs)}}
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
         """The answers for the stretch that is certain now."""
         start, stop = self._clock.closed + 1, self._clock.advance(until) + 1
         for place, rows in enumerate(inputs):
-            # a copy: refs are exchanged in place, by each who keeps them
-            self._rows[place] = concat([self._rows[place], rows.take(np.arange(len(rows)))], rows.width)
+            self._inputs[place].rows = concat([self._inputs[place].rows, rows], rows.width)
         if stop <= start:
             return empty(len(self.schema.variables))
         edges = [edge[(edge > start) & (edge < stop)] for rows in self._rows for edge in (rows.since, rows.until)]
@@ -175,50 +174,33 @@ class Snapshot:
 
     # ---- state
 
+    @property
+    def _rows(self) -> list[Rows]:
+        return [kept.rows for kept in self._inputs]
+
     def _forget(self, stop: int) -> None:
         """Let go of rows that have gone, and out of the graphs already."""
         assert self._content is not None
         for place, rows in enumerate(self._rows):
             kept = np.flatnonzero((rows.until >= stop) | self._content.inside[place])
             if len(kept) < len(rows):
-                self._rows[place] = rows.take(kept)
+                self._inputs[place].rows = rows.take(kept)
                 self._content.inside[place] = self._content.inside[place][kept]
-
-    def save(self) -> None:
-        """Start an instant that may be undone."""
-        self._saved = (list(self._rows), self._clock.closed, self._last)
 
     def undo(self) -> None:
         """Back to `save`; the graphs are made anew."""
-        rows, self._clock.closed, _ = self._saved
-        self._rows, self._last, self._content = list(rows), None, None
-
-    def evict(self, time: int) -> None:
-        """Rows go when the evaluation that misses them is past."""
-
-    def dump(self) -> Arrays:
-        """The rows of all inputs."""
-        found: Arrays = {"closed": np.array([self._clock.closed], np.int64)}
-        for place, rows in enumerate(self._rows):
-            found |= dump_rows(f"input{place}", rows)
-        return found
+        super().undo()
+        self._last = self._content = None
 
     def load(self, arrays: Arrays) -> None:
         """Take over what `dump` gave."""
-        self._clock.closed = int(arrays["closed"][0])
-        self._rows = [load_rows(f"input{place}", arrays) for place in range(len(self._rows))]
+        super().load(arrays)
         self._last = self._content = None
 
-    def _tables(self) -> list[Rows]:
-        return [*self._rows, *([] if self._last is None else [self._last])]
-
-    def refs(self) -> Iterator[Int64]:
-        """Those of inputs and of the answer."""
-        return refs_of(self._tables())
-
-    def lineages(self) -> Iterator[Int64]:
-        """Those of inputs and of the answer."""
-        return (part.lineage for part in self._tables())
+    def _tables(self) -> Iterator[Rows]:
+        yield from super()._tables()
+        if self._last is not None:
+            yield self._last
 
     def state_rows(self) -> Mapping[str, int]:
         """Rows that are there or will be."""

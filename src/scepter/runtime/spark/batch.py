@@ -22,6 +22,7 @@ from scepter.rdf.nquads import ReadState
 from scepter.runtime.matches import Match
 from scepter.runtime.notices import Notices, sent
 from scepter.runtime.queries import Query
+from scepter.runtime.spark.advance import known_before, moved_to
 from scepter.runtime.spark.environment import Shared, shared
 from scepter.runtime.spark.frames import frame_batches
 from scepter.runtime.spark.future import present
@@ -134,16 +135,20 @@ def packed_rows(
     job: Job, batches: Iterable[EventBatch], number: int, notices: Notices | None = None
 ) -> Iterator[pa.RecordBatch]:
     """Solutions or rows per share and bucket, or the events as they are where nothing else crosses the shuffle."""
-    told = notices or Notices()
+    told, known = notices or Notices(), known_before(job)
     for group in _groups(batches):
-        rows: list[tuple[int, int, int, int, bytes | None]] = []
+        rows: list[tuple[int, int, int | None, int, bytes | None]] = []
         for share in job.shares:
             made = packed_events(share, group) if share.form is Form.EVENTS else work(job, share).solve(group, number, told)
             rows += [(share.number, bucket, time, 0, blob) for bucket, time, blob in made]
         stream, time = (np.concatenate([getattr(batch, name) for batch in group]) for name in ("stream", "end"))
         number += len(time)
+        moved: int | None = int(time.max())
+        if known is not None:  # a group is of one stream; not each of its events may move time on
+            moved = moved_to(job, known, int(stream[0]), time)
+            rows = [(number, bucket, None, events, blob) for number, bucket, _, events, blob in rows]
         # time moves on with every event, also with those that no pattern looks at; and any of them may be late
-        rows.append((_TIME, -1, int(time.max()), len(time), pack({"stream": stream, "time": time}) if job.live else None))
+        rows.append((_TIME, -1, moved, len(time), pack({"stream": stream, "time": time}) if job.live else None))
         columns = [pa.array(c, t) for c, t in zip(zip(*rows, strict=True), _PACKED.types, strict=True)]
         yield pa.RecordBatch.from_arrays(columns, schema=_PACKED)
 

@@ -15,7 +15,6 @@ from typing import Final
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from numpy.typing import NDArray
 from pyspark.sql.streaming.stateful_processor import ListState, StatefulProcessorHandle, ValueState
 
 from scepter.algebra.query import Ask
@@ -23,6 +22,7 @@ from scepter.errors import DataError
 from scepter.kernel.state.container import pack, unpack
 from scepter.kernel.state.shipping import furthest
 from scepter.runtime.matches import Match
+from scepter.runtime.spark.advance import known_after, known_before, written
 from scepter.runtime.spark.jobs import Job, Work, new_work
 from scepter.runtime.spark.shares import Share, results_of
 from scepter.runtime.spark.tables import match_table
@@ -75,7 +75,7 @@ class Bucket:
         watermark = self._ticks(milliseconds)
         if place < 0:
             self._check_identity()
-            yield from _late(blobs, watermark)
+            yield from self._times(blobs, watermark)
         elif self._is_whole(place):
             yield from self._step_whole(blobs, watermark)
         elif not self._is_answered(place):
@@ -115,12 +115,31 @@ class Bucket:
         yield from self._rows(whole.step(blobs, watermark))
         while whole.notices:
             yield _found(letters=pack({}, {"notice": whole.notices.pop(0)}))
+        while whole.let_go:
+            yield _found(letters=pack({}, {"limit": whole.let_go.pop(0)[0]}))
         self._sleep()
         self._handle.registerTimer(max(whole.reached + 1, watermark, 0) // self._scale + 1)  # as soon as time moves on
+
+    def _times(self, blobs: Iterable[bytes], watermark: int) -> Iterator[pd.DataFrame]:
+        """All times of a micro-batch: which are late, and how far they move time on."""
+        parts = [unpack(blob)[0] for blob in blobs]
+        stream = np.concatenate([np.empty(0, np.int64), *(part["stream"] for part in parts)])
+        time = np.concatenate([np.empty(0, np.int64), *(part["time"] for part in parts)])
+        late = time < watermark
+        if late.any():
+            told = pack({"stream": stream[late], "time": time[late]}, {"watermark": watermark})
+            yield _found(late=int(late.sum()), letters=told)
+        if (known := known_before(self._job)) is not None:
+            after, notices = known_after(self._job, known, stream, time)
+            yield _found(letters=pack({}, {"times": written(after)}))
+            for notice in notices:
+                yield _found(letters=pack({}, {"notice": notice}))
 
     def certain(self, reached: Mapping[int, int], watermark: int) -> int:
         """Where Spark's watermark will stand behind a micro-batch with events up to these times, or a time before that."""
         wait = self._job.options.idle_streams == "wait"
+        if self._job.options.max_advance is not None:  # not all of them may move it
+            return watermark
         if not reached or (wait and len(reached) < len(self._job.streams)):
             return watermark
         furthest = min(reached.values()) if wait else max(reached.values())
@@ -156,11 +175,23 @@ class Bucket:
                     self._sleep()
                     return
         self._sleep()
+        if self._job.options.work.runs is not None:
+            yield from self._shed(work, self._job.options.work.runs)
         if work.idle:
             self._state.clear()
         else:
             self._state.update((work.dump(self._marks[work.share.number]),))
             self._wake(work.next_due(watermark), watermark)
+
+    def _shed(self, work: Work, most: int) -> Iterator[pd.DataFrame]:
+        """Let go of keys that keep too much; where they cannot be told apart, the bucket begins anew."""
+        query, gone = work.share.units[0] + 1, work.pipeline.shed(most)
+        told = [f"query {query}: {each} are more than {most} (--max-runs), and let go" for each in gone or ()]
+        if gone is None:
+            work.begin_anew()
+            told = [f"query {query}: a bucket keeps more than {most} rows of state (--max-runs); it begins anew"]
+        for text in told:
+            yield _found(letters=pack({}, {"limit": text}))
 
     def _sleep(self) -> None:
         for timer in list(self._handle.listTimers()):
@@ -178,17 +209,3 @@ class Bucket:
 
 def _found(rows: bytes | None = None, matches: int = 0, late: int = 0, letters: bytes | None = None) -> pd.DataFrame:
     return pd.DataFrame({"rows": [rows], "matches": [matches], "late": [late], "letters": [letters]})
-
-
-def _late(blobs: Iterable[bytes], watermark: int) -> Iterator[pd.DataFrame]:
-    """Those of some events' times that are behind the watermark."""
-    streams: list[NDArray[np.int64]] = [np.empty(0, np.int64)]
-    times: list[NDArray[np.int64]] = [np.empty(0, np.int64)]
-    for blob in blobs:
-        arrays, _ = unpack(blob)
-        behind = arrays["time"] < watermark
-        streams.append(arrays["stream"][behind])
-        times.append(arrays["time"][behind])
-    stream, time = np.concatenate(streams), np.concatenate(times)
-    if len(time):
-        yield _found(late=len(time), letters=pack({"stream": stream, "time": time}, {"watermark": watermark}))

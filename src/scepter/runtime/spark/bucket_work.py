@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from scepter.errors import DataError, Diagnostic
 from scepter.kernel.state.container import Arrays, pack, unpack
 from scepter.kernel.static.background import Background
 from scepter.kernel.texts import FIXED, Texts
@@ -19,6 +20,7 @@ from scepter.rdf.terms import IRI
 from scepter.runtime.matches import Match
 from scepter.runtime.pipeline import Pipeline
 from scepter.runtime.registry import TaskSetup, task_of
+from scepter.runtime.spark.identity import VERSION_CODE
 from scepter.timeline import MAX_INSTANT
 
 if TYPE_CHECKING:
@@ -26,6 +28,12 @@ if TYPE_CHECKING:
     from scepter.runtime.spark.shares import Share
 
 STATE_FORM = 1
+_LOGGED = Diagnostic(
+    VERSION_CODE,
+    "the checkpoint holds a log of this query's events, as a version before kept it",
+    notes=("this version keeps what the query's operators know instead",),
+    help="go on with the version that wrote it, or start anew with another checkpoint folder",
+)
 STRETCH_ROWS = 1 << 16
 """So many rows of a bucket are processed together."""
 
@@ -43,9 +51,14 @@ class BucketWork:
             job.kind, job.options, self.background, job.ontology, texts, lambda: job.streams, shown_event, lasting=True,
             key=job.key,
         )  # fmt: skip
-        made = task_of(unit, setup)
+        self._begin: tuple[UnitPlan, TaskSetup] = unit, setup
+        self.begin_anew()
+
+    def begin_anew(self) -> None:
+        """Keep nothing."""
+        made = task_of(*self._begin)
         assert isinstance(made, Pipeline)
-        self.pipeline = made
+        self.pipeline: Pipeline = made
 
     def released(self, until: int) -> Iterator[Sequence[Match]]:
         """The matches that are certain up to a time, stretch by stretch."""
@@ -88,6 +101,8 @@ class BucketWork:
     def restore(self, data: bytes, of: str) -> None:
         """Take over what `dump` wrote; ValueError for another form or another unit."""
         arrays, meta = self._current(*unpack(data))
+        if "log" in meta:
+            raise DataError(_LOGGED)
         if meta.get("form") != STATE_FORM:
             raise ValueError(f"state of form {meta.get('form')}, but this is form {STATE_FORM}")
         if meta["of"] != of:

@@ -13,6 +13,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from scepter.runtime.matches import Match
 from scepter.runtime.queries import Query
+from scepter.runtime.spark.advance import Record
 from scepter.runtime.spark.answers import batch_answers, faults_told
 from scepter.runtime.spark.streaming import observed
 
@@ -53,14 +54,21 @@ def follow(
     checkpoint: str,
     stop: threading.Event,
     every: str | None = None,
+    times: Record | None = None,
     tell: Callable[[Standing], None] = lambda standing: None,
     clock: Callable[[], float] = time.monotonic,
     tell_every: float = 5.0,
 ) -> None:
-    """Runs until `stop` is set, and then ends behind a whole micro-batch. `every` is the least time between two of them."""
+    """Runs until `stop` is set, and then ends behind a whole micro-batch. `every` is the least time between two of them;
+    `times` is told to tasks."""
 
     def hand_over(batch: DataFrame, number: int) -> None:
         take(number, batch_answers(batch, query))
+        if times is not None:  # in the thread of the JVM that begins the next micro-batch
+            times.tell(batch.sparkSession.sparkContext)
+
+    if times is not None:
+        times.tell(found.sparkSession.sparkContext)
 
     writing = found.writeStream.foreachBatch(hand_over).option("checkpointLocation", checkpoint).outputMode("append")
     running = (writing if every is None else writing.trigger(processingTime=every)).start()

@@ -30,8 +30,10 @@ from scepter.rdf.nquads import BATCH_BYTES, ReadState
 from scepter.rdf.readers import Lift, Reading
 from scepter.rdf.source import DeadLetterTaker
 from scepter.rdf.times import TimeProperties
+from scepter.runtime.notices import sent
 from scepter.runtime.spark.batch import packed_rows
 from scepter.runtime.spark.event_rows import arrow_of, event_rows
+from scepter.runtime.spark.future import present
 from scepter.runtime.spark.jobs import SALT_ROOM
 from scepter.runtime.spark.letters import FolderLetters
 from scepter.timeline import TimeKind
@@ -77,12 +79,15 @@ class _Messages:
         packing = self.settings.packing
         if packing is not None:
             # drawn anew by each task: no other task of the run, nor of the run before a restart, numbers its events alike
-            run = ReadState(packing.job.kind, secrets.randbits(38) * SALT_ROOM, self._times())
-            reading = self._reading(packing.job.key, packing.stream, take, packing.job.predicates, run)
-            yield from packed_rows(packing.job, self._batches(span, format, reading, named=packing.job.named), run.salt)
+            job = packing.job
+            run = ReadState(job.kind, secrets.randbits(38) * SALT_ROOM, self._times(), job.options.limits)
+            reading = self._reading(job.key, packing.stream, take, job.predicates, run)
+            batches = present(job, self._batches(span, format, reading, named=job.named), take)
+            yield from packed_rows(job, batches, run.salt, sent(take))
         else:
             schema = arrow_of(self.table)
-            reading = self._reading(TermKey.fixed(), 0, take, None, ReadState(self.kind, times=self._times()))
+            run = ReadState(self.kind, times=self._times(), limits=self.settings.read_limits)
+            reading = self._reading(TermKey.fixed(), 0, take, None, run)
             for batch in self._batches(span, format, reading):
                 yield event_rows(batch, self.settings.stream, schema)
         for reason, count in unused.most_common():

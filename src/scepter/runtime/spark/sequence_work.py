@@ -18,9 +18,9 @@ from scepter.kernel.sequence.run_windows import Bounds, resolve
 from scepter.kernel.state.container import Arrays
 from scepter.kernel.state.shipping import Slices, buckets_by_key, buckets_by_window, furthest, split, unpack_solved
 from scepter.kernel.texts import Texts
+from scepter.physical.cutting import Received
 from scepter.physical.partitioning import PartitionKind, partitioning
 from scepter.physical.sequence_plan import QueryPlan
-from scepter.physical.stages import Received
 from scepter.physical.unit_nodes import Sequence
 from scepter.rdf.batch import EventBatch
 from scepter.runtime.matches import Match
@@ -74,13 +74,15 @@ class SequenceWork(BucketWork):
             if self.job.live:
                 for stream in np.unique(batch.stream).tolist():
                     reached = furthest(reached, {stream: int(batch.end[batch.stream == stream].max())})
+        graphs = self.pipeline.around.graphs
         whole = joined(parts, [len(scan.slots) for scan in self.plan.scans])
         if self.slices is None:
-            yield from split(whole, *self._buckets(whole), self.texts, reached)
+            yield from split(whole, *self._buckets(whole), self.texts, reached, graphs)
         else:
             tables = zip(*(self.slices.of(table.time) for table in whole.tables), strict=True)
             for rows, ticks in zip(tables, self.slices.of(whole.ticks.times), strict=True):
-                yield from split(whole, list(rows), ticks, self.texts)
+                yield from split(whole, list(rows), ticks, self.texts, graphs=graphs)
+        graphs.clear()
         self.texts.forget()
 
     def _buckets(self, solved: Solved) -> tuple[list[NDArray[np.uint64]], NDArray[np.uint64] | None]:
@@ -103,7 +105,8 @@ class SequenceWork(BucketWork):
 
     def accept(self, blob: bytes | memoryview, watermark: int = MIN_INSTANT) -> dict[int, int]:
         """Take packed solutions that are not behind the watermark; how far streams have reached."""
-        solved, reached = unpack_solved(blob, self.texts)
+        solved, reached, graphs = unpack_solved(blob, self.texts)
+        self.pipeline.around.graphs.update(graphs)
         kept = punctual(solved, watermark)
         for place, rows in enumerate(kept.rows(self._parts, self.pipeline.around.lineage, ticked=self.plan.ticked)):
             self.pipeline.accept(place, rows)

@@ -18,7 +18,7 @@ from scepter.kernel.rows import Int64
 from scepter.physical.horizon import horizon
 from scepter.physical.partitioning import sliceable
 from scepter.physical.plan import PhysicalPlan, UnitPlan
-from scepter.physical.stages import Stages, stages
+from scepter.physical.stages import Stages, unit_stages
 from scepter.physical.unit_nodes import Sequence as SequenceNode
 from scepter.rdf.terms import IRI
 
@@ -84,10 +84,10 @@ def shares(plan: PhysicalPlan, streams: Sequence[IRI], buckets: int, *, live: bo
     together = _fed(plan, streams)
     found: list[Share] = []
     rest: list[tuple[int, ...]] = [together] if together else []
-    for number, unit in enumerate(plan.units):
+    for number in range(len(plan.units)):
         if number in together:
             continue
-        share = _divided(unit, number, buckets, live=live)
+        share = _divided(plan, number, buckets, live=live)
         if share is None:
             rest.append((number,))
         else:
@@ -111,32 +111,38 @@ def _fed(plan: PhysicalPlan, streams: Sequence[IRI]) -> tuple[int, ...]:
     )
 
 
-def _divided(unit: UnitPlan, number: int, buckets: int, *, live: bool) -> Share | None:
-    if unit.entailed:  # its events come with all that they entail, which the engine sees to
-        return None
-    if isinstance(unit.root, SequenceNode):
+def _divided(plan: PhysicalPlan, number: int, buckets: int, *, live: bool) -> Share | None:
+    unit = plan.units[number]
+    if isinstance(unit.root, SequenceNode) and not unit.entailed:
         if unit.root.flattened is not None:
             return None
         return Share(0, (number,), Form.SOLUTIONS, buckets)
-    found = stages(unit.root)
-    asks = _asks(unit)
-    if not isinstance(found, Stages) or (live and (found.merges or asks)) or unit.ranked:
+    found = unit_stages(unit)
+    if not isinstance(found, Stages):
         return None
-    return Share(
-        0, (number,), Form.ROWS, min(buckets, FEW) if found.everywhere else buckets, found, merges=found.merges or asks
-    )
+    merges = found.merges or _asks(unit)
+    if found.why or (live and merges):  # over history slices of time are more than one bucket, where they can be cut
+        return None if not live and slices_of(plan, (number,), buckets) else Share(0, (number,), Form.ROWS, 1, found)
+    return Share(0, (number,), Form.ROWS, min(buckets, FEW) if found.everywhere else buckets, found, merges=merges)
 
 
 def _of_events(plan: PhysicalPlan, units: tuple[int, ...], buckets: int, *, live: bool) -> Share:
+    slices = None if live else slices_of(plan, units, buckets)
+    if slices is None:
+        return Share(0, units, Form.EVENTS, 1)
+    merges = any(_asks(plan.units[number]) for number in units)
+    return Share(0, units, Form.EVENTS, buckets, slices=slices, merges=merges)
+
+
+def slices_of(plan: PhysicalPlan, units: tuple[int, ...], buckets: int) -> Slices | None:
+    """How history is cut for some units; None where their answers may look back for ever."""
     facts = plan.facts
     some = [plan.units[number] for number in units]
     assert facts.kind is not None
-    back = None
-    if not live and buckets > 1 and all(map(sliceable, some)):
-        back = horizon(Program(tuple(unit.unit for unit in some)), facts.kind, facts.time_unit, facts.policy)
-    if back is None:
-        return Share(0, units, Form.EVENTS, 1)
-    return Share(0, units, Form.EVENTS, buckets, slices=Slices(max(back, 1), buckets), merges=any(map(_asks, some)))
+    if buckets == 1 or not all(map(sliceable, some)):
+        return None
+    back = horizon(Program(tuple(unit.unit for unit in some)), facts.kind, facts.time_unit, facts.policy)
+    return None if back is None else Slices(max(back, 1), buckets)
 
 
 def _asks(unit: UnitPlan) -> bool:

@@ -35,7 +35,7 @@ class StageWork(BucketWork):
         assert share.stages is not None
         self.stages = share.stages
         super().__init__(job, share, replace(job.plan.units[share.units[0]], root=self.stages.above), Texts(), like)
-        name_parts(self.stages.below, self.pipeline.around)
+        name_parts(self.stages.below, self.pipeline.around, job.streams)
         self._timed = any(isinstance(node, Report) for node in self.pipeline.nodes)
         self._scanner: Scanner | None = None
         self._reached = MIN_INSTANT
@@ -69,7 +69,7 @@ class StageWork(BucketWork):
     def _in_buckets(self, found: Sequence[Sequence[Rows]]) -> Iterator[tuple[Rows, UInt64 | None]]:
         for node, key, parts in zip(self.stages.below, self.stages.keys, found, strict=True):
             rows = concat(parts, len(node.schema.variables))
-            if key is None:
+            if key is None or self.share.buckets == 1:
                 yield rows, None
             else:
                 yield rows, key_of(rows.ids, node.schema.columns(key)) % np.uint64(self.share.buckets)

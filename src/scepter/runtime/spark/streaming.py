@@ -18,7 +18,7 @@ from pyspark.sql import functions as F
 from scepter.kernel.state.container import unpack
 from scepter.rdf.batch import DeadLetter
 from scepter.rdf.terms import IRI
-from scepter.runtime.notices import sent
+from scepter.runtime.notices import LIMIT, TIMES, sent
 from scepter.runtime.queries import Query, check_endless
 from scepter.runtime.spark.batch import PACKED, Reading, Report, pack_frame
 from scepter.runtime.spark.bucket import FOUND, patience, ticks_per_millisecond
@@ -105,10 +105,18 @@ def _report(streams: tuple[IRI, ...], report: Report, letters: bytes) -> None:
     if "notice" in meta:
         sent(report).tell(meta["notice"])
         return
+    if "limit" in meta:
+        sent(report).tell(meta["limit"])
+        report(DeadLetter(LIMIT, None, meta["limit"]))
+        return
+    if "times" in meta:
+        report(DeadLetter(TIMES, None, meta["times"]))
+        return
     for stream, time in zip(arrays["stream"].tolist(), arrays["time"].tolist(), strict=True):
         report(DeadLetter(streams[stream].value, None, f"late: {time} is behind the watermark {meta['watermark']}"))
 
 
 def _event_time(job: Job) -> Column:
-    """The greatest time of a packed part as Spark's event time."""
-    return F.timestamp_millis(F.col("time")) if ticks_per_millisecond(job) == 1 else F.timestamp_micros(F.col("time"))
+    """The greatest time of a packed part as Spark's event time; the least one where it is not to move time on."""
+    time = F.coalesce(F.col("time"), F.lit(0))
+    return F.timestamp_millis(time) if ticks_per_millisecond(job) == 1 else F.timestamp_micros(time)

@@ -65,8 +65,16 @@ def engine_of(job: Job, share: Share, **more: Any) -> LocalEngine:
     """The engine of a share's units; streams have the numbers that the job gives them."""
     units = tuple(job.plan.units[number] for number in share.units)
     program = Program(tuple(unit.unit for unit in units))
+    places = {number: place for place, number in enumerate(share.units)}
+    together = tuple(tuple(places[number] for number in group) for group in job.plan.shared if set(group) <= places.keys())
     engine = LocalEngine(
-        program, job.options, job.background(), ontology=job.ontology, key=job.key, plan=replace(job.plan, units=units), **more
+        program,
+        job.options,
+        job.background(),
+        ontology=job.ontology,
+        key=job.key,
+        plan=replace(job.plan, units=units, shared=together),
+        **more,
     )
     engine.streams[:] = dict.fromkeys((*job.streams, *engine.streams))
     engine.reading.salt = secrets.randbits(38) * SALT_ROOM
@@ -121,9 +129,9 @@ class Progress:
         return cls(meta["step"], meta["reached"], meta["forgotten"], meta["answered"], log)
 
 
-_AT_HAND: dict[str, tuple[int, LocalEngine, list[str]]] = {}
+_AT_HAND: dict[str, tuple[int, LocalEngine, list[str], list[tuple[str, bool]]]] = {}
 """Of each job: the steps that the engine has taken which this worker process used last, the engine, and where it says what it
-has to say about the data."""
+has to say about the data, and about what it had to forget."""
 
 
 class WholeProgram:
@@ -144,6 +152,8 @@ class WholeProgram:
         self._identity = job.state_of(share.number)
         self.notices: list[str] = []
         """What is to be said about the data, until somebody takes it from here."""
+        self.let_go: list[tuple[str, bool]] = []
+        """What limits have made it forget, and whether that is all it kept, until somebody takes it from here."""
         program = Program(tuple(job.plan.units[number].unit for number in share.units))
         self._horizon = horizon(program, job.kind, job.options.time_unit, job.options.policy)
 
@@ -169,19 +179,24 @@ class WholeProgram:
             engine.commit()
             progress.reached = until
             self._forget(progress)
+            self._empty(progress)
         self.reached = progress.reached
         progress.step += 1
         self._progress.update((progress.written(self._identity),))
-        _AT_HAND[self._job.name] = (progress.step, engine, self.notices)
+        _AT_HAND[self._job.name] = (progress.step, engine, self.notices, self.let_go)
         return found
 
     def _engine(self, progress: Progress) -> LocalEngine:
         # taken out: an engine that a failed step has gone through half must not be found again
-        step, engine, notices = _AT_HAND.pop(self._job.name, (-1, None, self.notices))
+        step, engine, notices, let_go = _AT_HAND.pop(self._job.name, (-1, None, self.notices, self.let_go))
         if engine is not None and step == progress.step:
-            self.notices = notices
+            self.notices, self.let_go = notices, let_go
             return engine
-        engine = engine_of(self._job, self._share, notices=Notices(self.notices.append), numbered_from=progress.forgotten)
+        heard = self.let_go
+        engine = engine_of(
+            self._job, self._share, notices=Notices(self.notices.append), numbered_from=progress.forgotten,
+            shedding=lambda text, whole: heard.append((text, whole)),
+        )  # fmt: skip
         if progress.log:
             for watermark, blob in self._log.get():
                 batch, _ = unpack_batch(bytes(blob))
@@ -189,7 +204,15 @@ class WholeProgram:
                 engine.take(batch, batch.end >= watermark)
             engine.advance(progress.reached)
             engine.commit()
+            self.let_go.clear()  # told when it was
         return engine
+
+    def _empty(self, progress: Progress) -> None:
+        """A unit has begun anew: so do all, whose events are one log."""
+        if any(whole for _, whole in self.let_go):
+            progress.forgotten += sum(events for _, events in progress.log)
+            progress.log = []
+            self._log.clear()
 
     def _fresh(self, matches: Iterable[Match], progress: Progress) -> list[Match]:
         """Without the answers of ASK queries that have been answered before."""

@@ -6,21 +6,8 @@ import numpy as np
 import pytest
 
 from scepter.algebra.expressions import Arithmetic, Call, Compare, Constant, Expression, In, Negate, Not, Or, Variable
-from scepter.kernel.condition.programs import (
-    EITHER,
-    FALSE,
-    ROW,
-    RUN,
-    TRUE,
-    UNDECIDED,
-    Place,
-    Values,
-    compile_conjuncts,
-    decide,
-    number_of,
-    stack,
-    thresholds,
-)
+from scepter.kernel.condition.interpreter import EITHER, FALSE, ROW, RUN, TRUE, UNDECIDED, Values, decide, stack
+from scepter.kernel.condition.programs import Place, compile_conjuncts, number_of, thresholds
 from scepter.rdf.batch import DOUBLE, INEXACT, NOT_A_NUMBER
 from scepter.rdf.hashing import TermKey, term_id
 from scepter.rdf.terms import IRI, XSD, BlankNode, Literal, Term
@@ -203,3 +190,13 @@ def test_a_threshold_is_a_bound_that_the_run_sets() -> None:
 )
 def test_other_filters_give_no_threshold(condition: Expression) -> None:
     assert thresholds((condition,), locate, KEY) == ()
+
+
+def test_a_long_constant_decides_all_that_is_not_as_near() -> None:
+    below = Compare("<", X, Constant(number("0.12345678901234567")))
+    assert verdict(below, run=(number("0.12"), None)) == TRUE
+    assert verdict(below, run=(number("0.13"), None)) == FALSE
+    assert verdict(below, run=(number("0.123456789012346"), None)) == FALSE
+    assert verdict(below, run=(number("0.12345678901234567", "double"), None)) == UNDECIDED
+    assert verdict(Compare("<", X, Constant(number("9007199254740993", "integer"))), run=(number("7"), None)) == TRUE
+    assert verdict(Compare("<", X, Constant(number("0.1234567", "float"))), run=(number("0.1"), None)) == UNDECIDED

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
 import scepter
@@ -46,3 +48,17 @@ def test_state_goes_on_where_it_was(match: str) -> None:
     assert wanted
     for again in (3, 5, 9, 14):
         assert answers(match, again) == wanted
+
+
+def test_what_is_consumed_stays_so_when_the_table_grows() -> None:
+    """A right side that has had its turn still waits when the table is renewed for more rows: it must not have another."""
+    query = """PREFIX : <http://example/> SELECT ?x ?z FROM NAMED :S WIN [LND 0] AS :w
+      EVENT ON :w { ?x :p ?y } AS E1 EVENT ON :w { ?y :q ?z } AS E2 WHERE { MATCH { E1 SEQ CHRONOLOGICAL E2 } }"""
+    engine = scepter.Engine(scepter.parse(query, "rsep-ql"))
+    found: list[scepter.Match] = []
+    draw = random.Random(3)
+    for time in range(1, 200):
+        triple = f":a{time} :p :y" if draw.random() < 0.6 else f":y :q :z{time}"
+        found += engine.push(scepter.Event("http://example/S", f"PREFIX : <http://example/> {triple} .", time))
+    ends = [match.end for match in [*found, *engine.close()]]
+    assert len(ends) == len(set(ends)) == 81

@@ -66,7 +66,7 @@ def test_texts_travel_with_the_solutions_and_only_those_needed() -> None:
 def test_refs_into_the_background_stay() -> None:
     run = Buckets(job_of(BY_KEY, 1, background=BACKGROUND))
     ((_, _, blob),) = run.solved(STREAM, 1, 1, triples(":b :q 2 ."))
-    solved, _ = unpack_solved(blob, run.reader.texts)
+    solved, _, _ = unpack_solved(blob, run.reader.texts)
     refs = solved.tables[1].refs
     assert (refs >= FIXED).any()
     assert "<http://example/bob>" in {str(run.reader.texts.term(int(ref))) for ref in refs.ravel()}
@@ -75,7 +75,7 @@ def test_refs_into_the_background_stay() -> None:
 def test_windows_before_the_origin_have_buckets_too() -> None:
     run = Buckets(job_of(BY_KEY, 1, background=BACKGROUND))
     ((_, _, blob),) = run.solved(STREAM, -25, -25, triples(":a :p 1 ."))
-    solved, _ = unpack_solved(blob, Texts())
+    solved, _, _ = unpack_solved(blob, Texts())
     (rows, none) = buckets_by_window(solved, 0, 10, 4)
     assert rows.tolist() == [(-3) % 4] and not len(none)
 
@@ -89,7 +89,7 @@ def test_ticks_go_where_they_are_wanted() -> None:
     run = Buckets(job_of(BY_KEY, 1, background=BACKGROUND))
     ((_, _, blob),) = run.solved(STREAM, 4, 4, triples(":a :p 1, 2 ."))
     texts = Texts()
-    solved, _ = unpack_solved(blob, texts)
+    solved, _, _ = unpack_solved(blob, texts)
     rows = [np.zeros(len(table), np.uint64) for table in solved.tables]
     ((bucket, time, _),) = split(solved, rows, np.zeros(len(solved.ticks.times), np.uint64), texts)
     assert (bucket, time) == (0, 4)
@@ -121,7 +121,7 @@ def test_a_table_that_scans_share_travels_once_and_others_apart() -> None:
     zeros, one = np.zeros(2, np.uint64), np.zeros(1, np.uint64)
     solved = Solved((shared, other, shared), Ticks(np.empty(0, np.uint64), np.empty(0, np.int64)))
     ((_, _, blob),) = split(solved, [zeros, one, zeros], None, Texts(), {4: 9})
-    arrived, reached = unpack_solved(blob, Texts())
+    arrived, reached, _ = unpack_solved(blob, Texts())
     assert [table.time.tolist() for table in arrived.tables] == [[1, 2], [5], [1, 2]]
     assert arrived.tables[0] is arrived.tables[2]
     assert reached == {4: 9}

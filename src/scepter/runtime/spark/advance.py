@@ -1,0 +1,131 @@
+"""`--max-advance` on Spark: an event that alone would move time on by too much does not move the watermark.
+
+Rows in the future wait in their buckets for their time anyway. So nothing has to be held back but the watermark: a part that is
+read tells Spark the greatest time that may move it. How far each stream was before a micro-batch, and which times wait, the
+driver knows, and tells the tasks of the micro-batch as a property of their jobs; where it is behind a micro-batch, the one
+place that hears of all times works out (`runtime.jumps`), and the driver keeps it with the micro-batch.
+
+A micro-batch that is done again after a crash is given what was known before it, not what it made known: an event would
+confirm itself.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from pyspark import SparkContext, TaskContext
+
+from scepter.errors import option_error
+from scepter.kept import sealed, unsealed, write_whole
+from scepter.runtime.jumps import Known
+
+if TYPE_CHECKING:
+    from scepter.runtime.spark.jobs import Job
+
+FILE: Final = "times.json"
+_PROPERTY: Final = "scepter.times"
+_BATCH: Final = "streaming.sql.batchId"
+_KEPT: Final = 2
+"""Micro-batches that are remembered: the last one, and the one before it in case the last is done again."""
+
+Times: TypeAlias = Mapping[int, Known]
+"""What is known of streams, by their numbers."""
+
+
+def known_before(job: Job) -> Times | None:
+    """What is known before the micro-batch of this task; None where time may move as it likes."""
+    if not job.live or job.options.advance_on(job.kind) is None:
+        return None
+    context = TaskContext.get()
+    told = None if context is None else context.getLocalProperty(_PROPERTY)
+    if context is None or told is None:
+        return {}
+    batch = int(context.getLocalProperty(_BATCH) or 0)
+    return next((times for number, times in reversed(_read(told)) if number < batch), {})
+
+
+def moved_to(job: Job, known: Times, stream: int, ends: NDArray[np.int64]) -> int | None:
+    """How far events of a stream move time on; None: they do not. Before anything is known, one alone does not."""
+    limit = job.options.advance_on(job.kind)
+    assert limit is not None
+    before = known.get(stream, Known())
+    if before.greatest is None and len(ends) < 2:
+        return None
+    after = before.after(ends.tolist(), limit)
+    assert after.greatest is not None
+    admitted = ends[ends <= after.greatest]
+    return int(admitted.max()) if len(admitted) else None
+
+
+def known_after(job: Job, known: Times, streams: NDArray[np.int64], ends: NDArray[np.int64]) -> tuple[Times, list[str]]:
+    """What is known behind a micro-batch with these events, and what is to be said of those that wait."""
+    limit = job.options.advance_on(job.kind)
+    assert limit is not None
+    found, notices = dict(known), []
+    for stream in np.unique(streams).tolist():
+        before = found.get(stream, Known())
+        found[stream] = before.after(ends[streams == stream].tolist(), limit)
+        if new := sorted(set(found[stream].held) - set(before.held)):
+            notices.append(
+                f"<{job.streams[stream].value}>: the event at {new[0]} would move time on by more than {limit} "
+                "(--max-advance); it waits until another one confirms it, or time comes near"
+            )
+    return found, notices
+
+
+def written(times: Times) -> str:
+    """As text."""
+    return json.dumps({str(stream): [known.greatest, known.held] for stream, known in times.items()})
+
+
+def read(text: str) -> Times:
+    """What `written` gave.
+
+    >>> read(written({0: Known(5, (9,))}))
+    {0: Known(greatest=5, held=(9,))}
+    """
+    return {int(stream): Known(greatest, tuple(held)) for stream, (greatest, held) in json.loads(text).items()}
+
+
+def _read(text: str) -> list[tuple[int, Times]]:
+    return [(int(number), read(times)) for number, times in json.loads(text)]
+
+
+@dataclass(slots=True)
+class Record:
+    """What the driver knows of the times of a run; with a folder, it is kept there from run to run."""
+
+    folder: Path | None = None
+    _batches: list[tuple[int, Times]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        if self.folder is None or not (path := self.folder / FILE).exists():
+            return
+        try:
+            self._batches = _read((unsealed(path.read_bytes()) or b"").decode())
+        except (ValueError, TypeError, AttributeError):
+            raise option_error(
+                "record-damaged",
+                f"{path} is damaged: nobody can tell how far time is",
+                help="give back the file, or start anew with another --checkpoint and another --output",
+            ) from None
+
+    def take(self, batch: int, times: Times) -> None:
+        """What is known behind a micro-batch."""
+        before = [(number, known) for number, known in self._batches if number < batch]
+        self._batches = [*before, (batch, times)][-_KEPT:]
+        if self.folder is not None:
+            write_whole(self.folder / FILE, sealed(self._text().encode()))
+
+    def tell(self, context: SparkContext) -> None:
+        """Tell the tasks of the micro-batches that this thread of the JVM begins."""
+        context.setLocalProperty(_PROPERTY, self._text())
+
+    def _text(self) -> str:
+        return json.dumps([(number, written(times)) for number, times in self._batches])

@@ -1,0 +1,59 @@
+"""`--max-advance` of a followed run on Spark: one event in the far future moves nothing, also where the driver dies."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from batches import at_time, integer, quad
+from scepter.runtime.jumps import Known
+from scepter.runtime.spark.advance import FILE, Record
+from torture.kills import Run
+
+FAR = 10**9
+
+
+def events(*times: int) -> str:
+    return "".join(at_time(f"e{t}", t) + quad(f"e{t}", "<http://example/s1>", "<http://example/a>", integer(t)) for t in times)
+
+
+@pytest.mark.slow
+@pytest.mark.spark
+def test_one_event_in_the_far_future_makes_nothing_late(tmp_path: Path) -> None:
+    texts = [events(*range(1, 20)), events(FAR), events(*range(20, 40)), events(41), events(FAR + 50), events(FAR + 60)]
+    run = Run(tmp_path, "sparkwave", 1, texts, ("--max-advance", "100"))
+    query = "PREFIX : <http://example/>\nSELECT ?v FROM STREAM <http://example/s> [RANGE 5] WHERE { ?s :a ?v }\n"
+    (tmp_path / "query").write_text(query)
+    run.start()
+    try:
+        for number in range(len(texts)):
+            run.put(number)
+            run.wait(number + 1)
+            if number == 1:  # the event waits; who comes back must know
+                run.end_all()
+                run.start()
+        run.stop()
+    finally:
+        run.end_all()
+    matches, letters = run.written()
+    found = sorted(int(json.loads(line)["bindings"]["v"]["value"]) for line in matches.elements())
+    assert found[:40] == [*range(1, 40), 41]
+    assert found[40] == FAR  # confirmed by the one that came within a hundred of it
+    assert not letters
+    assert f"the event at {FAR} would move time on by more than 100" in run.log()
+
+
+def test_what_a_micro_batch_made_known_is_not_known_to_it_when_it_is_done_again(tmp_path: Path) -> None:
+    record = Record(tmp_path)
+    record.take(3, {0: Known(5)})
+    record.take(4, {0: Known(5, (FAR,))})
+    record.take(4, {0: Known(5, (FAR,))})
+    again = Record(tmp_path)
+    assert [number for number, _ in again._batches] == [3, 4]
+    again.take(5, {0: Known(7, (FAR,))})
+    assert [number for number, _ in Record(tmp_path)._batches] == [4, 5]
+    (tmp_path / FILE).write_bytes(b"torn")
+    with pytest.raises(Exception, match="nobody can tell how far time is"):
+        Record(tmp_path)

@@ -1,0 +1,159 @@
+"""Limits in runs that go on: what asks for too much is let go, and told; everything else stays."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from buckets import job_of
+from microbatches import Micro, graph_event
+from scepter.kernel.state.container import unpack
+from scepter.rdf.batch import DeadLetter
+from scepter.rdf.nquads import NQuadsReader
+from scepter.rdf.terms import IRI
+from scepter.runtime.engine import LocalEngine
+from scepter.runtime.inputs import load_background
+from scepter.runtime.live import LiveInput, LiveRun
+from scepter.runtime.matches import Match
+from scepter.runtime.options import RunOptions
+from scepter.runtime.pipeline import Pipeline
+from scepter.runtime.queries import parse
+from scepter.runtime.work import PerInstant, WorkLimits
+
+S = "http://e/s"
+NUMBER = "^^<http://www.w3.org/2001/XMLSchema#integer>"
+PREFIX = "PREFIX : <http://e/>\n"
+KEYED = {
+    "spaseq": "SELECT ?x ?v ?w WITHIN 1000 SLIDING FROM STREAM S <http://e/s> WHERE { SEQ (A ; B) "
+    "DEFINE GPM A ON S { ?x :a ?v } DEFINE GPM B ON S { ?x :b ?w } }",
+    "ep-sparql": "SELECT ?x ?v ?w WHERE { ?x :a ?v . ?x :b ?w FILTER (getDURATION() < 1000) }",
+}
+WHOLE = {
+    "rsep-ql": "SELECT ?x ?v ?w FROM NAMED :s WIN [RANGE 1000] AS :w WHERE { WINDOW :w { ?x :a ?v . ?x :b ?w } }",
+    "sparkwave": "SELECT ?x ?v ?w FROM STREAM <http://e/s> [RANGE 1000] WHERE { ?x :a ?v . ?x :b ?w }",
+}
+FLOOD = [(1, "q", "a"), *((t, "k", "a") for t in range(2, 40)), (40, "q", "b"), (41, "k", "b"), (42, "z", "a")]
+"""One event of :q, many of :k, then what would complete both."""
+
+
+def line(time: int, subject: str, property: str) -> bytes:
+    return f'<http://e/{subject}> <http://e/{property}> "{time}"{NUMBER} "{time}"{NUMBER} .\n'.encode()
+
+
+def answers(language: str, query: str, events: Sequence[tuple[int, str, str]], **options: Any) -> tuple[list[str], list[str]]:
+    parsed = parse(PREFIX + query, language)
+    told: list[str] = []
+    engine = LocalEngine(
+        parsed.program, RunOptions.of(**options), load_background(parsed, None), shedding=lambda text, whole: told.append(text)
+    )
+    input, letters = LiveInput(S), list[DeadLetter]()
+    reader = NQuadsReader(engine.key, engine.stream_number(IRI(S)), S, letters.append, run=engine.reading, batch_bytes=1)
+    run = LiveRun(engine, (input,), letters.append, lambda: 0)
+    found: list[Match] = []
+    for event in events:
+        batch = reader.feed(line(*event))
+        run.take(input, [] if batch is None else [batch])
+        found += run.advance()
+    input.ended = True
+    found += run.finish()
+    assert not letters
+    return [str(match.bindings["x"]) for match in found], told
+
+
+@pytest.mark.parametrize("language", KEYED)
+def test_a_key_that_keeps_too_much_is_let_go_and_the_others_stay(language: str) -> None:
+    found, told = answers(language, KEYED[language], FLOOD, max_runs=10)
+    assert found.count("<http://e/q>") == 1
+    assert 0 < found.count("<http://e/k>") < 11
+    assert told
+    assert all("11 rows of state for ?x <http://e/k> in " in each and "--max-runs" in each for each in told)
+    everything, nothing = answers(language, KEYED[language], FLOOD)
+    assert (everything.count("<http://e/k>"), everything.count("<http://e/q>"), nothing) == (38, 1, [])
+
+
+@pytest.mark.parametrize("language", WHOLE)
+def test_what_cannot_tell_its_keys_apart_begins_anew(language: str) -> None:
+    found, told = answers(language, WHOLE[language], [*FLOOD, (50, "n", "a"), (51, "n", "b")], max_runs=10)
+    assert "<http://e/n>" in found
+    assert told
+    assert all("it begins anew, without the events before" in each for each in told)
+
+
+def test_a_step_that_takes_too_long_costs_its_query_what_it_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    release, slow = Pipeline.release, [True]
+
+    def release_slowly(self: Pipeline, until: int, closed: int) -> Sequence[Match]:
+        if closed > 10 and slow.pop():
+            slow.append(False)
+            time.sleep(60)
+        elif closed > 10:
+            slow.append(False)
+        return release(self, until, closed)
+
+    monkeypatch.setattr(Pipeline, "release", release_slowly)
+    events = [(1, "q", "a"), (20, "q", "b"), (21, "n", "a"), (22, "n", "b"), (23, "z", "a")]
+    found, told = answers("spaseq", KEYED["spaseq"], events, max_seconds=0.5)
+    assert found == ["<http://e/n>"]
+    assert told == ["query 1: a step takes more than 0.5 seconds (--max-seconds); it begins anew, without the events before"]
+
+
+def test_a_step_that_needs_too_much_memory_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    release, left = Pipeline.release, [MemoryError()]
+
+    def fail_once(self: Pipeline, until: int, closed: int) -> Sequence[Match]:
+        if left:
+            raise left.pop()
+        return release(self, until, closed)
+
+    monkeypatch.setattr(Pipeline, "release", fail_once)
+    found, told = answers("spaseq", KEYED["spaseq"], [(1, "q", "a"), (3, "n", "a"), (4, "n", "b")], max_memory="1 GB")
+    assert found == ["<http://e/n>"]
+    assert [each.partition(":")[2] for each in told] == [
+        " a step needs more than 1073741824 bytes of memory (--max-memory); it begins anew, without the events before"
+    ]
+
+
+def test_so_many_matches_at_one_instant() -> None:
+    told: list[str] = []
+    limit = PerInstant(WorkLimits(matches=2), told.append)
+    matches: Any = [SimpleNamespace(query=0, end=end) for end in (1, 5, 5, 5, 5, 6)]
+    assert [match.end for match in limit(matches)] == [1, 5, 5, 6]
+    assert [match.end for match in limit(matches[-1:])] == [6]
+    assert [match.end for match in limit(matches[-1:])] == []  # the instant that was open
+    assert told == [
+        "query 1: more than 2 matches at 5 (--max-matches), 2 are left out",
+        "query 1: more than 2 matches at 6 (--max-matches), 1 are left out",
+    ]
+
+
+def micro(language: str, query: str, **options: Any) -> tuple[list[str], list[str]]:
+    parsed = parse(PREFIX + query, language)
+    job = job_of(parsed, 2, options=RunOptions.of(**options), live=True, given=[S])
+    run = Micro(parsed, job)
+    for event in FLOOD:
+        at, subject, name = event
+        triple = (f"<http://e/{subject}>", f"<http://e/{name}>", f'"{at}"{NUMBER}')
+        run.batch([graph_event(job, S, at, at, [triple])])
+    told = [meta["limit"] for letters in run.letters if "limit" in (meta := unpack(letters)[1])]
+    return [row["x"]["value"] for row in run.rows], told
+
+
+@pytest.mark.parametrize("language", KEYED)
+def test_in_a_bucket_other_keys_stay_too(language: str) -> None:
+    found, told = micro(language, KEYED[language], max_runs=10)
+    assert found.count("http://e/q") == 1
+    assert 0 < found.count("http://e/k") < 11
+    assert told
+    assert all("rows of state for ?x <http://e/k> in " in each for each in told)
+
+
+@pytest.mark.parametrize("language", WHOLE)
+def test_a_bucket_or_a_task_begins_anew(language: str) -> None:
+    found, told = micro(language, WHOLE[language], max_runs=10)
+    assert len(found) < 39
+    assert told
+    assert all("begins anew" in each for each in told)
