@@ -35,12 +35,15 @@ QUERIES = {
     "ep-sparql": "SELECT ?c ?x ?y WHERE { { ?c :p ?x } OPTIONAL { ?c :none ?z } } SEQ { ?c :p ?y } "
     "FILTER(?y > ?x + 990 && getDURATION() < 200)",
     "sparkwave": "SELECT ?c (AVG(?x) AS ?m) FROM STREAM :s [RANGE 200 STEP 100] WHERE { ?c :p ?x } GROUP BY ?c",
+    "sparkwave, pairs": "SELECT ?c ?x ?y FROM STREAM :s [RANGE 200] WHERE { ?c :p ?x . ?c :p ?y FILTER(?y > ?x + 990) }",
+    "rsep-ql": "SELECT ?c ?x ?y FROM NAMED :s WIN [RANGE 200 STEP 100] AS :w EVENT ON :w { ?c :p ?x } AS A "
+    "EVENT ON :w { ?c :p ?y FILTER(?y > 990) } AS B WHERE { MATCH { A SEQ B } FILTER(?x < 10) }",
 }
 
 
 def job_of(text: str, language: str, *, live: bool) -> Job:
     """A run of a query over one stream."""
-    query = parse(PREFIX + text, language)
+    query = parse(PREFIX + text, language.split(",")[0])
     static = load_background(query, None, None)
     plan = planned(query.program, facts_of(RunOptions(), static, (), TimeKind.INTEGER))
     return Job(

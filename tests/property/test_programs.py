@@ -22,20 +22,8 @@ from scepter.algebra.expressions import (
     Previous,
     Variable,
 )
-from scepter.kernel.condition.programs import (
-    EITHER,
-    FALSE,
-    ROW,
-    RUN,
-    TRUE,
-    UNDECIDED,
-    Place,
-    Values,
-    compile_conjuncts,
-    decide,
-    number_of,
-    stack,
-)
+from scepter.kernel.condition.interpreter import EITHER, FALSE, ROW, RUN, TRUE, UNDECIDED, Values, decide, stack
+from scepter.kernel.condition.programs import Place, compile_conjuncts, number_of
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.expressions import holds
 from scepter.rdf.hashing import TermKey, term_id

@@ -28,7 +28,6 @@ from scepter.kernel.policy.tracking import Tracked as Tracking
 from scepter.kernel.row import instants, mapping, time_rows
 from scepter.kernel.row.forked import Forked
 from scepter.kernel.row.instants import InstantLeaves
-from scepter.kernel.row.time_rows import Timeless, inline_rows, static_rows
 from scepter.kernel.rows import Mask, Rows, empty
 from scepter.kernel.scan.event_scan import EventScans, ExactTriples
 from scepter.kernel.scan.graph_scan import GraphScans
@@ -43,10 +42,11 @@ from scepter.kernel.star.build_star import held_of, occurrence_scans, star_opera
 from scepter.kernel.star.expiry import Held
 from scepter.kernel.static.background import Background
 from scepter.kernel.static.static_join import Static
+from scepter.kernel.static.static_rows import Timeless, fixed_rows, inline_rows, static_rows
 from scepter.kernel.texts import Texts
 from scepter.kernel.time_group.time_grouping import Grouping
 from scepter.kernel.time_join.time_join import TimeJoined
-from scepter.kernel.window.build_windows import Items, fixed_rows, window_operator
+from scepter.kernel.window.build_windows import Items, static_graph, window_operator
 from scepter.ontology.entailment import Flattened
 from scepter.ontology.schema import Schema
 from scepter.physical import live_nodes, nodes
@@ -210,7 +210,7 @@ def _initial(leaf: Node, around: Surroundings) -> Rows:
     if isinstance(leaf, Inline):
         return inline_rows(leaf, around.key, around.texts)
     if isinstance(leaf, Fixed):
-        return fixed_rows(leaf, around)
+        return fixed_rows(leaf, static_graph(leaf.graph, around), around.key, around.texts)
     if isinstance(leaf, Received):
         return empty(len(leaf.schema.variables))
     assert isinstance(leaf, StaticScan)
@@ -279,7 +279,7 @@ def operator_of(node: Node, around: Surroundings) -> Operator:
         case SequenceNode():
             return _sequence(node, around)
         case nodes.Filter():
-            return mapping.Filter(node, around.key, around.texts, around.context)
+            return time_rows.Filter(node, _conditions(node.conditions, node.schema.variables, around))
         case nodes.Extend():
             return mapping.Extend(node, around.key, around.texts, around.context)
         case nodes.Project():
@@ -392,7 +392,7 @@ def _of_time(node: TimeJoin | TimeFilter | Once | TimeValues | Rename | Answers,
         case TimeJoin():
             return _time_join(node, around)
         case TimeFilter(conditions=conditions):
-            return time_rows.TimeFilter(node, _conditions(conditions, node.schema.variables, around))
+            return time_rows.Filter(node, _conditions(conditions, node.schema.variables, around))
         case Once():
             return time_rows.Once(node)
         case TimeValues():

@@ -150,6 +150,19 @@ def syntax_error(error: UnexpectedInput, source: Source, grammar: Lark) -> Query
     return QueryError(_misplaced(error, at, source, wanted, accepted, language).diagnostic, source)
 
 
+def stands_for_a_verb(error: UnexpectedInput, source: Source, grammar: Lark) -> bool:
+    """Whether the parser stumbled over a word without a prefix that could only be the name of a property."""
+    at = error.pos_in_stream
+    return not _at_end(error) and at is not None and _bare_verb(source.text, at, _accepted(grammar, source.text, at))
+
+
+_BARE_WORD = re.compile(r"[^\W\d]\w*(?!\w|:)")
+
+
+def _bare_verb(text: str, at: int, accepted: set[str]) -> bool:
+    return "RDF_TYPE" in accepted and "_FILTER" not in accepted and _BARE_WORD.match(text, at) is not None
+
+
 def _at_end(error: UnexpectedInput) -> bool:
     return isinstance(error, UnexpectedToken) and error.token.type == "$END"
 
@@ -175,6 +188,9 @@ def _misplaced(error: UnexpectedInput, at: int, source: Source, wanted: str, acc
     if (broken := _broken_token(word, at, accepted)) is not None:
         return broken
     help = elsewhere.advice(source.text, at, word, language) or _hint(word, accepted)
+    if help is None and _bare_verb(source.text, at, accepted):
+        help = f"a name has a prefix: write :{word}, and declare PREFIX : <http://…> at the top"
+        help += "; or declare BASE <http://…>" if language == "epsparql" else ""
     return query_error("syntax", f"unexpected {_shown(word)}: {wanted}", Span(at, at + len(word)), help=help)
 
 

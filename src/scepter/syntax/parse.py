@@ -10,7 +10,7 @@ from lark import Token, Tree
 from lark.exceptions import UnexpectedInput, VisitError
 
 from scepter.errors import Diagnostic, QueryError, Source, Span, option_error, query_error
-from scepter.syntax.expected import syntax_error
+from scepter.syntax.expected import stands_for_a_verb, syntax_error
 from scepter.syntax.grammar import parser, refuse_deep
 
 if TYPE_CHECKING:
@@ -109,16 +109,13 @@ def parse_sparkwave(text: str, name: str = "<query>") -> SparkwaveDocument:
 def _parse(language: str, source: Source) -> Any:
     # a language is loaded when a query is written in it: five syntax trees would cost more than checking a query
     builder: type[SparqlBuilder] = getattr(import_module(f"scepter.syntax.{language}"), f"{language.capitalize()}Builder")
-    grammar = parser(language)
     if len(source.text) > LONGEST:
         message = f"the query has {len(source.text):,} characters, and {LONGEST:,} is the most"
         raise QueryError(Diagnostic("too-long", message, Span(LONGEST, LONGEST + 1), "write less, or several queries"), source)
     try:
-        parsed = _parsed(language, source.text)
+        parsed = _parsed(language, source)
         refuse_deep(parsed)
         return builder(source.text).transform(parsed)
-    except UnexpectedInput as error:
-        raise syntax_error(error, source, grammar) from None
     except VisitError as error:
         if not isinstance(error.orig_exc, QueryError):
             raise
@@ -127,17 +124,21 @@ def _parse(language: str, source: Source) -> Any:
         raise QueryError(error.diagnostic, source) from None
 
 
-def _parsed(language: str, text: str) -> Tree[Token]:
+def _parsed(language: str, source: Source) -> Tree[Token]:
     """The parse tree. EP-SPARQL with a BASE may have names without prefixes, as its paper prints them."""
+    grammar = parser(language)
     try:
-        return parser(language).parse(text)
+        return grammar.parse(source.text)
     except UnexpectedInput as error:
-        if language != "epsparql" or not re.search(r"\bBASE\s*<", text, re.IGNORECASE):
-            raise
+        first = syntax_error(error, source, grammar)
+        if language != "epsparql" or not re.search(r"\bBASE\s*<", source.text, re.IGNORECASE):
+            raise first from None
+        unprefixed = parser("epsparql+unprefixed")
         try:
-            return parser("epsparql+unprefixed").parse(text)
-        except UnexpectedInput:
-            raise error from None
+            return unprefixed.parse(source.text)
+        except UnexpectedInput as other:
+            # Where the first grammar stumbles over a name, the text has such names, and what is wrong with it comes later.
+            raise (syntax_error(other, source, unprefixed) if stands_for_a_verb(error, source, grammar) else first) from None
 
 
 def detect_language(text: str, filename: str | None = None) -> str:

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scepter.algebra.expressions import Expression
-from scepter.kernel.condition.programs import ROW, Place, compile_conjuncts
+from scepter.kernel.condition.interpreter import ROW
+from scepter.kernel.condition.programs import Place, compile_conjuncts
 from scepter.kernel.condition.row_programs import decide_rows
 from scepter.kernel.scan.solutions import Float64, Int8, Int64, UInt64
 from scepter.kernel.sparql.context import Context

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from scepter.kernel.condition.programs import (
+from scepter.kernel.condition.interpreter import (
     TRUE,
     UNDECIDED,
     Programs,

@@ -17,7 +17,8 @@ from scepter.algebra.scope import mentioned_variables
 from scepter.algebra.timed import DURATION, END, START, TIME_FUNCTIONS
 from scepter.algebra.timed_bounds import Linear, linear
 from scepter.algebra.walk import find
-from scepter.kernel.condition.programs import ROW, Place, compile_conjuncts
+from scepter.kernel.condition.interpreter import ROW
+from scepter.kernel.condition.programs import Place, compile_conjuncts
 from scepter.kernel.condition.row_programs import decide_rows
 from scepter.kernel.condition.time_terms import time_term, time_values
 from scepter.kernel.encoding import decoded

@@ -1,8 +1,8 @@
-"""Operators on one row at a time: `Filter`, `Extend`, `Project`, `Union`. Stateless; intervals and lineage pass through."""
+"""Operators on one row at a time: `Extend`, `Project`, `Union`. Stateless; intervals and lineage pass through."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -10,7 +10,6 @@ import numpy as np
 from scepter.algebra.expressions import Variable
 from scepter.algebra.scope import mentioned_variables
 from scepter.kernel.condition.calculation import Column, calculated, can_calculate, written
-from scepter.kernel.condition.row_conditions import Conditions
 from scepter.kernel.encoding import decoded, encoded
 from scepter.kernel.operator import Stateless, Until
 from scepter.kernel.rows import Int64, Rows, concat
@@ -23,25 +22,6 @@ from scepter.rdf.distinct import distinct
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.terms import Term
 from scepter.rdf.values import ExpressionError
-
-
-class Filter(Stateless):
-    """Keeps the rows that meet all conditions: in columns, and by the exact evaluator where columns cannot tell."""
-
-    def __init__(self, node: nodes.Filter, key: TermKey, texts: Texts, context: Context) -> None:
-        self.schema: Schema = node.schema
-        self._conditions = Conditions(node.conditions, node.schema.variables, key)
-        self._texts = texts
-        self._context = context
-        self._count = len(node.conditions)
-
-    def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
-        """The rows kept."""
-        (rows,) = inputs
-        return self._conditions.keep(rows, self._texts, self._surroundings)
-
-    def _surroundings(self, row: int) -> Iterator[Context]:
-        return iter([self._context] * self._count)
 
 
 class Extend(Stateless):

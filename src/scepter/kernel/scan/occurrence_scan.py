@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from scepter.algebra.expressions import Constant, Expression, Variable
 from scepter.algebra.patterns import TriplePattern
-from scepter.kernel.condition.programs import ROW, Programs, compile_conjuncts
+from scepter.kernel.condition.interpreter import ROW, Programs
+from scepter.kernel.condition.programs import compile_conjuncts
 from scepter.kernel.condition.row_programs import decide_rows
 from scepter.kernel.entailment.admitted import END, EVENT, EXPIRES, FOR_EVER, NAME, START, STREAM, TRIPLE, Admitted
 from scepter.kernel.entailment.conclusions import Conclusions

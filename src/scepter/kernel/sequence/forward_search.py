@@ -15,11 +15,11 @@ from numba import njit
 from numpy.typing import NDArray
 
 from scepter.inner import inner
-from scepter.kernel.condition.programs import (
-    _BOOLEAN,
-    _FAILED,
-    _OPEN,
+from scepter.kernel.condition.interpreter import (
+    BOOLEAN,
+    FAILED,
     FALSE,
+    OPEN,
     TRUE,
     UNDECIDED,
     Programs,
@@ -221,7 +221,7 @@ def search_forward(mode, asking, run_columns, row_columns, filters, thresholds, 
             surely_above[t] = math.inf
             surely_below[t] = math.inf
             run_program(bounds_of, t, run_values, run_values, stack)
-            if sca[0] != _OPEN and sca[0] != _FAILED and sca[0] != _BOOLEAN and not math.isnan(val[0]):
+            if sca[0] != OPEN and sca[0] != FAILED and sca[0] != BOOLEAN and not math.isnan(val[0]):
                 slack = err[0] * 4.0 + abs(val[0]) * 1e-15
                 if th_upper[t]:
                     upper[t] = val[0] + slack

@@ -13,18 +13,8 @@ from numpy.typing import NDArray
 
 from scepter.algebra.expressions import Expression
 from scepter.algebra.query import Selection
-from scepter.kernel.condition.programs import (
-    EITHER,
-    FALSE,
-    ROW,
-    RUN,
-    TRUE,
-    Place,
-    Programs,
-    compile_conjuncts,
-    stack,
-    thresholds,
-)
+from scepter.kernel.condition.interpreter import EITHER, FALSE, ROW, RUN, TRUE, Programs, stack
+from scepter.kernel.condition.programs import Place, compile_conjuncts, thresholds
 from scepter.kernel.condition.row_programs import contiguous
 from scepter.kernel.scan.solutions import Int64, Solutions, UInt64
 from scepter.kernel.sequence.forward_search import (

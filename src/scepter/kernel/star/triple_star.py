@@ -12,7 +12,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from scepter.kernel.condition.row_conditions import Conditions
+from scepter.kernel.condition.time_conditions import TimeConditions
 from scepter.kernel.condition.time_terms import instant_literal
 from scepter.kernel.encoding import encoded
 from scepter.kernel.lineage import Lineage
@@ -60,7 +60,7 @@ class Star:
         self._longest = FOR_EVER if node.longest is None or held is not None else min(node.longest, FOR_EVER)
         self._repeats = overlapping(triples)
         """Whether two choices of occurrences may be one match."""
-        self._conditions = Conditions(node.conditions, node.schema.variables, key)
+        self._conditions = TimeConditions(node.conditions, node.schema.variables, kind, key, texts, context)
         self._word = node.input.schema.column(feeds(node.first // WORD))
         self._shift, self._mask = np.uint64(node.first % WORD), np.uint64((1 << len(node.triples)) - 1)
         self._number = node.input.schema.column(NUMBER)
@@ -107,7 +107,7 @@ class Star:
         none, order = np.full(len(matches), NO_LINEAGE), np.arange(len(matches))
         if self._node.conditions:
             asked = Rows(*made, order, order, order, order, none)
-            order = np.flatnonzero(self._conditions.passing(asked, self._texts, self._surroundings))
+            order = np.flatnonzero(self._conditions.holds(asked))
             matches, made = matches[order], (made[0][order], made[1][order], made[2][order], made[3][order])
         when = self._memories.rows.when
         timed, at = matches >= 0, np.maximum(matches, 0)  # the others are static
@@ -117,9 +117,6 @@ class Star:
         since, until = lasting(len(matches))
         until[...] = np.minimum(expires, FOR_EVER - 1) + 1
         return Rows(*made, start, end, since, until, self._lineages(matches)).by_end()
-
-    def _surroundings(self, row: int) -> Iterator[Context]:
-        return iter([self._context] * len(self._node.conditions))
 
     def _bind(self, matches: Int64, made: _Mappings) -> None:
         """Fill in the terms of variables, each from a pattern and position where it stands; times; numbers."""

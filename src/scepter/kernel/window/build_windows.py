@@ -7,10 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from scepter.algebra.expressions import Constant
-from scepter.algebra.patterns import TriplePattern
-from scepter.kernel.condition.row_conditions import Conditions
-from scepter.kernel.encoding import encoded
+from scepter.kernel.condition.time_conditions import TimeConditions
 from scepter.kernel.event_match import matched_events as match
 from scepter.kernel.event_match.match_tree import shape_of
 from scepter.kernel.group.incremental import Group
@@ -18,10 +15,9 @@ from scepter.kernel.operator import Operator
 from scepter.kernel.report.evaluations import AtInstants, AtItems, AtMultiples, Schedule, WhileThere
 from scepter.kernel.report.instant_answers import Difference, EveryAnswer
 from scepter.kernel.report.ordering import Ordering
-from scepter.kernel.rows import NO_LINEAGE, TIMELESS, Float64, Int8, Int64, Mask, Rows, UInt64, lasting, mappings
+from scepter.kernel.rows import NO_LINEAGE, Int64, Mask, Rows, lasting, mappings
 from scepter.kernel.scan.intake import Intake
 from scepter.kernel.sparql.dataset import Graph
-from scepter.kernel.static.graph_columns import graph_columns
 from scepter.kernel.static.not_static import NotStatic
 from scepter.kernel.validity.coalesce import Coalesce
 from scepter.kernel.validity.inner_join import Condition, InnerJoin, Matching
@@ -34,7 +30,6 @@ from scepter.physical import window_nodes as nodes
 from scepter.physical.event_match import EventMatch
 from scepter.physical.nodes import Node
 from scepter.physical.window_nodes import Step, When
-from scepter.rdf.batch import NOT_A_NUMBER
 from scepter.rdf.terms import IRI
 
 if TYPE_CHECKING:
@@ -65,47 +60,6 @@ class Items:
 def _instants(times: Int64) -> Rows:
     nothing = np.full(len(times), NO_LINEAGE, np.int64)
     return Rows(*mappings(len(times), 0), times, times, *lasting(len(times)), nothing)
-
-
-def fixed_rows(node: nodes.Fixed, around: Surroundings) -> Rows:
-    """The rows of a leaf that is known before any event."""
-    if node.triple is not None:
-        return _static_rows(node, node.triple, around)
-    ids, refs, number, scale = mappings(len(node.rows), len(node.variables))
-    for column in range(len(node.variables)):
-        made = encoded([row[column] for row in node.rows], around.key, around.texts)
-        ids[:, column], refs[:, column], number[:, column], scale[:, column] = made
-    return _for_ever(ids, refs, number, scale)
-
-
-def _static_rows(node: nodes.Fixed, triple: TriplePattern, around: Surroundings) -> Rows:
-    columns = graph_columns(static_graph(node.graph, around), around.key, around.texts, [triple])
-    kept = columns.take(matching_rows(columns.ids, triple))
-    ids, refs, number, scale = mappings(len(kept), len(node.variables))
-    for position, each in enumerate((triple.subject, triple.predicate, triple.object)):
-        if not isinstance(each, Constant):
-            column = node.variables.index(each.name)
-            ids[:, column], refs[:, column] = kept.ids[:, position], kept.refs[:, position]
-            number[:, column], scale[:, column] = np.nan, NOT_A_NUMBER
-            if position == 2:
-                number[:, column], scale[:, column] = kept.number, kept.scale
-    return _for_ever(ids, refs, number, scale)
-
-
-def matching_rows(ids: UInt64, triple: TriplePattern) -> Int64:
-    """Of triples with a pattern's constants, those that have equal terms where it has one variable twice."""
-    positions = (triple.subject, triple.predicate, triple.object)
-    fits = np.ones(len(ids), np.bool_)
-    for i, j in ((0, 1), (0, 2), (1, 2)):
-        if positions[i] == positions[j] and not isinstance(positions[i], Constant):
-            fits &= ids[:, i] == ids[:, j]
-    return np.flatnonzero(fits)
-
-
-def _for_ever(ids: UInt64, refs: Int64, number: Float64, scale: Int8) -> Rows:
-    count = len(ids)
-    start, end = (np.full(count, time, np.int64) for time in TIMELESS)
-    return Rows(ids, refs, number, scale, start, end, *lasting(count), np.full(count, NO_LINEAGE, np.int64))
 
 
 def static_graph(name: IRI | None, around: Surroundings) -> Graph:
@@ -160,8 +114,7 @@ def _extent(node: nodes.Window) -> Extent:
 def _condition(node: nodes.ValidityOuterJoin, names: tuple[str, ...], around: Surroundings) -> Condition | None:
     if not node.conditions:
         return None
-    conditions, contexts = Conditions(node.conditions, names, around.key), [around.context] * len(node.conditions)
-    return lambda rows: conditions.passing(rows, around.texts, lambda row: contexts)
+    return TimeConditions(node.conditions, names, around.kind, around.key, around.texts, around.context).holds
 
 
 def _report(node: nodes.Report, around: Surroundings) -> Operator:

@@ -6,21 +6,8 @@ import numpy as np
 import pytest
 
 from scepter.algebra.expressions import Arithmetic, Call, Compare, Constant, Expression, In, Negate, Not, Or, Variable
-from scepter.kernel.condition.programs import (
-    EITHER,
-    FALSE,
-    ROW,
-    RUN,
-    TRUE,
-    UNDECIDED,
-    Place,
-    Values,
-    compile_conjuncts,
-    decide,
-    number_of,
-    stack,
-    thresholds,
-)
+from scepter.kernel.condition.interpreter import EITHER, FALSE, ROW, RUN, TRUE, UNDECIDED, Values, decide, stack
+from scepter.kernel.condition.programs import Place, compile_conjuncts, number_of, thresholds
 from scepter.rdf.batch import DOUBLE, INEXACT, NOT_A_NUMBER
 from scepter.rdf.hashing import TermKey, term_id
 from scepter.rdf.terms import IRI, XSD, BlankNode, Literal, Term

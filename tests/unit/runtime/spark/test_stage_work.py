@@ -13,6 +13,7 @@ import pytest
 
 from buckets import job_of, triples
 from microbatches import graph_event
+from scepter.errors import DataError
 from scepter.rdf.formats import GraphEvent, events_to_batch
 from scepter.rdf.nquads import ReadState
 from scepter.runtime.matches import Match
@@ -21,6 +22,7 @@ from scepter.runtime.queries import Query, parse
 from scepter.runtime.spark.jobs import Job, new_work
 from scepter.runtime.spark.shares import Form
 from scepter.runtime.spark.stage_work import StageWork
+from scepter.runtime.spark.whole import Progress
 
 FIXTURES = Path(__file__).parents[3] / "fixtures" / "state"
 S = "http://example/s"
@@ -30,7 +32,20 @@ JOIN = parse(
     "ep-sparql",
 )
 GROUP = parse(PREFIX + "SELECT ?c (SUM(?x) AS ?n) FROM STREAM :s [RANGE 6 STEP 3] WHERE { ?c :a ?x } GROUP BY ?c", "sparkwave")
-QUERIES = {"join": JOIN, "group": GROUP}
+STAR = parse(PREFIX + "SELECT ?x ?y FROM STREAM :s [RANGE 20] WHERE { ?c :a ?x . ?c :d ?y OPTIONAL { ?c :b ?z } }", "sparkwave")
+MATCH = parse(
+    PREFIX + "SELECT ?c ?x ?y FROM NAMED :s WIN [RANGE 20 STEP 1] AS :w EVENT ON :w { ?c :a ?x } AS A "
+    "EVENT ON :w { ?c :d ?y } AS B WHERE { MATCH { A SEQ B } }",
+    "rsep-ql",
+)
+RULE = parse(
+    PREFIX + "CONSTRUCT { ?c :e ?x } WHERE { { ?c :a ?x } SEQ { ?c :b ?y } FILTER (getDURATION() < 20) } "
+    "SELECT ?c ?x ?z WHERE { { ?c :e ?x } SEQ { ?d :d ?z } FILTER (getDURATION() < 20) }",
+    "ep-sparql",
+)
+CONSUMING = parse(MATCH.text.replace("A SEQ B", "A SEQ CHRONOLOGICAL B"), "rsep-ql")
+BY_KEY = {"join": JOIN, "group": GROUP, "star": STAR, "match": MATCH}
+QUERIES = {**BY_KEY, "rule": RULE, "consuming": CONSUMING}
 
 
 def job(query: Query, buckets: int = 3, *, live: bool = True) -> Job:
@@ -108,10 +123,23 @@ def test_buckets_and_restarts_change_nothing(name: str) -> None:
         assert answered(QUERIES[name], buckets, cut) == once, (buckets, cut)
 
 
-@pytest.mark.parametrize("name", QUERIES)
-def test_both_are_divided_by_the_company(name: str) -> None:
+@pytest.mark.parametrize("name", BY_KEY)
+def test_they_are_divided_by_the_company(name: str) -> None:
     (share,) = job(QUERIES[name]).shares
-    assert share.form is Form.ROWS and share.stages is not None and share.stages.variables == ("c",)
+    assert share.form is Form.ROWS and share.buckets == 3
+    assert share.stages is not None and share.stages.variables == ("c",)
+
+
+@pytest.mark.parametrize("name", QUERIES.keys() - BY_KEY.keys())
+def test_what_has_no_key_keeps_its_tables_in_one_bucket(name: str) -> None:
+    (share,) = job(QUERIES[name]).shares
+    assert share.form is Form.ROWS and share.buckets == 1
+
+
+def test_a_log_of_events_where_tables_are_kept_now_is_refused_by_name() -> None:
+    with pytest.raises(DataError, match="log of this query's events") as error:
+        Run(job(RULE)).read({0: Progress().written(job(RULE).state_of(0))})
+    assert error.value.code == "other-version"
 
 
 def halfway(name: str) -> Run:
