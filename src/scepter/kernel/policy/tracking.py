@@ -39,10 +39,10 @@ class Occurrences:
         """A leaf for each occurrence."""
         numbers = [_number(text, int(a), int(b)) for text, a, b in zip(triples, start, end, strict=True)]
         self._texts.update(zip(numbers, triples, strict=True))
-        self._prune()
         none = np.full(len(numbers), -1, np.int64)
         made = self._lineage.leaves(0, arrival, none)
         self._lineage.part(made, np.array(numbers, np.int64))
+        self._prune()  # not before the lineage knows the new ones
         return made
 
     def node(self, triples: Iterable[Triple], start: int, end: int, arrival: int) -> int:
