@@ -14,11 +14,13 @@ from typing import Any, cast
 import pyarrow as pa
 
 from naive.comparison import comparable_graph
+from scepter.rdf.batch import DeadLetter
 from scepter.rdf.formats import GraphEvent, events_to_batch
 from scepter.rdf.nquads import ReadState
 from scepter.rdf.terms import IRI, Triple, parse_term
 from scepter.runtime.engine import LocalEngine
 from scepter.runtime.matches import Match
+from scepter.runtime.notices import sent
 from scepter.runtime.queries import Query
 from scepter.runtime.spark.batch import packed_rows
 from scepter.runtime.spark.bucket import Bucket, ticks_per_millisecond
@@ -93,10 +95,13 @@ class Micro:
         self.rows: list[dict[str, Any]] = []
         self.late = 0
         self.letters: list[bytes] = []
+        self.reported: list[DeadLetter] = []
+        """What reading tasks had to say."""
 
     def batch(self, events: Sequence[GraphEvent]) -> None:
         given = events
-        packed = packed_rows(self.job, [events_to_batch(list(given), self.job.key, self.job.kind, run=self.run)], self.number)
+        read = [events_to_batch(list(given), self.job.key, self.job.kind, run=self.run)]
+        packed = packed_rows(self.job, read, self.number, sent(self.reported.append))
         self.number += len(given)
         rows = [row for part in packed for row in part.to_pylist()]
         blobs: dict[int, list[bytes]] = {}

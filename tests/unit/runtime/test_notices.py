@@ -60,6 +60,8 @@ def test_live(memory_lost: bool) -> None:
         for data in live.letters:
             _report(given.streams, letters.append, data)
         live.letters.clear()
+        letters.extend(live.reported)
+        live.reported.clear()
         return len(letters)
 
     live.batch([graph_event(given, STREAM, 1, 1, triples(":x :p :y ."))])

@@ -30,6 +30,7 @@ from scepter.rdf.nquads import BATCH_BYTES, ReadState
 from scepter.rdf.readers import Lift, Reading
 from scepter.rdf.source import DeadLetterTaker
 from scepter.rdf.times import TimeProperties
+from scepter.runtime.notices import sent
 from scepter.runtime.spark.batch import packed_rows
 from scepter.runtime.spark.event_rows import arrow_of, event_rows
 from scepter.runtime.spark.future import present
@@ -81,7 +82,8 @@ class _Messages:
             job = packing.job
             run = ReadState(job.kind, secrets.randbits(38) * SALT_ROOM, self._times(), job.options.limits)
             reading = self._reading(job.key, packing.stream, take, job.predicates, run)
-            yield from packed_rows(job, present(job, self._batches(span, format, reading, named=job.named), take), run.salt)
+            batches = present(job, self._batches(span, format, reading, named=job.named), take)
+            yield from packed_rows(job, batches, run.salt, sent(take))
         else:
             schema = arrow_of(self.table)
             run = ReadState(self.kind, times=self._times(), limits=self.settings.read_limits)

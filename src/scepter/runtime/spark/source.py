@@ -52,6 +52,7 @@ from scepter.rdf.limits import DEFAULT, ReadLimits
 from scepter.rdf.readers import READERS, Lift
 from scepter.rdf.source import DeadLetterTaker
 from scepter.rdf.times import PROV_TIMES, TimeProperties
+from scepter.runtime.notices import sent
 from scepter.runtime.spark.batch import PACKED, packed_rows
 from scepter.runtime.spark.event_rows import arrow_of, event_rows, event_schema
 from scepter.runtime.spark.folder import NOTHING, Folder, Found, Limits, Offset, list_files
@@ -310,7 +311,7 @@ def _packed(
         predicates=job.predicates, kind=job.kind, named=job.named, times=times,
         limits=job.options.limits, lift=lift,
     )  # fmt: skip
-    yield from packed_rows(job, present(job, batches, take), part.salt)
+    yield from packed_rows(job, present(job, batches, take), part.salt, sent(take))
 
 
 def _kind_of(settings: Settings, schema: StructType) -> TimeKind:
