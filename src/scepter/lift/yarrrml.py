@@ -35,7 +35,7 @@ _OF_MAP: Final = {
 }  # fmt: skip
 _OF_PAIR: Final = {"p", "predicate", "predicates", "o", "object", "objects", "graph", "graphs", "g", "condition", "conditions"}
 _OF_OBJECT: Final = {"value", "v", "datatype", "type", "language", "mapping", "mappings", "condition", "conditions", "function",
-                     "fn", "targets"}  # fmt: skip
+                     "fn", "parameters", "pms", "targets"}  # fmt: skip
 _FORMATS: Final = {
     "csv": "csv", "tsv": "tsv", "json": "json", "jsonpath": "json", "jsonl": "json", "ndjson": "json", "parquet": "parquet",
 }  # fmt: skip

@@ -21,16 +21,15 @@ from scepter.errors import DataError, Diagnostic, Source, Span, option_error
 from scepter.rdf import grouping, scanner
 from scepter.rdf.batch import DeadLetter, EventBatch
 from scepter.rdf.hashing import TermKey
+from scepter.rdf.letters import SHOWN, letter
 from scepter.rdf.lexing import SENTINEL
 from scepter.rdf.limits import DEFAULT, BeyondLimit, ReadLimits, check_json, check_turtle, check_xml
 from scepter.rdf.messages import by_graph
 from scepter.rdf.nquads import (
     BATCH_BYTES,
-    SHOWN,
     NQuadsReader,
     ReadState,
     batch_of,
-    letter,
     line_bound,
     padded,
     row_bound,

@@ -97,7 +97,8 @@ _ZERO = np.uint64(0)
 
 
 @inner
-def _error(code: Any, line: Any, at: Any, errors: Any, state: Any) -> Any:
+def note_error(code: Any, line: Any, at: Any, errors: Any, state: Any) -> Any:
+    """Notes what is wrong with the line at `at`."""
     row = state[ERRORS]
     errors[3 * row] = code
     errors[3 * row + 1] = line
@@ -141,7 +142,8 @@ def _fault_of(state: Any) -> Any:
 
 
 @inner
-def _close(state: Any, ids: Any, places: Any, number: Any, scale: Any, events: Any, errors: Any) -> Any:
+def close_event(state: Any, ids: Any, places: Any, number: Any, scale: Any, events: Any, errors: Any) -> Any:
+    """Ends the open event, if there is one: it is noted, or let go with the reason."""
     if not state[OPEN]:
         return
     state[OPEN] = 0
@@ -149,7 +151,7 @@ def _close(state: Any, ids: Any, places: Any, number: Any, scale: Any, events: A
     if fault:
         faulty = state[FAULT] != 0
         line = state[FAULT_LINE] if faulty else state[OPEN_LINE]
-        _error(fault, line, state[FAULT_AT] if faulty else state[OPEN_AT], errors, state)
+        note_error(fault, line, state[FAULT_AT] if faulty else state[OPEN_AT], errors, state)
         state[ROWS] = state[OPEN_ROWS]
         state[SPARE] = state[OPEN_SPARE]
         return
@@ -221,9 +223,9 @@ def _scan_events(
         if status < 0:
             directive = directive_at(buffer, at, state) if status == BAD_SUBJECT else 0
             if directive == 0:
-                _error(status, state[LINE], at, errors, state)
+                note_error(status, state[LINE], at, errors, state)
             elif directive == MESSAGE:
-                _close(state, ids, places, number, scale, events, errors)
+                close_event(state, ids, places, number, scale, events, errors)
                 state[MESSAGES] = LOG
         elif status == STATEMENT and state[MESSAGES] == LOG and terms[G] != terms[G_END]:
             # the message has named graphs: what was read of it as one event is read again, by graphs
@@ -234,52 +236,54 @@ def _scan_events(
         elif status == STATEMENT:
             found = predicate_id(buffer, terms, scratch, key, state, predicates, known_ids)
             state[LINES] += 1
-            if state[MESSAGES] == LOG:
-                _enter_message(buffer, at, terms, state)
-                which = time_of(found, time_ids, state[TIMES])
-                if which >= 0:
-                    take_time(buffer, which, at, terms, scratch, state)
-                state[TRIPLES] += 1
-                if not prune or wanted(table, table_size, found):
-                    emit(buffer, terms, found, scratch, key, known_ids, state, ids, places, number, scale)
-            elif terms[G] == terms[G_END]:
-                which = time_of(found, time_ids, state[TIMES])
-                if which < 0 and not state[INSIDE]:
-                    _error(np.int64(OUTSIDE), state[LINE], at, errors, state)
-                else:
-                    _enter(buffer, terms[S], terms[S_END], terms[SLOW] & SLOW_S, at, scratch, state,
-                           ids, places, number, scale, events, errors)  # fmt: skip
-                    if which >= 0:
-                        take_time(buffer, which, at, terms, scratch, state)
-                    if state[INSIDE]:
-                        state[TRIPLES] += 1
-                        if not prune or wanted(table, table_size, found):
-                            emit(buffer, terms, found, scratch, key, known_ids, state, ids, places, number, scale)
-            else:
-                if terms[G_QUOTE]:
-                    fault, instant = _stamp(buffer, at, terms, scratch, state, ids, places, number, scale, events, errors)
-                    # triples that stand alone have no place in an event: what predicate comes next, the last one tells
-                    state[LINES] = np.int64(found & np.uint64(SLOTS - 1))
-                else:
-                    fault, instant = 0, np.int64(0)
-                    if not terms[G_KNOWN]:
-                        _enter(buffer, terms[G], terms[G_END], terms[SLOW] & SLOW_G, at, scratch, state,
-                               ids, places, number, scale, events, errors)  # fmt: skip
-                    state[TRIPLES] += 1
-                    if state[INSIDE]:
-                        which = time_of(found, time_ids, state[TIMES])
-                        if which >= 0:
-                            take_time(buffer, which, at, terms, scratch, state)
+            if terms[G_QUOTE]:
+                fault, instant = _stamp(buffer, at, terms, scratch, state, ids, places, number, scale, events, errors)
+                # triples that stand alone have no place in an event: what predicate comes next, the last one tells
+                state[LINES] = np.int64(found & np.uint64(SLOTS - 1))
                 if fault == 0 and (not prune or wanted(table, table_size, found)):
                     emit(buffer, terms, found, scratch, key, known_ids, state, ids, places, number, scale)
-                if fault == 0 and terms[G_QUOTE]:
+                if fault == 0:
                     _event(instant, instant, np.int64(-1), state[STREAM], state, ids, places, number, scale, events)
+            elif place_statement(
+                buffer, at, terms, found, time_ids, scratch, state, ids, places, number, scale, events, errors
+            ) and (not prune or wanted(table, table_size, found)):
+                emit(buffer, terms, found, scratch, key, known_ids, state, ids, places, number, scale)
         elif buffer[terms[NEXT]] == HASH and buffer[terms[NEXT] + 1] == MESSAGE_END:
-            _close(state, ids, places, number, scale, events, errors)
+            close_event(state, ids, places, number, scale, events, errors)
             state[MESSAGES] = 0
         at = _next_line(buffer, terms[NEXT], limit)
         state[LINE] += 1
     _end_scan(state, ids, places, number, scale, events, errors)
+
+
+@inner
+def place_statement(
+    buffer: Any, at: Any, terms: Any, found: Any, time_ids: Any, scratch: Any, state: Any,
+    ids: Any, places: Any, number: Any, scale: Any, events: Any, errors: Any,
+) -> Any:  # fmt: skip
+    """Puts the statement of `terms`, whose fourth element is no time, into its event; whether its triple is one of the
+    event's."""
+    if state[MESSAGES] == LOG:
+        _enter_message(buffer, at, terms, state)
+    elif terms[G] == terms[G_END]:
+        which = time_of(found, time_ids, state[TIMES])
+        if which < 0 and not state[INSIDE]:
+            note_error(np.int64(OUTSIDE), state[LINE], at, errors, state)
+            return False
+        _enter(buffer, terms[S], terms[S_END], terms[SLOW] & SLOW_S, at, scratch, state,
+               ids, places, number, scale, events, errors)  # fmt: skip
+        if not state[INSIDE]:
+            take_time(buffer, which, at, terms, scratch, state)
+            return False
+    elif not terms[G_KNOWN]:
+        _enter(buffer, terms[G], terms[G_END], terms[SLOW] & SLOW_G, at, scratch, state,
+               ids, places, number, scale, events, errors)  # fmt: skip
+    if state[MESSAGES] == LOG or state[INSIDE]:
+        which = time_of(found, time_ids, state[TIMES])
+        if which >= 0:
+            take_time(buffer, which, at, terms, scratch, state)
+    state[TRIPLES] += 1
+    return True
 
 
 @inner
@@ -313,7 +317,7 @@ def _enter(
 ) -> Any:  # fmt: skip
     """Makes the event named `buffer[start:end]` the open one."""
     if not _is_open(buffer, start, end, slow, scratch, state):
-        _close(state, ids, places, number, scale, events, errors)
+        close_event(state, ids, places, number, scale, events, errors)
         _open(start, end, slow, at, state)
 
 
@@ -323,7 +327,7 @@ def _stamp(
     ids: Any, places: Any, number: Any, scale: Any, events: Any, errors: Any,
 ) -> Any:  # fmt: skip
     """(0 or a fault, the instant) of a timestamped triple; ends the open event and prepares one of a single row."""
-    _close(state, ids, places, number, scale, events, errors)
+    close_event(state, ids, places, number, scale, events, errors)
     fault, instant = 0, state[STAMP_TIME]
     if not terms[G_KNOWN]:
         slow = terms[SLOW] & SLOW_G
@@ -332,7 +336,7 @@ def _stamp(
         state[STAMP_SIZE] = 0 if fault or slow else terms[G_END] - terms[G]
         state[STAMP_TIME] = instant
     if fault:
-        _error(fault, state[LINE], at, errors, state)
+        note_error(fault, state[LINE], at, errors, state)
     else:
         state[SALT] += 1
         state[OPEN_ROWS] = state[ROWS]
@@ -351,7 +355,7 @@ def _end_scan(state: Any, ids: Any, places: Any, number: Any, scale: Any, events
     if not state[OPEN]:
         return
     if state[FINAL]:
-        _close(state, ids, places, number, scale, events, errors)
+        close_event(state, ids, places, number, scale, events, errors)
         return
     state[CONSUMED] = _undo_open(state)
 
@@ -392,10 +396,10 @@ def _scan_grouped(
                 if not prune or wanted(table, table_size, found):
                     emit(buffer, terms, found, scratch, key, known_ids, state, ids, places, number, scale)
             elif status < 0:
-                _error(status, event, at, errors, state)
+                note_error(status, event, at, errors, state)
             at = _next_line(buffer, terms[NEXT], bounds[event + 1])
         if state[TRIPLES]:
             start, end, name, stream = given[4 * event], given[4 * event + 1], given[4 * event + 2], given[4 * event + 3]
             _event(start, end, name, stream, state, ids, places, number, scale, events)
         else:
-            _error(NO_TRIPLES, event, bounds[event], errors, state)
+            note_error(NO_TRIPLES, event, bounds[event], errors, state)

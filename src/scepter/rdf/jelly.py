@@ -1,4 +1,4 @@
-"""Jelly, the binary RDF of streams: each frame is a message, some hundreds are read together.
+"""Jelly, the binary RDF of streams: each frame is a message, those of a block are read together.
 
 Streams of the flat logical types are one long document of statements: their frames mean nothing.
 """
@@ -6,34 +6,41 @@ Streams of the flat logical types are one long document of statements: their fra
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
-from typing import IO, Final
+from typing import IO, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from scepter.rdf import jelly_frames as frames
+from scepter.rdf import jelly_terms as jelly
 from scepter.rdf import scanner
+from scepter.rdf.arena import TextArena
 from scepter.rdf.batch import DeadLetter, EventBatch
+from scepter.rdf.faults import TOO_MUCH
 from scepter.rdf.hashing import TermKey
-from scepter.rdf.nquads import NQuadsReader, ReadState
+from scepter.rdf.jelly_events import end_stream, is_flat, read_frames
+from scepter.rdf.letters import Letters
+from scepter.rdf.lexing import SENTINEL
+from scepter.rdf.nquads import KINDS, NQuadsReader, ReadState, events_of, exact_numbers
 from scepter.rdf.rdf12 import TRIPLE_TERM
 from scepter.rdf.source import DeadLetterTaker
 
-_BLOCK: Final = 256 << 10
-_LONGEST_ESCAPE: Final = 6
-_TEXTS: Final = 1 << 19
+_BLOCK: Final = 512 << 10
+_TEXTS: Final = 8 << 20
 _ROW: Final = 0x0A
+_SMALLEST_STATEMENT: Final = 4
+_SMALLEST_TERM: Final = 2
 _HEADER: Final = b'VERSION "1.2-messages"\n'
+_SLOTS: Final = (jelly.S_TERM, jelly.P_TERM, jelly.O_TERM, jelly.G_TERM)
 _REASONS: Final = {
-    frames.TRUNCATED: "a frame that is cut off or no Jelly; what follows is left",
-    frames.NO_ENTRY: "a frame that uses an entry of a lookup table that is not there",
-    frames.TRIPLE_TERM: f"a frame with {TRIPLE_TERM}",
-    frames.GENERALIZED: "a frame with a generalized statement",
-    frames.BAD_TAG: "a frame with a malformed language tag (one with a base direction is RDF 1.2)",
-    frames.NO_TERM: "a frame whose first statement repeats a term that was never given",
-    frames.TOO_LARGE: "a frame that becomes larger than an event may be (limit event)",
-    frames.TOO_NEW: "Jelly of a newer version than 2; it is left",
+    jelly.TRUNCATED: "a frame that is cut off or no Jelly; what follows is left",
+    jelly.NO_ENTRY: "a frame that uses an entry of a lookup table that is not there",
+    jelly.TRIPLE_TERM: f"a frame with {TRIPLE_TERM}",
+    jelly.GENERALIZED: "a frame with a generalized statement",
+    jelly.BAD_TAG: "a frame with a malformed language tag (one with a base direction is RDF 1.2)",
+    jelly.NO_TERM: "a frame whose first statement repeats a term that was never given",
+    jelly.TOO_LARGE: "a frame that becomes larger than an event may be (limit event)",
+    jelly.TOO_LONG: "a frame with a statement that is larger than a line may be (limit literal)",
+    jelly.TOO_NEW: "Jelly of a newer version than 2; it is left",
 }
 
 
@@ -44,30 +51,31 @@ class JellyReader:
         self, key: TermKey, stream_index: int, source: str, dead_letter: DeadLetterTaker,
         *, predicates: frozenset[int] | None, run: ReadState, batch_bytes: int,
     ) -> None:  # fmt: skip
-        self._source = source
-        self._dead_letter = dead_letter
-        self._limit = run.limits.event
-        self._key = key.words()
-        self._table = scanner.id_table(predicates or ())
-        self._prune = predicates is not None
-        self._times = run.times.table(key)
-        self._reader = NQuadsReader(
-            key, stream_index, source, self._placed, predicates=predicates, run=run, batch_bytes=batch_bytes
-        )
-        self._tables = np.zeros(4 * 3 * frames.ENTRIES, np.int64)
-        self._texts = np.zeros(_TEXTS, np.uint8)
-        self._slots = np.zeros((4, 0), np.uint8)
-        self._sizes = np.zeros(4, np.int64)
-        self._asked = np.zeros(3 * frames.ENTRIES, np.int64)
-        self._state = np.zeros(frames.STATE, np.int64)
-        self._enough = batch_bytes
-        # a frame begins before enough is written, and none is larger than an event may be; untouched memory costs nothing
-        self._out = np.empty(batch_bytes + run.limits.event, np.uint8)
+        self._source, self._dead_letter = source, dead_letter
+        self._stream_index, self._run = stream_index, run
+        self._letters = Letters(source, dead_letter, run.limits)
+        self._words = (key.words(), scanner.id_table(predicates or ()), run.times.table(key))
+        self._tables = np.zeros(jelly.ENTRY * 3 * jelly.ENTRIES, np.int64)
+        self._texts = np.empty(_TEXTS, np.uint8)
+        self._memo = np.zeros(jelly.MEMO_ROW * jelly.MEMO, np.uint64)
+        self._terms = np.empty((0, jelly.TERM), np.int64)
+        self._ids, self._numbers = np.empty(0, np.uint64), np.empty(0, np.float64)
+        self._statements = np.empty(0, np.int64)
+        self._columns = scanner.allot(8, 8)
+        self._columns.state[[scanner.TIMES, scanner.INSIDE]] = len(self._words[2]), run.times.inside
+        self._enough = max(1, min(batch_bytes, run.limits.event))
+        # a frame begins before there is enough, and none is larger than an event may be; untouched memory costs nothing
+        self._out = np.empty(2 * self._enough + run.limits.event + _BLOCK, np.uint8)
+        self._scratch = np.empty(run.limits.event + _BLOCK, np.uint8)
         self._rest = b""
-        self._lines = np.zeros(0, np.int64)
-        """The line that each frame of the block begins on."""
-        self._before = 0
-        """Frames of the blocks before."""
+        self._data, self._faults = np.empty(0, np.uint8), np.empty(0, np.int64)
+        self._state: NDArray[np.int64] = _fresh_state(
+            run, self._words, prune=predicates is not None, room=len(self._out), enough=self._enough
+        )
+        # times are assigned to lines of text: such a run reads the frames as a log of messages
+        self._lines = None if run.assign is None else NQuadsReader(
+            key, stream_index, source, dead_letter, predicates=predicates, run=run, batch_bytes=batch_bytes, numbered=False
+        )  # fmt: skip
 
     def batches(self, file: IO[bytes]) -> Iterator[EventBatch]:
         """The events of an open file."""
@@ -82,74 +90,212 @@ class JellyReader:
             if delimited:
                 yield from self._read(rest, delimited=True)
                 rest = self._rest
-            if self._state[frames.BAD]:
-                return
-            if len(rest) > self._limit:
-                self._dead_letter(DeadLetter(self._source, None, f"a frame of more than {self._limit} bytes (limit event)"))
-                return
+            if self._state[jelly.BAD]:
+                break
+            if len(rest) > self._run.limits.event:
+                reason = f"a frame of more than {self._run.limits.event} bytes (limit event)"
+                self._dead_letter(DeadLetter(self._source, None, reason))
+                rest = b""
+                break
         if rest and not delimited:
             yield from self._read(rest, delimited=False)
-        elif rest:
-            self._dead_letter(DeadLetter(self._source, self._before + 1, _REASONS[frames.TRUNCATED]))
-        if (batch := self._reader.finish()) is not None:
-            yield batch
+        elif rest and not self._state[jelly.BAD]:
+            line = int(self._columns.state[scanner.LINE]) + 1
+            self._dead_letter(DeadLetter(self._source, line, _REASONS[jelly.TRUNCATED]))
+        yield from self._finish()
 
     def _read(self, data: bytes, *, delimited: bool) -> Iterator[EventBatch]:
         """The events of the whole frames of some bytes; what is left waits in `_rest`."""
         state, done = self._state, 0
-        while done < len(data) and not state[frames.BAD]:
-            part = np.frombuffer(data, np.uint8)[done:]
-            self._make_room(len(part))
-            lines, faults = np.empty(len(part) + 2, np.int64), np.empty(2 * len(part) + 4, np.int64)
-            state[[frames.SIZE, frames.LINES, frames.FRAMES, frames.FAULTS]] = 0
-            frames.lay_out(
-                part, len(part), delimited, self._tables, self._texts, self._slots, self._sizes, self._asked, self._key,
-                self._table, self._prune, self._times, self._out, self._enough, lines, faults, state,
+        while done < len(data) and not state[jelly.BAD]:
+            size = len(data) - done
+            self._make_room(size)
+            self._data[:size] = np.frombuffer(data, np.uint8)[done:]
+            state[jelly.CONSUMED] = state[jelly.FAULTS] = 0
+            columns = self._columns
+            columns.state[scanner.KIND] = KINDS.index(self._run.kind)
+            columns.state[scanner.SALT] = self._run.salt
+            read_frames(
+                self._data, size, delimited, (self._tables, self._texts, self._memo), (self._terms, self._ids, self._numbers),
+                self._out, self._scratch, self._words, self._statements,
+                _arrays(columns), self._faults, state,
             )  # fmt: skip
-            self._lines = lines[: int(state[frames.FRAMES])]
-            for code, frame in faults[: 2 * int(state[frames.FAULTS])].reshape(-1, 2).tolist():
-                self._dead_letter(DeadLetter(self._source, self._before + frame + 1, _REASONS[code]))
-            if (batch := self._events()) is not None:
+            for code, frame in self._faults[: 2 * int(state[jelly.FAULTS])].reshape(-1, 2).tolist():
+                self._dead_letter(DeadLetter(self._source, frame, _REASONS[code]))
+            batch = self._cut() if self._lines is None else self._assigned(self._lines)
+            if batch is not None:
                 yield batch
-            self._before += int(state[frames.FRAMES])
-            if not state[frames.CONSUMED]:
+            if not state[jelly.CONSUMED]:
                 break
-            done += int(state[frames.CONSUMED])
+            done += int(state[jelly.CONSUMED])
         self._rest = data[done:]
 
-    def _events(self) -> EventBatch | None:
-        text = self._out[: int(self._state[frames.SIZE])].tobytes()
-        if frames.is_flat(self._state[frames.LOGICAL]):
-            return self._reader.feed(text)
-        return self._reader.read(_HEADER + text) if text else None
+    def _finish(self) -> Iterator[EventBatch]:
+        """The last event of a flat stream."""
+        if self._lines is not None:
+            batch = self._lines.finish()
+        else:
+            end_stream(_arrays(self._columns))
+            batch = self._cut()
+        if batch is not None:
+            yield batch
 
     def _make_room(self, size: int) -> None:
-        """Room for what `size` bytes may give: entries of the tables, and terms made of them."""
+        """Room for what `size` bytes may give."""
         state = self._state
-        if state[frames.TABLE_SIZE] + size > len(self._texts):
-            self._texts, state[frames.TABLE_SIZE] = _compacted(self._tables, self._texts, size)
-        longest = _LONGEST_ESCAPE * (len(self._texts) + size) + 64
-        if self._slots.shape[1] < longest:
-            slots = np.empty((4, 2 * longest), np.uint8)
-            slots[:, : self._slots.shape[1]] = self._slots
-            self._slots = slots
+        if state[jelly.TABLE_SIZE] + size > len(self._texts):
+            self._texts, state[jelly.TABLE_SIZE] = _compacted(self._tables, self._texts, size)
+        if len(self._data) < size + len(SENTINEL):
+            # words are read beyond the last byte
+            self._data, self._faults = np.zeros(2 * size + len(SENTINEL), np.uint8), np.empty(2 * size + 4, np.int64)
+        rows = size // _SMALLEST_STATEMENT + 8
+        if len(self._statements) < 4 * rows:
+            self._statements = np.empty(4 * rows, np.int64)
+        terms = int(state[jelly.TERMS]) + size // _SMALLEST_TERM + 8
+        if len(self._terms) < terms:
+            before = int(state[jelly.TERMS])
+            self._terms = _grown(self._terms, before, terms)
+            self._ids, self._numbers = _grown(self._ids, before, terms), _grown(self._numbers, before, terms)
+        kept = int(self._columns.state[scanner.ROWS])
+        if len(self._columns.number) < kept + rows:
+            self._columns = _grown_columns(self._columns, kept, kept + rows)
 
-    def _placed(self, letter: DeadLetter) -> None:
-        """A letter with the number of its frame in place of the line that the frame was laid out in."""
-        frame = None
-        if letter.line is not None and not frames.is_flat(self._state[frames.LOGICAL]):
-            frame = self._before + int(np.searchsorted(self._lines, letter.line - 2, side="right"))
-        self._dead_letter(replace(letter, line=frame))
+    def _cut(self) -> EventBatch | None:
+        """The events that are complete; the columns are free for the next ones."""
+        columns, state = self._columns, self._columns.state
+        self._run.kind = KINDS[int(state[scanner.KIND])]
+        self._run.salt = int(state[scanner.SALT])
+        text = self._out[: int(self._state[jelly.TEXT])]
+        errors = int(state[scanner.ERRORS])
+        if errors:
+            self._letters.tell(columns.errors[:errors], text, len(text))
+        whole = int(state[scanner.OPEN_ROWS] if state[scanner.OPEN] else state[scanner.ROWS])
+        batch = None
+        if self._run.kind is not None and state[scanner.EVENTS]:
+            batch = self._batch(whole, text)
+        self._carry(whole, text)
+        return batch
+
+    def _batch(self, rows: int, text: NDArray[np.uint8]) -> EventBatch:
+        columns = self._columns
+        assert self._run.kind is not None
+        number, scale = exact_numbers(columns, self._out)
+        start, end, name_at, first, _ = events_of(columns)
+        first[-1] = rows
+        subject, predicate, object = columns.ids[:, :rows].copy()
+        subject_at, predicate_at, object_at = columns.places[:, :rows].copy()
+        return EventBatch(
+            np.concatenate([text, np.frombuffer(SENTINEL, np.uint8)]), self._run.kind,
+            np.full(len(start), self._stream_index, np.int32), start, end, name_at, first,
+            subject, predicate, object, subject_at, predicate_at, object_at, number[:rows].copy(), scale[:rows].copy(),
+        )  # fmt: skip
+
+    def _carry(self, whole: int, text: NDArray[np.uint8]) -> None:
+        """Begins anew, with the terms that statements may repeat and the rows of the event that is open."""
+        columns, state, scan = self._columns, self._state, self._columns.state
+        rows = slice(whole, int(scan[scanner.ROWS]))
+        kept = [slot for slot in _SLOTS if state[slot] >= 0]
+        before = [int(state[slot]) for slot in kept]
+        named = [int(scan[scanner.NAME])] if scan[scanner.OPEN] else []
+        count = rows.stop - rows.start
+        arena = TextArena()
+        arena.add_buffer(text)
+        held = np.concatenate([self._terms[before, jelly.AT], np.array(named, np.int64), columns.places[:, rows].ravel()])
+        texts, moved = arena.compact(held)
+        size = texts.size
+        self._out[:size] = texts.buffer()
+        columns.ids[:, :count] = columns.ids[:, rows].copy()
+        columns.places[:, :count] = moved[len(held) - 3 * count :].reshape(3, count)
+        columns.number[:count], columns.scale[:count] = columns.number[rows].copy(), columns.scale[rows].copy()
+        terms, ids, numbers = self._terms[before], self._ids[before], self._numbers[before]
+        shift = moved[: len(kept)] - terms[:, jelly.AT]
+        terms[:, jelly.AT] += shift
+        terms[:, jelly.END] += shift
+        terms[:, jelly.QUOTE] += np.where(terms[:, jelly.QUOTE] > 0, shift, 0)
+        end = len(kept)
+        self._terms[:end], self._ids[:end], self._numbers[:end] = terms, ids, numbers
+        state[kept] = np.arange(end)
+        state[jelly.TERMS], state[jelly.TEXT] = end, size
+        state[jelly.ERA] += 1
+        scan[[scanner.ROWS, scanner.OPEN_ROWS, scanner.EVENTS, scanner.ERRORS]] = count, 0, 0, 0
+        used = size + 32 * count
+        state[jelly.ENOUGH] = used + self._enough
+        if scan[scanner.OPEN]:
+            self._keep_open(int(moved[end]), used)
+
+    def _keep_open(self, name: int, used: int) -> None:
+        """The event that is open goes on behind a cut; one without end is let go, with all that comes of it."""
+        scan = self._columns.state
+        scan[scanner.NAME_END] += name - scan[scanner.NAME]
+        scan[[scanner.NAME, scanner.OPEN_AT, scanner.FAULT_AT]] = name
+        if used > self._run.limits.event:
+            scan[scanner.ROWS] = 0
+            scan[[scanner.FAULT, scanner.FAULT_LINE, scanner.RANK]] = TOO_MUCH, scan[scanner.LINE], -1
+
+    def _assigned(self, lines: NQuadsReader) -> EventBatch | None:
+        """The events of a frame whose statements are given times as lines."""
+        state = self._state
+        text = b"".join(map(self._line, self._statements[: 4 * int(state[jelly.STATEMENTS])].reshape(-1, 4).tolist()))
+        state[jelly.STATEMENTS] = 0
+        self._carry(0, self._out[: int(state[jelly.TEXT])])
+        if is_flat(state[jelly.LOGICAL]):
+            return lines.feed(text)
+        return lines.read(_HEADER + text) if text else None
+
+    def _line(self, statement: list[int]) -> bytes:
+        spelt = [self._out[begin:end].tobytes() for begin, end in self._terms[[each for each in statement if each >= 0], :2]]
+        return b" ".join(spelt) + b" .\n"
+
+
+def _fresh_state(
+    run: ReadState,
+    words: tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64]],
+    *,
+    prune: bool,
+    room: int,
+    enough: int,
+) -> NDArray[np.int64]:
+    state = np.zeros(jelly.STATE, np.int64)
+    state[list(_SLOTS)] = -1
+    state[jelly.ERA] = 1
+    state[[jelly.ROOM, jelly.ENOUGH]] = room, enough
+    state[jelly.LIMIT], state[jelly.LINE_LIMIT] = run.limits.event, run.limits.literal
+    state[jelly.AS_TEXT] = run.assign is not None
+    state[jelly.PRUNE] = prune and run.assign is None
+    state[jelly.WANTED], state[jelly.TIMES] = len(words[1]), len(words[2])
+    return state
+
+
+def _arrays(columns: scanner.Columns) -> tuple[NDArray[Any], ...]:
+    """The columns as the kernels take them."""
+    return columns.ids, columns.places, columns.number, columns.scale, columns.events, columns.errors, columns.state
+
+
+def _grown(array: NDArray[Any], used: int, size: int) -> NDArray[Any]:
+    grown = np.empty((size + size // 4, *array.shape[1:]), array.dtype)
+    grown[:used] = array[:used]
+    return grown
+
+
+def _grown_columns(columns: scanner.Columns, used: int, size: int) -> scanner.Columns:
+    grown = scanner.allot(size + size // 4, size + size // 4)
+    capacity = int(grown.state[scanner.CAPACITY])
+    grown.state[:] = columns.state
+    grown.state[scanner.CAPACITY] = capacity
+    for before, now in zip(_arrays(columns)[:2], _arrays(grown)[:2], strict=True):
+        now[:, :used] = before[:, :used]
+    grown.number[:used], grown.scale[:used] = columns.number[:used], columns.scale[:used]
+    return grown
 
 
 def _compacted(tables: NDArray[np.int64], texts: NDArray[np.uint8], more: int) -> tuple[NDArray[np.uint8], int]:
     """The texts of the entries that are in the tables now, with room for as much again and `more`."""
-    rows = np.flatnonzero(tables[2::4]) * 4
-    size = int(tables[rows + 1].sum())
+    rows = np.flatnonzero(tables[jelly.SET :: jelly.ENTRY]) * jelly.ENTRY
+    size = int(tables[rows + jelly.LENGTH].sum())
     kept = np.empty(_TEXTS + 2 * size + more, np.uint8)
     at = 0
     for row in rows.tolist():
-        begin, length = int(tables[row]), int(tables[row + 1])
+        begin, length = int(tables[row]), int(tables[row + jelly.LENGTH])
         kept[at : at + length] = texts[begin : begin + length]
         tables[row] = at
         at += length

@@ -18,8 +18,8 @@ from urllib.parse import urljoin
 import pyoxigraph as ox
 
 from scepter.rdf.batch import DeadLetter
+from scepter.rdf.letters import SHOWN
 from scepter.rdf.limits import BeyondLimit, ReadLimits, check_json, check_turtle
-from scepter.rdf.nquads import SHOWN
 from scepter.rdf.rdf12 import spelled
 
 _DEFAULT: Final = ox.DefaultGraph()

@@ -6,22 +6,21 @@ A batch ends where an event ends; the rest waits for more. A name that comes bac
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from scepter.rdf import faults, grouping, lexing, scanner
+from scepter.rdf import grouping, lexing, scanner
 from scepter.rdf.assigning import AssignTime, TimeAssigner
 from scepter.rdf.batch import DeadLetter, EventBatch
 from scepter.rdf.gathering import Gatherer
 from scepter.rdf.hashing import TermKey
+from scepter.rdf.letters import GROWN, SHOWN, Letters
 from scepter.rdf.limits import DEFAULT, ReadLimits
 from scepter.rdf.numerals import UNDECIDED, exact_number
-from scepter.rdf.rdf12 import beyond_rdf11
 from scepter.rdf.spelling import LABEL_ROOM
 from scepter.rdf.terms import Literal
 from scepter.rdf.times import PROV_TIMES, TimeProperties
@@ -32,48 +31,13 @@ BATCH_BYTES: Final = 1 << 20
 stay in the cache and in memory that the allocator gives out again (8 MB cost three times as much, in page faults)."""
 
 Column = TypeVar("Column", bound=np.generic)
-_KINDS: Final = (None, TimeKind.DATETIME, TimeKind.INTEGER)
+KINDS: Final = (None, TimeKind.DATETIME, TimeKind.INTEGER)
+"""The kinds of time by their code in a scan's state."""
 _PATIENCE: Final = 64 << 10
-SHOWN: Final = 1000
-"""How much of a text a dead letter shows."""
 _PAD: Final = len(lexing.SENTINEL)
 _SHORTEST_STATEMENT: Final = 10  # _:a<b:>_:c.
 _UNCOUNTED: Final = 4 << 20
 _BOM: Final = b"\xef\xbb\xbf"
-_TOO_LARGE: Final = b'"beyond the limit of an event"'
-"""What is left of an event that has grown beyond its limit: a time that is none, so that all its lines are refused."""
-
-REASONS: Final[dict[int, str]] = {
-    lexing.BAD_IRI: "a character that an IRI must not hold",
-    lexing.RELATIVE_IRI: "a relative IRI; write it in full, with its scheme",
-    lexing.BAD_ESCAPE: "an escape that stands for no character",
-    lexing.BAD_UTF8: "bytes that are not UTF-8",
-    lexing.BAD_LITERAL: "a string without its closing quote",
-    lexing.BAD_LANGUAGE: "an @ that no language tag follows",
-    lexing.BAD_DATATYPE: "a ^^ that no datatype IRI follows",
-    lexing.BAD_LABEL: "a malformed blank node label",
-    lexing.BAD_SUBJECT: "a subject that is neither an IRI nor a blank node",
-    lexing.BAD_PREDICATE: "a predicate that is no IRI",
-    lexing.BAD_OBJECT: "an object that is no IRI, blank node or literal",
-    lexing.BAD_GRAPH: "a fourth element that is no graph name or time, or a missing dot",
-    lexing.NO_DOT: "a missing dot at the end",
-    lexing.AFTER_DOT: "text after the dot",
-    lexing.UNTAGGED_LANG_STRING: "an rdf:langString without a language tag",
-    faults.OUTSIDE: "a triple outside every event: it has no graph name and gives no time",
-    faults.BAD_TIME: "a time that is neither an xsd:dateTime nor an integer",
-    faults.TIME_RANGE: "a time that does not fit into 64 bits: times reach to 2^63 - 4",
-    faults.MIXED_KINDS: "a dateTime among integer times, or an integer among dateTimes",
-    faults.TWO_TIMES: "an event with two times",
-    faults.NO_TIME: "an event without a time",
-    faults.NO_TRIPLES: "an event without triples",
-    faults.HALF_INTERVAL: "an event with only one of prov:startedAtTime and prov:endedAtTime",
-    faults.BACKWARDS: "an event that ends before it starts",
-}
-"""Why a line or an event went to the dead letters."""
-
-
-_SYNTAX: Final = frozenset(code for code in REASONS if code >= lexing.UNTAGGED_LANG_STRING)
-"""The reasons that a line is no statement of RDF 1.1: it may be one of RDF 1.2."""
 
 
 @dataclass(slots=True)
@@ -123,18 +87,11 @@ def spare_for(size: int, rows: int) -> int:
     return size + 2 * rows * LABEL_ROOM
 
 
-def letter(source: str, line: int | None, code: int, text: bytes) -> DeadLetter:
-    """The dead letter of a line or an event; of a long text only the beginning."""
-    shown = text[:SHOWN].decode("utf-8", errors="replace").rstrip("\r\n")
-    reason = beyond_rdf11(text) if code in _SYNTAX else None
-    return DeadLetter(source, line, reason or REASONS[code], shown + "…" if len(text) > SHOWN else shown)
-
-
 def batch_of(columns: scanner.Columns, buffer: NDArray[np.uint8], kind: TimeKind) -> EventBatch:
     """The batch that a scan filled, which takes over its columns and its buffer."""
     rows = int(columns.state[scanner.ROWS])
-    number, scale = _exact_numbers(columns, buffer)
-    start, end, name_at, first, stream = _events(columns)
+    number, scale = exact_numbers(columns, buffer)
+    start, end, name_at, first, stream = events_of(columns)
     return EventBatch(
         buffer[: int(columns.state[scanner.SPARE])], kind, stream.astype(np.int32), start, end, name_at, first,
         *_three(columns.ids[:, :rows]), *_three(columns.places[:, :rows]), number, scale,
@@ -146,8 +103,8 @@ def gathered_batch(
 ) -> EventBatch:
     """The batch that a scan filled, apart from its columns and its buffer: they may be filled again."""
     rows = int(columns.state[scanner.ROWS])
-    number, scale = _exact_numbers(columns, buffer)
-    start, end, name_at, first, stream = _events(columns)
+    number, scale = exact_numbers(columns, buffer)
+    start, end, name_at, first, stream = events_of(columns)
     text = buffer[: int(columns.state[scanner.SPARE])]
     if not named:
         name_at[:] = -1
@@ -163,7 +120,7 @@ def _three(rows: NDArray[Column]) -> tuple[NDArray[Column], NDArray[Column], NDA
     return rows[0], rows[1], rows[2]
 
 
-def _exact_numbers(columns: scanner.Columns, buffer: NDArray[np.uint8]) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
+def exact_numbers(columns: scanner.Columns, buffer: NDArray[np.uint8]) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
     """The objects' numbers, with those that only exact reading decides."""
     rows = int(columns.state[scanner.ROWS])
     number, scale = columns.number[:rows], columns.scale[:rows]
@@ -175,7 +132,7 @@ def _exact_numbers(columns: scanner.Columns, buffer: NDArray[np.uint8]) -> tuple
     return number, scale
 
 
-def _events(columns: scanner.Columns) -> tuple[NDArray[np.int64], ...]:
+def events_of(columns: scanner.Columns) -> tuple[NDArray[np.int64], ...]:
     """Start, end, name's offset, first row (and one more) and stream of the events."""
     events = int(columns.state[scanner.EVENTS])
     start, end, name_at, first, stream = np.ascontiguousarray(columns.events[: events + 1].T)
@@ -231,7 +188,7 @@ class NQuadsReader:
         """Whether the source is a log of messages, as its version says."""
         self._scratch = scratch_for(0)
         self._gather = Gatherer()
-        self._told: Counter[int] = Counter()
+        self._letters = Letters(source_name, dead_letter, self._limits, numbered=numbered)
         self._passing = False
         """Whether the rest of a line is passed over that is too long."""
 
@@ -320,7 +277,7 @@ class NQuadsReader:
     def _scan(self, *, final: bool) -> EventBatch | None:
         buffer, columns = self._prepared()
         state = columns.state
-        state[scanner.KIND] = _KINDS.index(self._run.kind)
+        state[scanner.KIND] = KINDS.index(self._run.kind)
         state[scanner.SALT] = self._run.salt
         state[scanner.LINE] = self._line
         state[scanner.STREAM] = self._stream_index
@@ -365,34 +322,11 @@ class NQuadsReader:
     def _settle(self, columns: scanner.Columns, buffer: NDArray[np.uint8]) -> None:
         """Takes over what the scan learnt."""
         state = columns.state
-        self._run.kind = _KINDS[state[scanner.KIND]]
+        self._run.kind = KINDS[state[scanner.KIND]]
         self._run.salt = int(state[scanner.SALT])
-        self._tell(columns.errors[: int(state[scanner.ERRORS])], buffer)
+        self._letters.tell(columns.errors[: int(state[scanner.ERRORS])], buffer, self._whole)
         self._line = int(state[scanner.LINE])
         self._messages = int(state[scanner.MESSAGES])
-
-    def _tell(self, errors: NDArray[np.int64], buffer: NDArray[np.uint8]) -> None:
-        """The first errors of each kind one by one, the others counted: junk costs no more than data."""
-        shown, counted = [], []
-        for code in np.unique(errors[:, 0]).tolist():
-            rows = np.flatnonzero(errors[:, 0] == code)
-            room = self._limits.letters - self._told[code]
-            shown.append(rows[:room])
-            counted += [(int(rows[room]), len(rows) - room)] if len(rows) > room else []
-            self._told[code] += len(rows[:room])
-        for row in np.sort(np.concatenate(shown)).tolist() if shown else ():
-            code, line, at = (int(value) for value in errors[row])
-            end = scanner.line_end(buffer, at)
-            text = buffer[at : min(end, at + SHOWN + 1)].tobytes()
-            found = letter(self._source, line if self._numbered else None, code, text)
-            if end >= self._whole and code in _SYNTAX and not text.rstrip().endswith(b"."):
-                found = replace(found, reason=f"{found.reason}; the input ends in the middle of this line")
-            if code == faults.BAD_TIME and _TOO_LARGE in text:
-                found = replace(found, reason=f"an event of more than {self._limits.event} bytes (limit event)", text="")
-            self._dead_letter(found)
-        for row, count in counted:
-            place = int(errors[row, 1]) if self._numbered else None
-            self._dead_letter(DeadLetter(self._source, place, REASONS[int(errors[row, 0])], "", count))
 
     def _keep(self, consumed: int) -> None:
         """Keeps the text of the open event, or what stands for it where it is too large."""
@@ -402,7 +336,7 @@ class NQuadsReader:
             start, end = int(self._columns.state[scanner.NAME]), int(self._columns.state[scanner.NAME_END])
             self._line += int(np.count_nonzero(rest == lexing.LF)) - 1
             rules = self._run.times.iris[0].encode()
-            rest = np.frombuffer(b"%s <%s> %s .\n" % (self._buffer[start:end].tobytes(), rules, _TOO_LARGE), np.uint8)
+            rest = np.frombuffer(b"%s <%s> %s .\n" % (self._buffer[start:end].tobytes(), rules, GROWN), np.uint8)
         self._whole = len(rest)
         self._buffer[: self._whole] = rest
         # A long open event is scanned again only once it has grown by half: linear work for any chunk size

@@ -16,9 +16,10 @@ from scepter.rdf.formats import document_batches, events_to_batch
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.jelly import JellyReader
 from scepter.rdf.joined import Joined
+from scepter.rdf.letters import SHOWN
 from scepter.rdf.limits import BeyondLimit, check_turtle
 from scepter.rdf.messages import JsonMessages, is_log, log_events
-from scepter.rdf.nquads import SHOWN, NQuadsReader, ReadState
+from scepter.rdf.nquads import NQuadsReader, ReadState
 from scepter.rdf.parquet import EventTable, parquet_batches, table_batches
 from scepter.rdf.source import DeadLetterTaker
 from scepter.rdf.timeline_notation import parse_timeline

@@ -84,7 +84,7 @@ def _read(buffer: Any, places: Any, key: Any, scratch: Any, ids: Any, number: An
             end, quote, code, slow = literal_end(buffer, at, scratch)
             ids[i] = hash_term(buffer, at, end, quote, code, slow, scratch, key)
             if code > STRING_TYPE:
-                read_number(buffer, at, quote, code, slow, scratch, i, number, scale)
+                number[i], scale[i] = read_number(buffer, at, quote, code, slow, scratch)
         else:
             end = term_end(buffer, at)
             slow = 0

@@ -368,15 +368,13 @@ def emit(
     scale[row] = NOT_A_NUMBER
     number[row] = 0.0
     if quote and code > STRING_TYPE:
-        read_number(buffer, at, quote, code, slow & SLOW_O, scratch, row, number, scale)
+        number[row], scale[row] = read_number(buffer, at, quote, code, slow & SLOW_O, scratch)
     state[ROWS] = row + 1
 
 
 @inner
-def read_number(buffer: Any, at: Any, quote: Any, code: Any, slow: Any, scratch: Any, row: Any, number: Any, scale: Any) -> Any:
+def read_number(buffer: Any, at: Any, quote: Any, code: Any, slow: Any, scratch: Any) -> Any:
+    """(value, scale) of the literal at `at`, as `number_of`."""
     if slow:
-        value, exactness = number_of(scratch, np.int64(0), decode(buffer, at + 1, quote, scratch, np.int64(0)), code)
-    else:
-        value, exactness = number_of(buffer, at + 1, quote, code)
-    number[row] = value
-    scale[row] = exactness
+        return number_of(scratch, np.int64(0), decode(buffer, at + 1, quote, scratch, np.int64(0)), code)
+    return number_of(buffer, at + 1, quote, code)

@@ -17,9 +17,9 @@ from scepter.errors import DataError, Diagnostic
 from scepter.rdf.batch import DeadLetter
 from scepter.rdf.faults import NO_TIME, OUTSIDE
 from scepter.rdf.files import GZIP_MAGIC, format_of
+from scepter.rdf.letters import REASONS
 from scepter.rdf.limits import DEFAULT
 from scepter.rdf.messages import JsonMessages
-from scepter.rdf.nquads import REASONS
 from scepter.rdf.readers import Lift
 from scepter.rdf.source import DeadLetterTaker
 from scepter.rdf.terms import XSD

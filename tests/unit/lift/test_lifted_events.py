@@ -382,6 +382,10 @@ def test_values_hash_as_their_texts_do() -> None:
             "joins between sources",
         ),
         (("[ex:value, $(value), xsd:integer]", "{p: ex:p, o: {function: ex:f}}"), "functions are not supported"),
+        (
+            ("[ex:value, $(value), xsd:integer]", "{p: ex:p, o: {function: ex:f, parameters: [[ex:x, $(value)]]}}"),
+            "functions are not supported",
+        ),
         (("    po:", "    condition: {function: ex:f}\n    po:"), "conditions are functions"),
         (("mappings:", "targets: {x: y}\nmappings:"), "targets are not supported"),
         (("time: $(time)", "time: now"), "names no field"),

@@ -115,11 +115,20 @@ def test_named_graphs_are_events() -> None:
     assert [(start, name) for start, _, name, _ in events] == [(1, f"<{E}g>"), (2, f"<{E}g>"), (3, f"<{E}h>")]
 
 
-def test_flat_streams_are_documents() -> None:
+@pytest.mark.parametrize("batch_bytes", [1, 1 << 20])
+def test_flat_streams_are_documents(batch_bytes: int) -> None:
     out = io.BytesIO()
-    flat_stream_to_file((each for time in (1, 2, 3) for each in observation(time)), out)
-    events, letters = read(out.getvalue())
-    assert [(start, len(triples)) for start, _, _, triples in events] == [(1, 3), (2, 3), (3, 3)] and not letters
+    # frames of two statements: events lie across them
+    options = SerializerOptions(logical_type=1, params=StreamParameters(), frame_size=2)
+    flat_stream_to_file((each for time in (1, 2, 3) for each in observation(time)), out, options=options)
+    events, letters = read(out.getvalue(), batch_bytes=batch_bytes)
+    assert [(start, name, triples) for start, _, name, triples in events] == [
+        (t, f"<{E}obs/{t}>", [
+            (f"<{E}obs/{t}>", f"<{TIME}>", f'"{t}"^^<{XSD}integer>'), (f"<{E}obs/{t}>", f"<{E}by>", f"<{E}s>"),
+            (f"<{E}obs/{t}>", f"<{E}value>", f'"7"^^<{XSD}integer>'),
+        ]) for t in (1, 2, 3)
+    ]  # fmt: skip
+    assert not letters
 
 
 @pytest.mark.parametrize("batch_bytes", [1, 200, 1 << 20])
@@ -155,7 +164,7 @@ def test_it_says_what_the_same_as_n_quads_says(seed: int) -> None:
     letters: list[DeadLetter] = []
     reading = Reading(KEY, 0, "f", letters.append, None, ReadState(times=TimeProperties.of([TIME])), 1 << 20, {})
     expected = events_of(READERS[".nq"](io.BytesIO("".join(text).encode()), reading))
-    found, wrong = read(grouped(messages))
+    found, wrong = read(grouped(messages), batch_bytes=[1, 700, 1 << 20][seed % 3])
     assert not letters and not wrong
     plain = [[(start, name, [tuple(map(_unsalted, triple)) for triple in triples]) for start, _, name, triples in events]
              for events in (found, expected)]  # fmt: skip
@@ -254,6 +263,50 @@ def test_texts_that_look_like_lines_stay_in_their_terms() -> None:
     frame = rows(OPTIONS, *TABLES, {"name": jelly.RdfNameEntry(value=evil)}, timed(1), timed(1, s_iri=jelly.RdfIri(name_id=3)))
     events, letters = read(framed(frame, rows(timed(2))))
     assert [start for start, *_ in events][-1] == 2 and len(events) + len(letters) <= 3
+
+
+def test_a_flat_event_without_end_is_let_go() -> None:
+    from scepter.rdf.limits import ReadLimits
+
+    subject, out = IRI(E + "a"), io.BytesIO()
+    endless = [Triple(subject, IRI(TIME), number(1)), *(Triple(subject, IRI(E + "p"), number(i)) for i in range(20_000))]
+    flat_stream_to_file(iter([*endless, *observation(2)]), out)
+    letters: list[DeadLetter] = []
+    run = ReadState(times=TimeProperties.of([TIME]), limits=ReadLimits.of({"event": "100 kB"}))
+    reading = Reading(KEY, 0, "f", letters.append, None, run, 1 << 14, {})
+    assert [start for start, *_ in events_of(READERS[".jelly"](io.BytesIO(out.getvalue()), reading))] == [2]
+    assert ["limit event" in letter.reason for letter in letters] == [True]
+
+
+def test_an_object_that_nobody_asked_for_is_there_when_it_is_repeated() -> None:
+    other = jelly.RdfIri(prefix_id=1, name_id=4)
+    names = [*TABLES, {"name": jelly.RdfNameEntry(value="value")}, {"name": jelly.RdfNameEntry(value="other")}]
+    first = rows(
+        OPTIONS, *names, timed(1), timed(1, p_iri=other, o_iri=jelly.RdfIri(name_id=2), o_literal=None),
+        {"name": jelly.RdfNameEntry(id=2, value="changed")},
+        {"triple": jelly.RdfTriple(p_iri=jelly.RdfIri(name_id=3))},
+    )  # fmt: skip
+    events, letters = read(framed(first), predicates=[E + "value"])
+    assert [triples for *_, triples in events] == [[(f"<{E}a>", f"<{E}value>", f"<{E}a>")]] and not letters
+
+
+def test_a_malformed_term_is_repeated_by_no_statement() -> None:
+    bad = rows(timed(2, s_iri=jelly.RdfIri(name_id=99)))
+    repeats = rows({"triple": jelly.RdfTriple(o_literal=jelly.RdfLiteral(lex="3", datatype=1))})
+    events, letters = read(framed(rows(OPTIONS, *TABLES, timed(1)), bad, repeats, rows(timed(4))))
+    assert [start for start, *_ in events] == [1, 4] and [line for line, _ in letters] == [2, 3]
+
+
+def test_times_are_assigned_to_frames_without_any() -> None:
+    from scepter.rdf.assigning import AssignTime
+
+    run = ReadState(assign=AssignTime("sequence"))
+    reading = Reading(KEY, 0, "f", lambda letter: None, None, run, 1 << 20, {})
+    data = grouped([[Triple(IRI(E + "a"), IRI(E + "value"), number(i))] for i in range(3)])
+    events = events_of(READERS[".jelly"](io.BytesIO(data), reading))
+    assert [(start, triples) for start, _, _, triples in events] == [
+        (i + 1, [(f"<{E}a>", f"<{E}value>", f'"{i}"^^<{XSD}integer>')]) for i in range(3)
+    ]
 
 
 def test_terms_that_repeat_do_not_fill_the_memory() -> None:

@@ -15,7 +15,8 @@ from scepter.errors import option_error
 from scepter.rdf.batch import DeadLetter, EventBatch
 from scepter.rdf.formats import grouped_batch
 from scepter.rdf.hashing import TermKey
-from scepter.rdf.nquads import ReadState, letter
+from scepter.rdf.letters import letter
+from scepter.rdf.nquads import ReadState
 from scepter.timeline import TimeKind
 
 _COLUMNS = ("start", "end", "graph")

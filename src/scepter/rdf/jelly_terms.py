@@ -1,0 +1,377 @@
+"""The terms of Jelly's frames: each is written, checked and hashed once for a batch, as a row of the batch's table of terms.
+
+The same pair of a prefix and a name, and the same short literal, are the same row: a look-up, no text. What a term's text must
+be is asked of the scanner of N-Quads (`rdf.lexing`, `rdf.scanner`), so that both formats refuse the same.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from scepter.inner import inner
+from scepter.rdf.batch import NOT_A_NUMBER
+from scepter.rdf.jelly_wire import field
+from scepter.rdf.lexing import LF, iri_end, label_end
+from scepter.rdf.numerals import OTHER, STRING_TYPE
+from scepter.rdf.putting import IN_IRI, LABEL, LITERAL, NOT_IN_IRI, put
+from scepter.rdf.scanner import literal_end, read_number, wanted
+from scepter.rdf.spelling import hash_term
+from scepter.rdf.words import load_word
+
+NAMES, PREFIXES, DATATYPES = range(3)
+ENTRIES: Final = 1 << 16
+"""How many entries a lookup table has at most."""
+BEGIN, LENGTH, SET, AGE, BY_PREFIX, BY_AGE, BY_ERA, BY_TERM = range(8)
+"""A row of a lookup table: its text, whether it is set, how often it was; and of a name the term that it last made: with which
+prefix of what age, in which era."""
+ENTRY: Final = 8
+AT, END, QUOTE, TYPE, SLOW, STATUS, ASKED, SCALE = range(8)
+"""A row of the table of terms: its text and what the scanner finds in it, STATUS a fault of `lexing` or 0; ASKED says of a
+predicate whether somebody asks for it."""
+TERM: Final = 8
+NOBODY, SOMEBODY = 1, 2
+MEMO: Final = 1 << 12
+"""Short literals that are remembered; a power of two."""
+MEMO_ROW: Final = 5
+SHORT: Final = 24
+"""The longest of them: a dateTime."""
+
+# The state of a stream: what its frames build upon, and how far a call came.
+(LAST_PREFIX, LAST_NAME, NEW_NAME, NEW_PREFIX, NEW_DATATYPE, LOGICAL, TABLE_SIZE, FAULTS, CONSUMED, FIRST, IN_GRAPH, BAD,
+ S_TERM, P_TERM, O_TERM, G_TERM, PENDING, P_A, P_B, P_TAG, P_TAG_END, P_TYPE, ERA, TERMS, TEXT, ROOM, PRUNE, WANTED, TIMES,
+ STATEMENTS, SIZE, BLANKS, LIMIT, LINE_LIMIT, GRAPHED, AS_TEXT, ENOUGH) = range(37)  # fmt: skip
+STATE: Final = 37
+IRI_TERM, BLANK_TERM, LITERAL_TERM = 1, 2, 3
+"""What PENDING says of an object that nobody has asked for yet: it is written when a statement that is asked for repeats it."""
+TRUNCATED, NO_ENTRY, TRIPLE_TERM, GENERALIZED, BAD_TAG, NO_TERM, TOO_NEW, TOO_LARGE, TOO_LONG = range(1, 10)
+"""Why a frame is not used."""
+_PLAIN, _ESCAPED = 1, 2
+_LONGEST_ESCAPE: Final = 6
+SPARE_ROOM: Final = 128
+"""More than brackets, quotes, a line end and what words are read beyond the end take."""
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+_ODD = np.uint64(0xC2B2AE3D27D4EB4F)
+_EIGHT = np.uint64(8)
+_FULL = np.uint64(0xFFFFFFFFFFFFFFFF)
+
+
+class Pools(NamedTuple):
+    """The arrays that the kernels of a stream share, as pointers: numba counts references of arrays at every call, which costs
+    more than the work on a term."""
+
+    data: Any
+    tables: Any
+    texts: Any
+    """The texts of the entries."""
+    memo: Any
+    """Per short literal: three words, its size, datatype and era, its term."""
+    terms: Any
+    ids: Any
+    numbers: Any
+    out: Any
+    """The texts of the terms; the batch takes it over."""
+    scratch: Any
+    key: Any
+    asked: Any
+    times: Any
+    statements: Any
+    """Subject, predicate, object and graph of each statement, rows of the table of terms; -1: none."""
+    state: Any
+
+
+@inner
+def take_entry(p: Any, at: Any, end: Any, which: Any) -> Any:
+    """Takes an entry of a lookup table; a fault if it is none."""
+    state, tables = p.state, p.tables
+    index, value, value_end = np.int64(0), np.int64(0), np.int64(0)
+    while at < end:
+        number, found, at = field(p.data, at, end)
+        if at < 0:
+            return TRUNCATED
+        if number == 1:
+            index = found
+        elif number == 2:
+            value, value_end = found, at
+    last = NEW_NAME + which
+    index = state[last] + 1 if index == 0 else index
+    if index >= ENTRIES:
+        return NO_ENTRY
+    state[last] = index
+    row = ENTRY * (which * ENTRIES + index)
+    if state[PENDING] and (row == state[P_A] or row == state[P_B] or row == state[P_TYPE]) and write_pending(p) < 0:
+        return TOO_LARGE  # what it means is about to change
+    size = state[TABLE_SIZE]
+    tables[row + BEGIN] = size
+    tables[row + LENGTH] = value_end - value
+    tables[row + SET] = _PLAIN
+    tables[row + AGE] += 1
+    tables[row + BY_PREFIX] = 0
+    for i in range(value_end - value):
+        p.texts[size + i] = p.data[value + i]
+        if NOT_IN_IRI[p.data[value + i]]:
+            tables[row + SET] = _ESCAPED
+    state[TABLE_SIZE] = size + value_end - value
+    if which == DATATYPES:
+        state[ERA] += 1
+    return 0
+
+
+@inner
+def resolve(p: Any, at: Any, end: Any) -> Any:
+    """(0 or a fault, the row of its name, the row of its prefix) of an IRI; a name's row is never 0."""
+    state, tables = p.state, p.tables
+    prefix, name = np.int64(0), np.int64(0)
+    while at < end:
+        number, found, at = field(p.data, at, end)
+        if at < 0:
+            return np.int64(TRUNCATED), np.int64(0), np.int64(0)
+        if number == 1:
+            prefix = found
+        elif number == 2:
+            name = found
+    prefix = state[LAST_PREFIX] if prefix == 0 else prefix
+    name = state[LAST_NAME] + 1 if name == 0 else name
+    if prefix >= ENTRIES or name >= ENTRIES:
+        return np.int64(NO_ENTRY), np.int64(0), np.int64(0)
+    state[LAST_PREFIX] = prefix
+    state[LAST_NAME] = name
+    named = ENTRY * (NAMES * ENTRIES + name)
+    begun = ENTRY * (PREFIXES * ENTRIES + prefix)
+    if not tables[named + SET] or (prefix and not tables[begun + SET]):
+        return np.int64(NO_ENTRY), np.int64(0), np.int64(0)
+    return np.int64(0), named, begun
+
+
+@inner
+def _put_entry(p: Any, row: Any, at: Any) -> Any:
+    """Writes the text of an entry; gives the place behind it."""
+    begin, size = p.tables[row + BEGIN], p.tables[row + LENGTH]
+    if p.tables[row + SET] == _ESCAPED:
+        at, _ = put(p.texts, begin, begin + size, IN_IRI, p.out, at)
+        return at
+    for i in range(size):
+        p.out[at + i] = p.texts[begin + i]
+    return at + size
+
+
+@inner
+def _add(p: Any, begin: Any, end: Any, status: Any, quote: Any, code: Any, slow: Any) -> Any:
+    """A new row for the term written at `begin`; gives its number."""
+    state, out = p.state, p.out
+    out[end] = LF
+    state[TEXT] = end + 1
+    number = state[TERMS]
+    state[TERMS] = number + 1
+    row = TERM * number
+    terms = p.terms
+    terms[row + AT] = begin
+    terms[row + END] = end
+    terms[row + QUOTE] = quote
+    terms[row + TYPE] = code
+    terms[row + SLOW] = slow
+    terms[row + STATUS] = status
+    terms[row + ASKED] = 0
+    terms[row + SCALE] = NOT_A_NUMBER
+    p.numbers[number] = 0.0
+    if status == 0:
+        p.ids[number] = hash_term(out, begin, end, quote, code, slow, p.scratch, p.key)
+    return number
+
+
+@inner
+def _has_room(p: Any, size: Any) -> Any:
+    # the salted labels of the frame go behind its terms
+    return p.state[TEXT] + p.state[BLANKS] + _LONGEST_ESCAPE * size + SPARE_ROOM <= p.state[ROOM]
+
+
+@inner
+def iri_term(p: Any, named: Any, begun: Any) -> Any:
+    """The term of a name and a prefix; -1 where there is no room for it."""
+    tables, state = p.tables, p.state
+    if (
+        tables[named + BY_PREFIX] == begun + 1
+        and tables[named + BY_AGE] == tables[begun + AGE]
+        and tables[named + BY_ERA] == state[ERA]
+    ):
+        return tables[named + BY_TERM]
+    return _new_iri(p, named, begun)
+
+
+@inner
+def _new_iri(p: Any, named: Any, begun: Any) -> Any:
+    tables, state = p.tables, p.state
+    if not _has_room(p, tables[named + LENGTH] + tables[begun + LENGTH]):
+        return np.int64(-1)
+    begin = state[TEXT]
+    p.out[begin] = 60
+    at = begin + 1
+    if tables[begun + SET]:
+        at = _put_entry(p, begun, at)
+    at = _put_entry(p, named, at)
+    p.out[at] = 62
+    p.out[at + 1] = LF
+    end, slow = iri_end(p.out, begin)
+    found = _add(p, begin, at + 1, end if end < 0 else 0, np.int64(0), np.int64(OTHER), slow)
+    tables[named + BY_PREFIX] = begun + 1
+    tables[named + BY_AGE] = tables[begun + AGE]
+    tables[named + BY_ERA] = state[ERA]
+    tables[named + BY_TERM] = found
+    return found
+
+
+@inner
+def blank_term(p: Any, at: Any, end: Any) -> Any:
+    """The term of a blank node, its label not yet salted; -1 where there is no room for it."""
+    if not _has_room(p, end - at):
+        return np.int64(-1)
+    begin = p.state[TEXT]
+    p.out[begin] = 95
+    p.out[begin + 1] = 58
+    p.out[begin + 2] = 98
+    size, _ = put(p.data, at, end, LABEL, p.out, begin + 3)
+    p.out[size] = LF
+    status = label_end(p.out, begin)
+    return _add(p, begin, size, status if status < 0 else 0, np.int64(0), np.int64(OTHER), 0)
+
+
+@inner
+def note_literal(p: Any, at: Any, end: Any) -> Any:
+    """Notes where the parts of a literal stand, as the pending object; a fault if it is malformed."""
+    state = p.state
+    low, high, tag, tag_end, datatype = np.int64(0), np.int64(0), np.int64(0), np.int64(0), np.int64(-1)
+    while at < end:
+        number, found, at = field(p.data, at, end)
+        if at < 0:
+            return TRUNCATED
+        if number == 1:
+            low, high = found, at
+        elif number == 2:
+            tag, tag_end = found, at
+        elif number == 3:
+            datatype = found
+    for i in range(tag, tag_end):
+        byte = p.data[i]
+        if not (65 <= byte <= 90 or 97 <= byte <= 122 or 48 <= byte <= 57 or byte == 45):
+            return BAD_TAG
+    row = np.int64(0)
+    if tag_end == tag and datatype >= 0:
+        row = ENTRY * (DATATYPES * ENTRIES + datatype)
+        if datatype == 0 or datatype >= ENTRIES or not p.tables[row + SET]:
+            return NO_ENTRY
+    state[PENDING] = LITERAL_TERM
+    state[P_A], state[P_B] = low, high
+    state[P_TAG], state[P_TAG_END], state[P_TYPE] = tag, tag_end, row
+    return 0
+
+
+@inner
+def _literal_term(p: Any) -> Any:
+    """The term of the pending literal; -1 where there is no room for it."""
+    state, data = p.state, p.data
+    low, size = state[P_A], state[P_B] - state[P_A]
+    if size > SHORT or state[P_TAG_END] > state[P_TAG]:
+        return _written_literal(p)
+    first, second, third = np.uint64(0), np.uint64(0), np.uint64(0)
+    cut = _FULL >> (_EIGHT * np.uint64(-size & 7))
+    if size > 16:
+        first, second, third = load_word(data, low), load_word(data, low + 8), load_word(data, low + 16) & cut
+    elif size > 8:
+        first, second = load_word(data, low), load_word(data, low + 8) & cut
+    elif size:
+        first = load_word(data, low) & cut
+    # size below 2^5, a datatype's row below 2^21, the rest counts eras
+    kind = np.uint64(size) | np.uint64(state[P_TYPE]) << np.uint64(5) | np.uint64(state[ERA]) << np.uint64(32)
+    mixed = (first ^ (second * _MIX) ^ (third * _ODD) ^ kind) * _MIX
+    slot = MEMO_ROW * np.int64((mixed >> np.uint64(40)) & np.uint64(MEMO - 1))
+    memo = p.memo
+    if memo[slot] == first and memo[slot + 1] == second and memo[slot + 2] == third and memo[slot + 3] == kind:
+        return np.int64(memo[slot + 4])
+    found = _written_literal(p)
+    if found >= 0:
+        memo[slot], memo[slot + 1], memo[slot + 2], memo[slot + 3], memo[slot + 4] = (
+            first,
+            second,
+            third,
+            kind,
+            np.uint64(found),
+        )
+    return found
+
+
+@inner
+def _written_literal(p: Any) -> Any:
+    state, out, data = p.state, p.out, p.data
+    low, high, row = state[P_A], state[P_B], state[P_TYPE]
+    if not _has_room(p, high - low + state[P_TAG_END] - state[P_TAG] + (p.tables[row + LENGTH] if row else 0)):
+        return np.int64(-1)
+    begin = state[TEXT]
+    out[begin] = 34
+    for i in range(high - low):
+        out[begin + 1 + i] = data[low + i]
+    at = _put_suffix(p, begin + 1 + high - low, row)
+    end, quote, code, slow = literal_end(out, begin, p.scratch)
+    if end < 0 or quote != begin + 1 + high - low or slow:
+        # a quote, a backslash or a line end within, or a tag with capitals: written anew, with escapes
+        at, _ = put(data, low, high, LITERAL, out, begin + 1)
+        at = _put_suffix(p, at, row)
+        end, quote, code, slow = literal_end(out, begin, p.scratch)
+    found = _add(p, begin, at, end if end < 0 else 0, quote, code, slow)
+    if end > 0 and code > STRING_TYPE:
+        scales = p.terms
+        number, scale = read_number(out, begin, quote, code, slow, p.scratch)
+        p.numbers[found] = number
+        scales[TERM * found + SCALE] = scale
+    return found
+
+
+@inner
+def _put_suffix(p: Any, at: Any, row: Any) -> Any:
+    """Writes what stands behind the text of the pending literal, and a line end; gives the place behind it."""
+    state, out = p.state, p.out
+    out[at] = 34
+    at += 1
+    if state[P_TAG_END] > state[P_TAG]:
+        out[at] = 64
+        at += 1
+        for i in range(state[P_TAG], state[P_TAG_END]):
+            out[at] = p.data[i]
+            at += 1
+    elif row:
+        out[at] = 94
+        out[at + 1] = 94
+        out[at + 2] = 60
+        at = _put_entry(p, row, at + 3)
+        out[at] = 62
+        at += 1
+    out[at] = LF
+    return at
+
+
+@inner
+def write_pending(p: Any) -> Any:
+    """Makes the pending object a term; -1 where there is no room for it."""
+    state = p.state
+    if state[PENDING] == IRI_TERM:
+        found = iri_term(p, state[P_A], state[P_B])
+    elif state[PENDING] == BLANK_TERM:
+        found = blank_term(p, state[P_A], state[P_B])
+    else:
+        found = _literal_term(p)
+    state[PENDING] = 0
+    state[O_TERM] = found
+    return found
+
+
+@inner
+def is_asked(p: Any, term: Any) -> Any:
+    """Whether somebody asks for a predicate: a query, or the rules about times."""
+    row = TERM * term
+    if p.terms[row + ASKED] == 0:
+        state, id = p.state, p.ids[term]
+        found = not state[PRUNE] or wanted(p.asked, state[WANTED], id)
+        for i in range(state[TIMES]):
+            found = found or p.times[i] == id
+        p.terms[row + ASKED] = SOMEBODY if found or p.terms[row + STATUS] else NOBODY
+    return p.terms[row + ASKED] == SOMEBODY

@@ -1,0 +1,55 @@
+"""Protobuf as Jelly uses it: varints and fields, walked byte by byte (called by `rdf.jelly_events`)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from scepter.inner import inner
+
+_VARINT, _WORD64, _BYTES, _WORD32 = 0, 1, 2, 5
+
+
+@inner
+def varint(data: Any, at: Any, end: Any) -> Any:
+    """(the value, the place behind it), the place -1 where the data end too early."""
+    value, shift = np.int64(0), np.int64(0)
+    while at < end and shift < 63:
+        byte = np.int64(data[at])
+        value |= (byte & 0x7F) << shift
+        at += 1
+        if byte < 0x80:
+            return value, at
+        shift += 7
+    return np.int64(0), np.int64(-1)
+
+
+@inner
+def _long_field(data: Any, at: Any, end: Any) -> Any:
+    key, at = varint(data, at, end)
+    if at < 0:
+        return np.int64(0), np.int64(0), np.int64(-1)
+    number, kind = key >> 3, key & 7
+    if kind == _VARINT:
+        value, at = varint(data, at, end)
+        return number, value, at
+    if kind == _BYTES:
+        size, at = varint(data, at, end)
+        if at < 0 or size > end - at:
+            return number, np.int64(0), np.int64(-1)
+        return number, at, at + size
+    size = 8 if kind == _WORD64 else 4 if kind == _WORD32 else end
+    return (number, at, at + size) if at + size <= end else (number, np.int64(0), np.int64(-1))
+
+
+@inner
+def field(data: Any, at: Any, end: Any) -> Any:
+    """(its number, its value or where it begins, where it ends), the end -1 where it is cut off."""
+    if at + 1 < end and data[at] < 0x80 and data[at + 1] < 0x80:  # a short value of a low number, as nearly all are
+        number, kind, value = np.int64(data[at] >> 3), data[at] & 7, np.int64(data[at + 1])
+        if kind == _VARINT:
+            return number, value, at + 2
+        if kind == _BYTES and at + 2 + value <= end:
+            return number, at + 2, at + 2 + value
+    return _long_field(data, at, end)
