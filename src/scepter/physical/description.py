@@ -91,6 +91,8 @@ class Description:
     assumed: bool
     """Whether that kind is a guess: no stream has been looked at."""
     units: tuple[UnitFacts, ...]
+    peak_memory: int | None = None
+    """Bytes that the process had at most, of a plan that ran."""
 
 
 def describe(

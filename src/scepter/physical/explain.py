@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from enum import Enum
 
 from scepter.errors import nearest, option_error
@@ -28,9 +28,10 @@ def explain(
     format: str = "text",
     prefixes: Mapping[str, str] | None = None,
     work: Sequence[Sequence[Metrics]] = (),
+    peak_memory: int | None = None,
 ) -> str:
     """A plan as `text`, `mermaid`, `json` or `svg`, without a last line end; `prefixes` shorten its IRIs, `work` tells what
-    the operators of each unit did in a run.
+    the operators of each unit did in a run, `peak_memory` how many bytes its process had at most.
 
     Raises OptionError `unknown-format` for any other format.
     """
@@ -41,7 +42,7 @@ def explain(
             f"a plan cannot be shown as {format}",
             help=f"did you mean {close}?" if close else f"the formats are {', '.join(_FORMATS)}",
         )
-    return write(describe(plan, language, prefixes or {}, work)).rstrip("\n")
+    return write(replace(describe(plan, language, prefixes or {}, work), peak_memory=peak_memory)).rstrip("\n")
 
 
 def _to_json(description: Description) -> str:
@@ -58,7 +59,10 @@ def _plain(value: object) -> object:
 
 
 def _to_text(description: Description) -> str:
-    return "\n\n".join(f"{unit.title}\n{'=' * len(unit.title)}\n\n{_unit(unit)}" for unit in description.units)
+    blocks = [f"{unit.title}\n{'=' * len(unit.title)}\n\n{_unit(unit)}" for unit in description.units]
+    if description.peak_memory is not None:
+        blocks.append(f"Memory        {description.peak_memory / 1e6:,.0f} MB, the most that this process had")
+    return "\n\n".join(blocks)
 
 
 def _unit(unit: UnitFacts) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -26,7 +27,7 @@ def analyze(
     options: RunOptions = RunOptions(),  # noqa: B008 - frozen
 ) -> str:
     """Run a query over bounded sources in this process, forget its matches, and show the plan that ran, in any format of
-    `explain`, with the rows in and out of every operator, what it kept at most, and its CPU time."""
+    `explain`, with the rows in and out of every operator, what it kept at most and the memory of that, and its CPU time."""
     engines: list[LocalEngine] = []
     parts = run_in_parts(
         query, streams, background=background, ontology=ontology, options=options, counting=engines.append
@@ -58,4 +59,14 @@ def operators_that_ran(query: Query, engine: LocalEngine) -> list[OperatorWork]:
 
 def plan_that_ran(query: Query, engine: LocalEngine, format: str = "text") -> str:
     """The plan of an engine that counted, in any format of `explain`, with what each operator did."""
-    return explain(engine.plan, query.language, format, dict(query.lowered.prefixes), engine.work)
+    return explain(engine.plan, query.language, format, dict(query.lowered.prefixes), engine.work, _peak_memory())
+
+
+def _peak_memory() -> int | None:
+    """Bytes; macOS counts them, Linux kilobytes, and some systems nothing."""
+    try:
+        import resource
+    except ImportError:
+        return None
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return most if sys.platform == "darwin" else most * 1024

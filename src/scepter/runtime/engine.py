@@ -33,7 +33,6 @@ from scepter.rdf.nquads import ReadState
 from scepter.rdf.source import DeadLetterTaker
 from scepter.rdf.terms import IRI, Triple
 from scepter.runtime.matches import Match, MatchRows, mixed, sorted_matches
-from scepter.runtime.measured import measured, metrics_of
 from scepter.runtime.notices import Notices
 from scepter.runtime.options import RunOptions
 from scepter.runtime.planning import facts_of, planned
@@ -124,7 +123,7 @@ class LocalEngine:
     @property
     def work(self) -> list[list[Metrics]]:
         """What the operators of each unit have done so far, by their numbers; nothing unless `counting`."""
-        return [metrics_of(task) for task in self._tasks or ()] if self._measured else []
+        return [list(task.metrics) for task in self._tasks or ()] if self._measured else []
 
     def stream_number(self, iri: IRI) -> int:
         """The number of a stream in batches; a stream that no unit names gets the next one."""
@@ -282,8 +281,7 @@ class LocalEngine:
         return {number: made[unit.number] for number, unit in zip(numbers, units, strict=True)}
 
     def _task(self, unit: UnitPlan, setup: TaskSetup) -> Task:
-        made = task_of(unit, replace(setup, measured=self._measured))
-        return measured(made, unit) if self._measured else made
+        return task_of(unit, replace(setup, measured=self._measured))
 
     def _show(self, number: int, name: str | None) -> object:
         plain = None if name is None else name.removeprefix("_:")  # a graph named by a blank node is called by its label

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -62,6 +63,7 @@ class Pipeline:
         self.nodes = list(nodes(root))
         """The nodes of its plan, inputs first."""
         self.metrics = [Metrics() for _ in self.nodes]
+        self._weighed = [0 for _ in self.nodes]
         places = {id(node): place for place, node in enumerate(self.nodes)}
         self._leaves = [place for place, node in enumerate(self.nodes) if not node.inputs]
         self._groups = leaf_groups([self.nodes[place] for place in self._leaves], around)
@@ -109,7 +111,7 @@ class Pipeline:
                 if len(rows):
                     self._waiting[place] = (*self._waiting[place], rows)
                     waits = sum(map(len, self._waiting[place]))
-                    metrics.kept_most = max(metrics.kept_most, waits)
+                    self._note_kept(self._leaves[place], waits, partial(_rows_bytes, self._waiting[place]))
 
     @property
     def root(self) -> Operator:
@@ -175,10 +177,24 @@ class Pipeline:
             metrics.cpu += self._clock() - started
             metrics.rows_in += sum(map(len, inputs))
             metrics.rows_out += len(rows)
-            if self._measured:
-                metrics.kept_most = max(metrics.kept_most, sum(operator.state_rows().values()))
+            if self._measured and not until.open:
+                self._note_kept(place, sum(operator.state_rows().values()), partial(_state_bytes, operator))
             given.append(rows)
         return given[-1]
+
+    def _note_kept(self, place: int, rows: int, weigh: Callable[[], int]) -> None:
+        """An operator keeps so many rows now. To weigh them costs what they are: that is done when they are a quarter more than
+        when it was done last; those that came since weigh the same."""
+        metrics = self.metrics[place]
+        if rows <= metrics.kept_most:
+            return
+        if not self._measured:
+            pass
+        elif 4 * rows >= 5 * self._weighed[place]:
+            self._weighed[place], metrics.memory = rows, weigh()
+        else:
+            metrics.memory = metrics.memory * rows // metrics.kept_most
+        metrics.kept_most = rows
 
     def _clock(self) -> int:
         return time.thread_time_ns() if self._measured else 0
@@ -326,3 +342,11 @@ def _owned(rows: Rows) -> Rows:
     return Rows(
         rows.ids, rows.refs.copy(), rows.number, rows.scale, rows.start, rows.end, rows.since, rows.until, rows.lineage.copy()
     )
+
+
+def _rows_bytes(parts: Sequence[Rows]) -> int:
+    return sum(int(getattr(rows, column).nbytes) for rows in parts for column in COLUMNS)
+
+
+def _state_bytes(operator: Operator) -> int:
+    return sum(array.nbytes for array in operator.dump().values())

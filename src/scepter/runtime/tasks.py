@@ -16,12 +16,16 @@ from numpy.typing import NDArray
 
 from scepter.kernel.scan.intake import Intake
 from scepter.kernel.texts import Texts
+from scepter.physical.metrics import Metrics
 from scepter.rdf.terms import IRI, Triple
 from scepter.runtime.matches import Match
 
 
 class Task(Protocol):
     """One unit of a program at work."""
+
+    metrics: list[Metrics]
+    """What its operators did, by their numbers in the plan; CPU and memory where the run is measured."""
 
     @property
     def feeds(self) -> IRI | None:

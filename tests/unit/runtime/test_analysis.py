@@ -61,6 +61,17 @@ def test_the_command_runs_the_query(tmp_path: Path) -> None:
     shown = CliRunner().invoke(app, ["explain", str(tmp_path / "q.spaseq"), "--analyze", "--stream", source])
     assert shown.exit_code == 0, shown.output
     assert "rows in 2, out 1, kept at most" in shown.output
+    assert "MB, the most that this process had" in shown.output
+
+
+def test_memory_is_that_of_the_columns_kept_at_most() -> None:
+    query = scepter.parse(PAIR, "spaseq")
+    few, many = (json.loads(query.explain("json", analyze=events(count))) for count in (100, 1000))
+    assert many["peak_memory"] >= few["peak_memory"] > 10_000_000
+    work = [[each["work"] for each in found["units"][0]["operators"]] for found in (few, many)]
+    assert all(each["memory"] > 0 for each in work[0] if each["kept_most"])
+    least, most = (max(each["memory"] for each in found) for found in work)
+    assert 5 * least < most < 20 * least
 
 
 @pytest.mark.parametrize("option", ["--stream", "--background", "--policy", "--time-unit"])

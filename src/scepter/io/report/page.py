@@ -184,14 +184,14 @@ def _data(name: str) -> str:
 
 
 def _operators(operators: Sequence[OperatorWork]) -> Iterator[str]:
-    heads = "".join(f"<th>{head}</th>" for head in ("operator", "rows in", "rows out", "kept at most", "CPU, ms"))
+    heads = "".join(f"<th>{head}</th>" for head in ("operator", "rows in", "rows out", "kept at most", "memory, kB", "CPU, ms"))
     yield f"<div class='sc-scroll'><table class='sc-work'><tr>{heads}</tr>"
     several = len({each.unit for each in operators}) > 1
     for each in operators:
         name = f"{each.unit}: {each.operator}" if several else each.operator
         work = each.work
         counts = "".join(f"<td>{count:,}</td>" for count in (work.rows_in, work.rows_out, work.kept_most))
-        yield f"<tr><td>{escape(name)}</td>{counts}<td>{work.cpu / 1e6:,.1f}</td></tr>"
+        yield f"<tr><td>{escape(name)}</td>{counts}<td>{work.memory / 1e3:,.1f}</td><td>{work.cpu / 1e6:,.1f}</td></tr>"
     yield "</table></div>"
     yield "<p class='sc-note'>Scans are given events, the others rows. What is one kernel is counted at its last operator.</p>"
 
