@@ -97,11 +97,23 @@ def test_codes_are_found_with_their_messages(tmp_path: Path) -> None:
     assert codes.codes(tmp_path) == {"no-such-thing": ("there is no …: look",), "odd": ()}
 
 
+def test_a_message_is_found_where_it_is_bound_or_by_who_calls(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(
+        'def fault(span, message):\n    return Diagnostic("bad-text", message, span)\n\n'
+        'def read():\n    text = "no text"\n    raise fault(0, text if empty else f"{n} texts")\n\n'
+        'def other():\n    message = "bound"\n    fail("told", message)\n'
+    )
+    (tmp_path / "b.py").write_text('from x.a import fault\n\nfault(1, message="from elsewhere")\n')
+    (tmp_path / "c.py").write_text('def fault(a, b): ...\n\nfault(1, "of another function")\n')
+    assert codes.codes(tmp_path) == {"bad-text": ("no text", "… texts", "from elsewhere"), "told": ("bound",)}
+
+
 def test_every_pinned_code_is_in_the_source() -> None:
     known = codes.codes(Path(scepter.__file__).parent)
     pinned = codes.pinned(codes.ROOT / "tests" / "errors")
     assert len(pinned) > 30
     assert not set(pinned) - set(known)
+    assert {code for code, messages in known.items() if not messages} == {"timeline-graph"}  # says what Turtle's reader said
 
 
 def test_every_public_name_is_in_the_reference() -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import scepter
@@ -26,20 +27,45 @@ def page() -> str:
 
 def codes(source: Path) -> Mapping[str, tuple[str, ...]]:
     """The codes in the source, each with its messages; what a message fills in is shown as `…`."""
+    calls = [call for path in sorted(source.rglob("*.py")) for call in _calls_of(path)]
     found: dict[str, dict[str, None]] = {}
-    for path in sorted(source.rglob("*.py")):
-        for code, message in _in_tree(ast.parse(path.read_text("utf-8"))):
-            found.setdefault(code, {}).update({message: None} if message else {})
+    for call in calls:
+        if call.name not in _CALLS or len(call.node.args) < 2:
+            continue
+        code = call.node.args[0]
+        if isinstance(code, ast.Constant) and isinstance(code.value, str) and _CODE.fullmatch(code.value):
+            found.setdefault(code.value, {}).update(dict.fromkeys(_texts(call.node.args[1], call, calls)))
     return {code: tuple(messages) for code, messages in found.items()}
 
 
-def _in_tree(tree: ast.AST) -> Iterator[tuple[str, str | None]]:
-    for node in ast.walk(tree):
-        if not isinstance(node, ast.Call) or len(node.args) < 2 or _called(node.func) not in _CALLS:
-            continue
-        code = node.args[0]
-        if isinstance(code, ast.Constant) and isinstance(code.value, str) and _CODE.fullmatch(code.value):
-            yield code.value, _message(node.args[1])
+@dataclass(frozen=True, slots=True)
+class _Call:
+    """A call, and where it is: a message may be a name that the function around it binds."""
+
+    node: ast.Call
+    name: str
+    around: ast.FunctionDef | None
+    module: str
+    imported: frozenset[tuple[str, str]]
+    """The names that the module takes from others, each after the last part of the other's name."""
+
+    def reaches(self, function: ast.FunctionDef, module: str) -> bool:
+        """Whether this calls the function of that module."""
+        return self.name == function.name and (self.module == module or (module, function.name) in self.imported)
+
+
+def _calls_of(path: Path) -> Iterator[_Call]:
+    tree = ast.parse(path.read_text("utf-8"))
+    imports = (node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module)
+    imported = frozenset((str(node.module).rpartition(".")[2], alias.name) for node in imports for alias in node.names)
+
+    def below(node: ast.AST, around: ast.FunctionDef | None) -> Iterator[_Call]:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.Call):
+                yield _Call(child, _called(child.func), around, path.stem, imported)
+            yield from below(child, child if isinstance(child, ast.FunctionDef) else around)
+
+    return below(tree, None)
 
 
 def _called(function: ast.expr) -> str:
@@ -48,6 +74,38 @@ def _called(function: ast.expr) -> str:
             return name
         case _:
             return ""
+
+
+def _texts(node: ast.expr, call: _Call, calls: Sequence[_Call]) -> Iterator[str]:
+    """What a message can say: written in the call, bound before it, or given by who calls the function around it."""
+    match node:
+        case ast.IfExp(_, body, orelse):
+            yield from _texts(body, call, calls)
+            yield from _texts(orelse, call, calls)
+        case ast.Name(name) if call.around is not None:
+            bound = [value for value in ast.walk(call.around) if isinstance(value, ast.Assign) and _binds(value, name)]
+            for assignment in bound:
+                yield from _texts(assignment.value, call, calls)
+            if not bound:
+                yield from _from_callers(name, call.around, call.module, calls)
+        case _ if (text := _message(node)) is not None:
+            yield text
+
+
+def _binds(assignment: ast.Assign, name: str) -> bool:
+    return any(isinstance(target, ast.Name) and target.id == name for target in assignment.targets)
+
+
+def _from_callers(parameter: str, function: ast.FunctionDef, module: str, calls: Sequence[_Call]) -> Iterator[str]:
+    names = [argument.arg for argument in function.args.args if argument.arg != "self"]
+    if parameter not in names:
+        return
+    at = names.index(parameter)
+    for call in calls:
+        if call.around is not function and call.reaches(function, module):
+            named = [keyword.value for keyword in call.node.keywords if keyword.arg == parameter]
+            for argument in [*call.node.args[at : at + 1], *named]:
+                yield from _texts(argument, call, calls)
 
 
 def _message(node: ast.expr) -> str | None:
@@ -77,7 +135,7 @@ def pinned(folder: Path) -> Mapping[str, str]:
 def _section(code: str, messages: Iterable[str], example: str | None) -> str:
     parts = [f"## {code}"]
     if example is None:
-        parts += [f"- {_escaped(message)}" for message in messages] or ["- …"]
+        parts += [f"- {_escaped(message)}" for message in messages] or ["The message is the one of the reader that was called."]
     else:
         parts.append(f"```text\n{example}\n```")
     return "\n\n".join(parts[:1]) + "\n\n" + "\n".join(parts[1:])
