@@ -22,7 +22,8 @@ GENERATED: Mapping[str, Callable[[], str]] = {
 """What a line `<!-- generated: … -->` of a page stands for."""
 TOP = {"CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md"}
 _MARK = re.compile(r"^<!-- generated: (.+) -->$", re.MULTILINE)
-_RUN = re.compile(r"^```sh (?:spark|kafka)$", re.MULTILINE)
+_RUN = re.compile(r"^```(sh|python)(?: (?:spark|kafka|delta))+$", re.MULTILINE)
+"""What the tests need to run a block is nothing to its readers, and no block at all to the highlighter."""
 
 
 def on_config(config: Any) -> Any:
@@ -61,5 +62,5 @@ def on_files(files: Files, config: Any) -> Files:
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
     """The page with its examples and generated parts."""
-    markdown = _RUN.sub("```sh", markdown)
+    markdown = _RUN.sub(r"```\1", markdown)
     return case_blocks.render(_MARK.sub(lambda found: GENERATED[found[1]](), markdown))

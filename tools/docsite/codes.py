@@ -88,8 +88,8 @@ def _texts(node: ast.expr, call: _Call, calls: Sequence[_Call]) -> Iterator[str]
                 yield from _texts(assignment.value, call, calls)
             if not bound:
                 yield from _from_callers(name, call.around, call.module, calls)
-        case _ if (text := _message(node)) is not None:
-            yield text
+        case _ if re.search(r"\w", text := _message(node) or ""):
+            yield re.sub("…+", "…", text)
 
 
 def _binds(assignment: ast.Assign, name: str) -> bool:
@@ -142,4 +142,4 @@ def _section(code: str, messages: Iterable[str], example: str | None) -> str:
 
 
 def _escaped(text: str) -> str:
-    return re.sub(r"([\\`*_<>\[\]{}|])", r"\\\1", text)
+    return re.sub(r"([\\`*_>\[\]{}|])", r"\\\1", text).replace("<", "&lt;")
