@@ -35,6 +35,7 @@ from scepter.physical.window_nodes import (
     CountedWindow,
     Fixed,
     Group,
+    LatestOccurrence,
     NotStatic,
     Partners,
     Report,
@@ -86,6 +87,8 @@ class Found:
                 return keys
             case Coalesce(input):
                 return self._shown(self.keys(input), "DISTINCT compares all rows")
+            case LatestOccurrence(input):
+                return self._shown(self.keys(input), "timestamp() of one constant triple looks at the whole stream")
             case nodes.Project(input, variables) | Answers(input, variables):
                 shown = _projected(self.keys(input), variables)
                 if isinstance(node, Answers) and node.once:
