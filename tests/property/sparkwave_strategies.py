@@ -91,7 +91,7 @@ TIMED = [
     "timestamp(:x, :p, 1) > 2",
     "EXISTS { ?a :q ?e FILTER (timestamp(?a, :q, ?e) > 4) }",
 ]
-"""Conditions that ask for the time of the latest such triple: one that the group names, another one, or one that may be unbound."""
+"""Conditions that ask for the latest such triple: one that the group names, another one, or one that may be unbound."""
 
 
 @st.composite
