@@ -108,7 +108,9 @@ class Found:
                 return self._joined(left, right, shared, outer=False)
             case ValidityOuterJoin(left, right, partners):
                 shared = left.schema.certain & right.schema.certain
-                return self._joined(left, right, shared, outer=partners is not Partners.EXISTS)
+                keys = self._joined(left, right, shared, outer=partners is not Partners.EXISTS)
+                # a static row has partners of several values of what only the right binds
+                return keys if self.keys(left) is not None else self._shown(keys, _apart(left, right, shared), shared)
             case Group(input, keys):
                 why = (
                     "an aggregate without GROUP BY looks at all rows"
