@@ -7,7 +7,7 @@ from typing import Final
 
 from scepter.errors import Span, query_error
 
-MOST_PARTS: Final = 2_000
+MOST_PARTS: Final = 10_000
 """GPMs of a sequence, triple patterns of a group, groups of a UNION."""
 
 
