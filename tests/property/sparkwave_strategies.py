@@ -83,6 +83,46 @@ def conditions(*, periodic: bool) -> st.SearchStrategy[str]:
     return st.sampled_from([*known, "COALESCE(timestamp(?a, :p, ?a2), 5) > 4", *(["true"] if periodic else [])])
 
 
+TIMED = [
+    "timestamp(?a, :p, ?v) > 3",
+    "timestamp(?a, :p, ?v) < timestamp(?a, :q, ?w)",
+    "COALESCE(timestamp(?a, :q, ?v), 4) > 3 && ?a != :z",
+    "!BOUND(?v) || timestamp(?a, ?r, ?v) >= 5",
+    "timestamp(:x, :p, 1) > 2",
+    "EXISTS { ?a :q ?e FILTER (timestamp(?a, :q, ?e) > 4) }",
+]
+"""Conditions that ask for the latest such triple: one that the group names, another one, or one that may be unbound."""
+
+
+@st.composite
+def timed(draw: st.DrawFn) -> Setting:
+    """A periodic query that asks when, over triples that come again."""
+    step = draw(st.sampled_from([1, 2, 3]))
+    windows = [f"[RANGE {n} STEP {step}]" for n in (3, 5, 9)]
+    sources = [f"FROM STREAM <{stream}> {draw(st.sampled_from(windows))}" for stream in STREAMS]
+    group = draw(st.sampled_from(["?a :p ?v .", "?a :p ?v . ?a :q ?w .", "?a ?r ?v .", "{ ?a :p ?v } UNION { ?a :q ?v }"]))
+    if draw(st.booleans()):
+        group += f" OPTIONAL {{ {draw(blocks())} }}"
+    bound = [each for each in TIMED if all(name in group for name in ("?w", "?r") if name in each)]
+    group += f" FILTER ({draw(st.sampled_from(bound))})"
+    if draw(st.booleans()):
+        group += " BIND (timestamp(?a, :p, ?v) AS ?t)"
+    heads = [("SELECT *", ""), ("SELECT *", "ORDER BY timestamp(?a, :p, ?v) ?a"), ("SELECT DISTINCT ?a", "")]
+    heads += [("SELECT ?a (MAX(timestamp(?a, :p, ?v)) AS ?m)", "GROUP BY ?a")]
+    heads += [("SELECT ?a ?v (COUNT(*) AS ?n)", "GROUP BY ?a ?v HAVING (timestamp(?a, :p, ?v) > 4)")]
+    head, tail = draw(st.sampled_from(heads))
+    text = f"PREFIX : <{NS}>\n{head} {' '.join(sources)}\nWHERE {{ {group} }} {tail}"
+    few = st.builds(Triple, st.sampled_from(THINGS[:2]), st.sampled_from(PREDICATES), st.sampled_from(NUMBERS))
+    again = draw(st.lists(few, min_size=1, max_size=4))
+    found = []
+    for _ in range(draw(st.integers(1, 9))):
+        end = draw(st.integers(0, 12))
+        graph = draw(st.lists(st.sampled_from(again), min_size=1, max_size=3))
+        found.append(Event(draw(st.sampled_from(STREAMS)), tuple(dict.fromkeys(graph)), end, end))
+    static = draw(st.lists(st.sampled_from(again), max_size=1))
+    return Setting(text, tuple(found), tuple(static), tuple(draw(schemas())))
+
+
 @st.composite
 def groups(draw: st.DrawFn, *, periodic: bool) -> str:
     """A WHERE clause."""

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import scepter
 from naive import sparkwave as naive
 from naive.comparison import comparable_graph, comparable_row
-from property.sparkwave_strategies import Setting, continuous, periodic
+from property.sparkwave_strategies import Setting, continuous, periodic, timed
 from property.spaseq_strategies import EXAMPLES
 from scepter.algebra.continuous import ContinuousQuery, PeriodicQuery
 from scepter.lower import lower
@@ -82,4 +82,10 @@ def test_continuous_matches_are_those_of_the_definitions(setting: Setting, size:
 @MANY
 @given(periodic(), st.sampled_from([1, 1, 3, 1_000]), st.integers(0, 6), st.randoms(use_true_random=False))
 def test_periodic_answers_are_those_of_the_definitions(setting: Setting, size: int, delay: int, random: Any) -> None:
+    compare(setting, size, delay, random)
+
+
+@MANY
+@given(timed(), st.sampled_from([1, 1, 3, 1_000]), st.integers(0, 6), st.randoms(use_true_random=False))
+def test_timestamps_are_those_of_the_latest_triple(setting: Setting, size: int, delay: int, random: Any) -> None:
     compare(setting, size, delay, random)

@@ -27,6 +27,7 @@ from scepter.kernel.rows import Mask, Rows
 from scepter.kernel.validity.coalesce import Coalesce
 from scepter.kernel.validity.inner_join import InnerJoin, Matching
 from scepter.kernel.validity.intervals import gaps
+from scepter.kernel.validity.latest import Latest
 from scepter.kernel.validity.outer_join import OuterJoin
 from scepter.physical.nodes import Schema
 from scepter.physical.window_nodes import Partners
@@ -133,3 +134,16 @@ def test_gaps(bounds: list[tuple[int, int]], intervals: list[tuple[int, int, int
         taken = {t for o, a, b in intervals if o == of for t in range(a, b)}
         assert open == set(range(*bounds[of])) - taken
     assert len(found) == len(set(found)) and all(a < b for _, a, b in found)
+
+
+@MANY
+@given(st.lists(st.tuples(st.integers(1, 3), st.integers(0, 9)), max_size=14), st.integers(1, 6), feedings())
+def test_latest(seen: list[tuple[int, int]], width: int, feeding: Feeding) -> None:
+    rows = [Given((id,), end, end, end + width) for id, end in sorted(seen, key=lambda each: each[1])]
+    made = run(lambda: Latest(Schema(("x",))), [(rows, 1)], feeding)
+    for instant in range(HORIZON):
+        there = [row for row in rows if row.since <= instant < row.until]
+        wanted = {row.ids: row.end for row in there}  # the last in order of end
+        assert bag(made, instant) == Counter(wanted.keys())
+        here = made.take((made.since <= instant) & (instant < made.until))
+        assert dict(zip(map(tuple, here.ids.tolist()), here.end.tolist(), strict=True)) == wanted

@@ -34,7 +34,7 @@ from scepter.runtime.queries import parse
 from scepter.runtime.spark.advance import Record
 from torture.programs import LANGUAGES, STREAM, program, stream
 
-FORMATS: Final = ("jsonl", "csv")
+FORMATS: Final = ("jsonl", "csv", "tsv", "trig")
 FILES: Final = ("out", "dead.jsonl")
 _COMMIT: Final = "commit"
 _BATCHES: Final = 40
@@ -48,7 +48,7 @@ class Given:
 
     matches: list[list[Match]]
     letters: list[list[DeadLetter]]
-    open_on: Callable[[TextIO], ResultWriter]
+    open_on: Callable[[TextIO, int], ResultWriter]
 
 
 def given(language: str, seed: int, format: str) -> Given:
@@ -69,7 +69,7 @@ def given(language: str, seed: int, format: str) -> Given:
     return Given(
         [found[a:b] for a, b in pairwise(of_matches)],
         [letters[a:b] for a, b in pairwise(of_letters)],
-        lambda text: open_writer(format, text, shown, events=False, prefixes=prefixes),
+        lambda text, written: open_writer(format, text, shown, events=False, prefixes=prefixes, written=written),
     )
 
 

@@ -40,19 +40,22 @@ class FollowedOutput:
     """Writes micro-batches, each once, with its dead letters: what a crash left half-written is cut off, what is there already
     is not repeated.
 
-    Without a checkpoint, or to standard output, it just writes.
+    Without a checkpoint, or to standard output, it just writes. `open_on` is told how many matches the output has already.
     """
 
     def __init__(
         self,
         output: Path | None,
         checkpoint: Path | None,
-        open_on: Callable[[TextIO], ResultWriter],
+        open_on: Callable[[TextIO, int], ResultWriter],
         dead_letter: Path | None = None,
     ) -> None:
         files = {name: path for name, path in ((OUTPUT, output), (LETTERS, dead_letter)) if path is not None}
         self._journal = Journal(None if checkpoint is None or not files else checkpoint / RECORD, files)
-        self._writer = open_on(sys.stdout if output is None else self._journal.text(OUTPUT))
+        if output is None:
+            self._writer = open_on(sys.stdout, 0)
+        else:
+            self._writer = open_on(self._journal.text(OUTPUT), self._journal.matches)
         if output is not None and self._journal.batch >= 0:
             self._journal.cut(OUTPUT)  # takes away the heading that a file already has
         self._letters = None if dead_letter is None else self._journal.text(LETTERS)
@@ -73,7 +76,7 @@ class FollowedOutput:
             self.reasons[letter.reason] += letter.count
             if self._letters is not None:
                 self._letters.write(json.dumps(letter.fields(), ensure_ascii=False) + "\n")
-        self._journal.keep(batch)
+        self._journal.keep(batch, len(matches))
         self.matches += len(matches)
         return len(matches)
 
@@ -89,7 +92,7 @@ class TopicOutput(FollowedOutput):
         self,
         topic: BatchOutput,
         checkpoint: Path | None,
-        open_on: Callable[[TextIO], ResultWriter],
+        open_on: Callable[[TextIO, int], ResultWriter],
         dead_letter: Path | None = None,
     ) -> None:
         super().__init__(None, checkpoint, open_on, dead_letter)
@@ -112,11 +115,11 @@ def check_follow(job: Job, format: str, output: Path | None = None) -> None:
     """Refuse what a run that goes on cannot do, before Spark is started."""
     check_followed(job.sources)
     check_endless(job.query, instants=job.options.evaluate_at is not None)
-    if format == "trig" and job.checkpoint is not None:
+    if format == "trig" and job.checkpoint is not None and output is None:
         raise option_error(
             "option-not-for-format",
-            "--checkpoint cannot go on with TriG: its matches are named by number, from 1 in every run",
-            help="take --format jsonl",
+            "--checkpoint cannot go on with TriG on standard output: its matches are named by number, from 1 in every run",
+            help="name a file with --output, or take --format jsonl",
         )
     if format == "table" and output is not None:
         raise option_error(
@@ -172,8 +175,9 @@ def run_following(job: Job, format: str, target: Target, dead_letter: Path | Non
 def _followed_output(job: Job, format: str, target: Target, dead_letter: Path | None, events: bool) -> FollowedOutput:
     prefixes = dict(job.query.lowered.prefixes)
 
-    def open_on(text: TextIO) -> ResultWriter:
-        return open_writer(format, text, shape(job.query, job.options), events=events, prefixes=prefixes)
+    def open_on(text: TextIO, written: int) -> ResultWriter:
+        shown = shape(job.query, job.options)
+        return open_writer(format, text, shown, events=events, prefixes=prefixes, written=written)
 
     if target.topic is None:
         return FollowedOutput(target.path, job.checkpoint, open_on, dead_letter)

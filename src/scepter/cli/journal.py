@@ -1,8 +1,9 @@
 """What a run that goes on has written: matches and dead letters, micro-batch by micro-batch, each once.
 
-A record in the checkpoint says which micro-batch is the last one written, and how long each file was then. It is put in place
-when everything before it is on disk. After a crash, what is behind the record is cut off, and what is before it not repeated:
-Spark hands the micro-batch over again, its letters with it.
+A record in the checkpoint says which micro-batch is the last one written, how long each file was then, and how many matches
+it held: formats that number matches go on behind them. The record is put in place when everything before it is on disk. After
+a crash, what is behind the record is cut off, and what is before it not repeated: Spark hands the micro-batch over again, its
+letters with it.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import io
 import json
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, TextIO
 
@@ -27,8 +29,12 @@ class Journal:
 
     def __init__(self, record: Path | None, files: Mapping[str, Path]) -> None:
         self._record = record
-        self.batch, self._sizes = _recorded(record)
+        last = _recorded(record)
+        self.batch = last.batch
         """The last micro-batch that is written."""
+        self.matches = last.matches
+        """Written up to it, by this run and those before."""
+        self._sizes = dict(last.sizes)
         for name, path in files.items():
             if name not in self._sizes:  # what this run has not written before stays, if the run goes on
                 self._sizes[name] = path.stat().st_size if self.batch >= 0 and path.exists() else 0
@@ -45,16 +51,18 @@ class Journal:
         self._files[name].truncate(self._sizes[name])
         self._files[name].seek(self._sizes[name])
 
-    def keep(self, batch: int) -> None:
-        """All of a micro-batch is written: on disk, and then in the record."""
+    def keep(self, batch: int, matches: int) -> None:
+        """All of a micro-batch, so many matches, is written: on disk, and then in the record."""
         for name, text in self._texts.items():
             text.flush()
             if self._record is not None:
                 os.fsync(self._files[name].fileno())
         self._sizes |= {name: file.tell() for name, file in self._files.items()}
         self.batch = batch
+        self.matches += matches
         if self._record is not None:
-            write_whole(self._record, sealed(json.dumps({"batch": batch, "bytes": self._sizes}).encode()))
+            told = {"batch": batch, "bytes": self._sizes, "matches": self.matches}
+            write_whole(self._record, sealed(json.dumps(told).encode()))
 
     def close(self) -> None:
         """Hand everything on."""
@@ -66,24 +74,32 @@ def _text(file: io.BufferedRandom) -> TextIO:
     return io.TextIOWrapper(file, encoding="utf-8", newline="", write_through=True)
 
 
-def _recorded(record: Path | None) -> tuple[int, dict[str, int]]:
+@dataclass(frozen=True, slots=True)
+class _Last:
+    """What a record tells of the last micro-batch."""
+
+    batch: int = -1
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    matches: int = 0
+
+
+def _recorded(record: Path | None) -> _Last:
     if record is None or not record.exists():
-        return -1, {}
+        return _Last()
     data = record.read_bytes()
     try:
-        # before it had a checksum, the record told the size of the output alone
+        # before it had a checksum, the record told the size of the output alone; and it did not count matches at first
         found = json.loads(data if data.startswith(b"{") else unsealed(data) or b"")
         sizes = found["bytes"]
-        return int(found["batch"]), {
-            name: int(size) for name, size in (sizes if isinstance(sizes, dict) else {OUTPUT: sizes}).items()
-        }
+        by_name = sizes if isinstance(sizes, dict) else {OUTPUT: sizes}
+        return _Last(int(found["batch"]), {name: int(size) for name, size in by_name.items()}, int(found.get("matches", 0)))
     except (ValueError, KeyError, TypeError, AttributeError):
         raise _damaged(record) from None
 
 
 def last_written(record: Path) -> int:
     """The last micro-batch that a record tells of, -1 if there is none."""
-    return _recorded(record)[0]
+    return _recorded(record).batch
 
 
 def _damaged(record: Path) -> OptionError:

@@ -60,14 +60,14 @@ _CSV = columns.Spelling(("", ""), ("_:", ""), ("", ""), None, _csv_text, columns
 class CsvWriter:
     """SPARQL 1.1 CSV with `start,end` first; a CONSTRUCT gives one line per triple, numbered by match."""
 
-    def __init__(self, out: TextIO, shape: Shape, events: bool, *, safe: bool = False) -> None:
+    def __init__(self, out: TextIO, shape: Shape, events: bool, *, safe: bool = False, written: int = 0) -> None:
         """`safe`: an apostrophe stands before a cell that a spreadsheet would take for a formula."""
         self._out = out
         self._shape = shape
         self._with_events = events
         self._cell = _harmless if safe else _plain
         self._rows = csv.writer(out, lineterminator="\r\n")
-        self._written = 0
+        self._written = written
         self._rows.writerow(self._header())
 
     def _header(self) -> list[str]:

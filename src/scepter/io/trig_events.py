@@ -30,10 +30,10 @@ class TrigWriter:
     Of several queries, the one that a match answers stands in its name: `<urn:scepter:match:fall:1>`.
     """
 
-    def __init__(self, out: TextIO, shape: Shape) -> None:
+    def __init__(self, out: TextIO, shape: Shape, written: int = 0) -> None:
         self._out = out
         self._shape = shape
-        self._written = 0
+        self._written = written
         out.write(f"PREFIX prov: <{PROV}>\nPREFIX xsd: <{XSD}>\nPREFIX var: <{VARIABLE}>\n")
 
     def write(self, match: Match) -> None:

@@ -42,12 +42,12 @@ def _instant(instant: int, kind: TimeKind) -> str:
 class TsvWriter:
     """SPARQL 1.1 TSV: every column is a variable, `?start` and `?end` first; lines end with a line feed."""
 
-    def __init__(self, out: TextIO, shape: Shape, events: bool) -> None:
+    def __init__(self, out: TextIO, shape: Shape, events: bool, written: int = 0) -> None:
         """Columns beside the query's variables are those of CSV; one whose name a variable has gets a `_` behind it."""
         self._out = out
         self._shape = shape
         self._with_events = events
-        self._written = 0
+        self._written = written
         before = [*(["query"] if shape.queries else []), "start", "end"]
         behind = ["match", "subject", "predicate", "object"] if shape.graphs else []
         behind += [name for name, there in (("boolean", shape.booleans), ("why", shape.whys), ("events", events)) if there]

@@ -17,16 +17,25 @@ FORMATS = ("table", "jsonl", "csv", "csv-safe", "tsv", "trig")
 
 
 def open_writer(
-    format: str, out: TextIO, shape: Shape, *, events: bool = False, prefixes: Mapping[str, str] | None = None
+    format: str,
+    out: TextIO,
+    shape: Shape,
+    *,
+    events: bool = False,
+    prefixes: Mapping[str, str] | None = None,
+    written: int = 0,
 ) -> ResultWriter:
-    """A writer of the named format onto a text stream; `prefixes` shorten the IRIs of a table."""
+    """A writer of the named format onto a text stream; `prefixes` shorten the IRIs of a table.
+
+    `written` matches stand there already: where matches are numbered, the numbers go on.
+    """
     match format:
         case "jsonl":
             return JsonLinesWriter(out, shape, events)
         case "csv" | "csv-safe":
-            return CsvWriter(out, shape, events, safe=format == "csv-safe")
+            return CsvWriter(out, shape, events, safe=format == "csv-safe", written=written)
         case "tsv":
-            return TsvWriter(out, shape, events)
+            return TsvWriter(out, shape, events, written)
         case "table":
             return TableWriter(out, shape, events, prefixes or {})
         case "trig":
@@ -42,7 +51,7 @@ def open_writer(
                     "--events cannot be shown in TriG: a match is an event there, and has no room for the events it selected",
                     help="leave out --events, or take --format jsonl",
                 )
-            return TrigWriter(out, shape)
+            return TrigWriter(out, shape, written)
         case _:
             close = nearest(format, FORMATS)
             hint = f"did you mean {close}?" if close else f"the formats are {', '.join(FORMATS)}"

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from scepter.errors import OptionError, option_error
 from scepter.lift.columns import Column
 from scepter.lift.model import Constant, EventSection, Made, Mapping, TermMap, TermType, TriplesMap
+from scepter.lift.placing import Placing, drop_repeated
 from scepter.lift.rows import Rows
-from scepter.lift.terms import Terms, Writer, cross
+from scepter.lift.terms import Terms, Writer
 from scepter.lift.times import KINDS, NO_TIME, text_times, typed_times
-from scepter.lift.writing import count_triples, drop_repeated, place_numbers, place_triples, rows_of
-from scepter.rdf.batch import NOT_A_NUMBER, DeadLetter, EventBatch
+from scepter.rdf.batch import DeadLetter, EventBatch
 from scepter.rdf.hashing import TermKey, term_id
 from scepter.rdf.nquads import ReadState
 from scepter.rdf.source import DeadLetterTaker
@@ -36,18 +36,6 @@ class Pair:
     subject: TermMap
     predicate: TermMap
     object: TermMap
-
-
-@dataclass(frozen=True, slots=True)
-class _Block:
-    """The triples of a pair: which term each has, and which row it is of."""
-
-    subject: Terms
-    predicate: Terms
-    object: Terms
-    owner: NDArray[np.int64]
-    at: tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
-    good: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +108,7 @@ class Lifter:
     ) -> tuple[_Events, int]:
         count = rows.count
         start, end, faults = self._times(rows, run)
-        name = None if self._section.event is None else writer.terms(self._section.event)
+        name = None if self._section.event is None else writer.terms(self._section.event).per_entry()
         changed = np.ones(count, np.bool_)
         if name is not None:
             ids, good = _single(name, count)
@@ -206,22 +194,14 @@ class Lifter:
     # ------------------------------------------------------------------ triples
 
     def _batch(self, rows: Rows, writer: Writer, events: _Events, stream_index: int, kind: TimeKind) -> EventBatch:
-        blocks = [self._block(writer, pair, events, rows.count) for pair in self._pairs]
-        counts = np.zeros(rows.count, np.int64)
-        for block in blocks:
-            count_triples(block.owner, block.good, counts)
-        cursor = np.cumsum(counts) - counts
-        total = int(counts.sum())
-        first = np.concatenate([cursor[events.rows], [total]]).astype(np.int64)
-        ids, places = np.empty((3, total), np.uint64), np.empty((3, total), np.int64)
-        number, scale = np.zeros(total), np.full(total, NOT_A_NUMBER, np.int8)
-        for block in blocks:
-            at = np.empty(len(block.owner), np.int64)
-            rows_of(block.owner, block.good, cursor, at)
-            for column, terms in enumerate((block.subject, block.predicate, block.object)):
-                place_triples(block.owner, block.good, at, block.at[column], ids, places, terms.ids, terms.places, column)
-            place_numbers(block.good, at, block.at[2], block.object.number, block.object.scale, number, scale)
-        if self._may_repeat or self.groups or any(block.object.owner is not None for block in blocks):
+        placing = Placing(rows.count, self._wanted)
+        pairs = [(writer.terms(pair.subject), writer.terms(pair.predicate), writer.terms(pair.object)) for pair in self._pairs]
+        for terms in pairs:
+            placing.add(terms)
+        (ids, places, number, scale, starts), total = placing.triples(events.of_row)
+        first = np.append(starts[events.rows], total)
+        several = len(events.rows) < np.count_nonzero(events.of_row >= 0)
+        if self._may_repeat or several or any(each.owner is not None for terms in pairs for each in terms):
             total = drop_repeated(first, ids, places, number, scale)
         names = self._names(writer, events, rows.count)
         return EventBatch(
@@ -233,41 +213,12 @@ class Lifter:
     def _names(self, writer: Writer, events: _Events, count: int) -> NDArray[np.int64]:
         if self._section.event is None:
             return np.full(len(events.rows), -1, np.int64)
-        name = writer.terms(self._section.event)
+        name = writer.terms(self._section.event).per_entry()
         first = events.rows if name.owner is None else np.searchsorted(name.owner, events.rows)
         return name.places[first]
 
-    def _block(self, writer: Writer, pair: Pair, events: _Events, count: int) -> _Block:
-        terms = (writer.terms(pair.subject), writer.terms(pair.predicate), writer.terms(pair.object))
-        owner, at = aligned(terms, count)
-        good = events.of_row[owner] >= 0
-        for each, places in zip(terms, at, strict=True):
-            good = good & each.good[places]
-        if self._wanted is not None and not terms[1].constant:
-            good = good & np.isin(terms[1].ids[at[1]], self._wanted)
-        return _Block(*terms, owner, at, good)
-
     def _letter(self, rows: Rows, row: int, reason: str, source: str) -> DeadLetter:
         return DeadLetter(source, rows.line(row), reason, rows.text(row)[:_SHOWN])
-
-
-def aligned(
-    terms: tuple[Terms, Terms, Terms], count: int
-) -> tuple[NDArray[np.int64], tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]]:
-    """The row of each triple of subjects, predicates and objects, and which of the terms it has: all combinations
-    within a row."""
-    owner = np.arange(count)
-    if all(each.owner is None for each in terms):
-        every, none = owner, np.zeros(count, np.int64)
-        return owner, tuple(none if each.constant else every for each in terms)  # type: ignore[return-value]
-    at: list[NDArray[np.int64]] = []
-    for each in terms:
-        if each.constant:
-            at.append(np.zeros(len(owner), np.int64))
-            continue
-        left, right = cross(owner, np.arange(len(each.ids)) if each.owner is None else each.owner)
-        owner, at = owner[left], [*(places[left] for places in at), right]
-    return owner, (at[0], at[1], at[2])
 
 
 def event_section(mapping: Mapping, maps: list[TriplesMap], times: TimeProperties) -> EventSection:

@@ -8,8 +8,9 @@ from typing import IO, TypeAlias
 import numpy as np
 
 from scepter.lift.documents import document_rows, json_documents
-from scepter.lift.lifter import aligned, is_default_graph
+from scepter.lift.lifter import is_default_graph
 from scepter.lift.model import Mapping, TermMap
+from scepter.lift.placing import aligned
 from scepter.lift.rows import Rows
 from scepter.lift.tables import csv_rows, parquet_rows
 from scepter.lift.terms import Writer, cross
@@ -72,7 +73,7 @@ def _pair_quads(
 ) -> Iterator[tuple[int, Quad]]:
     terms = (writer.terms(subject), writer.terms(predicate), writer.terms(object))
     owner, at = aligned(terms, count)
-    named = None if graph is None or is_default_graph(graph) else writer.terms(graph)
+    named = None if graph is None or is_default_graph(graph) else writer.terms(graph).per_entry()
     buffer = writer.buffer()
     places: list[tuple[int, int, int]] = []
     rows: list[int] = []

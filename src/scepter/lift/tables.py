@@ -181,7 +181,7 @@ def _parsed(block: bytes, heading: _Heading, refuse: Callable[[Any], str]) -> pa
         pacsv.ParseOptions(delimiter=heading.delimiter, newlines_in_values=b'"' in block, invalid_row_handler=refuse),
         pacsv.ConvertOptions(
             include_columns=list(heading.wanted), column_types=dict.fromkeys(heading.wanted, pa.string()),
-            strings_can_be_null=False, null_values=[],
+            strings_can_be_null=False, null_values=[], check_utf8=False,  # `_decodable` has seen to it
         ),
     )  # fmt: skip
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Final
 
@@ -14,7 +14,19 @@ from numpy.typing import NDArray
 from scepter.lift.columns import NATURAL, PLAIN, Column, text_column
 from scepter.lift.model import Constant, FreshBlankNode, Made, Reference, TermMap, TermType
 from scepter.lift.rows import Rows
-from scepter.lift.writing import ABSENT, BAD_IRI, BOOLEAN_TYPE, ILL_TYPED, RELATIVE_IRI, WRITTEN, join_columns, write_terms
+from scepter.lift.writing import (
+    ABSENT,
+    BAD_IRI,
+    BOOLEAN_TYPE,
+    ILL_TYPED,
+    RELATIVE_IRI,
+    WRITTEN,
+    Around,
+    Values,
+    Written,
+    join_columns,
+    write_terms,
+)
 from scepter.rdf.batch import NOT_A_NUMBER
 from scepter.rdf.hashing import TermKey, term_id
 from scepter.rdf.lexing import SENTINEL
@@ -33,8 +45,8 @@ REASONS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What a term map made: term i has the id `ids[i]` and belongs to the row `owner[i]`; None: to row i, or, where there is
-    `constant` one, to every row."""
+    """What a term map made. Entry i has the term `which[i]`, or term i where `which` is None, and belongs to the row
+    `owner[i]`; None: to row i, or, where there is `constant` one, to every row."""
 
     ids: NDArray[np.uint64]
     places: NDArray[np.int64]
@@ -43,6 +55,14 @@ class Terms:
     good: NDArray[np.bool_]
     owner: NDArray[np.int64] | None = None
     constant: bool = False
+    which: NDArray[np.int64] | None = None
+
+    def per_entry(self) -> Terms:
+        """The same with a term for each entry."""
+        at = self.which
+        if at is None:
+            return self
+        return Terms(self.ids[at], self.places[at], self.number[at], self.scale[at], self.good[at], self.owner)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +130,7 @@ class Writer:
         told = [Fault(row, fault.reason) for fault in self.faults for row in np.flatnonzero(found.which == fault.row).tolist()]
         before += sorted(told, key=lambda fault: fault.row)
         self._instead, self.faults = None, before
-        at = found.which
-        return Terms(made.ids[at], made.places[at], made.number[at], made.scale[at], made.good[at])
+        return replace(made, which=found.which if made.which is None else made.which[found.which])
 
     def joined(self, given: Made) -> Column:
         """The texts that a map makes, before they are terms."""
@@ -212,17 +231,18 @@ class Writer:
         out = np.empty(room(column.data, low, high, mode) + count * (len(head) + len(tail) + 1 + len(base)) + 32, np.uint8)
         longest = int(np.max(np.diff(column.offsets), initial=0))
         scratch = np.empty(longest + len(head) + len(tail) + 16, np.uint8)
-        ids, places = np.zeros(count, np.uint64), np.zeros(count, np.int64)
-        number, scale = np.zeros(count), np.full(count, NOT_A_NUMBER, np.int8)
-        status = np.zeros(count, np.int8)
-        size = write_terms(
-            column.data, column.offsets, column.valid.view(np.uint8), mode, _padded(head), _padded(tail), _padded(base),
-            _code(datatype), self._words, out, 0, scratch, ids, places, number, scale, status,
+        made = Written(
+            out, scratch, np.zeros(count, np.uint64), np.zeros(count, np.int64), np.zeros(count),
+            np.full(count, NOT_A_NUMBER, np.int8), np.zeros(count, np.int8), np.empty(count, np.int64),
         )  # fmt: skip
+        around = Around(_padded(head), _padded(tail), _padded(base))
+        size, terms = write_terms(_values(column), around, mode, _code(datatype), self._words, made)
+        places, number, scale, status = made.places[:terms], made.number[:terms], made.scale[:terms], made.status[:terms]
         self._settle(out, places, number, scale)
         places += self._append(out[:size])
-        self._tell(column, status, datatype, given)
-        return Terms(ids, places, number, scale, status == WRITTEN, column.owner)
+        which = None if terms == count else made.which
+        self._tell(column, status, which, datatype, given)
+        return Terms(made.ids[:terms], places, number, scale, status == WRITTEN, column.owner, which=which)
 
     def _settle(self, out: NDArray[np.uint8], places: NDArray[np.int64], number: Any, scale: Any) -> None:
         for row in np.flatnonzero(scale == UNDECIDED).tolist():
@@ -230,9 +250,13 @@ class Writer:
             assert isinstance(term, Literal)
             number[row], scale[row] = exact_number(term)
 
-    def _tell(self, column: Column, status: NDArray[np.int8], datatype: str | None, given: TermMap) -> None:
-        bad = np.flatnonzero(status > ABSENT).tolist()
-        for value in bad:
+    def _tell(
+        self, column: Column, found: NDArray[np.int8], which: NDArray[np.int64] | None, datatype: str | None, given: TermMap
+    ) -> None:
+        if not (found > ABSENT).any():
+            return
+        status = found if which is None else found[which]
+        for value in np.flatnonzero(status > ABSENT).tolist():
             owner = value if column.owner is None else int(column.owner[value])
             kind = (datatype or "").replace(XSD, "xsd:")
             reason = REASONS[int(status[value])].format(value=column.text(value), field=_field(given), type=kind)
@@ -281,11 +305,16 @@ def _number(text: str) -> tuple[float, int]:
 
 def _either(mine: NDArray[np.bool_], first: Terms, second: Terms) -> Terms:
     """The terms of the first where they are meant, else those of the second."""
+    first, second = first.per_entry(), second.per_entry()
     return Terms(
         np.where(mine, first.ids, second.ids), np.where(mine, first.places, second.places),
         np.where(mine, first.number, second.number), np.where(mine, first.scale, second.scale),
         np.where(mine, first.good, second.good), first.owner,
     )  # fmt: skip
+
+
+def _values(column: Column) -> Values:
+    return Values(column.data, column.offsets, column.valid.view(np.uint8))
 
 
 def _surrounded(column: Column, before: str, after: str) -> Column:
@@ -319,10 +348,7 @@ def _combined(
         size += int(whole) * repeated
     out, bounds = np.empty(size, np.uint8), np.empty(len(left) + 1, np.int64)
     present = np.empty(len(left), np.bool_)
-    join_columns(
-        first.data, first.offsets, first.valid, mode, between, second.data, second.offsets, second.valid, second_mode,
-        left, right, out, bounds, present,
-    )  # fmt: skip
+    join_columns(_values(first), mode, between, _values(second), second_mode, (left, right), (out, bounds, present))
     return Column(out, bounds, present, np.zeros(len(left), np.uint8), owner)
 
 

@@ -6,7 +6,7 @@ form (`rdf.hashing`), so that a term has the id that it has in any other format.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -69,39 +69,69 @@ def _known(data: Any, low: Any, high: Any, offsets: Any, known: Any) -> Any:
     return slot, row
 
 
+class Values(NamedTuple):
+    """A column, as the kernels take it."""
+
+    data: Any
+    offsets: Any
+    valid: Any
+
+
+class Around(NamedTuple):
+    """The constant texts around a value, and what a relative IRI is put behind; each has a byte more than its text."""
+
+    prefix: Any
+    suffix: Any
+    base: Any
+
+
+class Written(NamedTuple):
+    """What is written: the texts, room for one canonical form; of each term its id, its place, its number and what became of
+    it; and of each value its term."""
+
+    out: Any
+    scratch: Any
+    ids: Any
+    places: Any
+    number: Any
+    scale: Any
+    status: Any
+    which: Any
+
+
 @njit(cache=True, nogil=True)
-def write_terms(
-    data: Any, offsets: Any, valid: Any, mode: Any, prefix: Any, suffix: Any, base: Any, code: Any, key: Any, out: Any, at: Any,
-    scratch: Any, ids: Any, places: Any, number: Any, scale: Any, status: Any,
-) -> Any:  # fmt: skip
-    """Writes prefix, value, suffix for each value; gives the place behind the last. `code` is the datatype of literals. A
-    relative IRI is put behind `base`, if there is one. A value that was written lately is not written again."""
-    known = np.full(SLOTS, -1, np.int64)
-    return _write_terms(
-        pointer(data, 0), pointer(offsets, 0), pointer(valid, 0), len(valid), mode, pointer(prefix, 0), len(prefix) - 1,
-        pointer(suffix, 0), len(suffix) - 1, pointer(base, 0), len(base) - 1, code, key[0], key[1], pointer(out, 0), at,
-        pointer(scratch, 0), pointer(ids, 0), pointer(places, 0), pointer(number, 0), pointer(scale, 0), pointer(status, 0),
-        pointer(known, 0),
-    )  # fmt: skip
-
-
-@inner
-def _write_terms(
-    data: Any, offsets: Any, valid: Any, count: Any, mode: Any, prefix: Any, prefix_size: Any, suffix: Any, suffix_size: Any,
-    base: Any, base_size: Any, code: Any, low_key: Any, high_key: Any, out: Any, at: Any, scratch: Any, ids: Any, places: Any,
-    number: Any, scale: Any, status: Any, known: Any,
-) -> Any:  # fmt: skip
-    for row in range(count):
+def write_terms(values: Any, around: Any, mode: Any, code: Any, key: Any, made: Any) -> Any:
+    """Writes prefix, value, suffix for each value; gives the bytes and the terms written. `code` is the datatype of literals.
+    A relative IRI is put behind `base`, if there is one. A value that was written lately is not written again; those that are
+    absent have one term, which is not good."""
+    data, offsets, valid = pointer(values.data, 0), pointer(values.offsets, 0), pointer(values.valid, 0)
+    prefix, prefix_size = pointer(around.prefix, 0), len(around.prefix) - 1
+    suffix, suffix_size = pointer(around.suffix, 0), len(around.suffix) - 1
+    base, base_size = pointer(around.base, 0), len(around.base) - 1
+    out, scratch = pointer(made.out, 0), pointer(made.scratch, 0)
+    ids, places, which = pointer(made.ids, 0), pointer(made.places, 0), pointer(made.which, 0)
+    number, scale, status = pointer(made.number, 0), pointer(made.scale, 0), pointer(made.status, 0)
+    remembered = np.full(SLOTS, -1, np.int64)
+    known = pointer(remembered, 0)
+    low_key, high_key = key[0], key[1]
+    at, terms, absent = 0, 0, -1
+    for row in range(len(values.valid)):
         if not valid[row]:
-            status[row] = ABSENT
+            if absent < 0:
+                absent = terms
+                status[terms] = ABSENT
+                terms += 1
+            which[row] = absent
             continue
         low, high = offsets[row], offsets[row + 1]
         slot, before = _known(data, low, high, offsets, known)
         if before >= 0:
-            ids[row], places[row], number[row] = ids[before], places[before], number[before]
-            scale[row], status[row] = scale[before], status[before]
+            which[row] = which[before]
             continue
         known[slot] = row
+        term = terms
+        which[row] = term
+        terms += 1
         start = at
         at = _put_bytes(prefix, prefix_size, out, at)
         if mode == WHOLE_IRI:
@@ -110,32 +140,34 @@ def _write_terms(
                 at = _put_bytes(base, base_size, out, at)
                 fault = WRITTEN
             if fault:
-                status[row] = fault
+                status[term] = fault
                 at = start
                 continue
         value_at = at
         at, plain = put(data, low, high, mode, out, at)
         quote = at
         at = _put_bytes(suffix, suffix_size, out, at)
-        places[row] = start
+        places[term] = start
         if plain:
-            ids[row] = hash_bytes(out, start, at, low_key, high_key)
+            ids[term] = hash_bytes(out, start, at, low_key, high_key)
         else:
             size = _put_bytes(prefix, prefix_size, scratch, 0)
             for i in range(low, high):
                 scratch[size] = data[i]
                 size += 1
             size = _put_bytes(suffix, suffix_size, scratch, size)
-            ids[row] = hash_bytes(scratch, 0, size, low_key, high_key)
+            ids[term] = hash_bytes(scratch, 0, size, low_key, high_key)
         out[at] = LF
         at += 1
-        if code > STRING_TYPE and not _typed(out, value_at, quote, code, row, number, scale):
-            status[row] = ILL_TYPED
-    return at
+        if code > STRING_TYPE and not _typed(out, value_at, quote, code, term, number, scale):
+            status[term] = ILL_TYPED
+    # a reference behind the last use: the slots live until here
+    remembered[0] = at
+    return at, terms
 
 
 @inner
-def _typed(out: Any, at: Any, end: Any, code: Any, row: Any, number: Any, scale: Any) -> Any:
+def _typed(out: Any, at: Any, end: Any, code: Any, term: Any, number: Any, scale: Any) -> Any:
     """Whether a lexical form is one of its datatype; its number is noted."""
     if code == BOOLEAN_TYPE:
         return (end - at == 1 and (out[at] == 48 or out[at] == 49)) or (
@@ -145,8 +177,8 @@ def _typed(out: Any, at: Any, end: Any, code: Any, row: Any, number: Any, scale:
         )  # fmt: skip
     if code == DATE_TIME or code == DATE_TIME_STAMP:  # noqa: SIM109
         return instant_of(out, at, end, code)[0] == 1
-    number[row], scale[row] = number_of(out, at, end, code)
-    return scale[row] != NOT_A_NUMBER
+    number[term], scale[term] = number_of(out, at, end, code)
+    return scale[term] != NOT_A_NUMBER
 
 
 @njit(cache=True, nogil=True)
@@ -163,99 +195,17 @@ def read_times(data: Any, offsets: Any, valid: Any, kinds: Any, times: Any) -> A
 
 
 @njit(cache=True, nogil=True)
-def join_columns(
-    data: Any, offsets: Any, valid: Any, mode: Any, middle: Any, more: Any, more_offsets: Any, more_valid: Any, more_mode: Any,
-    rows: Any, more_rows: Any, out: Any, bounds: Any, present: Any,
-) -> Any:  # fmt: skip
+def join_columns(first: Any, first_mode: Any, middle: Any, second: Any, second_mode: Any, rows: Any, made: Any) -> Any:
     """A column of texts: a value of the first, a constant, a value of the second, each written in its mode."""
+    out, bounds, present = made
     at = 0
-    for i in range(len(rows)):
+    for i in range(len(bounds) - 1):
         bounds[i] = at
-        a, b = rows[i], more_rows[i]
-        present[i] = valid[a] and more_valid[b]
+        a, b = rows[0][i], rows[1][i]
+        present[i] = first.valid[a] and second.valid[b]
         if present[i]:
-            at, _ = put(data, offsets[a], offsets[a + 1], mode, out, at)
+            at, _ = put(first.data, first.offsets[a], first.offsets[a + 1], first_mode, out, at)
             at = _put_bytes(middle, len(middle), out, at)
-            at, _ = put(more, more_offsets[b], more_offsets[b + 1], more_mode, out, at)
-    bounds[len(rows)] = at
+            at, _ = put(second.data, second.offsets[b], second.offsets[b + 1], second_mode, out, at)
+    bounds[len(bounds) - 1] = at
     return at
-
-
-@njit(cache=True, nogil=True)
-def count_triples(owner: Any, good: Any, counts: Any) -> Any:
-    """Adds the triples of a block to the counts of their rows."""
-    for i in range(len(owner)):
-        if good[i]:
-            counts[owner[i]] += 1
-
-
-@njit(cache=True, nogil=True)
-def place_triples(
-    owner: Any, good: Any, cursor: Any, at: Any, ids: Any, places: Any, term_ids: Any, term_places: Any, column: Any,
-) -> Any:  # fmt: skip
-    """Copies the terms of a block's subjects, predicates or objects to the rows of the batch; `at` says which term each has."""
-    for i in range(len(owner)):
-        if good[i]:
-            row = cursor[i]
-            ids[column, row] = term_ids[at[i]]
-            places[column, row] = term_places[at[i]]
-
-
-@njit(cache=True, nogil=True)
-def rows_of(owner: Any, good: Any, cursor: Any, rows: Any) -> Any:
-    """Gives each triple of a block its row in the batch, and moves the cursors of its event's rows on."""
-    for i in range(len(owner)):
-        if good[i]:
-            rows[i] = cursor[owner[i]]
-            cursor[owner[i]] += 1
-
-
-@njit(cache=True, nogil=True)
-def place_numbers(good: Any, rows: Any, at: Any, number: Any, scale: Any, numbers: Any, scales: Any) -> Any:
-    """Copies the numbers of a block's objects."""
-    for i in range(len(rows)):
-        if good[i]:
-            numbers[rows[i]] = number[at[i]]
-            scales[rows[i]] = scale[at[i]]
-
-
-@njit(cache=True, nogil=True)
-def drop_repeated(first: Any, ids: Any, places: Any, number: Any, scale: Any) -> Any:
-    """An event's triples are a set: keeps the first of equal ones; `first` is brought up to date. Gives the rows left."""
-    out = 0
-    for event in range(len(first) - 1):
-        low, high = first[event], first[event + 1]
-        begin = out
-        size = 1
-        while size < 2 * (high - low):
-            size *= 2
-        table = np.zeros(size if high - low > 16 else 1, np.int64)
-        for row in range(low, high):
-            repeated = False
-            if high - low > 16:
-                slot = np.int64(
-                    (ids[0, row] ^ (ids[1, row] * np.uint64(3)) ^ (ids[2, row] * np.uint64(5))) & np.uint64(size - 1)
-                )
-                while table[slot]:
-                    other = table[slot] - 1
-                    if ids[0, other] == ids[0, row] and ids[1, other] == ids[1, row] and ids[2, other] == ids[2, row]:
-                        repeated = True
-                        break
-                    slot = (slot + 1) & (size - 1)
-                if not repeated:
-                    table[slot] = out + 1
-            else:
-                for other in range(begin, out):
-                    if ids[0, other] == ids[0, row] and ids[1, other] == ids[1, row] and ids[2, other] == ids[2, row]:
-                        repeated = True
-                        break
-            if not repeated:
-                for column in range(3):
-                    ids[column, out] = ids[column, row]
-                    places[column, out] = places[column, row]
-                number[out] = number[row]
-                scale[out] = scale[row]
-                out += 1
-        first[event] = begin
-    first[len(first) - 1] = out
-    return out

@@ -25,6 +25,7 @@ from scepter.algebra.scope import in_scope
 from scepter.errors import Span, query_error
 from scepter.lower.epsparql_chains import lower_chain
 from scepter.lower.expressions import Clause, ExpressionLowering, Extension, Place, fold
+from scepter.lower.limits import refuse_many
 from scepter.lower.paths import connect
 from scepter.lower.result import NamedGraph
 from scepter.lower.subselect import lower_subselect
@@ -91,7 +92,10 @@ class GroupLowering:
                 return Minus(pattern, self.group(group, outer))
             case tree.BindClause():
                 return self._bind(pattern, element, outer)
-            case tree.Alternatives(groups):
+            case tree.Alternatives(groups, span):
+                refuse_many(
+                    groups, "groups of a UNION", span, "give what differs between them as VALUES, or write several queries"
+                )
                 return _join(pattern, fold(Union, [self.group(g, outer) for g in groups]))
             case tree.Chain():
                 return _join(pattern, lower_chain(self, element, outer))
@@ -146,10 +150,11 @@ class GroupLowering:
 
     def values(self, clause: tree.ValuesClause) -> Values:
         """Inline data."""
-        names = [v.name for v in clause.variables]
-        for number, variable in enumerate(clause.variables):
-            if variable.name in names[:number]:
+        names: set[str] = set()
+        for variable in clause.variables:
+            if variable.name in names:
                 raise query_error("duplicate-variable", f"VALUES names ?{variable.name} twice", variable.span)
+            names.add(variable.name)
         rows = tuple(tuple(None if cell is None else cell.term for cell in row) for row in clause.rows)
         return Values(tuple(Variable(v.name, v.span) for v in clause.variables), rows)
 
@@ -158,6 +163,7 @@ class GroupLowering:
     def _triples(self, triples: list[tree.Triple]) -> Pattern:
         if not triples:
             return EMPTY
+        refuse_many(triples, "triple patterns", triples[0].span, "write several queries")
         self._patterns += 1
         plain: list[TriplePattern] = []
         others: list[Pattern] = []

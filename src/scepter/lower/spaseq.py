@@ -30,6 +30,7 @@ from scepter.lower.circles import refuse_circles
 from scepter.lower.clauses import Streamset, clause_of, lower_window
 from scepter.lower.expressions import fold
 from scepter.lower.gpm import BodyOnly, Earlier, GpmLowering, Parts, unknown_gpm
+from scepter.lower.limits import refuse_many
 from scepter.lower.projection import lower_result
 from scepter.lower.result import Lowered, NamedGraph
 from scepter.lower.sequence_words import check_timeouts, lower_gap, lower_quantifier, lower_skip
@@ -143,6 +144,7 @@ class _QueryLowering:
     def _check_sequence(self, within: syntax.WithinClause | None) -> None:
         steps = self.query.sequence.steps
         used = [r for step in steps for r in references(step.atom)]
+        refuse_many(used, "GPMs", self.query.sequence.span, "write several queries")
         for reference in used:
             if reference.name not in self._definitions:
                 raise unknown_gpm(reference.name, reference.name_span, self._definitions)

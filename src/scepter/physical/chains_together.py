@@ -22,6 +22,7 @@ from scepter.physical.nodes import Node, TripleScan
 from scepter.physical.time_nodes import Answers, Once, TimeFilter, TimeJoin
 from scepter.physical.timed_patterns import is_unsteady
 from scepter.rdf.terms import IRI, XSD, Literal
+from scepter.rdf.values import value_or_none
 from scepter.timeline import Allen
 
 _WHOLE = (f"{XSD}integer", f"{XSD}decimal")
@@ -143,6 +144,8 @@ def _weaker(one: Expression, other: Expression) -> Expression | None:
     return None
 
 
-def _number(constant: Constant) -> Decimal | None:
+def _number(constant: Constant) -> int | Decimal | None:
+    """The value of a whole or decimal constant. One that is ill-typed has none: no comparison with it holds."""
     term = constant.term
-    return Decimal(term.lexical) if isinstance(term, Literal) and term.datatype in _WHOLE and term.lexical.strip() else None
+    value = value_or_none(term) if isinstance(term, Literal) and term.datatype in _WHOLE else None
+    return value if isinstance(value, (int, Decimal)) else None

@@ -35,6 +35,7 @@ from scepter.physical.window_nodes import (
     CountedWindow,
     Fixed,
     Group,
+    LatestOccurrence,
     NotStatic,
     Partners,
     Report,
@@ -86,6 +87,8 @@ class Found:
                 return keys
             case Coalesce(input):
                 return self._shown(self.keys(input), "DISTINCT compares all rows")
+            case LatestOccurrence(input):
+                return self._shown(self.keys(input), "timestamp() of one constant triple looks at the whole stream")
             case nodes.Project(input, variables) | Answers(input, variables):
                 shown = _projected(self.keys(input), variables)
                 if isinstance(node, Answers) and node.once:
@@ -108,7 +111,9 @@ class Found:
                 return self._joined(left, right, shared, outer=False)
             case ValidityOuterJoin(left, right, partners):
                 shared = left.schema.certain & right.schema.certain
-                return self._joined(left, right, shared, outer=partners is not Partners.EXISTS)
+                keys = self._joined(left, right, shared, outer=partners is not Partners.EXISTS)
+                # a static row has partners of several values of what only the right binds
+                return keys if self.keys(left) is not None else self._shown(keys, _apart(left, right, shared), shared)
             case Group(input, keys):
                 why = (
                     "an aggregate without GROUP BY looks at all rows"

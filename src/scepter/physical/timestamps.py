@@ -59,13 +59,18 @@ def with_times(expression: Expression, told: Sequence[Told]) -> Expression:
         if not (isinstance(node, Call) and node.function == "TIMESTAMP"):
             return node
         some = [(_is_of(node.arguments, each), each.time) for each in told if _may_be(node.arguments, each)]
-        found: Expression = _NEVER
-        for place, (here, time) in enumerate(some):
-            others = [Or(Not(there), Compare(">=", time, other)) for i, (there, other) in enumerate(some) if i != place]
-            found = Call("IF", (reduce(And, [here, *others]), time, found))
-        return found
+        return latest_of(some)
 
     return rewrite(expression, replaced)  # type: ignore[arg-type]
+
+
+def latest_of(some: Sequence[tuple[Expression, Variable]]) -> Expression:
+    """The latest of the times that count, each given with the condition under which it does; else an error."""
+    found: Expression = _NEVER
+    for place, (here, time) in enumerate(some):
+        others = [Or(Not(there), Compare(">=", time, other)) for i, (there, other) in enumerate(some) if i != place]
+        found = Call("IF", (reduce(And, [here, *others]), time, found))
+    return found
 
 
 def _may_be(wanted: Sequence[Expression], told: Told) -> bool:

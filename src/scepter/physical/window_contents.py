@@ -12,8 +12,12 @@ from scepter.algebra.windows import CountWindow
 from scepter.physical import nodes, window_nodes
 from scepter.physical.facts import Count
 from scepter.physical.nodes import Node
-from scepter.physical.window_nodes import Coalesce, CountedWindow, Counts, ItemScan, Step, Window
+from scepter.physical.window_nodes import Coalesce, CountedWindow, Counts, ItemScan, LatestOccurrence, Step, Window
 from scepter.rdf.terms import IRI
+
+
+class NotPlanned(Exception):
+    """A pattern that is no tree of nodes on validities; says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +92,11 @@ class Dataset:
             rows = one if rows is None else nodes.Union(rows, one)
         assert rows is not None
         return Coalesce(rows, self.grid)
+
+    def latest(self, triple: TriplePattern) -> tuple[Node, ...]:
+        """Per window of the default graph the streamed triples that match, each with its latest occurrence."""
+        scans = (window.over(nodes.TripleScan(triple, window.streams), self.grid) for window in self.default)
+        return tuple(LatestOccurrence(scan, self.grid) for scan in scans)
 
     def static(self, triple: TriplePattern, graph: IRI | None) -> int:
         """How many static triples may match."""

@@ -134,6 +134,17 @@ class Coalesce(Unary):
 
 
 @dataclass(frozen=True)
+class LatestOccurrence(Unary):
+    """Each mapping of one window once at a time, with the occurrence that ended last."""
+
+    grid: Step | None
+
+    def line(self, notation: Notation) -> str:
+        """Its name."""
+        return "LatestOccurrence: each mapping with its last time while it is there"
+
+
+@dataclass(frozen=True)
 class NotStatic(Unary):
     """Without the rows of triples that are static too, and so are there already."""
 

@@ -38,7 +38,7 @@ from scepter.physical import nodes, window_nodes
 from scepter.physical.event_match import EventMatch, graph_scan, move_together
 from scepter.physical.facts import Count
 from scepter.physical.nodes import Node
-from scepter.physical.window_contents import Content, Dataset, VersionsOf, WindowOn
+from scepter.physical.window_contents import Content, Dataset, NotPlanned, VersionsOf, WindowOn
 from scepter.physical.window_nodes import (
     Coalesce,
     Fixed,
@@ -48,22 +48,16 @@ from scepter.physical.window_nodes import (
     ValidityJoin,
     ValidityOuterJoin,
 )
+from scepter.physical.window_times import with_latest
 from scepter.rdf.terms import IRI
 
 _UNSTEADY = frozenset(("RAND", "UUID", "STRUUID", "BNODE", "NOW", "TIMESTAMP"))
 
 
-class NotPlanned(Exception):
-    """A pattern that is no tree of nodes on validities; says why."""
-
-
-def plan_pattern(pattern: Pattern, dataset: Dataset) -> Node:
-    """The rows of a pattern and when they are there. Raises NotPlanned."""
-    return _Planner(dataset, None).node(pattern)
-
-
 @dataclass(frozen=True, slots=True)
 class _Planner:
+    """The rows of patterns and when they are there. Raises NotPlanned."""
+
     dataset: Dataset
     graph: IRI | None
 
@@ -83,7 +77,7 @@ class _Planner:
             case Filter(condition, inner):
                 return self._filtered(self.node(inner), condition)
             case Extend(inner, variable, expression):
-                return self._extended(self.node(inner), variable.name, expression)
+                return self.extended(self.node(inner), variable.name, expression)
             case Values(variables, rows):
                 return Fixed(tuple(v.name for v in variables), rows)
             case Project(inner, variables):
@@ -150,8 +144,11 @@ class _Planner:
             if isinstance(conjunct, Exists):
                 rows = self._exists(rows, conjunct)
             else:
-                plain.append(steady(conjunct))
-        return nodes.Filter(rows, tuple(plain)) if plain else rows
+                plain.append(conjunct)
+        if not plain:
+            return rows
+        timed, conditions = with_latest(rows, plain, self.dataset)
+        return _as_wide(nodes.Filter(timed, tuple(map(steady, conditions))), rows.schema.variables)
 
     def _exists(self, rows: Node, exists: Exists) -> Node:
         """A row's terms stand for its variables inside EXISTS; that is a join where no other pattern sees them."""
@@ -169,10 +166,12 @@ class _Planner:
 
     # ---- expressions and groups
 
-    def _extended(self, rows: Node, name: str, expression: Expression) -> Node:
+    def extended(self, rows: Node, name: str, expression: Expression) -> Node:
+        """Rows with the value of an expression."""
         if name in rows.schema.variables:
             raise NotPlanned(f"?{name} is bound twice")
-        return nodes.Extend(rows, name, steady(expression))
+        timed, (value,) = with_latest(rows, (expression,), self.dataset)
+        return _as_wide(nodes.Extend(timed, name, steady(value)), (*rows.schema.variables, name))
 
     def _group(self, group: Group) -> Node:
         rows, keys, aggregates = self.node(group.pattern), [], []
@@ -183,7 +182,7 @@ class _Planner:
             if _is_hidden(variable):
                 continue
             if not (isinstance(expression, Variable) and expression.name == variable.name):
-                rows = self._extended(rows, variable.name, expression)
+                rows = self.extended(rows, variable.name, expression)
             keys.append(variable.name)
         for number, (variable, expression) in enumerate(group.aggregates):
             if _is_hidden(variable):
@@ -191,7 +190,7 @@ class _Planner:
             assert isinstance(expression, Aggregate)
             operand = expression.operand
             if operand is not None and not (isinstance(operand, Variable) and operand.name in rows.schema.variables):
-                rows = self._extended(rows, f"_:operand{number}", operand)
+                rows = self.extended(rows, f"_:operand{number}", operand)
                 operand = Variable(f"_:operand{number}")
             aggregates.append((variable.name, replace(expression, operand=operand)))
         missing = [name for name in keys if name not in rows.schema.variables]
@@ -249,7 +248,8 @@ def steady(expression: Expression) -> Expression:
     """An expression whose value the row alone decides. Raises NotPlanned."""
     calls = [call.function for call in find(expression, Call) if call.function in _UNSTEADY]
     if calls:
-        raise NotPlanned(f"{calls[0]} is evaluated anew at every evaluation")
+        where = " in the condition of OPTIONAL or EXISTS" if calls[0] == "TIMESTAMP" else ""
+        raise NotPlanned(f"{calls[0]}{where} is evaluated anew at every evaluation")
     if next(find(expression, Exists), None) is not None:
         raise NotPlanned("EXISTS inside another expression is asked row by row")
     return expression
@@ -268,6 +268,11 @@ def _is_plain(pattern: Pattern) -> bool:
             return mentioned_variables(condition) <= certain(inner) & in_scope(inner) and _is_plain(inner)
         case _:
             return False
+
+
+def _as_wide(rows: Node, names: tuple[str, ...]) -> Node:
+    """Rows without the times that an expression asked for."""
+    return rows if rows.schema.variables == names else nodes.Project(rows, names)
 
 
 def _constants(triple: TriplePattern) -> int:
@@ -298,13 +303,14 @@ def _is_ordered(pattern: Pattern) -> bool:
 
 def _report_of(pattern: Pattern, dataset: Dataset, report: Callable[[Node], window_nodes.Report]) -> tuple[Node, bool]:
     parts = arranged(pattern)
-    rows = plan_pattern(parts.pattern, dataset)
+    planner = _Planner(dataset, None)
+    rows = planner.node(parts.pattern)
     order = []
     for number, (expression, descending) in enumerate(parts.order):
         if isinstance(expression, Variable) and expression.name in rows.schema.variables:
             order.append((expression.name, descending))
             continue
-        rows = nodes.Extend(rows, f"_:order{number}", steady(expression))
+        rows = planner.extended(rows, f"_:order{number}", expression)
         order.append((f"_:order{number}", descending))
     made = replace(report(rows), order=tuple(order), offset=parts.offset, limit=parts.limit)
     if made.output is not window_nodes.Output.ALL and (parts.offset or parts.limit is not None):

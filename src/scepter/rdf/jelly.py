@@ -27,7 +27,7 @@ from scepter.rdf.source import DeadLetterTaker
 _BLOCK: Final = 512 << 10
 _TEXTS: Final = 8 << 20
 _ROW: Final = 0x0A
-_SMALLEST_STATEMENT: Final = 4
+_SMALLEST_STATEMENT: Final = 2  # one that repeats all terms; a row may hold several
 _SMALLEST_TERM: Final = 2
 _HEADER: Final = b'VERSION "1.2-messages"\n'
 _SLOTS: Final = (jelly.S_TERM, jelly.P_TERM, jelly.O_TERM, jelly.G_TERM)

@@ -180,9 +180,9 @@ def _options(p: Any, at: Any, end: Any) -> Any:
         number, found, at = field(p.data, at, end)
         if at < 0:
             return TRUNCATED
-        if number == 14:
+        if number == -14:
             p.state[LOGICAL] = found
-        elif number == 15 and found > _NEWEST:
+        elif number == -15 and found > _NEWEST:
             return TOO_NEW
     return 0
 

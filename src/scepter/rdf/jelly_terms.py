@@ -90,7 +90,7 @@ def take_entry(p: Any, at: Any, end: Any, which: Any) -> Any:
         number, found, at = field(p.data, at, end)
         if at < 0:
             return TRUNCATED
-        if number == 1:
+        if number == -1:
             index = found
         elif number == 2:
             value, value_end = found, at
@@ -127,9 +127,9 @@ def resolve(p: Any, at: Any, end: Any) -> Any:
         number, found, at = field(p.data, at, end)
         if at < 0:
             return np.int64(TRUNCATED), np.int64(0), np.int64(0)
-        if number == 1:
+        if number == -1:
             prefix = found
-        elif number == 2:
+        elif number == -2:
             name = found
     prefix = state[LAST_PREFIX] if prefix == 0 else prefix
     name = state[LAST_NAME] + 1 if name == 0 else name
@@ -249,7 +249,7 @@ def note_literal(p: Any, at: Any, end: Any) -> Any:
             low, high = found, at
         elif number == 2:
             tag, tag_end = found, at
-        elif number == 3:
+        elif number == -3:
             datatype = found
     for i in range(tag, tag_end):
         byte = p.data[i]

@@ -33,23 +33,24 @@ def _long_field(data: Any, at: Any, end: Any) -> Any:
     number, kind = key >> 3, key & 7
     if kind == _VARINT:
         value, at = varint(data, at, end)
-        return number, value, at
+        return -number, value, at
     if kind == _BYTES:
         size, at = varint(data, at, end)
         if at < 0 or size > end - at:
             return number, np.int64(0), np.int64(-1)
         return number, at, at + size
     size = 8 if kind == _WORD64 else 4 if kind == _WORD32 else end
-    return (number, at, at + size) if at + size <= end else (number, np.int64(0), np.int64(-1))
+    return np.int64(0), np.int64(0), at + size if at + size <= end else np.int64(-1)
 
 
 @inner
 def field(data: Any, at: Any, end: Any) -> Any:
-    """(its number, its value or where it begins, where it ends), the end -1 where it is cut off."""
+    """(its number, where it begins, where it ends), the end -1 if it is cut off. Of a varint, (the number negated, its value,
+    where it ends): no value is taken for the place of a text, which could then be anywhere."""
     if at + 1 < end and data[at] < 0x80 and data[at + 1] < 0x80:  # a short value of a low number, as nearly all are
         number, kind, value = np.int64(data[at] >> 3), data[at] & 7, np.int64(data[at + 1])
         if kind == _VARINT:
-            return number, value, at + 2
+            return -number, value, at + 2
         if kind == _BYTES and at + 2 + value <= end:
             return number, at + 2, at + 2 + value
     return _long_field(data, at, end)

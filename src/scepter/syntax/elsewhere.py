@@ -14,7 +14,7 @@ _ELSEWHERE = {
     "TIMEWINDOW": ("Sparkwave's pattern files", ("sparkwave",)),
     "HANDLERS": ("Sparkwave's pattern files", ("sparkwave",)),
     "STREAM": (
-        "C-SPARQL (FROM STREAM <s> [RANGE …]) or CQELS-QL (STREAM <s> [NOW] { … } in WHERE)",
+        "C-SPARQL (FROM STREAM <s> [RANGE …]) or CQELS-QL (STREAM <s> [NOW] { … } in WHERE; --language rsep-ql)",
         ("spaseq", "obep", "epsparql"),
     ),
     "NOW": ("CQELS-QL", _WINDOWS),

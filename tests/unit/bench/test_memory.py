@@ -11,16 +11,18 @@ import pytest
 from scepter.bench.contenders import contender
 from scepter.bench.model import Point, Room
 from scepter.bench.workloads import every
-from scepter.runtime import local
+from scepter.runtime import local, pipeline
 
 SHORT = 6_000
-FLOOR = 45_000
-"""What a megabyte of text holds waits for its time, and lineage is swept from 16,384 nodes on: below ten times SHORT all the
-same, so that a row that stays for each event is seen."""
+MORE = 1.25
+"""A stream ten times as long meets somewhat greater extremes."""
+SWEEP_FROM = 64
+"""Lineage is swept from 16,384 nodes on, and the first stream has no more: that would hide nodes which stay. Here it is swept
+almost at once, so that those which rows reach are all that is counted, up to twice as many."""
 TRIED = {
     "spaseq-v-shape-3": 10, "spaseq-strict": 10, "ep-sparql-forms": "join", "ep-sparql-many": "5 chains",
-    "ep-sparql-figure-1b": 10, "rsep-ql-forms": "FILTER", "obep-composites": "three", "window-average": None,
-
+    "ep-sparql-figure-1b": 10, "rsep-ql-forms": "FILTER", "rsep-ql-policies": None,
+    "obep-composites": "three", "window-average": None,
 }  # fmt: skip
 """Workloads over one stream in this process, and the one point that is tried; None for each."""
 
@@ -51,9 +53,10 @@ def peaks(points: Callable[[Room], Iterator[Point]], folder: Path, length: int, 
 @pytest.mark.parametrize("name", TRIED)
 def test_state_is_flat(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(local, "_STEP_EVENTS", 512)
+    monkeypatch.setattr(pipeline, "_SWEEP_FROM", SWEEP_FROM)
     points = every()[name].points
     short = peaks(points, tmp_path / "short", SHORT, TRIED[name])
     long = peaks(points, tmp_path / "long", 10 * SHORT, TRIED[name])
     assert short and short.keys() == long.keys()
     for at, rows in long.items():
-        assert rows < max(2 * short[at], FLOOR), (at, short[at], rows)
+        assert rows < MORE * short[at], (at, short[at], rows)

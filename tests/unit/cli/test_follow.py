@@ -34,11 +34,16 @@ def answers(*times: int) -> Sequence[Match]:
     return [Match(RowAnswer(0, TimeKind.INTEGER, (time, time), ["x"], [cell], None, None, {"A": ["e"]}), 0) for time in times]
 
 
-def jsonl(out: TextIO) -> ResultWriter:
+def graphs(*times: int) -> Sequence[Match]:
+    triple = ("<http://e/s>", "<http://e/p>", "<http://e/o>")
+    return [Match(RowAnswer(0, TimeKind.INTEGER, (time, time), [], [], [triple], None, {}), 0) for time in times]
+
+
+def jsonl(out: TextIO, written: int) -> ResultWriter:
     return open_writer("jsonl", out, Shape(("x",)))
 
 
-def csv(out: TextIO) -> ResultWriter:
+def csv(out: TextIO, written: int) -> ResultWriter:
     return open_writer("csv", out, Shape(("x",)))
 
 
@@ -79,6 +84,25 @@ def test_the_heading_stands_once(tmp_path: Path) -> None:
         written.take(batch, answers(batch))
         written.close()
     assert output.read_text().splitlines() == ["start,end,x", *(f"{i},{i},http://e/x" for i in range(3))]
+
+
+@pytest.mark.parametrize("format", ["jsonl", "csv", "csv-safe", "tsv", "trig"])
+def test_a_restart_writes_graphs_as_one_run_would(tmp_path: Path, format: str) -> None:
+    """Two matches of one interval are told apart by their numbers: a restart must not give a number again."""
+
+    def written(name: str, runs: Sequence[Sequence[int]]) -> bytes:
+        (folder := tmp_path / name).mkdir()
+        for batches in runs:
+            out = FollowedOutput(
+                folder / "out", folder, lambda text, before: open_writer(format, text, Shape(graphs=True), written=before)
+            )
+            for batch in batches:
+                out.take(batch, graphs(7, 7))
+            out.close()
+        return (folder / "out").read_bytes()
+
+    undisturbed = written("calm", [[0, 1, 2]])
+    assert written("restarted", [[0], [0, 1], [1, 2]]) == undisturbed
 
 
 def test_an_output_that_shrank_is_an_error(tmp_path: Path) -> None:
@@ -124,6 +148,7 @@ def test_what_cannot_be_followed_is_refused_before_spark_starts(tmp_path: Path) 
     check_follow(job(folder, tmp_path), "jsonl", tmp_path / "out")
     with pytest.raises(OptionError, match="named by number"):
         check_follow(job(folder, tmp_path), "trig", None)
+    check_follow(job(folder, tmp_path), "trig", tmp_path / "out")
     with pytest.raises(OptionError, match="no table into a file"):
         check_follow(job(folder), "table", tmp_path / "out")
     with pytest.raises(OptionError, match="standard input"):

@@ -65,9 +65,15 @@ def test_a_misspelt_policy_is_told_first() -> None:
     assert "did you mean recent?" in refused("spaseq", policy="recnet")
 
 
-@pytest.mark.parametrize("language", ["spaseq", "ep-sparql", "obep", "sparkwave"])
-def test_only_rsep_ql_is_evaluated_at_instants(language: str) -> None:
+@pytest.mark.parametrize("language", ["spaseq", "ep-sparql", "sparkwave"])
+def test_only_rsep_ql_and_obep_are_evaluated_at_instants(language: str) -> None:
     assert "takes no --evaluate-at" in refused(language, evaluate_at="8")
+
+
+@pytest.mark.parametrize("language", ["rsep-ql", "obep"])
+def test_instants_are_taken(language: str) -> None:
+    taken = run_options(_lowered(language), evaluate_at="8,9").evaluate_at
+    assert taken is not None and [instant.value for instant in taken] == [8, 9]
 
 
 @pytest.mark.parametrize("text", ["", "8,", "8,,9", "soon", "99999999999999999999", "2026-13-01T00:00:00Z"])

@@ -54,6 +54,13 @@ def test_without_group_by_an_aggregate_looks_at_all_rows() -> None:
     assert isinstance(found, str) and "without GROUP BY" in found
 
 
+def test_what_only_an_exists_binds_is_no_key_of_static_rows() -> None:
+    """A static row with partners of several values would be an answer in the bucket of each."""
+    inner = "{ GRAPH :g { ?s :kind ?k } FILTER EXISTS { WINDOW :w { ?s :v ?v } } }"
+    given = "FROM NAMED :g FROM NAMED WINDOW :w ON :x [RANGE 5 STEP 5]"
+    assert key(f"SELECT ?s ?v {given} WHERE {{ {inner} BIND(?k AS ?v) }}", "rsep-ql") == ("s",)
+
+
 def test_what_has_no_key_is_cut_into_slices_of_time_where_a_bound_is_known() -> None:
     text = "SELECT ?x WHERE { { ?c :a ?x } OPTIONAL { ?c :b ?y } } SEQ { ?d :e ?z }"
     facts = Facts(kind=TimeKind.INTEGER)

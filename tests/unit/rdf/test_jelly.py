@@ -253,6 +253,28 @@ def test_data_that_end_early_or_are_none() -> None:
         read(draw.randbytes(draw.randrange(200)))
 
 
+def field(number: int, body: bytes) -> bytes:
+    """A part of a message as protobuf writes bytes."""
+    return bytes([number << 3 | 2]) + framed(body)
+
+
+def test_a_number_in_the_place_of_a_text_is_none() -> None:
+    """Its value would be taken for a place in the data: beyond its end, or before it, for texts longer than there is room."""
+    first = rows(OPTIONS, *TABLES, timed(1))
+    farthest = b"\xff" * 8 + b"\x7f"
+    names = b"".join(field(1, field(9, b"\x10\x00")) for _ in range(4000))
+    literal = field(1, field(2, field(11, b"\x08" + farthest)))
+    for frame in (names, literal, b"\x08\x00" * 100):
+        events, _ = read(framed(first, frame, rows(*TABLES, timed(2))))
+        assert next(start for start, *_ in events) == 1
+
+
+def test_a_row_may_hold_more_than_one_statement() -> None:
+    whole = rows(OPTIONS, *TABLES, timed(1)).SerializeToString()
+    events, _ = read(framed(whole + field(1, field(2, b"") * 1000)))
+    assert [(start, len(triples)) for start, _, _, triples in events] == [(1, 1)]  # equal ones are one
+
+
 def test_one_frame_without_its_size() -> None:
     events, letters = read(rows(OPTIONS, *TABLES, timed(1)).SerializeToString())
     assert [start for start, *_ in events] == [1] and not letters

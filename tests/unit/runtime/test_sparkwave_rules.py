@@ -11,11 +11,15 @@ from pathlib import Path
 import pytest
 
 from scepter import Engine, Event, QueryError, parse
+from scepter.cli.options import run_options
 from scepter.errors import ScepterError
 from scepter.io.sources import open_source
 from scepter.rdf.terms import IRI, RDFS
+from scepter.runtime.inputs import load_background
 from scepter.runtime.local import Progress, run_local
 from scepter.runtime.matches import Match
+from scepter.runtime.planning import facts_of, planned
+from scepter.timeline import TimeKind
 
 NS = "http://example/"
 PREFIXES = {"": NS}
@@ -127,6 +131,31 @@ def test_the_timestamp_of_a_triple_that_no_triple_pattern_names() -> None:
     run = engine("SELECT ?a ?t FROM STREAM :s [RANGE 5 STEP 5] WHERE { ?a :q ?b BIND (timestamp(?a, :p, 1) AS ?t) }")
     found = run.push_all([event(":x :q 2 .", 1), event(":x :p 1 .", 2), event(":y :q 1 .", 4)]) + run.close()
     assert rows(found) == [(5, 5, {"a": ":x", "t": "2"}), (5, 5, {"a": ":y"})]
+
+
+@pytest.mark.parametrize(
+    ("where", "reasons"),
+    [
+        ("?a :p ?b FILTER (timestamp(?a, :p, ?b) > 2)", ()),
+        (
+            "?a :p ?b OPTIONAL { ?a :q ?c } FILTER (timestamp(?a, :q, ?c) > 2)",
+            ("TIMESTAMP of ?c, which may be unbound, is evaluated anew at every evaluation",),
+        ),
+        (
+            "?a :p ?b FILTER (timestamp(IRI(STR(?a)), :p, ?b) > 2)",
+            ("TIMESTAMP of an expression is evaluated anew at every evaluation",),
+        ),
+        (
+            "?a :p ?b OPTIONAL { ?a :q ?c FILTER (timestamp(?a, :q, ?c) > 2) }",
+            ("TIMESTAMP in the condition of OPTIONAL or EXISTS is evaluated anew at every evaluation",),
+        ),
+    ],
+)
+def test_which_timestamps_are_in_columns(where: str, reasons: tuple[str, ...]) -> None:
+    query = parse(f"{HEAD}SELECT * FROM STREAM :s [RANGE 5 STEP 5] WHERE {{ {where} }}", "sparkwave")
+    facts = facts_of(run_options(query.lowered), load_background(query, {}), (), TimeKind.INTEGER)
+    (unit,) = planned(query.program, facts).units
+    assert unit.exact == reasons
 
 
 # ---- streams, static data, schema

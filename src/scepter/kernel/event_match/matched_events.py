@@ -289,7 +289,9 @@ class EventMatch:
         yield self._store.held().refs
 
     def lineages(self) -> Iterator[Int64]:
-        """Those of rows."""
+        """Those of rows; first, rows that are over go: they would hold lineage until there is no more room. Not while an
+        instant is open."""
+        self._renew(0)
         yield self._store.held().lineage
 
     def state_rows(self) -> Mapping[str, int]:

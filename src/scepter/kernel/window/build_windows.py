@@ -21,6 +21,7 @@ from scepter.kernel.sparql.dataset import Graph
 from scepter.kernel.static.not_static import NotStatic
 from scepter.kernel.validity.coalesce import Coalesce
 from scepter.kernel.validity.inner_join import Condition, InnerJoin, Matching
+from scepter.kernel.validity.latest import Latest
 from scepter.kernel.validity.outer_join import OuterJoin
 from scepter.kernel.window.assign import Window
 from scepter.kernel.window.counted import CountedWindow
@@ -77,6 +78,8 @@ def window_operator(node: Node, around: Surroundings) -> Operator | None:
             return CountedWindow(node.schema, node.count, node.step, _grid(node.grid), timeless=node.timeless)
         case nodes.Coalesce(grid=grid):
             return Coalesce(node.schema, _grid(grid))
+        case nodes.LatestOccurrence(grid=grid):
+            return Latest(node.schema, _grid(grid))
         case nodes.NotStatic():
             return NotStatic(node, static_graph(node.graph, around), around.key, around.texts)
         case nodes.ValidityJoin(left, right):

@@ -1,5 +1,5 @@
 """The exact evaluator over what windows hold: for patterns that look at a window as a whole (property paths, ORDER BY and LIMIT
-inside, EXISTS inside other expressions, GRAPH ?g, `timestamp()`).
+inside, EXISTS inside other expressions, GRAPH ?g, `timestamp()` of what may be unbound).
 
 Between two changes of what is there the answer is constant. Triples and event mappings come as rows with validities; the
 graphs follow them triple by triple, and the pattern is evaluated once for each change, term by term.

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import cProfile
 import random
+from collections.abc import Callable
+from functools import partial
 
 import pytest
 
 from scepter.errors import QueryError
+from scepter.lower import lower
 from scepter.runtime.queries import parse
 from scepter.syntax.parse import LONGEST
 from torture.mutants import attempt, mutated, others, seeds
@@ -48,14 +52,42 @@ LONG = {
 
 @pytest.mark.parametrize("language", LONG)
 def test_long_queries_are_no_deep_ones(language: str) -> None:
-    numbers = range(2_000)
-    text = LONG[language].format(
+    assert parse(long(language, 2_000), language).streams == ["http://e/s"]
+
+
+@pytest.mark.parametrize(
+    ("language", "called"), [("spaseq", "GPMs"), ("ep-sparql", "groups"), ("sparkwave", "triple patterns")]
+)
+def test_more_parts_than_a_plan_can_have_are_refused(language: str, called: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("scepter.lower.limits.MOST_PARTS", 200)
+    lower(long(language, 200), language)
+    with pytest.raises(QueryError, match=f"201 {called}.* stand here, and 200 are allowed") as caught:
+        lower(long(language, 201), language)
+    assert caught.value.code == "too-complex" and caught.value.diagnostic.span is not None
+
+
+@pytest.mark.parametrize("language", LONG)
+def test_checking_takes_calls_linear_in_the_parts(language: str) -> None:
+    lower(long(language, 2), language)  # what is loaded once
+    once, twice = (calls(partial(lower, long(language, parts), language)) for parts in (100, 200))
+    assert twice < 2.3 * once
+
+
+def calls(work: Callable[[], object]) -> int:
+    """How many functions a piece of work calls: unlike time, the same on every machine."""
+    profile = cProfile.Profile()
+    profile.runcall(work)
+    return sum(entry.callcount for entry in profile.getstats())
+
+
+def long(language: str, parts: int) -> str:
+    numbers = range(parts)
+    return LONG[language].format(
         names="; ".join(f"G{n}" for n in numbers),
         gpms=" ".join(f"DEFINE GPM G{n} ON S {{ ?x <http://e/p{n}> ?v{n} }}" for n in numbers),
         unions=" UNION ".join(f"{{ ?x <http://e/p{n}> ?y }}" for n in numbers),
         triples=" . ".join(f"?x <http://e/p{n}> ?v{n}" for n in numbers),
     )
-    assert parse(text, language).streams == ["http://e/s"]
 
 
 def test_a_hundred_thousand_groups_are_refused_with_a_place() -> None:
