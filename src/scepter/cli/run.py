@@ -160,8 +160,8 @@ def run(
         str | None,
         typer.Option(
             metavar="D",
-            help="Hold back an event that alone would move time on by more than D, until a second one confirms it; a dead "
-            "letter if none does. On Spark with --follow only. Example: --max-advance 1h",
+            help="Hold back an event that alone would move time on by more than D until a second one confirms it; it is a "
+            "dead letter if none does. On Spark with --follow only. Example: --max-advance 1h",
         ),
     ] = None,
     max_future: Annotated[
