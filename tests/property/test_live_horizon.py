@@ -25,6 +25,11 @@ LEAVES_LATE = (
     "EVENT ON :w { ?x :p ?y } AS E0 EVENT ON :w { ?y :q ?z } AS E1 WHERE { MATCH { E0 SEQ E1 } }"
 )
 """What leaves the window does so long after its last event, when there is another one."""
+WAITS_NO_MORE = (
+    "PREFIX : <http://example/> SELECT * FROM NAMED :s1 WIN [RANGE 1] AS :w REPORT ON WINDOW CLOSE\n"
+    "EVENT ON :w { ?x :p ?y } AS E0 EVENT ON :w { ?y :q ?z } AS E1 WHERE { MATCH { E0 SEQ CHRONOLOGICAL E1 } }"
+)
+"""A right side has had its turn, and the table it stood in is written down empty."""
 STATIC = {None: rsepql_strategies.BACKGROUND, rsepql_strategies.DB: rsepql_strategies.BACKGROUND}
 EP_SPARQL = st.one_of(epsparql_strategies.queries(), epsparql_strategies.chains(), epsparql_strategies.programs())
 
@@ -84,6 +89,11 @@ def test_ep_sparql(text: str, stream: list[Given], size: int) -> None:
 @example(
     rsepql_strategies.QueryText(LEAVES_LATE, None, None),
     [Event("http://example/s1", t, t, tuple(triples(text))) for t, text in [*[(0, ":a :p :a .")] * 3, (1, ":a :q :a .")]],
+    1,
+)
+@example(
+    rsepql_strategies.QueryText(WAITS_NO_MORE, None, None),
+    [Event("http://example/s1", 0, 0, tuple(triples(text))) for text in [*[":a :p :a ."] * 3, ":a :q :a ."]],
     1,
 )
 @given(rsepql_strategies.queries(), rsepql_strategies.events(), st.sampled_from([1, 3]))

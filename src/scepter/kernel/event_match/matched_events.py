@@ -228,7 +228,9 @@ class EventMatch:
         kept[self._waiting.row[: self._at[WAITING]]] = True
         self._store, number = self._store.renewed(np.flatnonzero(kept), more)
         self._rights = number[self._rights]
-        self._waiting = Waiting(number[self._waiting.row], *self._waiting[1:])
+        row, used = self._waiting.row.copy(), slice(self._at[WAITING])  # a slot beyond those in use names no row
+        row[used] = number[row[used]]
+        self._waiting = self._waiting._replace(row=row)
         self._link_all()
 
     def _link_all(self) -> None:
