@@ -97,7 +97,9 @@ class Group:
         for _, aggregate in aggregates:
             operand = aggregate.operand
             column = input.column(operand.name) if isinstance(operand, Variable) else -1
-            self._functions.append(FUNCTIONS[aggregate.function](aggregate, column, key, texts))
+            self._functions.append(
+                FUNCTIONS[aggregate.function](replace(aggregate, distinct=False), input.variables, key, texts)
+            )
             self._takes.append(_combination(aggregate, column, input))
         nobody = Membership(empty(len(input.variables)), np.empty(0, np.int64))
         self._inside: dict[_Distinct, Membership] = dict.fromkeys((None, *self._takes), nobody)
