@@ -167,7 +167,7 @@ class Total:
             return float("inf") if row[UPS] else float("-inf")
         whole = sum(amount << (_DIGIT * digit) for digit, amount in zip(self.scale.digits, row[UNITS + 1 :], strict=True))
         if not row[UNITS] and whole.bit_length() < _LOWEST + 1023:  # Python divides whole numbers exactly, and rounds once
-            return whole / _ONE
+            return float(whole / _ONE)
         return nearest(Fraction(whole, _ONE) + Fraction(row[UNITS], 10**self.scale.decimals))
 
     def mean(self) -> Number:
