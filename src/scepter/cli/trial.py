@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Final
 
 from rich.console import Console
@@ -43,11 +42,10 @@ FALLS: Final = {
 """The same question in each language: it has one answer, from 1 to 8."""
 
 
-def answers() -> Iterator[Finding]:
+def answers() -> list[Finding]:
     """Whether each language gives the answer."""
     with RunProgress(Console(stderr=True)):
-        found = [_answer(language, text) for language, text in FALLS.items()]
-    yield from found
+        return [_answer(language, text) for language, text in FALLS.items()]
 
 
 def _answer(language: str, text: str) -> Finding:
