@@ -11,9 +11,12 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from scepter import Matches, Query
+from scepter.cli import trial
 from scepter.cli.checkup import State, in_range, java, java_version, package, spark, writable
 from scepter.cli.main import app
 from scepter.cli.trial import FALLS
+from scepter.io.given import Given
 
 
 def doctor(*arguments: str) -> tuple[int, list[str]]:
@@ -38,6 +41,18 @@ def test_all_is_well_and_every_language_answers(tmp_path: Path, monkeypatch: pyt
         assert any(line.split()[:2] == ["ok", language] and "answers" in line for line in lines)
     assert any("21.0.1" in line and "JAVA_HOME" in line for line in lines)
     assert lines[-1].startswith("queries run in this process")
+
+
+def test_the_small_queries_read_a_file_so_that_its_kernels_are_compiled_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[object] = []
+
+    def run_local(query: Query, streams: Given) -> Matches:
+        read.append(streams)
+        return query.run(streams)
+
+    monkeypatch.setattr(trial, "run_local", run_local)
+    assert [finding.state for finding in trial.answers()] == [State.FINE] * 5
+    assert [isinstance(each, Path) and each.suffix for each in read] == [".nq"] * 5
 
 
 def test_no_java_is_a_limit_with_its_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
