@@ -98,6 +98,10 @@ class Commands(TyperGroup):
             raise typer.Exit(FAILED) from None
         except (typer.Exit, typer.Abort, SystemExit):
             raise
+        except ImportError as error:
+            tell(f"error[installation]: {error}")
+            tell("help: scepter doctor says what is missing, and what to do")
+            raise typer.Exit(FAILED) from None
         except Exception as error:
             if hasattr(error, "exit_code"):  # the argument parser's own errors show themselves, with exit code 2
                 raise
