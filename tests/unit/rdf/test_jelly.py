@@ -192,7 +192,7 @@ def test_datasets_say_what_the_same_as_n_quads_say(seed: int, wanted: list[str] 
         frames.append(order)
         text += [f"{' '.join(_spelt(each) for each in quad if each is not DefaultGraph)} .\n" for quad in order]
     ids = None if wanted is None else frozenset(term_id(KEY, f"<{each}>") for each in wanted)
-    reading = Reading(KEY, 0, "f", pytest.fail, ids, ReadState(), 1 << 20, {})
+    reading = Reading(KEY, 0, "f", lambda letter: pytest.fail(letter.reason), ids, ReadState(), 1 << 20, {})
     expected = events_of(READERS[".nq"](io.BytesIO("".join(text).encode()), reading))
     found, wrong = read(grouped(frames, 4), times=None, predicates=wanted, batch_bytes=[1, 900, 1 << 20][seed % 3])
     assert not wrong
