@@ -10,7 +10,7 @@ from scepter.algebra.expressions import Constant, Variable
 from scepter.kernel.encoding import encoded
 from scepter.kernel.events.assertion_sets import AssertionSets, Members, spread
 from scepter.kernel.events.parts import Part, Parts, individual_of
-from scepter.kernel.operator import Stateless, Until
+from scepter.kernel.operator import ByRows, Stateless, Until
 from scepter.kernel.rows import Int64, Mask, Rows, concat, empty
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.dataset import Dataset, Graph
@@ -199,7 +199,7 @@ class _Keeping(InParts):
         return {"occurrences": len(self._kept)}
 
 
-class OnceLate(_Keeping):
+class OnceLate(ByRows, _Keeping):
     """Each occurrence once; it is remembered for as long as it can come again."""
 
     def __init__(self, node: nodes.OnceLate) -> None:

@@ -16,7 +16,7 @@ from scepter.kernel.condition.time_conditions import TimeConditions
 from scepter.kernel.exists.live_graph import LiveConditions
 from scepter.kernel.exists.remembered import AskedConditions
 from scepter.kernel.lineage import Lineage
-from scepter.kernel.operator import Until
+from scepter.kernel.operator import ByRows, Until
 from scepter.kernel.rows import Int64, Mask, Rows, concat, merged
 from scepter.kernel.star.expiry import Held
 from scepter.kernel.state.container import Arrays
@@ -40,7 +40,7 @@ class DisorderedError(Exception):
     """A row came that earlier answers of the same stretch of time should have seen."""
 
 
-class TimeJoined:
+class TimeJoined(ByRows):
     """A time join at work.
 
     With `rounds` it stands among rules that feed each other: the rows of a stretch of time come in several calls, between
