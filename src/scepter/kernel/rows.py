@@ -79,12 +79,14 @@ class Rows:
             return self
         if not len(self):
             return empty(len(order))
-        ids, refs, number, scale = mappings(len(self), len(order))
-        to = [i for i, column in enumerate(order) if column >= 0]
-        of = [column for column in order if column >= 0]
-        ids[:, to], refs[:, to], number[:, to], scale[:, to] = (
-            self.ids[:, of], self.refs[:, of], self.number[:, of], self.scale[:, of],
-        )  # fmt: skip
+        free = [i for i, column in enumerate(order) if column < 0]
+        if len(free) == len(order):
+            ids, refs, number, scale = mappings(len(self), len(order))
+        else:  # -1 takes the last column, which is then unbound
+            ids, refs = self.ids.take(order, axis=1), self.refs.take(order, axis=1)
+            number, scale = self.number.take(order, axis=1), self.scale.take(order, axis=1)
+            if free:
+                ids[:, free], refs[:, free], number[:, free], scale[:, free] = 0, NO_REF, np.nan, NOT_A_NUMBER
         return Rows(ids, refs, number, scale, self.start, self.end, self.since, self.until, self.lineage)
 
     def valid(self, since: Int64, until: Int64) -> Rows:

@@ -141,8 +141,8 @@ class Pipeline:
 
     def next_waiting(self) -> int | None:
         """The first time at which something that waits is due."""
-        ends = [int(rows.end.min()) for parts in self._waiting for rows in parts if len(rows)]
-        return min(ends, default=None)
+        different = {id(rows): rows for parts in self._waiting for rows in parts if len(rows)}
+        return min((int(rows.end.min()) for rows in different.values()), default=None)
 
     def release(self, until: int, closed: int) -> Sequence[Match]:
         """Process the instants up to `closed`, and the one that is open if nothing can take its answers back."""

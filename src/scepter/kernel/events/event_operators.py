@@ -77,6 +77,8 @@ class Asked(Stateless):
         (rows,) = inputs
         rows = rows.take(rows.ids[:, self._column] != 0)
         width = rows.width
+        if not len(rows):
+            return empty(len(self.schema.variables))
         members = self._sets.members(rows.refs[:, self._column])
         rows = rows.columns([i if i < width else -1 for i in range(len(self._names))])
         first = np.searchsorted(members.row, np.arange(len(rows) + 1))

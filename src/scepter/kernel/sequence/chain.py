@@ -166,8 +166,9 @@ class ChainKernel:
         if not len(table.rows):
             return _NO
         if len(table.rows) <= 16 and len(waiting) > 64:
-            mask = np.zeros(len(waiting.key), np.bool_)
-            for key in np.unique(table.order.keys):
+            first, *others = set(table.order.keys.tolist())
+            mask = waiting.key == first
+            for key in others:
                 mask |= waiting.key == key
             return waiting.live(mask)
         return waiting.live()

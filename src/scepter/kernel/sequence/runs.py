@@ -57,7 +57,7 @@ class Runs:
         """The runs where a mask is true; they themselves where it is so for all."""
         return self if bool(mask.all()) else self.take(mask)
 
-    def replace(self, **columns: NDArray[np.int64]) -> Runs:
+    def replace(self, **columns: Int64 | UInt64) -> Runs:
         """The same runs with some columns exchanged."""
         return Runs(*(columns.get(name, getattr(self, name)) for name in _NAMES))
 
