@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final, TextIO
 
 from scepter.errors import OptionError, option_error
-from scepter.kept import sealed, unsealed, write_whole
+from scepter.kept import NamedFile, naming, sealed, unsealed, write_whole
 
 RECORD: Final = "output.json"
 OUTPUT: Final = "output"
@@ -38,6 +38,7 @@ class Journal:
         for name, path in files.items():
             if name not in self._sizes:  # what this run has not written before stays, if the run goes on
                 self._sizes[name] = path.stat().st_size if self.batch >= 0 and path.exists() else 0
+        self._paths = dict(files)
         self._files = {name: _opened(path, self._sizes[name]) for name, path in files.items()}
         self._texts = {name: _text(file) for name, file in self._files.items()}
 
@@ -56,7 +57,8 @@ class Journal:
         for name, text in self._texts.items():
             text.flush()
             if self._record is not None:
-                os.fsync(self._files[name].fileno())
+                with naming(self._paths[name]):
+                    os.fsync(self._files[name].fileno())
         self._sizes |= {name: file.tell() for name, file in self._files.items()}
         self.batch = batch
         self.matches += matches
@@ -119,7 +121,7 @@ def _opened(path: Path, written: int) -> io.BufferedRandom:
             help="give back the file, or start anew with another --checkpoint",
         )
     try:
-        file = path.open("r+b" if written else "w+b")
+        file = io.BufferedRandom(NamedFile(path, "r+" if written else "w+"))
     except OSError as error:
         raise option_error(
             "output-not-writable", f"{path} cannot be written: {error.strerror}", help="name a file in a folder that exists"
