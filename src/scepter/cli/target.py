@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from scepter.cli.execute import Job
     from scepter.io.kafka_output import KafkaOutput
 
-_NAME: Final = "kafka-output.json"
+RUN_NAME: Final = "kafka-output.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ def lasting_name(checkpoint: Path | None) -> str:
     anew counts its micro-batches anew, and must not be taken for the one before."""
     if checkpoint is None:
         return uuid.uuid4().hex
-    path = checkpoint / _NAME
+    path = checkpoint / RUN_NAME
     if path.exists():
         return str(json.loads(path.read_text(encoding="utf-8"))["run"])
     name = uuid.uuid4().hex

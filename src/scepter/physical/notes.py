@@ -8,11 +8,12 @@ from typing import assert_never
 from scepter.algebra.continuous import ContinuousQuery, PeriodicQuery
 from scepter.algebra.events import EventQuery
 from scepter.algebra.notation import Notation
-from scepter.algebra.query import Ask, Construct, Counting, Query, Result, Resume, Select, Selection, Sliding, Tumbling
+from scepter.algebra.query import Ask, Construct, Counting, Program, Query, Result, Resume, Select, Selection, Sliding, Tumbling
 from scepter.algebra.timed import TimedProgram
 from scepter.algebra.windows import WindowedQuery
 from scepter.physical.event_outline import event_notes
 from scepter.physical.facts import Facts
+from scepter.physical.horizon import horizon
 from scepter.physical.partitioning import unit_partitioning
 from scepter.physical.plan import PhysicalPlan, UnitPlan
 from scepter.physical.sequence_plan import QueryPlan
@@ -21,6 +22,7 @@ from scepter.physical.triple_outline import continuous_notes, periodic_notes
 from scepter.physical.unit_nodes import Sequence
 from scepter.physical.window_outline import windowed_notes
 from scepter.physical.wording import division, listed, readable
+from scepter.timeline import Duration, TimeKind
 
 
 def notes_of(unit: UnitPlan, plan: PhysicalPlan, notation: Notation) -> Iterator[str]:
@@ -32,6 +34,7 @@ def notes_of(unit: UnitPlan, plan: PhysicalPlan, notation: Notation) -> Iterator
     yield f"columns: {'; '.join(f'not all of it: {reason}' for reason in unit.exact) or 'all of it'}"
     yield from _shared(unit, plan)
     yield f"time: {_time(plan)}"
+    yield f"looks back: {_looks_back(unit, plan.facts)}"
     yield f"partitioning: {_partitioning(unit, plan.facts)}"
     yield from (f"stages: {sentence}" for sentence in _stages(unit, notation))
     yield f"predicates: {_predicates(unit, notation)}"
@@ -91,6 +94,15 @@ def _time(plan: PhysicalPlan) -> str:
     assert plan.facts.kind is not None
     kind = f"{plan.facts.kind.value} timestamps"
     return f"{kind}, assumed from the query: no stream has been looked at" if plan.assumed else kind
+
+
+def _looks_back(unit: UnitPlan, facts: Facts) -> str:
+    assert facts.kind is not None
+    back = horizon(Program((unit.unit,)), facts.kind, facts.time_unit, facts.policy)
+    if back is None:
+        return "for ever, as far as can be told: a new live run needs a duration with --warm-up"
+    span = Duration(back - 1, bare=facts.kind is TimeKind.INTEGER)
+    return f"{span} at most: a new live run with --warm-up auto begins with so much history"
 
 
 def _partitioning(unit: UnitPlan, facts: Facts) -> str:
