@@ -12,27 +12,48 @@ import os
 import stat
 import sys
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from scepter.kept import own_file
+from scepter.kept import own_file, write_whole
 
 INTERPRETED = "NUMBA_DISABLE_JIT"
 """Set, it leaves kernels to Python's interpreter."""
 _SOURCES = Path(__file__).parent
-_FIRST = "hash_bytes"
-"""The kernel of `rdf/hashing.py` that every run needs."""
+_STAMP = f"scepter.py{sys.version_info.major}{sys.version_info.minor}"
+"""The file among the kernels that says for which sources a run has compiled all that it needed."""
 
 
 def are_kept() -> bool:
-    """Whether an earlier run has compiled kernels for this version and this Python. It is a guess for the sake of speed: numba
-    looks closely when it loads them."""
-    source = _SOURCES / "rdf" / "hashing.py"
-    name = f"hashing.{_FIRST}-*.py{sys.version_info.major}{sys.version_info.minor}.nbi"
+    """Whether an earlier run, of this version and this Python, has gone to its end with compiled kernels: one that was stopped
+    while it compiled does not count. It is a guess for the sake of speed: numba looks closely when it loads them."""
+    try:
+        return (place() / _STAMP).read_text("utf-8") == _of_sources()
+    except (OSError, UnicodeDecodeError):
+        return False
+
+
+def remember() -> None:
+    """A run has gone to its end: if its kernels were compiled ones, they are kept now."""
+    if os.environ.get(INTERPRETED, "0") != "0" or are_kept():
+        return
+    with suppress(OSError):
+        place().mkdir(parents=True, exist_ok=True)
+        write_whole(place() / _STAMP, _of_sources().encode())
+
+
+def _of_sources() -> str:
+    """What tells these sources from those of another version: numba, too, looks at their times."""
+    status = (_SOURCES / "rdf" / "hashing.py").stat()
+    return f"{status.st_mtime_ns} {status.st_size}"
+
+
+def place() -> Path:
+    """Where kernels are kept: those of `rdf/`, and the stamp."""
     given = os.environ.get("NUMBA_CACHE_DIR")
-    places = [Path(given)] if given else [source.parent / "__pycache__", _users_cache() / "numba"]
-    found = [index for place in places for pattern in (name, f"*/{name}") for index in place.glob(pattern)]
-    return any(index.stat().st_mtime >= source.stat().st_mtime for index in found)
+    beside = _SOURCES / "rdf" / "__pycache__"
+    return Path(given) if given else beside if _writable(beside) else _users_cache() / "numba"
 
 
 def choose_place() -> None:

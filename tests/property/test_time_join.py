@@ -10,7 +10,6 @@ from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
 from scepter.algebra.expressions import Call, Compare, Constant, Expression, Variable
-from scepter.algebra.notation import Notation
 from scepter.algebra.timed import DURATION
 from scepter.kernel.condition.time_conditions import TimeConditions
 from scepter.kernel.encoding import encoded
@@ -32,14 +31,12 @@ LEFT, RIGHT = ("x", "y", "a"), ("y", "b", "x")
 
 
 @dataclass(frozen=True)
-class Given:
+class Given(Node):
     """An input whose rows the test gives."""
 
-    schema: Schema
-    inputs: tuple[Node, ...] = field(default=())
+    says = "Given"
 
-    def line(self, notation: Notation) -> str:
-        return "given"
+    schema: Schema = field()
 
 
 @dataclass(frozen=True)

@@ -94,5 +94,5 @@ def test_spaseq(text: spaseq_strategies.QueryText, data: st.DataObject, size: in
     assume("DISTINCT" not in text.text and "\nASK\n" not in text.text)  # live, equal rows of two buckets are told by both
     stream = data.draw(spaseq_strategies.events(text.streams))
     assume(stream)
-    static = {spaseq_strategies.DB: spaseq_strategies.BACKGROUND}
+    static: dict[str | None, str] = {spaseq_strategies.DB: spaseq_strategies.BACKGROUND}
     check(parse(text.text, "spaseq"), RunOptions(), stream, size, now, static)

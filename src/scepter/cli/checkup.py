@@ -16,6 +16,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Final
 
+from scepter.compiled import place
 from scepter.runtime.spark.java import LEAST_JAVA, find_java
 
 _ROOM: Final = 1 << 30
@@ -118,15 +119,10 @@ def in_range(version: str, wanted: str) -> bool:
 
 def kernels() -> Finding:
     """Where numba keeps compiled kernels: beside the source, or in a folder of the user's."""
-    from numba.misc.appdirs import user_cache_dir
-
-    sources = Path(_place())
-    beside = sources / "rdf" / "__pycache__"
-    given = os.environ.get("NUMBA_CACHE_DIR")
-    users = Path(user_cache_dir(appname="numba", appauthor=False))  # type: ignore[no-untyped-call]
-    folder = Path(given) if given else beside if writable(beside) else users
-    kept = sum(1 for _ in (sources if folder == beside else folder).rglob("*.nbi"))
-    told = f"kept in {sources if folder == beside else folder}, {kept} so far"
+    sources, folder = Path(_place()), place()
+    beside = folder.is_relative_to(sources)
+    kept = sum(1 for _ in (sources if beside else folder).rglob("*.nbi"))
+    told = f"kept in {sources if beside else folder}, {kept} so far"
     if folder.is_relative_to(tempfile.gettempdir()) or not writable(folder):
         advice = "set NUMBA_CACHE_DIR to a folder that stays: else kernels are compiled anew when it is emptied"
         return Finding(State.LIMITED, "kernels", told, advice, lost="lasting kernels")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
@@ -17,20 +18,24 @@ def doctor(
 ) -> None:
     """Check the packages, the caches, Java and Spark, and say what to do; the exit code is 1 when queries cannot run."""
     findings = list(examine())
-    if run:
+    if run and not _broken(findings):
         from scepter.cli.trial import answers  # the engine's imports take seconds
 
-        findings += answers()
+        answered = answers()
+        findings = [*examine(), *answered]  # there are kernels now
     width = max(len(finding.what) for finding in findings)
     for finding in findings:
         _show(finding, width)
-    broken = [finding for finding in findings if finding.state is State.BROKEN]
     limited = [finding for finding in findings if finding.state is State.LIMITED]
-    if broken:
+    if _broken(findings):
         typer.echo("queries cannot run: see above")
         raise typer.Exit(1)
     lost = ", ".join(f"no {finding.lost}" for finding in limited)
     typer.echo(f"queries run in this process; {lost}" if lost else "queries run in this process and on Spark")
+
+
+def _broken(findings: Sequence[Finding]) -> bool:
+    return any(finding.state is State.BROKEN for finding in findings)
 
 
 def _show(finding: Finding, width: int) -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final, TextIO
 
 from scepter.errors import OptionError, option_error
-from scepter.kept import sealed, unsealed, write_whole
+from scepter.kept import NamedFile, naming, sealed, unsealed, write_whole
 
 RECORD: Final = "output.json"
 OUTPUT: Final = "output"
@@ -40,6 +40,7 @@ class Journal:
                 self._sizes[name] = min(self._sizes.get(name, 0), path.stat().st_size if path.exists() else 0)
             elif name not in self._sizes:  # what this run has not written before stays, if the run goes on
                 self._sizes[name] = path.stat().st_size if path.exists() else 0
+        self._paths = dict(files)
         self._files = {name: _opened(path, self._sizes[name]) for name, path in files.items()}
         self._texts = {name: _text(file) for name, file in self._files.items()}
 
@@ -57,11 +58,11 @@ class Journal:
         heading = file.read()
         file.truncate(size)
         file.seek(0)
-        if size and file.read(len(heading)) != heading:
+        if self.batch < 0 and file.read(len(heading)) != heading:
             self.close()
             raise option_error(
                 "output-changed",
-                "the query has other columns than the one whose output goes on",
+                f"{self._paths[name]} goes on behind another query's results, and has another heading than this one's",
                 help="name another --output, or take --format jsonl",
             )
         file.seek(size)
@@ -71,7 +72,8 @@ class Journal:
         for name, text in self._texts.items():
             text.flush()
             if self._record is not None:
-                os.fsync(self._files[name].fileno())
+                with naming(self._paths[name]):
+                    os.fsync(self._files[name].fileno())
         self._sizes |= {name: file.tell() for name, file in self._files.items()}
         self.batch = batch
         self.matches += matches
@@ -142,7 +144,7 @@ def _opened(path: Path, written: int) -> io.BufferedRandom:
             help="give back the file, or start anew with another --checkpoint",
         )
     try:
-        file = path.open("r+b" if written else "w+b")
+        file = io.BufferedRandom(NamedFile(path, "r+" if written else "w+"))
     except OSError as error:
         raise option_error(
             "output-not-writable", f"{path} cannot be written: {error.strerror}", help="name a file in a folder that exists"

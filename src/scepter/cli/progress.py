@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 
 import typer
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskProgressColumn, TimeRemainingColumn
 from rich.text import Text
 
@@ -24,11 +24,15 @@ class _Counts(ProgressColumn):
         return Text(f"{triples:,} triples  {rate:,.0f}/s  {matches:,} matches")
 
 
-class _Compiling(ProgressColumn):
-    """What is being compiled, while something is."""
+class _Bar(Progress):
+    """A bar, or a word about kernels that are being compiled in its place: beside it, it would be cut off, and the bar of a
+    small input says 100 % all the while."""
 
-    def render(self, task: Task) -> Text:
-        return Text(str(task.fields["compiling"]))
+    compiling = ""
+
+    def get_renderables(self) -> Iterable[RenderableType]:
+        """The lines to show now."""
+        return [Text(self.compiling)] if self.compiling else super().get_renderables()
 
 
 class RunProgress:
@@ -37,16 +41,16 @@ class RunProgress:
 
     def __init__(self, console: Console | None = None) -> None:
         self._console = console or Console(stderr=True)
-        self._bar: Progress | None = None
+        self._bar: _Bar | None = None
         self._told = ExitStack()
 
     def __enter__(self) -> RunProgress:
         if self._console.is_terminal:
             self._told.enter_context(told(self.compiling))
-            columns = (_Compiling(), BarColumn(), TaskProgressColumn(), _Counts(), TimeRemainingColumn())
+            columns = (BarColumn(), TaskProgressColumn(), _Counts(), TimeRemainingColumn())
             # stdout stays as it is: numba's colours remember it, and results do not come while there is a bar
-            self._bar = Progress(*columns, console=self._console, transient=True, redirect_stdout=False)
-            self._task = self._bar.add_task("", total=None, triples=0, matches=0, compiling="")
+            self._bar = _Bar(*columns, console=self._console, transient=True, redirect_stdout=False)
+            self._task = self._bar.add_task("", total=None, triples=0, matches=0)
             self._bar.start()
         return self
 
@@ -56,8 +60,9 @@ class RunProgress:
     def compiling(self, done: int, kernel: str) -> None:
         """A kernel is being compiled, the one behind `done` others; without a name: it is done."""
         if self._bar is not None:
-            told = f"compiling kernels, once: {done} done, now {kernel}" if kernel else ""
-            self._bar.update(self._task, compiling=told, refresh=bool(kernel))
+            self._bar.compiling = f"compiling kernels, once: {done} done, now {kernel.lstrip('_')}" if kernel else ""
+            if kernel:
+                self._bar.refresh()
 
     def update(self, done: int, total: int | None, triples: int) -> None:
         """So much of the input is read (in any unit; `total` None: nobody knows)."""

@@ -18,6 +18,7 @@ from scepter.cli.options import run_options
 from scepter.errors import ScepterError, option_error
 from scepter.kafka.address import is_kafka, parse_address
 from scepter.kafka.topic import held, told_by
+from scepter.kept import naming
 from scepter.rdf.files import stream_files
 from scepter.rdf.indexing import Progress
 from scepter.rdf.readers import Lift
@@ -73,7 +74,7 @@ def spooled(source: str, folder: Path) -> str:
     if source != "-" and not pipe:
         return source
     path = folder / "stdin"
-    with path.open("wb") as out:
+    with naming(path), path.open("wb") as out:
         if pipe:
             with Path(source).open("rb") as opened:
                 shutil.copyfileobj(opened, out, 1 << 20)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 import queue
 import socket
 import sys
@@ -16,7 +17,7 @@ from typing import IO, Final, Protocol
 from scepter.errors import OptionError, nearest, option_error
 from scepter.io.kafka_live import follow_kafka
 from scepter.rdf.batch import DeadLetter, EventBatch
-from scepter.rdf.files import KNOWN, format_extension, format_of, read_file
+from scepter.rdf.files import KNOWN, format_extension, format_of, leads_nowhere, read_file
 from scepter.rdf.nquads import NQuadsReader
 from scepter.rdf.readers import READERS, TABLES, Lift, Reading, needs_map
 
@@ -142,12 +143,20 @@ class GrowingFile:
         """The events of what was appended."""
         assert self._file is not None and self._text is not None, "open it first"
         found: list[EventBatch] = []
-        if self._path.exists() and self._path.stat().st_size < self._file.tell():
+        if self._size() < self._file.tell():
             self._dead_letter(DeadLetter(self.name, None, "the file has become shorter: it is read anew from its beginning"))
             self._file.seek(0)
         while chunk := self._file.read(_CHUNK):
             found += self._text.feed(chunk)
         return found
+
+    def _size(self) -> int:
+        """Of the file of this name; where there is none, of the one that is open."""
+        assert self._file is not None, "open it first"
+        try:
+            return self._path.stat().st_size
+        except OSError:
+            return os.fstat(self._file.fileno()).st_size
 
     @property
     def ended(self) -> bool:
@@ -168,6 +177,7 @@ class GrowingFolder:
         self._path = path
         self._lift = lift
         self._seen: set[str] = set()
+        self._missed: set[str] = set()
         self._reading: Reading | None = None
 
     def open(self, reading: Reading) -> None:
@@ -179,11 +189,23 @@ class GrowingFolder:
         return [batch for path in self._new() for batch in self._read(path)]
 
     def _new(self) -> list[Path]:
-        if not self._path.is_dir():
-            return []
         hidden = (".", "_")  # being written, as others name them
-        there = (path for path in self._path.iterdir() if path.is_file() and not path.name.startswith(hidden))
-        return sorted(p for p in there if p.name not in self._seen and format_extension(p) in READERS)
+        try:
+            there = [path for path in self._path.iterdir() if path.name not in self._seen and not path.name.startswith(hidden)]
+        except OSError:  # the folder is gone, or closed to us: it may come again
+            return []
+        known = sorted(path for path in there if format_extension(path) in READERS)
+        nowhere = [path for path in known if leads_nowhere(path)]
+        for path in nowhere:
+            self._miss(path)
+        return [path for path in known if path not in nowhere and path.is_file()]
+
+    def _miss(self, path: Path) -> None:
+        """A link to nowhere: told once, and read when there is a file."""
+        if path.name not in self._missed:
+            assert self._reading is not None, "open it first"
+            self._missed.add(path.name)
+            self._reading.dead_letter(DeadLetter(str(path), None, f"{path} cannot be read: it is a link to nowhere"))
 
     def _read(self, path: Path) -> Iterator[EventBatch]:
         assert self._reading is not None, "open it first"

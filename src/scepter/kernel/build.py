@@ -49,7 +49,7 @@ from scepter.kernel.time_join.time_join import TimeJoined
 from scepter.kernel.window.build_windows import Items, static_graph, window_operator
 from scepter.ontology.entailment import Flattened
 from scepter.ontology.schema import Schema
-from scepter.physical import live_nodes, nodes
+from scepter.physical import nodes, star_nodes
 from scepter.physical.cutting import Received
 from scepter.physical.derive_nodes import Derive, DerivedPath, Picked, Recalled
 from scepter.physical.event_nodes import Contradictions, ItemGraphs, Recognise
@@ -344,7 +344,7 @@ def _of_instants(
 ) -> Operator:
     match node:
         case TimeGroup():
-            return Grouping(node, around.lineage, around.key, around.texts, around.context)
+            return Grouping(node, around.lineage, around.key, around.texts)
         case Ordered():
             return instants.Ordered(node, around.texts)
         case Sliced():
@@ -376,7 +376,7 @@ def _asking(node: Remembered_ | Asked, around: Surroundings) -> Operator:
 def _time_join(node: TimeJoin, around: Surroundings, *, rounds: bool = False) -> Operator:
     names = tuple(dict.fromkeys((*node.left.schema.variables, *node.right.schema.variables)))
     conditions: TimeConditions | AskedConditions | LiveConditions | None = None
-    if isinstance(node.remembered, live_nodes.LiveGraph):
+    if isinstance(node.remembered, star_nodes.LiveGraph):
         conditions = LiveConditions(node.conditions, names, around.live[id(node.remembered)], around.context, around.texts)
     elif node.remembered is not None:
         known = around.remembered[id(node.remembered)]

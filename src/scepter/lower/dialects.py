@@ -20,11 +20,30 @@ def notes_of(query: rsepql.RsepqlQuery) -> list[Diagnostic]:
         for clause in query.clauses
         if isinstance(clause, rsepql.WindowDeclaration) and clause.written is not None
     ]
+    found += [
+        _counted(clause.extent)
+        for clause in query.clauses
+        if isinstance(clause, rsepql.WindowDeclaration)
+        and clause.written is None
+        and isinstance(clause.extent, rsepql.CountExtent)
+    ]
     if query.operator is not None and isinstance(query.result, SelectClause):
         word = query.operator.word
         found.append(dialect_note(f"SELECT {word} is SPARQLstream's", f"REGISTER {word} … AS SELECT", query.operator.span))
     regime = None if query.register is None else query.register.regime
     return found if regime is None else [*found, _entailment(regime)]
+
+
+def _counted(extent: rsepql.CountExtent) -> Diagnostic:
+    """A declared window that counts."""
+    step = extent.step or "1"
+    move = "after each" if step == "1" else f"after every {step}"
+    if extent.triples:
+        return dialect_note(
+            f"[TRIPLES {extent.count}] is CQELS-QL's", f"the stream's last {extent.count} triples, moved on {move}", extent.span
+        )
+    written = f"[ELEMENTS {extent.count}]" if extent.step is None else f"[ELEMENTS {extent.count} STEP {extent.step}]"
+    return dialect_note(f"{written} is RSP-QL's", f"the stream's last {extent.count} items, moved on {move}", extent.span)
 
 
 def _entailment(regime: rsepql.EntailmentRegime) -> Diagnostic:

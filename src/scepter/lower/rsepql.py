@@ -94,7 +94,7 @@ class _QueryLowering:
         self.warnings += notes_of(self.query)
         policy = self._clause(syntax.PolicyClause, "POLICY")
         events = Events.of(self.query, self.windows, None if policy is None else lower_policy(policy.name, policy.name_span))
-        groups = WindowedGroups(Checked(self.warnings), windows=self.windows, events=events)
+        groups = WindowedGroups(Checked(self.warnings), windows=self.windows, notes=self.warnings, events=events)
         pattern, result = self._answer(groups)
         self.graphs += [*events.graphs, *groups.graphs]
         self._check_graphs()

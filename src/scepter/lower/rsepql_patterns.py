@@ -12,6 +12,7 @@ from scepter.algebra.patterns import Graph, Join, Node, Pattern, TriplePattern, 
 from scepter.algebra.windows import window_graph
 from scepter.errors import Diagnostic, QueryError, Severity, Span, nearest, query_error
 from scepter.lower.expressions import Clause, Place
+from scepter.lower.result import dialect_note
 from scepter.lower.rsepql_events import Events
 from scepter.lower.rsepql_windows import Windows
 from scepter.lower.sparql import GroupLowering
@@ -50,6 +51,7 @@ class WindowedGroups(GroupLowering):
     """Groups in which MATCH and WINDOW may stand."""
 
     windows: Windows = field(default_factory=Windows)
+    notes: list[Diagnostic] = field(default_factory=list)
     events: Events = field(default_factory=lambda: Events({}, None))
 
     def language_element(self, element: tree.LanguageElement, outer: frozenset[str]) -> Pattern:
@@ -67,6 +69,9 @@ class WindowedGroups(GroupLowering):
 
     def _each_window(self, name: tree.Var, group: tree.Group, span: Span, outer: frozenset[str]) -> Pattern:
         """RSP-QL's `WINDOW ?w { … }`: in each window that is declared, and ?w is its name."""
+        self.notes.append(
+            dialect_note(f"WINDOW ?{name.name} is RSP-QL's", f"each window in turn, ?{name.name} its name", name.span)
+        )
         variable = Variable(name.name, name.span)
         found: list[Pattern] = []
         for window in self.windows.declared:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from scepter.algebra.continuous import Extent, LastTriples, PeriodicSource, Range, Source
 from scepter.algebra.query import Stream
 from scepter.errors import Diagnostic, QueryError, Severity, Span, query_error
+from scepter.lower.result import dialect_note
 from scepter.syntax import sparkwave_tree as syntax
 from scepter.timeline import MAX_INSTANT, Duration, parse_duration
 
@@ -24,9 +25,10 @@ class Windows:
 def lower_windows(query: syntax.SparkwaveQuery) -> Windows:
     """The windows of the FROM STREAM clauses and TIMEWINDOW, checked together."""
     clauses = [c for c in query.sources if isinstance(c, syntax.FromStream)]
-    notes: tuple[Diagnostic, ...] = ()
+    notes = tuple(_spelling(c.window) for c in clauses if isinstance(c.window, syntax.TriplesWindow) and c.window.dialect)
     if query.register is not None and query.register.every is not None:
-        clauses, notes = _computed(clauses, query.register.every)
+        clauses, note = _computed(clauses, query.register.every)
+        notes += (note,)
     _refuse_repeated(clauses)
     _refuse_mixed(clauses)
     if clauses and isinstance(clauses[0].window, syntax.StepWindow):
@@ -40,10 +42,18 @@ def lower_windows(query: syntax.SparkwaveQuery) -> Windows:
         return Windows(periodic=_periodic(clauses), warnings=notes)
     otherwise = None if query.time_window is None else _time_window(query.time_window)
     sources = tuple(Source(_stream(c), otherwise if c.window is None else _extent(c.window)) for c in clauses)
-    return Windows(sources, (), otherwise, _unbounded(query, sources, otherwise))
+    return Windows(sources, (), otherwise, notes + _unbounded(query, sources, otherwise))
 
 
-def _computed(clauses: list[syntax.FromStream], every: syntax.Amount) -> tuple[list[syntax.FromStream], tuple[Diagnostic, ...]]:
+def _spelling(window: syntax.TriplesWindow) -> Diagnostic:
+    """The last triples in the words of another language."""
+    written = "[RANGE n TRIPLES]" if window.dialect == "C-SPARQL" else "[TRIPLES n]"
+    return dialect_note(
+        f"{written} is {window.dialect}'s", f"[RANGE TRIPLES {_short(window.count)}], evaluated with every triple", window.span
+    )
+
+
+def _computed(clauses: list[syntax.FromStream], every: syntax.Amount) -> tuple[list[syntax.FromStream], Diagnostic]:
     """C-SPARQL's `COMPUTED EVERY d` is the step of the windows that have none; a window's own step must be the same."""
     if not clauses:
         raise query_error(
@@ -73,8 +83,9 @@ def _computed(clauses: list[syntax.FromStream], every: syntax.Amount) -> tuple[l
                 help="write [RANGE d] or [RANGE d STEP d]; without COMPUTED EVERY each triple is matched as it comes",
             )
         found.append(clause)
-    message = f"COMPUTED EVERY {_short(every)} is C-SPARQL's, and read as STEP {_short(every)} of each window"
-    return found, (Diagnostic("dialect", message, every.span, severity=Severity.WARNING),)
+    return found, dialect_note(
+        f"COMPUTED EVERY {_short(every)} is C-SPARQL's", f"STEP {_short(every)} of each window", every.span
+    )
 
 
 def _short(amount: syntax.Amount) -> str:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, fields, is_dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field
 
 from scepter.algebra.notation import Notation
 from scepter.physical import nodes
 from scepter.physical.derive_nodes import Recalled
 from scepter.physical.instant_nodes import EventScan, Tracked
-from scepter.physical.nodes import Leaf, Node, Schema
+from scepter.physical.nodes import Node, Schema
 from scepter.physical.star_nodes import OccurrenceScan
 from scepter.physical.time_nodes import Inline, Instants, Rename, StaticScan, TimeFilter
 from scepter.physical.unit_nodes import GraphScan
@@ -24,13 +22,14 @@ _STATIC = (Inline, StaticScan, Fixed, Recalled)
 
 
 @dataclass(frozen=True)
-class Received(Leaf):
+class Received(Node):
     """Leaf: rows that other workers have made of events, in buckets of a key."""
 
-    schema: Schema
+    schema: Schema = field()
     place: int
     below: Node
     """What makes them."""
+    inputs = ()
 
     def line(self, notation: Notation) -> str:
         """Where its rows come from."""
@@ -57,7 +56,7 @@ def cut(root: Node) -> Cut | str:
                 made[id(node)] = Received(node.schema, len(below), node)
                 below.append(node)
             else:
-                made[id(node)] = _rebuilt(node, exchanged)
+                made[id(node)] = node.over(exchanged)
         return made[id(node)]
 
     above = exchanged(root)
@@ -75,25 +74,3 @@ def _is_one_by_one(node: Node) -> bool:
             return False
         (node,) = node.inputs
     return isinstance(node, _EVENT_LEAVES) and not (isinstance(node, EventScan) and node.tracked)
-
-
-def _rebuilt(value: Any, exchanged: Callable[[Node], Node]) -> Any:
-    """A node whose parts are taken from `exchanged`, wherever its fields hold them."""
-    changed = {f.name: _part(getattr(value, f.name), exchanged) for f in fields(value) if f.init}
-    different = {name: part for name, part in changed.items() if part is not getattr(value, name)}
-    return replace(value, **different) if different else value
-
-
-def _part(value: Any, exchanged: Callable[[Node], Node]) -> Any:
-    if isinstance(value, tuple):
-        parts = tuple(_part(each, exchanged) for each in value)
-        return value if all(new is old for new, old in zip(parts, value, strict=True)) else parts
-    if _is_node(value):
-        return exchanged(value)
-    if is_dataclass(value) and not isinstance(value, type) and _is_node(getattr(value, "root", None)):
-        return _rebuilt(value, exchanged)  # a rule: its solutions' operators are its root
-    return value
-
-
-def _is_node(value: object) -> bool:
-    return is_dataclass(value) and not isinstance(value, type) and hasattr(value, "inputs") and hasattr(value, "line")

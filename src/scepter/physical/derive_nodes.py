@@ -2,79 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
 
-from scepter.algebra.expressions import Variable
-from scepter.algebra.notation import Notation
 from scepter.algebra.patterns import PathPattern, TriplePattern
 from scepter.algebra.scope import certain, in_scope
 from scepter.algebra.timed import Sources
 from scepter.errors import Span
-from scepter.physical.nodes import Leaf, Node, Schema, Unary, nodes
+from scepter.physical.nodes import Node, Schema, Unary, nodes, variables_of
 
-TRIPLE = Schema(("s", "p", "o"), frozenset(("s", "p", "o")))
+TRIPLE = Schema.bound(("s", "p", "o"))
 """The variables of derived triples."""
-GRAPHS = Schema((*TRIPLE.variables, "_:graph"), TRIPLE.certain | {"_:graph"})
+GRAPHS = Schema.bound((*TRIPLE.variables, "_:graph"))
 """With the solution that each was derived from. A triple that had been derived before stands with its graph again: its graph
 has the number 1, that of a new one 0."""
 
 
 @dataclass(frozen=True)
-class Recalled(Leaf):
+class Recalled(Node):
     """Leaf inside a `Derive`: those of its own triples that match a pattern; without one, all of them, with their graphs."""
+
+    says = "Recalled{pattern: ~}"
 
     pattern: TriplePattern | None
 
-    @cached_property
-    def schema(self) -> Schema:
-        """The pattern's variables."""
-        return GRAPHS if self.pattern is None else _schema(self.pattern)
-
-    def line(self, notation: Notation) -> str:
-        """The pattern."""
-        return "Recalled" if self.pattern is None else f"Recalled {notation.triple(self.pattern)}"
+    def _schema(self) -> Schema:
+        return GRAPHS if self.pattern is None else Schema.bound(variables_of(self.pattern))
 
 
 @dataclass(frozen=True)
 class Picked(Unary):
     """The derived triples that match a pattern."""
 
+    says = "Picked {pattern}"
+
     pattern: TriplePattern
 
-    @cached_property
-    def schema(self) -> Schema:
-        """The pattern's variables."""
-        return _schema(self.pattern)
-
-    def line(self, notation: Notation) -> str:
-        """The pattern."""
-        return f"Picked {notation.triple(self.pattern)}"
+    def _schema(self) -> Schema:
+        return Schema.bound(variables_of(self.pattern))
 
 
 @dataclass(frozen=True)
 class DerivedPath(Unary):
     """The solutions of a path within what one solution of a rule derives, or with what is static where that has no time."""
 
+    says = "DerivedPath {pattern}"
+    exact = "a path of any length is matched within one event"
+
     pattern: PathPattern
     sources: Sources
     needy: bool = False
     """Whether what needs no triple is left out: it holds without anything derived."""
 
-    @property
-    def exact(self) -> str:
-        """Why it works on terms."""
-        return "a path of any length is matched within one event"
-
-    @cached_property
-    def schema(self) -> Schema:
-        """The path's variables."""
+    def _schema(self) -> Schema:
         return Schema(tuple(sorted(in_scope(self.pattern))), certain(self.pattern))
-
-    def line(self, notation: Notation) -> str:
-        """The path."""
-        return f"DerivedPath {notation.pattern(self.pattern)}"
 
 
 @dataclass(frozen=True)
@@ -89,8 +71,10 @@ class DerivedRule:
 
 
 @dataclass(frozen=True)
-class Derive:
+class Derive(Node):
     """Rules that feed each other, to a fixpoint: the triples they derive. Its inputs are what does not rest on them."""
+
+    says = "Derive {until}: {labels}"
 
     rules: tuple[DerivedRule, ...]
     graphs: bool = False
@@ -120,18 +104,22 @@ class Derive:
                     seen.add(id(node))
                     yield node
 
-    @property
-    def schema(self) -> Schema:
-        """Of triples."""
+    def _schema(self) -> Schema:
         return GRAPHS if self.graphs else TRIPLE
 
-    def line(self, notation: Notation) -> str:
-        """The rules."""
-        until = "to a fixpoint" if self.inner else "once"
-        return f"Derive {until}: " + ", ".join(rule.label for rule in self.rules)
+    def over(self, changed: Callable[[Node], Node]) -> Derive:
+        """With other operators for the solutions of its rules."""
+        roots = [changed(rule.root) for rule in self.rules]
+        if all(new is rule.root for new, rule in zip(roots, self.rules, strict=True)):
+            return self
+        return replace(self, rules=tuple(replace(rule, root=new) for new, rule in zip(roots, self.rules, strict=True)))
 
+    @property
+    def until(self) -> str:
+        """How often rules run, in words."""
+        return "to a fixpoint" if self.inner else "once"
 
-def _schema(pattern: TriplePattern) -> Schema:
-    places = (pattern.subject, pattern.predicate, pattern.object)
-    names = tuple(dict.fromkeys(node.name for node in places if isinstance(node, Variable)))
-    return Schema(names, frozenset(names))
+    @property
+    def labels(self) -> str:
+        """The rules' names."""
+        return ", ".join(rule.label for rule in self.rules)

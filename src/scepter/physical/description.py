@@ -11,14 +11,13 @@ from dataclasses import dataclass
 from scepter.algebra.notation import Notation
 from scepter.algebra.query import Query
 from scepter.algebra.text import format_node
-from scepter.physical import nodes as plan_nodes
 from scepter.physical.automaton import Automaton, automaton_of
 from scepter.physical.metrics import Metrics
+from scepter.physical.nodes import Node, nodes
 from scepter.physical.notes import notes_of, warnings_of
-from scepter.physical.outline import Outlined, outlined
+from scepter.physical.outline import Box, Outline
 from scepter.physical.partitioning import Partitioning, unit_partitioning
-from scepter.physical.plan import PhysicalPlan, UnitPlan, exact_reason
-from scepter.physical.tree import Node
+from scepter.physical.plan import PhysicalPlan, UnitPlan
 from scepter.physical.unit_nodes import Sequence as SequenceNode
 from scepter.physical.wording import readable, title
 from scepter.rdf.terms import IRI
@@ -69,7 +68,7 @@ class UnitFacts:
     predicates: tuple[str, ...] | None
     """The predicates that it can use, None if that is all of them."""
     operators: tuple[OperatorFacts, ...]
-    tree: Node
+    tree: Box
     """The operators as a tree, with what exact evaluators do inside."""
     partitioning: Partitioning
     """How it is divided, and why so."""
@@ -117,8 +116,22 @@ def _unit(
     unit: UnitPlan, plan: PhysicalPlan, heading: str, makers: Mapping[IRI, int], notation: Notation, work: Sequence[Metrics]
 ) -> UnitFacts:
     sequence = unit.root if isinstance(unit.root, SequenceNode) else None
-    numbered = list(plan_nodes.nodes(unit.root))
-    about = outlined(unit, plan.facts, notation)
+    numbered = list(nodes(unit.root))
+    places = {id(node): place for place, node in enumerate(numbered)}
+    about = Outline(unit, plan.facts.ontology, notation)
+    operators = tuple(
+        OperatorFacts(
+            id=place,
+            operator=type(node).__name__,
+            text=readable(node.line(notation)),
+            details=about.details(node),
+            inputs=tuple(places[id(each)] for each in node.inputs),
+            variables=tuple(name for name in node.schema.variables if not name.startswith("_:")),
+            exact=node.exact,
+            work=work[place] if work else None,
+        )
+        for place, node in enumerate(numbered)
+    )
     predicates = None if unit.predicates is None else tuple(sorted(notation.term(p) for p in unit.predicates))
     return UnitFacts(
         number=unit.number + 1,
@@ -127,8 +140,8 @@ def _unit(
         notes=tuple(notes_of(unit, plan, notation)),
         columns=not unit.exact,
         predicates=predicates,
-        operators=tuple(_operator(node, numbered, about, notation, work) for node in numbered),
-        tree=_tree(unit.root, numbered, about, notation, work),
+        operators=operators,
+        tree=_drawn(unit.root, operators, places, about),
         partitioning=unit_partitioning(unit, plan.facts),
         automaton=None if sequence is None else automaton_of(sequence.plan, notation),
         warnings=warnings_of(unit),
@@ -136,40 +149,18 @@ def _unit(
     )
 
 
-def _place(node: plan_nodes.Node, numbered: list[plan_nodes.Node]) -> int:
-    return next(place for place, each in enumerate(numbered) if each is node)
-
-
-def _operator(
-    node: plan_nodes.Node, numbered: list[plan_nodes.Node], about: Outlined, notation: Notation, work: Sequence[Metrics]
-) -> OperatorFacts:
-    return OperatorFacts(
-        id=_place(node, numbered),
-        operator=type(node).__name__,
-        text=readable(node.line(notation)),
-        details=about.details(node),
-        inputs=tuple(_place(each, numbered) for each in node.inputs),
-        variables=tuple(name for name in node.schema.variables if not name.startswith("_:")),
-        exact=exact_reason(node),
-        work=work[_place(node, numbered)] if work else None,
-    )
-
-
-def _tree(
-    root: plan_nodes.Node, numbered: list[plan_nodes.Node], about: Outlined, notation: Notation, work: Sequence[Metrics]
-) -> Node:
+def _drawn(root: Node, facts: Sequence[OperatorFacts], places: Mapping[int, int], about: Outline) -> Box:
+    """The operators below each other; one that several take stands below the first."""
     shown: set[int] = set()
 
-    def drawn(node: plan_nodes.Node) -> Node:
-        place = _place(node, numbered)
-        label = f"#{place} {readable(node.line(notation))}"
-        if place in shown:
-            return Node(label, ("as above",))
-        shown.add(place)
-        reason = exact_reason(node)
-        details = (*((f"not in columns: {reason}",) if reason else ()), *about.details(node))
-        if work:
-            details = (work[place].text(), *details)
-        return Node(label, details, (*map(drawn, node.inputs), *about.inside(node)))
+    def drawn(node: Node) -> Box:
+        told = facts[places[id(node)]]
+        label = f"#{told.id} {told.text}"
+        if told.id in shown:
+            return Box(label, ("as above",))
+        shown.add(told.id)
+        reason = (f"not in columns: {told.exact}",) if told.exact else ()
+        work = (told.work.text(),) if told.work is not None else ()
+        return Box(label, (*work, *reason, *told.details), (*map(drawn, node.inputs), *about.inside(node)))
 
     return drawn(root)

@@ -16,7 +16,7 @@ from xml.sax.saxutils import escape
 
 from scepter.physical.automaton import Automaton, State, StateKind, Transition
 from scepter.physical.description import Description, UnitFacts
-from scepter.physical.tree import Node
+from scepter.physical.outline import Box
 from scepter.physical.wording import conditions
 
 _LETTER, _LINE, _SIZE = 7.3, 16.0, 12
@@ -57,10 +57,10 @@ def _mermaid_tree(unit: UnitFacts) -> list[str]:
     return [f'  subgraph {name}["{_mermaid(unit.title)}"]', "    direction TB", *boxes, *links, "  end"]
 
 
-def _flat(root: Node) -> list[tuple[Node, int, int | None]]:
+def _flat(root: Box) -> list[tuple[Box, int, int | None]]:
     """The nodes of a tree, each before its children, with its depth and its parent's place in the list."""
-    found: list[tuple[Node, int, int | None]] = []
-    pending: list[tuple[Node, int, int | None]] = [(root, 0, None)]
+    found: list[tuple[Box, int, int | None]] = []
+    pending: list[tuple[Box, int, int | None]] = [(root, 0, None)]
     while pending:
         node, depth, parent = pending.pop()
         pending += ((child, depth + 1, len(found)) for child in reversed(node.children))
@@ -323,7 +323,7 @@ class _TreeDrawing(_Canvas):
             top = bottom + 10
         self.height = self._sentences(unit.notes, top + _LINE)
 
-    def _box(self, node: Node, left: float, top: float) -> float:
+    def _box(self, node: Box, left: float, top: float) -> float:
         lines = [(line, "how") for line in textwrap.wrap(node.label, _NOTE_LETTERS)]
         lines += [
             (line, "") for detail in node.details for line in textwrap.wrap(detail, _NOTE_LETTERS, subsequent_indent="  ")

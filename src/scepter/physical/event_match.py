@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import reduce
 
 from scepter.algebra.expressions import Expression
-from scepter.algebra.notation import Notation
 from scepter.algebra.patterns import Filter, Pattern
 from scepter.algebra.query import Ask, Query, Scan, Sequence, Step, Stream
 from scepter.algebra.windows import Earliest, EventPattern, Followed, ItemScan, Latest, Policy
@@ -20,9 +19,11 @@ from scepter.rdf.terms import IRI
 
 
 @dataclass(frozen=True)
-class EventMatch:
+class EventMatch(Node):
     """The mappings of an event pattern, and when they are there (spec/30-rsep-ql rules 4 to 9). A policy that consumes looks at
     each evaluation; the others need not know when somebody looks."""
+
+    says = "EventMatch {written}"
 
     pattern: EventPattern
     policy: Policy
@@ -39,21 +40,13 @@ class EventMatch:
     together: bool
     """Whether the windows move at the same instants: then what is before an item has entered when the item enters."""
 
+    def _schema(self) -> Schema:
+        return reduce(Schema.joined, (scan.schema for scan in self.scans))
+
     @property
-    def inputs(self) -> tuple[Node, ...]:
-        """The labels, and the items that evaluations depend on."""
-        return (*self.scans, self.items)
-
-    @cached_property
-    def schema(self) -> Schema:
-        """The variables of all labels."""
-        schemas = [scan.schema for scan in self.scans]
-        names = dict.fromkeys(name for schema in schemas for name in schema.variables)
-        return Schema(tuple(names), frozenset().union(*(schema.certain for schema in schemas)))
-
-    def line(self, notation: Notation) -> str:
-        """The pattern."""
-        return f"EventMatch {_text(self.pattern, self.policy)}"
+    def written(self) -> str:
+        """The pattern, with its policies."""
+        return _text(self.pattern, self.policy)
 
 
 def _text(pattern: EventPattern, policy: Policy, *, inside: bool = False) -> str:

@@ -14,10 +14,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from scepter.algebra.events import EventQuery, Keep, LogicalEvent
-from scepter.algebra.notation import Notation
 from scepter.algebra.patterns import BGP, Pattern
 from scepter.algebra.scope import in_scope
-from scepter.physical.nodes import Leaf, Node, Project, Schema, Unary
+from scepter.physical.nodes import Node, Project, Schema, Unary
 from scepter.physical.time_nodes import TimeJoin
 from scepter.rdf.terms import IRI
 
@@ -31,8 +30,10 @@ def named(label: IRI) -> str:
 
 
 @dataclass(frozen=True)
-class Recognise(Leaf):
+class Recognise(Node):
     """Leaf: the occurrences of a logical event in items, by rules or by the complete reasoner, with what they rest on."""
+
+    says = "Recognise {event.event}{individuals: with individuals}"
 
     event: LogicalEvent
     number: int
@@ -40,93 +41,65 @@ class Recognise(Leaf):
     individuals: bool = False
     """Whether it tells of whom: several individuals may share an occurrence."""
 
-    @property
-    def schema(self) -> Schema:
-        """What is asserted, and of whom."""
-        names = (ASSERTIONS, INDIVIDUAL) if self.individuals else (ASSERTIONS,)
-        return Schema(names, frozenset(names))
-
-    def line(self, notation: Notation) -> str:
-        """The event."""
-        return f"Recognise {notation.term(self.event.event)}{' with individuals' if self.individuals else ''}"
+    def _schema(self) -> Schema:
+        return Schema.bound((ASSERTIONS, INDIVIDUAL) if self.individuals else (ASSERTIONS,))
 
 
 @dataclass(frozen=True)
-class ItemGraphs(Leaf):
+class ItemGraphs(Node):
     """Leaf: items, each with all that it says; those that contradict the ontology are none."""
 
+    says = "ItemGraphs"
+
     streams: tuple[IRI, ...] | None = None
 
-    @property
-    def schema(self) -> Schema:
-        """What is said."""
-        return Schema((ASSERTIONS,), frozenset((ASSERTIONS,)))
-
-    def line(self, notation: Notation) -> str:
-        """Its name."""
-        return "ItemGraphs"
+    def _schema(self) -> Schema:
+        return Schema.bound((ASSERTIONS,))
 
 
 @dataclass(frozen=True)
-class Contradictions(Leaf):
+class Contradictions(Node):
     """Leaf: items that contradict the ontology, with the triples that do."""
+
+    says = "Contradictions, for the dead letters"
 
     streams: tuple[IRI, ...] | None = None
 
-    @property
-    def schema(self) -> Schema:
-        """The contradiction."""
-        return Schema((ASSERTIONS,), frozenset((ASSERTIONS,)))
-
-    def line(self, notation: Notation) -> str:
-        """Its name."""
-        return "Contradictions, for the dead letters"
+    def _schema(self) -> Schema:
+        return Schema.bound((ASSERTIONS,))
 
 
 @dataclass(frozen=True)
 class Named(Unary):
     """Occurrences under a name that a guard asks: one more column, for what they assert here."""
 
+    says = "Named {label}"
+
     label: IRI
 
-    @cached_property
-    def schema(self) -> Schema:
-        """Its input's variables, and the name."""
-        own = self.input.schema
-        return Schema((*own.variables, named(self.label)), own.certain | {named(self.label)})
-
-    def line(self, notation: Notation) -> str:
-        """The name."""
-        return f"Named {notation.term(self.label)}"
+    def _schema(self) -> Schema:
+        return self.input.schema.more((named(self.label),), (named(self.label),))
 
 
 @dataclass(frozen=True)
 class Bare(Project):
     """Occurrences without what only their guard asked."""
 
-    def line(self, notation: Notation) -> str:
-        """What is left."""
-        return "Bare, what is asserted and when"
+    says = "Bare, what is asserted and when"
 
 
 @dataclass(frozen=True)
 class Asked(Unary):
     """Occurrences with each solution of a guard's block over what a name stands for (rule 5)."""
 
+    says = "Asked EVENT {label} {{ {block} }}"
+
     label: IRI
     block: BGP
 
-    @cached_property
-    def schema(self) -> Schema:
-        """Its input's variables, and those of the block."""
-        own = self.input.schema
-        bound = in_scope(self.block)
-        names = (*own.variables, *sorted(bound - set(own.variables)))
-        return Schema(names, own.certain | bound)
-
-    def line(self, notation: Notation) -> str:
-        """The block."""
-        return f"Asked EVENT {notation.term(self.label)} {{ {' . '.join(map(notation.triple, self.block.triples))} }}"
+    def _schema(self) -> Schema:
+        bound = sorted(in_scope(self.block))
+        return self.input.schema.more(bound, bound)
 
 
 @dataclass(frozen=True)
@@ -134,19 +107,19 @@ class Guard(Unary):
     """Occurrences for which a guard holds that is more than its blocks and conditions on what they bind: asked once for each
     combination of what names stand for."""
 
+    says = "Guard{labels: over ~}"
+
     labels: tuple[IRI, ...]
     pattern: Pattern
     lasting: bool
     """Whether it says the same of the same assertions whenever it is asked."""
 
-    def line(self, notation: Notation) -> str:
-        """The names that it asks."""
-        return f"Guard over {', '.join(map(notation.term, self.labels)) or 'nothing'}"
-
 
 @dataclass(frozen=True)
 class EventJoin(TimeJoin):
     """Pairs of occurrences whose intervals stand in a relation (rule 3), joined on what a guard makes both bind."""
+
+    says = "EventJoin left {relation} right{keys:, by ~}{within:, within ~}, assertions {kept}, interval {hull}"
 
     assertions: Keep = Keep.BOTH
     interval: Keep = Keep.BOTH
@@ -172,129 +145,102 @@ class EventJoin(TimeJoin):
         """None: a guard's variables are bound or not there."""
         return ()
 
-    def line(self, notation: Notation) -> str:
-        """How partners are found, and what is kept of them."""
-        parts = [f"EventJoin left {'' if self.relation is None else self.relation.value} right"]
-        parts += ["by " + " ".join(f"?{name}" for name in self.keys)] if self.keys else []
-        parts += [f"within {self.within}"] if self.within is not None else []
-        parts.append(f"assertions {_SIDES[self.assertions]}, interval {_HULLS[self.interval]}")
-        return ", ".join(parts)
+    @property
+    def kept(self) -> str:
+        """Whose assertions it has, in words."""
+        return _SIDES.get(self.assertions, "of both sides")
+
+    @property
+    def hull(self) -> str:
+        """Whose interval it has, in words."""
+        return _SIDES.get(self.interval, "around both sides")
 
 
-_SIDES = {Keep.LEFT: "of the left side", Keep.RIGHT: "of the right side", Keep.BOTH: "of both sides"}
-_HULLS = {Keep.LEFT: "of the left side", Keep.RIGHT: "of the right side", Keep.BOTH: "around both sides"}
+_SIDES = {Keep.LEFT: "of the left side", Keep.RIGHT: "of the right side"}
 
 
 @dataclass(frozen=True)
 class OnceLate(Unary):
     """Each mapping and interval once, also where equal rows come at different times."""
 
+    says = "Once, remembered for {remembered}"
+
     lag: int | None
 
-    def line(self, notation: Notation) -> str:
-        """How long rows are remembered."""
-        return f"Once, remembered {'for ever' if self.lag is None else f'for {self.lag}'}"
+    @property
+    def remembered(self) -> int | str:
+        """How long, in words."""
+        return "ever" if self.lag is None else self.lag
 
 
 @dataclass(frozen=True)
 class Within(Unary):
     """Occurrences that last no longer than a duration."""
 
-    longest: int
+    says = "Within {longest}"
 
-    def line(self, notation: Notation) -> str:
-        """The duration."""
-        return f"Within {self.longest}"
+    longest: int
 
 
 @dataclass(frozen=True)
 class Before(Unary):
     """What is before an evaluation instant (Definition 11)."""
 
-    instant: int
+    says = "Before {instant}"
 
-    def line(self, notation: Notation) -> str:
-        """The instant."""
-        return f"Before {self.instant}"
+    instant: int
 
 
 @dataclass(frozen=True)
 class FirstOnes(Unary):
     """FIRST: the occurrences with no other one wholly before. `at` is the instant of evaluation, if there is one."""
 
+    says = "First, with no other one wholly before"
+
     lag: int | None
     at: int | None = None
-
-    def line(self, notation: Notation) -> str:
-        """Its name."""
-        return "First, with no other one wholly before"
 
 
 @dataclass(frozen=True)
 class LastOnes(Unary):
     """LAST: the occurrences with no other one wholly after, certain at the instant of evaluation or the end of the input."""
 
-    at: int | None = None
+    says = "Last, with no other one wholly after{at: and before ~}"
 
-    def line(self, notation: Notation) -> str:
-        """Its name."""
-        return f"Last, with no other one wholly after{'' if self.at is None else f' and before {self.at}'}"
+    at: int | None = None
 
 
 @dataclass(frozen=True)
-class Rest:
+class Rest(Node):
     """NOT: what is left of each item without the triples of occurrences that end with it."""
+
+    says = "Rest of each item without the triples that occurrences ending then have used"
 
     items: Node
     used: Node
     lag: int | None
     at: int | None = None
 
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        """The items, and what takes away from them."""
-        return self.items, self.used
-
-    @property
-    def schema(self) -> Schema:
-        """What is left."""
-        return self.items.schema
-
-    def line(self, notation: Notation) -> str:
-        """Its name."""
-        return "Rest of each item without the triples that occurrences ending then have used"
-
 
 @dataclass(frozen=True)
 class Composite(Unary):
     """Occurrences of a composite event, each with an individual of its own among its assertions (rule 2)."""
 
-    event: IRI
+    says = "Composite {event}"
 
-    def line(self, notation: Notation) -> str:
-        """The event."""
-        return f"Composite {notation.term(self.event)}"
+    event: IRI
 
 
 @dataclass(frozen=True)
-class Returned:
+class Returned(Node):
     """The occurrences of the events that a query returns (rule 6)."""
+
+    says = "Returned {query.returned} AS {query.form}"
 
     query: EventQuery
     sources: tuple[Node, ...]
     """One for each event that is returned."""
     contradictions: tuple[Contradictions, ...] = ()
 
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        """The occurrences, and what becomes a dead letter."""
-        return (*self.sources, *self.contradictions)
-
-    @property
-    def schema(self) -> Schema:
-        """What is asserted, of whom, and as which event."""
+    def _schema(self) -> Schema:
         return Schema((ASSERTIONS, INDIVIDUAL, EVENT), frozenset((ASSERTIONS, EVENT)))
-
-    def line(self, notation: Notation) -> str:
-        """The events."""
-        return f"Returned {', '.join(notation.term(event) for event in self.query.returned)} AS {self.query.form.value}"

@@ -1,4 +1,4 @@
-"""Events in words: which reasoner serves each logical one, and of what each composite one is made."""
+"""Composite events in words: of what each is made."""
 
 from __future__ import annotations
 
@@ -13,12 +13,10 @@ from scepter.algebra.events import (
     Keep,
     Labelled,
     Last,
-    LogicalEvent,
     Occurs,
     Related,
     Rest,
 )
-from scepter.ontology.recognition import Routing
 from scepter.timeline import Allen
 
 
@@ -32,12 +30,6 @@ def shortened(text: str, prefixes: Mapping[str, str]) -> str:
         parts = text.split(f"<{namespace}")
         text = parts[0] + "".join(f"{prefix}:{part.replace('>', '', 1)}" for part in parts[1:])
     return text
-
-
-def reasoner(event: LogicalEvent, routing: Routing) -> str:
-    """Which reasoner serves an event, and why if it is not the rules."""
-    reason = routing.reasons.get(event.event)
-    return "by rules" if reason is None else f"by HermiT ({reason})"
 
 
 def definition_text(event: CompositeEvent) -> str:

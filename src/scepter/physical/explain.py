@@ -13,8 +13,8 @@ from scepter.physical.automaton import Automaton
 from scepter.physical.description import Description, StreamFacts, UnitFacts, describe
 from scepter.physical.drawing import to_mermaid, to_svg
 from scepter.physical.metrics import Metrics
+from scepter.physical.outline import Box
 from scepter.physical.plan import PhysicalPlan
-from scepter.physical.tree import Node
 from scepter.physical.wording import conditions
 
 _WIDTH = 100
@@ -118,7 +118,7 @@ def _automaton(automaton: Automaton) -> str:
     return "\n".join(["Automaton", *entries])
 
 
-def _tree(root: Node) -> Iterator[str]:
+def _tree(root: Box) -> Iterator[str]:
     """The lines of a tree, each operator below the one that takes its solutions."""
     pending = [(root, "  ", "  ")]
     while pending:

@@ -15,9 +15,8 @@ from scepter.algebra.windows import Earliest, EventPattern, Followed, Latest, Po
 from scepter.physical import nodes
 from scepter.physical.cutting import Received
 from scepter.physical.event_match import EventMatch
-from scepter.physical.live_nodes import AskedNow, MatchedOnce
 from scepter.physical.nodes import Node
-from scepter.physical.star_nodes import Occurrences, OccurrenceScan, TripleStar
+from scepter.physical.star_nodes import AskedNow, MatchedOnce, Occurrences, OccurrenceScan, TripleStar
 from scepter.physical.time_nodes import (
     Answers,
     GapJoin,

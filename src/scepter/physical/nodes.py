@@ -1,20 +1,22 @@
 """The nodes of a physical plan: operators that will run, with what was chosen for each, as frozen values.
 
-`kernel.build` makes an operator of each. A node names its inputs, the variables of its rows, and says of itself one line for
-`explain`. Leaves read events; all others read rows.
+`kernel.build` makes an operator of each. A node declares itself: its fields hold its inputs and its choices, `says` is its line
+in `explain`, `_schema` tells its columns where they are not those of its input. Leaves read events; all others read rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from enum import Enum
 from functools import cached_property
-from typing import Protocol
+from string import Formatter
+from typing import Any, ClassVar, Self
 
 from scepter.algebra.expressions import Expression, Variable
 from scepter.algebra.notation import Notation
-from scepter.algebra.patterns import TriplePattern
-from scepter.rdf.terms import IRI
+from scepter.algebra.patterns import Pattern, TriplePattern
+from scepter.rdf.terms import IRI, Term
 
 _DEEPEST_UNION = 16
 
@@ -23,8 +25,30 @@ _DEEPEST_UNION = 16
 class Schema:
     """The variables of a node's rows, by column, and those that every row binds."""
 
-    variables: tuple[str, ...]
+    variables: tuple[str, ...] = ()
     certain: frozenset[str] = frozenset()
+
+    @classmethod
+    def bound(cls, names: Iterable[str]) -> Schema:
+        """Variables that every row binds."""
+        each = tuple(names)
+        return cls(each, frozenset(each))
+
+    def more(self, names: Iterable[str], certain: Iterable[str] = ()) -> Schema:
+        """These variables, then those of the names that are not among them."""
+        return Schema(tuple(dict.fromkeys((*self.variables, *names))), self.certain | frozenset(certain))
+
+    def joined(self, other: Schema) -> Schema:
+        """The variables of both, these first.
+
+        >>> Schema(("x", "y")).joined(Schema(("y", "z"))).variables
+        ('x', 'y', 'z')
+        """
+        return self.more(other.variables, other.certain)
+
+    def only(self, names: tuple[str, ...]) -> Schema:
+        """Some variables, in another order; one that these do not have is unbound."""
+        return Schema(names, self.certain & frozenset(names))
 
     def column(self, name: str) -> int:
         """The column of a variable; -1 for one that it does not have.
@@ -39,48 +63,168 @@ class Schema:
         return tuple(map(self.column, names))
 
 
-class Node(Protocol):
-    """What every node of a plan tells."""
+@dataclass(frozen=True)
+class Node:
+    """A node of a plan, told by its fields.
 
-    @property
+    `says` names fields in braces. Each is written as SPARQL writes it: variables with their question mark, conditions with
+    `&&`, triples with a dot. What follows a colon is said only of a field that is given, with `~` for its value.
+
+    >>> star = TriplePattern(Variable("s"), Variable("p"), Variable("o"))
+    >>> TripleScan(star).line(Notation({})), TripleScan(star, (IRI("http://e/s"),)).line(Notation({}))
+    ('TripleScan ?s ?p ?o', 'TripleScan ?s ?p ?o on <http://e/s>')
+    """
+
+    says: ClassVar[str]
+
+    @cached_property
+    def exact(self) -> str:
+        """Why it works on terms, one by one; empty for one in columns."""
+        return ""
+
+    @cached_property
     def inputs(self) -> tuple[Node, ...]:
-        """The nodes whose rows it takes."""
-        ...
+        """The nodes whose rows it takes: those that its fields hold, in their order."""
+        return tuple(_held(getattr(self, each.name) for each in fields(self)))
 
-    @property
+    @cached_property
     def schema(self) -> Schema:
         """Its rows' variables."""
-        ...
+        return self._schema()
+
+    def _schema(self) -> Schema:
+        return self.inputs[0].schema if self.inputs else Schema()
 
     def line(self, notation: Notation) -> str:
         """What it does, in one line, for `explain`."""
-        ...
+        return _Line(self, notation).format(self.says)
+
+    def details(self, notation: Notation) -> Iterator[str]:
+        """What else there is to say of it."""
+        return iter(())
+
+    def over(self, changed: Callable[[Node], Node]) -> Self:
+        """The same choices over other nodes, wherever its fields hold some; itself where none is another."""
+        given = {each.name: getattr(self, each.name) for each in fields(self)}
+        parts = {name: _changed(value, changed) for name, value in given.items()}
+        different = {name: part for name, part in parts.items() if part is not given[name]}
+        return replace(self, **different) if different else self
 
 
-class Leaf:
-    """A node that reads no rows."""
+def _held(values: Iterable[object]) -> Iterator[Node]:
+    for value in values:
+        if isinstance(value, Node):
+            yield value
+        elif isinstance(value, tuple):
+            yield from _held(value)
 
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        """None."""
-        return ()
+
+def _changed(value: Any, changed: Callable[[Node], Node]) -> Any:
+    if isinstance(value, Node):
+        return changed(value)
+    if isinstance(value, tuple):
+        parts = tuple(_changed(each, changed) for each in value)
+        return value if all(new is old for new, old in zip(parts, value, strict=True)) else parts
+    return value
+
+
+_NOT_GIVEN: tuple[object, ...] = (None, False, (), "")
+
+
+class _Line(Formatter):
+    """Writes a node's fields into what it says."""
+
+    def __init__(self, node: Node, notation: Notation) -> None:
+        self._node, self._notation = node, notation
+
+    def get_value(self, key: int | str, args: object, kwargs: object) -> object:
+        return getattr(self._node, str(key))
+
+    def format_field(self, value: Any, spec: str) -> str:
+        if spec and any(value is each for each in _NOT_GIVEN):
+            return ""
+        return spec if spec and "~" not in spec else (spec or "~").replace("~", self._written(value))
+
+    def _one_of(self, value: Any) -> str:
+        """One of several: a variable, a pair of a variable and what it is, or a value."""
+        match value:
+            case str():
+                return f"?{value}"
+            case (str() as name, bool() as down):
+                return f"DESC(?{name})" if down else f"?{name}"
+            case (str() as name, str()):
+                return f"?{name}"
+            case (str() as name, made):
+                return self._written(made) if name.startswith("_:") else f"{self._written(made)} AS ?{name}"
+            case (TriplePattern() as triple, Node()):
+                return self._written(triple)
+            case (IRI() as stream, int() as count):
+                return f"{count} of {self._written(stream)}"
+            case (IRI() as graph, TriplePattern() as triple):
+                return f"{self._written(triple)} in {self._written(graph)}"
+            case _:
+                return self._written(value)
+
+    def _written(self, value: Any) -> str:
+        match value:
+            case tuple():
+                between = _BETWEEN.get(type(value[0]), " && ") if value else ""
+                return between.join(map(self._one_of, value))
+            case Enum():
+                return str(value.value)
+            case str() | int():
+                return str(value)
+            case TriplePattern():
+                return self._notation.triple(value)
+            case _ if isinstance(value, Term):
+                return self._notation.term(value)
+            case _ if isinstance(value, Pattern):
+                return self._notation.pattern(value)
+            case _:
+                return self._notation.expression(value)
+
+
+_BETWEEN: dict[type, str] = {str: " ", IRI: ", ", TriplePattern: " . ", tuple: ", "}
+"""What stands between several; conditions hold together."""
+
+
+def listed(names: Sequence[str], mark: str = "?") -> str:
+    """Names in a sentence, variables by default.
+
+    >>> listed(["a", "b", "c"])
+    '?a, ?b and ?c'
+    """
+    marked = [mark + name for name in names]
+    return marked[0] if len(marked) == 1 else f"{', '.join(marked[:-1])} and {marked[-1]}"
 
 
 @dataclass(frozen=True)
-class Unary:
-    """A node that reads the rows of one other, and whose own have the same variables unless it says otherwise."""
+class Unary(Node):
+    """A node that reads the rows of one other."""
 
     input: Node
 
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        """Where its rows come from."""
-        return (self.input,)
+
+@dataclass(frozen=True)
+class Binary(Node):
+    """A node that reads the rows of two others, and whose own have the variables of both unless it says otherwise."""
+
+    left: Node
+    right: Node
+
+    @cached_property
+    def keys(self) -> tuple[str, ...]:
+        """The variables that every row of both sides binds: partners are found by them."""
+        both = self.left.schema.certain & self.right.schema.certain
+        return tuple(name for name in self.left.schema.variables if name in both)
 
     @property
-    def schema(self) -> Schema:
-        """Its input's."""
-        return self.input.schema
+    def by(self) -> str:
+        """By what partners are found, in words."""
+        return f"by {' '.join(f'?{name}' for name in self.keys)}" if self.keys else "of any mapping"
+
+    def _schema(self) -> Schema:
+        return self.left.schema.joined(self.right.schema)
 
 
 def nodes(root: Node) -> Iterator[Node]:
@@ -105,10 +249,18 @@ def nodes(root: Node) -> Iterator[Node]:
             pending += [(each, False) for each in reversed(node.inputs)]
 
 
+def variables_of(*triples: TriplePattern) -> tuple[str, ...]:
+    """The variables of triple patterns, in the order they stand."""
+    every = (node for triple in triples for node in (triple.subject, triple.predicate, triple.object))
+    return tuple(dict.fromkeys(node.name for node in every if isinstance(node, Variable)))
+
+
 @dataclass(frozen=True)
-class TripleScan(Leaf):
+class TripleScan(Node):
     """Leaf: the triples of events that match one triple pattern, each with its event's interval, and with what they entail
     where the run has an ontology. A triple stands there once for each event."""
+
+    says = "TripleScan {pattern}{streams: on ~}"
 
     pattern: TriplePattern
     streams: tuple[IRI, ...] | None = None
@@ -118,85 +270,57 @@ class TripleScan(Leaf):
     exact: str = ""
     """Why what triples entail is found term by term; empty where tables tell it, or where nothing is entailed."""
 
-    @cached_property
-    def schema(self) -> Schema:
-        """The pattern's variables, in the order they stand."""
-        nodes = (self.pattern.subject, self.pattern.predicate, self.pattern.object)
-        names = tuple(dict.fromkeys(node.name for node in nodes if isinstance(node, Variable)))
-        return Schema(names, frozenset(names))
-
-    def line(self, notation: Notation) -> str:
-        """The pattern."""
-        where = "" if self.streams is None else " on " + ", ".join(notation.term(iri) for iri in self.streams)
-        return f"TripleScan {notation.triple(self.pattern)}{where}"
+    def _schema(self) -> Schema:
+        return Schema.bound(variables_of(self.pattern))
 
 
 @dataclass(frozen=True)
 class Filter(Unary):
     """The rows for which all conditions hold; an error counts as false."""
 
-    conditions: tuple[Expression, ...]
+    says = "Filter {conditions}"
 
-    def line(self, notation: Notation) -> str:
-        """The conditions."""
-        return "Filter " + " && ".join(notation.expression(condition) for condition in self.conditions)
+    conditions: tuple[Expression, ...]
 
 
 @dataclass(frozen=True)
 class Extend(Unary):
     """BIND, and `(expression AS ?v)`: an error leaves the variable unbound."""
 
+    says = "Extend {expression} AS ?{variable}"
+
     variable: str
     expression: Expression
 
-    @cached_property
-    def schema(self) -> Schema:
-        """Its input's, and one variable more."""
-        return Schema((*self.input.schema.variables, self.variable), self.input.schema.certain)
-
     def line(self, notation: Notation) -> str:
-        """The expression."""
-        made = notation.expression(self.expression)
-        return "Extend, by which side it came from" if self.variable.startswith("_:") else f"Extend {made} AS ?{self.variable}"
+        """The expression; sides of a UNION are told apart by a variable that nobody wrote."""
+        return "Extend, by which side it came from" if self.variable.startswith("_:") else super().line(notation)
+
+    def _schema(self) -> Schema:
+        return self.input.schema.more((self.variable,))
 
 
 @dataclass(frozen=True)
 class Project(Unary):
     """The variables that stay visible, in an order; one that the input does not have is unbound."""
 
+    says = "Project {variables}"
+
     variables: tuple[str, ...]
 
-    @cached_property
-    def schema(self) -> Schema:
-        """The variables chosen."""
-        return Schema(self.variables, self.input.schema.certain & frozenset(self.variables))
-
-    def line(self, notation: Notation) -> str:
-        """The variables."""
-        return "Project " + " ".join(f"?{name}" for name in self.variables)
+    def _schema(self) -> Schema:
+        return self.input.schema.only(self.variables)
 
 
 @dataclass(frozen=True)
-class Union:
+class Union(Binary):
     """All rows of both sides."""
 
-    left: Node
-    right: Node
+    says = "Union"
 
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        """Both sides."""
-        return (self.left, self.right)
-
-    @cached_property
-    def schema(self) -> Schema:
-        """The variables of both sides."""
+    def _schema(self) -> Schema:
         left, right = self.left.schema, self.right.schema
-        return Schema(tuple(dict.fromkeys((*left.variables, *right.variables))), left.certain & right.certain)
-
-    def line(self, notation: Notation) -> str:
-        """Its name."""
-        return "Union"
+        return Schema(left.joined(right).variables, left.certain & right.certain)
 
 
 def union_of(sides: Sequence[Node]) -> Node:
@@ -214,23 +338,17 @@ def union_of(sides: Sequence[Node]) -> Node:
 class Static(Unary):
     """Rows joined with triple patterns over one static graph, by index look-up, pattern after pattern in the order given."""
 
+    says = "Static look-up in {where}: {triples}"
+
     graph: IRI | None
     """None is the default graph."""
     triples: tuple[TriplePattern, ...]
 
-    @cached_property
-    def schema(self) -> Schema:
-        """Its input's variables, then those of the patterns as they are bound."""
-        names = dict.fromkeys(self.input.schema.variables)
-        bound = set(self.input.schema.certain)
-        for triple in self.triples:
-            for node in (triple.subject, triple.predicate, triple.object):
-                if isinstance(node, Variable):
-                    names.setdefault(node.name)
-                    bound.add(node.name)
-        return Schema(tuple(names), frozenset(bound))
+    @property
+    def where(self) -> IRI | str:
+        """The graph in words."""
+        return self.graph or "the default graph"
 
-    def line(self, notation: Notation) -> str:
-        """The look-ups, in their order."""
-        where = "the default graph" if self.graph is None else notation.term(self.graph)
-        return f"Static look-up in {where}: " + " . ".join(notation.triple(triple) for triple in self.triples)
+    def _schema(self) -> Schema:
+        names = variables_of(*self.triples)
+        return self.input.schema.more(names, names)

@@ -2,32 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import assert_never
 
-from scepter.algebra.continuous import ContinuousQuery, PeriodicQuery
-from scepter.algebra.events import EventQuery
+from scepter.algebra.continuous import ContinuousQuery, Extent, LastTriples, PeriodicQuery, Range
+from scepter.algebra.events import EventQuery, Occurs, needs_end, patterns
+from scepter.algebra.expressions import Constant
 from scepter.algebra.notation import Notation
+from scepter.algebra.patterns import PathPattern, Pattern, TriplePattern
 from scepter.algebra.query import Ask, Construct, Counting, Program, Query, Result, Resume, Select, Selection, Sliding, Tumbling
 from scepter.algebra.timed import TimedProgram
-from scepter.algebra.windows import WindowedQuery
-from scepter.physical.event_outline import event_notes
+from scepter.algebra.walk import find
+from scepter.algebra.windows import (
+    Earliest,
+    EventPattern,
+    Followed,
+    ItemScan,
+    Latest,
+    RelationToStream,
+    Report,
+    WindowedQuery,
+)
+from scepter.ontology.axioms import read_ontology
+from scepter.ontology.recognition import route
+from scepter.physical.event_text import shortened
 from scepter.physical.facts import Facts
 from scepter.physical.horizon import horizon
+from scepter.physical.nodes import listed
 from scepter.physical.partitioning import unit_partitioning
 from scepter.physical.plan import PhysicalPlan, UnitPlan
 from scepter.physical.sequence_plan import QueryPlan
 from scepter.physical.stages import Stages, Undivided, unit_stages
-from scepter.physical.triple_outline import continuous_notes, periodic_notes
-from scepter.physical.unit_nodes import Sequence
-from scepter.physical.window_outline import windowed_notes
-from scepter.physical.wording import division, listed, readable
+from scepter.physical.unit_nodes import Sequence as SequenceNode
+from scepter.physical.wording import division, readable
+from scepter.rdf.terms import IRI, TYPE, Triple
 from scepter.timeline import Duration, TimeKind
 
 
 def notes_of(unit: UnitPlan, plan: PhysicalPlan, notation: Notation) -> Iterator[str]:
     """`subject: sentence`, in the order they are shown."""
-    result = unit.root.query.result if isinstance(unit.root, Sequence) else getattr(unit.unit, "result", None)
+    result = unit.root.query.result if isinstance(unit.root, SequenceNode) else getattr(unit.unit, "result", None)
     if result is not None:
         yield f"result: {_result(result, notation)}"
     yield from _of_unit(unit, plan, notation)
@@ -38,7 +52,7 @@ def notes_of(unit: UnitPlan, plan: PhysicalPlan, notation: Notation) -> Iterator
     yield f"partitioning: {_partitioning(unit, plan.facts)}"
     yield from (f"stages: {sentence}" for sentence in _stages(unit, notation))
     yield f"predicates: {_predicates(unit, notation)}"
-    if isinstance(unit.unit, Query) and isinstance(unit.root, Sequence):
+    if isinstance(unit.unit, Query) and isinstance(unit.root, SequenceNode):
         yield from (f"release: {sentence}" for sentence in _release(unit.root.plan))
 
 
@@ -52,7 +66,7 @@ _RESUMES = {
 
 def warnings_of(unit: UnitPlan) -> tuple[str, ...]:
     """State that nothing bounds."""
-    if isinstance(unit.unit, Query) and isinstance(unit.root, Sequence):
+    if isinstance(unit.unit, Query) and isinstance(unit.root, SequenceNode):
         plan = unit.root.plan
         if plan.window is None and _waits(plan):
             return ("the state is unbounded: add a WITHIN clause, for example WITHIN 30 MINUTES",)
@@ -72,13 +86,13 @@ def _of_unit(unit: UnitPlan, plan: PhysicalPlan, notation: Notation) -> Iterator
             yield "policy: unrestricted, unless --policy asks for chronological or recent"
             yield "release: a solution is reported once time has passed its end, and never taken back"
         case EventQuery() as query:
-            yield from event_notes(query, notation, ontology)
+            yield from _events(query, notation, ontology)
         case WindowedQuery() as query:
-            yield from windowed_notes(query)
+            yield from _windowed(query)
         case ContinuousQuery() as query:
-            yield from continuous_notes(query, notation)
+            yield from _continuous(query, notation)
         case PeriodicQuery() as query:
-            yield from periodic_notes(query, notation)
+            yield from _periodic(query, notation)
 
 
 def _shared(unit: UnitPlan, plan: PhysicalPlan) -> Iterator[str]:
@@ -111,7 +125,7 @@ def _partitioning(unit: UnitPlan, facts: Facts) -> str:
 
 def _stages(unit: UnitPlan, notation: Notation) -> Iterator[str]:
     """What runs where events are read, and what crosses to the buckets of the key; or why events cross as they are."""
-    if isinstance(unit.root, Sequence):
+    if isinstance(unit.root, SequenceNode):
         return
     match unit_stages(unit):
         case Stages(below=below, why=why, variables=variables):
@@ -200,3 +214,121 @@ def _waits(plan: QueryPlan) -> bool:
         if chain.leading or negations or any(s is not Selection.STRICT for s in followers):
             return True
     return False
+
+
+# ---- windows
+
+_OUTPUT = {
+    RelationToStream.ISTREAM: "ISTREAM, what is new since the previous evaluation",
+    RelationToStream.RSTREAM: "RSTREAM, the whole answer of each evaluation",
+    RelationToStream.DSTREAM: "DSTREAM, what has gone since the previous evaluation",
+}
+
+
+def _windowed(query: WindowedQuery) -> Iterator[str]:
+    """When a query is evaluated, what goes to the output, and its policy."""
+    if query.report is Report.CONTENT_CHANGE:
+        instants = "at every instant at which a stream of the query has an item (content change)"
+    else:
+        instants = "at every multiple of the smallest step, from the first item on (window close)"
+    yield f"evaluated: {instants}; with --evaluate-at, at the instants given"
+    yield f"output: {_OUTPUT[query.output]}"
+    if any(_follows(event) for event in query.events):
+        yield "policy: of a SEQ without its own: --policy, else unrestricted"
+
+
+def _follows(event: EventPattern) -> bool:
+    match event:
+        case ItemScan():
+            return False
+        case Earliest(operand) | Latest(operand):
+            return _follows(operand)
+        case Followed(left, right, policy):
+            return policy is None or _follows(left) or _follows(right)
+        case _:
+            assert_never(event)
+
+
+# ---- triples
+
+
+def _continuous(query: ContinuousQuery, notation: Notation) -> Iterator[str]:
+    """When matches are reported, and what of the schema is used."""
+    lasting = [source.extent for source in query.sources] or [query.otherwise]
+    for source in query.sources:
+        yield f"window: on {source.stream.alias or notation.term(source.stream.iri)} {_counts(source.extent)}"
+    if not query.sources:
+        yield f"window: {_counts(query.otherwise)}"
+    unbounded = "; a stream without a window is never forgotten" if None in lasting else ""
+    yield "evaluated: continuously; a match is reported once, when its last triple is known"
+    if query.graphs:
+        yield f"static: data and schema in {', '.join(notation.term(name) for name in query.graphs)}"
+    yield f"release: triples are dropped when they count no more{unbounded}"
+    yield _schema(query.pattern, notation)
+
+
+def _periodic(query: PeriodicQuery, notation: Notation) -> Iterator[str]:
+    """When it is evaluated, and what of the schema is used."""
+    steps = " and ".join(dict.fromkeys(str(source.step) for source in query.sources))
+    when = "whose window holds an event" if query.report is Report.CONTENT_CHANGE else "from the first event on"
+    yield f"evaluated: at every multiple of {steps} {when}, over all windows and static data at once"
+    yield _schema(query.pattern, notation)
+
+
+def _schema(pattern: Pattern, notation: Notation) -> str:
+    """Which words of the patterns keep a part of the schema; a path or a variable as predicate can use all of it."""
+    triples = list(find(pattern, TriplePattern))
+    if next(find(pattern, PathPattern), None) is not None or not all(isinstance(t.predicate, Constant) for t in triples):
+        return "schema: all of it is used, as a pattern can match any predicate"
+    words: dict[str, None] = {}
+    for triple in triples:
+        assert isinstance(triple.predicate, Constant)
+        if triple.predicate.term != IRI(TYPE):
+            words[notation.term(triple.predicate.term)] = None
+        elif not isinstance(triple.object, Constant):
+            words["every class"] = None
+        else:
+            words[notation.term(triple.object.term)] = None
+    return f"schema: reduced before the run to what the patterns use: {', '.join(words) or 'nothing'}"
+
+
+def _counts(extent: Extent) -> str:
+    match extent:
+        case Range(duration):
+            return f"a triple counts for {duration}"
+        case LastTriples(count):
+            return f"a triple counts while it is among the last {count}"
+        case None:
+            return "a triple counts for ever"
+        case _:
+            assert_never(extent)
+
+
+# ---- events
+
+
+def _events(query: EventQuery, notation: Notation, ontology: Sequence[Triple]) -> Iterator[str]:
+    """The reasoners, the policy, when occurrences are certain, and what is of no use."""
+    defined = [*(event.event for event in query.logical), *(event.event for event in query.composite)]
+    made_of = {part.event for event in query.composite for part in patterns(event.pattern) if isinstance(part, Occurs)}
+    idle = [notation.term(iri) for iri in defined if iri not in made_of and iri not in query.returned]
+    certain = (
+        "LAST is certain only at the end of bounded input, or at the instants of --evaluate-at"
+        if needs_end(query) is not None
+        else "an occurrence is reported once no item can still come at or before its end"
+    )
+    yield f"reasoners: {_reasoners(query, notation, ontology)}"
+    yield "policy: unrestricted"
+    yield f"release: {certain}"
+    if idle:
+        yield f"not used: {', '.join(idle)}"
+
+
+def _reasoners(query: EventQuery, notation: Notation, ontology: Sequence[Triple]) -> str:
+    if not ontology:
+        return "those that the definitions alone need; axioms of an ontology beyond rules take HermiT where they matter"
+    hard = sorted({reason for _, reason in route(read_ontology(ontology), query.logical).hard})
+    if not hard:
+        return "those that the definitions and the ontology need"
+    beyond = shortened(", ".join(hard), notation.prefixes)
+    return f"by event below; HermiT serves all events of items on which these can bear: {beyond}"

@@ -1,76 +1,121 @@
-"""What there is to say of each node of a plan, and what an exact evaluator does inside."""
+"""The operators of a unit as boxes below each other, with what an ontology makes of them: reasoners, rules, its network."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from scepter.algebra.continuous import ContinuousQuery
+from scepter.algebra.classes import manchester
+from scepter.algebra.events import LogicalEvent
 from scepter.algebra.notation import Notation
-from scepter.algebra.query import Sliding
-from scepter.physical import nodes as plan_nodes
+from scepter.algebra.patterns import TriplePattern
+from scepter.ontology.axioms import read_ontology
+from scepter.ontology.recognition import Routing, route
+from scepter.ontology.rule_text import conflict_rules, rules_of
+from scepter.ontology.schema import Schema, SchemaLink
 from scepter.physical.event_nodes import Contradictions, Recognise, Returned
-from scepter.physical.event_outline import EventOutline
-from scepter.physical.facts import Facts
+from scepter.physical.event_text import shortened
+from scepter.physical.nodes import Node
 from scepter.physical.plan import UnitPlan
 from scepter.physical.star_nodes import OccurrenceScan
-from scepter.physical.tree import Node
-from scepter.physical.triple_outline import extents, networks
-from scepter.physical.unit_nodes import GraphScan, Sequence
-from scepter.physical.wording import listed
+from scepter.rdf.terms import Term, Triple
+
+_MOST_BELOW = 8
+_DEEPEST = 4
+"""So much of a network is drawn; the counts are of all of it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Outlined:
-    """The nodes of one unit in words."""
+class Box:
+    """What every format of `explain` draws: a label, what there is to say below it, and what stands under it."""
 
-    unit: UnitPlan
-    facts: Facts
-    notation: Notation
-    events: EventOutline | None = None
+    label: str
+    details: tuple[str, ...] = ()
+    children: tuple[Box, ...] = ()
 
-    def details(self, node: plan_nodes.Node) -> tuple[str, ...]:
-        """What there is to say of a node."""
-        return tuple(self._details(node))
 
-    def inside(self, node: plan_nodes.Node) -> tuple[Node, ...]:
+class Outline:
+    """What there is to say of a unit's nodes: what they say themselves, and what the ontology adds."""
+
+    def __init__(self, unit: UnitPlan, ontology: Sequence[Triple], notation: Notation) -> None:
+        self._notation, self._ontology = notation, ontology
+        events = unit.root.query.logical if isinstance(unit.root, Returned) else ()
+        self._routing = route(read_ontology(ontology), events) if isinstance(unit.root, Returned) else None
+
+    def details(self, node: Node) -> tuple[str, ...]:
+        """What there is to say of a node besides its line."""
+        told = [*node.details(self._notation)]
+        if self._routing is not None:
+            told += (shortened(sentence, self._notation.prefixes) for sentence in _recognised(node, self._routing))
+        return tuple(told)
+
+    def inside(self, node: Node) -> tuple[Box, ...]:
         """What a node does that is no operator of the plan."""
-        match node:
-            case OccurrenceScan() if isinstance(self.unit.unit, ContinuousQuery):
-                return tuple(networks(self.unit.unit.pattern, self.notation, self.facts.ontology))
-            case _:
-                return ()
-
-    def _details(self, node: plan_nodes.Node) -> Iterator[str]:
-        match node:
-            case GraphScan():
-                yield from self._scan(node)
-            case Sequence(why=why) if why:
-                yield f"planned as a sequence: {why}"
-                if isinstance(node.plan.window, Sliding):
-                    word = "shorter than" if node.plan.window.exclusive else "no longer than"
-                    yield f"solutions {word} {node.plan.window.duration}"
-            case OccurrenceScan() if isinstance(self.unit.unit, ContinuousQuery):
-                yield from extents(self.unit.unit, self.notation)
-            case Recognise(event) if self.events is not None:
-                yield from self.events.recognised(event)
-            case Contradictions() if self.events is not None:
-                yield from self.events.contradicting()
-            case _:
-                return
-
-    def _scan(self, node: GraphScan) -> Iterator[str]:
-        scan, notation = node.scan, self.notation
-        if node.entailed:
-            yield "with what its triples entail"
-        together = [s.label for s in node.plan.scans if s is not scan and s.shape is not None and s.shape == scan.shape]
-        if labels := list(dict.fromkeys(label for label in together if label != scan.label)):
-            yield f"matched once for {listed(labels, '')} too"
-        yield from notation.parts(scan.pattern)
-        yield from (f"FILTER ({notation.expression(condition)})" for condition in scan.local)
+        return tuple(_networks(node.patterns, self._notation, self._ontology)) if isinstance(node, OccurrenceScan) else ()
 
 
-def outlined(unit: UnitPlan, facts: Facts, notation: Notation) -> Outlined:
-    """The words for a unit's nodes."""
-    events = EventOutline.of(unit.root.query, notation, facts.ontology) if isinstance(unit.root, Returned) else None
-    return Outlined(unit, facts, notation, events)
+def _recognised(node: Node, routing: Routing) -> Iterator[str]:
+    """Which reasoner serves a logical event and the rules compiled for it; what makes an item inconsistent, as rules tell."""
+    if isinstance(node, Recognise):
+        event: LogicalEvent = node.event
+        reason = routing.reasons.get(event.event)
+        yield manchester(event.description)
+        yield "recognised by rules" if reason is None else f"recognised by HermiT ({reason})"
+        if routing.program is not None and reason is None:
+            yield from rules_of(routing.program, event.event)
+    elif isinstance(node, Contradictions) and routing.program is not None:
+        yield from conflict_rules(routing.program)
+
+
+def _networks(patterns: Sequence[TriplePattern], notation: Notation, ontology: Sequence[Triple]) -> Iterator[Box]:
+    """The schema as it is given and as it is run (the paper's epsilon network before and after its pre-processing)."""
+    full = Schema.from_triples(ontology)
+    for name, schema in (("as given", full), ("reduced", full.reduced(patterns))) if full else ():
+        yield Box(f"Schema {name}", (str(schema.describe()),), tuple(_network(schema.links(), notation)))
+
+
+def _network(links: Sequence[SchemaLink], notation: Notation) -> Iterator[Box]:
+    """Each word below those that it leads to; a word that leads to several stands below each, its own links below the first."""
+    below: defaultdict[Term, list[SchemaLink]] = defaultdict(list)
+    for link in links:
+        below[link.high].append(link)
+    lows = {link.low for link in links if link.low != link.high}
+    seen: set[Term] = set()
+
+    def drawn(word: Term, how: str, depth: int) -> Box:
+        label = f"{how} {notation.term(word)}" if how else notation.term(word)
+        if word in seen:
+            return Box(label)
+        seen.add(word)
+        return Box(label, (), tuple(children(word, depth + 1)))
+
+    def children(word: Term, depth: int) -> Iterator[Box]:
+        own = below.get(word, [])
+        shown = own[:_MOST_BELOW] if depth < _DEEPEST else []
+        for link in shown:
+            yield drawn(link.low, f"◂ {link.rule}", depth)
+        if len(own) > len(shown):
+            yield Box(f"… {len(own) - len(shown)} more")
+
+    roots = [word for word in list(below) if word not in lows]
+    reached = _reached(roots, below)
+    for word in list(below):
+        if word not in reached:  # a circle has no root
+            roots.append(word)
+            reached |= _reached([word], below)
+    for word in roots[:_MOST_BELOW]:
+        yield drawn(word, "", 0)
+    if len(roots) > _MOST_BELOW:
+        yield Box(f"… {len(roots) - _MOST_BELOW} more")
+
+
+def _reached(roots: Sequence[Term], below: dict[Term, list[SchemaLink]]) -> set[Term]:
+    found = set(roots)
+    pending = list(roots)
+    while pending:
+        for link in below.get(pending.pop(), ()):
+            if link.low not in found:
+                found.add(link.low)
+                pending.append(link.low)
+    return found

@@ -35,7 +35,7 @@ class UnitPlan:
     @property
     def exact(self) -> tuple[str, ...]:
         """Why parts of it work on terms, one by one, and not in columns; empty for a unit that is wholly in columns."""
-        return tuple(dict.fromkeys(reason for node in nodes(self.root) if (reason := exact_reason(node))))
+        return tuple(dict.fromkeys(node.exact for node in nodes(self.root) if node.exact))
 
 
 @dataclass(frozen=True)
@@ -64,11 +64,6 @@ class PhysicalPlan:
     def order(self) -> tuple[int, ...]:
         """Units that construct a stream before those that read it; otherwise as written."""
         return tuple(_order([plan.unit for plan in self.units]))
-
-
-def exact_reason(node: Node) -> str:
-    """Why a node works on terms; empty for one in columns."""
-    return str(getattr(node, "exact", ""))
 
 
 def _order(units: list[Unit]) -> Iterator[int]:

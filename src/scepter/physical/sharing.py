@@ -8,10 +8,8 @@ each its whole plan all the same.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
-from scepter.algebra.notation import Notation
 from scepter.algebra.timed import TimedProgram
 from scepter.physical import nodes
 from scepter.physical.derive_nodes import Derive, Picked
@@ -52,19 +50,15 @@ _ALIKE = (
 
 
 @dataclass(frozen=True)
-class Together:
+class Together(Node):
     """The roots of units that run as one; the rows of each go to its own answers."""
 
-    inputs: tuple[Node, ...]
+    says = "Together"
 
-    @property
-    def schema(self) -> Schema:
-        """None: it gives no rows itself."""
-        return Schema(())
+    roots: tuple[Node, ...]
 
-    def line(self, notation: Notation) -> str:
-        """How many."""
-        return f"Together, {len(self.inputs)} units"
+    def _schema(self) -> Schema:
+        return Schema()  # it gives no rows itself
 
 
 def shared(units: Sequence[UnitPlan]) -> tuple[tuple[UnitPlan, ...], tuple[tuple[int, ...], ...]]:
@@ -89,7 +83,7 @@ def _is_alike(node: Node) -> bool:
     return isinstance(node, _ALIKE) and not (isinstance(node, TimeJoin) and node.remembered is not None)
 
 
-def _one(node: Any, known: dict[Node, Node], done: dict[int, Node]) -> Node:
+def _one(node: Node, known: dict[Node, Node], done: dict[int, Node]) -> Node:
     """The one node that stands for all that are equal to this one."""
     if id(node) not in done:
         if isinstance(node, Derive):  # what its rules do inside is its own
@@ -97,10 +91,7 @@ def _one(node: Any, known: dict[Node, Node], done: dict[int, Node]) -> Node:
                 _one(each, known, done)
             made: Node = node
         else:
-            inputs = {id(each) for each in node.inputs}
-            given = {f.name: getattr(node, f.name) for f in fields(node)}
-            changed = {name: _one(value, known, done) for name, value in given.items() if id(value) in inputs}
-            made = replace(node, **changed) if changed else node
+            made = node.over(lambda each: _one(each, known, done))
         done[id(node)] = known.setdefault(made, made)
     return done[id(node)]
 

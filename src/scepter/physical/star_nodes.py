@@ -9,10 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from scepter.algebra.expressions import Expression, Variable
-from scepter.algebra.notation import Notation
+from scepter.algebra.expressions import Exists, Expression, Variable
 from scepter.algebra.patterns import TriplePattern
-from scepter.physical.nodes import Leaf, Schema, Unary
+from scepter.physical.nodes import Node, Schema, Unary, variables_of
 from scepter.rdf.terms import IRI
 
 WORD = 64
@@ -39,9 +38,11 @@ class Counts:
 
 
 @dataclass(frozen=True)
-class OccurrenceScan(Leaf):
+class OccurrenceScan(Node):
     """Leaf: the triples of events, and what they entail, that any of some triple patterns matches; one row for a triple,
     which tells by bits which patterns those are."""
+
+    says = "OccurrenceScan {patterns}{streams: on ~}"
 
     patterns: tuple[TriplePattern, ...]
     """Their places are their bits."""
@@ -80,9 +81,7 @@ class OccurrenceScan(Leaf):
                 return node.name
         return None
 
-    @cached_property
-    def schema(self) -> Schema:
-        """The triple, its patterns, and where triples are counted whose place it takes."""
+    def _schema(self) -> Schema:
         names = (*self.terms, *self.words, *(SOURCE if self.counted else ()))
         return Schema(names, frozenset(self.terms))
 
@@ -94,11 +93,6 @@ class OccurrenceScan(Leaf):
         place = next(i for i in range(3) if _is(self.patterns[0], i, self.hub))
         return tuple(self.hub if i == place else name for i, name in enumerate(TERMS))
 
-    def line(self, notation: Notation) -> str:
-        """The patterns."""
-        where = "" if self.streams is None else " on " + ", ".join(notation.term(iri) for iri in self.streams)
-        return f"OccurrenceScan {' . '.join(map(notation.triple, self.patterns))}{where}"
-
 
 def _is(triple: TriplePattern, place: int, name: str) -> bool:
     node = (triple.subject, triple.predicate, triple.object)[place]
@@ -108,6 +102,8 @@ def _is(triple: TriplePattern, place: int, name: str) -> bool:
 @dataclass(frozen=True)
 class Occurrences(Unary):
     """Each triple once at a time, whatever brought it there; the longest of its windows counts."""
+
+    says = "Occurrences, each once at a time{last:, the last ~}{otherwise:, the last ~ of every stream}"
 
     last: tuple[tuple[IRI, int], ...] = ()
     """Streams whose last so many triples count."""
@@ -119,23 +115,17 @@ class Occurrences(Unary):
         """Whether triples count while they are among the last so many."""
         return bool(self.last) or self.otherwise is not None
 
-    @cached_property
-    def schema(self) -> Schema:
-        """Its input's; where triples are counted, its number instead of whose place it takes."""
+    def _schema(self) -> Schema:
         names = tuple(name for name in self.input.schema.variables if name not in SOURCE)
         return Schema((*names, NUMBER) if self.counted else names, self.input.schema.certain)
-
-    def line(self, notation: Notation) -> str:
-        """What counts."""
-        counts = [f"the last {n} of {notation.term(iri)}" for iri, n in self.last]
-        counts += [] if self.otherwise is None else [f"the last {self.otherwise} of every stream"]
-        return "Occurrences, each once at a time" + (f": {', '.join(counts)}" if counts else "")
 
 
 @dataclass(frozen=True)
 class TripleStar(Unary):
     """The n-way join of triple patterns over occurrences that count at the same time, and over static triples: each new
     occurrence looks for the others. A match has at least one occurrence."""
+
+    says = "TripleStar {triples}{graphs:, with static ~}{conditions:, where ~}"
 
     triples: tuple[TriplePattern, ...]
     """Matched by occurrences, and by static triples of the default graph."""
@@ -159,20 +149,46 @@ class TripleStar(Unary):
     @cached_property
     def bound(self) -> tuple[str, ...]:
         """The variables of the patterns, in the order they stand."""
-        every = (*self.triples, *(triple for _, triple in self.graphs))
-        nodes = (node for t in every for node in (t.subject, t.predicate, t.object))
-        return tuple(dict.fromkeys(node.name for node in nodes if isinstance(node, Variable)))
+        return variables_of(*self.triples, *(triple for _, triple in self.graphs))
 
-    @cached_property
-    def schema(self) -> Schema:
-        """All variables of the patterns; times and numbers where they are asked for."""
+    def _schema(self) -> Schema:
         return Schema((*self.bound, *self.times, *self.numbers), frozenset(self.bound))
 
-    def line(self, notation: Notation) -> str:
-        """The patterns and conditions."""
-        graphs = [f"{notation.triple(triple)} in {notation.term(name)}" for name, triple in self.graphs]
-        conditions = [notation.expression(condition) for condition in self.conditions]
-        parts = [f"TripleStar {' . '.join(map(notation.triple, self.triples))}"]
-        parts += [f"with static {' . '.join(graphs)}"] if graphs else []
-        parts += [f"where {' && '.join(conditions)}"] if conditions else []
-        return ", ".join(parts)
+
+@dataclass(frozen=True)
+class LiveGraph(Unary):
+    """The triples in the windows as a graph, over static data, for EXISTS that no join answers."""
+
+    says = "LiveGraph, for EXISTS"
+
+    def _schema(self) -> Schema:
+        return Schema()  # it gives no rows
+
+
+@dataclass(frozen=True)
+class AskedNow(Unary):
+    """Rows with a variable more for each EXISTS, true or false: asked of what is in the windows when the row ends."""
+
+    says = "AskedNow {asked}"
+    exact = "EXISTS asks for more than a join of triple patterns"
+
+    live: LiveGraph
+    asked: tuple[tuple[str, Exists], ...]
+
+    def _schema(self) -> Schema:
+        names = [name for name, _ in self.asked]
+        return self.input.schema.more(names, names)
+
+
+@dataclass(frozen=True)
+class MatchedOnce(Unary):
+    """Each match once: by what can be seen of it, and its set of occurrences or (DISTINCT) its interval."""
+
+    says = "MatchedOnce, by mapping and {by}"
+
+    occurrences: bool
+
+    @property
+    def by(self) -> str:
+        """By what, in words."""
+        return "occurrences" if self.occurrences else "interval"

@@ -42,9 +42,8 @@ from scepter.optimizer.conditions import conjuncts
 from scepter.physical import nodes
 from scepter.physical.facts import Count
 from scepter.physical.instant_nodes import Ordered, RowExtend, Sliced
-from scepter.physical.live_nodes import AskedNow, LiveGraph, MatchedOnce
 from scepter.physical.nodes import Node
-from scepter.physical.star_nodes import WORD, Counts, Occurrences, OccurrenceScan, TripleStar
+from scepter.physical.star_nodes import WORD, AskedNow, Counts, LiveGraph, MatchedOnce, Occurrences, OccurrenceScan, TripleStar
 from scepter.physical.star_patterns import asks_time, can_repeat, places
 from scepter.physical.time_nodes import Answers, Inline, Kind, Rename, StaticScan, TimeJoin
 from scepter.physical.timed_patterns import (

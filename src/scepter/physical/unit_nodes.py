@@ -5,21 +5,24 @@ Their inputs are the scans that feed them. What works on terms says why (`exact`
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from scepter.algebra.notation import Notation
-from scepter.algebra.query import Query, Unit
+from scepter.algebra.query import Query, Sliding, Unit
 from scepter.errors import QueryError
 from scepter.ontology.entailment import Flattened
-from scepter.physical.nodes import Leaf, Node, Schema
+from scepter.physical.nodes import Node, Schema, listed
 from scepter.physical.sequence_plan import QueryPlan, Road, ScanPlan
 from scepter.rdf.terms import IRI
 
 
 @dataclass(frozen=True)
-class GraphScan(Leaf):
+class GraphScan(Node):
     """Leaf: the solutions of a graph pattern on each event alone."""
+
+    says = "GraphScan {scan.label} on {on}"
 
     plan: QueryPlan
     place: int
@@ -41,67 +44,83 @@ class GraphScan(Leaf):
         """The stream it reads."""
         return self.plan.streams[self.scan.stream].iri
 
-    @cached_property
-    def schema(self) -> Schema:
-        """The pattern's variables."""
+    def _schema(self) -> Schema:
         names = self.plan.variables
         return Schema(tuple(names[s] for s in self.scan.slots), frozenset(names[s] for s in self.scan.certain))
 
-    @property
+    @cached_property
     def exact(self) -> str:
         """Why the exact evaluator matches it."""
         return "" if self.scan.road is Road.COLUMNAR else self.scan.why
 
-    def line(self, notation: Notation) -> str:
-        """Which events it looks at."""
-        streams = self.plan.streams
-        stream = (
-            "every stream" if not streams else streams[self.scan.stream].alias or notation.term(streams[self.scan.stream].iri)
-        )
-        return f"GraphScan {self.scan.label} on {stream}"
+    @property
+    def on(self) -> str | IRI:
+        """The stream as the query calls it."""
+        return (self.plan.streams[self.scan.stream].alias or self.stream) if self.plan.streams else "every stream"
+
+    def details(self, notation: Notation) -> Iterator[str]:
+        """What it matches, and for whom."""
+        if self.entailed:
+            yield "with what its triples entail"
+        alike = (s.label for s in self.plan.scans if self.scan.shape is not None and s.shape == self.scan.shape)
+        if labels := [label for label in dict.fromkeys(alike) if label != self.scan.label]:
+            yield f"matched once for {listed(labels, '')} too"
+        yield from notation.parts(self.scan.pattern)
+        yield from (f"FILTER ({notation.expression(condition)})" for condition in self.scan.local)
 
 
 @dataclass(frozen=True)
-class EventTicks(Leaf):
+class EventTicks(Node):
     """Leaf: every event, with the partition that it is in, matched or not."""
+
+    says = "EventTicks, every event counts{apart:, by ~}"
 
     plan: QueryPlan
 
     @property
-    def schema(self) -> Schema:
-        """The partition, hashed."""
-        return Schema(("_:partition",))
+    def apart(self) -> tuple[str, ...]:
+        """By what events are counted apart."""
+        return tuple(self.plan.variables[slot] for slot in self.plan.partition)
 
-    def line(self, notation: Notation) -> str:
-        """What counts."""
-        names = [self.plan.variables[slot] for slot in self.plan.partition]
-        apart = f", by {', '.join(f'?{name}' for name in names)}" if names else ""
-        return f"EventTicks, every event counts{apart}"
+    def _schema(self) -> Schema:
+        return Schema(("_:partition",))
 
 
 @dataclass(frozen=True)
-class Sequence:
+class Sequence(Node):
     """Partial matches that look for their next step: every chain of a sequence in one automaton."""
+
+    says = "Sequence of {steps}{ways: in ~ alternatives}"
 
     query: Query
     plan: QueryPlan
-    inputs: tuple[Node, ...]
+    inputs: tuple[Node, ...] = field()
     """Its scans, then its ticks if it looks at every event."""
     flattened: Flattened | None = None
     """What triples entail, where the run has a schema."""
     why: str = ""
     """How a unit of another kind came to be a sequence."""
 
-    @cached_property
-    def schema(self) -> Schema:
-        """What the query shows of its matches."""
+    def _schema(self) -> Schema:
         return Schema(self.plan.shown)
 
-    def line(self, notation: Notation) -> str:
-        """How many steps."""
-        steps = max(len(chain.steps) for chain in self.plan.chains)
-        ways = f" in {len(self.plan.chains)} alternatives" if len(self.plan.chains) > 1 else ""
-        return f"Sequence of {steps} {'step' if steps == 1 else 'steps'}{ways}"
+    @property
+    def steps(self) -> str:
+        """How many there are, in words."""
+        count = max(len(chain.steps) for chain in self.plan.chains)
+        return f"{count} {'step' if count == 1 else 'steps'}"
+
+    @property
+    def ways(self) -> int | None:
+        """How many alternatives there are, if there are several."""
+        return len(self.plan.chains) if len(self.plan.chains) > 1 else None
+
+    def details(self, notation: Notation) -> Iterator[str]:
+        """How a unit of another kind came to be a sequence."""
+        if self.why:
+            yield f"planned as a sequence: {self.why}"
+            if isinstance(self.plan.window, Sliding):
+                yield f"solutions {'shorter' if self.plan.window.exclusive else 'no longer'} than {self.plan.window.duration}"
 
 
 def sequence(query: Query, plan: QueryPlan, flattened: Flattened | None = None, why: str = "") -> Sequence:
@@ -111,22 +130,15 @@ def sequence(query: Query, plan: QueryPlan, flattened: Flattened | None = None, 
 
 
 @dataclass(frozen=True)
-class Refused(Leaf):
+class Refused(Node):
     """Leaf: a unit that does not fit the streams' timestamps; the run is refused when it is set up."""
+
+    says = "Refused: {exact}"
 
     unit: Unit
     error: QueryError
 
-    @property
+    @cached_property
     def exact(self) -> str:
         """What is wrong."""
         return str(self.error.diagnostic.message)
-
-    @property
-    def schema(self) -> Schema:
-        """None: it gives no rows."""
-        return Schema(())
-
-    def line(self, notation: Notation) -> str:
-        """What is wrong."""
-        return f"Refused: {self.exact}"

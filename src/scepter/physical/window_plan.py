@@ -37,7 +37,7 @@ from scepter.algebra.windows import EventPattern, Policy, WindowedQuery, scans, 
 from scepter.physical import nodes, window_nodes
 from scepter.physical.event_match import EventMatch, graph_scan, move_together
 from scepter.physical.facts import Count
-from scepter.physical.nodes import Node
+from scepter.physical.nodes import Node, variables_of
 from scepter.physical.window_contents import Content, Dataset, NotPlanned, VersionsOf, WindowOn
 from scepter.physical.window_nodes import (
     Coalesce,
@@ -114,14 +114,14 @@ class _Planner:
 
     def _rank(self, triple: TriplePattern, bound: frozenset[str]) -> tuple[bool, bool, int, int]:
         """Connected first; static look-ups before joins of streams, as they keep nothing; the fewest choices first."""
-        names = frozenset(window_nodes.variables_of(triple))
+        names = frozenset(variables_of(triple))
         known = _constants(triple) + len(names & bound)
         return bool(names) and not names & bound, self._static(triple) == 0, -known, self._static(triple)
 
     def _alone(self, triple: TriplePattern) -> Node:
         """All triples that match."""
         streamed = self.dataset.scan(triple, self.graph)
-        fixed = Fixed(window_nodes.variables_of(triple), triple=triple, graph=self.graph)
+        fixed = Fixed(variables_of(triple), triple=triple, graph=self.graph)
         if streamed is None:
             return fixed
         return nodes.Union(fixed, NotStatic(streamed, triple, self.graph)) if self._static(triple) else streamed

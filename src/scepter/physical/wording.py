@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import assert_never
 
 from scepter.algebra.query import Selection
 from scepter.algebra.timed import SPELLING
 from scepter.physical.automaton import Absence, Alternative, Transition, TransitionKind
+from scepter.physical.nodes import listed
 from scepter.physical.partitioning import Partitioning, PartitionKind
 
 SELECTIONS: Mapping[Selection, str] = {
@@ -18,16 +19,6 @@ SELECTIONS: Mapping[Selection, str] = {
     Selection.BEFORE: "every later one",
 }
 """The papers' names."""
-
-
-def listed(names: Sequence[str], mark: str = "?") -> str:
-    """Names in a sentence, variables by default.
-
-    >>> listed(["a", "b", "c"])
-    '?a, ?b and ?c'
-    """
-    marked = [mark + name for name in names]
-    return marked[0] if len(marked) == 1 else f"{', '.join(marked[:-1])} and {marked[-1]}"
 
 
 def title(language: str, number: int, count: int) -> str:

@@ -100,6 +100,15 @@ def sniffed(head: bytes, lift: Lift | None) -> str | None:
     return (None if lift is None else lift.sniff(head)) or sniff(head)
 
 
+def leads_nowhere(path: Path) -> bool:
+    """Whether a name in a folder is a link that leads to nothing, to itself, or to where we may not go."""
+    try:
+        path.stat()
+    except OSError:
+        return path.is_symlink()
+    return False
+
+
 def format_extension(path: Path) -> str:
     """The extension that tells the format, in lower case, without .gz.
 

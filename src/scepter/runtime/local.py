@@ -10,6 +10,7 @@ from typing import Protocol, TypedDict, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
+from scepter.compiled import remember
 from scepter.errors import Diagnostic, QueryError
 from scepter.rdf.batch import DeadLetter, EventBatch
 from scepter.rdf.hashing import term_id
@@ -126,6 +127,7 @@ def _timed(
     yield from matches
     if untimed.events and not any(i.survey.events for i in inputs):
         raise no_times([file for i in inputs for file in i.source.files], options.times, untimed.why)
+    remember()
 
 
 def open_inputs(

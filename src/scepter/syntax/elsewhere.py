@@ -56,6 +56,8 @@ SPARQL_12_FUNCTIONS = frozenset(
 """What SPARQL 1.2 adds to the functions."""
 _BEFORE_WHERE = re.compile(r"(WITHIN|PARTITION\s+BY|AFTER\s+MATCH\s+SKIP|ON\s+TIMEOUT)\b", re.IGNORECASE)
 _NEGATED = re.compile(r"(?:!|NOT\s+)\s*(\w+)", re.IGNORECASE)
+_NAMED_EVENT = re.compile(r"\bNAMED\s+EVENT\s+\S+\s*$", re.IGNORECASE)
+_DEFINED = re.compile(r"\bEVENT\s+\S+\s*\{?\s*$", re.IGNORECASE)
 _LAST_WORD = re.compile(r"(\w+)\s*$")
 
 
@@ -119,6 +121,16 @@ def _in_epsparql(text: str, at: int, word: str) -> str | None:
             "here WINDOW [RANGE …] stands behind WHERE, for aggregates; FROM NAMED WINDOW and WINDOW w { … } are RSP-QL's, "
             "read with --language rsep-ql"
         )
+    if word == "SERVICE":
+        return "SERVICE is not supported: give the other data with --background, and write GRAPH <iri> { … }"
+    return None
+
+
+def _in_obep(text: str, at: int, word: str) -> str | None:
+    if word == "MATCH" and _NAMED_EVENT.search(text, 0, at) is not None:
+        return "NAMED EVENT has braces: NAMED EVENT X { MATCH … }; without NAMED, write EVENT X MATCH …"
+    if word == "{" and _DEFINED.search(text, 0, at) is not None:
+        return "an event is a class, EVENT X AS ( … ), or made of others, EVENT X MATCH A SEQ B"
     return None
 
 
@@ -127,7 +139,9 @@ def _in_sparkwave(text: str, at: int, word: str) -> str | None:
         return (
             "TIMEWINDOW stands once, at the end of the outermost group; one group BEFORE another is SEQ in EP-SPARQL and SPAseq"
         )
+    if word == "SLIDE":
+        return "SLIDE is CQELS-QL's word: write STEP"
     return None
 
 
-_PLACES = {"spaseq": _in_spaseq, "rsepql": _in_rsepql, "epsparql": _in_epsparql, "sparkwave": _in_sparkwave}
+_PLACES = {"spaseq": _in_spaseq, "rsepql": _in_rsepql, "epsparql": _in_epsparql, "obep": _in_obep, "sparkwave": _in_sparkwave}

@@ -171,6 +171,14 @@ class SparkwaveBuilder(SparqlBuilder):
         """`[RANGE TRIPLES n]`."""
         return nodes.TriplesWindow(_count(children), span_of(meta))
 
+    def window_c_sparql_triples(self, meta: Meta, children: list[Token]) -> nodes.TriplesWindow:
+        """`[RANGE n TRIPLES]`."""
+        return nodes.TriplesWindow(_count(children), span_of(meta), "C-SPARQL")
+
+    def window_cqels_triples(self, meta: Meta, children: list[Token]) -> nodes.TriplesWindow:
+        """`[TRIPLES n]`."""
+        return nodes.TriplesWindow(_count(children), span_of(meta), "CQELS-QL")
+
 
 def _query(
     result: tree.SelectClause | nodes.ConstructClause | nodes.AskClause, meta: Meta, children: list[Any]

@@ -40,10 +40,11 @@ class StepWindow:
 
 @dataclass(frozen=True, slots=True)
 class TriplesWindow:
-    """`[RANGE TRIPLES n]`."""
+    """`[RANGE TRIPLES n]`; `dialect` says whose other spelling was written."""
 
     count: Amount
     span: Span
+    dialect: str | None = None
 
 
 StreamWindow: TypeAlias = RangeWindow | StepWindow | TriplesWindow

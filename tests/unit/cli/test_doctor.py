@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import importlib.util
 import subprocess
+import sys
 from importlib import metadata
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+from scepter import Matches, Query
+from scepter.cli import trial
 from scepter.cli.checkup import State, in_range, java, java_version, package, spark, writable
 from scepter.cli.main import app
 from scepter.cli.trial import FALLS
+from scepter.io.given import Given
 
 
 def doctor(*arguments: str) -> tuple[int, list[str]]:
@@ -37,6 +41,18 @@ def test_all_is_well_and_every_language_answers(tmp_path: Path, monkeypatch: pyt
         assert any(line.split()[:2] == ["ok", language] and "answers" in line for line in lines)
     assert any("21.0.1" in line and "JAVA_HOME" in line for line in lines)
     assert lines[-1].startswith("queries run in this process")
+
+
+def test_the_small_queries_read_a_file_so_that_its_kernels_are_compiled_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[object] = []
+
+    def run_local(query: Query, streams: Given) -> Matches:
+        read.append(streams)
+        return query.run(streams)
+
+    monkeypatch.setattr(trial, "run_local", run_local)
+    assert [finding.state for finding in trial.answers()] == [State.FINE] * 5
+    assert [isinstance(each, Path) and each.suffix for each in read] == [".nq"] * 5
 
 
 def test_no_java_is_a_limit_with_its_remedy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,6 +105,43 @@ def test_a_missing_package_is_told_and_fails(monkeypatch: pytest.MonkeyPatch) ->
     assert code == 1
     assert lines[-1] == "queries cannot run: see above"
     assert any("do: pip install 'no-such-package>=1'" in line for line in lines)
+
+
+WITHOUT = """
+import sys
+from importlib import metadata
+missing, found = sys.argv.pop(1), metadata.version
+def version(name):
+    if name == missing:
+        raise metadata.PackageNotFoundError(name)
+    return found(name)
+metadata.version = version
+sys.modules[missing] = None  # an import of it fails
+from scepter.cli.main import main
+main()
+"""
+
+
+def without(package: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """The program where a package that it depends on is not installed."""
+    return subprocess.run([sys.executable, "-c", WITHOUT, package, *arguments], capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("package", ["lark", "numba", "pyarrow"])
+def test_an_installation_without_a_package_is_examined(package: str) -> None:
+    done = without(package, "doctor", "--run")
+    assert (done.returncode, done.stderr) == (1, "")
+    told = [line.split() for line in done.stdout.splitlines()]
+    assert ["broken", package, "is", "not", "installed"] in told
+    assert done.stdout.splitlines()[-1] == "queries cannot run: see above"
+
+
+def test_commands_of_an_installation_without_a_package_say_what_helps(tmp_path: Path) -> None:
+    done = without("lark", "check", str(tmp_path / "q.spaseq"))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.splitlines()[0].startswith("error[installation]: ")
+    assert "lark" in done.stderr.splitlines()[0]
+    assert done.stderr.splitlines()[1:] == ["help: scepter doctor says what is missing, and what to do"]
 
 
 @pytest.mark.parametrize(

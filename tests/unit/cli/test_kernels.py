@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from scepter import compiled
+from scepter import Event, compiled, parse
 from scepter.cli import kernels
+from scepter.io.given import given_streams
+from scepter.runtime import local
 
 QUERY = """PREFIX : <http://example/>
 SELECT ?c ?x FROM STREAM <http://example/s> WHERE { { ?c :price ?x } SEQ { ?c :price ?y } FILTER (?y < ?x) }
@@ -68,16 +70,43 @@ def chosen(folder: Path, monkeypatch: pytest.MonkeyPatch) -> str | None:
     return os.environ.pop(compiled.INTERPRETED, None)
 
 
-def test_until_something_is_compiled(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_until_a_run_has_compiled_what_it_needs(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(folder / "kept"))
     assert chosen(folder, monkeypatch) == "1"
-    place = folder / "kept" / "rdf_0"
-    place.mkdir(parents=True)
-    index = place / f"hashing.hash_bytes-9.py{sys.version_info.major}{sys.version_info.minor}.nbi"
-    index.write_text("")
+    kept = folder / "kept" / "rdf_0"
+    kept.mkdir(parents=True)
+    (kept / f"hashing.hash_bytes-9.py{sys.version_info.major}{sys.version_info.minor}.nbi").write_text("")
+    assert chosen(folder, monkeypatch) == "1"  # of a run that was stopped while it compiled: most kernels are missing
+    compiled.remember()
     assert chosen(folder, monkeypatch) is None
-    os.utime(index, (0, 0))  # of an older version
+    (stamp,) = (folder / "kept").glob("scepter.*")
+    stamp.write_text("of another version")
     assert chosen(folder, monkeypatch) == "1"
+
+
+@pytest.mark.parametrize("all_of_it", [True, False])
+def test_only_a_run_that_ends_counts(folder: Path, monkeypatch: pytest.MonkeyPatch, all_of_it: bool) -> None:
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(folder / "kept"))
+    query = parse(QUERY)
+    events = [Event("http://example/s", f":a :price {9 - at} .", at, prefixes={"": "http://example/"}) for at in range(4)]
+    matches = local.run_local(query, given_streams(query, events))
+    assert next(matches)
+    if all_of_it:
+        assert len(list(matches)) == 5
+    assert compiled.are_kept() is all_of_it
+
+
+def test_an_interpreted_run_compiles_nothing_for_others(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(folder / "kept"))
+    monkeypatch.setenv(compiled.INTERPRETED, "1")
+    compiled.remember()
+    assert not compiled.are_kept()
+
+
+def test_a_place_that_cannot_be_written_is_no_error(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(folder / "s.nq"))
+    compiled.remember()
+    assert not compiled.are_kept()
 
 
 def test_what_the_user_decided_stays(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

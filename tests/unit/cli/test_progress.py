@@ -55,6 +55,19 @@ def test_kernels_that_are_compiled_are_told() -> None:
     assert "half" not in out.getvalue()
 
 
+def test_on_a_narrow_terminal_they_take_the_place_of_the_bar() -> None:
+    out = io.StringIO()
+    with RunProgress(Console(file=out, force_terminal=True, width=60, color_system=None)) as progress:
+        progress.update(5, 5, 5)
+        begin = len(out.getvalue())
+        progress.compiling(12, "_scan_grouped")
+        during = len(out.getvalue())
+        progress.compiling(13, "")
+    assert "compiling kernels, once: 12 done, now scan_grouped" in out.getvalue()[begin:during]
+    assert "%" not in out.getvalue()[begin:during]
+    assert "100%" in out.getvalue()[during:]
+
+
 def test_after_a_run_nobody_listens() -> None:
     import numba
     from numba.core import event

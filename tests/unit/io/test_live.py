@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import socket
 import threading
 import time
@@ -74,6 +75,24 @@ def test_a_folder_that_files_are_put_into(tmp_path: Path) -> None:
     (tmp_path / "later").rename(folder / "0.nq")
     polled.has(1, 2)
     assert polled.letters and all("c.trig.gz" in letter.source for letter in polled.letters)
+
+
+def test_links_to_nowhere_are_told_once_and_read_when_they_lead_somewhere(tmp_path: Path) -> None:
+    folder, later = tmp_path / "in", tmp_path / "later"
+    folder.mkdir()
+    (folder / "a.nq").symlink_to(later)
+    (folder / "b.nq").symlink_to(folder / "b.nq")
+    (folder / "c.nq").symlink_to(folder)
+    (folder / "d.nq").write_bytes(line(1))
+    polled = Polled(open_live(str(folder)))
+    polled.has(1)
+    polled.source.poll()
+    assert [letter.source for letter in polled.letters] == [str(folder / "a.nq"), str(folder / "b.nq")]
+    assert all(letter.reason.endswith("it is a link to nowhere") for letter in polled.letters)
+    later.write_bytes(line(2))
+    polled.has(1, 2)
+    shutil.rmtree(folder)
+    assert polled.source.poll() == []
 
 
 def test_a_fifo_ends_with_its_writer(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from scepter.kernel.sparql.expressions import Test, compile_condition
 from scepter.kernel.star.expiry import Held
 from scepter.kernel.state.state_parts import InParts, KeptRows
 from scepter.kernel.texts import Texts
-from scepter.physical import live_nodes
+from scepter.physical import star_nodes
 from scepter.physical.nodes import Schema
 from scepter.physical.star_nodes import NUMBER
 from scepter.rdf.hashing import TermKey
@@ -57,7 +57,7 @@ class _Then(Graph):
 class LiveGraph(InParts):
     """The occurrences in the windows, to be asked for any instant that is not closed for good."""
 
-    def __init__(self, node: live_nodes.LiveGraph, static: Graph, held: Held | None, texts: Texts) -> None:
+    def __init__(self, node: star_nodes.LiveGraph, static: Graph, held: Held | None, texts: Texts) -> None:
         self.schema: Schema = node.schema
         self._static, self._held, self._texts = static, held, texts
         self._number = node.input.schema.column(NUMBER)
@@ -113,7 +113,7 @@ class LiveGraph(InParts):
 class AskedNow(Stateless):
     """Answers each EXISTS for each row."""
 
-    def __init__(self, node: live_nodes.AskedNow, live: LiveGraph, context: Context, key: TermKey, texts: Texts) -> None:
+    def __init__(self, node: star_nodes.AskedNow, live: LiveGraph, context: Context, key: TermKey, texts: Texts) -> None:
         self.schema: Schema = node.schema
         self._names = node.input.schema.variables
         self._tests = [compile_condition(exists) for _, exists in node.asked]

@@ -12,7 +12,7 @@ from scepter.kernel.star.expiry import Held
 from scepter.kernel.star.occurrences import CountedOccurrences, Occurrences
 from scepter.kernel.star.once import Once
 from scepter.kernel.star.triple_star import Star
-from scepter.physical import live_nodes, star_nodes
+from scepter.physical import star_nodes
 from scepter.physical.nodes import Node
 from scepter.rdf.terms import IRI
 
@@ -47,12 +47,12 @@ def star_operator(node: Node, around: Surroundings) -> Operator | None:
         case star_nodes.TripleStar():
             dataset = around.background.dataset
             return Star(node, dataset, around.context, around.lineage, held_of(around), around.kind, around.key, around.texts)
-        case live_nodes.MatchedOnce():
+        case star_nodes.MatchedOnce():
             return Once(node, around.lineage)
-        case live_nodes.LiveGraph():
+        case star_nodes.LiveGraph():
             made = around.live[id(node)] = live.LiveGraph(node, around.context.graph, held_of(around), around.texts)
             return made
-        case live_nodes.AskedNow():
+        case star_nodes.AskedNow():
             return live.AskedNow(node, around.live[id(node.live)], around.context, around.key, around.texts)
         case _:
             return None

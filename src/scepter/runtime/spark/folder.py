@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from scepter.errors import OptionError
-from scepter.rdf.files import format_extension, stream_files
+from scepter.rdf.files import format_extension, leads_nowhere, stream_files
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.readers import READERS, Lift
 from scepter.rdf.times import PROV_TIMES, TimeProperties
@@ -89,15 +89,13 @@ def _lost_links(folder: Path) -> list[Path]:
     """Links to nowhere among a folder's stream files."""
     if not folder.is_dir():
         return []
-    return [
-        child for child in folder.iterdir() if format_extension(child) in READERS and child.is_symlink() and not child.exists()
-    ]
+    return [child for child in folder.iterdir() if format_extension(child) in READERS and leads_nowhere(child)]
 
 
 def _found(path: Path) -> Found | None:
     """The file as it stands; None if it is gone again. A link to nowhere has a byte, so that somebody tries to read it."""
     try:
-        state = path.lstat() if path.is_symlink() and not path.exists() else path.stat()
+        state = path.lstat() if leads_nowhere(path) else path.stat()
     except OSError:
         return None
     return Found(str(path.absolute()), state.st_mtime_ns // 1000, max(1, state.st_size) if path.is_symlink() else state.st_size)

@@ -16,10 +16,11 @@ from scepter.errors import OptionError
 from scepter.runtime.options import RunOptions
 from scepter.runtime.queries import parse
 from scepter.runtime.spark.beginning import Beginning
+from scepter.runtime.spark.event_rows import event_schema
 from scepter.runtime.spark.folder import Folder, Limits, list_files
 from scepter.runtime.spark.jobs import Job
 from scepter.runtime.spark.pushdown import Packing
-from scepter.runtime.spark.source import EventStreamReader, Settings, event_schema
+from scepter.runtime.spark.source import EventStreamReader, Settings
 from scepter.runtime.spark.warm_up import Place, Timed, began, begin_at, looked_back, measured, places_of, reached, told_line
 from scepter.timeline import MIN_INSTANT, TimeKind
 
