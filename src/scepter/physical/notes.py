@@ -33,6 +33,7 @@ from scepter.physical.partitioning import unit_partitioning
 from scepter.physical.plan import PhysicalPlan, UnitPlan
 from scepter.physical.sequence_plan import QueryPlan
 from scepter.physical.stages import Stages, Undivided, unit_stages
+from scepter.physical.unit_nodes import Refused
 from scepter.physical.unit_nodes import Sequence as SequenceNode
 from scepter.physical.wording import division, readable
 from scepter.rdf.terms import IRI, TYPE, Triple
@@ -125,7 +126,7 @@ def _partitioning(unit: UnitPlan, facts: Facts) -> str:
 
 def _stages(unit: UnitPlan, notation: Notation) -> Iterator[str]:
     """What runs where events are read, and what crosses to the buckets of the key; or why events cross as they are."""
-    if isinstance(unit.root, SequenceNode):
+    if isinstance(unit.root, SequenceNode | Refused):
         return
     match unit_stages(unit):
         case Stages(below=below, why=why, variables=variables):
