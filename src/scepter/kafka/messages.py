@@ -58,18 +58,16 @@ def read_span(address: Address, span: Span, clock: Clock = time.monotonic) -> It
         heard = clock()
         done = False
         while not done:
-            hand: list[Message] = []
-            for message in reading.consume(AT_ONCE, _WAIT):
-                error = message.error()
-                if error is None:
-                    done = done or message.offset() >= span.stop
-                    if message.offset() < span.stop:
-                        hand.append(message)
-                        done = done or message.offset() == span.stop - 1
-                elif error.code() == kafka.KafkaError._PARTITION_EOF:
+            messages: list[Message] = reading.consume(AT_ONCE, _WAIT)
+            hand = [message for message in messages if message.error() is None]
+            for code in {message.error().code() for message in messages if message.error() is not None}:
+                if code == kafka.KafkaError._PARTITION_EOF:
                     done = True
-                elif error.code() == kafka.KafkaError._AUTO_OFFSET_RESET:
+                elif code == kafka.KafkaError._AUTO_OFFSET_RESET:
                     raise deleted(address, span.partition, span.start)
+            if hand and hand[-1].offset() >= span.stop - 1:  # offsets of a partition only grow
+                done = True
+                hand = [message for message in hand if message.offset() < span.stop]
             if hand or done:
                 heard = clock()
             elif clock() - heard > address.timeout:

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import io
 import json
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from itertools import accumulate
+from typing import Any, Final, cast
 
 import pyoxigraph as ox
 
@@ -89,13 +91,19 @@ class Payloads:
             predicates=self.reading.predicates, run=self.reading.run, batch_bytes=self.reading.batch_bytes, named=self.named,
         )  # fmt: skip
         for hand in hands:
-            for message in hand:
-                for text in self._texts(message):
-                    joined.add(text, message)
-                if joined.size >= self.reading.batch_bytes:
-                    yield from joined.read(reader)
-            # what there is of a followed topic is not kept back for what may come
-            yield from joined.read(reader)
+            texts, places = self._laid_out(hand)
+            for part in parts(texts, self.reading.batch_bytes):
+                joined.extend(texts[part], places[part])
+                # what there is of a followed topic is not kept back for what may come
+                yield from joined.read(reader)
+
+    def _laid_out(self, hand: Sequence[Message]) -> tuple[Sequence[bytes], Sequence[Message]]:
+        """Messages as lines of N-Quads, and the message of each text."""
+        values = [message.value() for message in hand]
+        if self.format in _LINES and None not in values:
+            return cast("list[bytes]", values), hand
+        pairs = [(text, message) for message in hand for text in self._texts(message)]
+        return [text for text, _ in pairs], [message for _, message in pairs]
 
     def _texts(self, message: Message) -> Iterator[bytes]:
         """A message as lines of N-Quads; a log of several, one by one."""
@@ -125,6 +133,20 @@ class Payloads:
 
     def _place(self, message: Message) -> str:
         return self.address.place(message.partition(), message.offset())
+
+
+def parts(texts: Sequence[bytes], most: int) -> Iterator[slice]:
+    """Texts that are read together: as many as make so many bytes.
+
+    >>> list(parts([b"ab", b"c", b"def", b"g"], 3))
+    [slice(0, 2, None), slice(2, 3, None), slice(3, 4, None)]
+    """
+    ends, begin = list(accumulate(map(len, texts))), 0
+    while begin < len(texts):
+        done = ends[begin - 1] if begin else 0
+        stop = min(bisect_left(ends, done + most, begin) + 1, len(texts))
+        yield slice(begin, stop)
+        begin = stop
 
 
 def looks_like(address: Address, message: Message, lift: Lift | None = None) -> str | None:

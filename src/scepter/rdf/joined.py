@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from typing import Final, Generic, TypeVar
 
@@ -35,6 +35,12 @@ class Joined(Generic[Place]):
         self._texts.append(text)
         self._places.append(place)
         self.size += len(text)
+
+    def extend(self, texts: Sequence[bytes], places: Sequence[Place]) -> None:
+        """Many more."""
+        self._texts += texts
+        self._places += places
+        self.size += sum(map(len, texts))
 
     def read(self, reader: NQuadsReader) -> Iterator[EventBatch]:
         """Their events; they are then forgotten."""
