@@ -159,3 +159,14 @@ def merged(left: Rows, right: Rows, places: Sequence[int], width: int) -> tuple[
         np.where(unbound, wide.number, first.number),
         np.where(unbound, wide.scale, first.scale),
     )
+
+
+def spread(count: Int64, first: Int64 | int = 0) -> tuple[Int64, Int64]:
+    """For stretches of so many places, each from `first` on: (which stretch, place) of each place.
+
+    >>> [column.tolist() for column in spread(np.array([2, 0, 1]), np.array([5, 7, 9]))]
+    [[0, 0, 2], [5, 6, 9]]
+    """
+    of = np.repeat(np.arange(len(count), dtype=np.int64), count)
+    begin = np.cumsum(count) - count
+    return of, np.arange(len(of), dtype=np.int64) + (first - begin)[of]

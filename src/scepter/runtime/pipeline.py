@@ -76,7 +76,7 @@ class Pipeline:
                 self.metrics[self._leaves[place]].rows_out += len(rows)
         leaves = [self.nodes[place] for place in self._leaves]
         self._received = {leaf.place: place for place, leaf in enumerate(leaves) if isinstance(leaf, Received)}
-        self._closed = MIN_INSTANT
+        self.closed = MIN_INSTANT
         """Instants up to here have been processed for good."""
         self._saved: tuple[list[tuple[Rows, ...]], int] | None = None
         self._sweep_at = _SWEEP_FROM
@@ -148,8 +148,8 @@ class Pipeline:
         """Process the instants up to `closed`, and the one that is open if nothing can take its answers back."""
         found = [self._nothing[len(self.nodes[-1].schema.variables)]]
         waiting = self.next_waiting()
-        if closed > self._closed or (waiting is not None and waiting <= closed):
-            self._closed = max(self._closed, closed)
+        if closed > self.closed or (waiting is not None and waiting <= closed):
+            self.closed = max(self.closed, closed)
             found.append(self._run(Until(closed)))
             for operator in self._operators:
                 if operator is not None:
@@ -270,12 +270,14 @@ class Pipeline:
         for place, operator in enumerate(self._operators):
             if operator is not None:
                 arrays |= {f"operator.{place}.{name}": array for name, array in operator.dump().items()}
-        return arrays, {"answered": self._answering.answered, "graphs": written_graphs(self._around.graphs)}
+        answered, graphs = self._answering.answered, written_graphs(self._around.graphs)
+        return arrays, {"answered": answered, "closed": self.closed, "graphs": graphs}
 
     def load(self, arrays: Arrays, meta: Mapping[str, Any]) -> None:
         """Take over what `dump` gave, its refs those of here."""
         self._around.lineage.load(arrays)
         self._answering.answered = bool(meta["answered"])
+        self.closed = max(self.closed, meta.get("closed", MIN_INSTANT))  # which states of before do not tell
         self._around.graphs.update(read_graphs(meta.get("graphs", {})))
         for leaf in range(len(self._waiting)):
             rows = Rows(*(arrays[f"waiting.{leaf}.{name}"] for name in COLUMNS))

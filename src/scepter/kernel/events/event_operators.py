@@ -8,10 +8,10 @@ import numpy as np
 
 from scepter.algebra.expressions import Constant, Variable
 from scepter.kernel.encoding import encoded
-from scepter.kernel.events.assertion_sets import AssertionSets, Members, spread
+from scepter.kernel.events.assertion_sets import AssertionSets, Members
 from scepter.kernel.events.parts import Part, Parts, individual_of
 from scepter.kernel.operator import Stateless, Until
-from scepter.kernel.rows import Int64, Mask, Rows, concat, empty
+from scepter.kernel.rows import Int64, Mask, Rows, concat, empty, spread
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.dataset import Dataset, Graph
 from scepter.kernel.sparql.patterns import compile_pattern

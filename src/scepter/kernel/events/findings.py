@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from scepter.kernel.events.assertion_sets import AssertionSets, Cells, spread
+from scepter.kernel.events.assertion_sets import AssertionSets, Cells
 from scepter.kernel.events.item_shapes import Shapes
-from scepter.kernel.rows import Int64
+from scepter.kernel.rows import Int64, spread
 from scepter.ontology.assertions import RDF_TYPE
 from scepter.ontology.reasoner import Inference
 from scepter.rdf.terms import IRI, Term, Triple

@@ -13,12 +13,12 @@ import numpy as np
 
 from scepter.algebra.expressions import Constant, Variable
 from scepter.algebra.patterns import TriplePattern
-from scepter.kernel.events.assertion_sets import AssertionSets, Cells, column_of, spread
+from scepter.kernel.events.assertion_sets import AssertionSets, Cells, column_of
 from scepter.kernel.events.findings import CONFLICT, Findings, Found, ItemRows
 from scepter.kernel.events.item_shapes import ItemTriples, Shapes, item_shapes, surrounding
 from scepter.kernel.events.parts import Part, Parts
 from scepter.kernel.lineage import Lineage
-from scepter.kernel.rows import NO_LINEAGE, Int64, Mask, Rows, UInt64, lasting
+from scepter.kernel.rows import NO_LINEAGE, Int64, Mask, Rows, UInt64, lasting, spread
 from scepter.kernel.scan.intake import Intake
 from scepter.kernel.sparql.dataset import Graph
 from scepter.kernel.static.graph_columns import GraphColumns, graph_columns

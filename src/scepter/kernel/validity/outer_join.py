@@ -15,11 +15,12 @@ import numpy as np
 from scepter.kernel.lineage import Lineage
 from scepter.kernel.operator import Until
 from scepter.kernel.rows import Int64, Mask, Rows, UInt64, concat, empty
+from scepter.kernel.sequence.forward_search import key_of
 from scepter.kernel.state.container import Arrays
 from scepter.kernel.state.state_parts import Clock, dump_rows, load_rows
 from scepter.kernel.validity.inner_join import Condition, Matching, Side
 from scepter.kernel.validity.intervals import gaps, overlap
-from scepter.kernel.validity.key_index import KeyIndex, key_of
+from scepter.kernel.validity.key_index import KeyIndex
 from scepter.kernel.window.extent import Grid
 from scepter.physical.nodes import Schema
 from scepter.physical.window_nodes import Partners
