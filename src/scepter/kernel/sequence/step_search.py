@@ -162,7 +162,7 @@ class StepSearch:
 
         Rows after `after` and not beyond `limit` count; under strict contiguity only those at the time `only`.
         """
-        if not len(todo) or not len(table.rows):
+        if not len(todo) or not len(table.rows) or after[todo].min() >= table.rows.time[-1]:
             return _NO, _NO
         mode = _MODE[selection]
         all_runs, all_rows = [], []
