@@ -28,11 +28,11 @@ from scepter.runtime.matches import Match
 from scepter.runtime.notices import Notices, received
 from scepter.runtime.spark.answers import faults_told, ordered_answers
 from scepter.runtime.spark.folder import list_files
-from scepter.runtime.spark.identity import Identity
 from scepter.runtime.spark.letters import FolderLetters, drained
 from scepter.runtime.spark.ranges import first_kind
 from scepter.runtime.spark.run import run_with_options
 from scepter.runtime.spark.source import register
+from scepter.runtime.spark.warm_up import Claim
 from scepter.timeline import TimeKind
 
 if TYPE_CHECKING:
@@ -83,9 +83,7 @@ def spooled(source: str, folder: Path) -> str:
     return str(path)
 
 
-def live_table(
-    job: Job, letters: Path, stop: threading.Event, tell: Callable[[str], None], claim: Callable[[Identity], None] | None = None
-) -> DataFrame | None:
+def live_table(job: Job, letters: Path, stop: threading.Event, tell: Callable[[str], None], claim: Claim) -> DataFrame | None:
     """The matches of a job over folders that are followed; None if it was stopped before the first event came. `claim` hears
     what the run is, and may refuse."""
     kind = _awaited_kind(job.sources, job.options.times, job.lifts, stop, tell)
@@ -119,6 +117,8 @@ def live_table(
         warn=job.warn,
         lifts=job.lifts,
         claim=claim,
+        kept=job.checkpoint,
+        tell=tell,
     )
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from scepter.cli.execute import Job
     from scepter.io.kafka_output import KafkaOutput
 
-_NAME: Final = "kafka-output.json"
+RUN_NAME: Final = "kafka-output.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ def lasting_name(checkpoint: Path | None) -> str:
     anew counts its micro-batches anew, and must not be taken for the one before."""
     if checkpoint is None:
         return uuid.uuid4().hex
-    path = checkpoint / _NAME
+    path = checkpoint / RUN_NAME
     if path.exists():
         data = path.read_bytes()
         try:  # before it had a checksum, the file was plain JSON

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from scepter.algebra.query import Unit
 from scepter.physical.facts import Facts
@@ -63,7 +64,7 @@ class PhysicalPlan:
             found |= unit.predicates
         return found
 
-    @property
+    @cached_property
     def order(self) -> tuple[int, ...]:
         """Units that construct a stream before those that read it; otherwise as written."""
         return tuple(_order([plan.unit for plan in self.units]))

@@ -53,7 +53,11 @@ class Runs:
         at = places(rows)
         return Runs(*(getattr(self, name).take(at, axis=0) for name in _NAMES))
 
-    def replace(self, **columns: NDArray[np.int64]) -> Runs:
+    def where(self, mask: NDArray[np.bool_]) -> Runs:
+        """The runs where a mask is true; they themselves where it is so for all."""
+        return self if bool(mask.all()) else self.take(mask)
+
+    def replace(self, **columns: Int64 | UInt64) -> Runs:
         """The same runs with some columns exchanged."""
         return Runs(*(columns.get(name, getattr(self, name)) for name in _NAMES))
 
@@ -89,6 +93,7 @@ class Waiting:
         self._alive: NDArray[np.bool_] = np.empty(0, np.bool_)
         self._size = 0
         self._dead = 0
+        self._view: Runs | None = None
         self._saved: tuple[int, list[Int64]] | None = None
         self._earliest: int | None = None
         """A lower bound of the live runs' limits: nothing can expire before it."""
@@ -99,7 +104,9 @@ class Waiting:
     @property
     def runs(self) -> Runs:
         """All rows, dead ones too: a view."""
-        return Runs(*(self._columns[n][: self._size] for n in _NAMES))  # type: ignore[arg-type]
+        if self._view is None or len(self._view) != self._size:
+            self._view = Runs(*(self._columns[n][: self._size] for n in _NAMES))  # type: ignore[arg-type]
+        return self._view
 
     @property
     def key(self) -> UInt64:
@@ -132,7 +139,7 @@ class Waiting:
             new[: self._size] = old[: self._size]
             return new
 
-        self._columns = {n: grown(c) for n, c in self._columns.items()}
+        self._columns, self._view = {n: grown(c) for n, c in self._columns.items()}, None
         self._key = grown(self._key)  # type: ignore[assignment]
         self._alive = grown(self._alive)  # type: ignore[assignment]
 
@@ -198,13 +205,12 @@ class Waiting:
 
     def sweep(self) -> None:
         """Drop the dead rows for good."""
+        if not self._dead:
+            return
         rows = self.live()
         for name in _NAMES:
             self._columns[name] = self._columns[name].take(rows, axis=0)
+        self._view = None
         self._key = self._key[rows]
         self._alive = np.ones(len(rows), np.bool_)
         self._size, self._dead = len(rows), 0
-
-    def rewrite(self, name: str, values: NDArray[np.generic]) -> None:
-        """Exchange a whole column (after a sweep)."""
-        self._columns[name] = values

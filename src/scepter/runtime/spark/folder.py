@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import logging
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -54,6 +54,19 @@ class Limits:
 
     files: int | None = None
     events: int | None = None
+
+
+def begin_behind(files: Iterable[Found], done: Mapping[str, tuple[int, int]], format: str) -> Offset:
+    """The offset of a first run that leaves out a beginning of files, given as the bytes of it and the size of the file when it
+    was looked at; a file that has changed since is read as a whole."""
+    entries: Offset = {}
+    salt = 0
+    for file in files:
+        left_out, size = done.get(file.path, (0, 0))
+        if left_out and size == file.size:
+            entries[file.path] = {"time": file.time, "size": file.size, "done": left_out, "salt": salt}
+            salt = next_salt([Range(file.path, 0, file.size, file.size, salt, format)])
+    return {**NOTHING, "salt": salt, "files": entries}
 
 
 def list_files(sources: Iterable[str], *, begun: bool = False) -> list[Found]:
