@@ -26,6 +26,12 @@ _RUN = re.compile(r"^```(sh|python)(?: (?:spark|kafka|delta))+$", re.MULTILINE)
 """What the tests need to run a block is nothing to its readers, and no block at all to the highlighter."""
 
 
+_PRE = re.compile(r"(<pre.*?</pre>)", re.DOTALL)
+_CODE = re.compile(r"<code>(.*?)</code>", re.DOTALL)
+_OPTION = re.compile(r"(?<![\w-])--[\w-]+")
+_PICTURE = re.compile(r'(?<!">)<img[^>]* src="([^"]*\.svg)"[^>]*>')
+
+
 def on_config(config: Any) -> Any:
     """`folder/*` in the navigation stands for the pages of a folder that are not named in it; queries get their colours."""
     LEXERS["SparqlLexer"] = (lexer.__name__, lexer.QueryLexer.name, ("sparql",), (), ())
@@ -64,3 +70,14 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
     """The page with its examples and generated parts."""
     markdown = _RUN.sub(r"```\1", markdown)
     return case_blocks.render(_MARK.sub(lambda found: GENERATED[found[1]](), markdown))
+
+
+def on_page_content(html: str, **_: Any) -> str:
+    """Options that no line breaks after their hyphens; pictures that lead to themselves, for whoever sees them small."""
+    parts = _PRE.split(html)
+    parts[::2] = [_CODE.sub(lambda found: f"<code>{_whole(found[1])}</code>", part) for part in parts[::2]]
+    return _PICTURE.sub(r'<a class="sc-picture" href="\1">\g<0></a>', "".join(parts))
+
+
+def _whole(code: str) -> str:
+    return _OPTION.sub(r'<span class="sc-option">\g<0></span>', code)
