@@ -20,6 +20,7 @@ GENERATED: Mapping[str, Callable[[], str]] = {
     **{f"grammar {name}": partial(ebnf.page, name) for name in ebnf.GRAMMARS},
 }
 """What a line `<!-- generated: … -->` of a page stands for."""
+QUERIES = (".epsparql", ".spaseq", ".obep", ".rsepql", ".sparkwave")
 TOP = {"CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md"}
 _MARK = re.compile(r"^<!-- generated: (.+) -->$", re.MULTILINE)
 _RUN = re.compile(r"^```(sh|python)(?: (?:spark|kafka|delta))+$", re.MULTILINE)
@@ -66,10 +67,21 @@ def on_files(files: Files, config: Any) -> Files:
     return files
 
 
-def on_page_markdown(markdown: str, **_: Any) -> str:
-    """The page with its examples and generated parts."""
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    """The page with its examples and generated parts; a use case also shows its queries, and leads to its files."""
     markdown = _RUN.sub(r"```\1", markdown)
-    return case_blocks.render(_MARK.sub(lambda found: GENERATED[found[1]](), markdown))
+    markdown = case_blocks.render(_MARK.sub(lambda found: GENERATED[found[1]](), markdown))
+    source = Path(page.file.src_uri)
+    return markdown + _files(ROOT / source.parent) if source.match("examples/*/index.md") else markdown
+
+
+def _files(folder: Path) -> str:
+    """The queries of a use case, and links to all that stands beside them."""
+    found = sorted(path for path in folder.iterdir() if path.is_file() and path.name not in ("README.md", "run"))
+    queries = [
+        f"\n## {path.name}\n```sparql\n{path.read_text('utf-8').rstrip()}\n```\n" for path in found if path.suffix in QUERIES
+    ]
+    return "".join(queries) + "\n## Files\n" + " · ".join(f"[{path.name}]({path.name})" for path in found) + "\n"
 
 
 def on_page_content(html: str, **_: Any) -> str:

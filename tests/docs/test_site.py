@@ -106,12 +106,17 @@ def test_pictures_are_links_to_themselves(site: Path) -> None:
 
 
 def test_the_page_for_what_is_not_there_leads_home(site: Path) -> None:
-    page = Page((site / "404.html").read_text("utf-8"))
     text = (site / "404.html").read_text("utf-8")
     article = Page(text[text.index("<article") : text.index("</article>")])
-    assert "/" in article.links
+    assert "/." in article.links
     assert "/tutorial/" in article.links
-    assert page.loads
+
+
+def test_use_cases_show_their_queries_and_lead_to_their_files(pages: Mapping[Path, Page], site: Path) -> None:
+    for query in (ROOT / "examples" / "smart-grid").glob("*.spaseq"):
+        page = site / "examples" / "smart-grid" / "index.html"
+        assert f'id="{query.name.replace(".", "")}"' in page.read_text("utf-8")
+        assert {query.name, "storage.trig", "smart-grid.case.yaml"} <= set(pages[page].links)
 
 
 def test_every_example_is_in_the_navigation(pages: Mapping[Path, Page], site: Path) -> None:
