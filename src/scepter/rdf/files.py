@@ -11,7 +11,7 @@ import io
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from scepter.errors import nearest, option_error
 from scepter.rdf.batch import EventBatch
@@ -92,6 +92,17 @@ def _read_unpacked(path: Path, file: io.BufferedReader, reading: Reading, extens
             f"{path}: neither the extension nor the content tells its format",
             help=f"stream files end in {KNOWN}; each may be gzipped (.gz)",
         )
+    yield from reader(file, reading)
+
+
+def read_pipe(raw: Any, reading: Reading) -> Iterator[EventBatch]:
+    """The events of a pipe, gzipped or not, in the format that its first bytes tell, else N-Quads."""
+    file: Any = io.BufferedReader(raw, HEAD)
+    if file.peek(HEAD).startswith(GZIP_MAGIC):
+        file = io.BufferedReader(gzip.GzipFile(fileobj=file), HEAD)
+    head = file.peek(HEAD)
+    reader = reader_of(sniffed(head, reading.lift) or ".nq", reading)
+    assert reader is not None
     yield from reader(file, reading)
 
 
