@@ -104,6 +104,8 @@ class Micro:
         packed = packed_rows(self.job, read, self.number, sent(self.reported.append))
         self.number += len(given)
         rows = [row for part in packed for row in part.to_pylist()]
+        if not rows:  # all of them are older than what the run begins with
+            return
         blobs: dict[int, list[bytes]] = {}
         for row in rows:
             blobs.setdefault(row["query"] * self.job.buckets + row["bucket"], []).append(row["blob"])
@@ -146,13 +148,17 @@ def graph_event(job: Job, stream: str, start: int, end: int, triples: Iterable[t
     return GraphEvent(job.streams.index(IRI(stream)), None, start, end, [(str(s), str(p), str(o)) for s, p, o in triples])
 
 
-def engine_answers(job: Job, events: Sequence[GraphEvent], until: int) -> Sequence[Match]:
-    """What the engine in this process knows for certain before some time."""
+def engine_answers(job: Job, events: Sequence[GraphEvent], until: int, told: int | None = None) -> Sequence[Match]:
+    """What the engine in this process knows for certain before some time; without what it had told before another one."""
     engine = LocalEngine(job.program, job.options, job.background(), ontology=job.ontology, key=job.key)
     for stream in job.streams:
         engine.stream_number(stream)
     engine.take(events_to_batch(list(events), job.key, job.kind, run=engine.reading))
-    return engine.advance(until - 1)
+    if told is None:
+        return engine.advance(until - 1)
+    before = [match for match in engine.advance(told - 1) if match.boolean]
+    engine.commit()
+    return [*before, *engine.advance(until - 1)]
 
 
 def rows_of(matches: Sequence[Match], schema: pa.Schema) -> list[dict[str, Any]]:

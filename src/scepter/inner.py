@@ -29,6 +29,13 @@ def inner(function: Callable[P, R]) -> Callable[P, R]:
     return made
 
 
+def inlined(function: Callable[P, R]) -> Callable[P, R]:
+    """An inner function of a hot loop whose code is put into its caller: for one that is called from one place, or is small.
+    LLVM would call most of them, and a call hands over every pointer of a NamedTuple."""
+    made: Callable[P, R] = njit(pipeline_class=_Inner, forceinline=True)(function)
+    return made
+
+
 class CompiledCodeCallsThis:
     """What Python would call. Numba wants a built-in function that no other function has, and calls it with a tuple of the
     arguments unchecked: `__format__`, bound to an object of its own, refuses every tuple."""

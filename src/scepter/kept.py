@@ -8,15 +8,50 @@ small is sealed with a checksum and written whole: a draft, synced, takes the pl
 from __future__ import annotations
 
 import hashlib
+import io
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
 
 _SEAL: Final = b"scepter kept 1\n"
 _DIGEST: Final = 32
 _OTHERS_WRITE: Final = 0o022
 _HAS_OWNERS: Final = hasattr(os, "getuid")
+
+
+@contextmanager
+def naming(file: str | Path) -> Iterator[None]:
+    """Let an error of the system say which file it is about: that of a write does not, and a full disk is one of several."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None:
+            error.filename = str(file)
+        raise
+
+
+class NamedFile(io.FileIO):
+    """A file whose failed writes name it."""
+
+    def __init__(self, file: Path | int, mode: str, shown: str | None = None) -> None:
+        super().__init__(file, mode, closefd=not isinstance(file, int))
+        self._shown = shown or str(file)
+
+    def write(self, data: ReadableBuffer, /) -> int:
+        """Write, or say where it failed."""
+        with naming(self._shown):
+            return super().write(data)
+
+
+def open_named(file: Path | int, mode: str = "w", shown: str | None = None, *, newline: str = "") -> io.TextIOWrapper:
+    """Text to be written into a file whose failed writes name it; `shown` where it has another name for the person."""
+    return io.TextIOWrapper(io.BufferedWriter(NamedFile(file, mode, shown)), encoding="utf-8", newline=newline)
 
 
 def own_folder(folder: Path) -> Path | None:
@@ -77,7 +112,7 @@ def write_whole(path: Path, data: bytes) -> None:
     """Put data in a file's place, on disk when this returns: the old file or the new one is there, whatever happens."""
     draft = path.with_name(f"{path.name}.{os.getpid()}.new")
     try:
-        with draft.open("wb") as file:
+        with naming(path), draft.open("wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())

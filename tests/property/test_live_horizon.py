@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
 from hypothesis import HealthCheck, assume, event, example, given, note, settings
@@ -44,7 +44,7 @@ class Given(Protocol):
     @property
     def end(self) -> int: ...
     @property
-    def triples(self) -> Sequence[Triple]: ...
+    def triples(self) -> Iterable[Triple]: ...
 
 
 def check(

@@ -1,81 +1,96 @@
-"""Set functions over columns of numbers against the same over terms: they may leave a result open, but never say another."""
+"""Set functions over spans of a column against SPARQL's definition over terms: growing windows, and the last n."""
 
 from __future__ import annotations
 
+from unittest.mock import patch
+
 import numpy as np
+import pytest
 from hypothesis import event, example, given, settings
 from hypothesis import strategies as st
 
 from property.test_programs import decimal, double, integer, numbers
 from scepter.algebra.expressions import Aggregate, Variable
-from scepter.kernel.condition.programs import number_of
+from scepter.kernel.encoding import encoded
+from scepter.kernel.group.set_functions import Listing
+from scepter.kernel.rows import NO_LINEAGE, Rows, lasting
 from scepter.kernel.sparql.aggregates import compile_aggregate
 from scepter.kernel.sparql.context import Context
-from scepter.kernel.time_group.sums import WHOLE, Sums, extremes, sums
-from scepter.rdf.terms import Literal, Term
-from scepter.rdf.values import DECIMAL, ExpressionError, to_literal
+from scepter.kernel.texts import Texts
+from scepter.kernel.time_group.spans import Spans, span_function
+from scepter.rdf.hashing import TermKey
+from scepter.rdf.terms import IRI, Literal, Term
+from scepter.rdf.values import ExpressionError
 
+KEY = TermKey.fixed()
 plain = st.one_of(st.integers(-99, 99).map(integer), st.decimals(-99, 99, places=2).map(lambda d: decimal(f"{d:f}")))
 doubles = st.one_of(st.floats(allow_nan=False).map(double), st.sampled_from([double("NaN"), double("-0.0"), double("0.0")]))
-columns = st.one_of(*(st.lists(each, min_size=1, max_size=9) for each in (plain, doubles, numbers, plain | doubles)))
+others: st.SearchStrategy[Term | None] = st.sampled_from([None, IRI("http://e/x"), Literal("a"), Literal("b")])
+columns: st.SearchStrategy[list[Term | None]] = st.one_of(
+    *(st.lists(each, min_size=1, max_size=9) for each in (plain, doubles, numbers, plain | doubles, plain | others))
+)
+aggregates = st.builds(
+    Aggregate,
+    st.sampled_from(["COUNT", "SUM", "AVG", "MIN", "MAX", "SAMPLE", "GROUP_CONCAT"]),
+    st.just(Variable("v")),
+    st.booleans(),
+) | st.builds(Aggregate, st.just("COUNT"), st.none(), st.booleans())
+LONGEST = decimal("0.000000000000001")
 
 
-def by_terms(function: str, terms: list[Term]) -> Term | None:
+def by_terms(aggregate: Aggregate, terms: list[Term | None]) -> Term | None:
     try:
-        return compile_aggregate(Aggregate(function, Variable("v")))([{"v": term} for term in terms], Context())
+        return compile_aggregate(aggregate)([{} if term is None else {"v": term} for term in terms], Context())
     except ExpressionError:
         return None
 
 
-def column(terms: list[Term]) -> tuple[np.ndarray, np.ndarray]:
-    pairs = [number_of(term) for term in terms]
-    whole = [isinstance(t, Literal) and t.datatype == DECIMAL and s == 0 for t, (_, s) in zip(terms, pairs, strict=True)]
-    scales = [WHOLE if w else s for w, (_, s) in zip(whole, pairs, strict=True)]
-    return np.array([n for n, _ in pairs]), np.array(scales, np.int64)
+def spans(terms: list[Term | None], most: int, texts: Texts) -> Spans:
+    ids, refs, number, scale = encoded(terms, KEY, texts)
+    time, lineage = np.arange(len(terms)), np.full(len(terms), NO_LINEAGE)
+    terms_of = ids[:, None], refs[:, None], number[:, None], scale[:, None]
+    rows = Rows(*terms_of, time, time, *lasting(len(terms)), lineage)
+    high = np.arange(1, len(terms) + 1)
+    return Spans(rows, np.maximum(high - most, 0), high)
 
 
-def stretches(terms: list[Term]) -> tuple[np.ndarray, np.ndarray]:
-    pairs = [(low, high) for low in range(len(terms)) for high in range(low + 1, len(terms) + 1)]
-    return np.array([low for low, _ in pairs]), np.array([high for _, high in pairs])
+def check(aggregate: Aggregate, terms: list[Term | None], most: int) -> None:
+    texts = Texts()
+    given = spans(terms, most, texts)
+    ids, refs, _, _ = span_function(aggregate, ("v",), KEY, texts).values(given)
+    found = [texts.known(ref, id) if id else None for ref, id in zip(refs.tolist(), ids.tolist(), strict=True)]
+    expected = [by_terms(aggregate, terms[a:b]) for a, b in zip(given.low.tolist(), given.high.tolist(), strict=True)]
+    assert found == expected
 
 
-def summed(terms: list[Term]) -> Sums:
-    return sums(*stretches(terms), *column(terms))
+@settings(max_examples=300, deadline=None)
+@given(aggregates, columns, st.integers(1, 9))
+def test_terms_are_those_of_the_definition(aggregate: Aggregate, terms: list[Term | None], most: int) -> None:
+    event(aggregate.function)
+    check(aggregate, terms, most)
 
 
-LONGEST = decimal("0.000000000000001")
+@pytest.mark.parametrize("function", ["SUM", "AVG", "MIN", "MAX"])
+@pytest.mark.parametrize(
+    "terms",
+    [
+        [integer(999_999_999_999_999)] * 3 + [LONGEST],
+        [integer(5000), LONGEST, integer(-5000)],
+        [decimal("1.0"), integer(2)],
+        [double("1e308"), double("1e308"), double("-1e308")],
+        [double("1"), double("NaN"), double("0.5")],
+        [double("NaN"), double("2")],
+        [decimal("1.0"), integer(1), decimal("0.1"), double("0.1")],
+        [integer(9_007_199_254_740_991)] * 600,
+    ],
+)
+def test_numbers_at_the_edges(function: str, terms: list[Term | None]) -> None:
+    for most in (1, 2, len(terms)):
+        check(Aggregate(function, Variable("v")), terms, most)
 
 
-@settings(max_examples=200, deadline=None)
-@given(columns)
-@example([integer(999_999_999_999_999)] * 3 + [LONGEST])
-@example([integer(5000), LONGEST, integer(-5000)])
-@example([decimal("1.0"), integer(2)])
-@example([double("1e308"), double("1e308"), double("-1e308")])
-def test_sums_are_those_of_the_terms(terms: list[Term]) -> None:
-    low, high = stretches(terms)
-    found = summed(terms)
-    for i, (a, b) in enumerate(zip(low.tolist(), high.tolist(), strict=True)):
-        event("open" if found.is_open[i] else "decided")
-        if not found.is_open[i]:
-            assert to_literal(found.value(i)) == by_terms("SUM", terms[a:b])
-
-
-@settings(max_examples=200, deadline=None)
-@given(columns)
-@example([double("1"), double("NaN"), double("0.5")])
-@example([double("NaN"), double("2")])
-@example([decimal("1.0"), integer(1), decimal("0.1"), double("0.1")])
-def test_extremes_are_those_of_the_terms(terms: list[Term]) -> None:
-    low, high = stretches(terms)
-    for function in ("MIN", "MAX"):
-        found = extremes(low, high, *column(terms), function == "MAX")
-        for i, (a, b) in enumerate(zip(low.tolist(), high.tolist(), strict=True)):
-            if found[i] >= 0:
-                assert terms[found[i]] == by_terms(function, terms[a:b])
-
-
-@given(st.lists(plain, min_size=1, max_size=9))
-def test_everyday_numbers_are_never_left_open(terms: list[Term]) -> None:
-    assert not summed(terms).is_open.any()
-    assert (extremes(*stretches(terms), *column(terms), False) >= 0).all()
+@given(st.sampled_from(["COUNT", "SUM", "AVG", "MIN", "MAX", "SAMPLE"]), st.lists(plain, min_size=1, max_size=9))
+@example("SUM", [double("0.1"), double("0.2"), double("0.3")])
+def test_everyday_numbers_are_never_left_to_the_definition(function: str, terms: list[Term]) -> None:
+    with patch.object(Listing, "_value", side_effect=AssertionError("listed")):
+        check(Aggregate(function, Variable("v")), [*terms], 4)

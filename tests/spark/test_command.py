@@ -166,14 +166,14 @@ def test_a_followed_folder_stopped_and_started_again_gives_every_match_once(fold
     assert "1 match" in said
     assert "1 line or event could not be used" in said
     assert "Traceback" not in said
-    move_in(watched / "2.nq", opened("d", 40, "y") + valued("e", 45, "y") + valued("f", 90, "none"))
+    move_in(watched / "2.nq", opened("d", 40, "y") + valued("e", 45, "y") + opened("z", 80, "z") + valued("f", 90, "none"))
     second = command(folder, *arguments, "--dead-letter", "dead.jsonl")
     awaited(folder / "out.jsonl", 2, second)
     os.killpg(second.pid, signal.SIGINT)
     _, said = second.communicate(timeout=300)
     assert second.returncode == 0, said
     assert "stopping behind the current micro-batch" in said
-    assert re.search(r"3 events  [\d,]+/s .*  1 matches", said), said
+    assert re.search(r"4 events  [\d,]+/s .*  1 matches", said), said
     found = [json.loads(line) for line in (folder / "out.jsonl").read_text().splitlines()]
     assert [(row["start"], row["end"]) for row in found] == [(1, 2), (40, 45)]
     assert len((folder / "dead.jsonl").read_text().splitlines()) == 1
@@ -189,6 +189,9 @@ def check_other_runs(folder: Path, watched: Path) -> None:
     _, said = changed.communicate(timeout=300)
     assert changed.returncode == 2, said
     assert "error[other-query]: state holds the state of another query: line 2 is now `SELECT ?x ?v WITHIN 11" in said
+    assert "--warm-up" in said
+    check_taken_over(folder, *arguments)
+    before = (folder / "out.jsonl").read_bytes()
     (folder / "q.spaseq").write_text(QUERY)
     shutil.rmtree(folder / "state" / "spark")
     broken = command(folder, *arguments)
@@ -196,6 +199,20 @@ def check_other_runs(folder: Path, watched: Path) -> None:
     assert broken.returncode == 2, said
     assert "error[checkpoint-incomplete]: a part of state is missing" in said
     assert (folder / "out.jsonl").read_bytes() == before
+
+
+def check_taken_over(folder: Path, *arguments: str) -> None:
+    """The changed query, with a warm-up: what the one before has told is not told again, what it has read is known."""
+    (folder / "q.spaseq").write_text(QUERY.replace("WITHIN 10", "WITHIN 60"))
+    move_in(folder / "in" / "3.nq", valued("g", 99, "z") + valued("h", 140, "none"))
+    changed = command(folder, *arguments, "--warm-up", "auto")
+    awaited(folder / "out.jsonl", 3, changed)
+    os.killpg(changed.pid, signal.SIGTERM)
+    _, said = changed.communicate(timeout=300)
+    assert changed.returncode == 0, said
+    assert "warm-up: events from 19 on are read again; what is certain from 90 on is told" in said, said
+    found = [json.loads(line) for line in (folder / "out.jsonl").read_text().splitlines()]
+    assert [(row["start"], row["end"]) for row in found] == [(1, 2), (40, 45), (80, 99)]
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ import pytest
 from numba import njit
 
 from scepter.compiled import INTERPRETED
-from scepter.inner import inner
+from scepter.inner import inlined, inner
 
 
 @inner
@@ -78,3 +78,14 @@ def test_python_calls_no_inner_function() -> None:
             _twice(4)
         with pytest.raises(TypeError):  # of a signature that no kernel has used
             _twice(0.5)  # type: ignore[arg-type]
+
+
+def test_a_kernel_calls_an_inlined_function() -> None:
+    @inlined
+    def share(number: int) -> float:
+        return _twice(number) / (number - 3)
+
+    kernel = njit(lambda number: share(number) + share(number + 1))
+    assert kernel(5) == 9.0
+    with pytest.raises(ZeroDivisionError):
+        kernel(3)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from scepter.kept import own_file, own_folder, read_own, sealed, unsealed, write_whole
+from scepter.kept import open_named, own_file, own_folder, read_own, sealed, unsealed, write_whole
 
 
 def test_what_is_sealed_is_read_back_whole_or_not_at_all() -> None:
@@ -53,3 +53,12 @@ def test_another_users_file_is_not_read(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(os, "getuid", lambda: me + 1)
     assert read_own(tmp_path / "a") is None
     assert own_folder(tmp_path) is None
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no device that is always full")
+def test_a_full_disk_is_told_with_the_files_name() -> None:
+    with (
+        pytest.raises(OSError, match="No space left on device: 'results'"),
+        open_named(Path("/dev/full"), shown="results") as out,
+    ):
+        out.write("x" * 100_000)

@@ -36,6 +36,8 @@ def run(
     map: MapGiven = None,
     context: ContextGiven = None,
     max_future: int | str | None = None,
+    warm_up: int | str | None = None,
+    checkpoint: str | Path | None = None,
 ) -> DataFrame:
     """The matches of a query as a DataFrame: batch in, batch out; streaming in, streaming out (append mode).
 
@@ -48,6 +50,9 @@ def run(
     with the one ahead ("ignore").
     Live events with dateTimes more than `max_future` (default "1h") ahead of the clock are dead letters; `limits` bounds what
     one input may ask of its reader (`{"depth": 50}`).
+    `warm_up` lets a new live run begin with the history that its answers can look back to ("auto"), or with that much of it
+    ("1h"): what it would have told before now is left out. Give `checkpoint` as well, the folder that `writeStream` is given,
+    so that a restart knows with what the run began.
     `time_property`: IRIs, or names of vocabularies such as "sosa", of what gives an event in a file its time.
     `map`: how the rows of other tables, CSV, JSON or Parquet become events, as a mapping in YARRRML or RML (a file or its
     text), or a dictionary of them by stream. `context`: a JSON-LD context for files and topics of plain JSON.
@@ -75,7 +80,7 @@ def run(
         query, spark, streams, find_files=files_of, background=background, ontology=ontology, policy=policy,
         time_unit=time_unit, start=start, evaluate_at=evaluate_at, max_delay=max_delay,
         why=why, idle_streams=idle_streams, time_property=time_property, limits=limits, max_future=max_future, map=map,
-        context=context,
+        context=context, warm_up=warm_up, checkpoint=checkpoint,
     )  # fmt: skip
 
 

@@ -9,20 +9,29 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, Final
 
-from scepter.cli.journal import RECORD, last_written
+from scepter.cli.journal import RECORD, begin_anew, last_written
+from scepter.cli.target import RUN_NAME
 from scepter.errors import OptionError, option_error
 from scepter.kept import sealed, unsealed, write_whole
+from scepter.runtime.spark.advance import FILE as TIMES
 from scepter.runtime.spark.answers import damaged
-from scepter.runtime.spark.identity import Identity
+from scepter.runtime.spark.identity import CODE, Identity
+from scepter.runtime.spark.warm_up import FILE as WARM_UP
+from scepter.runtime.spark.warm_up import Found
 
 SPARK: Final = "spark"
 IDENTITY: Final = "scepter.json"
 LOCK: Final = "lock"
+REPLACING: Final = "replacing.json"
+BEFORE: Final = "before"
+"""Where the state of a query is put whose place another one takes."""
+_OWN: Final = (SPARK, IDENTITY, WARM_UP, TIMES, RUN_NAME)
 _ANEW: Final = "start anew with another --checkpoint and another --output"
 _LOGS: Final = ("offsets", "commits")
 
@@ -30,25 +39,41 @@ _LOGS: Final = ("offsets", "commits")
 class Checkpoint:
     """The folder of a run; None: it keeps nothing."""
 
-    def __init__(self, folder: Path | None, *, recorded: bool) -> None:
-        """`recorded`: whether the run writes files that the journal keeps a record of."""
+    def __init__(self, folder: Path | None, *, recorded: bool, replaces: bool = False) -> None:
+        """`recorded`: whether the run writes files that the journal keeps a record of; `replaces`: whether it takes the place
+        of a run of another query."""
         self._folder = folder
         self._recorded = recorded
+        self._replaces = replaces
         if folder is not None:
+            if (folder / REPLACING).exists():  # a crash has come between
+                _replace(folder)
             self._check_parts(folder)
 
-    def claim(self, identity: Identity) -> None:
-        """Refuse a folder that holds the state of another query; a new one is this query's from now on."""
+    @property
+    def may_be_replaced(self) -> bool:
+        """Whether `claim` may begin anew what is here."""
+        return self._replaces and self._folder is not None and (self._folder / IDENTITY).exists()
+
+    def claim(self, identity: Identity) -> Found:
+        """Refuse a folder that holds the state of another query, or take its place; a new one is this query's from now on."""
         if self._folder is None:
-            return
+            return Found()
         path = self._folder / IDENTITY
         told = _identity(path)
         if told is not None and (refused := identity.refusal(told["of"].encode(), str(self._folder))) is not None:
-            raise OptionError(refused)
+            if not self._replaces or refused.code != CODE:
+                raise OptionError(refused)
+            _begin_replacing(self._folder)
+            told = None
         since = None if told is None else told["since"]
+        watermark = _replaced(self._folder) if told is None else told.get("watermark")
         if self._recorded and since is None:
             since = _last(self._folder / SPARK / "commits")
-        write_whole(path, sealed(json.dumps({"of": identity.written().decode(), "since": since}).encode()))
+        kept = {"of": identity.written().decode(), "since": since, "watermark": watermark}
+        write_whole(path, sealed(json.dumps(kept).encode()))
+        (self._folder / REPLACING).unlink(missing_ok=True)
+        return Found(_last(self._folder / SPARK / "offsets") >= 0, watermark)
 
     def _check_parts(self, folder: Path) -> None:
         spark = folder / SPARK
@@ -73,13 +98,13 @@ class Checkpoint:
             raise _apart(folder, f"{SPARK}/ says that micro-batch {commit} is done", f"{RECORD} ends at {_told(written)}")
 
 
-def opened(folder: Path | None, *, recorded: bool) -> AbstractContextManager[Checkpoint]:
+def opened(folder: Path | None, *, recorded: bool, replaces: bool = False) -> AbstractContextManager[Checkpoint]:
     """The checkpoint of a run, for as long as it runs; a second run is refused meanwhile."""
-    return nullcontext(Checkpoint(None, recorded=recorded)) if folder is None else _locked(folder, recorded)
+    return nullcontext(Checkpoint(None, recorded=recorded)) if folder is None else _locked(folder, recorded, replaces)
 
 
 @contextmanager
-def _locked(folder: Path, recorded: bool) -> Iterator[Checkpoint]:
+def _locked(folder: Path, recorded: bool, replaces: bool) -> Iterator[Checkpoint]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
@@ -89,9 +114,44 @@ def _locked(folder: Path, recorded: bool) -> Iterator[Checkpoint]:
         ) from None
     try:
         _take(lock, folder)
-        yield Checkpoint(folder, recorded=recorded)
+        yield Checkpoint(folder, recorded=recorded, replaces=replaces)
     finally:
         os.close(lock)  # which lets go of it; so does the end of the process, however it ends
+
+
+def _begin_replacing(folder: Path) -> None:
+    """Another query takes this folder over. A crash on the way is found by the next start, which goes on with it."""
+    shutil.rmtree(folder / BEFORE, ignore_errors=True)
+    told = {"watermark": _watermark(folder / SPARK)}
+    write_whole(folder / REPLACING, sealed(json.dumps(told).encode()))
+    _replace(folder)
+
+
+def _replace(folder: Path) -> None:
+    """Put aside what the run before has kept; what it has written stays."""
+    before = folder / BEFORE
+    before.mkdir(exist_ok=True)
+    for name in _OWN:
+        if (folder / name).exists():
+            (folder / name).replace(before / name)
+    begin_anew(folder / RECORD)
+
+
+def _replaced(folder: Path) -> int | None:
+    """How far the run was whose place is taken; None where none is."""
+    if not (path := folder / REPLACING).exists():
+        return None
+    watermark: int | None = json.loads(unsealed(path.read_bytes()) or b"{}").get("watermark")
+    return watermark
+
+
+def _watermark(spark: Path) -> int | None:
+    """Up to where a run has surely told everything, in Spark's milliseconds; None if it has told nothing for certain."""
+    commit = _last(spark / "commits")
+    if commit < 0:
+        return None
+    _, metadata, *_ = (spark / "offsets" / str(commit)).read_text(encoding="utf-8").splitlines()
+    return int(json.loads(metadata)["batchWatermarkMs"]) or None
 
 
 def _take(lock: int, folder: Path) -> None:

@@ -9,6 +9,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TextIO
@@ -56,8 +57,8 @@ class FollowedOutput:
             self._writer = open_on(sys.stdout, 0)
         else:
             self._writer = open_on(self._journal.text(OUTPUT), self._journal.matches)
-        if output is not None and self._journal.batch >= 0:
-            self._journal.cut(OUTPUT)  # takes away the heading that a file already has
+        if output is not None:
+            self._journal.without_heading(OUTPUT)
         self._letters = None if dead_letter is None else self._journal.text(LETTERS)
         self.matches = 0
         """Written by this run."""
@@ -135,11 +136,13 @@ def run_following(job: Job, format: str, target: Target, dead_letter: Path | Non
     recorded = target.path is not None or dead_letter is not None
     with (
         stopping("stopping behind the current micro-batch") as stop,
-        opened(job.checkpoint, recorded=recorded) as kept,
+        opened(job.checkpoint, recorded=recorded, replaces=job.options.warm_up is not None) as kept,
         _places(job.checkpoint) as (checkpoint, letters),
     ):
-        out = _followed_output(job, format, target, dead_letter, events)
+        output = partial(_followed_output, job, format, target, dead_letter, events)
+        early = None if kept.may_be_replaced else output()  # what is wrong with it is told before anybody waits for events
         found = live_table(job, letters, stop, say, kept.claim)
+        out = early or output()
         notices, times = Notices(), Record(job.checkpoint) if job.options.max_advance is not None else None
         over: list[str] = []
         within = PerInstant(job.options.work, over.append)

@@ -22,6 +22,7 @@ from scepter.io.live import LiveSource, open_live
 from scepter.io.results import ResultWriter
 from scepter.io.writers import open_writer
 from scepter.kafka.address import is_kafka
+from scepter.kept import open_named
 from scepter.kernel.static.background import Background
 from scepter.rdf.batch import DeadLetter
 from scepter.rdf.hashing import term_id
@@ -72,7 +73,7 @@ def run_following_here(job: Job, format: str, target: Target, dead_letter: Path 
     with ExitStack() as stack:
         for source in sources.values():
             stack.enter_context(closing(source))
-        out = None if dead_letter is None else stack.enter_context(dead_letter.open("w", encoding="utf-8"))
+        out = None if dead_letter is None else stack.enter_context(open_named(dead_letter, newline="\n"))
         letters = _Letters(out)
         stop = stack.enter_context(stopping("stopping"))
         writer = stack.enter_context(_writer(job, format, target, events))
@@ -161,5 +162,5 @@ def _writer(job: Job, format: str, target: Target, events: bool) -> Iterator[Res
     if target.path is None:
         yield open_writer(format, sys.stdout, told, events=events, prefixes=prefixes)
         return
-    with target.path.open("w", encoding="utf-8", newline="") as out:
+    with open_named(target.path) as out:
         yield open_writer(format, out, told, events=events, prefixes=prefixes)

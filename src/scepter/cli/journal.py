@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final, TextIO
 
 from scepter.errors import OptionError, option_error
-from scepter.kept import sealed, unsealed, write_whole
+from scepter.kept import NamedFile, naming, sealed, unsealed, write_whole
 
 RECORD: Final = "output.json"
 OUTPUT: Final = "output"
@@ -36,8 +36,11 @@ class Journal:
         """Written up to it, by this run and those before."""
         self._sizes = dict(last.sizes)
         for name, path in files.items():
-            if name not in self._sizes:  # what this run has not written before stays, if the run goes on
-                self._sizes[name] = path.stat().st_size if self.batch >= 0 and path.exists() else 0
+            if self.batch < 0:  # nothing yet, or by the run of another query: it may have written elsewhere
+                self._sizes[name] = min(self._sizes.get(name, 0), path.stat().st_size if path.exists() else 0)
+            elif name not in self._sizes:  # what this run has not written before stays, if the run goes on
+                self._sizes[name] = path.stat().st_size if path.exists() else 0
+        self._paths = dict(files)
         self._files = {name: _opened(path, self._sizes[name]) for name, path in files.items()}
         self._texts = {name: _text(file) for name, file in self._files.items()}
 
@@ -45,18 +48,32 @@ class Journal:
         """Where to write what goes into a file."""
         return self._texts[name]
 
-    def cut(self, name: str) -> None:
-        """Take back what was written into a file since its last micro-batch."""
+    def without_heading(self, name: str) -> None:
+        """Take back the heading, which a file that goes on has already."""
+        file, size = self._files[name], self._sizes[name]
         self._texts[name].flush()
-        self._files[name].truncate(self._sizes[name])
-        self._files[name].seek(self._sizes[name])
+        if not size and self.batch < 0:
+            return
+        file.seek(size)
+        heading = file.read()
+        file.truncate(size)
+        file.seek(0)
+        if self.batch < 0 and file.read(len(heading)) != heading:
+            self.close()
+            raise option_error(
+                "output-changed",
+                f"{self._paths[name]} goes on behind another query's results, and has another heading than this one's",
+                help="name another --output, or take --format jsonl",
+            )
+        file.seek(size)
 
     def keep(self, batch: int, matches: int) -> None:
         """All of a micro-batch, so many matches, is written: on disk, and then in the record."""
         for name, text in self._texts.items():
             text.flush()
             if self._record is not None:
-                os.fsync(self._files[name].fileno())
+                with naming(self._paths[name]):
+                    os.fsync(self._files[name].fileno())
         self._sizes |= {name: file.tell() for name, file in self._files.items()}
         self.batch = batch
         self.matches += matches
@@ -97,6 +114,14 @@ def _recorded(record: Path | None) -> _Last:
         raise _damaged(record) from None
 
 
+def begin_anew(record: Path) -> None:
+    """Micro-batches are counted anew, behind what is written."""
+    last = _recorded(record)
+    if last.batch >= 0:
+        told = {"batch": -1, "bytes": dict(last.sizes), "matches": last.matches}
+        write_whole(record, sealed(json.dumps(told).encode()))
+
+
 def last_written(record: Path) -> int:
     """The last micro-batch that a record tells of, -1 if there is none."""
     return _recorded(record).batch
@@ -119,7 +144,7 @@ def _opened(path: Path, written: int) -> io.BufferedRandom:
             help="give back the file, or start anew with another --checkpoint",
         )
     try:
-        file = path.open("r+b" if written else "w+b")
+        file = io.BufferedRandom(NamedFile(path, "r+" if written else "w+"))
     except OSError as error:
         raise option_error(
             "output-not-writable", f"{path} cannot be written: {error.strerror}", help="name a file in a folder that exists"

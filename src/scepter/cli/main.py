@@ -19,6 +19,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from scepter.cli.kernels import choose_kernels
 from scepter.errors import DataError, ScepterError
+from scepter.kept import open_named
 
 # Each command stands in the module of its name and brings its own imports: `scepter check` must start without numba or Spark.
 COMMANDS = {
@@ -38,6 +39,8 @@ WRONG = 2
 INTERRUPTED = 130
 TERMINATED = 143  # as a shell reports a program that SIGTERM ended
 PIPE_CLOSED = 141  # as a shell reports a program that wrote to a pipe nobody reads any more
+
+_STDOUT = "standard output"
 
 
 class Terminated(BaseException):
@@ -82,7 +85,7 @@ class Commands(TyperGroup):
             raise typer.Exit(TERMINATED) from None
         except BrokenPipeError:
             # Nobody reads the results any more (`scepter run … | head`): not a failure to complain about.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _let_go_of_stdout()
             raise typer.Exit(PIPE_CLOSED) from None
         except MemoryError:
             tell("error[memory]: the system has no more memory for this")
@@ -90,6 +93,8 @@ class Commands(TyperGroup):
             raise typer.Exit(FAILED) from None
         except OSError as error:
             tell(f"error[system]: {error}")
+            if error.filename == _STDOUT:
+                _let_go_of_stdout()
             raise typer.Exit(FAILED) from None
         except (typer.Exit, typer.Abort, SystemExit):
             raise
@@ -106,6 +111,11 @@ class Commands(TyperGroup):
             tell("".join(traceback.format_exception(error)))
             tell("error[internal]: this is a fault of scepter; please report it with the lines above")
             raise typer.Exit(FAILED) from None
+
+
+def _let_go_of_stdout() -> None:
+    """What is still to be written there would fail again at the end of the process."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _is_of_spark(error: Exception) -> bool:
@@ -161,6 +171,10 @@ def _terminate(number: int, frame: FrameType | None) -> None:
 
 def main() -> None:
     """The `scepter` program."""
+    if isinstance(sys.stdout, io.TextIOWrapper):  # one whose failed writes tell that it is about standard output
+        at_once = sys.stdout.line_buffering
+        sys.stdout = open_named(sys.stdout.fileno(), shown=_STDOUT)
+        sys.stdout.reconfigure(line_buffering=at_once)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # RDF is UTF-8 wherever the terminal's locale stands; what is no UTF-8 (a file name) is shown escaped.

@@ -30,6 +30,7 @@ def run_options(
     limit: Sequence[str] = (),
     max_advance: str | None = None,
     max_future: str | None = None,
+    warm_up: str | None = None,
     max_seconds: str | None = None,
     max_memory: str | None = None,
     max_matches: str | None = None,
@@ -51,6 +52,7 @@ def run_options(
         limits=dict(split_limit(each) for each in limit),
         max_advance=max_advance,
         max_future=max_future,
+        warm_up=warm_up,
         max_seconds=max_seconds,
         max_memory=max_memory,
         max_matches=max_matches,
@@ -96,6 +98,7 @@ class SparkOptions:
     max_events: int | None = None
     idle_streams: str | None = None
     max_future: str | None = None
+    warm_up: str | None = None
 
     @property
     def given(self) -> list[str]:

@@ -310,6 +310,15 @@ def run(
             metavar="DIR", help="Restart where the last run stopped, nothing lost, nothing twice. Example: --checkpoint state/"
         ),
     ] = None,
+    warm_up: Annotated[
+        str | None,
+        typer.Option(
+            metavar="D",
+            help="With --follow on Spark: begin a new or changed query with history, so that its first answers are complete: "
+            "auto, what they can look back to, or a duration. What was certain before now is not written. "
+            "Example: --warm-up auto",
+        ),
+    ] = None,
     trigger: Annotated[
         str | None,
         typer.Option(
@@ -335,7 +344,7 @@ def run(
     ] = None,
 ) -> None:
     """Run a query over streams and write its matches."""
-    asked = SparkOptions(master, follow, checkpoint, trigger, max_events, idle_streams, max_future)
+    asked = SparkOptions(master, follow, checkpoint, trigger, max_events, idle_streams, max_future, warm_up)
     check_engine(engine, asked, max_advance)
     check_insight(engine, asked, diagnose=diagnose, report=report, about=event is not None or bool(key))
     interval = trigger_interval(trigger)
@@ -361,6 +370,7 @@ def run(
         limit=limit or (),
         max_advance=max_advance,
         max_future=max_future or (FUTURE if follow else None),
+        warm_up=warm_up,
         max_seconds=max_seconds,
         max_memory=max_memory,
         max_matches=max_matches,

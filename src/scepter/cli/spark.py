@@ -19,6 +19,7 @@ from scepter.cli.options import run_options
 from scepter.errors import ScepterError, option_error
 from scepter.kafka.address import is_kafka, parse_address
 from scepter.kafka.topic import held, told_by
+from scepter.kept import naming
 from scepter.rdf.files import stream_files
 from scepter.rdf.indexing import Progress
 from scepter.rdf.readers import Lift
@@ -28,11 +29,11 @@ from scepter.runtime.matches import Match
 from scepter.runtime.notices import Notices, received
 from scepter.runtime.spark.answers import faults_told, ordered_answers
 from scepter.runtime.spark.folder import list_files
-from scepter.runtime.spark.identity import Identity
 from scepter.runtime.spark.letters import FolderLetters, drained
 from scepter.runtime.spark.ranges import first_kind
 from scepter.runtime.spark.run import run_with_options
 from scepter.runtime.spark.source import register
+from scepter.runtime.spark.warm_up import Claim
 from scepter.timeline import TimeKind
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ def spooled(source: str, folder: Path) -> str:
     if source != "-" and not pipe:
         return source
     path = folder / "stdin"
-    with path.open("wb") as out:
+    with naming(path), path.open("wb") as out:
         if pipe:
             with Path(source).open("rb") as opened:
                 shutil.copyfileobj(opened, out, 1 << 20)
@@ -95,9 +96,7 @@ def spooled(source: str, folder: Path) -> str:
     return str(path)
 
 
-def live_table(
-    job: Job, letters: Path, stop: threading.Event, tell: Callable[[str], None], claim: Callable[[Identity], None] | None = None
-) -> DataFrame | None:
+def live_table(job: Job, letters: Path, stop: threading.Event, tell: Callable[[str], None], claim: Claim) -> DataFrame | None:
     """The matches of a job over folders that are followed; None if it was stopped before the first event came. `claim` hears
     what the run is, and may refuse."""
     kind = _awaited_kind(job.sources, job.options.times, job.lifts, stop, tell)
@@ -131,6 +130,8 @@ def live_table(
         warn=job.warn,
         lifts=job.lifts,
         claim=claim,
+        kept=job.checkpoint,
+        tell=tell,
     )
 
 

@@ -10,13 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from scepter.cli.options import one_of
+from scepter.errors import option_error
 from scepter.kafka.address import Address, is_kafka, parse_address
+from scepter.kept import sealed, unsealed, write_whole
 
 if TYPE_CHECKING:
     from scepter.cli.execute import Job
     from scepter.io.kafka_output import KafkaOutput
 
-_NAME: Final = "kafka-output.json"
+RUN_NAME: Final = "kafka-output.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +63,17 @@ def lasting_name(checkpoint: Path | None) -> str:
     anew counts its micro-batches anew, and must not be taken for the one before."""
     if checkpoint is None:
         return uuid.uuid4().hex
-    path = checkpoint / _NAME
+    path = checkpoint / RUN_NAME
     if path.exists():
-        return str(json.loads(path.read_text(encoding="utf-8"))["run"])
+        data = path.read_bytes()
+        try:  # before it had a checksum, the file was plain JSON
+            return str(json.loads(data if data.startswith(b"{") else unsealed(data) or b"")["run"])
+        except (ValueError, KeyError, TypeError):
+            raise option_error(
+                "record-damaged",
+                f"{path} is damaged: nobody can tell which messages are written already",
+                help="give back the file, or start anew with another --checkpoint and another topic",
+            ) from None
     name = uuid.uuid4().hex
-    draft = path.with_suffix(".new")
-    draft.write_text(json.dumps({"run": name}), encoding="utf-8")
-    draft.replace(path)
+    write_whole(path, sealed(json.dumps({"run": name}).encode()))
     return name

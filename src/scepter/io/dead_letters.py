@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import TextIO
 
 from scepter.errors import option_error
+from scepter.kept import open_named
 from scepter.rdf.batch import DeadLetter
 
 
@@ -33,7 +34,7 @@ class DeadLetterSink:
     def __enter__(self) -> DeadLetterSink:
         if self._path is not None:
             try:
-                self._out = self._path.open("a" if self._append else "w", encoding="utf-8", newline="\n")
+                self._out = open_named(self._path, "a" if self._append else "w", newline="\n")
             except OSError as error:
                 raise option_error(
                     "dead-letter",

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TextIO
 
 from scepter.errors import option_error
+from scepter.kept import open_named
 from scepter.rdf.files import check_name
 
 
@@ -26,12 +27,12 @@ def replacing(path: Path) -> Iterator[TextIO]:
     if target.is_dir():
         raise option_error("output-is-a-folder", f"--output {path} is a folder", help="name a file in it")
     if target.exists() and not target.is_file():
-        with open(target, "w", encoding="utf-8", newline="") as out:
+        with open_named(target, shown=str(path)) as out:
             yield out
         return
     part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
-        out = open(part, "w", encoding="utf-8", newline="")  # noqa: SIM115  (closed below, before the rename)
+        out = open_named(part, shown=str(path))
     except OSError as error:
         hint = None if target.parent.is_dir() else f"there is no folder {path.parent}; make it first"
         raise option_error("output-not-writable", f"--output {path} cannot be written: {error.strerror}", help=hint) from None

@@ -344,7 +344,7 @@ def _of_instants(
 ) -> Operator:
     match node:
         case TimeGroup():
-            return Grouping(node, around.lineage, around.key, around.texts, around.context)
+            return Grouping(node, around.lineage, around.key, around.texts)
         case Ordered():
             return instants.Ordered(node, around.texts)
         case Sliced():

@@ -25,7 +25,10 @@ _BOUNDED_BY_THEIR_GROUP = (BGP, Related, Join, Filter, Extend, Project, Distinct
 
 def horizon(program: Program, kind: TimeKind, time_unit: str, policy: str | None = None) -> int | None:
     """In ticks of a timeline: events that end so much before the last one concern no later answer."""
-    every = [_of_unit(unit, kind, time_unit, policy) for unit in program.units]
+    try:
+        every = [_of_unit(unit, kind, time_unit, policy) for unit in program.units]
+    except ValueError:
+        return None  # a duration that the time line does not have: told with its place when the run is set up
     # units may read what others construct: what concerns one then reaches back by the windows of both
     return None if None in every else sum(each for each in every if each is not None) + 1
 

@@ -10,7 +10,7 @@ from scepter.algebra.events import EventQuery, Occurs, needs_end, patterns
 from scepter.algebra.expressions import Constant
 from scepter.algebra.notation import Notation
 from scepter.algebra.patterns import PathPattern, Pattern, TriplePattern
-from scepter.algebra.query import Ask, Construct, Counting, Query, Result, Resume, Select, Selection, Sliding, Tumbling
+from scepter.algebra.query import Ask, Construct, Counting, Program, Query, Result, Resume, Select, Selection, Sliding, Tumbling
 from scepter.algebra.timed import TimedProgram
 from scepter.algebra.walk import find
 from scepter.algebra.windows import (
@@ -27,14 +27,17 @@ from scepter.ontology.axioms import read_ontology
 from scepter.ontology.recognition import route
 from scepter.physical.event_text import shortened
 from scepter.physical.facts import Facts
+from scepter.physical.horizon import horizon
 from scepter.physical.nodes import listed
 from scepter.physical.partitioning import unit_partitioning
 from scepter.physical.plan import PhysicalPlan, UnitPlan
 from scepter.physical.sequence_plan import QueryPlan
 from scepter.physical.stages import Stages, Undivided, unit_stages
+from scepter.physical.unit_nodes import Refused
 from scepter.physical.unit_nodes import Sequence as SequenceNode
 from scepter.physical.wording import division, readable
 from scepter.rdf.terms import IRI, TYPE, Triple
+from scepter.timeline import Duration, TimeKind
 
 
 def notes_of(unit: UnitPlan, plan: PhysicalPlan, notation: Notation) -> Iterator[str]:
@@ -46,6 +49,7 @@ def notes_of(unit: UnitPlan, plan: PhysicalPlan, notation: Notation) -> Iterator
     yield f"columns: {'; '.join(f'not all of it: {reason}' for reason in unit.exact) or 'all of it'}"
     yield from _shared(unit, plan)
     yield f"time: {_time(plan)}"
+    yield f"looks back: {_looks_back(unit, plan.facts)}"
     yield f"partitioning: {_partitioning(unit, plan.facts)}"
     yield from (f"stages: {sentence}" for sentence in _stages(unit, notation))
     yield f"predicates: {_predicates(unit, notation)}"
@@ -107,13 +111,22 @@ def _time(plan: PhysicalPlan) -> str:
     return f"{kind}, assumed from the query: no stream has been looked at" if plan.assumed else kind
 
 
+def _looks_back(unit: UnitPlan, facts: Facts) -> str:
+    assert facts.kind is not None
+    back = horizon(Program((unit.unit,)), facts.kind, facts.time_unit, facts.policy)
+    if back is None:
+        return "for ever, as far as can be told: a new live run needs a duration with --warm-up"
+    span = Duration(back - 1, bare=facts.kind is TimeKind.INTEGER)
+    return f"{span} at most: a new live run with --warm-up auto begins with so much history"
+
+
 def _partitioning(unit: UnitPlan, facts: Facts) -> str:
     return division(unit_partitioning(unit, facts))
 
 
 def _stages(unit: UnitPlan, notation: Notation) -> Iterator[str]:
     """What runs where events are read, and what crosses to the buckets of the key; or why events cross as they are."""
-    if isinstance(unit.root, SequenceNode):
+    if isinstance(unit.root, SequenceNode | Refused):
         return
     match unit_stages(unit):
         case Stages(below=below, why=why, variables=variables):

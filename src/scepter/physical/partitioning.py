@@ -16,7 +16,7 @@ from scepter.physical.horizon import horizon
 from scepter.physical.plan import UnitPlan
 from scepter.physical.sequence_plan import Chain, NegationPlan, QueryPlan
 from scepter.physical.stages import Stages, unit_stages
-from scepter.physical.unit_nodes import Sequence
+from scepter.physical.unit_nodes import Refused, Sequence
 
 
 class PartitionKind(Enum):
@@ -68,6 +68,8 @@ def partitioning(plan: QueryPlan) -> Partitioning:
 def unit_partitioning(unit: UnitPlan, facts: Facts) -> Partitioning:
     """How the work of any unit is divided, and why so: by the key of its sequence or of its stages, else over history by slices
     of time, as long as what its answers can look back."""
+    if isinstance(unit.root, Refused):
+        return Partitioning(PartitionKind.ONE, "it is refused before it runs")
     if isinstance(unit.root, Sequence) and not unit.entailed:
         if unit.root.flattened is None:
             return partitioning(unit.root.plan)

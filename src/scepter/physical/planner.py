@@ -29,6 +29,7 @@ from scepter.errors import Diagnostic, QueryError, Span, option_error
 from scepter.ontology.schema import Schema
 from scepter.physical.chains_together import chains_together
 from scepter.physical.entailment import entailment_of
+from scepter.physical.estimates import estimates
 from scepter.physical.event_plan import event_plan
 from scepter.physical.facts import Facts
 from scepter.physical.lift_sequences import lift_sequence
@@ -94,7 +95,10 @@ def assumed_kind(program: Program) -> TimeKind:
 
 def _planned(number: int, unit: Unit, facts: Facts, joined: Node | None) -> UnitPlan:
     made = PLANNERS[type(unit)](unit, facts) if joined is None else _Made(joined, at_once=True)
-    return UnitPlan(number, unit, made.root, predicates_of(unit, facts), made.at_once, made.ranked, _entailed(unit, facts))
+    unknown = facts.statics is None or (bool(facts.ontology) and isinstance(unit, TimedProgram))  # what static data entails
+    expected = estimates(made.root, None if unknown else facts.counts(unit))
+    entailed = _entailed(unit, facts)
+    return UnitPlan(number, unit, made.root, predicates_of(unit, facts), made.at_once, made.ranked, entailed, expected)
 
 
 def _entailed(unit: Unit, facts: Facts) -> bool:
@@ -134,7 +138,8 @@ def _timed(program: TimedProgram, facts: Facts) -> _Made:
         return _Made(lifted, at_once=True)
     static = bool(facts.default_graph or facts.ontology)
     policy = None if facts.unrestricted else facts.policy
-    (root,) = plan_program(program, TimedFacts(facts.kind, static, policy, facts.ontology, facts.time_unit))
+    count = None if facts.statics is None else facts.counts(program)
+    (root,) = plan_program(program, TimedFacts(facts.kind, static, policy, facts.ontology, facts.time_unit, count))
     (query,) = program.queries
     late = policy is not None or any(map(decides_late, program.parts))
     return _Made(root, not late, is_ordered(query.pattern))
@@ -190,26 +195,28 @@ def _window(window: StreamWindow, facts: Facts) -> Content:
     if isinstance(extent, Landmark):
         if extent.kind is TimeKind.DATETIME and facts.kind is TimeKind.INTEGER:
             message = "the landmark is a dateTime, but the streams' timestamps are integers"
-            raise QueryError(Diagnostic("time-kind", message, extent.span))
+            raise QueryError(Diagnostic("time-kind", message, extent.span, notes=(_WINDOWS,)))
         units = 1 if extent.kind is facts.kind else MICROSECONDS[facts.time_unit]
         return WindowOn((window.stream,), None, Step(1), extent.instant * units)
     if isinstance(extent, CountWindow):
         if extent.triples and facts.ontology:
             message = "a window of the last n triples counts what is said, and with --ontology triples stand for more than that"
-            raise QueryError(Diagnostic("counted-window", message, extent.span, "write [RANGE d], or [ELEMENTS n]"))
+            raise QueryError(
+                Diagnostic("counted-window", message, extent.span, "write [RANGE d], or [ELEMENTS n]", (_WINDOWS,))
+            )
         return WindowOn((window.stream,), None, Step(1), counted=extent)
-    step = _ticks(extent.step or Duration(1, bare=True), facts, extent.span, "a longer")
-    return WindowOn((window.stream,), _ticks(extent.width, facts, extent.span, "a longer"), Step(step))
+    step = _ticks(extent.step or Duration(1, bare=True), facts, extent.span, _WINDOWS, "a longer")
+    return WindowOn((window.stream,), _ticks(extent.width, facts, extent.span, _WINDOWS, "a longer"), Step(step))
 
 
-def _ticks(duration: Duration, facts: Facts, span: Span | None, which: str = "another") -> int:
+def _ticks(duration: Duration, facts: Facts, span: Span | None, rule: str, which: str = "another") -> int:
     """A duration on the run's time line; an error of the query if it has none there."""
     assert facts.kind is not None
     try:
         return duration.ticks(facts.kind, facts.time_unit)
     except ValueError as error:
         advice = f"choose {which} window or a finer --time-unit"
-        raise QueryError(Diagnostic("duration", str(error), span, advice)) from None
+        raise QueryError(Diagnostic("duration", str(error), span, advice, (rule,))) from None
 
 
 def _reporting(query: WindowedQuery, windows: dict[IRI, Content], facts: Facts) -> Reporting:
@@ -252,7 +259,7 @@ def _counts(extent: Extent, facts: Facts) -> Counts:
         case LastTriples(count):
             return Counts(last=count)
         case Range(duration, span):
-            return Counts(_ticks(duration, facts, span))
+            return Counts(_ticks(duration, facts, span, _CONTINUOUSLY))
 
 
 def _unflattened(query: ContinuousQuery | PeriodicQuery, facts: Facts) -> str:
@@ -269,7 +276,7 @@ def _periodic(query: PeriodicQuery, facts: Facts) -> _Made:
         grid = Step(_step(query, facts), facts.start)
         streams: dict[int, list[IRI]] = {}
         for source in query.sources:
-            streams.setdefault(_ticks(source.range, facts, source.span), []).append(source.stream.iri)
+            streams.setdefault(_ticks(source.range, facts, source.span, _PERIODICALLY), []).append(source.stream.iri)
     except QueryError as error:
         return _Made(Refused(query, error))
     windows = [WindowOn(tuple(dict.fromkeys(iris)), width, grid) for width, iris in streams.items()]
@@ -282,11 +289,11 @@ def _periodic(query: PeriodicQuery, facts: Facts) -> _Made:
 def _step(query: PeriodicQuery, facts: Facts) -> int:
     """The one step of a query's windows, in ticks."""
     first = query.sources[0]
-    step = _ticks(first.step, facts, first.span)
+    step = _ticks(first.step, facts, first.span, _PERIODICALLY)
     for source in query.sources[1:]:
-        if _ticks(source.step, facts, source.span) != step:
+        if _ticks(source.step, facts, source.span, _PERIODICALLY) != step:
             message = f"all periodic windows of a query have one step, and here are two: {first.step} and {source.step}"
-            raise QueryError(Diagnostic("mixed-steps", message, source.span))
+            raise QueryError(Diagnostic("mixed-steps", message, source.span, notes=(_PERIODICALLY,)))
     return step
 
 
@@ -294,6 +301,11 @@ def _events(query: EventQuery, facts: Facts) -> _Made:
     made = event_plan(query, facts)
     return _Made(made.root, made.at_once)
 
+
+_WINDOWS = "rule 1 of RSEP-QL (Windows) says what a window holds"
+_CONTINUOUSLY = "rule 1 of Sparkwave (Continuous matching) says how long a triple counts"
+_PERIODICALLY = "rule 2 of Sparkwave (Periodic windows) says when a query is evaluated, and over what"
+"""What a query that cannot be planned would have to fit: the rule of its language."""
 
 Planner = Callable[[Any, Facts], _Made]
 PLANNERS: dict[type, Planner] = {

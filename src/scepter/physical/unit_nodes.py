@@ -142,3 +142,10 @@ class Refused(Node):
     def exact(self) -> str:
         """What is wrong."""
         return str(self.error.diagnostic.message)
+
+    def details(self, notation: Notation) -> Iterator[str]:
+        """Which rule it breaks, and what would be right."""
+        told = self.error.diagnostic
+        yield from told.notes
+        if told.help is not None:
+            yield f"help: {told.help}"

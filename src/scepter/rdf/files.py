@@ -12,7 +12,7 @@ import io
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from scepter.errors import nearest, option_error
 from scepter.rdf.batch import EventBatch
@@ -96,9 +96,29 @@ def _read_unpacked(path: Path, file: io.BufferedReader, reading: Reading, extens
     yield from reader(file, reading)
 
 
+def read_pipe(raw: Any, reading: Reading) -> Iterator[EventBatch]:
+    """The events of a pipe, gzipped or not, in the format that its first bytes tell, else N-Quads."""
+    file: Any = io.BufferedReader(raw, HEAD)
+    if file.peek(HEAD).startswith(GZIP_MAGIC):
+        file = io.BufferedReader(gzip.GzipFile(fileobj=file), HEAD)
+    head = file.peek(HEAD)
+    reader = reader_of(sniffed(head, reading.lift) or ".nq", reading)
+    assert reader is not None
+    yield from reader(file, reading)
+
+
 def sniffed(head: bytes, lift: Lift | None) -> str | None:
     """The extension of the format that first bytes look like; a mapping is asked before anybody else."""
     return (None if lift is None else lift.sniff(head)) or sniff(head)
+
+
+def leads_nowhere(path: Path) -> bool:
+    """Whether a name in a folder is a link that leads to nothing, to itself, or to where we may not go."""
+    try:
+        path.stat()
+    except OSError:
+        return path.is_symlink()
+    return False
 
 
 def format_extension(path: Path) -> str:

@@ -35,12 +35,16 @@ def drop_repeated(first: Any, state: Any, ids: Any, places: Any, number: Any, sc
     """A graph is a set: keeps the first of equal triples among the rows from `first` on."""
     capacity = state[CAPACITY]
     out = first
+    seen = np.uint64(0)  # a bit for each triple that is kept: most are found new without a comparison
     for row in range(first, state[ROWS]):
+        bit = np.uint64(1) << ((ids[row] ^ ids[capacity + row] ^ ids[2 * capacity + row]) & np.uint64(63))
         repeated = False
-        for other in range(first, out):
-            if _equal(ids, capacity, row, other):
-                repeated = True
-                break
+        if seen & bit:
+            for other in range(first, out):
+                if _equal(ids, capacity, row, other):
+                    repeated = True
+                    break
+        seen |= bit
         if not repeated:
             _move(row, out, capacity, ids, places, number, scale)
             out += 1

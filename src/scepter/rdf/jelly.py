@@ -24,7 +24,8 @@ from scepter.rdf.nquads import KINDS, NQuadsReader, ReadState, events_of, exact_
 from scepter.rdf.rdf12 import TRIPLE_TERM
 from scepter.rdf.source import DeadLetterTaker
 
-_BLOCK: Final = 512 << 10
+_BLOCK: Final = 384 << 10
+"""Bytes read together: they give about one batch."""
 _TEXTS: Final = 8 << 20
 _ROW: Final = 0x0A
 _SMALLEST_STATEMENT: Final = 2  # one that repeats all terms; a row may hold several
@@ -115,7 +116,7 @@ class JellyReader:
             columns = self._columns
             columns.state[scanner.KIND] = KINDS.index(self._run.kind)
             columns.state[scanner.SALT] = self._run.salt
-            read_frames(
+            more = read_frames(
                 self._data, size, delimited, (self._tables, self._texts, self._memo), (self._terms, self._ids, self._numbers),
                 self._out, self._scratch, self._words, self._statements,
                 _arrays(columns), self._faults, state,
@@ -125,9 +126,9 @@ class JellyReader:
             batch = self._cut() if self._lines is None else self._assigned(self._lines)
             if batch is not None:
                 yield batch
-            if not state[jelly.CONSUMED]:
-                break
             done += int(state[jelly.CONSUMED])
+            if not more:
+                break
         self._rest = data[done:]
 
     def _finish(self) -> Iterator[EventBatch]:
@@ -194,34 +195,45 @@ class JellyReader:
         """Begins anew, with the terms that statements may repeat and the rows of the event that is open."""
         columns, state, scan = self._columns, self._state, self._columns.state
         rows = slice(whole, int(scan[scanner.ROWS]))
-        kept = [slot for slot in _SLOTS if state[slot] >= 0]
-        before = [int(state[slot]) for slot in kept]
-        named = [int(scan[scanner.NAME])] if scan[scanner.OPEN] else []
         count = rows.stop - rows.start
-        arena = TextArena()
-        arena.add_buffer(text)
-        held = np.concatenate([self._terms[before, jelly.AT], np.array(named, np.int64), columns.places[:, rows].ravel()])
-        texts, moved = arena.compact(held)
-        size = texts.size
-        self._out[:size] = texts.buffer()
-        columns.ids[:, :count] = columns.ids[:, rows].copy()
-        columns.places[:, :count] = moved[len(held) - 3 * count :].reshape(3, count)
-        columns.number[:count], columns.scale[:count] = columns.number[rows].copy(), columns.scale[rows].copy()
-        terms, ids, numbers = self._terms[before], self._ids[before], self._numbers[before]
-        shift = moved[: len(kept)] - terms[:, jelly.AT]
-        terms[:, jelly.AT] += shift
-        terms[:, jelly.END] += shift
-        terms[:, jelly.QUOTE] += np.where(terms[:, jelly.QUOTE] > 0, shift, 0)
-        end = len(kept)
-        self._terms[:end], self._ids[:end], self._numbers[:end] = terms, ids, numbers
-        state[kept] = np.arange(end)
-        state[jelly.TERMS], state[jelly.TEXT] = end, size
+        held, arena = np.empty(0, np.int64), TextArena()
+        if scan[scanner.OPEN]:
+            arena.add_buffer(text)
+            arena, held = arena.compact(np.append(columns.places[:, rows], scan[scanner.NAME]))
+            columns.ids[:, :count] = columns.ids[:, rows].copy()
+            columns.number[:count], columns.scale[:count] = columns.number[rows].copy(), columns.scale[rows].copy()
+        size = self._carry_terms(text)
+        if scan[scanner.OPEN]:
+            held += size
+            columns.places[:, :count] = held[:-1].reshape(3, count)
+            self._out[size : size + arena.size] = arena.buffer()
+            size += arena.size
+        state[jelly.TEXT] = size
         state[jelly.ERA] += 1
         scan[[scanner.ROWS, scanner.OPEN_ROWS, scanner.EVENTS, scanner.ERRORS]] = count, 0, 0, 0
         used = size + 32 * count
         state[jelly.ENOUGH] = used + self._enough
         if scan[scanner.OPEN]:
-            self._keep_open(int(moved[end]), used)
+            self._keep_open(int(held[-1]), used)
+
+    def _carry_terms(self, text: NDArray[np.uint8]) -> int:
+        """Keeps of the table the terms that statements may repeat; gives the bytes of their texts."""
+        state = self._state
+        kept = [slot for slot in _SLOTS if state[slot] >= 0]
+        before, count = state[kept], len(kept)
+        rows, ids, numbers = self._terms[before], self._ids[before], self._numbers[before]
+        texts = b"".join([text[begin : end + 1].tobytes() for begin, end, *_ in rows.tolist()])
+        sizes = rows[:, jelly.END] + 1 - rows[:, jelly.AT]
+        shift = np.cumsum(sizes) - sizes - rows[:, jelly.AT]
+        rows[:, jelly.QUOTE] += shift * (rows[:, jelly.QUOTE] > 0)
+        rows[:, jelly.AT] += shift
+        rows[:, jelly.END] += shift
+        self._out[: len(texts)] = np.frombuffer(texts, np.uint8)
+        self._terms[:count], self._ids[:count], self._numbers[:count] = rows, ids, numbers
+        state[kept] = np.arange(count)
+        state[jelly.FORMER] += state[jelly.TERMS]
+        state[jelly.TERMS] = count
+        return len(texts)
 
     def _keep_open(self, name: int, used: int) -> None:
         """The event that is open goes on behind a cut; one without end is let go, with all that comes of it."""

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from numba import njit
 
-from scepter.inner import inner
+from scepter.inner import inlined, inner
 from scepter.rdf.directives import GRAPHS, LOG
 from scepter.rdf.faults import TOO_MUCH
 from scepter.rdf.grouping import close_event, note_error, place_statement
@@ -19,38 +19,40 @@ from scepter.rdf.hashing import hash_bytes
 from scepter.rdf.jelly_frames import GRAPH, OBJECT, PREDICATE, SUBJECT, decode_frame
 from scepter.rdf.jelly_terms import (
     AS_TEXT,
+    ASKED,
     AT,
     BAD,
+    BLANK,
     CONSUMED,
     END,
     ENOUGH,
     FAULTS,
     GRAPHED,
     LOGICAL,
-    PENDING,
-    PRUNE,
     QUOTE,
+    ROLE,
     SCALE,
     STATEMENTS,
     STATUS,
     TERM,
     TEXT,
+    TIMED,
     TOO_NEW,
     TRUNCATED,
     TYPE,
-    WANTED,
     Pools,
+    role_of,
     write_pending,
 )  # fmt: skip
 from scepter.rdf.jelly_terms import SLOW as IS_SLOW
 from scepter.rdf.jelly_wire import varint
-from scepter.rdf.lexing import UNDERSCORE
 from scepter.rdf.scanner import (
     CAPACITY,
     FAULT,
     G_END,
     G_KNOWN,
     G_QUOTE,
+    INSIDE,
     LINE,
     MESSAGES,
     NAME,
@@ -71,10 +73,10 @@ from scepter.rdf.scanner import (
     SLOW_S,
     SPARE,
     TERMS_AT,
+    TRIPLES,
     G,
     P,
     S,
-    wanted,
 )  # fmt: skip
 from scepter.rdf.spelling import salt_label
 from scepter.rdf.words import pointer
@@ -133,11 +135,11 @@ def _lay_out(p: Any, statement: Any, into: Any) -> Any:
     return -1
 
 
-@inner
+@inlined
 def _node(p: Any, t: Any, term: Any) -> Any:
     """(id, place) of a subject or object; a blank node is salted with the number of its event."""
     at = p.terms[TERM * term + AT]
-    if p.out[at] != UNDERSCORE:
+    if p.terms[TERM * term + ROLE] != BLANK:
         return p.ids[term], at
     start = t.state[SPARE]
     end = salt_label(p.out, at, p.terms[TERM * term + END], t.state[SALT], start)
@@ -145,7 +147,7 @@ def _node(p: Any, t: Any, term: Any) -> Any:
     return hash_bytes(p.out, start, end, p.key[0], p.key[1]), start
 
 
-@inner
+@inlined
 def _emit(p: Any, t: Any, statement: Any) -> Any:
     """Writes the triple of a statement as a new row."""
     row, capacity = t.state[ROWS], t.state[CAPACITY]
@@ -160,6 +162,22 @@ def _emit(p: Any, t: Any, statement: Any) -> Any:
     t.state[ROWS] = row + 1
 
 
+@inlined
+def _is_within(p: Any, t: Any, statement: Any, role: Any) -> Any:
+    """Whether `place_statement` would only count the statement: its graph is the open event, it gives no time, and nothing in
+    it is malformed."""
+    state, terms = t.state, p.terms
+    if not state[OPEN] or state[FAULT] == TOO_MUCH or (role & TIMED and (state[MESSAGES] == LOG or state[INSIDE])):
+        return False
+    graph, object = p.statements[statement + GRAPH], p.statements[statement + OBJECT]
+    if graph < 0 or state[MESSAGES] == LOG or terms[TERM * graph + AT] != state[NAME]:
+        return False
+    status = (
+        terms[TERM * p.statements[statement + SUBJECT] + STATUS] | terms[TERM * p.statements[statement + PREDICATE] + STATUS]
+    )
+    return status == 0 and (object < 0 or terms[TERM * object + STATUS] == 0)
+
+
 @inner
 def _group(p: Any, t: Any) -> Any:
     """Puts the statements of a frame into events."""
@@ -171,6 +189,12 @@ def _group(p: Any, t: Any) -> Any:
         state[OPEN_SPARE] = p.state[TEXT]  # salted labels go behind the terms, also those of an event that is let go
     into[G_QUOTE] = 0
     for statement in range(0, 4 * p.state[STATEMENTS], 4):
+        role = role_of(p, p.statements[statement + PREDICATE])
+        if _is_within(p, t, statement, role):
+            state[TRIPLES] += 1
+            if role & ASKED:
+                _emit(p, t, statement)
+            continue
         malformed = _lay_out(p, statement, into)
         if malformed >= 0:
             row = TERM * malformed
@@ -181,7 +205,7 @@ def _group(p: Any, t: Any) -> Any:
         belongs = place_statement(
             p.out, into[S], into, id, p.times, p.scratch, state, t.ids, t.places, t.number, t.scale, t.events, t.errors
         )
-        if belongs and state[FAULT] != TOO_MUCH and (not p.state[PRUNE] or wanted(p.asked, p.state[WANTED], id)):
+        if belongs and state[FAULT] != TOO_MUCH and role & ASKED:
             _emit(p, t, statement)
     if not flat:
         close_event(state, t.ids, t.places, t.number, t.scale, t.events, t.errors)
@@ -211,7 +235,7 @@ def read_frames(
 ) -> Any:  # fmt: skip
     """Reads the whole frames of `data[:end]` into the columns. `faults` takes a code and the number of each frame that is not
     used. CONSUMED says how far the frames reach; BAD is set where nothing behind them can be read either. A call ends where
-    there is enough for a batch."""
+    there is enough for a batch: whether that is why, and there may be more frames."""
     tables, texts, memo = entries
     rows, term_ids, numbers = terms
     key, asked, times = words
@@ -220,7 +244,7 @@ def read_frames(
         pointer(numbers, 0), pointer(out, 0), pointer(scratch, 0), pointer(key, 0), pointer(asked, 0), pointer(times, 0),
         pointer(statements, 0), pointer(state, 0),
     )  # fmt: skip
-    _read_frames(p, _table(columns), end, delimited, pointer(faults, 0))
+    return _read_frames(p, _table(columns), end, delimited, pointer(faults, 0))
 
 
 @inner
@@ -231,7 +255,8 @@ def _read_frames(p: Any, t: Any, end: Any, delimited: Any, faults: Any) -> Any:
         if delimited:
             size, at = varint(p.data, state[CONSUMED], end)
             if at < 0 or size > end - at:
-                break
+                write_pending(p)
+                return False
         t.state[LINE] += 1
         fault = decode_frame(p, at, at + size)
         state[CONSUMED] = at + size
@@ -242,10 +267,10 @@ def _read_frames(p: Any, t: Any, end: Any, delimited: Any, faults: Any) -> Any:
             state[FAULTS] += 1
             if fault == TRUNCATED or fault == TOO_NEW:  # noqa: SIM109
                 state[BAD] = 1
-                return
+                return False
         elif state[AS_TEXT]:
             break  # one frame at a time
         else:
             _group(p, t)
-    if state[PENDING]:  # the block that it stands in goes
-        write_pending(p)
+    write_pending(p)
+    return True

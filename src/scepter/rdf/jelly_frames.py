@@ -14,9 +14,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from scepter.inner import inner
+from scepter.inner import inlined, inner
 from scepter.rdf.jelly_terms import (
+    ASKED,
     AT,
+    BLANK,
     BLANK_TERM,
     BLANKS,
     END,
@@ -35,6 +37,7 @@ from scepter.rdf.jelly_terms import (
     P_B,
     P_TERM,
     PENDING,
+    ROLE,
     ROOM,
     S_TERM,
     SIZE,
@@ -42,6 +45,7 @@ from scepter.rdf.jelly_terms import (
     STATEMENTS,
     TERM,
     TEXT,
+    TIMED,
     TOO_LARGE,
     TOO_LONG,
     TOO_NEW,
@@ -49,105 +53,88 @@ from scepter.rdf.jelly_terms import (
     TRUNCATED,
     blank_term,
     iri_term,
-    is_asked,
     note_literal,
     resolve,
+    role_of,
     take_entry,
     write_pending,
 )  # fmt: skip
 from scepter.rdf.jelly_wire import field
-from scepter.rdf.lexing import UNDERSCORE
 from scepter.rdf.spelling import LABEL_ROOM
 
 SUBJECT, PREDICATE, OBJECT, GRAPH = range(4)
 _IRI, _BLANK, _LITERAL = range(3)
+_TRIPLE, _QUAD, _GRAPH_START = 2, 3, 4
 _NEWEST: Final = 2
 
 
-@inner
-def _object(p: Any, at: Any, end: Any, kind: Any) -> Any:
-    """Notes an object, to be written once it is asked for; a fault if it is malformed."""
+@inlined
+def _take(p: Any, at: Any, end: Any, kind: Any, position: Any) -> Any:
+    """Takes a term of a statement; a fault if it is malformed. An object is noted, to be written once it is asked for."""
     state = p.state
-    state[O_TERM] = -1
-    state[PENDING] = 0
-    if kind == _LITERAL:
-        return note_literal(p, at, end)
-    if kind == _BLANK:
-        state[PENDING] = BLANK_TERM
-        state[P_A], state[P_B] = at, end
-        return 0
-    if kind != _IRI:
-        return TRIPLE_TERM
-    fault, named, begun = resolve(p, at, end)
-    if fault:
-        return fault
-    state[PENDING] = IRI_TERM
-    state[P_A], state[P_B] = named, begun
-    return 0
-
-
-@inner
-def _name(p: Any, at: Any, end: Any, kind: Any, slot: Any) -> Any:
-    """Takes a subject, a predicate or the name of a graph; a fault if it is malformed."""
-    p.state[slot] = -1
+    state[S_TERM + position] = -1
+    if position == OBJECT:
+        state[PENDING] = 0
     if kind == _IRI:
         fault, named, begun = resolve(p, at, end)
         if fault:
             return fault
+        if position == OBJECT:
+            state[PENDING] = IRI_TERM
+            state[P_A], state[P_B] = named, begun
+            return 0
         found = iri_term(p, named, begun)
-    elif kind == _BLANK and slot != P_TERM:
+    elif kind == _LITERAL and position == OBJECT:
+        return note_literal(p, at, end)
+    elif kind == _LITERAL and position == GRAPH:  # in this place it is the number of the default graph
+        return 0
+    elif kind == _BLANK and position == OBJECT:
+        state[PENDING] = BLANK_TERM
+        state[P_A], state[P_B] = at, end
+        return 0
+    elif kind == _BLANK and position != PREDICATE:
         found = blank_term(p, at, end)
-    elif kind > _LITERAL and slot != G_TERM:
-        return TRIPLE_TERM
     else:
-        return GENERALIZED
+        return TRIPLE_TERM if kind > _LITERAL and position != GRAPH else GENERALIZED
     if found < 0:
         return TOO_LARGE
-    p.state[slot] = found
+    state[S_TERM + position] = found
     return 0
 
 
-@inner
-def _graph(p: Any, at: Any, end: Any, kind: Any) -> Any:
-    """Takes the name of a graph, -1 for the default graph; a fault if it is malformed."""
-    if kind == _LITERAL:  # in this place it is the number of the default graph
-        p.state[G_TERM] = -1
-        return 0
-    return _name(p, at, end, kind, G_TERM)
-
-
-@inner
-def _statement(p: Any, at: Any, end: Any, quads: Any) -> Any:
-    """Takes a triple or a quad; a fault if it is malformed."""
+@inlined
+def _statement(p: Any, at: Any, end: Any, row: Any) -> Any:
+    """Takes a triple or a quad, or the graph of the triples that follow; a fault if it is malformed."""
     state = p.state
+    before = 0
+    if row == _GRAPH_START:
+        before = 4 * GRAPH
+        state[IN_GRAPH] = state[FIRST] = 1
+        state[G_TERM] = -1
     fresh = state[FIRST] != 0
     while at < end:
         number, found, at = field(p.data, at, end)
         if at < 0:
             return TRUNCATED
-        position, kind = (number - 1) >> 2, (number - 1) & 3
-        if position < 0 or position > GRAPH:
+        place = before + number - 1
+        if number < 1 or place > 4 * GRAPH + 3:
             continue
-        if position == PREDICATE:
-            fault = _name(p, found, at, kind, P_TERM)
-        elif position == OBJECT:
-            fault = _object(p, found, at, kind)
-        else:
-            fresh = True
-            fault = _name(p, found, at, kind, S_TERM) if position == SUBJECT else _graph(p, found, at, kind)
+        position = place >> 2
+        fresh = fresh or (position != PREDICATE and position != OBJECT)
+        fault = _take(p, found, at, place & 3, position)
         if fault:
             return fault
+    if row == _GRAPH_START:
+        return 0
     if state[S_TERM] < 0 or state[P_TERM] < 0 or (state[O_TERM] < 0 and not state[PENDING]):
         return NO_TERM
-    if not quads and not state[IN_GRAPH]:
+    if row == _TRIPLE and not state[IN_GRAPH]:
         state[G_TERM] = -1
-    asked = is_asked(p, state[P_TERM])
-    if asked or fresh:
-        return _keep(p, asked)
-    return 0
+    asked = role_of(p, state[P_TERM]) & (ASKED | TIMED)
+    return _keep(p, asked) if asked or fresh else 0
 
 
-@inner
+@inlined
 def _keep(p: Any, asked: Any) -> Any:
     """Notes the statement of the slots, without its object where nobody asks for it; TOO_LARGE if its frame has become so."""
     state, statements, terms = p.state, p.statements, p.terms
@@ -162,10 +149,10 @@ def _keep(p: Any, asked: Any) -> Any:
             term = np.int64(-1)
         statements[at + position] = term
         if term >= 0:
-            begin, end = terms[TERM * term + AT], terms[TERM * term + END]
-            state[SIZE] += end - begin
-            if p.out[begin] == UNDERSCORE:
-                state[BLANKS] += end - begin + LABEL_ROOM + 1
+            size = terms[TERM * term + END] - terms[TERM * term + AT]
+            state[SIZE] += size
+            if terms[TERM * term + ROLE] == BLANK:
+                state[BLANKS] += size + LABEL_ROOM + 1
     if state[G_TERM] >= 0:
         state[GRAPHED] = 1
     state[FIRST] = 0
@@ -187,19 +174,7 @@ def _options(p: Any, at: Any, end: Any) -> Any:
     return 0
 
 
-@inner
-def _begin_graph(p: Any, at: Any, end: Any) -> Any:
-    state = p.state
-    state[IN_GRAPH] = 1
-    state[FIRST] = 1
-    state[G_TERM] = -1
-    if at == end:
-        return 0
-    number, begun, ended = field(p.data, at, end)
-    return TRUNCATED if ended < 0 else _graph(p, begun, ended, number - 1)
-
-
-@inner
+@inlined
 def _row(p: Any, at: Any, end: Any) -> Any:
     """Takes a row of a frame; a fault if it is malformed."""
     while at < end:
@@ -207,14 +182,12 @@ def _row(p: Any, at: Any, end: Any) -> Any:
         if at < 0:
             return TRUNCATED
         fault = 0
-        if number == 2 or number == 3:
-            fault = _statement(p, found, at, number == 3)
+        if number >= _TRIPLE and number <= _GRAPH_START:
+            fault = _statement(p, found, at, number)
         elif number >= 9 and number <= 11:
             fault = take_entry(p, found, at, number - 9)
         elif number == 1:
             fault = _options(p, found, at)
-        elif number == 4:
-            fault = _begin_graph(p, found, at)
         elif number == 5:
             p.state[IN_GRAPH] = 0
             p.state[G_TERM] = -1

@@ -10,9 +10,9 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from scepter.inner import inner
+from scepter.inner import inlined, inner
 from scepter.rdf.batch import NOT_A_NUMBER
-from scepter.rdf.jelly_wire import field
+from scepter.rdf.jelly_wire import field, short_iri
 from scepter.rdf.lexing import LF, iri_end, label_end
 from scepter.rdf.numerals import OTHER, STRING_TYPE
 from scepter.rdf.putting import IN_IRI, LABEL, LITERAL, NOT_IN_IRI, put
@@ -23,26 +23,26 @@ from scepter.rdf.words import load_word
 NAMES, PREFIXES, DATATYPES = range(3)
 ENTRIES: Final = 1 << 16
 """How many entries a lookup table has at most."""
-BEGIN, LENGTH, SET, AGE, BY_PREFIX, BY_AGE, BY_ERA, BY_TERM = range(8)
-"""A row of a lookup table: its text, whether it is set, how often it was; and of a name the term that it last made: with which
-prefix of what age, in which era."""
+BEGIN, LENGTH, SET, SERIAL, MADE_BY, MADE, MADE_BY_BEFORE, MADE_BEFORE = range(8)
+"""A row of a lookup table: its text, whether it is set, a number that no other setting has; and of a name the two terms that it
+made last: by which setting of a prefix, and which one, counted since the stream began."""
 ENTRY: Final = 8
-AT, END, QUOTE, TYPE, SLOW, STATUS, ASKED, SCALE = range(8)
-"""A row of the table of terms: its text and what the scanner finds in it, STATUS a fault of `lexing` or 0; ASKED says of a
-predicate whether somebody asks for it."""
+AT, END, QUOTE, TYPE, SLOW, STATUS, ROLE, SCALE = range(8)
+"""A row of the table of terms: its text and what the scanner finds in it, STATUS a fault of `lexing` or 0; ROLE says which."""
 TERM: Final = 8
-NOBODY, SOMEBODY = 1, 2
+KNOWN, ASKED, TIMED, BLANK = 1, 2, 4, 8
+"""Of a predicate, once it is KNOWN: that a query asks for it, that it gives times. Of another term: that it is a blank node."""
 MEMO: Final = 1 << 12
 """Short literals that are remembered; a power of two."""
 MEMO_ROW: Final = 5
 SHORT: Final = 24
 """The longest of them: a dateTime."""
 
-# The state of a stream: what its frames build upon, and how far a call came.
+# The state of a stream: what its frames build upon, and how far a call came. FORMER counts the terms of batches before.
 (LAST_PREFIX, LAST_NAME, NEW_NAME, NEW_PREFIX, NEW_DATATYPE, LOGICAL, TABLE_SIZE, FAULTS, CONSUMED, FIRST, IN_GRAPH, BAD,
  S_TERM, P_TERM, O_TERM, G_TERM, PENDING, P_A, P_B, P_TAG, P_TAG_END, P_TYPE, ERA, TERMS, TEXT, ROOM, PRUNE, WANTED, TIMES,
- STATEMENTS, SIZE, BLANKS, LIMIT, LINE_LIMIT, GRAPHED, AS_TEXT, ENOUGH) = range(37)  # fmt: skip
-STATE: Final = 37
+ STATEMENTS, SIZE, BLANKS, LIMIT, LINE_LIMIT, GRAPHED, AS_TEXT, ENOUGH, SETTINGS, FORMER) = range(39)  # fmt: skip
+STATE: Final = 39
 IRI_TERM, BLANK_TERM, LITERAL_TERM = 1, 2, 3
 """What PENDING says of an object that nobody has asked for yet: it is written when a statement that is asked for repeats it."""
 TRUNCATED, NO_ENTRY, TRIPLE_TERM, GENERALIZED, BAD_TAG, NO_TERM, TOO_NEW, TOO_LARGE, TOO_LONG = range(1, 10)
@@ -106,8 +106,9 @@ def take_entry(p: Any, at: Any, end: Any, which: Any) -> Any:
     tables[row + BEGIN] = size
     tables[row + LENGTH] = value_end - value
     tables[row + SET] = _PLAIN
-    tables[row + AGE] += 1
-    tables[row + BY_PREFIX] = 0
+    state[SETTINGS] += 1
+    tables[row + SERIAL] = state[SETTINGS]
+    tables[row + MADE_BY] = tables[row + MADE_BY_BEFORE] = -1
     for i in range(value_end - value):
         p.texts[size + i] = p.data[value + i]
         if NOT_IN_IRI[p.data[value + i]]:
@@ -119,18 +120,28 @@ def take_entry(p: Any, at: Any, end: Any, which: Any) -> Any:
 
 
 @inner
-def resolve(p: Any, at: Any, end: Any) -> Any:
-    """(0 or a fault, the row of its name, the row of its prefix) of an IRI; a name's row is never 0."""
-    state, tables = p.state, p.tables
+def _long_iri(data: Any, at: Any, end: Any) -> Any:
     prefix, name = np.int64(0), np.int64(0)
     while at < end:
-        number, found, at = field(p.data, at, end)
+        number, found, at = field(data, at, end)
         if at < 0:
-            return np.int64(TRUNCATED), np.int64(0), np.int64(0)
+            break
         if number == -1:
             prefix = found
         elif number == -2:
             name = found
+    return prefix, name, at
+
+
+@inlined
+def resolve(p: Any, at: Any, end: Any) -> Any:
+    """(0 or a fault, the row of its name, the row of its prefix) of an IRI; a name's row is never 0."""
+    state, tables = p.state, p.tables
+    prefix, name = short_iri(p.data, at, end)
+    if name < 0:
+        prefix, name, at = _long_iri(p.data, at, end)
+        if at < 0:
+            return np.int64(TRUNCATED), np.int64(0), np.int64(0)
     prefix = state[LAST_PREFIX] if prefix == 0 else prefix
     name = state[LAST_NAME] + 1 if name == 0 else name
     if prefix >= ENTRIES or name >= ENTRIES:
@@ -157,7 +168,7 @@ def _put_entry(p: Any, row: Any, at: Any) -> Any:
 
 
 @inner
-def _add(p: Any, begin: Any, end: Any, status: Any, quote: Any, code: Any, slow: Any) -> Any:
+def _add(p: Any, begin: Any, end: Any, status: Any, quote: Any, code: Any, slow: Any, role: Any) -> Any:
     """A new row for the term written at `begin`; gives its number."""
     state, out = p.state, p.out
     out[end] = LF
@@ -172,7 +183,7 @@ def _add(p: Any, begin: Any, end: Any, status: Any, quote: Any, code: Any, slow:
     terms[row + TYPE] = code
     terms[row + SLOW] = slow
     terms[row + STATUS] = status
-    terms[row + ASKED] = 0
+    terms[row + ROLE] = role
     terms[row + SCALE] = NOT_A_NUMBER
     p.numbers[number] = 0.0
     if status == 0:
@@ -186,16 +197,15 @@ def _has_room(p: Any, size: Any) -> Any:
     return p.state[TEXT] + p.state[BLANKS] + _LONGEST_ESCAPE * size + SPARE_ROOM <= p.state[ROOM]
 
 
-@inner
+@inlined
 def iri_term(p: Any, named: Any, begun: Any) -> Any:
     """The term of a name and a prefix; -1 where there is no room for it."""
     tables, state = p.tables, p.state
-    if (
-        tables[named + BY_PREFIX] == begun + 1
-        and tables[named + BY_AGE] == tables[begun + AGE]
-        and tables[named + BY_ERA] == state[ERA]
-    ):
-        return tables[named + BY_TERM]
+    by = tables[begun + SERIAL]
+    if tables[named + MADE_BY] == by and tables[named + MADE] >= state[FORMER]:
+        return tables[named + MADE] - state[FORMER]
+    if tables[named + MADE_BY_BEFORE] == by and tables[named + MADE_BEFORE] >= state[FORMER]:
+        return tables[named + MADE_BEFORE] - state[FORMER]
     return _new_iri(p, named, begun)
 
 
@@ -213,11 +223,9 @@ def _new_iri(p: Any, named: Any, begun: Any) -> Any:
     p.out[at] = 62
     p.out[at + 1] = LF
     end, slow = iri_end(p.out, begin)
-    found = _add(p, begin, at + 1, end if end < 0 else 0, np.int64(0), np.int64(OTHER), slow)
-    tables[named + BY_PREFIX] = begun + 1
-    tables[named + BY_AGE] = tables[begun + AGE]
-    tables[named + BY_ERA] = state[ERA]
-    tables[named + BY_TERM] = found
+    found = _add(p, begin, at + 1, end if end < 0 else 0, np.int64(0), np.int64(OTHER), slow, np.int64(0))
+    tables[named + MADE_BY_BEFORE], tables[named + MADE_BEFORE] = tables[named + MADE_BY], tables[named + MADE]
+    tables[named + MADE_BY], tables[named + MADE] = tables[begun + SERIAL], state[FORMER] + found
     return found
 
 
@@ -233,10 +241,10 @@ def blank_term(p: Any, at: Any, end: Any) -> Any:
     size, _ = put(p.data, at, end, LABEL, p.out, begin + 3)
     p.out[size] = LF
     status = label_end(p.out, begin)
-    return _add(p, begin, size, status if status < 0 else 0, np.int64(0), np.int64(OTHER), 0)
+    return _add(p, begin, size, status if status < 0 else 0, np.int64(0), np.int64(OTHER), np.int64(0), np.int64(BLANK))
 
 
-@inner
+@inlined
 def note_literal(p: Any, at: Any, end: Any) -> Any:
     """Notes where the parts of a literal stand, as the pending object; a fault if it is malformed."""
     state = p.state
@@ -266,7 +274,7 @@ def note_literal(p: Any, at: Any, end: Any) -> Any:
     return 0
 
 
-@inner
+@inlined
 def _literal_term(p: Any) -> Any:
     """The term of the pending literal; -1 where there is no room for it."""
     state, data = p.state, p.data
@@ -317,7 +325,7 @@ def _written_literal(p: Any) -> Any:
         at, _ = put(data, low, high, LITERAL, out, begin + 1)
         at = _put_suffix(p, at, row)
         end, quote, code, slow = literal_end(out, begin, p.scratch)
-    found = _add(p, begin, at, end if end < 0 else 0, quote, code, slow)
+    found = _add(p, begin, at, end if end < 0 else 0, quote, code, slow, np.int64(0))
     if end > 0 and code > STRING_TYPE:
         scales = p.terms
         number, scale = read_number(out, begin, quote, code, slow, p.scratch)
@@ -351,8 +359,10 @@ def _put_suffix(p: Any, at: Any, row: Any) -> Any:
 
 @inner
 def write_pending(p: Any) -> Any:
-    """Makes the pending object a term; -1 where there is no room for it."""
+    """Makes the pending object a term, if there is one: the block that it stands in goes. -1 where there is no room for it."""
     state = p.state
+    if state[PENDING] == 0:
+        return state[O_TERM]
     if state[PENDING] == IRI_TERM:
         found = iri_term(p, state[P_A], state[P_B])
     elif state[PENDING] == BLANK_TERM:
@@ -364,14 +374,22 @@ def write_pending(p: Any) -> Any:
     return found
 
 
+@inlined
+def role_of(p: Any, predicate: Any) -> Any:
+    """What a predicate is asked for: bits of ASKED and TIMED."""
+    role = p.terms[TERM * predicate + ROLE]
+    return role if role else _found_role(p, predicate)
+
+
 @inner
-def is_asked(p: Any, term: Any) -> Any:
-    """Whether somebody asks for a predicate: a query, or the rules about times."""
-    row = TERM * term
-    if p.terms[row + ASKED] == 0:
-        state, id = p.state, p.ids[term]
-        found = not state[PRUNE] or wanted(p.asked, state[WANTED], id)
-        for i in range(state[TIMES]):
-            found = found or p.times[i] == id
-        p.terms[row + ASKED] = SOMEBODY if found or p.terms[row + STATUS] else NOBODY
-    return p.terms[row + ASKED] == SOMEBODY
+def _found_role(p: Any, predicate: Any) -> Any:
+    row, state, id = TERM * predicate, p.state, p.ids[predicate]
+    terms = p.terms
+    role = np.int64(KNOWN)
+    if not state[PRUNE] or terms[row + STATUS] or wanted(p.asked, state[WANTED], id):
+        role |= ASKED  # a malformed one is told
+    for i in range(state[TIMES]):
+        if p.times[i] == id:
+            role |= TIMED
+    terms[row + ROLE] = role
+    return role

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final, Literal
 
 from scepter.errors import OptionError, nearest, option_error
 from scepter.lower import Lowered
@@ -28,6 +29,7 @@ POLICIES = ("unrestricted", "chronological", "recent", "naive")
 
 
 IDLE_STREAMS = ("wait", "ignore")
+AUTO: Final = "auto"
 FUTURE = "1h"
 """How far ahead of the clock an event of a live stream may be where nobody says otherwise."""
 
@@ -73,6 +75,8 @@ class RunOptions:
     """By how much one event alone may move time on."""
     max_future: Duration | None = None
     """Live, with dateTimes: how far ahead of the clock an event may be."""
+    warm_up: Duration | Literal["auto"] | None = None
+    """Live on Spark: how much of the history a new run begins with; auto: what its answers can look back."""
     work: WorkLimits = NO_LIMITS
     """How much the run may do."""
     assign_time: tuple[str, str] | None = None
@@ -96,6 +100,7 @@ class RunOptions:
         limits: Mapping[str, int | str] | None = None,
         max_advance: int | str | Duration | None = None,
         max_future: int | str | Duration | None = None,
+        warm_up: int | str | Duration | None = None,
         max_seconds: float | str | None = None,
         max_memory: int | str | None = None,
         max_matches: int | str | None = None,
@@ -131,6 +136,7 @@ class RunOptions:
             ReadLimits.of(limits or {}),
             None if max_advance is None else _delay(max_advance, "--max-advance"),
             None if max_future is None else _delay(max_future, "--max-future"),
+            None if warm_up is None else AUTO if warm_up == AUTO else _delay(warm_up, "--warm-up"),
             WorkLimits.of(max_seconds, max_memory, max_matches, max_runs),
             None if (assign := AssignTime.of(assign_time, event_per)) is None else (assign.how, assign.per),
         )
@@ -150,6 +156,10 @@ class RunOptions:
     def future_on(self, kind: TimeKind) -> int | None:
         """How far ahead of the clock an event may be, in ticks; integers know no clock."""
         return None if kind is TimeKind.INTEGER else self._ticks(self.max_future, "--max-future", kind)
+
+    def warm_up_on(self, kind: TimeKind) -> int | None:
+        """How much of the history a run begins with, in ticks; None where its query tells."""
+        return None if isinstance(self.warm_up, str) else self._ticks(self.warm_up, "--warm-up", kind)
 
     def _ticks(self, given: Duration | None, name: str, kind: TimeKind) -> int | None:
         if given is None:

@@ -76,11 +76,11 @@ class Pipeline:
                 self.metrics[self._leaves[place]].rows_out += len(rows)
         leaves = [self.nodes[place] for place in self._leaves]
         self._received = {leaf.place: place for place, leaf in enumerate(leaves) if isinstance(leaf, Received)}
-        self._closed = MIN_INSTANT
+        self.closed = MIN_INSTANT
         """Instants up to here have been processed for good."""
         self._saved: tuple[list[tuple[Rows, ...]], int] | None = None
         self._sweep_at = _SWEEP_FROM
-        self._nothing = {width: empty(width) for width in {len(node.schema.variables) for node in self.nodes}}
+        self._none = [empty(len(node.schema.variables)) for node in self.nodes]
         self.owned: Callable[[Rows], Rows] | None = None
         """Over slices of history: the rows that are answers of this slice."""
 
@@ -141,22 +141,21 @@ class Pipeline:
 
     def next_waiting(self) -> int | None:
         """The first time at which something that waits is due."""
-        ends = [int(rows.end.min()) for parts in self._waiting for rows in parts if len(rows)]
-        return min(ends, default=None)
+        different = {id(rows): rows for parts in self._waiting for rows in parts if len(rows)}
+        return min((int(rows.end.min()) for rows in different.values()), default=None)
 
     def release(self, until: int, closed: int) -> Sequence[Match]:
         """Process the instants up to `closed`, and the one that is open if nothing can take its answers back."""
-        found = [self._nothing[len(self.nodes[-1].schema.variables)]]
-        waiting = self.next_waiting()
-        if closed > self._closed or (waiting is not None and waiting <= closed):
-            self._closed = max(self._closed, closed)
+        found = []
+        if closed > self.closed or ((waiting := self.next_waiting()) is not None and waiting <= closed):
+            self.closed = max(self.closed, closed)
             found.append(self._run(Until(closed)))
             for operator in self._operators:
                 if operator is not None:
                     operator.evict(closed)
         if self._at_once and until > closed:
             found.append(self._run(Until(until, open=True)))
-        return self._matches(concat(found, found[0].width))
+        return self._matches(concat(found, self._none[-1].width))
 
     def finish(self) -> Sequence[Match]:
         """Process what is left; windows close."""
@@ -171,6 +170,9 @@ class Pipeline:
                 given.append(next(due))
                 continue
             inputs = [given[each] for each in self._inputs[place]]
+            if not any(map(len, inputs)) and operator.rests(until):
+                given.append(self._none[place])
+                continue
             started = self._clock()
             rows = operator.process(inputs, until)
             metrics = self.metrics[place]
@@ -205,7 +207,7 @@ class Pipeline:
         for leaf, parts in enumerate(self._waiting):
             alike = tuple(map(id, parts))
             if not alike:
-                yield self._nothing[len(self.nodes[self._leaves[leaf]].schema.variables)]
+                yield self._none[self._leaves[leaf]]
                 continue
             if alike not in cuts:
                 due, later = cut(concat(parts, parts[0].width).by_end(), until.time)
@@ -270,12 +272,14 @@ class Pipeline:
         for place, operator in enumerate(self._operators):
             if operator is not None:
                 arrays |= {f"operator.{place}.{name}": array for name, array in operator.dump().items()}
-        return arrays, {"answered": self._answering.answered, "graphs": written_graphs(self._around.graphs)}
+        answered, graphs = self._answering.answered, written_graphs(self._around.graphs)
+        return arrays, {"answered": answered, "closed": self.closed, "graphs": graphs}
 
     def load(self, arrays: Arrays, meta: Mapping[str, Any]) -> None:
         """Take over what `dump` gave, its refs those of here."""
         self._around.lineage.load(arrays)
         self._answering.answered = bool(meta["answered"])
+        self.closed = max(self.closed, meta.get("closed", MIN_INSTANT))  # which states of before do not tell
         self._around.graphs.update(read_graphs(meta.get("graphs", {})))
         for leaf in range(len(self._waiting)):
             rows = Rows(*(arrays[f"waiting.{leaf}.{name}"] for name in COLUMNS))

@@ -10,12 +10,14 @@ from pathlib import Path
 import pytest
 
 from scepter.cli.checkpoint import opened
+from scepter.cli.journal import last_written
 from scepter.errors import OptionError
 from scepter.kept import sealed
 from scepter.rdf.terms import IRI
 from scepter.runtime.options import RunOptions
 from scepter.runtime.queries import parse
 from scepter.runtime.spark.identity import Identity
+from scepter.runtime.spark.warm_up import Found
 from scepter.timeline import TimeKind
 
 QUERY = "SELECT ?x WITHIN 5 FROM STREAM S <http://e/s> WHERE { SEQ (A) DEFINE GPM A ON S { ?x ?p ?o } }"
@@ -133,3 +135,52 @@ def test_two_runs_do_not_share_a_folder(folder: Path) -> None:
 def test_without_a_folder_nothing_is_kept() -> None:
     with opened(None, recorded=True) as kept:
         kept.claim(identity())
+
+
+CHANGED = QUERY.replace("WITHIN 5", "WITHIN 6")
+
+
+def replace_by(folder: Path, text: str = CHANGED) -> Found:
+    with opened(folder, recorded=True, replaces=True) as kept:
+        return kept.claim(identity(text))
+
+
+@pytest.fixture
+def committed(folder: Path) -> Path:
+    for number, watermark in enumerate((0, 40, 90)):
+        (folder / "spark" / "offsets" / str(number)).write_text(f'v1\n{{"batchWatermarkMs":{watermark}}}\n{{}}')
+    return folder
+
+
+def test_a_changed_query_with_a_warm_up_takes_the_place_of_the_one_before(committed: Path) -> None:
+    assert replace_by(committed) == Found(goes_on=False, watermark=40)  # micro-batch 2 is not committed
+    assert (committed / "before" / "spark" / "offsets" / "2").exists() and not (committed / "spark").exists()
+    assert last_written(committed / "output.json") == -1
+    assert replace_by(committed) == Found(goes_on=False, watermark=40)  # killed before its first micro-batch
+    batches(committed, 1, 1)
+    written(committed, 0)
+    assert replace_by(committed) == Found(goes_on=True, watermark=40)
+    assert (committed / "spark").exists()
+
+
+def test_the_same_query_with_a_warm_up_goes_on(committed: Path) -> None:
+    assert replace_by(committed, QUERY) == Found(goes_on=True)
+    assert (committed / "spark").exists() and not (committed / "before").exists()
+
+
+@pytest.mark.parametrize("moved", [(), ("spark",), ("spark", "scepter.json")])
+def test_a_crash_while_a_place_is_taken_is_made_good(committed: Path, moved: tuple[str, ...]) -> None:
+    (committed / "replacing.json").write_bytes(sealed(b'{"watermark": 40}'))
+    (committed / "before").mkdir()
+    for name in moved:
+        (committed / name).rename(committed / "before" / name)
+    assert replace_by(committed) == Found(goes_on=False, watermark=40)
+    assert not (committed / "replacing.json").exists() and last_written(committed / "output.json") == -1
+
+
+def test_what_another_version_has_written_is_not_replaced(committed: Path) -> None:
+    told = json.loads(identity().written()) | {"form": 99}
+    (committed / "scepter.json").write_bytes(sealed(json.dumps({"of": json.dumps(told), "since": None}).encode()))
+    with pytest.raises(OptionError) as caught:
+        replace_by(committed)
+    assert caught.value.code == "other-version" and (committed / "spark").exists()

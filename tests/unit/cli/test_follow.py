@@ -12,6 +12,7 @@ import pytest
 
 from scepter.cli.execute import Job
 from scepter.cli.follow import FollowedOutput, check_follow, watermark
+from scepter.cli.journal import RECORD, begin_anew
 from scepter.cli.options import SparkOptions, check_engine, trigger_interval
 from scepter.cli.spark import check_followed, spooled
 from scepter.errors import OptionError, QueryError
@@ -282,3 +283,23 @@ def test_a_damaged_record_is_an_error_that_says_what_to_do(tmp_path: Path, damag
     record.write_bytes(record.read_bytes()[:-1] if damage is None else damage)
     with pytest.raises(OptionError, match="is damaged"):
         FollowedOutput(output, tmp_path, jsonl)
+
+
+def test_behind_the_output_of_another_query_micro_batches_count_anew(tmp_path: Path) -> None:
+    output = tmp_path / "out.csv"
+    first = FollowedOutput(output, tmp_path, csv)
+    first.take(0, answers(1, 2))
+    first.close()
+    begin_anew(tmp_path / RECORD)
+    second = FollowedOutput(output, tmp_path, csv)
+    assert second.take(0, answers(3)) == 1
+    second.close()
+    assert len(output.read_text().splitlines()) == 4 and output.read_text().count("start") == 1
+    begin_anew(tmp_path / RECORD)
+    with pytest.raises(OptionError) as caught:
+        FollowedOutput(output, tmp_path, lambda out, written: open_writer("csv", out, Shape(("y",))))
+    assert caught.value.code == "output-changed"
+    elsewhere = FollowedOutput(tmp_path / "other.csv", tmp_path, csv)
+    elsewhere.take(0, answers(3))
+    elsewhere.close()
+    assert len((tmp_path / "other.csv").read_text().splitlines()) == 2

@@ -61,6 +61,32 @@ def rows(result: Result) -> list[dict[str, object]]:
     return [json.loads(line) for line in result.stdout.splitlines()]
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no device that is always full")
+@pytest.mark.parametrize(
+    "arguments", [["--output", "/dev/full"], ["--follow", "--output", "/dev/full"], ["--dead-letter", "/dev/full"]], ids=str
+)
+def test_a_full_disk_is_told_with_the_files_name(folder: Path, arguments: list[str]) -> None:
+    line = '<a:e> <a:p> "x" "1"^^<http://www.w3.org/2001/XMLSchema#integer> .\n'
+    events = [f'<http://example/x> a:b "{i}" .\n{line}' for i in range(50)]
+    (folder / "s.nq").write_text("".join(events))
+    (folder / "q.spaseq").write_text(
+        QUERY.replace("SEQ (A; B)", "SEQ (B)").replace("?x :v ?v", "?x <a:p> ?v").replace("DEFINE GPM A ON S { ?x a :A }", "")
+    )
+    stream = "S=s.nq" if "--follow" not in arguments else None
+    given = [
+        "run",
+        str(folder / "q.spaseq"),
+        "--engine",
+        "local",
+        *arguments,
+        "--stream",
+        f"S={folder}/s.nq" if stream else "S=-",
+    ]
+    result = RUNNER.invoke(app, given, input="".join(events))
+    assert result.exit_code == 1
+    assert "error[system]: [Errno 28] No space left on device: '/dev/full'" in result.stderr
+
+
 class TestResults:
     def test_json_lines_sorted_on_stdout_and_counts_on_stderr(self, folder: Path) -> None:
         result = scepter(folder)

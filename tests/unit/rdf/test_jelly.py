@@ -34,6 +34,7 @@ from pyjelly.serialize.streams import SerializerOptions  # noqa: E402
 
 E = "http://example.org/"
 TIME = E + "time"
+PROV = "http://www.w3.org/ns/prov#generatedAtTime"
 XSD = "http://www.w3.org/2001/XMLSchema#"
 Found = tuple[list[Event], list[tuple[int | None, str]]]
 
@@ -166,6 +167,35 @@ def test_it_says_what_the_same_as_n_quads_says(seed: int) -> None:
     expected = events_of(READERS[".nq"](io.BytesIO("".join(text).encode()), reading))
     found, wrong = read(grouped(messages), batch_bytes=[1, 700, 1 << 20][seed % 3])
     assert not letters and not wrong
+    plain = [[(start, name, [tuple(map(_unsalted, triple)) for triple in triples]) for start, _, name, triples in events]
+             for events in (found, expected)]  # fmt: skip
+    assert plain[0] == plain[1]
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("wanted", [None, [E + "p0", "http://other/p1"]])
+def test_datasets_say_what_the_same_as_n_quads_say(seed: int, wanted: list[str] | None) -> None:
+    """Names under several prefixes, graphs that take turns in a frame, repeated triples, entries that are set anew."""
+    draw, places = random.Random(seed), [E, "http://other/", E + "deep/"]
+    frames, text = [], []
+    for time in range(1, 90):
+        graphs = [f"http://g/{draw.choice('ab')}{time}" for _ in range(draw.randrange(1, 4))]
+        quads = [Quad(IRI(each), IRI(PROV), number(time), DefaultGraph) for each in dict.fromkeys(graphs)]
+        for graph in graphs:
+            for _ in range(draw.randrange(1, 5)):
+                name = draw.choice([str(time), f"n{draw.randrange(40)}"])
+                subject = draw.choice([IRI(f"{draw.choice(places)}{name}"), BlankNode("b")])
+                object = draw.choice([number(draw.randrange(3)), Literal("t" * draw.randrange(40)), IRI(graph), BlankNode("c")])
+                predicate = IRI(f"{draw.choice(places[:2])}p{draw.randrange(3)}")
+                quads.append(Quad(subject, predicate, object, IRI(graph)))
+        order = sorted(quads, key=lambda quad: (quad[0] if quad[3] is DefaultGraph else quad[3])._iri)
+        frames.append(order)
+        text += [f"{' '.join(_spelt(each) for each in quad if each is not DefaultGraph)} .\n" for quad in order]
+    ids = None if wanted is None else frozenset(term_id(KEY, f"<{each}>") for each in wanted)
+    reading = Reading(KEY, 0, "f", lambda letter: pytest.fail(letter.reason), ids, ReadState(), 1 << 20, {})
+    expected = events_of(READERS[".nq"](io.BytesIO("".join(text).encode()), reading))
+    found, wrong = read(grouped(frames, 4), times=None, predicates=wanted, batch_bytes=[1, 900, 1 << 20][seed % 3])
+    assert not wrong
     plain = [[(start, name, [tuple(map(_unsalted, triple)) for triple in triples]) for start, _, name, triples in events]
              for events in (found, expected)]  # fmt: skip
     assert plain[0] == plain[1]

@@ -17,7 +17,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from scepter.kernel.rows import Float64, Int8, Int64, UInt64, mappings
+from scepter.kernel.rows import Float64, Int8, Int64, UInt64, mappings, spread
 from scepter.kernel.static.graph_columns import GraphColumns, term_columns
 from scepter.kernel.texts import Texts
 from scepter.rdf.hashing import TermKey
@@ -39,17 +39,6 @@ def set_refs(numbers: Int64) -> Int64:
     ([-2, -5], [0, 3])
     """
     return _FIRST - numbers
-
-
-def spread(counts: Int64) -> tuple[Int64, Int64]:
-    """For so many places per row: the row of each place, and its number within the row.
-
-    >>> [column.tolist() for column in spread(np.array([2, 0, 1]))]
-    [[0, 0, 2], [0, 1, 0]]
-    """
-    rows = np.repeat(np.arange(len(counts)), counts)
-    before = np.cumsum(counts) - counts
-    return rows, np.arange(len(rows)) - before[rows]
 
 
 class Members(NamedTuple):

@@ -18,13 +18,14 @@ from scepter.kernel.group.extremes import preferred
 from scepter.kernel.group.members import Changes, Membership, Slots
 from scepter.kernel.group.set_functions import FUNCTIONS, Column, Function, Stretch
 from scepter.kernel.lineage import Lineage
-from scepter.kernel.operator import Until
+from scepter.kernel.operator import ByTime, Until
 from scepter.kernel.rows import NO_LINEAGE, TIMELESS, Int64, Mask, Rows, UInt64, concat, empty, mappings
+from scepter.kernel.sequence.forward_search import key_of
 from scepter.kernel.state.container import Arrays
 from scepter.kernel.state.state_parts import Clock, Held, dump_rows, load_rows
 from scepter.kernel.texts import Texts
 from scepter.kernel.validity.coalesce import Coverage
-from scepter.kernel.validity.key_index import KeyIndex, key_of
+from scepter.kernel.validity.key_index import KeyIndex
 from scepter.kernel.window.extent import Grid
 from scepter.physical.nodes import Schema
 from scepter.rdf.distinct import distinct
@@ -64,7 +65,7 @@ class _Groups:
     count: Int64
 
 
-class Group:
+class Group(ByTime):
     """Rows grouped by the variables `keys` (unbound is a key like any other), with an aggregate for each further variable.
 
     Without keys there is one group, also of no rows."""
@@ -97,7 +98,9 @@ class Group:
         for _, aggregate in aggregates:
             operand = aggregate.operand
             column = input.column(operand.name) if isinstance(operand, Variable) else -1
-            self._functions.append(FUNCTIONS[aggregate.function](aggregate, column, key, texts))
+            self._functions.append(
+                FUNCTIONS[aggregate.function](replace(aggregate, distinct=False), input.variables, key, texts)
+            )
             self._takes.append(_combination(aggregate, column, input))
         nobody = Membership(empty(len(input.variables)), np.empty(0, np.int64))
         self._inside: dict[_Distinct, Membership] = dict.fromkeys((None, *self._takes), nobody)

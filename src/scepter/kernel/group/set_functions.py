@@ -1,10 +1,11 @@
-"""The set functions over the slots of a stretch: COUNT, SUM and AVG by totals, MIN, MAX and SAMPLE by preference, and what
-neither can tell by SPARQL's own definition over the members of a slot."""
+"""The set functions over slots, each with its members: COUNT, SUM and AVG by totals, MIN, MAX and SAMPLE by preference, and
+what neither can tell by SPARQL's own definition over the members of a slot."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
 
@@ -37,6 +38,29 @@ Column: TypeAlias = tuple[UInt64, Int64, Float64, Int8]
 """A column of terms: ids, refs, numbers, scales."""
 
 
+class Asked(Protocol):
+    """What a set function is asked about."""
+
+    @property
+    def rows(self) -> Rows:
+        """The members of any slot."""
+        ...
+
+    @property
+    def entered(self) -> Int64:
+        """By what members are in the order in which they came."""
+        ...
+
+    @property
+    def wanted(self) -> Mask:
+        """Which slots' groups are there at all."""
+        ...
+
+    def bounds(self) -> tuple[Int64, Int64]:
+        """From which to which slot each member is inside."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Stretch:
     """What a set function is asked about: the slots, the members inside at any of them, and how they change."""
@@ -50,6 +74,16 @@ class Stretch:
     groups: int
     """How many groups there are."""
 
+    @property
+    def rows(self) -> Rows:
+        """The members."""
+        return self.members.rows
+
+    @property
+    def entered(self) -> Int64:
+        """When members came."""
+        return self.rows.since
+
     def bounds(self) -> tuple[Int64, Int64]:
         """From which to which slot each member is inside."""
         rows, group = self.members.rows, self.members.group
@@ -59,30 +93,35 @@ class Stretch:
 class Listing:
     """A set function over the members of each slot, by its definition: slow, exact, for any function.
 
-    DISTINCT is no concern of it: members are distinct already."""
+    `names` are the variables that it may ask for. Without DISTINCT, members are distinct already where that matters."""
 
-    def __init__(self, aggregate: Aggregate, column: int, key: TermKey, texts: Texts) -> None:
-        starred = aggregate.operand is None
-        operand = None if starred else Variable("operand")
-        plain = Aggregate(aggregate.function, operand, False, aggregate.separator)
-        self._function: SetFunction = compile_aggregate(plain)
-        self._column, self._texts = column, texts
+    def __init__(self, aggregate: Aggregate, names: Sequence[str], texts: Texts) -> None:
+        self._function: SetFunction = compile_aggregate(aggregate)
+        whole = aggregate.operand is None and aggregate.distinct
+        at = range(len(names)) if whole else [column] if (column := _column(aggregate, names)) >= 0 else []
+        self._columns = [(names[column], column) for column in at]
+        self._texts = texts
 
-    def values(self, stretch: Stretch, wanted: Mask) -> list[Term | None]:
+    def values(self, asked: Asked, wanted: Mask) -> list[Term | None]:
         """A term for each wanted slot, None where it is an error."""
-        low, high = stretch.bounds()
+        if not wanted.any():
+            return []
+        low, high = asked.bounds()
         inside: dict[int, list[int]] = {slot: [] for slot in np.flatnonzero(wanted).tolist()}
         for member, (first, last) in enumerate(zip(low.tolist(), high.tolist(), strict=True)):
             for slot in range(first, last):
                 if slot in inside:
                     inside[slot].append(member)
-        return [self._value(stretch.members.rows, members) for members in inside.values()]
+        return [self._value(asked.rows, members) for members in inside.values()]
 
     def _value(self, rows: Rows, members: list[int]) -> Term | None:
-        found: list[dict[str, Term]] = []
-        for member in members:
-            id = int(rows.ids[member, self._column]) if self._column >= 0 else 0
-            found.append({"operand": self._texts.known(int(rows.refs[member, self._column]), id)} if id else {})
+        found: list[dict[str, Term]] = [{} for _ in members]
+        for name, column in self._columns:
+            for mapping, id, ref in zip(
+                found, rows.ids[members, column].tolist(), rows.refs[members, column].tolist(), strict=True
+            ):
+                if id:
+                    mapping[name] = self._texts.known(ref, id)
         try:
             return self._function(found, _CONTEXT)
         except ExpressionError:
@@ -93,26 +132,19 @@ _CONTEXT = Context()
 _INTEGER = f"^^<{XSD}integer>"
 
 
-class Totalling:
-    """COUNT, SUM or AVG. `base` is what groups amount to at the end of the last stretch."""
+class Totals:
+    """COUNT, SUM or AVG as terms, of what members amount to."""
 
-    def __init__(self, aggregate: Aggregate, column: int, key: TermKey, texts: Texts) -> None:
+    def __init__(self, aggregate: Aggregate, names: Sequence[str], key: TermKey, texts: Texts) -> None:
         self._name = aggregate.function
-        self._column, self._key, self._texts = column, key, texts
-        self._listing = Listing(aggregate, column, key, texts)
+        self._column, self._key, self._texts = _column(aggregate, names), key, texts
+        self._listing = Listing(aggregate, names, texts)
         self._amounts = Amounts(texts)
-        self._base = np.zeros((0, Scale().width), np.int64)
         self._scale = Scale()
-        self._exactly = False
-        """Whether sums have come near the end of 64 bits: from then on every slot is listed."""
 
-    def values(self, stretch: Stretch) -> Column:
+    def _written(self, totals: Int64, asked: Asked) -> Column:
         """The terms of the wanted slots."""
-        totals = None if self._exactly else self._totals(stretch)
-        if totals is None:
-            self._exactly = True
-            return encoded(self._listing.values(stretch, stretch.wanted), self._key, self._texts)
-        rows = totals[stretch.wanted]
+        rows = totals[asked.wanted]
         if self._name == "COUNT":
             column = rows[:, MEMBERS] if self._column < 0 else rows[:, MEMBERS] - rows[:, ERRORS]
             counts, where = np.unique(column, return_inverse=True)
@@ -126,12 +158,10 @@ class Totalling:
         made = [self._term(tuple(row)) for row in different.tolist()]
         others = np.flatnonzero(different[:, OTHERS] > 0)
         terms = [made[i] for i in where.tolist()]
-        slots = np.flatnonzero(stretch.wanted)[np.isin(where, others)]
-        listed = np.zeros(len(stretch.slots), np.bool_)
-        listed[slots] = True
-        for place, term in zip(
-            np.flatnonzero(listed[stretch.wanted]).tolist(), self._listing.values(stretch, listed), strict=True
-        ):
+        places = np.flatnonzero(np.isin(where, others))
+        listed = np.zeros(len(totals), np.bool_)
+        listed[np.flatnonzero(asked.wanted)[places]] = True
+        for place, term in zip(places.tolist(), self._listing.values(asked, listed), strict=True):
             terms[place] = term
         return encoded(terms, self._key, self._texts)
 
@@ -143,6 +173,34 @@ class Totalling:
             return to_literal(total.sum() if self._name == "SUM" else total.mean())
         except ExpressionError:
             return None
+
+    def _amount(self, rows: Rows) -> Int64:
+        if self._column >= 0 and self._name != "COUNT":
+            at = self._column
+            return self._amounts.of(rows.ids[:, at], rows.refs[:, at], rows.number[:, at], rows.scale[:, at])
+        found = np.zeros((len(rows), self._scale.width), np.int64)
+        found[:, MEMBERS] = 1
+        if self._column >= 0:
+            found[:, ERRORS] = rows.ids[:, self._column] == 0
+        return found
+
+
+class Totalling(Totals):
+    """Totals kept by what changes. `base` is what groups amount to at the end of the last stretch."""
+
+    def __init__(self, aggregate: Aggregate, names: Sequence[str], key: TermKey, texts: Texts) -> None:
+        super().__init__(aggregate, names, key, texts)
+        self._base = np.zeros((0, Scale().width), np.int64)
+        self._exactly = False
+        """Whether sums have come near the end of 64 bits: from then on every slot is listed."""
+
+    def values(self, stretch: Stretch) -> Column:
+        """The terms of the wanted slots."""
+        totals = None if self._exactly else self._totals(stretch)
+        if totals is None:
+            self._exactly = True
+            return encoded(self._listing.values(stretch, stretch.wanted), self._key, self._texts)
+        return self._written(totals, stretch)
 
     def _totals(self, stretch: Stretch) -> Int64 | None:
         """What groups amount to in each slot; None where 64 bits may not be enough."""
@@ -161,16 +219,6 @@ class Totalling:
         wide[slots.group[slots.last]] = totals[slots.last]
         self._base = wide
         return totals
-
-    def _amount(self, rows: Rows) -> Int64:
-        if self._column >= 0 and self._name != "COUNT":
-            at = self._column
-            return self._amounts.of(rows.ids[:, at], rows.refs[:, at], rows.number[:, at], rows.scale[:, at])
-        found = np.zeros((len(rows), self._scale.width), np.int64)
-        found[:, MEMBERS] = 1
-        if self._column >= 0:
-            found[:, ERRORS] = rows.ids[:, self._column] == 0
-        return found
 
     # ---- state
 
@@ -204,25 +252,25 @@ class Totalling:
 class Choosing:
     """MIN, MAX or SAMPLE: one of the members of a slot. Nothing is kept but the members."""
 
-    def __init__(self, aggregate: Aggregate, column: int, key: TermKey, texts: Texts) -> None:
-        self._name, self._column, self._texts = aggregate.function, column, texts
+    def __init__(self, aggregate: Aggregate, names: Sequence[str], key: TermKey, texts: Texts) -> None:
+        self._name, self._column, self._texts = aggregate.function, _column(aggregate, names), texts
 
-    def values(self, stretch: Stretch) -> Column:
+    def values(self, asked: Asked) -> Column:
         """The terms of the wanted slots."""
-        rows, at = stretch.members.rows, self._column
-        low, high = stretch.bounds()
+        rows, at, slots = asked.rows, self._column, len(asked.wanted)
+        low, high = asked.bounds()
         ids, refs, number, scale = rows.ids[:, at], rows.refs[:, at], rows.number[:, at], rows.scale[:, at]
         bound = np.flatnonzero((low < high) & (ids != 0))
         if self._name == "SAMPLE":
-            order = bound[np.argsort(rows.since[bound], kind="stable")]
+            order = bound[np.argsort(asked.entered[bound], kind="stable")]
         else:
             some = ids[bound], refs[bound], number[bound], scale[bound]
             order = bound[ranked(*some, self._texts, descending=self._name == "MAX")]
-        best = preferred(order, low, high, len(stretch.slots))
+        best = preferred(order, low, high, slots)
         if self._name != "SAMPLE":  # one error makes the minimum an error
             failing = np.flatnonzero((low < high) & (ids == 0))
-            best[preferred(failing, low, high, len(stretch.slots)) >= 0] = -1
-        best = best[stretch.wanted]
+            best[preferred(failing, low, high, slots) >= 0] = -1
+        best = best[asked.wanted]
         found = mappings(len(best), 1)
         there = best >= 0
         chosen = best[there]
@@ -250,16 +298,22 @@ class Choosing:
 
 
 class Concatenating(Choosing):
-    """GROUP_CONCAT: over the members of each slot."""
+    """GROUP_CONCAT, and any other function that only its definition tells: over the members of each slot."""
 
-    def __init__(self, aggregate: Aggregate, column: int, key: TermKey, texts: Texts) -> None:
-        super().__init__(aggregate, column, key, texts)
+    def __init__(self, aggregate: Aggregate, names: Sequence[str], key: TermKey, texts: Texts) -> None:
+        super().__init__(aggregate, names, key, texts)
         self._key = key
-        self._listing = Listing(aggregate, column, key, texts)
+        self._listing = Listing(aggregate, names, texts)
 
-    def values(self, stretch: Stretch) -> Column:
+    def values(self, asked: Asked) -> Column:
         """The terms of the wanted slots."""
-        return encoded(self._listing.values(stretch, stretch.wanted), self._key, self._texts)
+        return encoded(self._listing.values(asked, asked.wanted), self._key, self._texts)
+
+
+def _column(aggregate: Aggregate, names: Sequence[str]) -> int:
+    """The column of the operand; -1 for COUNT(*)."""
+    operand = aggregate.operand
+    return names.index(operand.name) if isinstance(operand, Variable) and operand.name in names else -1
 
 
 Function: TypeAlias = Totalling | Choosing | Concatenating

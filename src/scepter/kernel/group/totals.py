@@ -22,9 +22,11 @@ from scepter.rdf.values.numeric import Number, divide, format_decimal, nearest
 MEMBERS, ERRORS, FRACTIONS, DOUBLES, OTHERS, NANS, UPS, DOWNS, UNITS = range(9)
 """The first columns of a total: rows; of these without a number, decimals, doubles, numbers for the exact evaluator, NaN,
 INF, -INF; and the sum of integers and decimals in units. Digits of doubles follow."""
-_LIMIT = 2**61
+LIMIT = 2**61
+"""Sums of sizes below it are sure to be held by 64 bits."""
 _LOWEST = 1126
 """Any double is a whole multiple of 2^-1126 with the 53 bits of its significand."""
+_ONE = 2**_LOWEST
 _DIGIT = 32
 _TEN: int = 10
 _DECIMAL = f"^^<{XSD}decimal>"
@@ -90,7 +92,8 @@ class Amounts:
         if bool(new.any()):
             if len(self._known) > _REMEMBERED:
                 self._known, self._decimal, new = self._known[:0], self._decimal[:0], np.ones(len(different), np.bool_)
-            terms = [self._texts.term(ref) for ref in refs[first[new]].tolist()]
+            told_by = zip(refs[first[new]].tolist(), different[new].tolist(), strict=True)
+            terms = [self._texts.known(ref, id) for ref, id in told_by]
             told = [isinstance(term, Literal) and term.datatype == XSD + "decimal" for term in terms]
             known = np.concatenate([self._known, different[new]])
             order = np.argsort(known)
@@ -128,7 +131,7 @@ def rescaled(base: Int64, old: Scale, new: Scale) -> Int64 | None:
     """Totals per group in the columns of a wider scale; None where one would not fit."""
     if old == new:
         return base
-    if len(base) and float(np.abs(base[:, UNITS]).max()) * 10.0 ** (new.decimals - old.decimals) >= _LIMIT:
+    if len(base) and float(np.abs(base[:, UNITS]).max()) * 10.0 ** (new.decimals - old.decimals) >= LIMIT:
         return None
     wide = np.zeros((len(base), new.width), np.int64)
     wide[:, : UNITS + 1] = base[:, : UNITS + 1]
@@ -141,7 +144,7 @@ def rescaled(base: Int64, old: Scale, new: Scale) -> Int64 | None:
 def may_overflow(base: Int64, amounts: Int64) -> bool:
     """Whether a sum of units or digits may leave 64 bits."""
     most = np.abs(base[:, UNITS:]).max(axis=0, initial=0).astype(np.float64)
-    return bool((most + np.abs(amounts[:, UNITS:]).astype(np.float64).sum(axis=0) >= _LIMIT).any())
+    return bool((most + np.abs(amounts[:, UNITS:]).astype(np.float64).sum(axis=0) >= LIMIT).any())
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,10 +166,9 @@ class Total:
         if row[UPS] or row[DOWNS]:
             return float("inf") if row[UPS] else float("-inf")
         whole = sum(amount << (_DIGIT * digit) for digit, amount in zip(self.scale.digits, row[UNITS + 1 :], strict=True))
-        exact = Fraction(whole, 2**_LOWEST)
-        if row[UNITS]:
-            exact += Fraction(row[UNITS], 10**self.scale.decimals)
-        return nearest(exact)
+        if not row[UNITS] and whole.bit_length() < _LOWEST + 1023:  # Python divides whole numbers exactly, and rounds once
+            return float(whole / _ONE)
+        return nearest(Fraction(whole, _ONE) + Fraction(row[UNITS], 10**self.scale.decimals))
 
     def mean(self) -> Number:
         """The average; of nothing it is 0."""

@@ -13,11 +13,10 @@ from typing import Protocol
 import numpy as np
 
 from scepter.kernel.operator import Until
-from scepter.kernel.rows import Int64, Rows
+from scepter.kernel.rows import Int64, Rows, spread
 from scepter.kernel.state.container import Arrays
 from scepter.kernel.state.state_parts import KeptNumbers, Part
 from scepter.kernel.validity.intervals import covered_before
-from scepter.kernel.validity.key_index import spread
 from scepter.kernel.window.extent import Grid, plus
 from scepter.timeline import MAX_INSTANT, MIN_INSTANT
 
@@ -55,7 +54,7 @@ class Evaluations:
         """Of intervals: (place, first evaluation, how many) for each stretch that they meet."""
         first = np.searchsorted(self.high, since, side="right")
         last = np.searchsorted(self.low, until, side="left")
-        place, stretch = spread(first, np.maximum(last - first, 0))
+        place, stretch = spread(np.maximum(last - first, 0), first)
         begin = self._up(np.maximum(since[place], self.low[stretch]), self.low[stretch])
         end = np.minimum(until[place], self.high[stretch])
         some = np.flatnonzero(begin < end)

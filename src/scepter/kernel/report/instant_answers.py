@@ -10,9 +10,8 @@ import numpy as np
 from scepter.errors import Diagnostic, QueryError
 from scepter.kernel.operator import Until
 from scepter.kernel.report.evaluations import NEVER, Evaluations, Schedule
-from scepter.kernel.rows import Int64, Mask, Rows, UInt64, concat
+from scepter.kernel.rows import Int64, Mask, Rows, UInt64, concat, spread
 from scepter.kernel.state.state_parts import InParts, KeptRows, Part
-from scepter.kernel.validity.key_index import spread
 from scepter.physical.nodes import Schema
 from scepter.rdf.distinct import distinct
 from scepter.timeline import MAX_INSTANT, MIN_INSTANT
@@ -77,7 +76,7 @@ class EveryAnswer(Answers):
         place, first, count = due.count(rows.since, np.minimum(rows.until, closed + 1))
         if float(count.astype(np.float64).sum()) > MOST_ROWS:
             raise _too_many(int(count.astype(object).sum()))
-        which, number = spread(np.zeros(len(count), np.int64), count)
+        which, number = spread(count)
         instant = first[which] + number * due.step
         order = np.argsort(instant, kind="stable")
         answer = self._at(rows.take(place[which][order]), instant[order])

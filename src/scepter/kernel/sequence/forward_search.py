@@ -41,7 +41,7 @@ NOTHING = -(2**63)
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
-def key_of(ids: UInt64, columns: tuple[int, ...]) -> UInt64:
+def key_of(ids: UInt64, columns: tuple[int, ...] | range) -> UInt64:
     """One 64-bit join key per row from the ids of some columns (0 for no columns)."""
     key = np.zeros(len(ids), np.uint64)
     for column in columns:

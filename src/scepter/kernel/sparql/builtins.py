@@ -238,9 +238,7 @@ def _replace(arguments: Arguments, _: Context) -> Term:
         raise ExpressionError(f"the pattern {pattern!r} matches the empty string")
     literal = "q" in flags
     template = replacement.replace("\\", "\\\\") if literal else expand_replacement(replacement, compiled.groups)
-    found = compiled.replaced(template, source.lexical)
-    bounded(len(found))
-    return _like(source, found)
+    return _like(source, compiled.replaced(template, source.lexical, LONGEST))
 
 
 def _moment(term: Term) -> DateTime | Date | Time:

@@ -17,6 +17,7 @@ _FLAGS = {"i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL}
 _SAME = {"n": "\\n", "r": "\\r", "t": "\\t", "d": "\\d", "D": "\\D", "s": "[ \\t\\n\\r]", "S": "[^ \\t\\n\\r]"}
 _IN_CLASS = {**_SAME, "s": " \\t\\n\\r"}
 _SPECIAL = "\\|.-^?*+{}()[]$"
+_MOST_SUBTRACTIONS = 8
 # XML's name characters, as far as they are not letters and digits for Python.
 _NAME = "\\w\\-.:"
 
@@ -48,6 +49,7 @@ class _Translation:
         self._at = 0
         self._extended = "x" in flags
         self._multiline = "m" in flags
+        self._subtractions = 0
 
     def result(self) -> str:
         parts = []
@@ -116,6 +118,9 @@ class _Translation:
         while (character := self._take()) != "]" or not items:
             if character == "-" and self._text[self._at : self._at + 1] == "[" and items:
                 self._at += 1
+                self._subtractions += 1
+                if self._subtractions > _MOST_SUBTRACTIONS:  # each of them is worked out over all of Unicode
+                    raise ExpressionError(f"more than {_MOST_SUBTRACTIONS} classes are subtracted in a regular expression")
                 less = self._character_class()
                 if self._take() != "]":
                     raise ExpressionError(f"a class ends after its subtraction: {self._text!r}")

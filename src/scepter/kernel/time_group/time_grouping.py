@@ -15,13 +15,12 @@ from numba import njit
 
 from scepter.kernel.encoding import decoded
 from scepter.kernel.lineage import Lineage
-from scepter.kernel.operator import Until
+from scepter.kernel.operator import ByTime, Until
 from scepter.kernel.row.instants import result_order, stretches
 from scepter.kernel.rows import COLUMNS, NO_LINEAGE, Int64, Rows, concat, empty, lasting
-from scepter.kernel.sparql.context import Context
 from scepter.kernel.state.container import Arrays
 from scepter.kernel.texts import Texts
-from scepter.kernel.time_group.stretch_functions import SetFunction, Stretches
+from scepter.kernel.time_group.spans import Spans, span_function
 from scepter.kernel.time_join.time_join import each_once, is_fleeting
 from scepter.physical import instant_nodes
 from scepter.physical.nodes import Schema
@@ -30,17 +29,17 @@ from scepter.rdf.hashing import TermKey
 from scepter.timeline import MIN_INSTANT
 
 
-class Grouping:
+class Grouping(ByTime):
     """Groups at work."""
 
-    def __init__(self, node: instant_nodes.TimeGroup, lineage: Lineage, key: TermKey, texts: Texts, context: Context) -> None:
+    def __init__(self, node: instant_nodes.TimeGroup, lineage: Lineage, key: TermKey, texts: Texts) -> None:
         self.schema: Schema = node.schema
         self._node = node
         self._lineage, self._texts = lineage, texts
         given = node.input.schema
         self._names = given.variables
         self._keys = list(given.columns([variable for _, variable in node.keys]))
-        self._functions = [SetFunction(aggregate, given, context, key, texts) for _, aggregate in node.aggregates]
+        self._functions = [span_function(aggregate, given.variables, key, texts) for _, aggregate in node.aggregates]
         self._members: dict[bytes, Rows] = {}
         self._before: dict[bytes, Rows | None] = {}
         """What was there at `save`, of the groups that were entered since."""
@@ -77,7 +76,7 @@ class Grouping:
         high = np.flatnonzero(last & fresh) + 1
         low = self._lowest(rows.end, bounds[group[high - 1]], high)
         self._keep(names, rows, bounds)
-        return self._results(Stretches(rows, low, high))
+        return self._results(Spans(rows, low, high))
 
     def _with_ties_settled(self, rows: Rows, group: Int64) -> Rows:
         """Members of one interval and group by their mappings."""
@@ -100,11 +99,11 @@ class Grouping:
             return found
         return first
 
-    def _results(self, given: Stretches) -> Rows:
+    def _results(self, given: Spans) -> Rows:
         rows, low, high = given.rows, given.low, given.high
         last = high - 1
         columns = [[getattr(rows, name)[last][:, self._keys] for name in COLUMNS[:4]]]
-        columns += [[column[:, None] for column in function(given)] for function in self._functions]
+        columns += [[column[:, None] for column in function.values(given)] for function in self._functions]
         ids, refs, number, scale = (np.concatenate(each, axis=1) for each in zip(*columns, strict=True))
         start, end = _least(low, high, np.ascontiguousarray(rows.start)), rows.end[last]
         since, until = lasting(len(last))

@@ -13,10 +13,11 @@ import numpy as np
 
 from scepter.kernel.operator import Until
 from scepter.kernel.rows import Int64, Rows, UInt64
+from scepter.kernel.sequence.forward_search import key_of
 from scepter.kernel.state.container import Arrays
 from scepter.kernel.state.state_parts import Clock, Held, InParts
 from scepter.kernel.validity.intervals import coalesced
-from scepter.kernel.validity.key_index import KeyIndex, key_of
+from scepter.kernel.validity.key_index import KeyIndex
 from scepter.kernel.window.extent import Grid
 from scepter.physical.nodes import Schema
 from scepter.rdf.distinct import distinct

@@ -6,13 +6,13 @@ of times. Runs are never changed in place: to keep the list of runs is to keep t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, Protocol, Self, TypeVar
 
 import numpy as np
 
-from scepter.kernel.rows import Int64, UInt64
+from scepter.kernel.rows import Int64, UInt64, spread
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(29)
@@ -31,20 +31,6 @@ class Table(Protocol):
 
 
 T = TypeVar("T", bound=Table)
-
-
-def key_of(ids: UInt64, columns: Sequence[int]) -> UInt64:
-    """One word for the ids of some columns; of one column the id itself. Different keys may share a word.
-
-    >>> key_of(np.array([[7, 8]], np.uint64), [1]).tolist()
-    [8]
-    """
-    if len(columns) == 1:
-        return np.ascontiguousarray(ids[:, columns[0]])
-    mixed = np.zeros(len(ids), np.uint64)
-    for column in columns:
-        mixed = (mixed ^ (mixed >> _SHIFT) ^ ids[:, column]) * _MIX
-    return mixed
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +57,7 @@ class _Run(Generic[T]):
         count = self.starts[bucket + 1] - first
         asking = np.flatnonzero(count)
         count, first = count[asking], first[asking]
-        place, row = spread(first, count)
+        place, row = spread(count, first)
         place = asking[place]
         same = np.flatnonzero(self.keys[row] == keys[place])
         return place[same], row[same]
@@ -80,17 +66,6 @@ class _Run(Generic[T]):
 def _bucket(keys: UInt64, bits: int) -> Int64:
     # ids are hashes, but other keys (0 for a join without one) are not: the upper bits of a product are well mixed
     return ((keys * _MIX) >> np.uint64(64 - bits)).astype(np.int64)
-
-
-def spread(first: Int64, count: Int64) -> tuple[Int64, Int64]:
-    """For stretches of so many places from `first` on: (which stretch, place) of each place.
-
-    >>> [column.tolist() for column in spread(np.array([5, 9]), np.array([2, 1]))]
-    [[0, 0, 1], [5, 6, 9]]
-    """
-    of = np.repeat(np.arange(len(count), dtype=np.int64), count)
-    begin = np.cumsum(count) - count
-    return of, np.arange(len(of), dtype=np.int64) + (first - begin)[of]
 
 
 class KeyIndex(Generic[T]):

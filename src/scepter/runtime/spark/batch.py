@@ -23,6 +23,7 @@ from scepter.runtime.matches import Match
 from scepter.runtime.notices import Notices, sent
 from scepter.runtime.queries import Query
 from scepter.runtime.spark.advance import known_before, moved_to
+from scepter.runtime.spark.beginning import recent
 from scepter.runtime.spark.environment import Shared, shared
 from scepter.runtime.spark.frames import frame_batches
 from scepter.runtime.spark.future import present
@@ -136,7 +137,7 @@ def packed_rows(
 ) -> Iterator[pa.RecordBatch]:
     """Solutions or rows per share and bucket, or the events as they are where nothing else crosses the shuffle."""
     told, known = notices or Notices(), known_before(job)
-    for group in _groups(batches):
+    for group in _groups(recent(job, batches)):
         rows: list[tuple[int, int, int | None, int, bytes | None]] = []
         for share in job.shares:
             made = packed_events(share, group) if share.form is Form.EVENTS else work(job, share).solve(group, number, told)

@@ -10,6 +10,7 @@ is seen from their times: so far answers are given at once, instead of all event
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Final
 
 import numpy as np
@@ -167,7 +168,8 @@ class Bucket:
 
     def _step(self, work: Work, watermark: int) -> Iterator[pd.DataFrame]:
         if watermark > MIN_INSTANT:
-            for matches in work.released(watermark - 1):
+            begun = work.begun(min(watermark, self._job.beginning.told) - 1)
+            for matches in chain(begun, work.released(watermark - 1)):
                 yield from self._rows(matches)
                 if matches and self._asks(work.share):
                     self._answered.update((True,))

@@ -60,6 +60,12 @@ class BucketWork:
         assert isinstance(made, Pipeline)
         self.pipeline: Pipeline = made
 
+    def begun(self, until: int) -> Iterator[Sequence[Match]]:
+        """What is told of the time before a run began: whether what is asked for has happened, and nothing else."""
+        if self.pipeline.closed < until:
+            for matches in self.released(until):
+                yield [match for match in matches if match.boolean]
+
     def released(self, until: int) -> Iterator[Sequence[Match]]:
         """The matches that are certain up to a time, stretch by stretch."""
         for time in self.pipeline.stretches(STRETCH_ROWS):

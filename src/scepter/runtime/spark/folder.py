@@ -13,14 +13,14 @@ from __future__ import annotations
 
 import logging
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from scepter.errors import OptionError
-from scepter.rdf.files import format_extension, stream_files
+from scepter.rdf.files import format_extension, leads_nowhere, stream_files
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.readers import READERS, Lift
 from scepter.rdf.times import PROV_TIMES, TimeProperties
@@ -56,6 +56,19 @@ class Limits:
     events: int | None = None
 
 
+def begin_behind(files: Iterable[Found], done: Mapping[str, tuple[int, int]], format: str) -> Offset:
+    """The offset of a first run that leaves out a beginning of files, given as the bytes of it and the size of the file when it
+    was looked at; a file that has changed since is read as a whole."""
+    entries: Offset = {}
+    salt = 0
+    for file in files:
+        left_out, size = done.get(file.path, (0, 0))
+        if left_out and size == file.size:
+            entries[file.path] = {"time": file.time, "size": file.size, "done": left_out, "salt": salt}
+            salt = next_salt([Range(file.path, 0, file.size, file.size, salt, format)])
+    return {**NOTHING, "salt": salt, "files": entries}
+
+
 def list_files(sources: Iterable[str], *, begun: bool = False) -> list[Found]:
     """The files that are there now, oldest first; a folder may still be empty, and, once a run has begun, gone."""
     found: dict[str, Found] = {}
@@ -76,15 +89,13 @@ def _lost_links(folder: Path) -> list[Path]:
     """Links to nowhere among a folder's stream files."""
     if not folder.is_dir():
         return []
-    return [
-        child for child in folder.iterdir() if format_extension(child) in READERS and child.is_symlink() and not child.exists()
-    ]
+    return [child for child in folder.iterdir() if format_extension(child) in READERS and leads_nowhere(child)]
 
 
 def _found(path: Path) -> Found | None:
     """The file as it stands; None if it is gone again. A link to nowhere has a byte, so that somebody tries to read it."""
     try:
-        state = path.lstat() if path.is_symlink() and not path.exists() else path.stat()
+        state = path.lstat() if leads_nowhere(path) else path.stat()
     except OSError:
         return None
     return Found(str(path.absolute()), state.st_mtime_ns // 1000, max(1, state.st_size) if path.is_symlink() else state.st_size)

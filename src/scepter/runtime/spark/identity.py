@@ -81,7 +81,7 @@ class Identity:
                 notes=(f"this version writes and reads form {self.form}",),
                 help="go on with the version that wrote it, or start anew with another checkpoint folder",
             )
-        help = "go back to what it was, or start anew with another checkpoint folder"
+        help = "go back to what it was, let --warm-up begin with the last of its history, or start anew with another folder"
         if told["program"] != self._digest():
             now, was = _difference(told["text"], self.text)
             return Diagnostic(CODE, f"{where} holds the state of another query: {now}", notes=(was,), help=help)

@@ -19,6 +19,7 @@ from scepter.rdf.hashing import TermKey, term_id
 from scepter.rdf.readers import Lift
 from scepter.rdf.terms import IRI, Triple
 from scepter.runtime.options import RunOptions
+from scepter.runtime.spark.beginning import EVERYTHING, Beginning
 from scepter.runtime.spark.identity import Identity, canonical
 from scepter.runtime.spark.sequence_work import SequenceWork
 from scepter.runtime.spark.shares import Form, Share, shares
@@ -52,6 +53,8 @@ class Job:
     """What makes events of the rows of streams, by their numbers."""
     parts: bool = True
     """Whether its results tell the events that each part selected: to decode their names costs as much as all the rest."""
+    beginning: Beginning = EVERYTHING
+    """Of a live run: its first times."""
 
     @property
     def start(self) -> int | None:

@@ -59,7 +59,8 @@ class SpanPartition(InputPartition):
 class _Messages:
     """Reads spans into Arrow rows: the part of both readers that runs in tasks."""
 
-    def __init__(self, address: Address, settings: Settings, schema: StructType, kind: TimeKind) -> None:
+    def __init__(self, address: Address, settings: Settings, schema: StructType | None, kind: TimeKind) -> None:
+        """`schema`: of its rows, where those are read."""
         self.address = address
         self.settings = settings
         self.table = schema
@@ -85,6 +86,7 @@ class _Messages:
             batches = present(job, self._batches(span, format, reading, named=job.named), take)
             yield from packed_rows(job, batches, run.salt, sent(take))
         else:
+            assert self.table is not None
             schema = arrow_of(self.table)
             run = ReadState(self.kind, times=self._times(), limits=self.settings.read_limits)
             reading = self._reading(TermKey.fixed(), 0, take, None, run)
@@ -114,8 +116,20 @@ class _Messages:
         if self.letters is not None:
             self.letters(letter)
 
+    def times(self, span: Span, format: str) -> Iterator[EventBatch]:
+        """The events of a span, without their triples."""
+        assert self.settings.packing is not None
+        job = self.settings.packing.job
+        run = ReadState(self.kind, 0, self._times(), job.options.limits)
+        reading = self._reading(job.key, self.settings.packing.stream, lambda letter: None, frozenset(), run)
+        return self._batches(span, format, reading, named=False)
+
     def planned(self, spans: Sequence[Span], now: Mapping[int, Bounds]) -> list[InputPartition]:
         """Tasks for spans, in which there is something to read."""
+        return [SpanPartition(*piece) for piece in self.pieces(spans, now)]
+
+    def pieces(self, spans: Sequence[Span], now: Mapping[int, Bounds]) -> list[tuple[Span, str]]:
+        """Spans for tasks, and the format of their messages."""
         if not spans:
             return []
         if not self.format:
@@ -125,7 +139,7 @@ class _Messages:
             self.format = told.format
         total = sum(span.stop - span.start for span in spans)
         share = min(_MOST, max(_AT_LEAST, -(-total // self.settings.partitions)))
-        return [SpanPartition(piece, self.format) for span in spans for piece in cut(span, share)]
+        return [(piece, self.format) for span in spans for piece in cut(span, share)]
 
 
 def cut(span: Span, share: int) -> list[Span]:
@@ -158,7 +172,10 @@ class KafkaStreamReader(_Messages, DataSourceStreamReader, SupportsTriggerAvaila
 
     def initialOffset(self) -> Offset:
         """Where a first run begins."""
-        return _offset(starts(self.address, held(self.address)))
+        now = held(self.address)
+        if (begin := self.settings.begin) is not None:
+            return _offset({number: begin.get(str(number), each.low) for number, each in now.items()})
+        return _offset(starts(self.address, now))
 
     def getDefaultReadLimit(self) -> ReadLimit:
         """What the options allow a micro-batch."""

@@ -13,6 +13,7 @@ from typing import Final
 from pyspark import TaskContext
 
 from scepter.errors import option_error
+from scepter.kept import naming
 from scepter.rdf.batch import DeadLetter
 
 _NAME: Final = re.compile(r"(?P<task>.+)-(?P<attempt>\d+)\.jsonl")
@@ -34,7 +35,8 @@ class FolderLetters:
         """Takes one letter."""
         context = TaskContext.get()
         task = "driver-0" if context is None else f"{context.stageId()}-{context.partitionId()}-{context.attemptNumber()}"
-        with (Path(self.folder) / f"{self.run}-{task}.jsonl").open("a", encoding="utf-8", newline="\n") as out:
+        path = Path(self.folder) / f"{self.run}-{task}.jsonl"
+        with naming(path), path.open("a", encoding="utf-8", newline="\n") as out:
             out.write(json.dumps(letter.fields(), ensure_ascii=False) + "\n")
 
 

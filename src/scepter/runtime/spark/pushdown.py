@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 FORMAT: Final = "rdf"
 PACKING: Final = "packedFor"
 """The option that tells the source what to pack."""
+BEGIN: Final = "beginAt"
+"""The option that tells the source where a first run begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +60,14 @@ def source_options(frame: DataFrame) -> dict[str, str] | None:
     return options
 
 
-def packed_table(frame: DataFrame, job: Job, stream: int) -> DataFrame | None:
-    """The packed solutions of a table of this format; None of any other table."""
+def packed_table(frame: DataFrame, job: Job, stream: int, begin: str | None = None) -> DataFrame | None:
+    """The packed solutions of a table of this format, live ones from an offset on; None of any other table."""
     options = source_options(frame)
     if options is None:
         return None
     reading = frame.sparkSession.readStream if frame.isStreaming else frame.sparkSession.read
-    return reading.format(FORMAT).options(**options).option(PACKING, Packing(job, stream).written()).load()
+    packed = reading.format(FORMAT).options(**options).option(PACKING, Packing(job, stream).written())
+    return (packed if begin is None else packed.option(BEGIN, begin)).load()
 
 
 def _kind(plan: object) -> str:

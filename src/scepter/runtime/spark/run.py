@@ -40,6 +40,7 @@ from scepter.runtime.spark.shipped_background import ShippedBackground
 from scepter.runtime.spark.source import Settings, register
 from scepter.runtime.spark.streaming import run_streaming
 from scepter.runtime.spark.tables import QUERY
+from scepter.runtime.spark.warm_up import Claim, Found, kept_folder, warmed
 from scepter.timeline import TimeKind
 
 BUCKETS = "spark.scepter.buckets"
@@ -71,6 +72,8 @@ def run(
     map: MapGiven = None,
     context: ContextGiven = None,
     max_future: int | str | None = None,
+    warm_up: int | str | None = None,
+    checkpoint: str | Path | None = None,
 ) -> DataFrame:
     """The matches as a DataFrame: start, end, then one column per projected variable (struct<type, value, datatype, lang>),
     or `graph`, or `boolean`."""
@@ -85,10 +88,13 @@ def run(
         time_property=time_property,
         limits=limits,
         max_future=FUTURE if max_future is None else max_future,
+        warm_up=warm_up,
     )
+    folder = None if checkpoint is None else kept_folder(checkpoint)
     found = run_with_options(
         query, spark, streams, options, find_files=find_files, background=background, ontology=ontology, parts=False,
-        lifts=lifts_of(query, map, streams, options.times, context),
+        lifts=lifts_of(query, map, streams, options.times, context), kept=folder,
+        claim=lambda identity: Found(folder is not None and any(folder.glob("offsets/*"))),
     )  # fmt: skip
     return _called(found, query.answers)
 
@@ -116,10 +122,13 @@ def run_with_options(
     warn: Callable[[Diagnostic], None] = lambda diagnostic: None,
     progress: Progress | None = None,
     lifts: Mapping[str, Lift] | None = None,
-    claim: Callable[[Identity], None] | None = None,
+    claim: Claim = lambda identity: Found(),
+    kept: Path | None = None,
+    tell: Callable[[str], None] = lambda line: None,
 ) -> DataFrame:
     """As `run`, with the columns `_query` (which query of the file) and, if `parts`, `_events` (part -> names of events).
-    `claim` hears what a live run is before anything of it starts, and may refuse."""
+    `claim` hears what a live run is before anything of it starts, and may refuse; `kept` is where it keeps with what it
+    began."""
     check_taken(options, query.lowered)
     if options.assign_time is not None:
         raise option_error(
@@ -154,8 +163,7 @@ def run_with_options(
     order = tuple(IRI(iri) for iri in numbers)
     buckets = _live_buckets(spark) if live else _buckets(spark)
     identity = Identity.of(query.program, options, kind, order, query.text, buckets) if live else None
-    if identity is not None and claim is not None:
-        claim(identity)
+    found = Found() if identity is None else claim(identity)
     job = Job(
         name=uuid.uuid4().hex,
         plan=planned(query.program, facts_of(options, static, schema, kind)),
@@ -183,13 +191,20 @@ def run_with_options(
             salt = next_salt(ranges, salt)
             inputs[numbers[iri]] = ranges
     if not live:
+        if options.warm_up is not None:
+            raise option_error(
+                "warm-up", "warm_up begins a live run with history, and all streams are bounded", help="leave out warm_up"
+            )
         return run_batch(query, spark, job, inputs, report)
     tables = {n: what for n, what in inputs.items() if isinstance(what, DataFrame) and what.isStreaming}
     if len(tables) < len(inputs):
         raise option_error(
             "streaming", "some streams are live and some are bounded", help="give all of them as streaming tables"
         )
-    return run_streaming(query, spark, job, tables, report)
+    begun = warmed(spark, job, tables, kept, found)
+    if begun.line is not None:
+        tell(begun.line)
+    return run_streaming(query, spark, begun.job, tables, report, begun.begins)
 
 
 def _topic(

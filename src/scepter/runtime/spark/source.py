@@ -57,11 +57,11 @@ from scepter.runtime.spark.batch import PACKED, packed_rows
 from scepter.runtime.spark.event_rows import arrow_of, event_rows, event_schema
 from scepter.runtime.spark.folder import NOTHING, Folder, Found, Limits, Offset, list_files
 from scepter.runtime.spark.future import present
-from scepter.runtime.spark.jobs import SALT_ROOM
+from scepter.runtime.spark.jobs import SALT_ROOM, Job
 from scepter.runtime.spark.kafka import KafkaReader, KafkaStreamReader
 from scepter.runtime.spark.letters import FolderLetters
+from scepter.runtime.spark.pushdown import BEGIN, PACKING, Packing
 from scepter.runtime.spark.pushdown import FORMAT as NAME
-from scepter.runtime.spark.pushdown import PACKING, Packing
 from scepter.runtime.spark.ranges import AT_LEAST, Range, first_kind, plan_ranges, read_on, read_range
 from scepter.timeline import TimeKind, parse_duration
 
@@ -98,12 +98,14 @@ class Settings:
     read_limits: ReadLimits = DEFAULT
     packing: Packing | None = None
     """What is wanted instead of rows of terms."""
+    begin: Any = None
+    """The offset at which a first run begins, if not at the beginning."""
 
     @classmethod
     def of(cls, options: Mapping[str, str]) -> Settings:
         """Options as a user writes them, in any case; raises OptionError."""
         given = {name.lower(): value for name, value in options.items()}
-        packing = given.pop(PACKING.lower(), None)
+        packing, begin = given.pop(PACKING.lower(), None), given.pop(BEGIN.lower(), None)
         known = {name.lower(): name for name in OPTIONS}
         for name in given.keys() - known.keys():
             close = nearest(name, known)
@@ -127,6 +129,7 @@ class Settings:
             lift=_lift(given),
             read_limits=ReadLimits.read(given.get("limits", "")),
             packing=None if packing is None else Packing.read(packing),
+            begin=None if begin is None else json.loads(begin),
         )
 
     @property
@@ -294,6 +297,25 @@ class _Rows:
             yield event_rows(batch, settings.stream, schema)
 
 
+def read_times(settings: Settings, part: Range) -> Iterator[EventBatch]:
+    """The events of a range that a live run would read, without their triples."""
+    assert settings.packing is not None
+    job = settings.packing.job
+    return read_on(
+        part, job.key, settings.packing.stream, lambda letter: None,
+        predicates=frozenset(), kind=job.kind, named=False, times=_times(settings, job), limits=job.options.limits,
+        lift=_lift_of(settings, settings.packing),
+    )  # fmt: skip
+
+
+def _times(settings: Settings, job: Job) -> TimeProperties:
+    return settings.times if settings.times.inside else job.options.times
+
+
+def _lift_of(settings: Settings, packing: Packing) -> Lift | None:
+    return settings.lift or packing.job.lifts.get(packing.stream)
+
+
 def _packed(
     settings: Settings,
     packing: Packing,
@@ -302,14 +324,12 @@ def _packed(
     reading: Callable[..., Iterator[EventBatch]],
 ) -> Iterator[pa.RecordBatch]:
     job = packing.job
-    times = settings.times if settings.times.inside else job.options.times
-    lift = settings.lift or job.lifts.get(packing.stream)
     # drawn anew by each task: the salts of a source are its own, and a run may have several sources
     part = replace(part, salt=secrets.randbits(38) * SALT_ROOM)
     batches = reading(
         part, job.key, packing.stream, take,
-        predicates=job.predicates, kind=job.kind, named=job.named, times=times,
-        limits=job.options.limits, lift=lift,
+        predicates=job.predicates, kind=job.kind, named=job.named, times=_times(settings, job),
+        limits=job.options.limits, lift=_lift_of(settings, packing),
     )  # fmt: skip
     yield from packed_rows(job, present(job, batches, take), part.salt, sent(take))
 
@@ -349,8 +369,8 @@ class EventStreamReader(_Rows, DataSourceStreamReader, SupportsTriggerAvailableN
         self.target: list[Found] | None = None
 
     def initialOffset(self) -> Offset:
-        """Nothing is read yet."""
-        return NOTHING
+        """Nothing is read yet, or is to be left out."""
+        return NOTHING if self.settings.begin is None else dict(self.settings.begin)
 
     def getDefaultReadLimit(self) -> ReadLimit:
         """What the options allow a micro-batch."""

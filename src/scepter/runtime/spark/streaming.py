@@ -32,8 +32,16 @@ _READ: Final = "scepter read "
 _FOUND: Final = "scepter found "
 
 
-def run_streaming(query: Query, spark: SparkSession, job: Job, inputs: Mapping[int, DataFrame], report: Report) -> DataFrame:
-    """The matches of a job over streaming tables, as a streaming table in append mode."""
+def run_streaming(
+    query: Query,
+    spark: SparkSession,
+    job: Job,
+    inputs: Mapping[int, DataFrame],
+    report: Report,
+    begins: Mapping[int, str] | None = None,
+) -> DataFrame:
+    """The matches of a job over streaming tables, as a streaming table in append mode. `begins` tells where some of the tables
+    do, by stream."""
     check_endless(query, instants=job.options.evaluate_at is not None)
     check_live(spark)
     reading = Reading(shared(spark, job), report)
@@ -41,7 +49,7 @@ def run_streaming(query: Query, spark: SparkSession, job: Job, inputs: Mapping[i
     wait = job.options.idle_streams == "wait"
     frames = []
     for stream, frame in inputs.items():
-        packed = packed_table(frame, job, stream)
+        packed = packed_table(frame, job, stream, (begins or {}).get(stream))
         if packed is None:
             packed = frame.mapInArrow(partial(pack_frame, reading, stream), PACKED)
         packed = packed.withColumn("event_time", _event_time(job))

@@ -175,7 +175,10 @@ class WholeProgram:
         found: list[Match] = []
         until = self._certain(reached, watermark) - 1
         if until > progress.reached:
-            found = self._fresh(engine.advance(until), progress)
+            if progress.reached < (begun := min(until, self._job.beginning.told - 1)):
+                found = self._fresh((match for match in engine.advance(begun) if match.boolean), progress)
+                engine.commit()
+            found += self._fresh(engine.advance(until), progress)
             engine.commit()
             progress.reached = until
             self._forget(progress)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import threading
+import time
+from contextlib import suppress
 
 import pytest
 from hypothesis import given
@@ -27,6 +29,45 @@ def test_catastrophic_patterns_take_no_time(pattern: str) -> None:
     thread.start()
     thread.join(60)
     assert found == [False]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [
+        (r"(a+)(a+)\1b", "a" * 2_000),
+        (r"(a*)\1(a*)b", "a" * 2_000),
+        ("a?" * 25 + r"(a)\1b", "a" * 2_000),
+        ("(aa|ab|a)" * 15 + r"\1b", "a" * 2_000),
+        ("[ab]" * 20_000 + "c", "a" * 200_000),
+        ("(" * 150 + "a*" + ")" * 150 + "b?a", "a" * 5_000_000),
+    ],
+)
+def test_what_a_pattern_and_a_text_would_take_is_known_before(pattern: str, text: str) -> None:
+    compiled = compile_regex(pattern)
+    for work in (compiled.found, lambda text: compiled.replaced("", text, 10)):
+        started = time.process_time()
+        with suppress(ExpressionError):
+            work(text)
+        assert time.process_time() - started < 5
+
+
+def test_many_matches_that_each_look_to_the_end_are_refused() -> None:
+    with pytest.raises(ExpressionError, match="too many matches"):
+        compile_regex("a.*b|a").replaced("", "a" * 200_000, 200_000)
+
+
+def test_classes_subtracted_from_each_other_are_few() -> None:
+    assert compile_regex("[a-z-[b-z-[c-z]]]").found("c")
+    for pattern in ("[a-z-" * 3_000 + "]" * 3_000, "[a-z-[b]]" * 9):
+        with pytest.raises(ExpressionError, match="more than 8 classes"):
+            compile_regex(pattern)
+
+
+def test_a_replacement_that_would_be_too_long_is_not_built() -> None:
+    context = Context(graph=EMPTY_GRAPH, dataset=Dataset(EMPTY_GRAPH, {}))
+    arguments = (Literal("a" * 1_000_000), Literal("a"), Literal("b" * 1_000_000))
+    with pytest.raises(ExpressionError, match="16,000,000 characters"):
+        FUNCTIONS["REPLACE"].call(arguments, context)
 
 
 PIECES = [
@@ -76,7 +117,7 @@ def test_back_references_work_within_bounds() -> None:
     assert compile_regex(r"(a|b)x\1").found("axa")
     assert not compile_regex(r"(a|b)x\1").found("axb")
     with pytest.raises(ExpressionError, match="too long"):
-        compile_regex(r"(a)\1").found("x" * 5_000)
+        compile_regex(r"(a)\1").found("x" * 50_000)
     with pytest.raises(ExpressionError, match="for ever"):
         compile_regex(r"((a+)+)\1")
 
@@ -87,8 +128,8 @@ def test_large_repetitions_stay_possible() -> None:
 
 
 def test_replacements() -> None:
-    assert compile_regex("(a)(b)?").replaced(r"[\g<1>\g<2>\\]", "xaab") == r"x[a\][ab\]"
-    assert Regex("a", re.I).replaced("b", "AaÄ") == "bbÄ"
+    assert compile_regex("(a)(b)?").replaced(r"[\g<1>\g<2>\\]", "xaab", 99) == r"x[a\][ab\]"
+    assert Regex("a", re.I).replaced("b", "AaÄ", 99) == "bbÄ"
 
 
 def test_without_re2_patterns_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -62,7 +62,7 @@ def test_a_refusal_says_in_three_lines_what_differs() -> None:
     assert render(found).splitlines() == [
         "error[other-query]: state/ holds the state of another query: line 4 is now `WITHIN 13 SLIDING`",
         "note: it was `WITHIN 12 SLIDING`",
-        "help: go back to what it was, or start anew with another checkpoint folder",
+        "help: go back to what it was, let --warm-up begin with the last of its history, or start anew with another folder",
     ]
 
 
