@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import IO, Final, Protocol
 
 from scepter.errors import OptionError, nearest, option_error
+from scepter.io.fed import Fed
 from scepter.io.kafka_live import follow_kafka
 from scepter.rdf.batch import DeadLetter, EventBatch
-from scepter.rdf.files import KNOWN, format_extension, format_of, leads_nowhere, read_file
+from scepter.rdf.files import KNOWN, check_name, format_extension, format_of, leads_nowhere, read_file
 from scepter.rdf.nquads import NQuadsReader
 from scepter.rdf.readers import READERS, TABLES, Lift, Reading, needs_map
 
@@ -26,6 +27,8 @@ _WAITING: Final = 64
 """So many chunks of a pipe may wait: then its writer does."""
 _LINES: Final = (".nq", ".nquads", ".nt")
 """What can be read while it is being written: a line is whole when its end is there."""
+_ROWS: Final = (".csv", ".tsv", ".jsonl", ".ndjson")
+"""The same, through a mapping or a context."""
 
 
 class LiveSource(Protocol):
@@ -67,21 +70,26 @@ class _Text:
         return [] if batch is None else [batch]
 
 
+def _fed(reading: Reading, lift: Lift | None) -> _Text | Fed:
+    return _Text(reading) if lift is None else Fed(reading, lift)
+
+
 class PipeLive:
     """Standard input, a FIFO or a socket: bytes that a thread waits for."""
 
-    def __init__(self, name: str, opened: Callable[[], IO[bytes]]) -> None:
+    def __init__(self, name: str, opened: Callable[[], IO[bytes]], lift: Lift | None = None) -> None:
         """`opened` is called by the thread: a FIFO waits there for its writer."""
         self.name = name
+        self._lift = lift
         self._opened = opened
         self._chunks: queue.Queue[bytes | OSError] = queue.Queue(_WAITING)
-        self._text: _Text | None = None
+        self._text: _Text | Fed | None = None
         self._dead_letter: Callable[[DeadLetter], None] = lambda letter: None
         self._ended = False
 
     def open(self, reading: Reading) -> None:
         """Start the thread that reads."""
-        self._text = _Text(reading)
+        self._text = _fed(reading, self._lift)
         self._dead_letter = reading.dead_letter
         threading.Thread(target=self._read, name=f"reads {self.name}", daemon=True).start()
 
@@ -124,16 +132,17 @@ class PipeLive:
 class GrowingFile:
     """A file of lines that others write to the end of."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, lift: Lift | None = None) -> None:
         self.name = str(path)
         self._path = path
+        self._lift = lift
         self._file: IO[bytes] | None = None
-        self._text: _Text | None = None
-        self._dead_letter: Callable[[DeadLetter], None] = lambda letter: None
+        self._reading: Reading | None = None
+        self._text: _Text | Fed | None = None
 
     def open(self, reading: Reading) -> None:
         """From its beginning."""
-        self._text, self._dead_letter = _Text(reading), reading.dead_letter
+        self._text, self._reading = _fed(reading, self._lift), reading
         try:
             self._file = self._path.open("rb")
         except OSError as error:
@@ -141,11 +150,15 @@ class GrowingFile:
 
     def poll(self) -> list[EventBatch]:
         """The events of what was appended."""
-        assert self._file is not None and self._text is not None, "open it first"
+        assert self._file is not None and self._text is not None and self._reading is not None, "open it first"
         found: list[EventBatch] = []
         if self._size() < self._file.tell():
-            self._dead_letter(DeadLetter(self.name, None, "the file has become shorter: it is read anew from its beginning"))
+            letter = DeadLetter(self.name, None, "the file has become shorter: it is read anew from its beginning")
+            self._reading.dead_letter(letter)
             self._file.seek(0)
+            if self._lift is not None:  # a table has its heading again
+                found += self._text.finish()
+                self._text = _fed(self._reading, self._lift)
         while chunk := self._file.read(_CHUNK):
             found += self._text.feed(chunk)
         return found
@@ -246,7 +259,7 @@ def open_socket(spec: str, lift: Lift | None) -> LiveSource:
         with connected:  # the file keeps the connection
             return connected.makefile("rb")
 
-    return PipeLive(spec, opened)
+    return PipeLive(spec, opened, lift)
 
 
 LIVE: Final[dict[str, Callable[[str, Lift | None], LiveSource]]] = {"kafka": follow_kafka, "tcp": open_socket}
@@ -266,27 +279,23 @@ def open_live(spec: str, lift: Lift | None = None) -> LiveSource:
             )
             raise option_error("unknown-scheme", f"{spec} cannot be followed in this process", help=hint)
         return LIVE[scheme](spec, lift)
+    check_name(spec)
     path = Path(spec)
     if spec != "-" and path.is_dir():
         return GrowingFolder(path, lift)
-    if lift is not None:
-        raise option_error(
-            "option-not-for-engine",
-            f"{spec}: rows and documents are followed as files of a folder",
-            help="name the folder that files are put into",
-        )
     if spec == "-":
-        return PipeLive(spec, lambda: sys.stdin.buffer)
+        return PipeLive(spec, lambda: sys.stdin.buffer, lift)
     if path.is_fifo():
-        return PipeLive(spec, lambda: path.open("rb"))
+        return PipeLive(spec, lambda: path.open("rb"), lift)
     if not path.exists():
         raise option_error("missing-source", f"{spec} does not exist", help="a file that is followed must be there")
-    if format_of(path) in TABLES:
+    format = format_of(path, lift)
+    if format in TABLES and lift is None:
         raise needs_map(spec)
-    if path.stat().st_size and format_of(path) not in _LINES:
+    if path.stat().st_size and format not in (_LINES if lift is None else _ROWS):
         raise option_error(
             "unknown-format",
             f"{spec} cannot be read while it is written: its events are not lines",
-            help=f"follow N-Quads or N-Triples, or a folder into which files are put ({KNOWN})",
+            help=f"follow N-Quads, N-Triples, CSV or JSON lines, or a folder into which files are put ({KNOWN})",
         )
-    return GrowingFile(path)
+    return GrowingFile(path, lift)

@@ -6,8 +6,6 @@ brokers plug in.
 
 from __future__ import annotations
 
-import gzip
-import io
 import shutil
 import sys
 import tempfile
@@ -19,10 +17,10 @@ from typing import IO, Final
 from scepter.errors import OptionError, nearest, option_error
 from scepter.io.kafka import open_kafka
 from scepter.rdf.batch import EventBatch
-from scepter.rdf.files import GZIP_MAGIC, HEAD, KNOWN, format_of, read_file, size_of, sniffed, stream_files
+from scepter.rdf.files import KNOWN, check_name, format_of, read_file, read_pipe, size_of, stream_files
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.nquads import BATCH_BYTES, ReadState
-from scepter.rdf.readers import TABLES, Lift, Reading, needs_map, reader_of
+from scepter.rdf.readers import TABLES, Lift, Reading, needs_map
 from scepter.rdf.source import DeadLetterTaker, EventSource, Progress
 
 
@@ -104,14 +102,7 @@ class PipeSource:
         reading = Reading(
             key, stream_index, self.name, dead_letter, predicates, run or ReadState(), batch_bytes, {}, self._lift
         )
-        file: IO[bytes] = io.BufferedReader(self._opened(), HEAD)  # type: ignore[type-var]
-        head = file.peek(HEAD)  # type: ignore[attr-defined]
-        if head.startswith(GZIP_MAGIC):
-            file = io.BufferedReader(gzip.GzipFile(fileobj=file), HEAD)
-            head = file.peek(HEAD)
-        reader = reader_of(sniffed(head, self._lift) or ".nq", reading)
-        assert reader is not None
-        yield from reader(file, reading)
+        yield from read_pipe(self._opened(), reading)
 
     def lasting(self) -> FileSource:
         """The pipe, spooled to a temporary file."""
@@ -160,6 +151,7 @@ def open_source(spec: str | Path, *, prefixes: dict[str, str] | None = None, lif
         if scheme not in SCHEMES:
             raise _unknown_scheme(text, scheme)
         return SCHEMES[scheme](text, lift)
+    check_name(text)
     if Path(text).is_fifo():  # as a shell's <(zcat …)
         return PipeSource(lambda: Path(text).open("rb", buffering=0), text, lift)
     paths = stream_files(text)

@@ -47,6 +47,10 @@ class Operator(Protocol):
         """Take what each input gave since the last call; the rows that are certain now."""
         ...
 
+    def rests(self, until: Until) -> bool:
+        """Whether `process` without rows would give none and leave it as it is: then it need not be asked."""
+        ...
+
     def save(self) -> None:
         """Start an instant that may be undone."""
         ...
@@ -80,7 +84,23 @@ class Operator(Protocol):
         ...
 
 
-class Stateless:
+class ByRows:
+    """What an operator says that rows alone move."""
+
+    def rests(self, until: Until) -> bool:
+        """Always: time alone changes nothing."""
+        return True
+
+
+class ByTime:
+    """What an operator says that may have something to tell whenever time moves on."""
+
+    def rests(self, until: Until) -> bool:
+        """Never."""
+        return False
+
+
+class Stateless(ByRows):
     """What an operator without state says of it."""
 
     def save(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
 from typing import IO, Any, Final
 
 from scepter.lift.paths import Path, parse_path
@@ -15,6 +16,8 @@ from scepter.rdf.source import DeadLetterTaker
 _ROWS: Final = 16384
 _BLOCK: Final = 1 << 20
 _SHOWN: Final = 1000
+_SO_FAR: Final = b""
+"""Behind the lines that one reading gave: who waits for more has these first."""
 _DECODER: Final = json.JSONDecoder()
 
 
@@ -48,6 +51,7 @@ def _lines(file: IO[bytes]) -> Iterator[tuple[int, bytes]]:
             for text in whole.split(b"\n"):
                 yield number, text + b"\n"
                 number += 1
+            yield number, _SO_FAR
     if rest:
         yield number, rest
 
@@ -55,21 +59,18 @@ def _lines(file: IO[bytes]) -> Iterator[tuple[int, bytes]]:
 def _of_lines(
     number: int, first: bytes, lines: Iterator[tuple[int, bytes]], source: str, dead_letter: DeadLetterTaker
 ) -> Iterator[list[Document]]:
-    def documents() -> Iterator[Document]:
-        for line, text in _chained(number, first, lines):
-            if not text.strip():
-                continue
+    some: list[Document] = []
+    for line, text in chain([(number, first)], lines):
+        if text.strip():
             try:
-                yield line, json.loads(text)
+                some.append((line, json.loads(text)))
             except (ValueError, RecursionError) as error:
                 dead_letter(_letter(source, line, error, text))
-
-    yield from _chunks(documents())
-
-
-def _chained(number: int, first: bytes, lines: Iterator[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
-    yield number, first
-    yield from lines
+        if some and (text == _SO_FAR or len(some) == _ROWS):
+            yield some
+            some = []
+    if some:
+        yield some
 
 
 def _letter(source: str, line: int | None, error: Exception, text: bytes) -> DeadLetter:

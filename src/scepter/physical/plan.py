@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from scepter.algebra.query import Unit
 from scepter.physical.facts import Facts
@@ -31,6 +32,9 @@ class UnitPlan:
     entailed: bool = False
     """Whether events are given to it with all that their triples entail; else its operators see to that, or there is no
     schema."""
+
+    estimates: tuple[int | None, ...] = ()
+    """Of each operator how many rows it is thought to give, where that is known before the run."""
 
     @property
     def exact(self) -> tuple[str, ...]:
@@ -60,7 +64,7 @@ class PhysicalPlan:
             found |= unit.predicates
         return found
 
-    @property
+    @cached_property
     def order(self) -> tuple[int, ...]:
         """Units that construct a stream before those that read it; otherwise as written."""
         return tuple(_order([plan.unit for plan in self.units]))

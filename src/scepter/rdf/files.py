@@ -5,13 +5,14 @@ How a file is read follows from its extension, else from its first bytes.
 
 from __future__ import annotations
 
+import errno
 import glob
 import gzip
 import io
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from scepter.errors import nearest, option_error
 from scepter.rdf.batch import EventBatch
@@ -95,6 +96,17 @@ def _read_unpacked(path: Path, file: io.BufferedReader, reading: Reading, extens
     yield from reader(file, reading)
 
 
+def read_pipe(raw: Any, reading: Reading) -> Iterator[EventBatch]:
+    """The events of a pipe, gzipped or not, in the format that its first bytes tell, else N-Quads."""
+    file: Any = io.BufferedReader(raw, HEAD)
+    if file.peek(HEAD).startswith(GZIP_MAGIC):
+        file = io.BufferedReader(gzip.GzipFile(fileobj=file), HEAD)
+    head = file.peek(HEAD)
+    reader = reader_of(sniffed(head, reading.lift) or ".nq", reading)
+    assert reader is not None
+    yield from reader(file, reading)
+
+
 def sniffed(head: bytes, lift: Lift | None) -> str | None:
     """The extension of the format that first bytes look like; a mapping is asked before anybody else."""
     return (None if lift is None else lift.sniff(head)) or sniff(head)
@@ -135,6 +147,18 @@ def format_of(path: Path, lift: Lift | None = None) -> str | None:
     except (OSError, EOFError, zlib.error) as error:
         raise _unreadable(path, error) from None
     return sniffed(head, lift)
+
+
+def check_name(text: str) -> None:
+    """OptionError for what is too long to be a file's name: often the content of one, which asking for would fail."""
+    try:
+        Path(text).stat()
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            told = f"'{text[:40].splitlines()[0]}…' is no file's name: it has {len(text)} characters"
+            raise option_error("missing-source", told, help="write it to a file, and name that") from None
+    except ValueError:  # a zero byte: no such file, says whoever looks for it
+        pass
 
 
 def stream_files(text: str) -> list[Path]:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import gzip
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, Final, NamedTuple
 
 import numpy as np
 import pyoxigraph as ox
@@ -43,12 +43,12 @@ from scepter.timeline import TimeKind
 _DEFAULT: Final = ox.DefaultGraph()
 _PAD: Final = len(SENTINEL)
 _NAMELESS: Final = -1
+_NO_IDS: Final = scanner.id_table(())
 _TRIES: Final = 100
 _CHECKS: Final = {ox.RdfFormat.JSON_LD: check_json, ox.RdfFormat.RDF_XML: check_xml}
 
 
-@dataclass(frozen=True, slots=True)
-class GraphEvent:
+class GraphEvent(NamedTuple):
     """An event whose time is known. `name` is a term in N-Triples form; `triples` are N-Triples texts of terms, or lines of
     N-Triples or N-Quads (their graph names are ignored)."""
 
@@ -60,7 +60,7 @@ class GraphEvent:
 
 
 def events_to_batch(
-    events: Sequence[GraphEvent],
+    events: Iterable[GraphEvent],
     key: TermKey,
     kind: TimeKind,
     *,
@@ -72,25 +72,29 @@ def events_to_batch(
     """A batch of events that are at hand. What is malformed goes to `dead_letter`; without one it raises DataError."""
     pieces: list[bytes] = []
     bounds = [0]
-    given: list[tuple[int, int, int, int]] = []
+    given: list[int] = []  # four of each event: tuples of them would all be looked at by the garbage collector
+    names: dict[int, str] = {}
     size = 0
-    for event in events:
+    for stream, name, start, end, triples in events:
         name_at = _NAMELESS
-        if event.name is not None:
+        if name is not None:
             # the name stands in a comment: the scanner passes over it, name_at points into it
-            pieces.append(f"#{event.name}\n".encode())
+            names[len(bounds) - 1] = name
+            pieces.append(f"#{name}\n".encode())
             name_at = size + 1
             size += len(pieces[-1])
-        given.append((event.start, event.end, name_at, event.stream_index))
-        text = event.triples if isinstance(event.triples, bytes) else _lines(event.triples)
-        pieces.append(text if text.endswith(b"\n") else text + b"\n")
-        size += len(pieces[-1])
+        given += (start, end, name_at, stream)
+        text = triples if isinstance(triples, bytes) else "".join([f"{s} {p} {o} .\n" for s, p, o in triples]).encode()
+        if not text.endswith(b"\n"):
+            text += b"\n"
+        pieces.append(text)
+        size += len(text)
         bounds.append(size)
 
     def report(code: int, index: int, text: bytes) -> None:
         found = letter(source_name, None, code, text)
         if dead_letter is None:
-            place = f"event {events[index].name or index}"
+            place = f"event {names.get(index, index)}"
             raise DataError(Diagnostic("malformed-event", f"{place}: {found.reason}: {found.text}"))
         dead_letter(found)
 
@@ -100,10 +104,6 @@ def events_to_batch(
         np.array(given, dtype=np.int64).reshape(-1, 4),
         key, kind, report, run=run, predicates=predicates,
     )  # fmt: skip
-
-
-def _lines(triples: Sequence[tuple[str, str, str]]) -> bytes:
-    return "".join([f"{s} {p} {o} .\n" for s, p, o in triples]).encode()
 
 
 def grouped_batch(
@@ -129,7 +129,8 @@ def grouped_batch(
     state[scanner.SALT] = run.salt
     state[scanner.SPARE] = size + _PAD
     grouping.scan_grouped(
-        buffer, scanner.id_table(predicates or ()), predicates is not None, scratch_for(size), key.words(), bounds, given,
+        buffer, scanner.id_table(predicates) if predicates else _NO_IDS, predicates is not None, scratch_for(size),
+        key.words(), bounds, given,
         columns.ids, columns.places, columns.number, columns.scale, columns.events, columns.errors, columns.known_ids, state,
     )  # fmt: skip
     run.salt = int(state[scanner.SALT])

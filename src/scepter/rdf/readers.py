@@ -81,7 +81,7 @@ def read_nquads(file: IO[bytes], reading: Reading) -> Iterator[EventBatch]:
     )  # fmt: skip
     # read1 gives what a pipe has, instead of waiting for a whole chunk
     read: Callable[[int], bytes] = getattr(file, "read1", file.read)
-    while chunk := read(reading.batch_bytes):
+    while chunk := read(max(reading.batch_bytes, _CHUNK)):
         if (batch := reader.feed(chunk)) is not None:
             yield batch
     if (batch := reader.finish()) is not None:
@@ -198,6 +198,7 @@ def _unmapped(file: IO[bytes], reading: Reading) -> Iterator[EventBatch]:
     raise needs_map(reading.source_name)
 
 
+_CHUNK: Final = 1 << 16
 TABLES: Final = (".csv", ".tsv", ".json", ".jsonl", ".ndjson")
 """The extensions of what only a mapping makes events of."""
 READERS: Final[dict[str, Reader]] = {

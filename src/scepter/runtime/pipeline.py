@@ -80,7 +80,7 @@ class Pipeline:
         """Instants up to here have been processed for good."""
         self._saved: tuple[list[tuple[Rows, ...]], int] | None = None
         self._sweep_at = _SWEEP_FROM
-        self._nothing = {width: empty(width) for width in {len(node.schema.variables) for node in self.nodes}}
+        self._none = [empty(len(node.schema.variables)) for node in self.nodes]
         self.owned: Callable[[Rows], Rows] | None = None
         """Over slices of history: the rows that are answers of this slice."""
 
@@ -141,14 +141,13 @@ class Pipeline:
 
     def next_waiting(self) -> int | None:
         """The first time at which something that waits is due."""
-        ends = [int(rows.end.min()) for parts in self._waiting for rows in parts if len(rows)]
-        return min(ends, default=None)
+        different = {id(rows): rows for parts in self._waiting for rows in parts if len(rows)}
+        return min((int(rows.end.min()) for rows in different.values()), default=None)
 
     def release(self, until: int, closed: int) -> Sequence[Match]:
         """Process the instants up to `closed`, and the one that is open if nothing can take its answers back."""
-        found = [self._nothing[len(self.nodes[-1].schema.variables)]]
-        waiting = self.next_waiting()
-        if closed > self.closed or (waiting is not None and waiting <= closed):
+        found = []
+        if closed > self.closed or ((waiting := self.next_waiting()) is not None and waiting <= closed):
             self.closed = max(self.closed, closed)
             found.append(self._run(Until(closed)))
             for operator in self._operators:
@@ -156,7 +155,7 @@ class Pipeline:
                     operator.evict(closed)
         if self._at_once and until > closed:
             found.append(self._run(Until(until, open=True)))
-        return self._matches(concat(found, found[0].width))
+        return self._matches(concat(found, self._none[-1].width))
 
     def finish(self) -> Sequence[Match]:
         """Process what is left; windows close."""
@@ -171,6 +170,9 @@ class Pipeline:
                 given.append(next(due))
                 continue
             inputs = [given[each] for each in self._inputs[place]]
+            if not any(map(len, inputs)) and operator.rests(until):
+                given.append(self._none[place])
+                continue
             started = self._clock()
             rows = operator.process(inputs, until)
             metrics = self.metrics[place]
@@ -205,7 +207,7 @@ class Pipeline:
         for leaf, parts in enumerate(self._waiting):
             alike = tuple(map(id, parts))
             if not alike:
-                yield self._nothing[len(self.nodes[self._leaves[leaf]].schema.variables)]
+                yield self._none[self._leaves[leaf]]
                 continue
             if alike not in cuts:
                 due, later = cut(concat(parts, parts[0].width).by_end(), until.time)

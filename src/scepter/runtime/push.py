@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import heapq
+from bisect import bisect_left, insort
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from operator import itemgetter
+from typing import Any, TypeAlias
 
 from scepter.errors import DataError, Diagnostic, option_error
 from scepter.rdf.batch import DeadLetter, EventBatch, joined
@@ -25,9 +26,12 @@ from scepter.runtime.options import RunOptions, check_derivations, check_taken
 from scepter.runtime.queries import QueriesGiven, one_query
 from scepter.runtime.versions import named_versions, varying
 from scepter.runtime.work import check_runs
-from scepter.timeline import MIN_INSTANT, TimeKind
+from scepter.timeline import MAX_INSTANT, MIN_INSTANT, TimeKind
 
 __all__ = ["Engine", "Event", "Late"]
+
+_Entry: TypeAlias = tuple[int, int, int, Event]
+"""An event by what it is ordered by: its end, its start, its arrival."""
 
 _PRUNE_FROM = 4096
 """So many events are kept before those that no match can show are let go."""
@@ -87,6 +91,7 @@ class Engine:
     ) -> None:
         query = varying(one_query(query), named_versions(versions))
         self.query = query
+        self._streams = frozenset(query.streams)
         self._options = RunOptions.of(
             policy=policy, time_unit=time_unit, start=start, evaluate_at=evaluate_at, max_delay=max_delay, why=why,
             time_property=time_property, max_advance=max_advance, max_derivations=max_derivations,
@@ -109,15 +114,18 @@ class Engine:
         """What may be wrong with the query, given its ontology."""
         self._kind: TimeKind | None = None
         self._delay = 0
+        self._limit: int | None = None
+        """By how much one event alone may move time on."""
         self._watermark = MIN_INSTANT
         self._open = False
         self._returned: list[Match] = []
         """For the instant that is open."""
-        self._instant: list[tuple[int, int, int, Event]] = []
+        self._instant: list[_Entry] = []
         """The events of that instant, as they arrived."""
         self._read_before: tuple[EventBatch, int] | None = None
         """The same as they were read, and the salt behind them: each is read once, however many more come at its time."""
-        self._ahead: list[tuple[int, int, int, Event]] = []
+        self._ahead: list[_Entry] = []
+        """The events that wait for their time, in order."""
         self._arrivals = 0
         self._events: dict[int, Event] = {}
         self._prune_at = _PRUNE_FROM
@@ -135,15 +143,13 @@ class Engine:
         if isinstance(events, Event) or not isinstance(events, Iterable):
             what = "one event" if isinstance(events, Event) else f"a {type(events).__name__}"
             raise option_error("event", f"push_all takes several events, and was given {what}", help="engine.push(event)")
-        plain = (each for given in events for each in self._mapped(given, stream))
-        return Matches(
-            self._step([each for event in plain for each in self._admitted(self._accepted(event))]), query=self.query
-        )
+        return Matches(self._step(self._accepted(events, stream)), query=self.query)
 
-    def _mapped(self, given: Event | Mapping[str, Any], stream: str | None) -> Sequence[Event]:
-        """An event itself, or those that the mapping makes of a row."""
+    def _mapped(self, given: Mapping[str, Any], stream: str | None) -> Sequence[Event]:
+        """The events that the mapping makes of a row."""
         if not isinstance(given, Mapping):
-            return [given]
+            ought = "scepter.Event(stream, graph, time)"
+            raise option_error("event", f"an engine takes events, not a {type(given).__name__}", help=ought)
         if self._map is None and self._context is None:
             raise option_error(
                 "event",
@@ -164,51 +170,63 @@ class Engine:
         """Events that would move time on by more than `max_advance`, and that nothing has confirmed yet."""
         return [event for jumps in self._jumps.values() for _, event in jumps.held]
 
-    def _admitted(self, event: Event) -> list[Event]:
-        assert event.kind is not None
-        limit = self._options.advance_on(event.kind)
-        if limit is None:
-            return [event]
-        return self._jumps.setdefault(event.stream, Jumps(limit)).admit(event.end, event)
+    def _accepted(self, events: Iterable[Event | Mapping[str, Any]], stream: str | None) -> list[Event]:
+        """The events, and those made of rows, each with its time; without those that have to wait for another."""
+        found: list[Event] = []
+        streams, every = self._streams, self.query.lowered.every_stream
+        for given in events:
+            for event in (given,) if isinstance(given, Event) else self._mapped(given, stream):
+                if self._closed:
+                    raise DataError(Diagnostic("closed", "the engine is closed and takes no more events"))
+                if event.stream not in streams and not every:
+                    self.query.resolve_stream(event.stream)  # raises with the names the query knows
+                    raise option_error("derived-stream", f"<{event.stream}> is constructed by the query itself")
+                if event.kind is None:
+                    event = event.timed(self._options.times, self._engine.reading.assign)
+                if event.kind is not self._kind:
+                    self._begin(event.kind)
+                if self._limit is None:
+                    found.append(event)
+                else:
+                    found += self._jumps.setdefault(event.stream, Jumps(self._limit)).admit(event.end, event)
+        return found
 
-    def _accepted(self, event: Event) -> Event:
-        if not isinstance(event, Event):
-            ought = "scepter.Event(stream, graph, time)"
-            raise option_error("event", f"an engine takes events, not a {type(event).__name__}", help=ought)
-        if self._closed:
-            raise DataError(Diagnostic("closed", "the engine is closed and takes no more events"))
-        if event.stream not in self.query.streams and not self.query.lowered.every_stream:
-            self.query.resolve_stream(event.stream)  # raises with the names the query knows
-            raise option_error("derived-stream", f"<{event.stream}> is constructed by the query itself")
-        event = event.timed(self._options.times, self._engine.reading.assign)
-        assert event.kind is not None
-        if self._kind is None:
-            self._delay = self._options.delay_on(event.kind) or 0
-            self._engine.prepare(event.kind)
-            self._kind = event.kind
-        elif event.kind is not self._kind:
+    def _begin(self, kind: TimeKind | None) -> None:
+        """The first event tells the kind of time; one of another kind is refused."""
+        assert kind is not None
+        if self._kind is not None:
             raise DataError(
                 Diagnostic(
                     "time-kind",
-                    f"an event has a timestamp of kind {event.kind.value} after events of kind {self._kind.value}",
+                    f"an event has a timestamp of kind {kind.value} after events of kind {self._kind.value}",
                     help="one query sees one kind of timestamp",
                 )
             )
-        return event
+        self._delay = self._options.delay_on(kind) or 0
+        self._limit = self._options.advance_on(kind)
+        self._engine.prepare(kind)
+        self._kind = kind
 
     def _step(self, events: list[Event]) -> Sequence[Match]:
         """All instants that the events close are taken in one batch; the last one stays open."""
-        watermark, reopens, kind = self._watermark, False, self._kind or TimeKind.INTEGER
+        watermark, delay, kind, step = self._watermark, self._delay, self._kind or TimeKind.INTEGER, self._leap.step
+        arrivals, new, ordered = self._arrivals, list[_Entry](), True
         for event in events:
-            watermark = max(watermark, event.end - self._delay)
-            if event.end < watermark:  # the event that moves the watermark is itself never behind it
+            end = event.end
+            if end - delay > watermark:
+                watermark = end - delay
+            is_late = end < watermark  # the event that moves the watermark is itself never behind it
+            step(end, is_late, event.stream, kind)
+            if is_late:
                 self.late.append(Late(event, watermark))
-                self._leap.step(event.end, True, event.stream, kind)
                 continue
-            self._leap.step(event.end, False, event.stream, kind)
-            reopens |= event.end == self._watermark
-            heapq.heappush(self._ahead, (event.end, event.start, self._arrivals, event))
-            self._arrivals += 1
+            entry = end, event.start, arrivals, event
+            ordered = ordered and (not new or entry > new[-1])
+            new.append(entry)
+            arrivals += 1
+        self._arrivals = arrivals
+        self._wait(new, ordered=ordered)
+        reopens = any(entry[0] == self._watermark for entry in new)
         if not reopens and watermark == self._watermark:
             return []
         if not reopens:
@@ -217,32 +235,46 @@ class Engine:
             self._engine.undo()
         return self._release(watermark, reopens)
 
+    def _wait(self, new: list[_Entry], *, ordered: bool) -> None:
+        """Put events in their places among those that wait."""
+        ahead = self._ahead
+        if len(new) == 1:
+            insort(ahead, new[0])
+        elif new:
+            ordered = ordered and (not ahead or new[0] > ahead[-1])
+            ahead += new
+            if not ordered:
+                ahead.sort()
+
+    def _due(self, time: int) -> list[_Entry]:
+        """The events that wait up to a time, which wait no more."""
+        at = bisect_left(self._ahead, (time + 1,))
+        due = self._ahead[:at]
+        del self._ahead[:at]
+        return due
+
     def _release(self, watermark: int, reopens: bool) -> Sequence[Match]:
         """Close the instants before the watermark, and open the one at it. Of an instant that was open and has been undone,
         what was returned before is not returned again.
 
         Instants are closed before the open one is saved: what operators then evict is never asked for again by an undo."""
-        due: list[Event] = []
+        due: list[_Entry] = []
         if watermark > self._watermark:  # what was open, if it has been undone, is closed with the rest
-            due = [entry[3] for entry in sorted(self._instant, key=lambda entry: entry[:3])]
+            due = sorted(self._instant)
             self._instant, self._read_before = [], None
         self._watermark = watermark
-        while self._ahead and self._ahead[0][0] < watermark:
-            due.append(heapq.heappop(self._ahead)[3])
+        due += self._due(watermark - 1)
         found: Sequence[Match] = ()
         if due or not reopens:
-            self._take(due)
+            self._take([entry[3] for entry in due])
             found = self._fresh(self._engine.advance(watermark - 1))
             self._engine.commit()
             self._returned.clear()
             self._prune()
         check_runs(self._engine.state_size, self._options.work)
-        new = []
-        while self._ahead and self._ahead[0][0] == watermark:
-            new.append(heapq.heappop(self._ahead))
         self._engine.save()
         self._open = True
-        self._take_opened(sorted(new, key=lambda entry: entry[2]))
+        self._take_opened(sorted(self._due(watermark), key=itemgetter(2)))
         opened = self._fresh(self._engine.advance(watermark, watermark - 1))
         self._returned += opened
         return [*found, *opened] if found else opened
@@ -250,19 +282,17 @@ class Engine:
     def _take(self, events: list[Event]) -> None:
         if not events:
             return
-        number = self._engine.next_number
-        self._events.update({number + i: e for i, e in enumerate(events)})
+        self._events.update(enumerate(events, self._engine.next_number))
         self._engine.take(self._read(events))
 
-    def _take_opened(self, new: list[tuple[int, int, int, Event]]) -> None:
+    def _take_opened(self, new: list[_Entry]) -> None:
         """Take the events of the open instant; all but the new ones were read when it was opened before."""
         batch: EventBatch | None = None
         if self._read_before is not None:
             batch, self._engine.reading.salt = self._read_before
         if new:
             read = self._read([entry[3] for entry in new])
-            number = self._engine.next_number + len(self._instant)
-            self._events.update({number + i: entry[3] for i, entry in enumerate(new)})
+            self._events.update(enumerate(map(itemgetter(3), new), self._engine.next_number + len(self._instant)))
             self._instant += new
             batch = read if batch is None else joined(batch, read)
         if batch is not None:
@@ -271,7 +301,8 @@ class Engine:
 
     def _read(self, events: list[Event]) -> EventBatch:
         assert self._kind is not None
-        rows = [GraphEvent(self._engine.stream_number(IRI(e.stream)), None, e.start, e.end, e.triples) for e in events]
+        numbers = {stream: self._engine.stream_number(IRI(stream)) for stream in {event.stream for event in events}}
+        rows = (GraphEvent(numbers[e.stream], None, e.start, e.end, e.triples) for e in events)
         return events_to_batch(rows, self._engine.key, self._kind, run=self._engine.reading)
 
     def _fresh(self, matches: Sequence[Match]) -> Sequence[Match]:
@@ -298,8 +329,8 @@ class Engine:
     def _prune(self) -> None:
         """Let go of the events that no later match can show."""
         if len(self._events) > self._prune_at:
-            live = set(self._engine.live_events().tolist())
-            self._events = {n: e for n, e in self._events.items() if n in live}
+            known = self._events
+            self._events = {number: known[number] for number in self._engine.live_events().tolist() if number in known}
             self._prune_at = max(_PRUNE_FROM, 2 * len(self._events))
 
     def advance(self, time: int | str | datetime) -> list[Match]:
@@ -314,10 +345,7 @@ class Engine:
             return Matches(query=self.query)
         self._commit()  # also of an instant that events have reached: now it is closed
         self._watermark = watermark
-        due: list[Event] = []
-        while self._ahead and self._ahead[0][0] <= watermark:
-            due.append(heapq.heappop(self._ahead)[3])
-        self._take(due)
+        self._take([entry[3] for entry in self._due(watermark)])
         return Matches(self._engine.advance(watermark), self.query)
 
     def close(self) -> list[Match]:
@@ -328,8 +356,7 @@ class Engine:
         if self._kind is None:
             return Matches(query=self.query)
         self._commit()
-        rest = [heapq.heappop(self._ahead)[3] for _ in range(len(self._ahead))]
-        self._take(rest)
+        self._take([entry[3] for entry in self._due(MAX_INSTANT)])
         return Matches(self._engine.finish(), self.query)
 
     def state_size(self) -> Mapping[str, int]:

@@ -14,6 +14,8 @@ import pytest
 
 from scepter.errors import OptionError
 from scepter.io.live import LiveSource, open_live
+from scepter.lift.load import load_mapping
+from scepter.lift.reader import MappedReaders
 from scepter.rdf.batch import DeadLetter
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.nquads import BATCH_BYTES, ReadState
@@ -105,6 +107,35 @@ def test_a_fifo_ends_with_its_writer(tmp_path: Path) -> None:
         out.write(line(2))
     polled.until(lambda: polled.source.ended)
     assert polled.times == [1, 2]
+
+
+MAPPING = '{prefixes: {ex: "http://example/"}, time: $(t), mappings: {m: {s: "ex:$(s)", po: [[ex:v, $(v)]]}}}'
+
+
+def test_rows_come_through_a_mapping_by_a_fifo_and_from_a_file_that_grows(tmp_path: Path) -> None:
+    lift = MappedReaders(load_mapping(MAPPING + "\n"))
+    fifo, table = tmp_path / "pipe", tmp_path / "rows.csv"
+    os.mkfifo(fifo)
+    table.write_text("s,t,v\na,1,1\n")
+    piped, grown = Polled(open_live(str(fifo), lift)), Polled(open_live(str(table), lift))
+    grown.has(1)
+    with fifo.open("wb", buffering=0) as out:
+        out.write(b"s,t,v\na,1,1\na,2")
+        piped.has(1)
+        out.write(b",2\n")
+        piped.has(1, 2)
+    piped.until(lambda: piped.source.ended)
+    with table.open("a") as more:
+        more.write("a,2,2\n")
+    grown.has(1, 2)
+    table.write_text("s,t,v\na,7,7\n")  # shorter: a new table, with its heading
+    grown.has(1, 2, 7)
+    grown.source.close()
+    assert not piped.letters
+    assert [letter.reason.partition(":")[0] for letter in grown.letters] == ["the file has become shorter"]
+    (tmp_path / "rows.parquet").write_bytes(b"PAR1")
+    with pytest.raises(OptionError, match="cannot be read while it is written"):
+        open_live(str(tmp_path / "rows.parquet"), lift)
 
 
 def test_a_socket_that_closes_in_the_middle_of_a_line() -> None:

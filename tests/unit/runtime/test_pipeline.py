@@ -10,6 +10,8 @@ from scepter.algebra.expressions import Arithmetic, Compare, Constant, Variable
 from scepter.algebra.patterns import TriplePattern
 from scepter.algebra.query import Ask, Construct, Result, Select
 from scepter.kernel.build import Surroundings
+from scepter.kernel.operator import Until
+from scepter.kernel.rows import Rows
 from scepter.kernel.scan.intake import Intake
 from scepter.kernel.static.background import Background
 from scepter.kernel.texts import Texts
@@ -173,3 +175,22 @@ def test_refs_of_what_waits_can_be_exchanged() -> None:
         array[...] = renewed[at : at + array.size].reshape(array.shape)
         at += array.size
     assert told(run.pipeline.finish()) == ["5..5 v=1 x=a"]
+
+
+def test_an_operator_that_rests_is_asked_only_when_rows_come() -> None:
+    run = Run(Filter(PRICE, (Compare(">", V, Constant(to_literal(5))),)))
+    asked: list[int] = []
+    operator = run.pipeline.root
+    process = operator.process
+
+    def counted(inputs: Sequence[Rows], until: Until) -> Rows:
+        asked.append(until.time)
+        return process(inputs, until)
+
+    operator.process = counted  # type: ignore[method-assign]
+    run.pipeline.release(1, 1)
+    run.take(3, ":a :price 7 .")
+    assert told(run.pipeline.release(2, 2)) == []
+    assert told(run.pipeline.release(3, 3)) == ["3..3 v=7 x=a"]
+    assert told(run.pipeline.release(4, 4)) == []
+    assert asked == [3]

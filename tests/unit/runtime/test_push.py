@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -65,6 +65,16 @@ def test_with_a_delay_a_match_waits_for_the_watermark() -> None:
     running = engine(max_delay=2)
     said = [[shown(m) for m in running.push(event)] for event in events("1a 4b 3b 6x")]
     assert said == [[], [], [], ["A1 B3"]]
+
+
+def test_events_that_wait_are_taken_in_order_however_they_came() -> None:
+    # arrival  5b | 4a 9a 3a 8b | 6x | 12x     delay 6: at 12 the watermark is 6
+    running = engine(max_delay=6)
+    running.push(events("5b")[0])
+    running.push_all(events("4a 9a 3a 8b"))
+    running.push(events("6x")[0])
+    assert sorted(shown(m) for m in running.push(events("12x")[0])) == ["A3 B5", "A4 B5"]
+    assert [shown(m) for m in running.close()] == []
 
 
 def test_what_comes_behind_the_watermark_is_late_and_takes_part_in_nothing() -> None:
@@ -234,7 +244,8 @@ def test_many_events_at_one_instant_are_each_read_once(monkeypatch: pytest.Monke
     read: list[int] = []
     plain = events_to_batch
 
-    def counted(events: Sequence[GraphEvent], *rest: Any, **named: Any) -> EventBatch:
+    def counted(given: Iterable[GraphEvent], *rest: Any, **named: Any) -> EventBatch:
+        events = list(given)
         read.append(len(events))
         return plain(events, *rest, **named)
 

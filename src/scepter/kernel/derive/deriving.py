@@ -18,7 +18,7 @@ from scepter.errors import DataError, Diagnostic
 from scepter.kernel.derive.rounds import Anew, Consequences
 from scepter.kernel.encoding import encoded
 from scepter.kernel.gap_join.gap_join import GapJoined
-from scepter.kernel.operator import Operator, Stateless, Until
+from scepter.kernel.operator import ByRows, Operator, Stateless, Until
 from scepter.kernel.rows import (
     ALWAYS,
     COLUMNS,
@@ -82,7 +82,7 @@ class Pick(Stateless):
         return (rows if bool(kept.all()) else rows.take(kept)).columns([columns[-1] for columns in self._columns])
 
 
-class Deriving:
+class Deriving(ByRows):
     """A stratum at work."""
 
     def __init__(

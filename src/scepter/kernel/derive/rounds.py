@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import numpy as np
 
 from scepter.kernel.encoding import encoded
-from scepter.kernel.operator import Operator, Stateless, Until
+from scepter.kernel.operator import ByRows, Operator, Stateless, Until
 from scepter.kernel.rows import NO_LINEAGE, TIMELESS, Int64, Rows, UInt64, concat, empty
 from scepter.kernel.scan.event_scan import needless, term_rows
 from scepter.kernel.sparql.dataset import Graph
@@ -27,7 +27,7 @@ from scepter.rdf.terms import Term, Triple
 _REMEMBERED = 100_000
 
 
-class Anew:
+class Anew(ByRows):
     """An operator whose answer at an instant may change with more rows of that instant: in each round it is asked from the
     start of the stretch, with all rows of the stretch so far. Within a stratum each derivation stays, so that nothing is taken
     back; over several instants a row that earlier answers should have seen is told by an error: shorter stretches are tried.

@@ -34,7 +34,7 @@ from scepter.kernel.event_match.match_steps import (
 )
 from scepter.kernel.event_match.match_tree import SCAN, Shape
 from scepter.kernel.lineage import Lineage
-from scepter.kernel.operator import Until
+from scepter.kernel.operator import ByTime, Until
 from scepter.kernel.report.evaluations import Schedule
 from scepter.kernel.rows import NO_LINEAGE, Int64, Rows, concat, empty, mappings
 from scepter.kernel.state.container import Arrays
@@ -47,7 +47,7 @@ from scepter.timeline import MAX_INSTANT, MIN_INSTANT
 _NONE = np.empty(0, np.int64)
 
 
-class EventMatch:
+class EventMatch(ByTime):
     """Inputs are the rows of its scans in their windows, from left to right, and then the items that the schedule looks at."""
 
     def __init__(

@@ -10,7 +10,7 @@ from scepter.algebra.expressions import Constant, Variable
 from scepter.kernel.encoding import encoded
 from scepter.kernel.events.assertion_sets import AssertionSets, Members
 from scepter.kernel.events.parts import Part, Parts, individual_of
-from scepter.kernel.operator import Stateless, Until
+from scepter.kernel.operator import ByRows, Stateless, Until
 from scepter.kernel.rows import Int64, Mask, Rows, concat, empty, spread
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.dataset import Dataset, Graph
@@ -77,6 +77,8 @@ class Asked(Stateless):
         (rows,) = inputs
         rows = rows.take(rows.ids[:, self._column] != 0)
         width = rows.width
+        if not len(rows):
+            return empty(len(self.schema.variables))
         members = self._sets.members(rows.refs[:, self._column])
         rows = rows.columns([i if i < width else -1 for i in range(len(self._names))])
         first = np.searchsorted(members.row, np.arange(len(rows) + 1))
@@ -199,7 +201,7 @@ class _Keeping(InParts):
         return {"occurrences": len(self._kept)}
 
 
-class OnceLate(_Keeping):
+class OnceLate(ByRows, _Keeping):
     """Each occurrence once; it is remembered for as long as it can come again."""
 
     def __init__(self, node: nodes.OnceLate) -> None:

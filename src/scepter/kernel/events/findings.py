@@ -54,6 +54,8 @@ class Findings:
         """(event, code of the individual's triple, position)."""
         self._begin: list[int] = [0]
         self._codes: list[int] = []
+        self._arrays: tuple[Int64, Int64, Int64, Int64] | None = None
+        """The four lists as arrays, until there is something new."""
 
     def __len__(self) -> int:
         return len(self._numbers)
@@ -70,6 +72,7 @@ class Findings:
             self._add(CONFLICT, 0, 0, inference.conflict, places)
         self._numbers[key] = len(self._first) - 1
         self._first.append(len(self._found))
+        self._arrays = None
 
     def _add(self, event: int, code: int, position: int, justification: frozenset[Triple], places: dict[Triple, int]) -> None:
         self._found.append((event, code, position))
@@ -87,14 +90,17 @@ class Findings:
 
     def of(self, shapes: Shapes, items: ItemRows) -> Found:
         """The findings of items."""
-        first, begin = np.array(self._first, np.int64), np.array(self._begin, np.int64)
+        if self._arrays is None:
+            first, begin, codes = (np.array(each, np.int64) for each in (self._first, self._begin, self._codes))
+            self._arrays = first, begin, codes, np.array(self._found, np.int64).reshape(-1, 3)
+        first, begin, every_code, every_found = self._arrays
         numbers = np.fromiter(map(self._numbers.__getitem__, shapes.keys.tolist()), np.int64, len(shapes.keys))
         item, within = spread(first[numbers + 1] - first[numbers])
         finding = first[numbers][item] + within
-        table = np.array(self._found, np.int64).reshape(-1, 3)[finding]
+        table = every_found[finding]
         counts = begin[finding + 1] - begin[finding]
         row, within = spread(counts)
-        codes = np.array(self._codes, np.int64)[begin[finding][row] + within]
+        codes = every_code[begin[finding][row] + within]
         cells = self._sets.made(counts, _members(codes, item[row], shapes, items))
         return Found(item, table[:, 0], _members(table[:, 1], item, shapes, items), table[:, 2], cells)
 

@@ -18,7 +18,7 @@ from scepter.kernel.events.findings import CONFLICT, Findings, Found, ItemRows
 from scepter.kernel.events.item_shapes import ItemTriples, Shapes, item_shapes, surrounding
 from scepter.kernel.events.parts import Part, Parts
 from scepter.kernel.lineage import Lineage
-from scepter.kernel.rows import NO_LINEAGE, Int64, Mask, Rows, UInt64, lasting, spread
+from scepter.kernel.rows import NO_LINEAGE, Int64, Mask, Rows, UInt64, empty, lasting, spread
 from scepter.kernel.scan.intake import Intake
 from scepter.kernel.sparql.dataset import Graph
 from scepter.kernel.static.graph_columns import GraphColumns, graph_columns
@@ -122,6 +122,8 @@ class Recognising:
         match leaf:
             case Recognise(number=number):
                 at = np.flatnonzero(found.event == number)
+                if not len(at):
+                    return empty(1 + leaf.individuals)
                 rows = _rows_of(intake.batch, events[found.item[at]], _cells(found.cells, at)).columns((0, -1))
                 rows.ids[:, 1], rows.refs[:, 1] = self._sets.term_at(found.individual[at], found.position[at])
                 if self._parts is not None:
@@ -133,6 +135,8 @@ class Recognising:
                 return _rows_of(intake.batch, events[consistent], _cells(graphs, consistent))
             case Contradictions():
                 at = np.flatnonzero(found.event == CONFLICT)
+                if not len(at):
+                    return empty(1)
                 of = events[found.item[at]]
                 rows = _rows_of(intake.batch, of, _cells(found.cells, at))
                 names, streams = intake.names()[of], intake.batch.stream[of].tolist()
@@ -158,7 +162,7 @@ class _Words:
         program, words = recogniser.routing.program, recogniser.used_words()
 
         def ids(terms: Iterable[Term]) -> UInt64:
-            return np.array([term_id(key, str(term)) for term in terms], np.uint64)
+            return np.unique(np.array([term_id(key, str(term)) for term in terms], np.uint64))
 
         self.type = np.uint64(term_id(key, str(RDF_TYPE)))
         self._known = None if words is None else tuple(map(ids, words))
@@ -179,10 +183,10 @@ class _Words:
             return np.ones(batch.triples, np.bool_), np.ones(batch.events, np.bool_)
         predicates, classes = self._known
         types = self.types(batch)
-        used: Mask = np.isin(batch.predicate, predicates)
-        used[types] = np.isin(batch.object[types], classes)
-        stated = types & np.isin(batch.object, self._events)
-        stated |= np.isin(batch.predicate, self._identity)
+        used = _among(batch.predicate, predicates)
+        used[types] = _among(batch.object[types], classes)
+        stated = types & _among(batch.object, self._events)
+        stated |= _among(batch.predicate, self._identity)
         wholly = np.zeros(batch.events, np.bool_)
         if stated.any():  # then definitions count both ways, or names do not tell individuals apart: all words may matter
             rows = np.repeat(np.arange(batch.events), np.diff(batch.first))
@@ -194,10 +198,18 @@ class _Words:
         """[triple, subject or object] whether a name stays as it is."""
         kept: Mask = np.zeros((len(triples.subject), 2), np.bool_)
         if len(self.held):
-            kept[:, 0], kept[:, 1] = np.isin(triples.subject, self.held), np.isin(triples.object, self.held)
+            kept[:, 0], kept[:, 1] = _among(triples.subject, self.held), _among(triples.object, self.held)
         if self.typed:
             kept[:, 1] |= triples.literal
         return kept
+
+
+def _among(ids: UInt64, words: UInt64) -> Mask:
+    """Which ids are among some words, which are in order: a tenth of the cost of `np.isin` for the triples of one item."""
+    if not len(words):
+        return np.zeros(len(ids), np.bool_)
+    found: Mask = words[np.minimum(np.searchsorted(words, ids), len(words) - 1)] == ids
+    return found
 
 
 def _static_columns(graphs: Sequence[Graph], recogniser: Recogniser, key: TermKey, texts: Texts) -> GraphColumns:

@@ -10,7 +10,7 @@ import numpy as np
 
 from scepter.algebra.expressions import Expression
 from scepter.kernel.encoding import decoded, encoded
-from scepter.kernel.operator import Stateless, Until
+from scepter.kernel.operator import ByRows, Stateless, Until
 from scepter.kernel.rows import TIMELESS, Int64, Mask, Rows, concat, empty
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.dataset import Graph
@@ -54,7 +54,7 @@ class _Then(Graph):
         return [*known, *more] if more else known
 
 
-class LiveGraph(InParts):
+class LiveGraph(ByRows, InParts):
     """The occurrences in the windows, to be asked for any instant that is not closed for good."""
 
     def __init__(self, node: star_nodes.LiveGraph, static: Graph, held: Held | None, texts: Texts) -> None:

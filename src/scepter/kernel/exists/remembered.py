@@ -14,7 +14,7 @@ from scepter.kernel.exists.exists_search import Search
 from scepter.kernel.exists.history import History
 from scepter.kernel.exists.solution import Timed
 from scepter.kernel.exists.timed_expressions import Expressions
-from scepter.kernel.operator import Stateless, Until
+from scepter.kernel.operator import ByRows, Stateless, Until
 from scepter.kernel.rows import COLUMNS, TIMELESS, Int64, Mask, Rows, concat
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.state.container import Arrays
@@ -27,7 +27,7 @@ from scepter.rdf.values import boolean
 from scepter.timeline import TimeKind
 
 
-class Remembered:
+class Remembered(ByRows):
     """Occurrences of some triple patterns, and graphs of events, kept for good: an EXISTS may ask for anything so far.
 
     State: the rows that were new, per scan; the history is made of them.

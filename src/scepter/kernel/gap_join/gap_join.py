@@ -31,7 +31,7 @@ from scepter.kernel.gap_join.gap_search import (
     top_all,
 )
 from scepter.kernel.lineage import Lineage
-from scepter.kernel.operator import Until
+from scepter.kernel.operator import ByRows, Until
 from scepter.kernel.rows import Int64, Rows, UInt64, empty, merged
 from scepter.kernel.state.container import Arrays
 from scepter.kernel.time_join.join_table import Table, chains_of
@@ -44,7 +44,7 @@ from scepter.rdf.distinct import distinct
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
-class GapJoined:
+class GapJoined(ByRows):
     """A gap join at work."""
 
     def __init__(self, node: GapJoin, lineage: Lineage) -> None:

@@ -18,7 +18,7 @@ from scepter.kernel.group.extremes import preferred
 from scepter.kernel.group.members import Changes, Membership, Slots
 from scepter.kernel.group.set_functions import FUNCTIONS, Column, Function, Stretch
 from scepter.kernel.lineage import Lineage
-from scepter.kernel.operator import Until
+from scepter.kernel.operator import ByTime, Until
 from scepter.kernel.rows import NO_LINEAGE, TIMELESS, Int64, Mask, Rows, UInt64, concat, empty, mappings
 from scepter.kernel.sequence.forward_search import key_of
 from scepter.kernel.state.container import Arrays
@@ -65,7 +65,7 @@ class _Groups:
     count: Int64
 
 
-class Group:
+class Group(ByTime):
     """Rows grouped by the variables `keys` (unbound is a key like any other), with an aggregate for each further variable.
 
     Without keys there is one group, also of no rows."""

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from scepter.kernel.lineage import Lineage
-from scepter.kernel.operator import Until
+from scepter.kernel.operator import ByRows, Until
 from scepter.kernel.policy.tracking import Occurrences
 from scepter.kernel.rows import TIMELESS, Int64, Rows, concat, empty, merged
 from scepter.kernel.state.container import Arrays
@@ -39,7 +39,7 @@ class _Side:
     """Ties: by end, start, arrival, then N-Triples order of the triple (spec/00 §1)."""
 
 
-class Pairing:
+class Pairing(ByRows):
     """Pairs at work."""
 
     def __init__(self, node: instant_nodes.Paired, occurrences: Occurrences, lineage: Lineage) -> None:

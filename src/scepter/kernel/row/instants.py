@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from scepter.kernel.encoding import decoded
-from scepter.kernel.operator import Stateless, Until
+from scepter.kernel.operator import ByRows, Stateless, Until
 from scepter.kernel.rows import ALWAYS, NO_LINEAGE, Int64, Mask, Rows, concat, empty, lasting, mappings
 from scepter.kernel.scan.intake import Intake
 from scepter.kernel.state.state_parts import InParts, KeptRows
@@ -32,7 +32,7 @@ class InstantLeaves:
         return [Rows(*mappings(count, 0), ends, ends, *lasting(count), np.full(count, NO_LINEAGE))] * self._count
 
 
-class _AtInstants(InParts):
+class _AtInstants(ByRows, InParts):
     """Holds the rows of its input that have no time; they come before everything."""
 
     def __init__(self, node: time_nodes.EveryInstant | time_nodes.AnsweredOnce) -> None:

@@ -104,6 +104,8 @@ class GraphScans:
         self._streams = streams
         self._graphs = graphs if plan.looks_at_graphs else None
         self._ticked = ticked
+        self._numbers: Int64 = np.empty(0, np.int64)
+        """The number in the plan of each stream of the run, -1 for one that it does not read."""
 
     def scan(self, intake: Intake, wanted: Mask) -> list[Rows]:
         """Per leaf its rows in order of end; the ticks last."""
@@ -115,10 +117,11 @@ class GraphScans:
 
     def solve(self, intake: Intake, wanted: Mask) -> Solved | None:
         """Evaluate the scans on the wanted events of a batch; None where none of them is of its streams."""
-        known = {stream.iri: 0 if self._plan.merged else i for i, stream in enumerate(self._plan.streams)}
-        every = self._plan.merged and not self._plan.streams
-        numbers = np.array([0 if every else known.get(iri, -1) for iri in self._streams()], np.int64)
-        of = np.where(wanted, numbers[intake.batch.stream], -1)
+        if len(self._numbers) != len(self._streams()):  # streams come, and stay
+            known = {stream.iri: 0 if self._plan.merged else i for i, stream in enumerate(self._plan.streams)}
+            every = self._plan.merged and not self._plan.streams
+            self._numbers = np.array([0 if every else known.get(iri, -1) for iri in self._streams()], np.int64)
+        of = np.where(wanted, self._numbers[intake.batch.stream], -1)
         if not bool((of >= 0).any()):
             return None
         by_stream = {i: of == i for i in range(max(1, len(self._plan.streams)))}

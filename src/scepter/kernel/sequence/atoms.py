@@ -26,10 +26,14 @@ class Atoms:
         self._dataset = dataset
         self._graphs = graphs
         self._joint = [[_joint(branch, plan, key) for branch in atom.branches] for atom in plan.atoms]
+        self._plain = [_plain(atom, plan) for atom in plan.atoms]
 
     def __call__(self, scans: Sequence[Solutions]) -> list[Solutions]:
         """Per atom: all solutions in order of time, with the branch each comes from."""
-        return [self._table(atom, joint, scans) for atom, joint in zip(self._plan.atoms, self._joint, strict=True)]
+        return [
+            scans[plain] if plain is not None else self._table(atom, joint, scans)
+            for atom, joint, plain in zip(self._plan.atoms, self._joint, self._plain, strict=True)
+        ]
 
     def _table(self, atom: AtomPlan, joint: Sequence[Conditions], scans: Sequence[Solutions]) -> Solutions:
         room = max(len(branch.scans) for branch in atom.branches)
@@ -49,6 +53,14 @@ class Atoms:
                 yield Context(graph=self._graphs.get(int(table.events[row, scan]), EMPTY_GRAPH), dataset=self._dataset)
 
         return of
+
+
+def _plain(atom: AtomPlan, plan: QueryPlan) -> int | None:
+    """The one scan whose rows are the atom's as they are."""
+    scans = [scan for branch in atom.branches for scan in branch.scans]
+    if len(scans) != 1 or atom.branches[0].joint or plan.scans[scans[0]].slots != atom.slots:
+        return None
+    return scans[0]
 
 
 def _joint(branch: Branch, plan: QueryPlan, key: TermKey) -> Conditions:

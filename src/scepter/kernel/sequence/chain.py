@@ -88,52 +88,47 @@ class ChainKernel:
             # an optional atom before it, left out in this chain, is what the filter looks at: judge it on an empty run
             nobody, rows = self._extend.blank(1), np.arange(len(table), dtype=np.int64)
             table = table.take(self._decide(nobody, np.zeros(len(table), np.int64), table, rows, stage.plan.atom, False))
-        n = len(table)
-        group = key_of(table.ids, self._partition_columns[stage.plan.atom])
-        before = np.zeros(n, np.int64)
-        if moment.seen is not None:
-            before = rank_of(moment.seen, group, table.start, "left")
-        runs = replace(
-            self._extend.blank(n),
-            time=table.time,
-            first=table.time,
-            start=table.start,
-            limit=self._bounds.limit(table.time, table.start),
-            rank_limit=self._bounds.rank_limit(before),
-            group=group,
-        )
-        runs = self._extend(runs, table, np.arange(n, dtype=np.int64), stage.atom, moment)
+        runs = self._none
+        if len(table):
+            group = key_of(table.ids, self._partition_columns[stage.plan.atom])
+            runs = self._extend.begun(table, group, stage.atom, moment)
         return self._leading.look_back(runs, moment)
 
     # ---------------------------------------------------------------- going on
 
     def _advance(self, step: int, stage: Stage, arrivals: Runs, moment: Moment) -> Runs:
         """Let the waiting and the arriving runs take this step."""
-        selection = stage.plan.selection
+        selection, waiting = stage.plan.selection, stage.waiting
         assert selection is not None
+        if not len(arrivals) and not len(waiting):
+            return self._none
         table = moment.keyed(stage.search, self._partition_columns[stage.plan.atom])
-        go = self._go
-        waiting = stage.waiting
         todo = self._relevant(waiting, stage, selection, table, moment)
-        found_old = go(stage, selection, waiting.runs, waiting.key, todo, table, moment) if len(todo) else _NOTHING_FOUND
-        self._run_out(step, self._release(waiting, found_old, moment))
-        new_old = self._extend(waiting.runs.take(found_old.runs), table.rows, found_old.rows, stage.atom, moment)
+        found = self._go(stage, selection, waiting.runs, waiting.key, todo, table, moment) if len(todo) else _NOTHING_FOUND
+        self._run_out(step, self._release(waiting, found, moment))
+        gone_on = self._gone_on(waiting.runs, found, table, stage, moment)
         if not len(arrivals):
-            return new_old
+            return gone_on
         arrivals = self._bounded(stage.deadlines, arrivals)
         key = stage.search.key_of_runs(arrivals)
-        found_new = go(stage, selection, arrivals, key, np.arange(len(arrivals), dtype=np.int64), table, moment)
+        found = self._go(stage, selection, arrivals, key, np.arange(len(arrivals), dtype=np.int64), table, moment)
         can = self._can_wait(arrivals, moment)
-        stay = can & ~found_new.done
+        stay = can & ~found.done
         if self._plan.timeouts:
-            self._run_out(step, arrivals.take(~can & ~found_new.done))
-        passed = found_new.passed
-        kept = arrivals.take(stay)
-        if passed is not None:
-            kept = kept.replace(passed=passed[stay])
-        new_new = self._extend(arrivals.take(found_new.runs), table.rows, found_new.rows, stage.atom, moment)
+            self._run_out(step, arrivals.take(~can & ~found.done))
+        kept = arrivals.where(stay)
+        if found.passed is not None:
+            kept = kept.replace(passed=found.passed[stay])
         waiting.append(kept, key[stay])
-        return concat_runs([new_old, new_new])
+        return concat_runs([gone_on, self._gone_on(arrivals, found, table, stage, moment)])
+
+    def _gone_on(
+        self, runs: Runs, found: _Found, table: Keyed, stage: Stage, moment: Moment, local: frozenset[int] | None = None
+    ) -> Runs:
+        """The runs that took a row, each with what it took."""
+        if not len(found.runs):
+            return self._none
+        return self._extend(runs.take(found.runs), table.rows, found.rows, stage.atom, moment, local)
 
     def _go(
         self, stage: Stage, selection: Selection, runs: Runs, keys: UInt64, todo: Int64, table: Keyed, moment: Moment
@@ -171,10 +166,7 @@ class ChainKernel:
         if not len(table.rows):
             return _NO
         if len(table.rows) <= 16 and len(waiting) > 64:
-            mask = np.zeros(len(waiting.key), np.bool_)
-            for key in np.unique(table.order.keys):
-                mask |= waiting.key == key
-            return waiting.live(mask)
+            return waiting.of_keys(set(table.order.keys.tolist()))
         return waiting.live()
 
     def _can_wait(self, runs: Runs, moment: Moment) -> NDArray[np.bool_]:
@@ -290,8 +282,7 @@ class ChainKernel:
         found = self._go(more, selection, waiting.runs, waiting.key, todo, table, moment)
         over = self._release(waiting, found, moment)
         self._run_out(step + 1, over.take(over.round < plan.least))
-        more_runs = self._extend(waiting.runs.take(found.runs), table.rows, found.rows, stage.atom, moment, local)
-        front = concat_runs([arrivals, _merged(more_runs)])
+        front = concat_runs([arrivals, _merged(self._gone_on(waiting.runs, found, table, stage, moment, local))])
         every = [front]
         while len(front):
             going = self._bounded(stage.deadlines, front if plan.most is None else front.take(front.round < plan.most))
@@ -299,11 +290,11 @@ class ChainKernel:
             found = self._go(more, selection, going, key, np.arange(len(going), dtype=np.int64), table, moment)
             can = self._can_wait(going, moment)
             stay = can & ~found.done
-            kept = going.take(stay)
+            kept = going.where(stay)
             waiting.append(kept if found.passed is None else kept.replace(passed=found.passed[stay]), key[stay])
             if self._plan.timeouts:
                 self._run_out(step + 1, going.take(~can & ~found.done & (going.round < plan.least)))
-            front = _merged(self._extend(going.take(found.runs), table.rows, found.rows, stage.atom, moment, local))
+            front = _merged(self._gone_on(going, found, table, stage, moment, local))
             every.append(front)
         runs = concat_runs(every)
         return runs if plan.least == 1 else runs.take(runs.round >= plan.least)

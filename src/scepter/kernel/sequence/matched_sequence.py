@@ -80,11 +80,8 @@ class MatchedSequence:
         if not until.open:  # what was done since `save` stays
             for chain in self._chains:
                 chain.commit()
-        if not any(map(len, inputs)):
-            if until.last and not self._plan.timeouts:
-                return self._shown(self._finished(self._none))
-            if not until.last and self._rests(until):
-                return self._shown(self._none)
+        if until.last and not self._plan.timeouts and not any(map(len, inputs)):
+            return self._shown(self._finished(self._none))
         found, moment = self._step(inputs, until)
         if until.last:
             found = self._finished(found) if not self._plan.timeouts else self._finished_timeouts(found, moment)
@@ -108,9 +105,9 @@ class MatchedSequence:
             self._retract(found)
         return found, moment
 
-    def _rests(self, until: Until) -> bool:
-        """Whether time alone changes nothing: no window closes, and nothing that is looked back at grows old."""
-        return all(
+    def rests(self, until: Until) -> bool:
+        """Unless a window closes, or something that is looked back at grows old."""
+        return not until.last and all(
             not any(map(len, chain.history)) and all(pool.rests(until.time) for pool in chain.pools()) for chain in self._chains
         )
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from scepter.kernel.lineage import Lineage
-from scepter.kernel.rows import NO_LINEAGE
-from scepter.kernel.scan.solutions import Int64, Solutions
+from scepter.kernel.rows import NO_LINEAGE, mappings
+from scepter.kernel.scan.solutions import Int64, Solutions, UInt64
 from scepter.kernel.sequence.forward_search import NOTHING
 from scepter.kernel.sequence.moment import Moment
 from scepter.kernel.sequence.run_windows import Bounds, rank_of
@@ -27,14 +27,23 @@ class RunExtension:
 
     def blank(self, n: int) -> Runs:
         """Runs without events."""
-        nothing, zero = np.full(n, NOTHING, np.int64), np.zeros(n, np.int64)
+        nothing, zero, marks = np.empty(n, np.int64), np.zeros(n, np.int64), np.empty((n, self._marks), np.int64)
+        nothing.fill(NOTHING)
+        marks.fill(NOTHING)
+        ids, refs, number, scale = mappings(n, self._width)
         return Runs(
             time=nothing, first=nothing, start=nothing, limit=nothing, rank_limit=zero, lead=nothing, lead_rank=zero,
-            passed=nothing, group=np.zeros(n, np.uint64), node=np.full(n, NO_LINEAGE, np.int64),
-            round=np.ones(n, np.int64), marks=np.full((n, self._marks), NOTHING, np.int64),
-            ids=np.zeros((n, self._width), np.uint64), refs=np.full((n, self._width), -1, np.int64),
-            number=np.full((n, self._width), np.nan), scale=np.full((n, self._width), -1, np.int8),
+            passed=nothing, group=zero.view(np.uint64), node=zero + NO_LINEAGE, round=zero + 1, marks=marks,
+            ids=ids, refs=refs, number=number, scale=scale,
         )  # fmt: skip
+
+    def begun(self, table: Solutions, group: UInt64, atom: AtomPlan, moment: Moment) -> Runs:
+        """A run for each row, which is the first that it takes."""
+        n = len(table)
+        before = np.zeros(n, np.int64) if moment.seen is None else rank_of(moment.seen, group, table.start, "left")
+        limit, rank_limit = self._bounds.limit(table.time, table.start), self._bounds.rank_limit(before)
+        blank = self.blank(n).replace(first=table.time, start=table.start, limit=limit, rank_limit=rank_limit, group=group)
+        return self(blank, table, np.arange(n), atom, moment)
 
     def __call__(
         self, old: Runs, table: Solutions, rows: Int64, atom: AtomPlan, moment: Moment, local: frozenset[int] | None = None
@@ -44,7 +53,12 @@ class RunExtension:
         if not len(old):
             return self._none
         ids, refs, number, scale = old.ids, old.refs, old.number, old.scale
-        for column, slot in enumerate(atom.slots):
+        slots = list(atom.slots)
+        sure = all(slot in local or slot in atom.certain for slot in slots)
+        if sure:
+            ids[:, slots], refs[:, slots] = table.ids.take(rows, axis=0), table.refs.take(rows, axis=0)
+            number[:, slots], scale[:, slots] = table.number.take(rows, axis=0), table.scale.take(rows, axis=0)
+        for column, slot in () if sure else enumerate(slots):
             new = table.ids[rows, column]
             bound = slice(None) if slot in local or slot in atom.certain else new != 0
             at = rows[bound]
@@ -62,10 +76,12 @@ class RunExtension:
             rank_limit = np.minimum(rank_limit, self._bounds.rank_limit(rank_of(moment.seen, old.group, start, "left")))
         node = self._record(old.node, table, rows, atom)
         rounds = old.round + 1 if again else np.ones(len(rows), np.int64)
+        passed = np.empty(len(rows), np.int64)
+        passed.fill(NOTHING)
         marks = self._marked(old.marks, table, rows, atom) if self._marks else old.marks
         runs = Runs(
             table.time[rows], old.first, start, limit, rank_limit, old.lead, old.lead_rank,
-            np.full(len(rows), NOTHING, np.int64), old.group, node, rounds, marks, ids, refs, number, scale,
+            passed, old.group, node, rounds, marks, ids, refs, number, scale,
         )  # fmt: skip
         # the window bounds matches, not what an event may follow: an interval that is too long is accepted, and leads nowhere
         inside = runs.time <= runs.limit

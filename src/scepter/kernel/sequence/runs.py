@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -53,7 +53,11 @@ class Runs:
         at = places(rows)
         return Runs(*(getattr(self, name).take(at, axis=0) for name in _NAMES))
 
-    def replace(self, **columns: NDArray[np.int64]) -> Runs:
+    def where(self, mask: NDArray[np.bool_]) -> Runs:
+        """The runs where a mask is true; they themselves where it is so for all."""
+        return self if bool(mask.all()) else self.take(mask)
+
+    def replace(self, **columns: Int64 | UInt64) -> Runs:
         """The same runs with some columns exchanged."""
         return Runs(*(columns.get(name, getattr(self, name)) for name in _NAMES))
 
@@ -77,6 +81,10 @@ def concat_runs(parts: Sequence[Runs]) -> Runs:
     return Runs(*(np.concatenate([getattr(p, n) for p in filled]) for n in _NAMES))
 
 
+_NEWEST = 1024
+"""So many rows are looked through one by one."""
+
+
 class Waiting:
     """Runs that wait, with their join keys: append, kill, and undo back to a savepoint.
 
@@ -89,6 +97,9 @@ class Waiting:
         self._alive: NDArray[np.bool_] = np.empty(0, np.bool_)
         self._size = 0
         self._dead = 0
+        self._view: Runs | None = None
+        self._ordered, self._ordered_keys = np.empty(0, np.int64), np.empty(0, np.uint64)
+        """The first rows in order of their keys, and the keys in that order."""
         self._saved: tuple[int, list[Int64]] | None = None
         self._earliest: int | None = None
         """A lower bound of the live runs' limits: nothing can expire before it."""
@@ -99,7 +110,9 @@ class Waiting:
     @property
     def runs(self) -> Runs:
         """All rows, dead ones too: a view."""
-        return Runs(*(self._columns[n][: self._size] for n in _NAMES))  # type: ignore[arg-type]
+        if self._view is None or len(self._view) != self._size:
+            self._view = Runs(*(self._columns[n][: self._size] for n in _NAMES))  # type: ignore[arg-type]
+        return self._view
 
     @property
     def key(self) -> UInt64:
@@ -110,6 +123,19 @@ class Waiting:
         """The places of the live rows (where a mask over all rows is true)."""
         alive = self._alive[: self._size]
         return np.flatnonzero(alive if mask is None else alive & mask)
+
+    def of_keys(self, keys: Iterable[int]) -> Int64:
+        """The places of the live rows that have one of some keys, in order. Costs what is found and the newest rows: the others
+        are looked up in an order by key, which is made anew when the newest are a quarter of all."""
+        if self._size - len(self._ordered) > max(_NEWEST, len(self._ordered) // 4):
+            self._ordered = np.argsort(self.key, kind="stable")
+            self._ordered_keys = self._key[self._ordered]
+        newest, found = self._key[len(self._ordered) : self._size], list[Int64]()
+        for key in map(np.uint64, keys):
+            low, high = self._ordered_keys.searchsorted(key, "left"), self._ordered_keys.searchsorted(key, "right")
+            found += self._ordered[low:high], np.flatnonzero(newest == key) + len(self._ordered)
+        places = np.concatenate(found)
+        return np.sort(places[self._alive[places]])
 
     def append(self, runs: Runs, key: UInt64) -> None:
         """Add rows."""
@@ -132,7 +158,7 @@ class Waiting:
             new[: self._size] = old[: self._size]
             return new
 
-        self._columns = {n: grown(c) for n, c in self._columns.items()}
+        self._columns, self._view = {n: grown(c) for n, c in self._columns.items()}, None
         self._key = grown(self._key)  # type: ignore[assignment]
         self._alive = grown(self._alive)  # type: ignore[assignment]
 
@@ -195,16 +221,21 @@ class Waiting:
         self._dead = int(size - np.count_nonzero(self._alive[:size]))
         self._size = size
         self._saved = (size, [])
+        if size < len(self._ordered):
+            self._unorder()
+
+    def _unorder(self) -> None:
+        self._ordered, self._ordered_keys = self._ordered[:0], self._ordered_keys[:0]
 
     def sweep(self) -> None:
         """Drop the dead rows for good."""
+        if not self._dead:
+            return
         rows = self.live()
         for name in _NAMES:
             self._columns[name] = self._columns[name].take(rows, axis=0)
+        self._view = None
         self._key = self._key[rows]
         self._alive = np.ones(len(rows), np.bool_)
         self._size, self._dead = len(rows), 0
-
-    def rewrite(self, name: str, values: NDArray[np.generic]) -> None:
-        """Exchange a whole column (after a sweep)."""
-        self._columns[name] = values
+        self._unorder()

@@ -18,7 +18,7 @@ import numpy as np
 from numba import njit
 
 from scepter.kernel.lineage import Lineage
-from scepter.kernel.operator import Stateless, Until
+from scepter.kernel.operator import ByRows, Stateless, Until
 from scepter.kernel.rows import Int64, Rows
 from scepter.kernel.star.expiry import Held
 from scepter.kernel.state.container import Arrays
@@ -132,7 +132,7 @@ class _Counting:
     until: Int64 = field(default_factory=lambda: _NONE)
 
 
-class CountedOccurrences:
+class CountedOccurrences(ByRows):
     """Each triple once at a time, where windows count triples."""
 
     def __init__(

@@ -67,6 +67,10 @@ class Star:
 
     # ---- rows
 
+    def rests(self, until: Until) -> bool:
+        """Unless somebody tells it meanwhile which occurrences have gone."""
+        return self._held is None
+
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
         """The matches that new occurrences complete, in order of end."""
         (rows,) = inputs

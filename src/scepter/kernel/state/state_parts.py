@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from scepter.kernel.operator import Until
+from scepter.kernel.operator import ByTime, Until
 from scepter.kernel.rows import COLUMNS, Int64, Rows, concat, empty
 from scepter.kernel.state.container import Arrays
 from scepter.kernel.window.extent import Grid
@@ -43,7 +43,7 @@ class Part(Protocol):
         ...
 
 
-class InParts:
+class InParts(ByTime):
     """What an operator says of state that is in parts; `_parts` names them as they are written down."""
 
     _parts: Mapping[str, Part]

@@ -15,7 +15,7 @@ from numba import njit
 
 from scepter.kernel.encoding import decoded
 from scepter.kernel.lineage import Lineage
-from scepter.kernel.operator import Until
+from scepter.kernel.operator import ByTime, Until
 from scepter.kernel.row.instants import result_order, stretches
 from scepter.kernel.rows import COLUMNS, NO_LINEAGE, Int64, Rows, concat, empty, lasting
 from scepter.kernel.state.container import Arrays
@@ -29,7 +29,7 @@ from scepter.rdf.hashing import TermKey
 from scepter.timeline import MIN_INSTANT
 
 
-class Grouping:
+class Grouping(ByTime):
     """Groups at work."""
 
     def __init__(self, node: instant_nodes.TimeGroup, lineage: Lineage, key: TermKey, texts: Texts) -> None:

@@ -16,8 +16,8 @@ from scepter.kernel.condition.time_conditions import TimeConditions
 from scepter.kernel.exists.live_graph import LiveConditions
 from scepter.kernel.exists.remembered import AskedConditions
 from scepter.kernel.lineage import Lineage
-from scepter.kernel.operator import Until
-from scepter.kernel.rows import Int64, Mask, Rows, concat, merged
+from scepter.kernel.operator import ByRows, Until
+from scepter.kernel.rows import Int64, Mask, Rows, concat, empty, merged
 from scepter.kernel.star.expiry import Held
 from scepter.kernel.state.container import Arrays
 from scepter.kernel.state.heavy_keys import Shed, heavy, told
@@ -40,7 +40,7 @@ class DisorderedError(Exception):
     """A row came that earlier answers of the same stretch of time should have seen."""
 
 
-class TimeJoined:
+class TimeJoined(ByRows):
     """A time join at work.
 
     With `rounds` it stands among rules that feed each other: the rows of a stretch of time come in several calls, between
@@ -167,7 +167,7 @@ class TimeJoined:
     def _found(self, left: Rows, first: int, pairs: Int64) -> Rows:
         kind = self._node.kind
         if kind is Kind.INNER:
-            return self._once(self._merged(pairs))
+            return self._once(self._merged(pairs)) if len(pairs) else empty(len(self.schema.variables))
         if kind is Kind.OUTER:
             return self._outer(left, first, pairs)
         partnered = np.zeros(len(left), np.bool_)

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from scepter.kernel.lineage import Lineage
-from scepter.kernel.operator import Until
+from scepter.kernel.operator import ByRows, Until
 from scepter.kernel.rows import NO_LINEAGE, Int64, Mask, Rows, UInt64, concat, empty, merged
 from scepter.kernel.sequence.forward_search import key_of
 from scepter.kernel.state.container import Arrays
@@ -140,7 +140,7 @@ class Side:
         self.add(load_rows(name, arrays))
 
 
-class InnerJoin(InParts):
+class InnerJoin(ByRows, InParts):
     """Pairs of compatible rows that are there together. Rows of a side whose validity has ended are evicted by the watermark:
     what comes later is there later."""
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from scepter.kernel.lineage import Lineage
-from scepter.kernel.operator import Until
+from scepter.kernel.operator import ByTime, Until
 from scepter.kernel.rows import Int64, Mask, Rows, UInt64, concat, empty
 from scepter.kernel.sequence.forward_search import key_of
 from scepter.kernel.state.container import Arrays
@@ -59,7 +59,7 @@ class _Left:
         return place, self.number[place] == number if len(self.number) else np.zeros(len(number), np.bool_)
 
 
-class OuterJoin:
+class OuterJoin(ByTime):
     """Rows of the left side, with or without partners of the right."""
 
     def __init__(

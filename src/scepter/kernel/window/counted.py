@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from scepter.kernel.operator import Until
+from scepter.kernel.operator import ByTime, Until
 from scepter.kernel.rows import TIMELESS, Int64, Rows, concat, empty
 from scepter.kernel.state.container import Arrays
 from scepter.kernel.state.state_parts import Clock, dump_rows, load_rows
@@ -32,7 +32,7 @@ class _Pending:
         return _Pending(self.rows.take(kept), self.number.take(kept))
 
 
-class CountedWindow:
+class CountedWindow(ByTime):
     """Inputs: the rows of a scan, and a row for each thing that is counted.
 
     A row's `until` is known only when enough has come after it. Nothing is taken back: up to where time is known a row is given
