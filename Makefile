@@ -51,11 +51,15 @@ cases: $(STAMP)
 docs: $(STAMP)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
-# Renews constraints.txt from what is installed in .venv: upgrade there first, test, then run this.
+# Renews constraints.txt and constraints-hashes.txt from what is installed in .venv: upgrade there first, test, then run this.
 constraints: $(STAMP)
 	@sed -n '/^#/p' constraints.txt > $(VENV)/constraints.new
 	@$(BIN)/python -m pip freeze --exclude-editable >> $(VENV)/constraints.new
 	@mv $(VENV)/constraints.new constraints.txt
+	@$(BIN)/python -m pip install --quiet --target $(VENV)/uv uv
+	@sed -n '/^#/p' constraints-hashes.txt > $(VENV)/hashes.new
+	@$(VENV)/uv/bin/uv pip compile constraints.txt --quiet --universal --no-deps --generate-hashes --no-annotate --no-header >> $(VENV)/hashes.new
+	@mv $(VENV)/hashes.new constraints-hashes.txt
 
 clean:
 	rm -rf $(VENV) build dist site .mypy_cache .ruff_cache .pytest_cache .hypothesis

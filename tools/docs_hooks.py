@@ -20,10 +20,17 @@ GENERATED: Mapping[str, Callable[[], str]] = {
     **{f"grammar {name}": partial(ebnf.page, name) for name in ebnf.GRAMMARS},
 }
 """What a line `<!-- generated: … -->` of a page stands for."""
+QUERIES = (".epsparql", ".spaseq", ".obep", ".rsepql", ".sparkwave")
 TOP = {"CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md"}
 _MARK = re.compile(r"^<!-- generated: (.+) -->$", re.MULTILINE)
 _RUN = re.compile(r"^```(sh|python)(?: (?:spark|kafka|delta))+$", re.MULTILINE)
 """What the tests need to run a block is nothing to its readers, and no block at all to the highlighter."""
+
+
+_PRE = re.compile(r"(<pre.*?</pre>)", re.DOTALL)
+_CODE = re.compile(r"<code>(.*?)</code>", re.DOTALL)
+_OPTION = re.compile(r"(?<![\w-])--[\w-]+")
+_PICTURE = re.compile(r'(?<!">)<img[^>]* src="([^"]*\.svg)"[^>]*>')
 
 
 def on_config(config: Any) -> Any:
@@ -60,7 +67,29 @@ def on_files(files: Files, config: Any) -> Files:
     return files
 
 
-def on_page_markdown(markdown: str, **_: Any) -> str:
-    """The page with its examples and generated parts."""
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    """The page with its examples and generated parts; a use case also shows its queries, and leads to its files."""
     markdown = _RUN.sub(r"```\1", markdown)
-    return case_blocks.render(_MARK.sub(lambda found: GENERATED[found[1]](), markdown))
+    markdown = case_blocks.render(_MARK.sub(lambda found: GENERATED[found[1]](), markdown))
+    source = Path(page.file.src_uri)
+    return markdown + _files(ROOT / source.parent) if source.match("examples/*/index.md") else markdown
+
+
+def _files(folder: Path) -> str:
+    """The queries of a use case, and links to all that stands beside them."""
+    found = sorted(path for path in folder.iterdir() if path.is_file() and path.name not in ("README.md", "run"))
+    queries = [
+        f"\n## {path.name}\n```sparql\n{path.read_text('utf-8').rstrip()}\n```\n" for path in found if path.suffix in QUERIES
+    ]
+    return "".join(queries) + "\n## Files\n" + " · ".join(f"[{path.name}]({path.name})" for path in found) + "\n"
+
+
+def on_page_content(html: str, **_: Any) -> str:
+    """Options that no line breaks after their hyphens; pictures that lead to themselves, for whoever sees them small."""
+    parts = _PRE.split(html)
+    parts[::2] = [_CODE.sub(lambda found: f"<code>{_whole(found[1])}</code>", part) for part in parts[::2]]
+    return _PICTURE.sub(r'<a class="sc-picture" href="\1">\g<0></a>', "".join(parts))
+
+
+def _whole(code: str) -> str:
+    return _OPTION.sub(r'<span class="sc-option">\g<0></span>', code)

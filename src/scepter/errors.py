@@ -77,7 +77,12 @@ class Severity(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One thing to tell the user: a stable code, the message in the user's words, the place, and the fix."""
+    """One thing to tell the user: a stable code, the message in the user's words, the place, and the fix.
+
+    >>> print(render(Diagnostic("no-times", "no event has a time", help="name its property with --time-property")))
+    error[no-times]: no event has a time
+    help: name its property with --time-property
+    """
 
     code: str
     message: str
@@ -137,7 +142,12 @@ def _around(text: str, at: int) -> tuple[str, int]:
 
 
 class ScepterError(Exception):
-    """Base of every error a user can cause. `str()` of it is the rendered diagnostic."""
+    """Base of every error a user can cause. `str()` of it is the rendered diagnostic.
+
+    >>> error = ScepterError(Diagnostic("unbound-variable", "FILTER uses ?p", Span(7, 9)), Source("q", "FILTER(?p > 3)"))
+    >>> error.code, error.line, error.column
+    ('unbound-variable', 1, 8)
+    """
 
     def __init__(self, diagnostic: Diagnostic, source: Source | None = None) -> None:
         super().__init__(diagnostic.message)
@@ -174,15 +184,28 @@ class ScepterError(Exception):
 
 
 class QueryError(ScepterError):
-    """The query is wrong: found before any data is read."""
+    """The query is wrong: found before any data is read.
+
+    >>> str(QueryError(Diagnostic("unbound-variable", "FILTER uses ?p, which nothing binds")))
+    'error[unbound-variable]: FILTER uses ?p, which nothing binds'
+    """
 
 
 class OptionError(ScepterError):
-    """An option, an argument or a missing input is wrong: found before any data is read."""
+    """An option, an argument or a missing input is wrong: found before any data is read.
+
+    >>> print(OptionError(Diagnostic("missing-source", "prices.nq does not exist", help="give a file, a glob or a folder")))
+    error[missing-source]: prices.nq does not exist
+    help: give a file, a glob or a folder
+    """
 
 
 class DataError(ScepterError):
-    """The run cannot go on with the data it was given."""
+    """The run cannot go on with the data it was given.
+
+    >>> str(DataError(Diagnostic("all-unusable", "nothing of the input could be used")))
+    'error[all-unusable]: nothing of the input could be used'
+    """
 
 
 def query_error(

@@ -17,7 +17,7 @@ from scepter.rdf.formats import GraphEvent, events_to_batch
 from scepter.rdf.nquads import ReadState
 from scepter.runtime.engine import LocalEngine
 from scepter.runtime.matches import Match
-from scepter.runtime.spark.batch import Reading, _run_bucket, packed_rows
+from scepter.runtime.spark.batch import Reading, packed_rows, run_bucket
 from scepter.runtime.spark.environment import Enclosed
 from scepter.runtime.spark.jobs import SALT_ROOM, Job
 from scepter.runtime.spark.shares import results_of
@@ -40,7 +40,7 @@ def divided(job: Job, events: list[GraphEvent], tasks: int) -> list[Match]:
                     if row["query"] >= 0:
                         blobs.setdefault((row["query"], row["bucket"]), []).append(memoryview(row["blob"]))
     reading = Reading(Enclosed(job), lambda letter: None)
-    found = [m for (share, bucket), of in blobs.items() for part in _run_bucket(reading, share, bucket, of) for m in part]
+    found = [m for (share, bucket), of in blobs.items() for part in run_bucket(reading, share, bucket, of) for m in part]
     return list(_once(job, found))
 
 

@@ -84,6 +84,47 @@ def test_links_and_anchors_lead_somewhere(pages: Mapping[Path, Page], site: Path
     assert missing == []
 
 
+def test_options_are_not_broken_over_lines(site: Path) -> None:
+    """A browser would break `--max-delay` after its hyphens."""
+    inline = [
+        code
+        for path in site.rglob("*.html")
+        for code in re.findall(r"<code>(.*?)</code>", re.sub(r"<pre.*?</pre>", "", path.read_text("utf-8"), flags=re.DOTALL))
+    ]
+    broken = [code for code in inline if re.search(r"(?<![\w-])--\w", re.sub(r'<span class="sc-option">.*?</span>', "", code))]
+    assert broken == []
+    assert sum("sc-option" in code for code in inline) > 100
+
+
+def test_pictures_are_links_to_themselves(site: Path) -> None:
+    """On a narrow screen they are small: whoever taps one sees it in full."""
+    text = (site / "benchmarks" / "index.html").read_text("utf-8")
+    drawn = re.findall(r'<img[^>]*src="([^"]*\.svg)"', text[text.index("<article") :])
+    assert drawn
+    for picture in drawn:
+        assert f'<a class="sc-picture" href="{picture}">' in text
+
+
+def test_the_page_for_what_is_not_there_leads_home(site: Path) -> None:
+    text = (site / "404.html").read_text("utf-8")
+    article = Page(text[text.index("<article") : text.index("</article>")])
+    assert "/." in article.links
+    assert "/tutorial/" in article.links
+
+
+def test_use_cases_show_their_queries_and_lead_to_their_files(pages: Mapping[Path, Page], site: Path) -> None:
+    for query in (ROOT / "examples" / "smart-grid").glob("*.spaseq"):
+        page = site / "examples" / "smart-grid" / "index.html"
+        assert f'id="{query.name.replace(".", "")}"' in page.read_text("utf-8")
+        assert {query.name, "storage.trig", "smart-grid.case.yaml"} <= set(pages[page].links)
+
+
+def test_every_example_is_in_the_navigation(pages: Mapping[Path, Page], site: Path) -> None:
+    links = pages[site / "examples" / "index.html"].links
+    for readme in (ROOT / "examples").glob("*/README.md"):
+        assert f"{readme.parent.name}/" in links or readme.parent.name == "demo", readme
+
+
 def test_generated_parts_are_there(site: Path) -> None:
     texts = {path: path.read_text("utf-8") for path in site.rglob("*.html")}
     assert [path for path, text in texts.items() if "<!-- generated:" in text or "```" in text] == []

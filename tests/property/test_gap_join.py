@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, note, settings
+from hypothesis import example, given, note, settings
 from hypothesis import strategies as st
 
 from property.test_time_join import Given, Row, rows, rows_of, told
@@ -86,6 +86,10 @@ def test_the_same_rows_as_by_definition(
 
 @settings(deadline=None, max_examples=300)
 @given(_nodes, _timed, _timed, _timed, st.integers(0, 12))
+@example(
+    join(("x", "b"), None, keyed=False), [Row((1, 1), Interval(start, end)) for start, end in ((0, 0), (0, 1), (1, 1))],
+    [Row((1, 1), Interval(2, 2))], [], 2,
+)  # fmt: skip
 def test_left_rows_may_come_in_rounds(
     node: GapJoin, left: list[Row], right: list[Row], between: list[Row], middle: int
 ) -> None:
@@ -106,7 +110,8 @@ def test_left_rows_may_come_in_rounds(
             return
         running.evict(high)
         low = high
-    assert told(concat(found, len(node.schema.variables))) == by_definition(node, left, right, between)
+    # a round may give a row that one before it gave: what rules derive is a set
+    assert sorted(set(told(concat(found, len(node.schema.variables))))) == by_definition(node, left, right, between)
 
 
 def test_what_is_out_of_bounds_is_let_go() -> None:

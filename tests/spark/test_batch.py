@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
 
 import scepter
+from batches import at_time, integer, quad
+from scepter.runtime.spark import batch, sampling
+from scepter.runtime.spark.jobs import Job
 
 
 @pytest.mark.slow
@@ -42,3 +46,31 @@ def test_the_property_that_gives_the_time(spark: SparkSession, tmp_path: Path) -
     assert scepter.run(query, spark, {"http://e/s": frame}).count() == 1
     with pytest.raises(scepter.DataError, match="no event of the input has a time"):
         scepter.run(query, spark, {"http://e/s": path})
+
+
+@pytest.mark.slow
+def test_a_key_with_most_of_the_events_is_cut_in_time(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "".join(
+        at_time(f"e{t}", t) + quad(f"e{t}", f"<http://e/x{t % 7 % 2 * t % 5}>", f"<http://e/{'ab'[t % 3 % 2]}>", integer(t))
+        for t in range(600)
+    )
+    (tmp_path / "s.nq").write_text(text)
+    query = scepter.parse(
+        "PREFIX : <http://e/> SELECT ?x ?v ?w WITHIN 5 SLIDING FROM STREAM S <http://e/s> "
+        "WHERE { SEQ (A : B) DEFINE GPM A ON S { ?x :a ?v } DEFINE GPM B ON S { ?x :b ?w } }",
+        "spaseq",
+    )
+    seen: list[Job] = []
+    monkeypatch.setattr(sampling, "SAMPLED_FROM", 0)
+
+    def with_hot_keys(*given: Any) -> Job:
+        seen.append(sampling.with_hot_keys(*given))
+        return seen[-1]
+
+    monkeypatch.setattr(batch, "with_hot_keys", with_hot_keys)
+    rows = scepter.run(query, spark, {"http://e/s": str(tmp_path / "s.nq")}).select("start", "end").collect()
+    assert seen[0].hot
+    wanted = scepter.run_local(query, {"http://e/s": str(tmp_path / "s.nq")})
+    assert sorted((row["start"], row["end"]) for row in rows) == sorted((match.start, match.end) for match in wanted)

@@ -217,6 +217,17 @@ def check_taken_over(folder: Path, *arguments: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("shared")
+def test_an_input_of_which_nothing_can_be_used_is_a_failure_here_too(folder: Path) -> None:
+    (folder / "s.nq").write_text("this is no RDF\n")
+    result = scepter("run", folder / "q.spaseq", "--stream", f"S={folder / 's.nq'}", "--engine", "spark")
+    assert result.exit_code == 1
+    assert "error[all-unusable]: nothing of the input could be used" in result.stderr
+    (folder / "s.nq").write_text("this is no RDF\n" + opened("a0", 1, "x"))
+    assert scepter("run", folder / "q.spaseq", "--stream", f"S={folder / 's.nq'}", "--engine", "spark").exit_code == 0
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("shared")
 def test_a_run_over_history_is_diagnosed_where_it_was_asked_for(folder: Path) -> None:
     given = ("--stream", f"S={folder / 's.nq'}", "--engine", "spark", "--diagnose", "--event", "b0")
     result = scepter("run", folder / "q.spaseq", *given)

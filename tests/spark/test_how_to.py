@@ -49,6 +49,12 @@ def test_the_pages_about_sources_and_sinks(spark: SparkSession, tmp_path: Path, 
         page("spark-to-delta", names, ("python spark delta",))
 
 
+@pytest.mark.slow
+def test_the_page_about_a_table_in_a_lake(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    page("lake", {"spark": spark}, ("python", "sh", "python spark"))
+
+
 def _history(spark: SparkSession, names: dict[str, object]) -> Any:
     """The messages of the page about Kafka over what the folder holds, as a table."""
     import scepter

@@ -83,6 +83,19 @@ def test_the_image_installs_the_wheel_by_name_with_its_extras(tmp_path: Path) ->
     assert "-c" in asked.stdout.splitlines() and (ROOT / "constraints.txt").exists()
 
 
+def test_every_version_has_its_hashes_and_no_address() -> None:
+    entries = re.split(r"\n(?=\S)", (ROOT / "constraints-hashes.txt").read_text().strip())
+    hashes = {entry.split()[0]: re.findall(r"--hash=sha256:[0-9a-f]{64}\b", entry) for entry in entries if "==" in entry}
+    assert all(hashes.values())
+    pinned = [line for line in (ROOT / "constraints.txt").read_text().splitlines() if "==" in line]
+    assert sorted(map(_plain, hashes)) == sorted(map(_plain, pinned))
+    assert not any("://" in entry for entry in entries)
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("_", "-")
+
+
 def test_kernels_and_caches_lie_where_the_image_says(tmp_path: Path) -> None:
     (setting,) = (rest for word, rest in dockerfile() if word == "ENV")
     given = dict(part.split("=", 1) for part in setting.replace("/var/cache/scepter", str(tmp_path)).split() if "CACHE" in part)

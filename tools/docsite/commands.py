@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from scepter.cli.main import COMMANDS, Commands
@@ -40,5 +41,5 @@ def _help(parameter: Any) -> str:
     default = parameter.default
     if isinstance(default, (str, int)) and not isinstance(default, bool) and parameter.param_type_name == "option":
         told += f" Default: `{default}`."
-    told = told.replace("|", "\\|").replace("*.", "\\*.")
+    told = re.sub(r"(?<![\w`-])--[a-z][\w-]+", r"`\g<0>`", told.replace("|", "\\|").replace("*.", "\\*."))
     return f"{told} Example: `{example}`" if example else told

@@ -9,7 +9,7 @@ from pathlib import Path
 from statistics import median
 from typing import TypeAlias
 
-SCEPTER = ("local", "written", "push", "scan", "spark", "live", "command", "micro-batches", "empty-micro-batches")
+SCEPTER = ("local", "written", "push", "scan", "spark", "tasks", "live", "command", "micro-batches", "empty-micro-batches")
 """What of Scepter can run a point; whatever else runs one is a yardstick."""
 ON_SPARK = ("spark", "live", "command", "micro-batches", "empty-micro-batches")
 """What of it needs a JVM."""
@@ -19,6 +19,9 @@ LOAD, SCAN = "load, CPU s", "scan, CPU s"
 reading."""
 BATCH, STATE_BEFORE, STATE_LAST = "micro-batch, ms", "state before, bytes", "state at last, bytes"
 """What live runs tell."""
+
+SLOWEST, SLOWEST_BY_KEY = "slowest task against the mean", "slowest task against the mean, by key alone"
+"""What the tasks of a run over history tell: how their CPU compares."""
 
 DELAYS = ("median, ms", "99th percentile, ms", "largest, ms")
 """What pushed events tell: the CPU time that one of them takes."""

@@ -43,11 +43,19 @@ def run_bounded(job: Job, format: str, target: Target, dead_letter: Path | None,
             check_matches(found, work)
             progress.matched(found)
     tell_counts(found, letters.count, dead_letter, letters.reasons.most_common(1))
-    if letters.count and watch.log.surveys and not any(survey.events for survey in watch.log.surveys.values()):
+    if letters.count and not found and not _had_events(job, watch):
         raise DataError(
             Diagnostic("all-unusable", "nothing of the input could be used", help="see the reason above; scepter run --help")
         )
     watch.tell(letters.count)
+
+
+def _had_events(job: Job, watch: Watch) -> bool:
+    if job.engine == "spark":
+        from scepter.cli.spark import has_events  # a local run starts without pyspark
+
+        return has_events(job)
+    return not watch.log.surveys or any(survey.events for survey in watch.log.surveys.values())
 
 
 @contextmanager

@@ -48,6 +48,7 @@ class Checkpoint:
         if folder is not None:
             if (folder / REPLACING).exists():  # a crash has come between
                 _replace(folder)
+            _forget_sums(folder / SPARK)
             self._check_parts(folder)
 
     @property
@@ -170,6 +171,14 @@ def _take(lock: int, folder: Path) -> None:
         ) from None
     os.ftruncate(lock, 0)
     os.pwrite(lock, str(os.getpid()).encode(), 0)
+
+
+def _forget_sums(spark: Path) -> None:
+    """Hadoop writes the checksum of a file as a second one. The metadata of state is written anew, with other names in it, by
+    every start that does the same micro-batch; a run that was killed between its two renames left a sum of the file before, and
+    no later start could read it. The file itself takes its place in one step, and Spark parses all of it."""
+    for sums in (spark / "state").glob("*/_metadata/*/.*.crc"):
+        sums.unlink(missing_ok=True)
 
 
 def _identity(path: Path) -> dict[str, Any] | None:

@@ -139,7 +139,11 @@ def grammars() -> Finding:
     if writable(folder):
         return Finding(State.FINE, "cache", str(folder))
     return Finding(
-        State.LIMITED, "cache", f"{folder} cannot be written", "set XDG_CACHE_HOME to a folder that can", "quick start"
+        State.LIMITED,
+        "cache",
+        f"{folder} cannot be written",
+        "set XDG_CACHE_HOME to a folder that can be written",
+        "quick start",
     )
 
 

@@ -128,9 +128,11 @@ def first_words(error: Exception) -> str:
 
     >>> first_words(ValueError("An error occurred while calling None.x.\\n: org.a.SparkException: Could not parse Master URL"))
     'Could not parse Master URL'
+    >>> first_words(ValueError("[STREAM_FAILED] Query a terminated: Checksum error\\n:- ~Project [place]"))
+    '[STREAM_FAILED] Query a terminated: Checksum error'
     """
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    said = next((line for line in lines if line.startswith(":")), lines[0] if lines else type(error).__name__)
+    said = next((line for line in lines if line.startswith(": ")), lines[0] if lines else type(error).__name__)
     return re.sub(r"^:?\s*(?:[\w$]+\.)+[\w$]+:\s*", "", said)
 
 

@@ -7,6 +7,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -66,6 +67,18 @@ def spark_matches(job: Job, dead_letter: DeadLetterTaker, progress: Progress | N
             with drained(letters) as unused:
                 for letter in received(unused, Notices()):
                     dead_letter(letter)
+
+
+def has_events(job: Job) -> bool:
+    """Whether there was an event in the input of a bounded run. What came through a pipe or a topic cannot be asked again, and
+    counts as one that had."""
+    for iri, source in job.sources.items():
+        if source == "-" or is_kafka(source) or Path(source).is_fifo():
+            return True
+        with suppress(ScepterError):  # nothing but files that cannot be read
+            if first_kind(stream_files(source), times=job.options.times, lift=job.lifts.get(iri)) is not None:
+                return True
+    return False
 
 
 def spooled(source: str, folder: Path) -> str:

@@ -18,7 +18,7 @@ from scepter.errors import OptionError, nearest, option_error
 from scepter.io.fed import Fed
 from scepter.io.kafka_live import follow_kafka
 from scepter.rdf.batch import DeadLetter, EventBatch
-from scepter.rdf.files import KNOWN, format_extension, format_of, leads_nowhere, read_file
+from scepter.rdf.files import KNOWN, check_name, format_extension, format_of, leads_nowhere, read_file
 from scepter.rdf.nquads import NQuadsReader
 from scepter.rdf.readers import READERS, TABLES, Lift, Reading, needs_map
 
@@ -279,6 +279,7 @@ def open_live(spec: str, lift: Lift | None = None) -> LiveSource:
             )
             raise option_error("unknown-scheme", f"{spec} cannot be followed in this process", help=hint)
         return LIVE[scheme](spec, lift)
+    check_name(spec)
     path = Path(spec)
     if spec != "-" and path.is_dir():
         return GrowingFolder(path, lift)

@@ -10,6 +10,7 @@ from typing import TextIO
 
 from scepter.errors import option_error
 from scepter.kept import open_named
+from scepter.rdf.files import check_name
 
 
 @contextmanager
@@ -22,6 +23,7 @@ def replacing(path: Path) -> Iterator[TextIO]:
         target = path.resolve()
     except ValueError as error:  # a zero byte
         raise option_error("output-not-writable", f"--output {str(path)!r} cannot be written: {error}") from None
+    check_name(str(target))
     if target.is_dir():
         raise option_error("output-is-a-folder", f"--output {path} is a folder", help="name a file in it")
     if target.exists() and not target.is_file():

@@ -17,7 +17,7 @@ from typing import IO, Final
 from scepter.errors import OptionError, nearest, option_error
 from scepter.io.kafka import open_kafka
 from scepter.rdf.batch import EventBatch
-from scepter.rdf.files import KNOWN, format_of, read_file, read_pipe, size_of, stream_files
+from scepter.rdf.files import KNOWN, check_name, format_of, read_file, read_pipe, size_of, stream_files
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.nquads import BATCH_BYTES, ReadState
 from scepter.rdf.readers import TABLES, Lift, Reading, needs_map
@@ -151,6 +151,7 @@ def open_source(spec: str | Path, *, prefixes: dict[str, str] | None = None, lif
         if scheme not in SCHEMES:
             raise _unknown_scheme(text, scheme)
         return SCHEMES[scheme](text, lift)
+    check_name(text)
     if Path(text).is_fifo():  # as a shell's <(zcat …)
         return PipeSource(lambda: Path(text).open("rb", buffering=0), text, lift)
     paths = stream_files(text)

@@ -49,6 +49,8 @@ class OperatorFacts:
     variables: tuple[str, ...]
     exact: str
     """Why it works on terms, one by one; empty for one in columns."""
+    estimate: int | None
+    """How many rows it is thought to give, of static data; null where that is not known before the run."""
     work: Metrics | None
     """What it did in a run that was analysed; null before one."""
 
@@ -128,6 +130,7 @@ def _unit(
             inputs=tuple(places[id(each)] for each in node.inputs),
             variables=tuple(name for name in node.schema.variables if not name.startswith("_:")),
             exact=node.exact,
+            estimate=unit.estimates[place] if unit.estimates else None,
             work=work[place] if work else None,
         )
         for place, node in enumerate(numbered)
@@ -161,6 +164,7 @@ def _drawn(root: Node, facts: Sequence[OperatorFacts], places: Mapping[int, int]
         shown.add(told.id)
         reason = (f"not in columns: {told.exact}",) if told.exact else ()
         work = (told.work.text(),) if told.work is not None else ()
-        return Box(label, (*work, *reason, *told.details), (*map(drawn, node.inputs), *about.inside(node)))
+        expected = () if told.estimate is None else (f"estimate: {told.estimate:,} {'row' if told.estimate == 1 else 'rows'}",)
+        return Box(label, (*work, *expected, *reason, *told.details), (*map(drawn, node.inputs), *about.inside(node)))
 
     return drawn(root)

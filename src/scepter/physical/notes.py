@@ -28,6 +28,7 @@ from scepter.ontology.recognition import route
 from scepter.physical.event_text import shortened
 from scepter.physical.facts import Facts
 from scepter.physical.horizon import horizon
+from scepter.physical.hot_keys import within_key
 from scepter.physical.nodes import listed
 from scepter.physical.partitioning import unit_partitioning
 from scepter.physical.plan import PhysicalPlan, UnitPlan
@@ -51,6 +52,7 @@ def notes_of(unit: UnitPlan, plan: PhysicalPlan, notation: Notation) -> Iterator
     yield f"time: {_time(plan)}"
     yield f"looks back: {_looks_back(unit, plan.facts)}"
     yield f"partitioning: {_partitioning(unit, plan.facts)}"
+    yield from (f"hot keys: {sentence}" for sentence in _hot_keys(unit, plan.facts))
     yield from (f"stages: {sentence}" for sentence in _stages(unit, notation))
     yield f"predicates: {_predicates(unit, notation)}"
     if isinstance(unit.unit, Query) and isinstance(unit.root, SequenceNode):
@@ -122,6 +124,15 @@ def _looks_back(unit: UnitPlan, facts: Facts) -> str:
 
 def _partitioning(unit: UnitPlan, facts: Facts) -> str:
     return division(unit_partitioning(unit, facts))
+
+
+def _hot_keys(unit: UnitPlan, facts: Facts) -> Iterator[str]:
+    """What becomes of a key with more than a worker's share of the rows."""
+    match within_key(unit, facts):
+        case int():
+            yield "over history cut into slices of time as well; live, all of a key is in one bucket"
+        case str(why):
+            yield f"all of a key is in one bucket: {why}"
 
 
 def _stages(unit: UnitPlan, notation: Notation) -> Iterator[str]:

@@ -33,6 +33,9 @@ class UnitPlan:
     """Whether events are given to it with all that their triples entail; else its operators see to that, or there is no
     schema."""
 
+    estimates: tuple[int | None, ...] = ()
+    """Of each operator how many rows it is thought to give, where that is known before the run."""
+
     @property
     def exact(self) -> tuple[str, ...]:
         """Why parts of it work on terms, one by one, and not in columns; empty for a unit that is wholly in columns."""

@@ -29,6 +29,7 @@ from scepter.errors import Diagnostic, QueryError, Span, option_error
 from scepter.ontology.schema import Schema
 from scepter.physical.chains_together import chains_together
 from scepter.physical.entailment import entailment_of
+from scepter.physical.estimates import estimates
 from scepter.physical.event_plan import event_plan
 from scepter.physical.facts import Facts
 from scepter.physical.lift_sequences import lift_sequence
@@ -94,7 +95,10 @@ def assumed_kind(program: Program) -> TimeKind:
 
 def _planned(number: int, unit: Unit, facts: Facts, joined: Node | None) -> UnitPlan:
     made = PLANNERS[type(unit)](unit, facts) if joined is None else _Made(joined, at_once=True)
-    return UnitPlan(number, unit, made.root, predicates_of(unit, facts), made.at_once, made.ranked, _entailed(unit, facts))
+    unknown = facts.statics is None or (bool(facts.ontology) and isinstance(unit, TimedProgram))  # what static data entails
+    expected = estimates(made.root, None if unknown else facts.counts(unit))
+    entailed = _entailed(unit, facts)
+    return UnitPlan(number, unit, made.root, predicates_of(unit, facts), made.at_once, made.ranked, entailed, expected)
 
 
 def _entailed(unit: Unit, facts: Facts) -> bool:
@@ -134,7 +138,8 @@ def _timed(program: TimedProgram, facts: Facts) -> _Made:
         return _Made(lifted, at_once=True)
     static = bool(facts.default_graph or facts.ontology)
     policy = None if facts.unrestricted else facts.policy
-    (root,) = plan_program(program, TimedFacts(facts.kind, static, policy, facts.ontology, facts.time_unit))
+    count = None if facts.statics is None else facts.counts(program)
+    (root,) = plan_program(program, TimedFacts(facts.kind, static, policy, facts.ontology, facts.time_unit, count))
     (query,) = program.queries
     late = policy is not None or any(map(decides_late, program.parts))
     return _Made(root, not late, is_ordered(query.pattern))

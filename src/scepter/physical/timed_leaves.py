@@ -14,6 +14,7 @@ from scepter.ontology.schema import Schema as OntologySchema
 from scepter.physical import nodes
 from scepter.physical.derive_nodes import Derive, DerivedPath, Picked, Recalled
 from scepter.physical.entailment import speaks_of_data
+from scepter.physical.facts import Count
 from scepter.physical.instant_nodes import EventScan, Tracked
 from scepter.physical.nodes import Node, TripleScan
 from scepter.physical.strata import feeds_pattern
@@ -37,6 +38,12 @@ class TimedFacts:
     """Which partner a policy chooses, where it consumes what it pairs: `chronological` or `recent`."""
     ontology: tuple[Triple, ...] = ()
     time_unit: str = "ms"
+    count: Count | None = None
+    """How many triples of the default graph have a pattern's constants, where that is known."""
+
+    def may_be_static(self, triple: TriplePattern) -> bool:
+        """Whether a triple of the default graph, or one that it entails, may match."""
+        return self.static and (self.count is None or bool(self.ontology) or self.count(triple, None) > 0)
 
 
 Stratum: TypeAlias = tuple[Derive, tuple[Rule, ...]]
@@ -99,7 +106,7 @@ class Leaves:
         known = self.known.get((triple, self.sources))
         if known is None:
             scan: Node = TripleScan(triple, self.streams, _OCCURRENCE if self.tracked else "", self._untabled(triple))
-            if self.facts.static or self.sources.default:
+            if self.facts.may_be_static(triple) or self.sources.default:
                 scan = nodes.Union(scan, StaticScan(BGP((triple,)), sources=self.sources))
             for derive, rules in self.derives:
                 if self._feed(rules, triple):

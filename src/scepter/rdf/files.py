@@ -5,6 +5,7 @@ How a file is read follows from its extension, else from its first bytes.
 
 from __future__ import annotations
 
+import errno
 import glob
 import gzip
 import io
@@ -146,6 +147,18 @@ def format_of(path: Path, lift: Lift | None = None) -> str | None:
     except (OSError, EOFError, zlib.error) as error:
         raise _unreadable(path, error) from None
     return sniffed(head, lift)
+
+
+def check_name(text: str) -> None:
+    """OptionError for what is too long to be a file's name: often the content of one, which asking for would fail."""
+    try:
+        Path(text).stat()
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            told = f"'{text[:40].splitlines()[0]}…' is no file's name: it has {len(text)} characters"
+            raise option_error("missing-source", told, help="write it to a file, and name that") from None
+    except ValueError:  # a zero byte: no such file, says whoever looks for it
+        pass
 
 
 def stream_files(text: str) -> list[Path]:

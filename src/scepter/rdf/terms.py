@@ -32,7 +32,11 @@ _LITERAL = re.compile(rf'"([^"\\\n\r]*(?:\\.[^"\\\n\r]*)*)"(?:\^\^<({_IRI_BODY})
 
 @dataclass(frozen=True, slots=True)
 class IRI:
-    """An absolute IRI."""
+    """An absolute IRI.
+
+    >>> print(IRI("http://example/a"))
+    <http://example/a>
+    """
 
     value: str
 
@@ -45,7 +49,11 @@ class IRI:
 
 @dataclass(frozen=True, slots=True)
 class BlankNode:
-    """A blank node; its label means something only within one event or one static file."""
+    """A blank node; its label means something only within one event or one static file.
+
+    >>> print(BlankNode("b0"))
+    _:b0
+    """
 
     label: str
 
@@ -55,7 +63,11 @@ class BlankNode:
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """A literal: lexical form, datatype IRI, and language tag (lower case) for rdf:langString."""
+    """A literal: lexical form, datatype IRI, and language tag (lower case) for rdf:langString.
+
+    >>> print(Literal("5", XSD + "integer"), Literal("five"))
+    "5"^^<http://www.w3.org/2001/XMLSchema#integer> "five"
+    """
 
     lexical: str
     datatype: str = STRING

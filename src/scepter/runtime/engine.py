@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +44,7 @@ from scepter.timeline import TimeKind
 
 _COMPACT_FROM = 64 * 2**20
 
+_Found = TypeVar("_Found")
 Shedding: TypeAlias = Callable[[str, bool], None]
 """Hears what a limit has made a run forget, and whether that is all that a unit kept."""
 
@@ -149,8 +150,11 @@ class LocalEngine:
             # a version from before the start is the one that is there then
             standing = np.array([iri in self._versions for iri in self.streams], np.bool_)[batch.stream]
             wanted = wanted & ((batch.end >= self._start) | standing)
-        for number, task in enumerate(tasks):
-            task.take(given[number], wanted)
+        for number in range(len(tasks)):
+            self._give(number, given[number], wanted)
+
+    def _give(self, number: int, intake: Intake, wanted: NDArray[np.bool_]) -> None:
+        self._within(number, lambda task: task.take(intake, wanted), None)
 
     def _given(self, batch: EventBatch) -> list[Intake]:
         """The batch as each unit is given it: as it came, or with all that its triples entail."""
@@ -170,17 +174,20 @@ class LocalEngine:
         if self._tasks is None:
             return []
         closed = until if closed is None else closed
-        return _together(self._emit(number, self._release(number, until, closed)) for number in self._plan.order)
+        return _together(
+            self._emit(number, self._within(number, lambda task: task.release(until, closed), []))
+            for number in self._plan.order
+        )
 
-    def _release(self, number: int, until: int, closed: int) -> Sequence[Match]:
-        """What a unit answers; where the run goes on at a limit, a unit that takes too long or too much begins anew."""
+    def _within(self, number: int, step: Callable[[Task], _Found], otherwise: _Found) -> _Found:
+        """What a step of a unit gives; where the run goes on at a limit, a unit that takes too long or too much begins anew."""
         assert self._tasks is not None
         if self._shedding is None:
-            return self._tasks[number].release(until, closed)
+            return step(self._tasks[number])
         work = self._options.work
         try:
             with watched(WorkLimits(seconds=work.seconds)):
-                return self._tasks[number].release(until, closed)
+                return step(self._tasks[number])
         except MemoryError:
             if work.memory is None:
                 raise
@@ -189,7 +196,7 @@ class LocalEngine:
             if error.code != "max-seconds":
                 raise
             self._begin_anew(number, f"a step takes more than {work.seconds:g} seconds (--max-seconds)")
-        return []
+        return otherwise
 
     def _begin_anew(self, number: int, why: str) -> None:
         """Forget all that a unit keeps, with those that share operators with it."""
@@ -219,8 +226,9 @@ class LocalEngine:
         """The end of the input: what is left, and what the close of the windows completes."""
         if self._tasks is None:
             return []
-        tasks = self._tasks
-        return _together(self._emit(number, tasks[number].finish()) for number in self._plan.order)
+        return _together(
+            self._emit(number, self._within(number, lambda task: task.finish(), [])) for number in self._plan.order
+        )
 
     def _emit(self, number: int, matches: Sequence[Match]) -> Sequence[Match]:
         """What others read goes to them as events; the rest is the answer."""
@@ -240,7 +248,7 @@ class LocalEngine:
             for later in order[order.index(number) + 1 :]:
                 # a unit that names no stream reads all that are given, not those that others construct
                 if any(each.iri == stream for each in self._plan.units[later].unit.streams):
-                    self._tasks[later].take(given[later], np.ones(batch.events, np.bool_))
+                    self._give(later, given[later], np.ones(batch.events, np.bool_))
         return []
 
     def prepare(self, kind: TimeKind) -> list[Task]:
@@ -293,8 +301,8 @@ class LocalEngine:
         """Start an instant that may be undone."""
         self._marks = (self._number, self.reading.salt)
         self._open = True
-        for task in self._tasks or ():
-            task.save()
+        for number in range(len(self._tasks or ())):
+            self._within(number, lambda task: task.save(), None)
 
     def undo(self) -> None:
         """Back to `save`: events taken again in the same order get the same numbers and blank nodes."""
@@ -306,8 +314,8 @@ class LocalEngine:
     def commit(self) -> None:
         """Keep what was done since `save`; release what nothing can use any more."""
         self._open = False
-        for task in self._tasks or ():
-            task.commit()
+        for number in range(len(self._tasks or ())):
+            self._within(number, lambda task: task.commit(), None)
         self._shed()
         if self._texts.size > self._compact_at:
             self._compact()

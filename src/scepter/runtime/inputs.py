@@ -11,6 +11,7 @@ from scepter.errors import Diagnostic, OptionError, QueryError, option_error
 from scepter.kernel.sparql.stored import StoredGraph
 from scepter.kernel.static.background import Background
 from scepter.lower import NamedGraph
+from scepter.rdf.files import check_name
 from scepter.rdf.formats import load_graph, parse_graph
 from scepter.rdf.indexing import Malformed, Progress, stored
 from scepter.rdf.terms import Triple
@@ -63,7 +64,7 @@ def _by_name(given: BackgroundGiven) -> dict[str | None, list[Static]]:
     if given is None:
         return {}
     if isinstance(given, (str, Path)):
-        return {None: [given]}
+        return {None: [_named(given)]}
     if not isinstance(given, Mapping):
         raise option_error("background", f"background graphs are not given as a {type(given).__name__}", help=_GRAPHS)
     return {name or None: _as_list(parts) for name, parts in given.items()}
@@ -76,7 +77,7 @@ def _as_list(parts: Static | Iterable[Static] | None) -> list[Static]:
     for part in found:
         if not isinstance(part, (str, Path)):
             raise option_error("static", f"{part!r} is neither a file's name nor Turtle text", help=_GRAPHS)
-        if not _is_text(part) and not Path(part).is_file():
+        if not _is_text(_named(part)) and not Path(part).is_file():
             what = "is a folder" if Path(part).is_dir() else "is no file"
             raise option_error("no-such-file", f"{part} {what}", help="Turtle given as text holds a line end")
     return found
@@ -92,6 +93,12 @@ def _graph(label: str, parts: list[Static], progress: Progress | None) -> Iterab
                 return _load(label, parts)
         case _:
             return _load(label, parts)
+
+
+def _named(part: Static) -> Static:
+    if not _is_text(part):
+        check_name(str(part))
+    return part
 
 
 def _is_text(part: Static) -> bool:

@@ -107,7 +107,14 @@ class Batch(Protocol):
 
 
 class Match:
-    """A match: when, what it binds or constructs, and the events each part of the pattern selected."""
+    """A match: when, what it binds or constructs, and the events each part of the pattern selected.
+
+    >>> from scepter import Event, parse
+    >>> query = parse("SELECT ?x WITHIN 5 FROM STREAM S <http://e/s> WHERE { SEQ (A) DEFINE GPM A ON S { ?x ?p ?o } }")
+    >>> match = query.run([Event("http://e/s", "<http://e/a> <http://e/p> 1 .", 3)])[0]
+    >>> match.start, match.end, str(match.bindings["x"])
+    (3, 3, '<http://e/a>')
+    """
 
     __slots__ = ("_batch", "_row")
 

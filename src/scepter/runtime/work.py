@@ -1,7 +1,8 @@
 """How much a run may do: seconds, memory, matches, partial matches. A query may ask for more than any machine has, and no one
 can tell before.
 
-Seconds are watched by a timer that interrupts the run in the main thread; elsewhere they are looked at between steps. Memory is
+Seconds are watched by a timer that interrupts the run in the main thread, where nothing is at work that others share; elsewhere
+they are looked at between steps. Memory is
 what the system grants the process: an allocation beyond it fails, and ends the run with an error instead of the process.
 """
 
@@ -28,6 +29,8 @@ _UNITS: Final = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 _SIZE: Final = re.compile(r"\s*([0-9]{1,15})\s*(?:([kmg])(?:i?b)?|b)?\s*\Z", re.IGNORECASE | re.ASCII)
 _PAGES: Final = Path("/proc/self/statm")
 _INSTANTS: Final = 10_000
+_WHOLE: Final = ("scepter.kernel.texts", "scepter.kernel.static", "scepter.ontology", "numba", "llvmlite", "importlib")
+"""Modules that are not interrupted: what they change is shared by queries and by runs, and may not be left half changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,16 +177,27 @@ def _timer(limits: WorkLimits) -> Iterator[None]:
     clock = Clock(limits)
 
     def ring(number: int, frame: FrameType | None) -> None:
-        clock.check()
+        if not _is_whole(frame):
+            clock.check()
 
     before = signal.signal(signal.SIGALRM, ring)
-    # again and again: what swallows the error once, as code that tries something may, is interrupted once more
+    # again and again: what may not be interrupted ends soon, and what swallows the error, as code that tries something may,
+    # is interrupted once more
     signal.setitimer(signal.ITIMER_REAL, limits.seconds, 0.2)
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+def _is_whole(frame: FrameType | None) -> bool:
+    """Whether something is at work that must be done to its end."""
+    while frame is not None:
+        if frame.f_globals.get("__name__", "").startswith(_WHOLE):
+            return True
+        frame = frame.f_back
+    return False
 
 
 @contextmanager

@@ -32,6 +32,8 @@ WRONG: dict[str, object] = {
     "a function": len,
     "text that means nothing": "\x00{",
     "a file that is not there": Path("/nowhere/at/all"),
+    "a word longer than any file's name": "x" * 300,
+    "what a file holds": "<http://example/a> <http://example/v> 2 .\n" * 8,
     "true": True,
     "a set": {"x"},
 }

@@ -60,6 +60,19 @@ def test_a_run_goes_on_whatever_moment_it_was_killed_at(folder: Path) -> None:
     start(folder, f"# changed\n{QUERY}")
 
 
+def test_a_run_killed_between_a_file_and_its_checksum_goes_on(folder: Path) -> None:
+    metadata = folder / "spark" / "state" / "0" / "_metadata" / "v2"
+    metadata.mkdir(parents=True)
+    (metadata / "2").write_text("v1\n{}")
+    (metadata / ".2.crc").write_bytes(b"crc\0\0\0\2\0of the start before")
+    rows = folder / "spark" / "state" / "0" / "0" / ".1.changelog.crc"
+    rows.parent.mkdir()
+    rows.touch()
+    start(folder)
+    assert [path.name for path in metadata.iterdir()] == ["2"]
+    assert rows.exists()
+
+
 def test_another_query_is_refused_and_the_folder_stays_as_it_is(folder: Path) -> None:
     with pytest.raises(OptionError) as caught:
         start(folder, QUERY.replace("WITHIN 5", "WITHIN 6"))

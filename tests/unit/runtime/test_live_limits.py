@@ -117,6 +117,22 @@ def test_a_step_that_needs_too_much_memory_too(monkeypatch: pytest.MonkeyPatch) 
     ]
 
 
+@pytest.mark.parametrize("step", ["take", "save", "commit"])
+def test_so_does_one_that_takes_events_or_keeps_them(monkeypatch: pytest.MonkeyPatch, step: str) -> None:
+    plain, left = getattr(Pipeline, step), [MemoryError()]
+
+    def fail_once(self: Pipeline, *given: Any) -> Any:
+        if left:
+            raise left.pop()
+        return plain(self, *given)
+
+    monkeypatch.setattr(Pipeline, step, fail_once)
+    found, told = answers("spaseq", KEYED["spaseq"], [(1, "q", "a"), (3, "n", "a"), (4, "n", "b")], max_memory="1 GB")
+    assert found == ["<http://e/n>"]
+    assert len(told) == 1
+    assert "(--max-memory); it begins anew" in told[0]
+
+
 def test_so_many_matches_at_one_instant() -> None:
     told: list[str] = []
     limit = PerInstant(WorkLimits(matches=2), told.append)

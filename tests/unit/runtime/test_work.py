@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 import scepter
 from scepter.cli.main import app
+from scepter.errors import DataError
 from scepter.runtime.options import RunOptions
 from scepter.runtime.work import Clock, WorkLimits, watched
 
@@ -133,3 +134,13 @@ def test_on_the_command_line(tmp_path: Path, arguments: list[str], message: str)
     result = CliRunner().invoke(app, given)
     assert result.exit_code in (1, 2)
     assert message in result.output
+
+
+def test_what_queries_share_is_not_interrupted() -> None:
+    done: list[int] = []
+    shared: dict[str, object] = {"__name__": "scepter.kernel.texts", "done": done, "sleep": time.sleep}
+    exec("def intern():\n    for each in range(20):\n        sleep(0.01)\n        done.append(each)\n", shared)
+    with pytest.raises(DataError, match="more than"), watched(WorkLimits(seconds=0.05)):
+        shared["intern"]()  # type: ignore[operator]
+        time.sleep(60)
+    assert len(done) == 20

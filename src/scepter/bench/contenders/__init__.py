@@ -34,6 +34,7 @@ NEEDS: Final[dict[str, str | None]] = {
     "push": None,
     "scan": None,
     "spark": None,
+    "tasks": None,
     "live": None,
     "command": None,
     "micro-batches": None,

@@ -29,10 +29,18 @@ class Ticks:
     step: int = STEP
 
     @classmethod
-    def drawn(cls, events: int, *, companies: int = COMPANIES, step: int = STEP, seed: int = 7) -> Ticks:
-        """A random walk per company, the same for the same seed."""
+    def drawn(
+        cls,
+        events: int,
+        *,
+        companies: int = COMPANIES,
+        step: int = STEP,
+        seed: int = 7,
+        weights: NDArray[np.float64] | None = None,
+    ) -> Ticks:
+        """A random walk per company, the same for the same seed; `weights`: the share of the ticks that each company has."""
         random = np.random.default_rng(seed)
-        company = random.integers(0, companies, events)
+        company = random.integers(0, companies, events) if weights is None else random.choice(companies, events, p=weights)
         moves = random.normal(0.0, 0.006, events)
         order = np.argsort(company, kind="stable")
         starts = np.searchsorted(company[order], np.arange(companies + 1))

@@ -20,7 +20,7 @@ from scepter.kernel.sparql.dataset import Graph
 from scepter.kernel.sparql.patterns import solutions
 from scepter.kernel.static.background import Background
 from scepter.kernel.texts import Texts
-from scepter.physical.sequence_plan import QueryPlan, ScanPlan
+from scepter.physical.sequence_plan import QueryPlan, ScanPlan, Shape
 from scepter.rdf.batch import NOT_A_NUMBER
 from scepter.rdf.distinct import distinct
 from scepter.rdf.hashing import TermKey, term_id
@@ -37,14 +37,15 @@ class Scans:
         self._plan = plan
         self._key = key
         self._background = background
-        shapes = list(dict.fromkeys(scan.shape for scan in plan.scans if scan.shape is not None))
+        shapes: dict[Shape, int] = {}
         # by number: hashing a whole pattern per scan and batch costs more than matching one event
-        self._shape_of = [None if scan.shape is None else shapes.index(scan.shape) for scan in plan.scans]
+        self._shape_of = [None if scan.shape is None else shapes.setdefault(scan.shape, len(shapes)) for scan in plan.scans]
         told = [
             (shape, scan.stream, scan.graphs, scan.shape_columns)
             for shape, scan in zip(self._shape_of, plan.scans, strict=True)
         ]
-        self._alike = [told.index(each) for each in told]
+        first: dict[object, int] = {}
+        self._alike = [first.setdefault(each, place) for place, each in enumerate(told)]
         self._compiled: list[CompiledPattern] = [compile_pattern(s.triples, s.width, key) for s in shapes]
         self._filters = [Conditions(scan.local, [plan.variables[slot] for slot in scan.slots], key) for scan in plan.scans]
 

@@ -166,11 +166,7 @@ class ChainKernel:
         if not len(table.rows):
             return _NO
         if len(table.rows) <= 16 and len(waiting) > 64:
-            first, *others = set(table.order.keys.tolist())
-            mask = waiting.key == first
-            for key in others:
-                mask |= waiting.key == key
-            return waiting.live(mask)
+            return waiting.of_keys(set(table.order.keys.tolist()))
         return waiting.live()
 
     def _can_wait(self, runs: Runs, moment: Moment) -> NDArray[np.bool_]:

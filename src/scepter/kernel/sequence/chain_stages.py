@@ -33,14 +33,15 @@ class Stage:
 def build_stages(chain: Chain, plan: QueryPlan, key: TermKey) -> list[Stage]:
     """A stage for each step, with nothing waiting."""
     width, marks = len(plan.variables), len(plan.marks)
-    stages = []
+    stages: list[Stage] = []
+    bound: frozenset[int] = frozenset()
     for i, step in enumerate(chain.steps):
         atom = plan.atoms[step.atom]
-        bound = bound_after(chain, plan, i)
+        also = bound.union(atom.slots)
         again = None
         if step.iteration is not None:
             again = StepSearch(
-                step.atom, atom, step.iteration.key, step.iteration.shared, bound_after(chain, plan, i + 1), plan.variables,
+                step.atom, atom, step.iteration.key, step.iteration.shared, also, plan.variables,
                 key, continuing=True, local=step.iteration.local,
             )  # fmt: skip
         stages.append(
@@ -52,6 +53,7 @@ def build_stages(chain: Chain, plan: QueryPlan, key: TermKey) -> list[Stage]:
         )  # fmt: skip
         if i and (hurry := _greedy(stages[i - 1])) is not None:
             stages[i].rival = hurry
+        bound = also
     return stages
 
 
@@ -66,8 +68,10 @@ def bound_after(chain: Chain, plan: QueryPlan, steps: int) -> frozenset[int]:
 
 
 def _deadlines(chain: Chain, plan: QueryPlan, step: int) -> tuple[GapPlan, ...]:
+    later = [s.bound for s in chain.steps[step:] if s.bound is not None]
+    if not later:
+        return ()
     taken = {plan.scans[s].label for t in chain.steps[:step] for b in plan.atoms[t.atom].branches for s in b.scans}
-    later = (s.bound for s in chain.steps[step:] if s.bound is not None)
     return tuple(bound for bound in later if plan.marks[bound.mark].label in taken)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -81,6 +81,10 @@ def concat_runs(parts: Sequence[Runs]) -> Runs:
     return Runs(*(np.concatenate([getattr(p, n) for p in filled]) for n in _NAMES))
 
 
+_NEWEST = 1024
+"""So many rows are looked through one by one."""
+
+
 class Waiting:
     """Runs that wait, with their join keys: append, kill, and undo back to a savepoint.
 
@@ -94,6 +98,8 @@ class Waiting:
         self._size = 0
         self._dead = 0
         self._view: Runs | None = None
+        self._ordered, self._ordered_keys = np.empty(0, np.int64), np.empty(0, np.uint64)
+        """The first rows in order of their keys, and the keys in that order."""
         self._saved: tuple[int, list[Int64]] | None = None
         self._earliest: int | None = None
         """A lower bound of the live runs' limits: nothing can expire before it."""
@@ -117,6 +123,19 @@ class Waiting:
         """The places of the live rows (where a mask over all rows is true)."""
         alive = self._alive[: self._size]
         return np.flatnonzero(alive if mask is None else alive & mask)
+
+    def of_keys(self, keys: Iterable[int]) -> Int64:
+        """The places of the live rows that have one of some keys, in order. Costs what is found and the newest rows: the others
+        are looked up in an order by key, which is made anew when the newest are a quarter of all."""
+        if self._size - len(self._ordered) > max(_NEWEST, len(self._ordered) // 4):
+            self._ordered = np.argsort(self.key, kind="stable")
+            self._ordered_keys = self._key[self._ordered]
+        newest, found = self._key[len(self._ordered) : self._size], list[Int64]()
+        for key in map(np.uint64, keys):
+            low, high = self._ordered_keys.searchsorted(key, "left"), self._ordered_keys.searchsorted(key, "right")
+            found += self._ordered[low:high], np.flatnonzero(newest == key) + len(self._ordered)
+        places = np.concatenate(found)
+        return np.sort(places[self._alive[places]])
 
     def append(self, runs: Runs, key: UInt64) -> None:
         """Add rows."""
@@ -202,6 +221,11 @@ class Waiting:
         self._dead = int(size - np.count_nonzero(self._alive[:size]))
         self._size = size
         self._saved = (size, [])
+        if size < len(self._ordered):
+            self._unorder()
+
+    def _unorder(self) -> None:
+        self._ordered, self._ordered_keys = self._ordered[:0], self._ordered_keys[:0]
 
     def sweep(self) -> None:
         """Drop the dead rows for good."""
@@ -214,3 +238,4 @@ class Waiting:
         self._key = self._key[rows]
         self._alive = np.ones(len(rows), np.bool_)
         self._size, self._dead = len(rows), 0
+        self._unorder()

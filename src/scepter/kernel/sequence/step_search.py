@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,6 +78,12 @@ class Keyed:
     most: NDArray[np.float64]
 
 
+@lru_cache(maxsize=8)
+def _slots(variables: tuple[str, ...]) -> Mapping[str, int]:
+    """The slot of each variable: once for all steps of a query."""
+    return {name: i for i, name in enumerate(variables)}
+
+
 class StepSearch:
     """The search for rows of one atom, after one step of one chain."""
 
@@ -99,7 +106,7 @@ class StepSearch:
         column = {slot: i for i, slot in enumerate(plan.slots)}
         self.columns = tuple(column[s] for s in key)
         """The columns of the atom's table that the join key is made of."""
-        slot_of = {name: i for i, name in enumerate(variables)}
+        slot_of = _slots(variables)
 
         def locate(name: str, previous: bool) -> Place | None:
             slot = slot_of.get(name)

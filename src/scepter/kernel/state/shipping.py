@@ -33,13 +33,13 @@ _SENT = (*_COLUMNS, "numbers")
 """The columns, and which of them hold numbers."""
 
 
-def buckets_by_key(plan: QueryPlan, slots: tuple[int, ...], solved: Solved, buckets: int) -> list[UInt64]:
-    """Per scan, the bucket of each row: rows with equal values of the slots meet."""
+def keys_of(plan: QueryPlan, slots: tuple[int, ...], solved: Solved) -> list[UInt64]:
+    """Per scan, the key of each row, by which rows with equal values of the slots meet; the same array where scans share."""
     found: dict[tuple[int, tuple[int, ...]], UInt64] = {}
     places = [tuple(scan.slots.index(s) for s in slots) for scan in plan.scans]
     for table, at in zip(solved.tables, places, strict=True):
         if (id(table), at) not in found:
-            found[id(table), at] = key_of(table.ids, at) % np.uint64(buckets)
+            found[id(table), at] = key_of(table.ids, at)
     return [found[id(table), at] for table, at in zip(solved.tables, places, strict=True)]
 
 

@@ -31,6 +31,7 @@ from scepter.runtime.spark.jobs import SALT_ROOM, Job, new_work, work
 from scepter.runtime.spark.lifted import lifted_batches, wanted_columns
 from scepter.runtime.spark.pushdown import packed_table
 from scepter.runtime.spark.ranges import Range, read_range
+from scepter.runtime.spark.sampling import RANGES, with_hot_keys
 from scepter.runtime.spark.shares import Form, results_of
 from scepter.runtime.spark.tables import QUERY, arrow_schema, match_table, result_schema
 from scepter.runtime.spark.whole import packed_events, run_events
@@ -64,6 +65,7 @@ def run_batch(
     report: Report,
 ) -> DataFrame:
     """The matches of a job over bounded inputs (stream number -> ranges of files, or a table of events)."""
+    job = with_hot_keys(spark, job, [(n, part) for n, given in inputs.items() if isinstance(given, list) for part in given])
     reading = Reading(shared(spark, job), report)
     packed = _packed(spark, reading, inputs)
     schema = arrow_schema(
@@ -85,7 +87,7 @@ def _packed(spark: SparkSession, reading: Reading, inputs: Mapping[int, DataFram
         for r in given
     ]
     if rows:
-        table = spark.createDataFrame(rows, "stream int, path string, start bigint, stop bigint, size bigint, salt bigint")
+        table = spark.createDataFrame(rows, RANGES)
         spread = table.repartition(len(rows), F.monotonically_increasing_id())
         frames.append(spread.mapInArrow(partial(_pack_ranges, reading), PACKED))
     for stream, given in inputs.items():
@@ -177,11 +179,11 @@ def _run_buckets(reading: Reading, schema: pa.Schema, packed: Iterable[pa.Record
             blobs.setdefault(place, []).append(blob.as_buffer())
     for query, bucket in sorted(blobs):
         mine = (memoryview(blob) for blob in blobs.pop((query, bucket)))
-        for matches in _run_bucket(reading, query, bucket, mine):
+        for matches in run_bucket(reading, query, bucket, mine):
             yield from match_table(matches, schema)
 
 
-def _run_bucket(reading: Reading, number: int, bucket: int, blobs: Iterable[memoryview]) -> Iterator[Sequence[Match]]:
+def run_bucket(reading: Reading, number: int, bucket: int, blobs: Iterable[memoryview]) -> Iterator[Sequence[Match]]:
     """The matches of a share in one bucket."""
     job = reading.job.value
     share = job.shares[number]

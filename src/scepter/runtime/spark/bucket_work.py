@@ -21,6 +21,7 @@ from scepter.runtime.matches import Match
 from scepter.runtime.pipeline import Pipeline
 from scepter.runtime.registry import TaskSetup, task_of
 from scepter.runtime.spark.identity import VERSION_CODE
+from scepter.runtime.spark.skew import HotKey, hot_key_at
 from scepter.timeline import MAX_INSTANT
 
 if TYPE_CHECKING:
@@ -40,6 +41,9 @@ STRETCH_ROWS = 1 << 16
 
 class BucketWork:
     """One unit of a job in a worker."""
+
+    by_start = False
+    """Whether an answer belongs to the slice of its start, not of its end."""
 
     def __init__(self, job: Job, share: Share, unit: UnitPlan, texts: Texts, like: BucketWork | None) -> None:
         """`unit` reads what crosses the shuffle; what is the same for all buckets is taken from `like`."""
@@ -75,8 +79,17 @@ class BucketWork:
         yield self.pipeline.release(until, until)
         self.pipeline.commit()
 
+    @property
+    def hot(self) -> Sequence[HotKey]:
+        """The keys that have places of their own."""
+        return self.job.hot.get(self.share.number, ())
+
     def ended(self, bucket: int) -> Iterator[Sequence[Match]]:
-        """All matches of a bucket: the input has ended."""
+        """All matches of a bucket, or those that a hot key's place owns: the input has ended."""
+        hot = hot_key_at(self.hot, bucket)
+        if hot is not None:
+            by_start = self.by_start
+            self.pipeline.owned = lambda rows: rows.take(hot.owns(bucket, rows.start if by_start else rows.end))
         yield from self.released(self._last())
         yield self.pipeline.finish()
 

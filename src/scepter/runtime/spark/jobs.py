@@ -24,6 +24,7 @@ from scepter.runtime.spark.identity import Identity, canonical
 from scepter.runtime.spark.sequence_work import SequenceWork
 from scepter.runtime.spark.shares import Form, Share, shares
 from scepter.runtime.spark.shipped_background import ShippedBackground
+from scepter.runtime.spark.skew import HotKey
 from scepter.runtime.spark.stage_work import StageWork
 from scepter.timeline import TimeKind
 
@@ -55,6 +56,8 @@ class Job:
     """Whether its results tell the events that each part selected: to decode their names costs as much as all the rest."""
     beginning: Beginning = EVERYTHING
     """Of a live run: its first times."""
+    hot: Mapping[int, tuple[HotKey, ...]] = field(default_factory=dict)
+    """Over history: the keys with more than a task's share of the rows, by share."""
 
     @property
     def start(self) -> int | None:

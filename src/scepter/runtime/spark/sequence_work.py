@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scepter.kernel.build import graph_scans
+from scepter.kernel.rows import Int64, UInt64
 from scepter.kernel.scan.graph_scan import GraphScans, Solved, Ticks, joined
 from scepter.kernel.scan.intake import Intake
 from scepter.kernel.sequence.matched_sequence import MatchedSequence
 from scepter.kernel.sequence.run_windows import Bounds, resolve
 from scepter.kernel.state.container import Arrays
-from scepter.kernel.state.shipping import Slices, buckets_by_key, buckets_by_window, furthest, split, unpack_solved
+from scepter.kernel.state.shipping import NOWHERE, Slices, buckets_by_window, furthest, keys_of, split, unpack_solved
 from scepter.kernel.texts import Texts
 from scepter.physical.cutting import Received
 from scepter.physical.partitioning import PartitionKind, partitioning
@@ -27,6 +28,7 @@ from scepter.runtime.matches import Match
 from scepter.runtime.notices import Notices
 from scepter.runtime.spark.bucket_work import BucketWork
 from scepter.runtime.spark.first_state import modern
+from scepter.runtime.spark.skew import spread
 from scepter.timeline import MIN_INSTANT
 
 if TYPE_CHECKING:
@@ -36,6 +38,8 @@ if TYPE_CHECKING:
 
 class SequenceWork(BucketWork):
     """Both halves of one sequence; a worker uses the one that it is asked for."""
+
+    by_start = True
 
     def __init__(self, job: Job, share: Share, like: SequenceWork | None = None) -> None:
         """New; what those of one sequence have in common is taken from `like`."""
@@ -77,7 +81,9 @@ class SequenceWork(BucketWork):
         graphs = self.pipeline.around.graphs
         whole = joined(parts, [len(scan.slots) for scan in self.plan.scans])
         if self.slices is None:
-            yield from split(whole, *self._buckets(whole), self.texts, reached, graphs)
+            buckets, ticks = self._buckets(whole)
+            for turn, of in enumerate(buckets):
+                yield from split(whole, of, None if turn else ticks, self.texts, reached, graphs)
         else:
             tables = zip(*(self.slices.of(table.time) for table in whole.tables), strict=True)
             for rows, ticks in zip(tables, self.slices.of(whole.ticks.times), strict=True):
@@ -85,21 +91,52 @@ class SequenceWork(BucketWork):
         graphs.clear()
         self.texts.forget()
 
-    def _buckets(self, solved: Solved) -> tuple[list[NDArray[np.uint64]], NDArray[np.uint64] | None]:
+    def keys(self, batches: Iterable[EventBatch]) -> tuple[UInt64, Int64]:
+        """The keys and the times of what crosses to buckets."""
+        if self._scans is None:
+            self._scans = graph_scans(self._node.inputs, self.pipeline.around, ticked=True)
+        keys, times = [np.empty(0, np.uint64)], [np.empty(0, np.int64)]
+        for batch in batches:
+            intake = Intake(batch, self.texts.add(batch), 0, named=False)
+            if (solved := self._scans.solve(intake, np.ones(batch.events, np.bool_))) is not None:
+                found = zip(solved.tables, keys_of(self.plan, self._slots, solved), strict=True)
+                for table, key in {id(table): (table, key) for table, key in found}.values():
+                    keys.append(key)
+                    times.append(table.time)
+        self.pipeline.around.graphs.clear()
+        self.texts.forget()
+        return np.concatenate(keys), np.concatenate(times)
+
+    @property
+    def _slots(self) -> tuple[int, ...]:
+        return self.plan.partition or partitioning(self.plan).slots
+
+    def _buckets(self, solved: Solved) -> tuple[list[list[NDArray[np.uint64]]], NDArray[np.uint64] | None]:
+        """Per turn and scan the bucket of each row, since those of hot keys may go to several; and the buckets of ticks."""
         buckets = self.job.buckets
         match self.division:
             case PartitionKind.KEY:
-                slots = self.plan.partition or partitioning(self.plan).slots
                 ticks = solved.ticks.groups % np.uint64(buckets) if self.plan.partition and self.plan.ticked else None
-                return buckets_by_key(self.plan, slots, solved, buckets), ticks
+                return self._by_key(solved), ticks
             case PartitionKind.TUMBLING:
                 assert self.bounds.length is not None
                 origin, length = self.bounds.origin, self.bounds.length
                 ticks = ((solved.ticks.times - origin) // length % buckets).astype(np.uint64)
-                return buckets_by_window(solved, origin, length, buckets), ticks
+                return [buckets_by_window(solved, origin, length, buckets)], ticks
             case _:
                 rows = [np.zeros(len(table), np.uint64) for table in solved.tables]
-                return rows, np.zeros(len(solved.ticks.times), np.uint64)
+                return [rows], np.zeros(len(solved.ticks.times), np.uint64)
+
+    def _by_key(self, solved: Solved) -> list[list[NDArray[np.uint64]]]:
+        leading = any(chain.leading for chain in self.plan.chains)
+        found: dict[tuple[int, int], list[UInt64]] = {}
+        keys = keys_of(self.plan, self._slots, solved)
+        for table, key in zip(solved.tables, keys, strict=True):
+            if (id(table), id(key)) not in found:
+                found[id(table), id(key)] = spread(key, table.time, self.job.buckets, self.hot, before=leading, after=True)
+        each = [found[id(table), id(key)] for table, key in zip(solved.tables, keys, strict=True)]
+        turns = max((len(rows) for rows in each), default=1)
+        return [[_turn(rows, turn) for rows in each] for turn in range(turns)]
 
     # ---------------------------------------------------------------- in a bucket
 
@@ -127,6 +164,10 @@ class SequenceWork(BucketWork):
 
     def _current(self, arrays: Arrays, meta: dict[str, Any]) -> tuple[Arrays, dict[str, Any]]:
         return modern(arrays, meta, self.plan)
+
+
+def _turn(rows: list[UInt64], turn: int) -> UInt64:
+    return rows[turn] if turn < len(rows) else np.full(len(rows[0]), NOWHERE)
 
 
 def punctual(solved: Solved, watermark: int) -> Solved:

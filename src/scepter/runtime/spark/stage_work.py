@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from scepter.kernel.rows import Rows, UInt64, concat
+from scepter.kernel.rows import Int64, Rows, UInt64, concat
 from scepter.kernel.scan.intake import Intake
 from scepter.kernel.sequence.forward_search import key_of
 from scepter.kernel.state.row_shipping import split_rows, unpack_rows
-from scepter.kernel.state.shipping import furthest
+from scepter.kernel.state.shipping import NOWHERE, furthest
 from scepter.kernel.texts import Texts
 from scepter.physical.window_nodes import Report
 from scepter.rdf.batch import EventBatch
 from scepter.runtime.notices import SCHEMA_IGNORED, Notices
 from scepter.runtime.scanning import Scanner, name_parts
 from scepter.runtime.spark.bucket_work import BucketWork
+from scepter.runtime.spark.skew import places_of, spread
 from scepter.timeline import MIN_INSTANT
 
 if TYPE_CHECKING:
@@ -44,6 +45,20 @@ class StageWork(BucketWork):
 
     def solve(self, batches: Iterable[EventBatch], number: int, notices: Notices) -> Iterator[tuple[int, int, bytes]]:
         """(bucket, greatest time, packed rows) of batches whose events are numbered from `number` on."""
+        found, reached, last = self._scanned(batches, number)
+        assert self._scanner is not None
+        if self._scanner.met_schema:
+            notices.tell(SCHEMA_IGNORED)
+        lineage = self.pipeline.around.lineage
+        divided = list(self._in_buckets(found))
+        yield from split_rows(
+            divided, places_of(self.share, self.hot), self.texts, lineage, reached, last, every=not self.job.live
+        )
+        lineage.truncate(0)
+        self._forget()
+
+    def _scanned(self, batches: Iterable[EventBatch], number: int) -> tuple[list[list[Rows]], dict[int, int], int]:
+        """What the lower stage makes of events, by exchange; how far streams have reached; the last time."""
         if self._scanner is None:
             self._scanner = Scanner(self.stages.below, self.pipeline.around, self.job.streams)
         reached: dict[int, int] = {}
@@ -58,21 +73,34 @@ class StageWork(BucketWork):
             last = max(last, int(batch.end.max()))
             for stream in np.unique(batch.stream).tolist():
                 reached = furthest(reached, {stream: int(batch.end[batch.stream == stream].max())})
-        if self._scanner.met_schema:
-            notices.tell(SCHEMA_IGNORED)
-        lineage = self.pipeline.around.lineage
-        divided = list(self._in_buckets(found))
-        yield from split_rows(divided, self.share.buckets, self.texts, lineage, reached, last, every=not self.job.live)
-        lineage.truncate(0)
+        return found, reached, last
+
+    def keys(self, batches: Iterable[EventBatch]) -> tuple[UInt64, Int64]:
+        """The keys and the times of what crosses to buckets."""
+        keys, times = [np.empty(0, np.uint64)], [np.empty(0, np.int64)]
+        found, *_ = self._scanned(batches, 0)
+        for node, key, parts in zip(self.stages.below, self.stages.keys, found, strict=True):
+            rows = concat(parts, len(node.schema.variables))
+            assert key is not None
+            keys.append(key_of(rows.ids, node.schema.columns(key)))
+            times.append(rows.end)
+        self.pipeline.around.lineage.truncate(0)
         self._forget()
+        return np.concatenate(keys), np.concatenate(times)
 
     def _in_buckets(self, found: Sequence[Sequence[Rows]]) -> Iterator[tuple[Rows, UInt64 | None]]:
         for node, key, parts in zip(self.stages.below, self.stages.keys, found, strict=True):
             rows = concat(parts, len(node.schema.variables))
             if key is None or self.share.buckets == 1:
                 yield rows, None
-            else:
-                yield rows, key_of(rows.ids, node.schema.columns(key)) % np.uint64(self.share.buckets)
+                continue
+            of = key_of(rows.ids, node.schema.columns(key))
+            turns = spread(of, rows.end, self.share.buckets, self.hot, before=True, after=False)
+            if len(turns) == 1:
+                yield rows, turns[0]
+            else:  # a row of a hot key stands in every slice that may need it
+                wanted = [np.flatnonzero(turn != NOWHERE) for turn in turns]
+                yield rows.take(np.concatenate(wanted)), np.concatenate([t[w] for t, w in zip(turns, wanted, strict=True)])
 
     def _forget(self) -> None:
         """Let go of the texts of events; those that operators hold stay."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
 from scepter.algebra.query import Counting, Sliding, Tumbling
@@ -156,3 +157,25 @@ def test_counts_go_on_from_batch_to_batch() -> None:
     restored.load(*counts.columns())
     _, again = restored.observe(groups[:0], ints())
     assert rank_of(again, groups[:1], ints(5), "right").tolist() == [5]
+
+
+def test_runs_are_found_by_their_keys_whatever_was_added_killed_undone_and_swept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("scepter.kernel.sequence.runs._NEWEST", 4)
+    drawn = np.random.default_rng(7)
+    pool = Waiting(1)
+    for step in range(400):
+        many = int(drawn.integers(0, 6))
+        pool.append(runs(*[9] * many), drawn.integers(0, 5, many).astype(np.uint64))
+        live = pool.live()
+        pool.kill(live[drawn.random(len(live)) < 0.2])
+        wanted = set(drawn.integers(0, 5, 2).tolist())
+        assert pool.of_keys(wanted).tolist() == [row for row in pool.live().tolist() if int(pool.key[row]) in wanted]
+        match step % 7:
+            case 2:
+                pool.save()
+            case 4:
+                pool.undo()
+            case 5:
+                pool.commit()
+            case 6:
+                pool.sweep()

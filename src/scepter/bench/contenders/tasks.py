@@ -1,0 +1,85 @@
+"""The tasks of a run over history on Spark, one after the other in this process: how their work compares, without a JVM and
+whatever else the machine does."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from itertools import chain
+from statistics import mean
+from typing import Final
+
+from scepter.bench.contenders import Outcome, Work
+from scepter.bench.model import SLOWEST, SLOWEST_BY_KEY, Point
+from scepter.rdf.files import stream_files
+from scepter.rdf.hashing import TermKey
+from scepter.rdf.terms import IRI
+from scepter.runtime.inputs import load_background
+from scepter.runtime.options import RunOptions
+from scepter.runtime.planning import facts_of, planned
+from scepter.runtime.queries import parse
+from scepter.runtime.spark.batch import Reading, packed_rows, run_bucket
+from scepter.runtime.spark.environment import Enclosed
+from scepter.runtime.spark.jobs import Job
+from scepter.runtime.spark.ranges import Range, first_kind, plan_ranges, read_range
+from scepter.runtime.spark.sampling import chosen, counted_keys, sample_of
+from scepter.runtime.spark.shipped_background import ShippedBackground
+from scepter.timeline import TimeKind
+
+_TASKS: Final = 8
+"""Of a stage: as on two cores."""
+
+
+def prepared(name: str) -> Work:
+    """Nothing to set up."""
+    return run
+
+
+def run(point: Point) -> Outcome:
+    """The number of rows, and the CPU of the slowest task against that of all: with hot keys apart, and by key alone."""
+    ranges = [
+        (stream, part)
+        for stream, source in enumerate(point.streams.values())
+        for part in plan_ranges(stream_files(source), parts=_TASKS, salt=stream << 40)
+    ]
+    kind = first_kind([part.path for _, part in ranges]) or TimeKind.INTEGER
+    by_key = _job(point, kind)
+    spread = chosen(by_key, chain.from_iterable(counted_keys(by_key, stream, sample_of(part)) for stream, part in ranges))
+    _, before = _tasks(by_key, ranges)
+    answers, after = _tasks(spread, ranges)
+    return Outcome(answers, extra={SLOWEST_BY_KEY: max(before) / mean(before), SLOWEST: max(after) / mean(after)})
+
+
+def _job(point: Point, kind: TimeKind) -> Job:
+    query, options = parse(point.query, point.language), RunOptions()
+    static = load_background(query, {graph or None: path for graph, path in point.background.items()} or None, None)
+    return Job(
+        name=uuid.uuid4().hex,
+        plan=planned(query.program, facts_of(options, static, (), kind)),
+        options=options,
+        kind=kind,
+        key=TermKey.fixed(),
+        streams=tuple(map(IRI, point.streams)),
+        static=ShippedBackground.of(static),
+        ontology=(),
+        buckets=_TASKS,
+        parts=False,
+    )
+
+
+def _tasks(job: Job, ranges: list[tuple[int, Range]]) -> tuple[int, list[float]]:
+    """How many rows the tasks behind the shuffle give, and the CPU seconds of each."""
+    blobs: dict[int, dict[tuple[int, int], list[memoryview]]] = {task: {} for task in range(_TASKS)}
+    for stream, part in ranges:
+        batches = read_range(part, job.key, stream, lambda letter: None, predicates=job.predicates, kind=job.kind, named=False)
+        for packed in packed_rows(job, batches, part.salt):
+            for row in packed.to_pylist():
+                if row["blob"] is not None:
+                    place = row["query"], row["bucket"]
+                    blobs[sum(place) % _TASKS].setdefault(place, []).append(memoryview(row["blob"]))
+    reading, found, spent = Reading(Enclosed(job), lambda letter: None), 0, []
+    for of_task in blobs.values():
+        begun = time.process_time()
+        found += sum(len(part) for place, mine in of_task.items() for part in run_bucket(reading, *place, mine))
+        spent.append(time.process_time() - begun)
+    return found, spent

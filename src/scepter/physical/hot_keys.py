@@ -1,0 +1,32 @@
+"""Whether the rows of one key may be divided further over history: a key that has more than a worker's share of all rows."""
+
+from __future__ import annotations
+
+from scepter.algebra.query import Program
+from scepter.physical.facts import Facts
+from scepter.physical.horizon import horizon
+from scepter.physical.nodes import nodes
+from scepter.physical.partitioning import PartitionKind, partitioning, sliceable
+from scepter.physical.plan import UnitPlan
+from scepter.physical.stages import Stages, unit_stages
+from scepter.physical.unit_nodes import Sequence
+from scepter.physical.window_nodes import Report
+
+
+def within_key(unit: UnitPlan, facts: Facts) -> int | str | None:
+    """How far answers look back, in ticks, where the history of a key may be cut into slices that overlap by so much; or why
+    it may not; None of units without a key."""
+    if isinstance(unit.root, Sequence) and not unit.entailed:
+        if unit.root.flattened is not None or partitioning(unit.root.plan).kind is not PartitionKind.KEY:
+            return None
+        if unit.root.plan.ticked:
+            return "the query looks at every event of a partition in its order"
+    else:
+        found = unit_stages(unit)
+        if not isinstance(found, Stages) or found.why:
+            return None
+        if found.everywhere or any(isinstance(node, Report) for node in nodes(found.above)):
+            return "the query is evaluated at instants that all of a key's rows share"
+    assert facts.kind is not None
+    back = horizon(Program((unit.unit,)), facts.kind, facts.time_unit, facts.policy) if sliceable(unit) else None
+    return "its answers may look back for ever" if back is None else back

@@ -1,0 +1,135 @@
+"""Keys that are divided over slices of history: whichever are taken to be hot, and however their history is cut, one answer."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from hypothesis import HealthCheck, assume, event, given, note, settings
+from hypothesis import strategies as st
+
+from buckets import comparable, job_of
+from microbatches import graph_event
+from naive.spaseq import Event
+from property import epsparql_strategies, sparkwave_strategies, spaseq_strategies
+from property.test_live_horizon import Given
+from scepter.errors import ScepterError
+from scepter.rdf.batch import EventBatch
+from scepter.rdf.formats import events_to_batch
+from scepter.rdf.terms import IRI, Literal, Triple
+from scepter.runtime.engine import LocalEngine
+from scepter.runtime.matches import Match
+from scepter.runtime.queries import Query, parse
+from scepter.runtime.spark.batch import Reading, packed_rows, run_bucket
+from scepter.runtime.spark.environment import Enclosed
+from scepter.runtime.spark.jobs import Job, work
+from scepter.runtime.spark.sampling import divisible_keys
+from scepter.runtime.spark.skew import HotKey, places_of
+
+MANY = settings(max_examples=spaseq_strategies.EXAMPLES, suppress_health_check=list(HealthCheck), deadline=None)
+PLACES = st.integers(2, 4)
+
+
+def check(
+    query: Query, stream: Sequence[Given], places: int, longer: int, background: Mapping[str | None, str] | None = None
+) -> None:
+    job = job_of(query, 2, background=background, given={e.stream for e in stream})
+    backs = divisible_keys(job)
+    assume(backs)
+    in_order = sorted(stream, key=lambda e: (e.end, e.start))
+    length = max(e.end for e in in_order) + 3
+    wanted = {iri.value for iri in job.streams}
+    events = [
+        graph_event(job, e.stream, e.start + by * length, e.end + by * length, e.triples)
+        for by in range(6)
+        for e in in_order
+        if e.stream in wanted
+    ]
+    assume(events)
+    batch = events_to_batch(events, job.key, job.kind)
+    hot: dict[int, tuple[HotKey, ...]] = {}
+    for number, back in backs.items():
+        keys = sorted(set(work(job, job.shares[number]).keys([batch])[0].tolist()))
+        first = job.shares[number].buckets
+        hot[number] = tuple(
+            HotKey(key, first + at * places, places, back, 4 * back + longer) for at, key in enumerate(keys[::2])
+        )
+    event(f"hot keys: {any(hot.values())}")
+    told = Counter(comparable(match) for match in by_places(replace(job, hot=hot, name=f"{job.name}-spread"), batch))
+    engine = LocalEngine(job.program, job.options, job.background(), key=job.key)
+    for iri in job.streams:
+        engine.stream_number(iri)
+    engine.take(events_to_batch(events, job.key, job.kind))
+    wanted_answers = Counter(comparable(match) for match in [*engine.advance(1 << 40), *engine.finish()])
+    event(f"answers: {bool(wanted_answers)}")
+    assert told == wanted_answers
+
+
+def by_places(job: Job, batch: EventBatch) -> list[Match]:
+    blobs: dict[tuple[int, int], list[memoryview]] = {}
+    for part in packed_rows(job, [batch], 0):
+        for row in part.to_pylist():
+            if row["blob"] is not None:
+                blobs.setdefault((row["query"], row["bucket"]), []).append(memoryview(row["blob"]))
+    reading = Reading(Enclosed(job), lambda letter: None)
+    for number, place in blobs:
+        assert place < places_of(job.shares[number], job.hot.get(number, ()))
+    return [
+        match
+        for (number, place), mine in blobs.items()
+        for matches in run_bucket(reading, number, place, mine)
+        for match in matches
+    ]
+
+
+@MANY
+@given(spaseq_strategies.queries(), st.data(), PLACES, st.integers(0, 5))
+def test_spaseq(text: spaseq_strategies.QueryText, data: st.DataObject, places: int, longer: int) -> None:
+    note(text.text)
+    assume("DISTINCT" not in text.text and "\nASK\n" not in text.text)  # which meet once more behind the buckets
+    stream = data.draw(spaseq_strategies.events(text.streams))
+    assume(stream)
+    static: dict[str | None, str] = {spaseq_strategies.DB: spaseq_strategies.BACKGROUND}
+    check(parse(text.text, "spaseq"), stream, places, longer, static)
+
+
+V = (
+    "PREFIX : <http://e/> SELECT ?x ?v ?w WITHIN 3 SLIDING FROM STREAM S <http://e/s> WHERE { "
+    "SEQ (N! ; A : B ; M!) DEFINE GPM N ON S { ?x :n ?n } DEFINE GPM M ON S { ?x :m ?m } "
+    "DEFINE GPM A ON S { ?x :a ?v } DEFINE GPM B ON S { ?x :b ?w } }"
+)
+
+
+@settings(deadline=None, max_examples=12)
+@given(st.sampled_from([2, 3]), st.integers(0, 5))
+def test_a_chain_with_negations_on_both_sides(places: int, longer: int) -> None:
+    x = IRI("http://e/x")
+    verbs = list(enumerate("abnabmaabbabnmabab"))
+    one = [
+        Event("http://e/s", t, t, frozenset({Triple(x, IRI(f"http://e/{v}"), Literal(str(t)))})) for t, v in enumerate(verbs)
+    ]
+    check(parse(V, "spaseq"), one, places, longer)
+
+
+EP_SPARQL = st.one_of(epsparql_strategies.queries(), epsparql_strategies.chains())
+
+
+@MANY
+@given(EP_SPARQL, epsparql_strategies.events(), PLACES, st.integers(0, 5))
+def test_ep_sparql(text: str, stream: list[Given], places: int, longer: int) -> None:
+    note(text)
+    assume(stream and "DISTINCT" not in text and "ASK" not in text)
+    try:
+        query = parse(text, "ep-sparql")
+    except ScepterError:
+        assume(False)
+    check(query, stream, places, longer)
+
+
+@MANY
+@given(sparkwave_strategies.continuous(), PLACES, st.integers(0, 5))
+def test_sparkwave(setting: sparkwave_strategies.Setting, places: int, longer: int) -> None:
+    note(setting.text)
+    assume(setting.events and "DISTINCT" not in setting.text and "ASK" not in setting.text)
+    check(parse(setting.text, "sparkwave"), setting.events, places, longer)
