@@ -30,6 +30,9 @@ _RUN = re.compile(r"^```(sh|python)(?: (?:spark|kafka|delta))+$", re.MULTILINE)
 _PRE = re.compile(r"(<pre.*?</pre>)", re.DOTALL)
 _CODE = re.compile(r"<code>(.*?)</code>", re.DOTALL)
 _OPTION = re.compile(r"(?<![\w-])--[\w-]+")
+_NAME_ALONE = re.compile(
+    r'<div class="doc-signature highlight"><pre><span></span><code><span class="n\w?">\w+</span>\s*</code></pre></div>'
+)
 _PICTURE = re.compile(r'(?<!">)<img[^>]* src="([^"]*\.svg)"[^>]*>')
 
 
@@ -85,8 +88,11 @@ def _files(folder: Path) -> str:
 
 
 def on_page_content(html: str, **_: Any) -> str:
-    """Options that no line breaks after their hyphens; pictures that lead to themselves, for whoever sees them small."""
-    parts = _PRE.split(html)
+    """Options that no line breaks after their hyphens, no signature that is but a name, and pictures that lead to themselves.
+
+    On a narrow screen they are small.
+    """
+    parts = _PRE.split(_NAME_ALONE.sub("", html))
     parts[::2] = [_CODE.sub(lambda found: f"<code>{_whole(found[1])}</code>", part) for part in parts[::2]]
     return _PICTURE.sub(r'<a class="sc-picture" href="\1">\g<0></a>', "".join(parts))
 

@@ -137,3 +137,26 @@ def test_generated_parts_are_there(site: Path) -> None:
     assert "--max-derivations" in text("reference/cli")
     assert 'id="unbound-variable"' in text("reference/errors")
     assert "push_all" in text("reference/python")
+
+
+def test_lists_are_lists(site: Path) -> None:
+    """One that follows a line of prose without an empty line between is read as more prose."""
+    paragraphs = [
+        text for path in site.rglob("*.html") for text in re.findall(r"<p>(.*?)</p>", path.read_text("utf-8"), re.DOTALL)
+    ]
+    assert len(paragraphs) > 1000
+    assert [text for text in paragraphs if re.search(r"\n(?:\d+\.|[-*]) ", text)] == []
+
+
+def test_the_python_api_shows_signatures(site: Path) -> None:
+    text = (site / "reference" / "python" / "index.html").read_text("utf-8")
+    shown = [re.sub("<[^>]*>", "", box) for box in re.findall(r'<div class="doc-signature.*?</div>', text, re.DOTALL)]
+    assert [box for box in shown if re.fullmatch(r"\s*\w+\s*", box)] == []
+    for name in ("explain", "run", "diagnose", "report", "to_arrow", "to_pandas", "to_polars"):
+        assert any(box.strip().startswith(f"{name}(") for box in shown), name
+
+
+def test_colours_follow_the_system(site: Path) -> None:
+    """Until a reader chooses: the first of the palettes is the one that a new reader gets, and it names no colours."""
+    text = (site / "index.html").read_text("utf-8")
+    assert re.findall(r'data-md-color-media="([^"]*)"', text)[0] == "(prefers-color-scheme)"
