@@ -31,6 +31,7 @@ def check(
     now: float,
     background: Mapping[str | None, str] | None = None,
 ) -> None:
+    assume(not query.asks)  # answered once, of the history that is read: an engine that has been there answered long ago
     in_order = sorted(stream, key=lambda e: (e.end, e.start))
     length = max(e.end for e in in_order) + 7
     repeated = [(e, round * length) for round in range(4) for e in in_order]
@@ -91,7 +92,7 @@ def test_sparkwave(setting: sparkwave_strategies.Setting, size: int, now: float)
 @given(spaseq_strategies.queries(), st.data(), SIZES, NOW)
 def test_spaseq(text: spaseq_strategies.QueryText, data: st.DataObject, size: int, now: float) -> None:
     note(text.text)
-    assume("DISTINCT" not in text.text and "\nASK\n" not in text.text)  # live, equal rows of two buckets are told by both
+    assume("DISTINCT" not in text.text)  # live, equal rows of two buckets are told by both
     stream = data.draw(spaseq_strategies.events(text.streams))
     assume(stream)
     static: dict[str | None, str] = {spaseq_strategies.DB: spaseq_strategies.BACKGROUND}

@@ -19,6 +19,7 @@ from pyspark.sql import SparkSession
 from typer.testing import CliRunner, Result
 
 from batches import at_time, integer, quad
+from scepter.cli.checkpoint import _watermark
 from scepter.cli.main import app
 
 QUERY = """\
@@ -144,6 +145,17 @@ def awaited(path: Path, lines: int, running: subprocess.Popen[str]) -> None:
     raise AssertionError(running.communicate())
 
 
+def awaited_watermark(spark: Path, milliseconds: int, running: subprocess.Popen[str]) -> None:
+    """Waits until a run has told all that is certain at a time: a micro-batch without data follows the last events."""
+    for _ in range(2_400):
+        if (_watermark(spark) or 0) >= milliseconds:
+            return
+        assert running.poll() is None, running.communicate()
+        time.sleep(0.1)
+    running.kill()
+    raise AssertionError(running.communicate())
+
+
 def move_in(path: Path, text: str) -> None:
     hidden = path.with_name("." + path.name)
     hidden.write_text(text)
@@ -169,6 +181,7 @@ def test_a_followed_folder_stopped_and_started_again_gives_every_match_once(fold
     move_in(watched / "2.nq", opened("d", 40, "y") + valued("e", 45, "y") + opened("z", 80, "z") + valued("f", 90, "none"))
     second = command(folder, *arguments, "--dead-letter", "dead.jsonl")
     awaited(folder / "out.jsonl", 2, second)
+    awaited_watermark(folder / "state" / "spark", 90, second)
     os.killpg(second.pid, signal.SIGINT)
     _, said = second.communicate(timeout=300)
     assert second.returncode == 0, said

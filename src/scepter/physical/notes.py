@@ -118,7 +118,8 @@ def _looks_back(unit: UnitPlan, facts: Facts) -> str:
     back = horizon(Program((unit.unit,)), facts.kind, facts.time_unit, facts.policy)
     if back is None:
         return "for ever, as far as can be told: a new live run needs a duration with --warm-up"
-    span = Duration(back - 1, bare=facts.kind is TimeKind.INTEGER)
+    bare = facts.kind is TimeKind.INTEGER
+    span = Duration(back - 1 if bare else -(-(back - 1) // 1_000) * 1_000, bare=bare)  # in whole milliseconds
     return f"{span} at most: a new live run with --warm-up auto begins with so much history"
 
 
