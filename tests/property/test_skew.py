@@ -27,7 +27,7 @@ from scepter.runtime.spark.jobs import Job, work
 from scepter.runtime.spark.sampling import divisible_keys
 from scepter.runtime.spark.skew import HotKey, places_of
 
-MANY = settings(max_examples=spaseq_strategies.EXAMPLES, suppress_health_check=list(HealthCheck), deadline=None)
+MANY = settings(max_examples=max(10, spaseq_strategies.EXAMPLES // 3), suppress_health_check=list(HealthCheck), deadline=None)
 PLACES = st.integers(2, 4)
 
 

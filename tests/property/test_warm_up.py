@@ -18,7 +18,7 @@ from scepter.runtime.queries import Query, parse
 from scepter.runtime.spark import whole
 from scepter.runtime.spark.warm_up import Place, Timed, began, looked_back
 
-MANY = settings(max_examples=max(10, rsepql_strategies.EXAMPLES // 2), suppress_health_check=list(HealthCheck))
+MANY = settings(max_examples=max(10, rsepql_strategies.EXAMPLES // 4), suppress_health_check=list(HealthCheck))
 SIZES = st.sampled_from([1, 3, 100])
 NOW = st.floats(0.3, 1)
 
