@@ -72,7 +72,6 @@ def test_any_number_of_buckets_gives_what_one_process_gives(path: Path) -> None:
     given = sorted(((iri, e) for iri, events in streams.items() for e in events), key=lambda pair: pair[1].end)
     if not given:
         pytest.skip("no event")
-    wanted = None
     for buckets in (1, 2, 7):
         try:
             job = job_of(
@@ -82,7 +81,7 @@ def test_any_number_of_buckets_gives_what_one_process_gives(path: Path) -> None:
             pytest.skip(f"no run: {error.diagnostic.message}")
         events = [graph_event(job, iri, e.start, e.end, e.triples) for iri, e in given]
         schema = arrow_schema(query.variables, query.constructs, query.asks, job.kind, query.occurrences, parts=False)
-        wanted = rows_of(_in_process(job, events), schema) if wanted is None else wanted
+        wanted = rows_of(_in_process(job, events), schema)
         found = rows_of(divided(job, events, tasks=3), schema)
         last = MAX_INSTANT if kind is TimeKind.INTEGER else datetime.max.replace(tzinfo=UTC)
         assert comparable(found, last) == comparable(wanted, last), f"{buckets} buckets"
