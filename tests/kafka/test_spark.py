@@ -134,9 +134,9 @@ def test_killed_between_kafka_and_kafka_nothing_is_lost_or_doubled(topics: Topic
         [*arguments, "--follow", "--master", "local[2]", "--checkpoint", "state", "--max-events", "25", "--max-delay", DELAY],
     )
     sent = 0
-    for kills in (1, 3, 5):
+    for first in (0, 3):
         run.start()
-        for part in parts[kills - 1 : kills + 1]:
+        for part in parts[first : first + 3]:
             topics.fill(topic, part, begin=sent)
             sent += len(part)
         before = len(topics.read(out))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from naive.epsparql import Event
 from scepter.rdf.terms import IRI, XSD, Literal, Term, Triple
 
-EXAMPLES = int(os.environ.get("SCEPTER_EXAMPLES", "60"))
+EXAMPLES = int(os.environ.get("SCEPTER_EXAMPLES", "40"))
 PREFIX = "PREFIX : <http://example/>\n"
 STREAM = "http://example/s"
 SUBJECTS = ("a", "b")

@@ -13,7 +13,7 @@ from scepter.ontology.axioms import Axiom, SubClassOf, SubProperty, Transitive
 from scepter.rdf.terms import IRI, TYPE, Literal, Term, Triple
 from scepter.timeline import Allen
 
-EXAMPLES = int(os.environ.get("SCEPTER_EXAMPLES", "60"))
+EXAMPLES = int(os.environ.get("SCEPTER_EXAMPLES", "40"))
 """How many runs a property is tried on; set it to thousands to search for a while."""
 
 NS = "http://example/"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from naive.rsepql import Event
 from scepter.rdf.terms import IRI, XSD, BlankNode, Literal, Term, Triple
 
-EXAMPLES = int(os.environ.get("SCEPTER_EXAMPLES", "60"))
+EXAMPLES = int(os.environ.get("SCEPTER_EXAMPLES", "40"))
 """How many runs a property is tried on; set it to thousands to search for a while."""
 
 NS = "http://example/"

@@ -15,7 +15,7 @@ from property.sparql_queries import asks, constructs, graphs, selects
 
 MANY = settings(
     deadline=None,
-    max_examples=int(os.environ.get("SCEPTER_EXAMPLES", "40")),
+    max_examples=int(os.environ.get("SCEPTER_EXAMPLES", "30")),
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
 )
 
