@@ -51,7 +51,9 @@ def test_commands_and_programs(page: Path, tmp_path: Path, monkeypatch: pytest.M
 @pytest.mark.parametrize("page", ON_SPARK, ids=named)
 def test_commands_on_spark(page: Path, tmp_path: Path) -> None:
     if page.name != "tutorial.md" and "SCEPTER_EVERY_PAGE" not in os.environ:
-        pytest.skip("played by hand, with SCEPTER_EVERY_PAGE=1: tests/spark/test_command.py starts, kills and restarts such runs")
+        pytest.skip(
+            "played by hand, with SCEPTER_EVERY_PAGE=1: tests/spark/test_command.py starts, kills and restarts such runs"
+        )
     shown = commands(page.read_text("utf-8"), ("sh", "sh spark"))
     cut = "=== next block ==="
     script = "\n".join(f"{block.text}\necho '{cut}'" for block, _ in shown)
