@@ -35,7 +35,7 @@ from scepter.runtime.spark.identity import Identity
 from scepter.runtime.spark.jobs import Job
 from scepter.runtime.spark.letters import FolderLetters
 from scepter.runtime.spark.lifted import lifted_kind
-from scepter.runtime.spark.pushdown import source_options
+from scepter.runtime.spark.pushdown import LETTERS, source_options
 from scepter.runtime.spark.ranges import Range, first_kind, next_salt, plan_ranges
 from scepter.runtime.spark.shipped_background import ShippedBackground
 from scepter.runtime.spark.source import Settings, register
@@ -73,6 +73,7 @@ def run(
     map: MapGiven = None,
     context: ContextGiven = None,
     max_future: int | str | None = None,
+    max_advance: int | str | None = None,
     warm_up: int | str | None = None,
     checkpoint: str | Path | None = None,
 ) -> DataFrame:
@@ -90,7 +91,14 @@ def run(
         limits=limits,
         max_future=FUTURE if max_future is None else max_future,
         warm_up=warm_up,
+        max_advance=max_advance,
     )
+    if max_advance is not None and any(isinstance(each, DataFrame) and each.isStreaming for each in streams.values()):
+        raise option_error(
+            "max-advance",
+            "max_advance needs a driver that keeps how far time is from micro-batch to micro-batch, and writeStream is Spark's",
+            help="take scepter run --follow --max-advance D, or max_future=",
+        )
     folder = None if checkpoint is None else kept_folder(checkpoint)
     found = run_with_options(
         query, spark, streams, options, find_files=find_files, background=background, ontology=ontology, parts=False,
@@ -264,7 +272,7 @@ def _topic(
     reading = spark.read.format("rdf").options(stream=iri, names="true")
     reading = reading.option("timestamps", "integer" if kind is TimeKind.INTEGER else "dateTime")
     if isinstance(report, FolderLetters):
-        reading = reading.option("deadLetterPath", report.folder)
+        reading = reading.option(LETTERS, report.folder)
     if lift is not None:
         reading = reading.option(*lift.option)
     return reading.load(what)
