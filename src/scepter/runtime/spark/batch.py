@@ -190,10 +190,10 @@ def run_bucket(reading: Reading, number: int, bucket: int, blobs: Iterable[memor
     if share.form is Form.EVENTS:
         yield run_events(job, share, bucket, blobs, reading.report)
         return
-    here = new_work(job, share)
+    here = new_work(job, share, bucket)
     for blob in blobs:
         here.accept(blob)
-    yield from here.ended(bucket)
+    yield from here.ended()
 
 
 def _merged(found: DataFrame, job: Job) -> DataFrame:
