@@ -246,11 +246,11 @@ def run_bucket(
     if share.form is Form.EVENTS:
         yield run_events(job, share, bucket, blobs, reading.report, using)
         return
-    here = new_work(job, share)
+    here = new_work(job, share, bucket)
     using(here)
     for blob in blobs:
         here.accept(blob)
-    yield from here.ended(bucket)
+    yield from here.ended()
 
 
 def _merged(found: DataFrame, job: Job) -> DataFrame:

@@ -37,6 +37,7 @@ from scepter.runtime.spark.letters import FolderLetters
 from scepter.runtime.spark.lifted import lifted_kind
 from scepter.runtime.spark.pushdown import LETTERS, source_options
 from scepter.runtime.spark.ranges import Range, first_kind, next_salt, plan_ranges
+from scepter.runtime.spark.shares import A_CORE
 from scepter.runtime.spark.shipped_background import ShippedBackground
 from scepter.runtime.spark.source import Settings, register
 from scepter.runtime.spark.streaming import run_streaming
@@ -336,4 +337,4 @@ def _live_buckets(spark: SparkSession) -> int:
 def _buckets(spark: SparkSession) -> int:
     """Some for each core, so that cores that are done early find more to do, and not more than the session wants."""
     partitions = int(spark.conf.get("spark.sql.shuffle.partitions") or 200)
-    return max(1, 4 * min(partitions, cores(spark)))
+    return max(1, A_CORE * min(partitions, cores(spark)))
