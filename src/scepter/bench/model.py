@@ -9,7 +9,19 @@ from pathlib import Path
 from statistics import median
 from typing import TypeAlias
 
-SCEPTER = ("local", "written", "push", "scan", "spark", "tasks", "live", "command", "micro-batches", "empty-micro-batches")
+SCEPTER = (
+    "local",
+    "written",
+    "push",
+    "followed",
+    "scan",
+    "spark",
+    "tasks",
+    "live",
+    "command",
+    "micro-batches",
+    "empty-micro-batches",
+)
 """What of Scepter can run a point; whatever else runs one is a yardstick."""
 ON_SPARK = ("spark", "live", "command", "micro-batches", "empty-micro-batches")
 """What of it needs a JVM."""

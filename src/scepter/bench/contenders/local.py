@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from scepter.bench.contenders import Outcome, Work
-from scepter.bench.model import AUTOMATON, GPM, LOAD, RESIDENT, SCAN, Point
-from scepter.bench.processes import resident_bytes
+from scepter.bench.model import AUTOMATON, GPM, LOAD, SCAN, Point
 from scepter.io.results import Shape
 from scepter.io.sources import open_source
 from scepter.io.writers import open_writer
@@ -29,8 +28,6 @@ COSTS: Final = "costs"
 """The option of a point whose runs tell what their operators cost; counting takes some time itself."""
 UNINDEXED: Final = "unindexed"
 """The option of a point whose runs look for their next step without an index."""
-MEMORY: Final = "memory"
-"""The option of a point whose runs tell what memory they hold on the way."""
 BETWEEN: Final = "\n# ---- and at the same time\n"
 """What stands between the queries of a point that runs several."""
 BYTES: Final = "written, bytes"
@@ -87,8 +84,6 @@ def run(point: Point, take: Callable[[Sequence[Match]], object]) -> Outcome:
     state = looks = 0
     engines: list[LocalEngine] = []
     load: float | None = None
-    resident: dict[str, float] = {}
-    before = resident_bytes()
 
     def look(progress: Progress) -> None:
         nonlocal state, looks, load
@@ -97,8 +92,6 @@ def run(point: Point, take: Callable[[Sequence[Match]], object]) -> Outcome:
         if progress.triples and _LOOKS * progress.done >= looks * progress.total:
             looks += 1
             state = max(state, sum(rows for kind, rows in progress.state().items() if kind != "texts"))
-            if point.options.get(MEMORY):
-                resident[RESIDENT % (100 * progress.done // progress.total)] = (resident_bytes() - before) / 1e6
 
     def spent() -> float:
         return sum(stream.scanned for stream in streams.values())
@@ -122,7 +115,7 @@ def run(point: Point, take: Callable[[Sequence[Match]], object]) -> Outcome:
     for matches in parts:
         take(matches)
         found += len(matches)
-    return Outcome(found, state, {LOAD: load or 0.0, SCAN: spent(), **resident, **(_costs(engines[0]) if engines else {})})
+    return Outcome(found, state, {LOAD: load or 0.0, SCAN: spent(), **(_costs(engines[0]) if engines else {})})
 
 
 def _costs(engine: LocalEngine) -> dict[str, float]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -41,11 +40,10 @@ def test_answers(figure: Workload, tmp_path: Path) -> None:
 
 def test_memory_on_the_way(tmp_path: Path) -> None:
     (figure,) = (each for each in WORKLOADS if each.name == "sparkwave-figure-8")
-    point = next(figure.points(Small(tmp_path, quick=True)))
-    told = contender("local")(point).extra
-    looked = [percent for percent in range(101) if RESIDENT % percent in told]
-    assert len(looked) >= 2 and looked[-1] == 100
-    assert RESIDENT % 100 not in contender("local")(replace(point, options={})).extra
+    for point in figure.points(Small(tmp_path, quick=True)):
+        found = contender("followed")(point)
+        looked = [percent for percent in range(101) if RESIDENT % percent in found.extra]
+        assert found.answers == point.answers and found.state and len(looked) >= 2 and looked[-1] == 100
 
 
 @pytest.mark.parametrize("shown", list(Shown))
