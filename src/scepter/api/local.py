@@ -56,14 +56,14 @@ def run_local(
 ) -> Matches:
     """The matches of a query over bounded streams, in this process, in order of end, start and bindings.
 
-    `streams` gives each stream by its IRI or its name in the query: a file, glob or folder; events, as a list (or any iterable)
-    of `scepter.Event`; or a table (pandas, polars, Arrow) with columns `start, end, graph`. A query of one stream takes its
-    source alone. Several queries, as a list or as a dictionary by their names, run together: rows say which they answer (the
-    column `query`; `Match.query` is its number, from 0). The options are those of `scepter run`; `map` makes events of other
-    tables, lists of dictionaries, CSV, JSON and Parquet: a mapping in YARRRML or RML (its file or its text), or a dictionary
-    of them by stream. `context` makes events of JSON and dictionaries: a JSON-LD context (its file, its text, or a dictionary).
-    `versions` gives the background graphs that vary, from each to the source of its versions: each event is the whole graph
-    from its time on.
+    `streams` gives each stream by its IRI or its name in the query: a file, glob or folder; events, as a list (or any
+    iterable) of `scepter.Event`; or a table (pandas, polars, Arrow) with columns `start, end, graph`. A query of one stream
+    takes its source alone, and so does one that names none. Several queries, as a list or as a dictionary by their names, run
+    together: rows say which they answer (the column `query`; `Match.query` is its number, from 0). The options are those of
+    `scepter run`; `map` makes events of other tables, lists of dictionaries, CSV, JSON and Parquet: a mapping in YARRRML or
+    RML (its file or its text), or a dictionary of them by stream. `context` makes events of JSON and dictionaries: a JSON-LD
+    context (its file, its text, or a dictionary). `versions` gives the background graphs that vary, from each to the source of
+    its versions: each event is the whole graph from its time on.
 
     >>> from scepter import Event, parse
     >>> query = parse('''PREFIX : <http://example/>

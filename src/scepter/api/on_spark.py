@@ -38,6 +38,7 @@ def run(
     map: MapGiven = None,
     context: ContextGiven = None,
     max_future: int | str | None = None,
+    max_advance: int | str | None = None,
     warm_up: int | str | None = None,
     checkpoint: str | Path | None = None,
 ) -> DataFrame:
@@ -51,7 +52,8 @@ def run(
     Of several live streams, `idle_streams` says whether time waits for the one that is behind ("wait", the default) or goes
     with the one ahead ("ignore").
     Live events with dateTimes more than `max_future` (default "1h") ahead of the clock are dead letters; `limits` bounds what
-    one input may ask of its reader (`{"depth": 50}`).
+    one input may ask of its reader (`{"depth": 50}`). Of bounded input, events that alone would move time on by more than
+    `max_advance` are left out unless another one confirms them.
     `warm_up` lets a new live run begin with the history that its answers can look back to ("auto"), or with that much of it
     ("1h"): what it would have told before now is left out. Give `checkpoint` as well, the folder that `writeStream` is given,
     so that a restart knows with what the run began.
@@ -70,7 +72,7 @@ def run(
         one_query(query), spark, _checked(spark, streams), find_files=files_of, background=background, ontology=ontology,
         policy=policy, time_unit=time_unit, start=start, evaluate_at=evaluate_at, max_delay=max_delay,
         why=why, idle_streams=idle_streams, time_property=time_property, limits=limits, max_future=max_future, map=map,
-        context=context, warm_up=warm_up, checkpoint=checkpoint,
+        max_advance=max_advance, context=context, warm_up=warm_up, checkpoint=checkpoint,
     )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from scepter.algebra.notation import Notation
 from scepter.physical import nodes
 from scepter.physical.derive_nodes import Recalled
 from scepter.physical.instant_nodes import EventScan, Tracked
-from scepter.physical.nodes import Node, Schema
+from scepter.physical.nodes import Node, Schema, Unary
 from scepter.physical.star_nodes import OccurrenceScan
 from scepter.physical.time_nodes import Inline, Instants, Rename, StaticScan, TimeFilter
 from scepter.physical.unit_nodes import GraphScan
@@ -34,6 +34,15 @@ class Received(Node):
     def line(self, notation: Notation) -> str:
         """Where its rows come from."""
         return f"Received from {self.below.line(notation)}"
+
+
+@dataclass(frozen=True)
+class Owned(Unary):
+    """Of rows that every bucket has, those of its own part of a grid: along each of some dimensions, by some variables."""
+
+    says = "Owned, those of this bucket"
+
+    by: tuple[tuple[int, tuple[str, ...]], ...]
 
 
 @dataclass(frozen=True, slots=True)

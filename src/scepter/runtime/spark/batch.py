@@ -26,6 +26,7 @@ from scepter.runtime.notices import Notices, sent
 from scepter.runtime.queries import Query
 from scepter.runtime.spark.advance import known_before, moved_to
 from scepter.runtime.spark.beginning import recent
+from scepter.runtime.spark.confirmed import confirmed, with_refused
 from scepter.runtime.spark.environment import Shared, shared
 from scepter.runtime.spark.frames import frame_batches
 from scepter.runtime.spark.future import present
@@ -90,6 +91,7 @@ def analyze_batch(spark: SparkSession, job: Job, inputs: Inputs, report: Report)
 
 def _spread(spark: SparkSession, job: Job, inputs: Inputs, report: Report) -> tuple[Reading, DataFrame]:
     """What is read of the inputs, each blob in the task of its bucket."""
+    job = with_refused(spark, job, inputs)
     job = with_hot_keys(spark, job, [(n, part) for n, given in inputs.items() if isinstance(given, list) for part in given])
     reading = Reading(shared(spark, job), report)
     packed = _packed(spark, reading, inputs)
@@ -113,9 +115,10 @@ def _packed(spark: SparkSession, reading: Reading, inputs: Inputs) -> DataFrame:
         frames.append(spread.mapInArrow(partial(_pack_ranges, reading), PACKED))
     for stream, given in inputs.items():
         if isinstance(given, DataFrame):
-            packed = packed_table(given, reading.job.value, stream)
+            job = reading.job.value
+            packed = None if job.refused else packed_table(given, job, stream)
             if packed is None:
-                events = given.select(*wanted_columns(reading.job.value, stream, given.columns))
+                events = given.select(*wanted_columns(job, stream, given.columns))
                 packed = events.mapInArrow(partial(pack_frame, reading, stream), PACKED)
             frames.append(packed)
     return reduce(DataFrame.unionAll, frames)
@@ -140,7 +143,7 @@ def _pack_ranges(reading: Reading, rows: Iterable[pa.RecordBatch]) -> Iterator[p
                 lift=job.lifts.get(stream),
             )
             # events are numbered as their blank nodes are salted: apart from those of every other range
-            yield from packed_rows(job, batches, row["salt"], sent(reading.report))
+            yield from packed_rows(job, confirmed(job, batches, reading.report), row["salt"], sent(reading.report))
 
 
 def pack_frame(reading: Reading, stream: int, rows: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -152,7 +155,8 @@ def pack_frame(reading: Reading, stream: int, rows: Iterable[pa.RecordBatch]) ->
         batches = lifted_batches(job, stream, rows, run, reading.report)
     else:
         batches = frame_batches(rows, stream, job.kind, job.key, run, reading.report, predicates=job.predicates)
-    yield from packed_rows(job, present(job, batches, reading.report), run.salt, sent(reading.report))
+    used = confirmed(job, present(job, batches, reading.report), reading.report)
+    yield from packed_rows(job, used, run.salt, sent(reading.report))
 
 
 def packed_rows(
@@ -242,11 +246,11 @@ def run_bucket(
     if share.form is Form.EVENTS:
         yield run_events(job, share, bucket, blobs, reading.report, using)
         return
-    here = new_work(job, share)
+    here = new_work(job, share, bucket)
     using(here)
     for blob in blobs:
         here.accept(blob)
-    yield from here.ended(bucket)
+    yield from here.ended()
 
 
 def _merged(found: DataFrame, job: Job) -> DataFrame:

@@ -37,6 +37,12 @@ _LOGGED = Diagnostic(
     notes=("this version keeps what the query's operators know instead",),
     help="go on with the version that wrote it, or start anew with another checkpoint folder",
 )
+_TOGETHER = Diagnostic(
+    VERSION_CODE,
+    "the checkpoint holds what this query knows in one bucket, as a version before kept it",
+    notes=("this version divides it over a grid of buckets",),
+    help="go on with the version that wrote it, or start anew with another checkpoint folder",
+)
 STRETCH_ROWS = 1 << 16
 """So many rows of a bucket are processed together."""
 
@@ -47,10 +53,11 @@ class BucketWork:
     by_start = False
     """Whether an answer belongs to the slice of its start, not of its end."""
 
-    def __init__(self, job: Job, share: Share, unit: UnitPlan, texts: Texts, like: BucketWork | None) -> None:
+    def __init__(self, job: Job, share: Share, unit: UnitPlan, texts: Texts, like: BucketWork | None, bucket: int) -> None:
         """`unit` reads what crosses the shuffle; what is the same for all buckets is taken from `like`."""
         self.job = job
         self.share = share
+        self.bucket = bucket
         self.texts = texts
         self.background: Background = job.background() if like is None else like.background
         setup = TaskSetup(
@@ -66,6 +73,7 @@ class BucketWork:
         """Keep nothing."""
         made = task_of(*self._begin)
         assert isinstance(made, Pipeline)
+        made.around.cell.sides, made.around.cell.number = self.share.sides, self.bucket
         self.pipeline: Pipeline = made
 
     def read_work(self) -> dict[int, Metrics]:
@@ -116,9 +124,9 @@ class BucketWork:
         """The keys that have places of their own."""
         return self.job.hot.get(self.share.number, ())
 
-    def ended(self, bucket: int) -> Iterator[Sequence[Match]]:
-        """All matches of a bucket, or those that a hot key's place owns: the input has ended."""
-        hot = hot_key_at(self.hot, bucket)
+    def ended(self) -> Iterator[Sequence[Match]]:
+        """All matches of its bucket, or those that a hot key's place owns: the input has ended."""
+        hot, bucket = hot_key_at(self.hot, self.bucket), self.bucket
         if hot is not None:
             by_start = self.by_start
             self.pipeline.owned = lambda rows: rows.take(hot.owns(bucket, rows.start if by_start else rows.end))
@@ -156,6 +164,8 @@ class BucketWork:
             raise DataError(_LOGGED)
         if meta.get("form") != STATE_FORM:
             raise ValueError(f"state of form {meta.get('form')}, but this is form {STATE_FORM}")
+        if meta["of"] != of and self.share.sides:
+            raise DataError(_TOGETHER)
         if meta["of"] != of:
             raise ValueError("this is the state of another query, or of the same query with other options")
         base = self.texts.insert(arrays.pop("texts").tobytes())

@@ -35,8 +35,9 @@ from scepter.runtime.spark.identity import Identity
 from scepter.runtime.spark.jobs import Job
 from scepter.runtime.spark.letters import FolderLetters
 from scepter.runtime.spark.lifted import lifted_kind
-from scepter.runtime.spark.pushdown import source_options
+from scepter.runtime.spark.pushdown import LETTERS, source_options
 from scepter.runtime.spark.ranges import Range, first_kind, next_salt, plan_ranges
+from scepter.runtime.spark.shares import A_CORE
 from scepter.runtime.spark.shipped_background import ShippedBackground
 from scepter.runtime.spark.source import Settings, register
 from scepter.runtime.spark.streaming import run_streaming
@@ -73,6 +74,7 @@ def run(
     map: MapGiven = None,
     context: ContextGiven = None,
     max_future: int | str | None = None,
+    max_advance: int | str | None = None,
     warm_up: int | str | None = None,
     checkpoint: str | Path | None = None,
 ) -> DataFrame:
@@ -90,7 +92,14 @@ def run(
         limits=limits,
         max_future=FUTURE if max_future is None else max_future,
         warm_up=warm_up,
+        max_advance=max_advance,
     )
+    if max_advance is not None and any(isinstance(each, DataFrame) and each.isStreaming for each in streams.values()):
+        raise option_error(
+            "max-advance",
+            "max_advance needs a driver that keeps how far time is from micro-batch to micro-batch, and writeStream is Spark's",
+            help="take scepter run --follow --max-advance D, or max_future=",
+        )
     folder = None if checkpoint is None else kept_folder(checkpoint)
     found = run_with_options(
         query, spark, streams, options, find_files=find_files, background=background, ontology=ontology, parts=False,
@@ -264,7 +273,7 @@ def _topic(
     reading = spark.read.format("rdf").options(stream=iri, names="true")
     reading = reading.option("timestamps", "integer" if kind is TimeKind.INTEGER else "dateTime")
     if isinstance(report, FolderLetters):
-        reading = reading.option("deadLetterPath", report.folder)
+        reading = reading.option(LETTERS, report.folder)
     if lift is not None:
         reading = reading.option(*lift.option)
     return reading.load(what)
@@ -328,4 +337,4 @@ def _live_buckets(spark: SparkSession) -> int:
 def _buckets(spark: SparkSession) -> int:
     """Some for each core, so that cores that are done early find more to do, and not more than the session wants."""
     partitions = int(spark.conf.get("spark.sql.shuffle.partitions") or 200)
-    return max(1, 4 * min(partitions, cores(spark)))
+    return max(1, A_CORE * min(partitions, cores(spark)))

@@ -44,7 +44,7 @@ class SequenceWork(BucketWork):
 
     by_start = True
 
-    def __init__(self, job: Job, share: Share, like: SequenceWork | None = None) -> None:
+    def __init__(self, job: Job, share: Share, like: SequenceWork | None = None, bucket: int = 0) -> None:
         """New; what those of one sequence have in common is taken from `like`."""
         unit = job.plan.units[share.units[0]]
         assert isinstance(unit.root, Sequence)
@@ -52,7 +52,7 @@ class SequenceWork(BucketWork):
         self.plan: QueryPlan = unit.root.plan
         received = tuple(Received(each.schema, place, each) for place, each in enumerate(unit.root.inputs))
         texts = Texts() if like is None else Texts(like.texts)
-        super().__init__(job, share, replace(unit, root=replace(unit.root, inputs=received)), texts, like)
+        super().__init__(job, share, replace(unit, root=replace(unit.root, inputs=received)), texts, like, bucket)
         self.bounds: Bounds = resolve(unit.root.query.window, job.kind, job.options.time_unit, job.start or 0, self.plan.gaps)
         self.division = division(self.plan, live=job.live)
         self.slices: Slices | None = None
@@ -168,12 +168,12 @@ class SequenceWork(BucketWork):
             self.pipeline.accept(place, rows)
         return reached
 
-    def ended(self, bucket: int) -> Iterator[Sequential[Match]]:
-        """All matches of a bucket: the input has ended."""
-        slices = self.slices
+    def ended(self) -> Iterator[Sequential[Match]]:
+        """All matches of its bucket: the input has ended."""
+        slices, bucket = self.slices, self.bucket
         if slices is not None:
             self.pipeline.owned = lambda rows: rows.take(slices.owns(bucket, rows.start))
-        return super().ended(bucket)
+        return super().ended()
 
     def next_due(self, watermark: int) -> int | None:
         """The first time whose passing can release or complete something; None if only events can."""
