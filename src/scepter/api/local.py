@@ -7,8 +7,10 @@ from typing import Any
 
 from scepter.errors import Diagnostic
 from scepter.io.given import Given, given_run
+from scepter.io.report.work import analysis_page
 from scepter.rdf.batch import DeadLetter
 from scepter.runtime import local, queries
+from scepter.runtime.analysis import Analysis
 from scepter.runtime.analysis import analyze as analyze_run
 from scepter.runtime.compiling import told_once
 from scepter.runtime.diagnosis.diagnose import diagnose as diagnose_run
@@ -124,7 +126,12 @@ def analyze(
     query = one_query(query)
     chosen = RunOptions.of(**options)
     query, sources = given_run(query, streams, versions, map, context, chosen.times)
-    return analyze_run(query, sources, format, background=background, ontology=ontology, options=chosen)
+    return shown(analyze_run(query, sources, background=background, ontology=ontology, options=chosen), format)
+
+
+def shown(analysis: Analysis, format: str) -> str:
+    """An analysis in a format of `explain`, or as a page."""
+    return analysis_page(analysis) if format == "html" else analysis.text(format)
 
 
 def diagnose(
