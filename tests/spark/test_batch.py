@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -82,6 +83,32 @@ def test_a_key_with_most_of_the_events_is_cut_in_time(
     assert seen[0].hot
     wanted = scepter.run_local(query, {"http://e/s": str(tmp_path / "s.nq")})
     assert sorted((row["start"], row["end"]) for row in rows) == sorted((match.start, match.end) for match in wanted)
+
+
+@pytest.mark.slow
+def test_explain_analyses_a_run(spark: SparkSession, tmp_path: Path) -> None:
+    text = "".join(
+        at_time(f"e{t}", t) + quad(f"e{t}", f"<http://e/x{t % 5}>", f"<http://e/{'ab'[t % 3 % 2]}>", integer(t))
+        for t in range(600)
+    )
+    (tmp_path / "s.nq").write_text(text)
+    query = scepter.parse(
+        "PREFIX : <http://e/> SELECT ?x ?v ?w WITHIN 5 SLIDING FROM STREAM S <http://e/s> "
+        "WHERE { SEQ (A : B) DEFINE GPM A ON S { ?x :a ?v } DEFINE GPM B ON S { ?x :b ?w } }",
+        "spaseq",
+    )
+    told = json.loads(query.explain("json", analyze={"http://e/s": str(tmp_path / "s.nq")}, spark=spark))
+    matches = scepter.run_local(query, {"http://e/s": str(tmp_path / "s.nq")})
+    assert told["units"][0]["operators"][-1]["work"]["rows_out"] == len(matches) > 0
+    reading, buckets = told["stages"]
+    assert sum(task["work"]["rows_in"] for task in reading["tasks"]) == 600
+    assert sum(task["work"]["rows_in"] for task in buckets["tasks"]) == 600
+    assert buckets["skew"]["places"] == 8
+    table = spark.read.format("rdf").load(str(tmp_path / "s.nq"))  # which packs inside its own reader
+    told = json.loads(query.explain("json", analyze={"http://e/s": table}, spark=spark))
+    assert sum(task["work"]["rows_out"] for task in told["stages"][1]["tasks"]) == len(matches)
+    with pytest.raises(scepter.ScepterError, match="a live run has no end"):
+        query.explain(analyze={"http://e/s": spark.readStream.format("rdf").load(str(tmp_path))}, spark=spark)
 
 
 FAR = 10**9

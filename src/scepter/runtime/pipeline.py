@@ -131,6 +131,7 @@ class Pipeline:
             leaf = self._received[place]
             self._waiting[leaf] = (*self._waiting[leaf], rows)
             self.metrics[self._leaves[leaf]].rows_out += len(rows)
+            self._note_kept(self._leaves[leaf], sum(map(len, self._waiting[leaf])), partial(_rows_bytes, self._waiting[leaf]))
 
     def stretches(self, rows: int = _STRETCH_ROWS) -> list[int]:
         """The times at which what waits parts into stretches of about so many rows: to process it stretch by stretch costs

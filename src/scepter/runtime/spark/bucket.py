@@ -167,7 +167,7 @@ class Bucket:
         return self._asks(self._share(place)) and self._answered.get() is not None
 
     def _restored(self, place: int) -> Work:
-        work = new_work(self._job, self._share(place))
+        work = new_work(self._job, self._share(place), place % self._job.buckets)
         if (kept := self._state.get()) is not None:
             work.restore(bytes(kept[0]), self._marks[work.share.number])
         return work

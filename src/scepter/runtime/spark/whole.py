@@ -83,9 +83,17 @@ def engine_of(job: Job, share: Share, **more: Any) -> LocalEngine:
     return engine
 
 
-def run_events(job: Job, share: Share, bucket: int, blobs: Iterable[memoryview], report: DeadLetterTaker) -> Sequence[Match]:
-    """The matches of a share over the events of one bucket; of slices those that belong to it."""
-    engine = engine_of(job, share, dead_letter=report, notices=sent(report))
+def run_events(
+    job: Job,
+    share: Share,
+    bucket: int,
+    blobs: Iterable[memoryview],
+    report: DeadLetterTaker,
+    using: Callable[[LocalEngine], None] = lambda engine: None,
+) -> Sequence[Match]:
+    """The matches of a share over the events of one bucket; of slices those that belong to it. `using` is given the engine."""
+    engine = engine_of(job, share, dead_letter=report, notices=sent(report), counting=job.measured)
+    using(engine)
     last = MIN_INSTANT
     for blob in blobs:
         batch, reached = unpack_batch(blob)
