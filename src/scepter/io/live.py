@@ -18,7 +18,7 @@ from scepter.errors import OptionError, nearest, option_error
 from scepter.io.fed import Fed
 from scepter.io.kafka_live import follow_kafka
 from scepter.rdf.batch import DeadLetter, EventBatch
-from scepter.rdf.files import KNOWN, check_name, format_extension, format_of, leads_nowhere, read_file
+from scepter.rdf.files import HEAD, KNOWN, check_name, format_extension, format_of, leads_nowhere, read_file, sniffed
 from scepter.rdf.nquads import NQuadsReader
 from scepter.rdf.readers import READERS, TABLES, Lift, Reading, needs_map
 
@@ -85,7 +85,7 @@ class PipeLive:
         self._chunks: queue.Queue[bytes | OSError] = queue.Queue(_WAITING)
         self._text: _Text | Fed | None = None
         self._dead_letter: Callable[[DeadLetter], None] = lambda letter: None
-        self._ended = False
+        self._begun = self._ended = False
 
     def open(self, reading: Reading) -> None:
         """Start the thread that reads."""
@@ -111,6 +111,7 @@ class PipeLive:
         while not self._ended and not self._chunks.empty():
             chunk = self._chunks.get()
             if isinstance(chunk, bytes) and chunk:
+                self._look(chunk)
                 found += self._text.feed(chunk)
                 continue
             self._ended = True
@@ -118,6 +119,16 @@ class PipeLive:
             if isinstance(chunk, OSError):
                 self._dead_letter(DeadLetter(self.name, None, f"the source failed: {chunk.strerror or chunk}"))
         return found
+
+    def _look(self, chunk: bytes) -> None:
+        """Say so where the first bytes are of a format that cannot be read line by line: its lines would be told one by one."""
+        if self._begun:
+            return
+        self._begun = True
+        looks = sniffed(chunk[:HEAD], self._lift)
+        if self._lift is None and looks is not None and looks not in _LINES:
+            reason = f"this looks like {looks}, and what is followed is read as lines of N-Quads or N-Triples"
+            self._dead_letter(DeadLetter(self.name, None, reason))
 
     @property
     def ended(self) -> bool:

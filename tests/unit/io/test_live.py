@@ -173,3 +173,14 @@ def test_what_cannot_be_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     with pytest.raises(OptionError) as caught:
         open_live(spec)
     assert message in str(caught.value)
+
+
+def test_a_pipe_that_brings_no_lines_says_so_and_goes_on(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    polled = Polled(open_live(str(tmp_path / "pipe")))
+    with (tmp_path / "pipe").open("wb") as out:
+        out.write(b"PREFIX : <http://e/>\n1 { :s :p 1 }\n" + line(7))
+    polled.until(lambda: polled.source.ended)
+    assert polled.times == [7]
+    first = polled.letters[0].reason
+    assert first == "this looks like .timeline, and what is followed is read as lines of N-Quads or N-Triples"
