@@ -28,6 +28,7 @@ from scepter.kernel.policy.tracking import Tracked as Tracking
 from scepter.kernel.row import instants, mapping, time_rows
 from scepter.kernel.row.forked import Forked
 from scepter.kernel.row.instants import InstantLeaves
+from scepter.kernel.row.owned import Cell, Owned
 from scepter.kernel.rows import Mask, Rows, empty
 from scepter.kernel.scan.event_scan import EventScans, ExactTriples
 from scepter.kernel.scan.graph_scan import GraphScans
@@ -49,7 +50,7 @@ from scepter.kernel.time_join.time_join import TimeJoined
 from scepter.kernel.window.build_windows import Items, static_graph, window_operator
 from scepter.ontology.entailment import Flattened
 from scepter.ontology.schema import Schema
-from scepter.physical import nodes, star_nodes
+from scepter.physical import cutting, nodes, star_nodes
 from scepter.physical.cutting import Received
 from scepter.physical.derive_nodes import Derive, DerivedPath, Picked, Recalled
 from scepter.physical.event_nodes import Contradictions, ItemGraphs, Recognise
@@ -119,11 +120,13 @@ class Surroundings:
     """When occurrences go, where windows count triples."""
     live: dict[int, LiveGraph] = field(default_factory=dict)
     """What EXISTS over windows looks at, by its node."""
+    cell: Cell = field(default_factory=Cell)
+    """Which bucket of a grid it is in."""
 
     def occurrences(self) -> Occurrences:
         """The unit's one table of occurrences."""
         if not self.tracking:
-            self.tracking.append(Occurrences(self.lineage))
+            self.tracking.append(Occurrences(self.lineage, self.key, self.texts))
         return self.tracking[0]
 
     def dataset(self, sources: Sources) -> Dataset:
@@ -304,6 +307,8 @@ def operator_of(node: Node, around: Surroundings) -> Operator:
             return _deriving(node, around)
         case Together():
             return Forked(node)
+        case cutting.Owned():
+            return Owned(node, around.cell)
         case _:
             found = window_operator(node, around)
             if found is None:
@@ -361,7 +366,7 @@ def _of_instants(
 
 def _consuming(node: Tracked | Paired, around: Surroundings) -> Operator:
     if isinstance(node, Tracked):
-        return Tracking(node, around.occurrences(), around.lineage, around.texts)
+        return Tracking(node, around.occurrences(), around.lineage)
     return Pairing(node, around.occurrences(), around.lineage)
 
 
