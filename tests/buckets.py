@@ -75,19 +75,22 @@ class Buckets:
 
     def take(self, stream: str, start: int, end: int, triples: Iterable[tuple[object, object, object]]) -> None:
         for bucket, _, blob in self.solved(stream, start, end, triples):
-            self.works.setdefault(bucket, SequenceWork(self.job, self.job.shares[0])).accept(blob)
+            self.works.setdefault(bucket, self._new(bucket)).accept(blob)
+
+    def _new(self, bucket: int) -> SequenceWork:
+        return SequenceWork(self.job, self.job.shares[0], bucket=bucket)
 
     def release(self, until: int) -> list[Match]:
         return [match for work in self.works.values() for found in work.released(until) for match in found]
 
     def finish(self) -> list[Match]:
-        return [match for bucket, work in self.works.items() for found in work.ended(bucket) for match in found]
+        return [match for work in self.works.values() for found in work.ended() for match in found]
 
     def written(self) -> dict[int, bytes]:
         return {bucket: work.dump("") for bucket, work in self.works.items()}
 
     def read(self, state: Mapping[int, bytes]) -> None:
-        self.works = {bucket: SequenceWork(self.job, self.job.shares[0]) for bucket in state}
+        self.works = {bucket: self._new(bucket) for bucket in state}
         for bucket, work in self.works.items():
             work.restore(state[bucket], "")
 

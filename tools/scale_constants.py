@@ -73,9 +73,9 @@ def solved(job: Job, batches: list[EventBatch]) -> Mapping[int, list[bytes]]:
     return blobs
 
 
-def filled(job: Job, blobs: list[bytes]) -> Work:
+def filled(job: Job, blobs: list[bytes], bucket: int = 0) -> Work:
     """A bucket that has taken what was sent to it."""
-    here = new_work(job, job.shares[0])
+    here = new_work(job, job.shares[0], bucket)
     for blob in blobs:
         here.accept(blob)
     return here
@@ -89,12 +89,12 @@ def measured(text: str, language: str, count: int) -> str:
     begun = time.process_time()
     blobs = solved(job, batches)
     read = time.process_time()
-    for _ in filled(job, blobs[0]).ended(0):  # compiles
+    for _ in filled(job, blobs[0]).ended():  # compiles
         pass
     spent = []
     for bucket, sent in blobs.items():
         at = time.process_time()
-        for _ in filled(job, sent).ended(bucket):
+        for _ in filled(job, sent, bucket).ended():
             pass
         spent.append(time.process_time() - at)
     live = job_of(text, language, live=True)

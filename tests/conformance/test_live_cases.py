@@ -18,7 +18,7 @@ from spark_answers import case_query
 
 CASES = sorted((Path(__file__).parents[2] / "cases").rglob("*.case.yaml"))
 FAR = triples(":far :away true .")
-_BUCKETS = 4
+_BUCKETS = 16
 
 
 @pytest.mark.parametrize("size", [1, 3], ids=["one by one", "three by three"])

@@ -28,6 +28,7 @@ from scepter.kernel.policy.tracking import Tracked as Tracking
 from scepter.kernel.row import instants, mapping, time_rows
 from scepter.kernel.row.forked import Forked
 from scepter.kernel.row.instants import InstantLeaves
+from scepter.kernel.row.owned import Cell, Owned
 from scepter.kernel.rows import Mask, Rows, empty
 from scepter.kernel.scan.event_scan import EventScans, ExactTriples
 from scepter.kernel.scan.graph_scan import GraphScans
@@ -49,7 +50,7 @@ from scepter.kernel.time_join.time_join import TimeJoined
 from scepter.kernel.window.build_windows import Items, static_graph, window_operator
 from scepter.ontology.entailment import Flattened
 from scepter.ontology.schema import Schema
-from scepter.physical import nodes, star_nodes
+from scepter.physical import cutting, nodes, star_nodes
 from scepter.physical.cutting import Received
 from scepter.physical.derive_nodes import Derive, DerivedPath, Picked, Recalled
 from scepter.physical.event_nodes import Contradictions, ItemGraphs, Recognise
@@ -119,6 +120,8 @@ class Surroundings:
     """When occurrences go, where windows count triples."""
     live: dict[int, LiveGraph] = field(default_factory=dict)
     """What EXISTS over windows looks at, by its node."""
+    cell: Cell = field(default_factory=Cell)
+    """Which bucket of a grid it is in."""
 
     def occurrences(self) -> Occurrences:
         """The unit's one table of occurrences."""
@@ -304,6 +307,8 @@ def operator_of(node: Node, around: Surroundings) -> Operator:
             return _deriving(node, around)
         case Together():
             return Forked(node)
+        case cutting.Owned():
+            return Owned(node, around.cell)
         case _:
             found = window_operator(node, around)
             if found is None:

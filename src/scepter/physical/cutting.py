@@ -8,7 +8,7 @@ from scepter.algebra.notation import Notation
 from scepter.physical import nodes
 from scepter.physical.derive_nodes import Recalled
 from scepter.physical.instant_nodes import EventScan, Tracked
-from scepter.physical.nodes import Node, Schema
+from scepter.physical.nodes import Node, Schema, Unary
 from scepter.physical.star_nodes import OccurrenceScan
 from scepter.physical.time_nodes import Inline, Instants, Rename, StaticScan, TimeFilter
 from scepter.physical.unit_nodes import GraphScan
@@ -34,6 +34,15 @@ class Received(Node):
     def line(self, notation: Notation) -> str:
         """Where its rows come from."""
         return f"Received from {self.below.line(notation)}"
+
+
+@dataclass(frozen=True)
+class Owned(Unary):
+    """Of rows that every bucket has, those of its own part of a grid: along each of some dimensions, by some variables."""
+
+    says = "Owned, those of this bucket"
+
+    by: tuple[tuple[int, tuple[str, ...]], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +75,21 @@ def cut(root: Node) -> Cut | str:
         if not node.inputs and not isinstance(node, (Received, *_STATIC)):
             return f"what {type(node).__name__} makes of an event is looked at with all events at hand"
     return Cut(tuple(below), above) if below else "it reads no event"
+
+
+def numbers_above(root: Node, above: Node) -> list[int]:
+    """Of each node above a cut the number that `explain` gives it; what is received has that of what makes it."""
+    numbers = {id(node): number for number, node in enumerate(nodes.nodes(root))}
+    found: dict[int, int] = {}
+
+    def numbered(mine: Node, planned: Node) -> None:
+        if id(mine) not in found:
+            found[id(mine)] = numbers[id(planned)]
+            for each, like in zip(mine.inputs, planned.inputs, strict=False):  # a leaf that receives has none
+                numbered(each, like)
+
+    numbered(above, root)
+    return [found[id(node)] for node in nodes.nodes(above)]
 
 
 def _is_one_by_one(node: Node) -> bool:

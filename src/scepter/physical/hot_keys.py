@@ -25,6 +25,8 @@ def within_key(unit: UnitPlan, facts: Facts) -> int | str | None:
         found = unit_stages(unit)
         if not isinstance(found, Stages) or found.why:
             return None
+        if not found.plain:
+            return "triples that match several patterns have it at several places"
         if found.everywhere or any(isinstance(node, Report) for node in nodes(found.above)):
             return "the query is evaluated at instants that all of a key's rows share"
     assert facts.kind is not None

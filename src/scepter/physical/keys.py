@@ -1,20 +1,22 @@
 """By which variables the input of a plan's operators may be divided, so that no answer crosses two buckets.
 
-A scan offers the variables it binds, a join keeps those that both sides bind and share, a group those it groups by, a
-projection hides some. What is left at the root is the key; where nothing is left, the first operator that lost it gives the
-reason.
+A scan offers the variables it binds, a group keeps those it groups by, a projection hides some. A join keeps what both sides
+bind and share; and what one side binds, where the rows of the other can go to every bucket. What is left at the root and bound
+by all scans is a key; what only some of them bind is a side of a grid (`stages`). Where there is no key, the first operator
+that lost it gives the reason.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from functools import reduce
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
+from scepter.algebra.expressions import Variable
 from scepter.algebra.windows import Earliest, EventPattern, Followed, Latest, Policy
 from scepter.physical import nodes
 from scepter.physical.cutting import Received
 from scepter.physical.event_match import EventMatch
+from scepter.physical.instant_nodes import Asked, TimeGroup
 from scepter.physical.nodes import Node
 from scepter.physical.star_nodes import AskedNow, MatchedOnce, Occurrences, OccurrenceScan, TripleStar
 from scepter.physical.time_nodes import (
@@ -43,8 +45,12 @@ from scepter.physical.window_nodes import (
     Window,
 )
 
-Origin: TypeAlias = tuple[tuple[int, str], ...]
-"""Where a key's values come from: of each exchange that has it, its place and the variable there."""
+Place: TypeAlias = tuple[int, int]
+"""An exchange and, of one that sends occurrences of triples, the pattern that they match; or OWNED and a node (`Owned`)."""
+OWNED = -1
+Origin: TypeAlias = tuple[tuple[Place, str], ...]
+"""Where a key's values come from: the places that have it, and the variable there. The rows of all others below the node that
+offers it go to every bucket."""
 Keys: TypeAlias = Mapping[str, Origin]
 """The variables of a node by which its input can be divided. One that a projection has hidden keeps its place under a name that
 no query has."""
@@ -57,6 +63,7 @@ class Found:
         self.reason: str | None = None
         self.merges = False
         self._known: dict[int, Keys | None] = {}
+        self._places: dict[int, frozenset[Place]] = {}
 
     def keys(self, node: Node) -> Keys | None:
         """By which variables a node's input may be divided; None: any, since it reads nothing but static data."""
@@ -66,7 +73,7 @@ class Found:
 
     def _keys(self, node: Node) -> Keys | None:
         if isinstance(node, (nodes.Filter, nodes.Extend, TimeFilter)) and len(node.inputs) > 1:
-            return self._none("EXISTS may look at rows from anywhere")
+            return self._asking(self.keys(node.inputs[0]), node)
         match node:
             case Received():
                 return _offered(node)
@@ -74,12 +81,14 @@ class Found:
                 return self.keys(node.inputs[0])
             case Occurrences(input):
                 return self._none("a window of the last n counts every triple") if node.counted else self.keys(input)
-            case TripleStar(input):
-                return self.keys(input) or self._none("no variable stands at the same place in every triple pattern")
+            case TripleStar():
+                return self._star(node)
+            case Asked(input):
+                return self._asking(self.keys(input), node)
             case AskedNow():
                 return self._none("EXISTS may look at rows from anywhere")
             case MatchedOnce(input, occurrences=True):  # matches of the same occurrences are in the same bucket
-                return self.keys(input)
+                return {name: at for name, at in (self.keys(input) or {}).items() if not (is_hidden(name) and owns(at))}
             case Once(input) | MatchedOnce(input):
                 keys = self.keys(input)
                 self.merges = self.merges or any(map(is_hidden, keys or ()))
@@ -100,19 +109,16 @@ class Found:
             case TimeJoin():
                 return self._time_join(node)
             case GapJoin():
-                of_ends = self._joined(node.left, node.right, frozenset(node.gap_keys), outer=False)
-                of_between = self.keys(node.between)
-                if not of_ends or not of_between:
-                    return of_ends
-                return _both(of_ends, of_between) or self._none("what stands between may come from anywhere")
+                return self._gap_join(node)
             case ValidityJoin(left, right):
                 shared = left.schema.certain & right.schema.certain
                 return self._joined(left, right, shared, outer=False)
             case ValidityOuterJoin(left, right, partners):
                 shared = left.schema.certain & right.schema.certain
-                keys = self._joined(left, right, shared, outer=partners is not Partners.EXISTS)
+                if partners is not Partners.EXISTS or self.keys(left) is not None:
+                    return self._joined(left, right, shared, outer=True)
                 # a static row has partners of several values of what only the right binds
-                return keys if self.keys(left) is not None else self._shown(keys, _apart(left, right, shared), shared)
+                return self._shown(self.keys(right), _apart(left, right, shared), shared)
             case Group(input, keys):
                 why = (
                     "an aggregate without GROUP BY looks at all rows"
@@ -120,6 +126,11 @@ class Found:
                     else "no variable of GROUP BY is a key below it"
                 )
                 return self._shown(self.keys(input), why, frozenset(keys))
+            case TimeGroup(input, keys) if keys:
+                shown = self._shown(
+                    self.keys(input), "no variable of GROUP BY is a key below it", frozenset(old for _, old in keys)
+                )
+                return shown and {new: shown[old] for new, old in keys if old in shown}
             case EventMatch():
                 return self._event_match(node)
             case Report():
@@ -147,32 +158,134 @@ class Found:
         if of_left is None and of_right is None:
             return None
         if of_left is None or of_right is None:
-            return self._none("a static side of UNION would be answered in every bucket")
-        return _both(of_left, of_right) or self._none("the sides of UNION share no variable that both bind")
+            self._none("a static side of UNION would be answered in every bucket")
+        else:
+            self._strict(left, right, None, "the sides of UNION share no variable that both bind")
+        of_left, of_right = self._own(left) if of_left is None else of_left, self._own(right) if of_right is None else of_right
+        return self._combined((name, [(left, of_left[name]), (right, of_right[name])]) for name in of_left if name in of_right)
+
+    def _own(self, node: Node) -> Keys:
+        """What rows that are in every bucket can be divided by once they are there."""
+        return {name: (((OWNED, id(node)), name),) for name in node.schema.variables if name in node.schema.certain}
 
     def _time_join(self, node: TimeJoin) -> Keys | None:
-        if node.remembered is not None:
-            return self._none("EXISTS may look at rows from anywhere")
-        return self._joined(node.left, node.right, frozenset(node.keys), outer=node.kind is not Kind.INNER)
+        keys = self._joined(node.left, node.right, frozenset(node.keys), outer=node.kind is not Kind.INNER)
+        return keys if node.remembered is None else self._asking(keys, node)
+
+    def _gap_join(self, node: GapJoin) -> Keys | None:
+        ends = self._joined(node.left, node.right, frozenset(node.keys), outer=False)
+        between = self.keys(node.between)
+        if not ends or between is None:
+            return ends
+        of_gap = {name: between[name] for name in node.gap_keys if name in between}
+        if not any(self.is_whole((*at, *of_gap.get(name, ())), node) for name, at in ends.items()):
+            self._none("what stands between may come from anywhere")
+        return self._combined(
+            (name, [(node.left, at), (node.right, at), (node.between, of)])
+            for name, at in ends.items()
+            for of in ((), of_gap.get(name, ()))
+        )
+
+    def _asking(self, keys: Keys | None, node: Node) -> Keys | None:
+        """With EXISTS: what it looks at has to be in every bucket."""
+        self._none("EXISTS may look at rows from anywhere")
+        others = node.inputs[2:] if isinstance(node, TimeJoin) else node.inputs[1:]
+        return keys and self._combined((name, [(other, ()) for other in others] + [(node, at)]) for name, at in keys.items())
 
     def _joined(self, left: Node, right: Node, shared: frozenset[str], *, outer: bool) -> Keys | None:
-        """Partners agree in the shared variables; static rows are partners in every bucket."""
+        """Partners agree in the shared variables; rows that are in every bucket are partners in each of them."""
         of_left, of_right = self.keys(left), self.keys(right)
         if of_left is None and of_right is None:
             return None
         if of_right is None:
             return of_left
         if of_left is None:
-            return self._none("a static side would be answered in every bucket") if outer else of_right
-        return _both(of_left, of_right, shared) or self._none(_apart(left, right, shared))
+            if not outer:
+                return of_right
+            self._none("a static side would be answered in every bucket")
+            of_left = self._own(left)
+        else:
+            self._strict(left, right, shared, _apart(left, right, shared))
+        ways: list[tuple[str, list[tuple[Node, Origin]]]] = []
+        if not outer:
+            ways += [(name, [(left, ()), (right, at)]) for name, at in of_right.items()]
+        ways += [(name, [(left, at), (right, ())]) for name, at in of_left.items()]
+        ways += [(n, [(left, of_left[n]), (right, of_right[n])]) for n in of_left if n in of_right and n in shared]
+        return self._combined(ways)
+
+    def _strict(self, left: Node, right: Node, shared: frozenset[str] | None, why: str) -> None:
+        """Tell why two sides have no key together, if they have none."""
+        of_left, of_right = self.keys(left) or {}, self.keys(right) or {}
+        both = (n for n in of_left if n in of_right and (shared is None or n in shared))
+        found = self._combined((n, [(left, of_left[n]), (right, of_right[n])]) for n in both)
+        if not any(self.is_whole(at, left, right) for at in found.values()):
+            self._none(why)
+
+    def is_whole(self, origin: Origin, *sides: Node) -> bool:
+        """Whether all scans below some nodes bind a key."""
+        places = frozenset[Place]().union(*map(self.places, sides))
+        return dict(origin).keys() >= {place for place in places if place[0] != OWNED}
+
+    def _combined(self, ways: Iterable[tuple[str, Sequence[tuple[Node, Origin]]]]) -> Keys:
+        """By name the last of the ways that can be gone: no place has two variables, or one for one side and none for the
+        other. A row would belong to several buckets."""
+        found: dict[str, Origin] = {}
+        for name, sides in ways:
+            merged = tuple(dict.fromkeys(entry for _, origin in sides for entry in origin))
+            every = dict(merged)
+            fits = all(every.keys() & self.places(side) <= dict(origin).keys() for side, origin in sides)
+            if fits and len(every) == len(merged):
+                found[name] = merged
+        return found
+
+    def places(self, node: Node) -> frozenset[Place]:
+        """The places that a node reads: those of its scans that bind variables, and the nodes whose rows can be owned."""
+        if id(node) not in self._places:
+            mine = frozenset({(OWNED, id(node))}).union(*map(self.places, node.inputs))
+            if isinstance(node, Received) and node.schema.variables:
+                patterns = len(node.below.patterns) if isinstance(node.below, OccurrenceScan) else 1
+                mine |= {(node.place, pattern) for pattern in range(patterns)}
+            if isinstance(node, TripleStar):
+                bits = range(node.first, node.first + len(node.triples))
+                mine = frozenset(place for place in mine if place[0] == OWNED or place[1] in bits)
+            self._places[id(node)] = mine
+        return self._places[id(node)]
+
+    def _star(self, node: TripleStar) -> Keys | None:
+        """A variable at the same place in every pattern is a key; any other is one of the patterns that have it. A match by
+        static triples in all of those is found in every bucket, and kept in one."""
+        keys = self.keys(node.input)
+        if not keys:
+            self._none("no variable stands at the same place in every triple pattern")
+        found = dict(keys or {})
+        (received,) = (each for each in nodes.nodes(node.input) if isinstance(each, Received))
+        scan = received.below
+        if not isinstance(scan, OccurrenceScan) or scan.counted:
+            return found
+        for name in node.bound:
+            at: list[tuple[Place, str]] = []
+            for bit, triple in enumerate(node.triples, node.first):
+                where = [
+                    i for i, term in enumerate((triple.subject, triple.predicate, triple.object)) if term == Variable(name)
+                ]
+                at += [((received.place, bit), scan.terms[where[0]])] if where else []
+            if at and name not in found:
+                found[name] = (*at, ((OWNED, id(node)), name))
+        return found
 
     def _event_match(self, node: EventMatch) -> Keys | None:
         if (why := _crosses(node.pattern, node.policy)) is not None:
             return self._none(why)
-        shared = frozenset.intersection(*(scan.schema.certain for scan in node.scans))
         every = [self.keys(scan) or {} for scan in node.scans]
-        found = reduce(lambda left, right: _both(left, right, shared), every)
-        return found or self._none("the labels of MATCH share no variable that all of them bind")
+        names = dict.fromkeys(name for keys in every for name in keys)
+        found = self._combined(
+            (n, [(node.items, ()), *((scan, keys.get(n, ())) for scan, keys in zip(node.scans, every, strict=True))])
+            for n in names
+        )
+        whole = {name: at for name, at in found.items() if self.is_whole(at, *node.scans)}
+        if not whole:
+            self._none("the labels of MATCH share no variable that all of them bind")
+        return found if _pairs(node.pattern) else whole
 
     def _report(self, node: Report) -> Keys | None:
         if node.order or node.offset or node.limit is not None:
@@ -188,8 +301,13 @@ def _offered(node: Received) -> Keys:
     scan, schema = node.below, node.schema
     if isinstance(scan, OccurrenceScan):
         hub = scan.hub if not scan.counted else None
-        return {} if hub is None else {hub: ((node.place, hub),)}
-    return {name: ((node.place, name),) for name in schema.variables if name in schema.certain}
+        return {} if hub is None else {hub: tuple(((node.place, bit), hub) for bit in range(len(scan.patterns)))}
+    return {name: (((node.place, 0), name),) for name in schema.variables if name in schema.certain}
+
+
+def owns(origin: Origin) -> bool:
+    """Whether it needs rows that are in every bucket to be cut down to its own."""
+    return any(exchange == OWNED for (exchange, _), _ in origin)
 
 
 def _crosses(pattern: EventPattern, policy: Policy, *, alone: bool = True) -> str | None:
@@ -210,6 +328,15 @@ def _crosses(pattern: EventPattern, policy: Policy, *, alone: bool = True) -> st
             return None
 
 
+def _pairs(pattern: EventPattern) -> bool:
+    """Whether every combination of items that follow each other is an answer."""
+    match pattern:
+        case Followed(left, right):
+            return _pairs(left) and _pairs(right)
+        case _:
+            return not isinstance(pattern, Earliest | Latest)
+
+
 def _received(node: Node) -> Iterator[Received]:
     return (each for each in nodes.nodes(node) if isinstance(each, Received))
 
@@ -222,18 +349,6 @@ def _projected(keys: Keys | None, variables: tuple[str, ...]) -> Keys | None:
 
 def _renamed(keys: Keys | None, names: Mapping[str, str]) -> Keys | None:
     return None if keys is None else {names.get(name, name): origin for name, origin in keys.items()}
-
-
-def _both(left: Keys, right: Keys, shared: frozenset[str] | None = None) -> Keys:
-    """The keys of two sides, which agree in them. A scan that both sides read under different names is none: one row of it
-    would belong to two buckets."""
-    found = {}
-    for name in left:
-        if name in right and (shared is None or name in shared):
-            origin = tuple(dict.fromkeys((*left[name], *right[name])))
-            if len(dict(origin)) == len(origin):
-                found[name] = origin
-    return found
 
 
 _HIDDEN = "\0"

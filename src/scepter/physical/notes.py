@@ -141,10 +141,16 @@ def _stages(unit: UnitPlan, notation: Notation) -> Iterator[str]:
     if isinstance(unit.root, SequenceNode | Refused):
         return
     match unit_stages(unit):
-        case Stages(below=below, why=why, variables=variables):
+        case Stages(below=below, why=why, dimensions=dimensions, variables=variables):
             read = "; ".join(readable(node.line(notation)) for node in below)
             yield f"where events are read: {read}"
-            buckets = f"in one bucket, since {why}" if why else f"in buckets of {listed(variables)}"
+            if not why:
+                buckets = f"in buckets of {listed(variables)}"
+            elif dimensions:
+                along = " and ".join(f"by {listed(each.variables)}" for each in dimensions)
+                buckets = f"in a grid of buckets {along}, since {why} (rows that do not bind one go to every bucket along it)"
+            else:
+                buckets = f"in one bucket, since {why}"
             yield f"{buckets}: all above"
         case Undivided(why):
             yield f"one, whose live state is a log of events: {why}"

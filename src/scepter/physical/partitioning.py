@@ -28,6 +28,8 @@ class PartitionKind(Enum):
     """The tumbling window: windows know nothing of each other."""
     SLICES = "slices"
     """Overlapping stretches of time, over history: a match is no longer than the sliding window."""
+    GRID = "grid"
+    """The values of some variables, each along its own dimension: rows that do not bind one are in every bucket along it."""
     ONE = "one"
     """Nothing: the work cannot be divided."""
 
@@ -42,7 +44,7 @@ class Partitioning:
     slots: tuple[int, ...] = ()
     """For KEY: the slots whose values make the key."""
     variables: tuple[str, ...] = ()
-    """For KEY: their names."""
+    """For KEY: their names; for GRID, and for SLICES that are a grid live, those of its dimensions."""
     look_back: bool = False
     """For SLICES: a leading negation also reads the window before a slice. (A match belongs to the slice of its start.)"""
     merges: bool = False
@@ -73,7 +75,7 @@ def unit_partitioning(unit: UnitPlan, facts: Facts) -> Partitioning:
     if isinstance(unit.root, Sequence) and not unit.entailed:
         if unit.root.flattened is None:
             return partitioning(unit.root.plan)
-        why = "what the ontology entails is found with all events at hand"
+        why, grid = "what the ontology entails is found with all events at hand", None
     else:
         found = unit_stages(unit)
         if isinstance(found, Stages) and not found.why:
@@ -81,11 +83,14 @@ def unit_partitioning(unit: UnitPlan, facts: Facts) -> Partitioning:
             why = f"all rows of an answer agree in {listed}"
             return Partitioning(PartitionKind.KEY, why, variables=found.variables, merges=found.merges)
         why = found.why
+        grid = found if isinstance(found, Stages) and found.dimensions else None
     assert facts.kind is not None
     back = horizon(Program((unit.unit,)), facts.kind, facts.time_unit, facts.policy) if sliceable(unit) else None
     if back is not None:
         told = f"{why}, but no answer looks back further than {back} ticks: history can be cut into overlapping slices"
-        return Partitioning(PartitionKind.SLICES, told)
+        return Partitioning(PartitionKind.SLICES, told, variables=() if grid is None else grid.variables)
+    if grid is not None:
+        return Partitioning(PartitionKind.GRID, why, variables=grid.variables, merges=grid.merges)
     return Partitioning(PartitionKind.ONE, why)
 
 

@@ -2,39 +2,101 @@
 
 Below the cut is what looks at one event at a time: scans, what the schema entails, filters, static look-ups, windows. It runs
 where events are read. Above it is what compares rows: joins, groups, reports. It runs in buckets of a key, variables in which
-all rows of an answer agree, so that no answer crosses two buckets. What has no such key has a reason, and runs in one bucket.
+all rows of an answer agree, so that no answer crosses two buckets. Without a key it runs in a grid of buckets: along each
+dimension, rows that bind its variables go to one bucket and all others to every one, so that the rows of an answer meet in just
+one. What has neither has a reason, and runs in one bucket.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from math import prod
 
-from scepter.physical.cutting import cut
-from scepter.physical.keys import Found, is_hidden, spelt
-from scepter.physical.nodes import Node
+from scepter.physical.cutting import Cut, Owned, cut
+from scepter.physical.keys import OWNED, Found, Keys, Origin, Place, is_hidden, owns, spelt
+from scepter.physical.nodes import Node, nodes
 from scepter.physical.plan import UnitPlan
+from scepter.physical.star_nodes import OccurrenceScan
 
 
 @dataclass(frozen=True, slots=True)
+class Dimension:
+    """What rows are divided by along one side of a grid of buckets."""
+
+    keys: tuple[tuple[tuple[str, ...], ...], ...]
+    """Per exchange the columns whose values decide; none: its rows go everywhere. Several where the exchange sends occurrences
+    of triples that the patterns of a star bind differently: then one for each pattern."""
+    variables: tuple[str, ...]
+    """As the query calls them."""
+
+    def divides(self, exchange: int) -> bool:
+        """Whether it tells apart any rows of an exchange."""
+        return any(self.keys[exchange])
+
+
+@dataclass(frozen=True)
 class Stages:
     """A plan cut in two, with the key between."""
 
     below: tuple[Node, ...]
     """What runs where events are read, by exchange."""
     above: Node
-    keys: tuple[tuple[str, ...] | None, ...]
-    """Per exchange the variables that make the key; None: its rows go to every bucket."""
-    variables: tuple[str, ...]
-    """The key, as the query calls it."""
+    dimensions: tuple[Dimension, ...] = ()
+    """One of a key; of a grid those that are worth it, the best first."""
     merges: bool = False
     """Whether rows of different buckets may be one row of the answer."""
     why: str = ""
-    """Why there is no key, as the beginning of a sentence: all that is above the cut then runs in one bucket."""
+    """Why there is no key, as the beginning of a sentence."""
 
     @property
+    def variables(self) -> tuple[str, ...]:
+        """What rows are divided by, as the query calls it."""
+        return tuple(dict.fromkeys(name for each in self.dimensions for name in each.variables))
+
+    @cached_property
     def everywhere(self) -> bool:
         """Whether every bucket hears of every instant."""
-        return None in self.keys
+        return not all(any(each.divides(place) for each in self.dimensions) for place in range(len(self.below)))
+
+    @cached_property
+    def plain(self) -> bool:
+        """Whether it has a key that is the same column of all rows of a scan."""
+        return not self.why and all(len(columns) == 1 for columns in self.dimensions[0].keys)
+
+    def sides(self, buckets: int) -> tuple[int, ...]:
+        """How many of at most so many buckets a grid has along each dimension, so that each has as few rows as may be: all
+        scans are taken to give as many. None at all where even so each would have most of all rows."""
+        best = min(_shapes(len(self.dimensions), buckets), key=lambda sides: (self._load(sides), prod(sides)))
+        return best if self._load(best) <= _WORTH_IT * self._load((1,) * len(best)) else ()
+
+    def _load(self, sides: tuple[int, ...]) -> float:
+        """The rows of a bucket, in those of a scan."""
+        return sum(
+            1 / prod(side for each, side in zip(self.dimensions, sides, strict=True) if _of_pattern(each.keys[place], pattern))
+            for place, node in enumerate(self.below)
+            if node.schema.variables
+            for pattern in range(_patterns(node))
+        )
+
+
+def _shapes(dimensions: int, buckets: int) -> Iterator[tuple[int, ...]]:
+    """The grids of at most so many buckets."""
+    if not dimensions:
+        yield ()
+        return
+    for side in range(1, buckets + 1):
+        for rest in _shapes(dimensions - 1, buckets // side):
+            yield side, *rest
+
+
+def _of_pattern(keys: tuple[tuple[str, ...], ...], pattern: int) -> tuple[str, ...]:
+    return keys[pattern if len(keys) > 1 else 0]
+
+
+def _patterns(node: Node) -> int:
+    return len(node.patterns) if isinstance(node, OccurrenceScan) else 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,28 +116,77 @@ def unit_stages(unit: UnitPlan) -> Stages | Undivided:
 
 
 def stages(root: Node) -> Stages | Undivided:
-    """The plan of a unit in stages, with its key or why it has none; or why it is not cut at all."""
+    """The plan of a unit in stages, with its key, its grid, or why it has none; or why it is not cut at all."""
     parts = cut(root)
     if isinstance(parts, str):
         return Undivided(parts)
     found = Found()
-    keys = found.keys(parts.above)
-    if not keys:
-        return _together(parts.below, parts.above, found.reason or "no variable is in every row that it compares")
-    shown_keys = [name for name in keys if not is_hidden(name)]
-    names = sorted(shown_keys or keys)  # by hidden ones too, equal rows of the answer would have to meet once more
+    keys = found.keys(parts.above) or {}
+    whole = {name: at for name, at in keys.items() if found.is_whole(at, parts.above)}
+    if whole:
+        names = {name: at for name, at in whole.items() if not owns(at)} or whole
+        shown = [name for name in names if not is_hidden(name)]
+        chosen = sorted(shown or names)  # by hidden ones too, equal rows of the answer would have to meet once more
+        above = _owning(parts.above, keys, [chosen])
+        return Stages(parts.below, above, (_dimension(parts, keys, chosen),), found.merges and not shown)
+    return _grid(parts, keys, found)
+
+
+_MOST_DIMENSIONS = 3
+_WORTH_IT = 3 / 4
+"""So much of all rows may be in one bucket of a grid."""
+_USUAL = 8
+"""Buckets of a grid, with which it has to be worth it."""
+
+
+def _grid(parts: Cut, keys: Keys, found: Found) -> Stages:
+    """The dimensions of a grid: variables that divide the same places make one; those that divide most come first."""
+    why = found.reason or "no variable is in every row that it compares"
+    together: dict[frozenset[Place], list[str]] = {}
+    for name, at in keys.items():
+        together.setdefault(frozenset(dict(at)), []).append(name)
+    chosen: list[list[str]] = []
+    for names in sorted(together.values(), key=lambda names: (-_divided(keys[names[0]]), names)):
+        chosen.append(sorted([name for name in names if not is_hidden(name)] or names))
+    chosen = chosen[:_MOST_DIMENSIONS]
+    merges = found.merges and any(map(is_hidden, (name for names in chosen for name in names)))
+    dimensions = tuple(_dimension(parts, keys, names) for names in chosen)
+    found_grid = Stages(parts.below, _owning(parts.above, keys, chosen), dimensions, merges, why)
+    return found_grid if found_grid.sides(_USUAL) else Stages(parts.below, parts.above, why=why)
+
+
+def _divided(origin: Origin) -> int:
+    return sum(exchange != OWNED for (exchange, _), _ in origin)
+
+
+def _dimension(parts: Cut, keys: Keys, names: Sequence[str]) -> Dimension:
     origins = [dict(keys[name]) for name in names]
-    per_exchange: list[tuple[str, ...] | None] = []
-    for place, node in enumerate(parts.below):
-        if not node.schema.variables:
-            per_exchange.append(None)
-        elif all(place in origin for origin in origins):
-            per_exchange.append(tuple(origin[place] for origin in origins))
-        else:
-            return _together(parts.below, parts.above, "not all of its scans bind the key")
-    shown = tuple(dict.fromkeys(spelt(keys[name][0][1]) for name in names))
-    return Stages(parts.below, parts.above, tuple(per_exchange), shown, found.merges and not shown_keys)
+    columns: list[tuple[tuple[str, ...], ...]] = []
+    for exchange, node in enumerate(parts.below):
+        each = [tuple(o[exchange, p] for o in origins if (exchange, p) in o) for p in range(_patterns(node))]
+        columns.append(tuple(each[:1]) if len(set(each)) == 1 else tuple(each))
+    return Dimension(tuple(columns), tuple(dict.fromkeys(spelt(_called(keys[name])) for name in names)))
 
 
-def _together(below: tuple[Node, ...], above: Node, why: str) -> Stages:
-    return Stages(below, above, (None,) * len(below), (), why=why)
+def _called(origin: Origin) -> str:
+    """What a query calls a variable: a star's columns have names of their own."""
+    return next((name for (exchange, _), name in origin if exchange == OWNED), origin[0][1])
+
+
+def _owning(root: Node, keys: Keys, chosen: Sequence[Sequence[str]]) -> Node:
+    """The plan, with rows that are in every bucket cut down to the bucket's own wherever a dimension asks for that."""
+    by: dict[int, list[tuple[int, tuple[str, ...]]]] = {}
+    for dimension, names in enumerate(chosen):
+        for node in {node for name in names for (exchange, node), _ in keys[name] if exchange == OWNED}:
+            columns = tuple(dict(keys[name])[OWNED, node] for name in names)
+            by.setdefault(node, []).append((dimension, columns))
+    made: dict[int, Node] = {}
+
+    def owned(node: Node) -> Node:
+        if id(node) not in made:
+            again = node.over(owned)
+            made[id(node)] = Owned(again, tuple(by[id(node)])) if id(node) in by else again
+        return made[id(node)]
+
+    assert by.keys() <= {id(node) for node in nodes(root)}
+    return owned(root)

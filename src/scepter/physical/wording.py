@@ -34,7 +34,10 @@ def division(partition: Partitioning) -> str:
         case PartitionKind.TUMBLING:
             return f"by window: {partition.why}"
         case PartitionKind.SLICES:
-            return f"by slices of time over history, not at all on a live stream: {partition.why}"
+            live = f"in a grid by {listed(partition.variables)}" if partition.variables else "not at all"
+            return f"by slices of time over history, {live} on a live stream: {partition.why}"
+        case PartitionKind.GRID:
+            return f"in a grid by {listed(partition.variables)}: {partition.why}"
         case PartitionKind.ONE:
             return f"none, all in one partition: {partition.why}"
         case _:

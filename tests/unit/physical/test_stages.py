@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scepter.physical.cutting import Received
+from scepter.physical.cutting import Owned, Received
 from scepter.physical.facts import Facts
 from scepter.physical.nodes import nodes
 from scepter.physical.partitioning import PartitionKind, unit_partitioning
@@ -64,10 +64,51 @@ def test_what_only_an_exists_binds_is_no_key_of_static_rows() -> None:
 def test_what_has_no_key_is_cut_into_slices_of_time_where_a_bound_is_known() -> None:
     text = "SELECT ?x WHERE { { ?c :a ?x } OPTIONAL { ?c :b ?y } } SEQ { ?d :e ?z }"
     facts = Facts(kind=TimeKind.INTEGER)
-    assert unit_partitioning(planned(text), facts).kind is PartitionKind.ONE
+    assert unit_partitioning(planned(text), facts).kind is PartitionKind.GRID
     bounded = text.replace("OPTIONAL { ?c :b ?y }", "SEQ { ?f :b ?y }") + " FILTER (getDURATION() < 10)"
-    found = unit_partitioning(planned(f"{bounded} "), facts)
-    assert found.kind in (PartitionKind.SLICES, PartitionKind.ONE)
+    assert unit_partitioning(planned(f"{bounded} "), facts).kind is PartitionKind.SLICES
+    found = unit_partitioning(planned(PATH.replace("?z }", "?z . ?z :r 1 }"), "sparkwave"), facts)
+    assert found.kind is PartitionKind.SLICES and found.variables == ("y", "z", "x")  # live it is a grid
+
+
+def grid(text: str, language: str = "ep-sparql") -> tuple[list[tuple[str, ...]], tuple[int, ...]]:
+    found = stages(planned(text, language).root)
+    assert isinstance(found, Stages) and found.why
+    return [each.variables for each in found.dimensions], found.sides(8)
+
+
+PATH = "SELECT ?x ?z FROM STREAM :s [RANGE 5] WHERE { ?x :p ?y . ?y :q ?z }"
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "dimensions", "sides"),
+    [
+        ("SELECT * WHERE { { :i :a ?y } DURING { ?y :b ?z } } SEQ { ?z :d 1 }", "ep-sparql", [("y",), ("z",)], (2, 4)),
+        ("SELECT ?x ?z WHERE { { ?x :a 1 } OPTIONAL { ?x :b 2 } } SEQ { ?z :d 3 }", "ep-sparql", [("x",), ("z",)], (4, 2)),
+        # what is optional has to be everywhere
+        ("SELECT ?x ?z WHERE { { ?z :d 3 } OPTIONALSEQ { ?x :a 1 } } SEQ { ?x :b 2 }", "ep-sparql", [("x",)], (8,)),
+        (PATH.replace("?z }", "?z . ?z :r 1 }"), "sparkwave", [("y",), ("z",), ("x",)], (2, 4, 1)),
+    ],
+)
+def test_without_a_key_rows_meet_in_a_grid(
+    text: str, language: str, dimensions: list[tuple[str, ...]], sides: tuple[int, ...]
+) -> None:
+    assert grid(text, language) == (dimensions, sides)
+
+
+def test_occurrences_are_divided_by_pattern_and_what_static_triples_match_is_kept_once() -> None:
+    found = stages(planned(PATH, "sparkwave").root)
+    assert isinstance(found, Stages) and not found.why and not found.plain
+    (by_pattern,) = found.dimensions[0].keys
+    assert by_pattern == (("_:o",), ("_:s",))  # ?y stands behind :p and before :q
+    assert any(isinstance(node, Owned) for node in nodes(found.above))
+
+
+def test_a_grid_that_would_give_each_bucket_most_of_all_rows_is_none() -> None:
+    text = "SELECT ?x WHERE { { ?x :a 1 } SEQ { :i :b 1 } } SEQ { { :i :d 1 } SEQ { :j :d 1 } }"
+    found = stages(planned(text).root)
+    assert isinstance(found, Stages) and found.why and not found.dimensions
+    assert not any(isinstance(node, Owned) for node in nodes(found.above))
 
 
 def test_rules_may_derive_from_anywhere() -> None:
@@ -81,7 +122,8 @@ def test_rules_may_derive_from_anywhere() -> None:
     [
         ("SELECT ?y WHERE { ?x :p ?y . ?x :q ?z }", ("x",)),
         ("SELECT ?y WHERE { ?x :p ?y OPTIONAL { ?x :q ?z } FILTER NOT EXISTS { ?x :r ?w } }", ("x",)),
-        ("SELECT ?y WHERE { ?x :p ?y . ?y :q ?z }", "at the same place"),
+        ("SELECT ?y WHERE { ?x :p ?y . ?y :q ?z }", ("y",)),
+        ("SELECT ?y WHERE { ?x :p ?y . ?y :q ?z . ?z :r ?w }", "at the same place"),
     ],
 )
 def test_triples_that_count_for_a_while_are_divided_by_what_stands_at_one_place(

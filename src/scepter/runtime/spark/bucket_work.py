@@ -15,6 +15,8 @@ from scepter.errors import DataError, Diagnostic
 from scepter.kernel.state.container import Arrays, pack, unpack
 from scepter.kernel.static.background import Background
 from scepter.kernel.texts import FIXED, Texts
+from scepter.physical.cutting import Received, numbers_above
+from scepter.physical.metrics import Metrics
 from scepter.physical.plan import UnitPlan
 from scepter.rdf.terms import IRI
 from scepter.runtime.matches import Match
@@ -35,6 +37,12 @@ _LOGGED = Diagnostic(
     notes=("this version keeps what the query's operators know instead",),
     help="go on with the version that wrote it, or start anew with another checkpoint folder",
 )
+_TOGETHER = Diagnostic(
+    VERSION_CODE,
+    "the checkpoint holds what this query knows in one bucket, as a version before kept it",
+    notes=("this version divides it over a grid of buckets",),
+    help="go on with the version that wrote it, or start anew with another checkpoint folder",
+)
 STRETCH_ROWS = 1 << 16
 """So many rows of a bucket are processed together."""
 
@@ -45,16 +53,19 @@ class BucketWork:
     by_start = False
     """Whether an answer belongs to the slice of its start, not of its end."""
 
-    def __init__(self, job: Job, share: Share, unit: UnitPlan, texts: Texts, like: BucketWork | None) -> None:
+    def __init__(self, job: Job, share: Share, unit: UnitPlan, texts: Texts, like: BucketWork | None, bucket: int) -> None:
         """`unit` reads what crosses the shuffle; what is the same for all buckets is taken from `like`."""
         self.job = job
         self.share = share
+        self.bucket = bucket
         self.texts = texts
         self.background: Background = job.background() if like is None else like.background
         setup = TaskSetup(
             job.kind, job.options, self.background, job.ontology, texts, lambda: job.streams, shown_event, lasting=True,
-            key=job.key,
+            key=job.key, measured=job.measured,
         )  # fmt: skip
+        self.root = job.plan.units[share.units[0]].root
+        """Of the whole plan."""
         self._begin: tuple[UnitPlan, TaskSetup] = unit, setup
         self.begin_anew()
 
@@ -62,7 +73,36 @@ class BucketWork:
         """Keep nothing."""
         made = task_of(*self._begin)
         assert isinstance(made, Pipeline)
+        made.around.cell.sides, made.around.cell.number = self.share.sides, self.bucket
         self.pipeline: Pipeline = made
+
+    def read_work(self) -> dict[int, Metrics]:
+        """What operators have done where events are read, by their numbers in the plan, since it was last asked."""
+        raise NotImplementedError
+
+    def bucket_work(self) -> dict[int, Metrics]:
+        """What operators have done in a bucket, by their numbers in the plan. What makes the rows that are received here has
+        kept them, and was given nothing here."""
+        found: dict[int, Metrics] = {}
+        for number, node, work in zip(self._numbers(), self.pipeline.nodes, self.pipeline.metrics, strict=True):
+            is_received = isinstance(node, Received)
+            found[number] = Metrics(kept_most=work.kept_most, memory=work.memory) if is_received else work
+        return found
+
+    @property
+    def exchanges(self) -> list[int]:
+        """The numbers of the operators whose rows cross to buckets."""
+        numbered = zip(self._numbers(), self.pipeline.nodes, strict=True)
+        return [number for number, node in numbered if isinstance(node, Received)]
+
+    def _numbers(self) -> list[int]:
+        return numbers_above(self.root, self.pipeline.nodes[-1])
+
+    @property
+    def received(self) -> int:
+        """Rows that it was given of the exchanges."""
+        nodes = zip(self.pipeline.nodes, self.pipeline.metrics, strict=True)
+        return sum(work.rows_out for node, work in nodes if isinstance(node, Received))
 
     def begun(self, until: int) -> Iterator[Sequence[Match]]:
         """What is told of the time before a run began: whether what is asked for has happened, and nothing else."""
@@ -84,9 +124,9 @@ class BucketWork:
         """The keys that have places of their own."""
         return self.job.hot.get(self.share.number, ())
 
-    def ended(self, bucket: int) -> Iterator[Sequence[Match]]:
-        """All matches of a bucket, or those that a hot key's place owns: the input has ended."""
-        hot = hot_key_at(self.hot, bucket)
+    def ended(self) -> Iterator[Sequence[Match]]:
+        """All matches of its bucket, or those that a hot key's place owns: the input has ended."""
+        hot, bucket = hot_key_at(self.hot, self.bucket), self.bucket
         if hot is not None:
             by_start = self.by_start
             self.pipeline.owned = lambda rows: rows.take(hot.owns(bucket, rows.start if by_start else rows.end))
@@ -124,6 +164,8 @@ class BucketWork:
             raise DataError(_LOGGED)
         if meta.get("form") != STATE_FORM:
             raise ValueError(f"state of form {meta.get('form')}, but this is form {STATE_FORM}")
+        if meta["of"] != of and self.share.sides:
+            raise DataError(_TOGETHER)
         if meta["of"] != of:
             raise ValueError("this is the state of another query, or of the same query with other options")
         base = self.texts.insert(arrays.pop("texts").tobytes())

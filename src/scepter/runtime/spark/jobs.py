@@ -56,8 +56,12 @@ class Job:
     """Whether its results tell the events that each part selected: to decode their names costs as much as all the rest."""
     beginning: Beginning = EVERYTHING
     """Of a live run: its first times."""
+    measured: bool = False
+    """Whether its tasks tell what their operators did."""
     hot: Mapping[int, tuple[HotKey, ...]] = field(default_factory=dict)
     """Over history: the keys with more than a task's share of the rows, by share."""
+    refused: Mapping[int, frozenset[int]] = field(default_factory=dict)
+    """Over history: the times of events that would move time on by too much and that nothing confirms, by stream."""
 
     @property
     def start(self) -> int | None:
@@ -99,6 +103,7 @@ class Job:
             self.start,
             self.key,
             self.buckets,
+            *self.shares[number].sides,
         )
         return blake2b(repr(told).encode(), digest_size=16).hexdigest()
 
@@ -123,19 +128,19 @@ def work(job: Job, share: Share) -> Work:
     if place not in _KEPT:
         if len(_KEPT) >= 16:
             _KEPT.clear()
-        _KEPT[place] = _new(job, share, None)
+        _KEPT[place] = _new(job, share, None, 0)
     return _KEPT[place]
 
 
-def new_work(job: Job, share: Share) -> Work:
-    """A share for the stateful part, at little cost in a worker process that has had one."""
-    return _new(job, share, work(job, share))
+def new_work(job: Job, share: Share, bucket: int) -> Work:
+    """A share for the stateful part of a bucket, at little cost in a worker process that has had one."""
+    return _new(job, share, work(job, share), bucket)
 
 
-def _new(job: Job, share: Share, like: Work | None) -> Work:
+def _new(job: Job, share: Share, like: Work | None, bucket: int) -> Work:
     if share.form is Form.SOLUTIONS:
-        return SequenceWork(job, share, like if isinstance(like, SequenceWork) else None)
-    return StageWork(job, share, like if isinstance(like, StageWork) else None)
+        return SequenceWork(job, share, like if isinstance(like, SequenceWork) else None, bucket)
+    return StageWork(job, share, like if isinstance(like, StageWork) else None, bucket)
 
 
 _BATCH_ARRAYS = (

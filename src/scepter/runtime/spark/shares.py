@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,10 @@ from scepter.rdf.terms import IRI
 
 FEW = 32
 """So many buckets at most where every one of them hears of every instant."""
+
+A_CORE = 4
+"""So many buckets are made for each core, so that cores that are done early find more to do. A grid has one: the more buckets
+it has, the more often rows are sent."""
 
 
 class Form(Enum):
@@ -48,6 +53,8 @@ class Share:
     buckets: int
     stages: Stages | None = None
     slices: Slices | None = None
+    sides: tuple[int, ...] = ()
+    """Of a grid: its buckets along each dimension."""
     merges: bool = False
     """Whether rows of different buckets may be one row of the answer."""
 
@@ -121,9 +128,13 @@ def _divided(plan: PhysicalPlan, number: int, buckets: int, *, live: bool) -> Sh
     if not isinstance(found, Stages):
         return None
     merges = found.merges or _asks(unit)
-    if found.why or (live and merges):  # over history slices of time are more than one bucket, where they can be cut
-        return None if not live and slices_of(plan, (number,), buckets) else Share(0, (number,), Form.ROWS, 1, found)
-    return Share(0, (number,), Form.ROWS, min(buckets, FEW) if found.everywhere else buckets, found, merges=merges)
+    most = 1 if live and merges else min(buckets, FEW) if found.everywhere else buckets
+    if not found.why:
+        return Share(0, (number,), Form.ROWS, most, found, sides=() if found.plain else (most,), merges=merges)
+    if not live and slices_of(plan, (number,), buckets):  # rows of a slice are sent once, those of a grid several times
+        return None
+    sides = found.sides(max(1, most // A_CORE))
+    return Share(0, (number,), Form.ROWS, prod(sides), found, sides=sides, merges=merges)
 
 
 def _of_events(plan: PhysicalPlan, units: tuple[int, ...], buckets: int, *, live: bool) -> Share:

@@ -14,11 +14,14 @@ from scepter.kernel.sequence.forward_search import key_of
 from scepter.kernel.state.row_shipping import split_rows, unpack_rows
 from scepter.kernel.state.shipping import NOWHERE, furthest
 from scepter.kernel.texts import Texts
+from scepter.physical.metrics import Metrics
+from scepter.physical.nodes import nodes
 from scepter.physical.window_nodes import Report
 from scepter.rdf.batch import EventBatch
 from scepter.runtime.notices import SCHEMA_IGNORED, Notices
 from scepter.runtime.scanning import Scanner, name_parts
 from scepter.runtime.spark.bucket_work import BucketWork
+from scepter.runtime.spark.grid import in_grid
 from scepter.runtime.spark.skew import places_of, spread
 from scepter.timeline import MIN_INSTANT
 
@@ -32,10 +35,10 @@ _COMPACT_FROM = 64 << 20
 class StageWork(BucketWork):
     """Both stages of one unit; a worker uses the one that it is asked for."""
 
-    def __init__(self, job: Job, share: Share, like: StageWork | None = None) -> None:
+    def __init__(self, job: Job, share: Share, like: StageWork | None = None, bucket: int = 0) -> None:
         assert share.stages is not None
         self.stages = share.stages
-        super().__init__(job, share, replace(job.plan.units[share.units[0]], root=self.stages.above), Texts(), like)
+        super().__init__(job, share, replace(job.plan.units[share.units[0]], root=self.stages.above), Texts(), like, bucket)
         name_parts(self.stages.below, self.pipeline.around, job.streams)
         self._timed = any(isinstance(node, Report) for node in self.pipeline.nodes)
         self._scanner: Scanner | None = None
@@ -60,7 +63,7 @@ class StageWork(BucketWork):
     def _scanned(self, batches: Iterable[EventBatch], number: int) -> tuple[list[list[Rows]], dict[int, int], int]:
         """What the lower stage makes of events, by exchange; how far streams have reached; the last time."""
         if self._scanner is None:
-            self._scanner = Scanner(self.stages.below, self.pipeline.around, self.job.streams)
+            self._scanner = Scanner(self.stages.below, self.pipeline.around, self.job.streams, measured=self.job.measured)
         reached: dict[int, int] = {}
         last = MIN_INSTANT
         found: list[list[Rows]] = [[] for _ in self.stages.below]
@@ -75,26 +78,42 @@ class StageWork(BucketWork):
                 reached = furthest(reached, {stream: int(batch.end[batch.stream == stream].max())})
         return found, reached, last
 
+    def read_work(self) -> dict[int, Metrics]:
+        """What operators have done where events are read, by their numbers in the plan, since it was last asked."""
+        if self._scanner is None:
+            return {}
+        numbers = {id(node): number for number, node in enumerate(nodes(self.root))}
+        found = {numbers[id(node)]: work for node, work in zip(self._scanner.nodes, self._scanner.metrics, strict=True)}
+        self._scanner.metrics = [Metrics() for _ in found]
+        return found
+
     def keys(self, batches: Iterable[EventBatch]) -> tuple[UInt64, Int64]:
         """The keys and the times of what crosses to buckets."""
         keys, times = [np.empty(0, np.uint64)], [np.empty(0, np.int64)]
         found, *_ = self._scanned(batches, 0)
-        for node, key, parts in zip(self.stages.below, self.stages.keys, found, strict=True):
+        (key,) = self.stages.dimensions
+        for node, (columns,), parts in zip(self.stages.below, key.keys, found, strict=True):
             rows = concat(parts, len(node.schema.variables))
-            assert key is not None
-            keys.append(key_of(rows.ids, node.schema.columns(key)))
+            keys.append(key_of(rows.ids, node.schema.columns(columns)))
             times.append(rows.end)
         self.pipeline.around.lineage.truncate(0)
         self._forget()
         return np.concatenate(keys), np.concatenate(times)
 
     def _in_buckets(self, found: Sequence[Sequence[Rows]]) -> Iterator[tuple[Rows, UInt64 | None]]:
-        for node, key, parts in zip(self.stages.below, self.stages.keys, found, strict=True):
+        dimensions = self.stages.dimensions
+        for place, (node, parts) in enumerate(zip(self.stages.below, found, strict=True)):
             rows = concat(parts, len(node.schema.variables))
-            if key is None or self.share.buckets == 1:
+            if self.share.buckets == 1:
                 yield rows, None
                 continue
-            of = key_of(rows.ids, node.schema.columns(key))
+            if self.share.sides:
+                yield in_grid(rows, node, [each.keys[place] for each in dimensions], self.share.sides)
+                continue
+            if not dimensions[0].divides(place):
+                yield rows, None
+                continue
+            of = key_of(rows.ids, node.schema.columns(dimensions[0].keys[place][0]))
             turns = spread(of, rows.end, self.share.buckets, self.hot, before=True, after=False)
             if len(turns) == 1:
                 yield rows, turns[0]

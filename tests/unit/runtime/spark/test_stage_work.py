@@ -77,15 +77,15 @@ class Run:
         batch = events_to_batch(events, self.job.key, self.job.kind, run=self.reading)
         solver = self._new()
         for bucket, _, blob in solver.solve([batch], self.number, Notices()):
-            self.works.setdefault(bucket, self._new()).accept(blob)
+            self.works.setdefault(bucket, self._new(bucket)).accept(blob)
         self.number += len(events)
 
     def release(self, until: int) -> None:
         for work in self.works.values():
             self.found += [match for part in work.released(until) for match in part]
 
-    def _new(self) -> StageWork:
-        made = new_work(self.job, self.share)
+    def _new(self, bucket: int = 0) -> StageWork:
+        made = new_work(self.job, self.share, bucket)
         assert isinstance(made, StageWork)
         return made
 
@@ -95,7 +95,7 @@ class Run:
     def read(self, state: dict[int, bytes]) -> None:
         self.works = {}
         for bucket, data in state.items():
-            self.works[bucket] = self._new()
+            self.works[bucket] = self._new(bucket)
             self.works[bucket].restore(data, self.job.state_of(0))
 
 

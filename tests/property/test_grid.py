@@ -1,0 +1,121 @@
+"""Rows that meet in a grid of buckets: whatever has no key gives there what one process gives, live and over history."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from hypothesis import HealthCheck, assume, event, given, note, settings
+from hypothesis import strategies as st
+
+from buckets import comparable, job_of, triples
+from microbatches import Micro, engine_answers, graph_event, rows_of
+from microbatches import comparable as comparable_rows
+from naive.rsepql import Event
+from property import epsparql_strategies, rsepql_strategies, sparkwave_strategies
+from property.test_live_horizon import EP_SPARQL, FAR, STATIC, Given
+from property.test_skew import by_places
+from scepter.errors import ScepterError
+from scepter.rdf.formats import events_to_batch
+from scepter.runtime.engine import LocalEngine
+from scepter.runtime.options import RunOptions
+from scepter.runtime.queries import Query, parse
+
+MANY = settings(max_examples=max(10, rsepql_strategies.EXAMPLES // 3), suppress_health_check=list(HealthCheck), deadline=None)
+BUCKETS = st.sampled_from([16, 28])
+"""Of a key; a grid has 4 or 7."""
+SIZES = st.sampled_from([1, 3])
+PREFIX = "PREFIX : <http://example/> "
+
+
+def check(
+    query: Query, stream: Sequence[Given], buckets: int, size: int, background: Mapping[str | None, str] | None = None,
+    options: RunOptions = RunOptions(),  # noqa: B008 - frozen
+) -> None:  # fmt: skip
+    streams = {e.stream for e in stream}
+    live = job_of(query, buckets, background=background, options=options, live=True, given=streams)
+    job = job_of(query, buckets, background=background, options=options, given=streams)
+    assume(any(share.sides and share.buckets > 1 for each in (live, job) for share in each.shares))
+    events = [
+        graph_event(job, e.stream, e.start, e.end, e.triples)
+        for e in sorted(stream, key=lambda e: (e.end, e.start))
+        if e.stream in {iri.value for iri in job.streams}
+    ]
+    assume(events)
+    events.append(graph_event(job, job.streams[0].value, FAR, FAR, triples(":far :away true .")))
+    run = Micro(query, live)
+    for first in range(0, len(events), size):
+        run.batch(events[first : first + size])
+    wanted = comparable_rows(rows_of(engine_answers(live, events, FAR), run.schema), FAR)
+    event(f"answers: {bool(wanted)}")
+    assert comparable_rows(run.rows, FAR) == wanted
+    if not any(share.merges for share in job.shares):  # those meet once more behind the buckets
+        batch = events_to_batch(events, job.key, job.kind)
+        engine = LocalEngine(job.program, job.options, job.background(), key=job.key)
+        for iri in job.streams:
+            engine.stream_number(iri)
+        engine.take(batch)
+        whole = Counter(comparable(match) for match in [*engine.advance(int(batch.end.max())), *engine.finish()])
+        assert Counter(comparable(match) for match in by_places(job, batch)) == whole
+
+
+@MANY
+@given(EP_SPARQL, epsparql_strategies.events(), BUCKETS, SIZES)
+def test_ep_sparql(text: str, stream: list[Given], buckets: int, size: int) -> None:
+    note(text)
+    assume(stream)
+    try:
+        query = parse(text, "ep-sparql")
+    except ScepterError:
+        assume(False)
+    check(query, stream, buckets, size)
+
+
+@MANY
+@given(rsepql_strategies.queries(), rsepql_strategies.events(), BUCKETS, SIZES)
+def test_rsep_ql(text: rsepql_strategies.QueryText, stream: list[Given], buckets: int, size: int) -> None:
+    note(text.text)
+    assume(stream and text.evaluate_at is None)
+    check(parse(text.text, "rsep-ql"), stream, buckets, size, STATIC, RunOptions.of(policy=text.policy))
+
+
+@MANY
+@given(st.one_of(sparkwave_strategies.continuous(), sparkwave_strategies.periodic()), BUCKETS, SIZES)
+def test_sparkwave(setting: sparkwave_strategies.Setting, buckets: int, size: int) -> None:
+    note(setting.text)
+    assume(setting.events)
+    check(parse(setting.text, "sparkwave"), setting.events, buckets, size)
+
+
+NODES = st.sampled_from(["a", "b", "c", "d", "e"])
+EVENTS = st.lists(st.tuples(st.integers(0, 20), NODES, st.sampled_from("pqr"), NODES), min_size=2, max_size=24)
+JOINS = {
+    "ep-sparql": [
+        "SELECT ?x ?z ?w WHERE { { ?x :p ?y } EQUALS { ?y :q ?z } } SEQ { ?z :r ?w }",
+        "SELECT ?x ?z WHERE { { ?x :p ?y } UNION { ?x :r ?y } } SEQ { ?v :q ?z }",
+        "SELECT ?x ?z ?v WHERE { { ?v :q ?z } OPTIONALSEQ { ?x :p ?y } } SEQ { ?y :r ?u }",
+        "SELECT ?x ?y WHERE { ?x :p ?y FILTER NOT EXISTS { ?z :q ?y } }",
+    ],
+    "sparkwave": [
+        "SELECT ?x ?z FROM STREAM :s [RANGE 6] WHERE { ?x :p ?y . ?y :q ?z }",
+        "SELECT ?x ?w FROM STREAM :s [RANGE 6] WHERE { ?x :p ?y . ?y :q ?z . ?z :p ?w }",
+        "SELECT ?x ?z ?w FROM STREAM :s [RANGE 6] WHERE { ?x :p ?y . ?y :q ?z OPTIONAL { ?z :r ?w } }",
+        "SELECT ?y (COUNT(?x) AS ?n) FROM STREAM :s [RANGE 6 STEP 3] WHERE { ?x :p ?y . ?x :q ?z } GROUP BY ?y",
+    ],
+    "rsep-ql": [
+        "SELECT * FROM NAMED :s WIN [RANGE 6 STEP 1] AS :w EVENT ON :w { ?x :p ?y } AS A EVENT ON :w { ?y :q ?z } AS B "
+        "EVENT ON :w { ?z :r ?u } AS C WHERE { MATCH { A SEQ B SEQ C } }",
+    ],
+}
+
+
+@MANY
+@given(st.sampled_from([(language, text) for language, texts in JOINS.items() for text in texts]), EVENTS, BUCKETS, SIZES)
+def test_joins_with_different_keys(
+    which: tuple[str, str], drawn: list[tuple[int, str, str, str]], buckets: int, size: int
+) -> None:
+    language, text = which
+    note(text)
+    stream = [Event("http://example/s", t, t, tuple(triples(f":{s} :{p} :{o} ."))) for t, s, p, o in drawn]
+    background: dict[str | None, str] = {None: "@prefix : <http://example/> .\n:a :q :b . :c :p :d ."}
+    check(parse(PREFIX + text, language), stream, buckets, size, background if language == "sparkwave" else None)
