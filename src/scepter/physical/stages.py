@@ -44,7 +44,7 @@ class Stages:
     """What runs where events are read, by exchange."""
     above: Node
     dimensions: tuple[Dimension, ...] = ()
-    """One of a key; of a grid those that are worth it, the best first."""
+    """One of a key, several of a grid; none where all that is above runs in one bucket."""
     merges: bool = False
     """Whether rows of different buckets may be one row of the answer."""
     why: str = ""
@@ -136,7 +136,7 @@ _MOST_DIMENSIONS = 3
 _WORTH_IT = 3 / 4
 """So much of all rows may be in one bucket of a grid."""
 _USUAL = 8
-"""Buckets of a grid, with which it has to be worth it."""
+"""Buckets of a grid, with which it has to be worth it: dimensions of no use then are left out."""
 
 
 def _grid(parts: Cut, keys: Keys, found: Found) -> Stages:
@@ -149,10 +149,13 @@ def _grid(parts: Cut, keys: Keys, found: Found) -> Stages:
     for names in sorted(together.values(), key=lambda names: (-_divided(keys[names[0]]), names)):
         chosen.append(sorted([name for name in names if not is_hidden(name)] or names))
     chosen = chosen[:_MOST_DIMENSIONS]
+    every = Stages(parts.below, parts.above, tuple(_dimension(parts, keys, names) for names in chosen), why=why)
+    sides = every.sides(_USUAL)
+    used = [place for place, side in enumerate(sides) if side > 1]
+    chosen = [chosen[place] for place in used]
+    above = _owning(parts.above, keys, chosen)
     merges = found.merges and any(map(is_hidden, (name for names in chosen for name in names)))
-    dimensions = tuple(_dimension(parts, keys, names) for names in chosen)
-    found_grid = Stages(parts.below, _owning(parts.above, keys, chosen), dimensions, merges, why)
-    return found_grid if found_grid.sides(_USUAL) else Stages(parts.below, parts.above, why=why)
+    return Stages(parts.below, above, tuple(every.dimensions[place] for place in used), merges, why)
 
 
 def _divided(origin: Origin) -> int:
