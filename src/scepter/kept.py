@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import hashlib
 import io
+import json
 import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+
+from scepter.errors import option_error
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -134,3 +137,40 @@ def sync_folder(folder: Path) -> None:
         pass
     finally:
         os.close(descriptor)
+
+
+class BatchRecord:
+    """What is known behind the micro-batches of a run; with a path, it is kept there from run to run. A micro-batch that is
+    done again is given what was known before it, not what it made known."""
+
+    def __init__(self, path: Path | None, lost: str) -> None:
+        """`lost` says what nobody can tell if the file is damaged."""
+        self._path = path
+        self.batches: list[tuple[int, str]] = []
+        """The last micro-batch, and the one before it in case the last is done again."""
+        if path is None or not path.exists():
+            return
+        try:
+            found = json.loads(unsealed(path.read_bytes()) or b"")
+            self.batches = [(int(number), str(text)) for number, text in found]
+        except (ValueError, TypeError):
+            raise option_error(
+                "record-damaged",
+                f"{path} is damaged: nobody can tell {lost}",
+                help="give back the file, or start anew with another --checkpoint and another --output",
+            ) from None
+
+    def before(self, batch: int) -> str | None:
+        """What was known before a micro-batch; None before the first."""
+        return next((text for number, text in reversed(self.batches) if number < batch), None)
+
+    def take(self, batch: int, text: str) -> None:
+        """What is known behind a micro-batch."""
+        before = [each for each in self.batches if each[0] < batch]
+        self.batches = [*before[-1:], (batch, text)]
+        if self._path is not None:
+            write_whole(self._path, sealed(self.written().encode()))
+
+    def written(self) -> str:
+        """As text."""
+        return json.dumps(self.batches)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import example, given, note, settings
 from hypothesis import strategies as st
 
-from property.test_time_join import Given, Row, rows, rows_of, told
+from property.test_time_join import TERMS, Given, Row, rows, rows_of, told
 from scepter.kernel.gap_join.gap_join import GapJoined
 from scepter.kernel.lineage import Lineage
 from scepter.kernel.operator import Until
@@ -121,3 +121,25 @@ def test_what_is_out_of_bounds_is_let_go() -> None:
         running.process([rows_now, rows_now, rows_now], Until(time))
         running.evict(time)
     assert running.state_rows()["solutions"] <= 20
+
+
+@settings(deadline=None, max_examples=200)
+@given(_nodes, _timed, _timed, _timed, st.integers(0, 12), st.integers(0, 4))
+def test_keys_with_too_many_rows_are_forgotten_and_the_others_stay(
+    node: GapJoin, left: list[Row], right: list[Row], between: list[Row], middle: int, most: int
+) -> None:
+    note(f"{node}\n{left}\n{right}\n{between}")
+    running = GapJoined(node, Lineage())
+    running.process([cut(side, -1, middle) for side in (left, right, between)], Until(middle))
+    gone = running.shed(most)
+    values = {int(ref): value for value, ref in enumerate(TERMS[1].tolist())}
+    for shed in gone:
+        assert shed.rows > most
+        key = [values[ref] for _, ref in shed.key]
+        left = [row for row in left if row.end > middle or list(row.values[: len(key)]) != key]
+        if len(key) == len(node.gap_keys):
+            between = [row for row in between if row.end > middle or list(row.values[: len(key)]) != key]
+    assert not running.shed(most)
+    later = [row for row in right if row.end > middle]
+    batch = [cut(side, middle, 20) for side in (left, later, between)]
+    assert told(running.process(batch, Until(20))) == by_definition(node, left, later, between)

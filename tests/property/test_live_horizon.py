@@ -86,6 +86,23 @@ def test_ep_sparql(text: str, stream: list[Given], size: int) -> None:
 
 
 @MANY
+@given(
+    epsparql_strategies.chains(),
+    epsparql_strategies.events(),
+    st.sampled_from(["chronological", "recent"]),
+    st.sampled_from([1, 3]),
+)
+def test_ep_sparql_under_a_policy(text: str, stream: list[Given], policy: str, size: int) -> None:
+    note(text)
+    assume(stream)
+    try:
+        query = parse(text, "ep-sparql")
+    except ScepterError:
+        assume(False)
+    check(query, RunOptions.of(policy=policy), stream, size)
+
+
+@MANY
 @example(
     rsepql_strategies.QueryText(LEAVES_LATE, None, None),
     [Event("http://example/s1", t, t, tuple(triples(text))) for t, text in [*[(0, ":a :p :a .")] * 3, (1, ":a :q :a .")]],

@@ -51,9 +51,9 @@ def test_what_a_micro_batch_made_known_is_not_known_to_it_when_it_is_done_again(
     record.take(4, {0: Known(5, (FAR,))})
     record.take(4, {0: Known(5, (FAR,))})
     again = Record(tmp_path)
-    assert [number for number, _ in again._batches] == [3, 4]
+    assert [number for number, _ in again._kept.batches] == [3, 4]
     again.take(5, {0: Known(7, (FAR,))})
-    assert [number for number, _ in Record(tmp_path)._batches] == [4, 5]
+    assert [number for number, _ in Record(tmp_path)._kept.batches] == [4, 5]
     (tmp_path / FILE).write_bytes(b"torn")
     with pytest.raises(Exception, match="nobody can tell how far time is"):
         Record(tmp_path)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +12,15 @@ from pyspark.sql import SparkSession
 
 import scepter
 from batches import at_time, integer, quad
+from scepter.api.on_spark import files_of
+from scepter.io.sources import open_source
+from scepter.rdf.batch import DeadLetter
+from scepter.runtime.local import run_local
+from scepter.runtime.options import RunOptions
 from scepter.runtime.spark import batch, sampling
 from scepter.runtime.spark.jobs import Job
+from scepter.runtime.spark.letters import FolderLetters, collected
+from scepter.runtime.spark.run import run_with_options
 
 
 @pytest.mark.slow
@@ -74,3 +83,68 @@ def test_a_key_with_most_of_the_events_is_cut_in_time(
     assert seen[0].hot
     wanted = scepter.run_local(query, {"http://e/s": str(tmp_path / "s.nq")})
     assert sorted((row["start"], row["end"]) for row in rows) == sorted((match.start, match.end) for match in wanted)
+
+
+@pytest.mark.slow
+def test_explain_analyses_a_run(spark: SparkSession, tmp_path: Path) -> None:
+    text = "".join(
+        at_time(f"e{t}", t) + quad(f"e{t}", f"<http://e/x{t % 5}>", f"<http://e/{'ab'[t % 3 % 2]}>", integer(t))
+        for t in range(600)
+    )
+    (tmp_path / "s.nq").write_text(text)
+    query = scepter.parse(
+        "PREFIX : <http://e/> SELECT ?x ?v ?w WITHIN 5 SLIDING FROM STREAM S <http://e/s> "
+        "WHERE { SEQ (A : B) DEFINE GPM A ON S { ?x :a ?v } DEFINE GPM B ON S { ?x :b ?w } }",
+        "spaseq",
+    )
+    told = json.loads(query.explain("json", analyze={"http://e/s": str(tmp_path / "s.nq")}, spark=spark))
+    matches = scepter.run_local(query, {"http://e/s": str(tmp_path / "s.nq")})
+    assert told["units"][0]["operators"][-1]["work"]["rows_out"] == len(matches) > 0
+    reading, buckets = told["stages"]
+    assert sum(task["work"]["rows_in"] for task in reading["tasks"]) == 600
+    assert sum(task["work"]["rows_in"] for task in buckets["tasks"]) == 600
+    assert buckets["skew"]["places"] == 8
+    table = spark.read.format("rdf").load(str(tmp_path / "s.nq"))  # which packs inside its own reader
+    told = json.loads(query.explain("json", analyze={"http://e/s": table}, spark=spark))
+    assert sum(task["work"]["rows_out"] for task in told["stages"][1]["tasks"]) == len(matches)
+    with pytest.raises(scepter.ScepterError, match="a live run has no end"):
+        query.explain(analyze={"http://e/s": spark.readStream.format("rdf").load(str(tmp_path))}, spark=spark)
+
+
+FAR = 10**9
+
+
+@pytest.mark.slow
+def test_an_event_in_the_far_future_that_nothing_confirms_takes_no_part(spark: SparkSession, tmp_path: Path) -> None:
+    def events(times: Iterable[int]) -> str:
+        return "".join(at_time(f"e{t}", t) + quad(f"e{t}", "<http://e/x>", "<http://e/a>", integer(t)) for t in times)
+
+    (tmp_path / "s").mkdir()
+    (tmp_path / "s" / "0.nq").write_text(events([1, 2, FAR]))
+    (tmp_path / "s" / "1.nq").write_text(events([*range(3, 40), 5_000]))
+    (tmp_path / "s" / "2.nq").write_text(events([5_001, 40, 2 * FAR]))
+    query = scepter.parse("PREFIX : <http://e/> SELECT ?v WHERE { ?x :a ?v }", "ep-sparql")
+    wanted = [*range(1, 41), 5_000, 5_001]
+    letters: list[DeadLetter] = []
+    here = run_local(
+        query,
+        {"http://e/s": open_source(str(tmp_path / "s"))},
+        options=RunOptions.of(max_advance=100),
+        dead_letter=letters.append,
+    )
+    assert sorted(match.end for match in here) == wanted
+    assert len(letters) == 2
+    report = FolderLetters(tmp_path / "letters")
+    found = run_with_options(
+        query, spark, {"http://e/s": tmp_path / "s"}, RunOptions.of(max_advance=100), find_files=files_of, report=report
+    )
+    assert sorted(row["start"] for row in found.collect()) == wanted
+    assert sorted(letter.reason for letter in collected(report.folder)) == sorted(letter.reason for letter in letters)
+    (tmp_path / "s" / "3.nq").write_text("no quad\n")
+    own = tmp_path / "own"
+    table = spark.read.format("rdf").option("deadLetterPath", str(own)).load(str(tmp_path / "s"))
+    rows = scepter.run(query, spark, {"http://e/s": table}, max_advance=100).collect()
+    assert sorted(row["start"] for row in rows) == wanted
+    assert len(list(collected(own))) == 1  # read twice, told once
+    filtered = scepter.run(query, spark, {"http://e/s": table.where("start > 0")}, max_advance=100).collect()
+    assert sorted(row["start"] for row in filtered) == wanted

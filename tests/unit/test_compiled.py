@@ -155,3 +155,12 @@ def _start_as_nobody(place: Path) -> None:
         pytest.skip("the sources are in a folder that only root can read")
     assert done.returncode == 0, done.stderr
     assert done.stdout.strip() == str(place / "scepter-kernels-65534")
+
+
+def test_what_is_settled_is_not_looked_through() -> None:
+    told = (
+        "import gc, numba; from scepter.compiled import settle as s; s(); print(gc.get_freeze_count(), len(gc.get_objects()))"
+    )
+    done = subprocess.run([sys.executable, "-c", told], check=True, capture_output=True, text=True)
+    frozen, seen = map(int, done.stdout.split())
+    assert frozen > 50_000 and seen < 1_000

@@ -269,15 +269,18 @@ def compare(folder: Path, language: str, seed: int, kills: int, *, files: int = 
     texts = stream(seed, files, events, DISORDER, leaps=leaps)
     options = ("--max-advance", str(ADVANCE)) if leaps else ()
     calm = Run(folder / "calm", language, seed, texts, options)
+    started, pace = time.monotonic(), 0.0
     calm.start()
     for number in range(len(texts)):
         calm.put(number)
         calm.wait(number + 1)
+        if not number:
+            pace = time.monotonic() - started
     calm.stop()
     disturbed = Run(folder / "disturbed", language, seed, texts, options)
     with small_disk(disturbed.kept) if worse else contextlib.nullcontext(False) as small:
         try:
-            _disturb(disturbed, kills, random.Random(f"kills {seed}"), worse, small)
+            _disturb(disturbed, kills, random.Random(f"kills {seed}"), worse, small, 1.2 * pace)
             got = disturbed.written()
         finally:
             disturbed.end_all()
@@ -290,7 +293,8 @@ def compare(folder: Path, language: str, seed: int, kills: int, *, files: int = 
     return Outcome(matches.total(), letters.total(), disturbed.kills, tuple(differences))
 
 
-def _disturb(run: Run, kills: int, draw: random.Random, worse: int, small: bool) -> None:
+def _disturb(run: Run, kills: int, draw: random.Random, worse: int, small: bool, span: float) -> None:
+    """Disturb a run anywhere; `span` seconds are a little more than it takes to start and to write its first answers."""
     run.start()
     points = Counter(draw.randrange(len(run.texts)) for _ in range(kills))
     others = Counter((draw.randrange(1, len(run.texts)), draw.choice(["checkpoint", "disk", "clock"])) for _ in range(worse))
@@ -301,10 +305,10 @@ def _disturb(run: Run, kills: int, draw: random.Random, worse: int, small: bool)
         if small and others[number, "disk"]:
             run.fill_disk(number + 1)
         for _ in range(points[number]):
-            time.sleep(draw.uniform(0, 6))  # anywhere: while it starts, reads, writes, or is done
+            time.sleep(draw.uniform(0, span))  # anywhere: while it starts, reads, writes, or is done
             run.kill(draw)
         if others[number, "checkpoint"]:
-            time.sleep(draw.uniform(0, 6))
+            time.sleep(draw.uniform(0, span))
             run.break_checkpoint(draw, number + 1)
         run.wait(number + 1)
     run.stop()

@@ -7,8 +7,10 @@ from typing import Any
 
 from scepter.errors import Diagnostic
 from scepter.io.given import Given, given_run
+from scepter.io.report.work import analysis_page
 from scepter.rdf.batch import DeadLetter
 from scepter.runtime import local, queries
+from scepter.runtime.analysis import Analysis
 from scepter.runtime.analysis import analyze as analyze_run
 from scepter.runtime.compiling import told_once
 from scepter.runtime.diagnosis.diagnose import diagnose as diagnose_run
@@ -54,14 +56,14 @@ def run_local(
 ) -> Matches:
     """The matches of a query over bounded streams, in this process, in order of end, start and bindings.
 
-    `streams` gives each stream by its IRI or its name in the query: a file, glob or folder; events, as a list (or any iterable)
-    of `scepter.Event`; or a table (pandas, polars, Arrow) with columns `start, end, graph`. A query of one stream takes its
-    source alone. Several queries, as a list or as a dictionary by their names, run together: rows say which they answer (the
-    column `query`; `Match.query` is its number, from 0). The options are those of `scepter run`; `map` makes events of other
-    tables, lists of dictionaries, CSV, JSON and Parquet: a mapping in YARRRML or RML (its file or its text), or a dictionary
-    of them by stream. `context` makes events of JSON and dictionaries: a JSON-LD context (its file, its text, or a dictionary).
-    `versions` gives the background graphs that vary, from each to the source of its versions: each event is the whole graph
-    from its time on.
+    `streams` gives each stream by its IRI or its name in the query: a file, glob or folder; events, as a list (or any
+    iterable) of `scepter.Event`; or a table (pandas, polars, Arrow) with columns `start, end, graph`. A query of one stream
+    takes its source alone, and so does one that names none. Several queries, as a list or as a dictionary by their names, run
+    together: rows say which they answer (the column `query`; `Match.query` is its number, from 0). The options are those of
+    `scepter run`; `map` makes events of other tables, lists of dictionaries, CSV, JSON and Parquet: a mapping in YARRRML or
+    RML (its file or its text), or a dictionary of them by stream. `context` makes events of JSON and dictionaries: a JSON-LD
+    context (its file, its text, or a dictionary). `versions` gives the background graphs that vary, from each to the source of
+    its versions: each event is the whole graph from its time on.
 
     >>> from scepter import Event, parse
     >>> query = parse('''PREFIX : <http://example/>
@@ -124,7 +126,12 @@ def analyze(
     query = one_query(query)
     chosen = RunOptions.of(**options)
     query, sources = given_run(query, streams, versions, map, context, chosen.times)
-    return analyze_run(query, sources, format, background=background, ontology=ontology, options=chosen)
+    return shown(analyze_run(query, sources, background=background, ontology=ontology, options=chosen), format)
+
+
+def shown(analysis: Analysis, format: str) -> str:
+    """An analysis in a format of `explain`, or as a page."""
+    return analysis_page(analysis) if format == "html" else analysis.text(format)
 
 
 def diagnose(

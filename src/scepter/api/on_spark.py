@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from scepter.api.local import shown
 from scepter.errors import option_error
 from scepter.rdf.files import stream_files
 from scepter.runtime.inputs import BackgroundGiven, OntologyGiven
-from scepter.runtime.maps import ContextGiven, MapGiven
+from scepter.runtime.maps import ContextGiven, MapGiven, lifts_of
+from scepter.runtime.options import RunOptions
 from scepter.runtime.queries import QueriesGiven, one_query
 from scepter.runtime.spark import run as spark_run
 
@@ -36,6 +38,7 @@ def run(
     map: MapGiven = None,
     context: ContextGiven = None,
     max_future: int | str | None = None,
+    max_advance: int | str | None = None,
     warm_up: int | str | None = None,
     checkpoint: str | Path | None = None,
 ) -> DataFrame:
@@ -49,7 +52,8 @@ def run(
     Of several live streams, `idle_streams` says whether time waits for the one that is behind ("wait", the default) or goes
     with the one ahead ("ignore").
     Live events with dateTimes more than `max_future` (default "1h") ahead of the clock are dead letters; `limits` bounds what
-    one input may ask of its reader (`{"depth": 50}`).
+    one input may ask of its reader (`{"depth": 50}`). Of bounded input, events that alone would move time on by more than
+    `max_advance` are left out unless another one confirms them.
     `warm_up` lets a new live run begin with the history that its answers can look back to ("auto"), or with that much of it
     ("1h"): what it would have told before now is left out. Give `checkpoint` as well, the folder that `writeStream` is given,
     so that a restart knows with what the run began.
@@ -64,7 +68,37 @@ def run(
     >>> run(query, spark, {"http://example/prices": "prices.trig"}).select("start", "end").collect()  # doctest: +SKIP
     [Row(start=1, end=8)]
     """
-    query = one_query(query)
+    return spark_run.run(
+        one_query(query), spark, _checked(spark, streams), find_files=files_of, background=background, ontology=ontology,
+        policy=policy, time_unit=time_unit, start=start, evaluate_at=evaluate_at, max_delay=max_delay,
+        why=why, idle_streams=idle_streams, time_property=time_property, limits=limits, max_future=max_future, map=map,
+        max_advance=max_advance, context=context, warm_up=warm_up, checkpoint=checkpoint,
+    )  # fmt: skip
+
+
+def analyze(
+    query: QueriesGiven,
+    spark: SparkSession,
+    streams: Mapping[str, DataFrame | str | Path],
+    format: str = "text",
+    *,
+    background: BackgroundGiven = None,
+    ontology: OntologyGiven = None,
+    map: MapGiven = None,
+    context: ContextGiven = None,
+    **options: Any,
+) -> str:
+    """The plan of a run on Spark, and what its operators and stages did (`Query.explain` with `analyze` and `spark`)."""
+    query, streams = one_query(query), _checked(spark, streams)
+    chosen = RunOptions.of(**options)
+    lifts = lifts_of(query, map, streams, chosen.times, context)
+    found = spark_run.analyze_with_options(
+        query, spark, streams, chosen, find_files=files_of, background=background, ontology=ontology, lifts=lifts
+    )
+    return shown(found, format)
+
+
+def _checked(spark: SparkSession, streams: Mapping[str, DataFrame | str | Path]) -> Mapping[str, DataFrame | str | Path]:
     if not hasattr(spark, "createDataFrame"):
         what = "streams" if isinstance(spark, Mapping) else f"a {type(spark).__name__}"
         raise option_error(
@@ -76,12 +110,7 @@ def run(
         raise option_error(
             "streams", f"the streams are a dict, not a {type(streams).__name__}", help="{'http://…': 'events.nq'}"
         )
-    return spark_run.run(
-        query, spark, streams, find_files=files_of, background=background, ontology=ontology, policy=policy,
-        time_unit=time_unit, start=start, evaluate_at=evaluate_at, max_delay=max_delay,
-        why=why, idle_streams=idle_streams, time_property=time_property, limits=limits, max_future=max_future, map=map,
-        context=context, warm_up=warm_up, checkpoint=checkpoint,
-    )  # fmt: skip
+    return streams
 
 
 def files_of(source: str) -> Sequence[Path]:

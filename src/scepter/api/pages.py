@@ -13,7 +13,7 @@ from scepter.io.replacing import replacing
 from scepter.io.report.log import RunLog
 from scepter.io.report.page import Report, report_page
 from scepter.runtime import local, queries
-from scepter.runtime.analysis import operators_that_ran, plan_that_ran
+from scepter.runtime.analysis import Analysis
 from scepter.runtime.diagnosis.focus import KeyGiven
 from scepter.runtime.engine import LocalEngine
 from scepter.runtime.hints.run_hints import run_warnings
@@ -70,9 +70,7 @@ def report(
     if diagnosis:
         findings = diagnose(query, sources, background=background, ontology=ontology, event=event, key=key, **options)
     names = {iri: source.name for iri, source in sources.items()}
-    plan = plan_that_ran(query, engines[0], "svg")
-    operators = operators_that_ran(query, engines[0])
-    page = Page(report_page(Report(query, log, names, plan, operators, len(unused), warnings, findings)))
+    page = Page(report_page(Report(query, log, names, Analysis.of(query, engines[0]), len(unused), warnings, findings)))
     if path is not None:
         with replacing(Path(path)) as out:
             out.write(page)

@@ -34,11 +34,18 @@ class Query(queries.Query):
         return run_local(self, streams, **options)
 
     def explain(
-        self, format: str = "text", ontology: OntologyGiven = None, *, analyze: Given | None = None, **options: Any
+        self,
+        format: str = "text",
+        ontology: OntologyGiven = None,
+        *,
+        analyze: Given | None = None,
+        spark: Any = None,
+        **options: Any,
     ) -> str:
         """The plan as `text`, `mermaid`, `json` or `svg`, with the ontology that the run will be given. With `analyze`, bounded
         streams, the query is run over them in this process, and each operator tells the rows in and out of it, how many it
-        kept at most, and its CPU time; `options` are then those of `scepter.run_local`.
+        kept at most, and its CPU time; `options` are then those of `scepter.run_local`. With `spark` as well, a session, the
+        query is run there, over streams as `scepter.run` takes them, and stages and skew are told too. `html` is a page then.
 
         >>> from scepter import Event
         >>> query = parse("SELECT ?x WITHIN 5 FROM STREAM S <http://e/s> WHERE { SEQ (A) DEFINE GPM A ON S { ?x ?p ?o } }")
@@ -48,6 +55,10 @@ class Query(queries.Query):
         """
         if analyze is None:
             return queries.Query.explain(self, format, ontology)
+        if spark is not None:
+            from scepter.api.on_spark import analyze as analyze_on_spark
+
+            return analyze_on_spark(self, spark, analyze, format, ontology=ontology, **options)
         from scepter.api.local import analyze as analyze_run
 
         return analyze_run(self, analyze, format, ontology=ontology, **options)

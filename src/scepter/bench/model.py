@@ -9,7 +9,19 @@ from pathlib import Path
 from statistics import median
 from typing import TypeAlias
 
-SCEPTER = ("local", "written", "push", "scan", "spark", "tasks", "live", "command", "micro-batches", "empty-micro-batches")
+SCEPTER = (
+    "local",
+    "written",
+    "push",
+    "followed",
+    "scan",
+    "spark",
+    "tasks",
+    "live",
+    "command",
+    "micro-batches",
+    "empty-micro-batches",
+)
 """What of Scepter can run a point; whatever else runs one is a yardstick."""
 ON_SPARK = ("spark", "live", "command", "micro-batches", "empty-micro-batches")
 """What of it needs a JVM."""
@@ -27,6 +39,8 @@ DELAYS = ("median, ms", "99th percentile, ms", "largest, ms")
 """What pushed events tell: the CPU time that one of them takes."""
 ONE_BY_ONE, TOGETHER = "push, events/s", "push_all, events/s"
 """What they tell besides: events per CPU second, pushed one at a time and handed over together."""
+RESIDENT = "MB after %d %% of the stream"
+"""What runs tell that look at their memory on the way: over what there was when the run began."""
 GPM, AUTOMATON = "GPM, CPU s", "automaton, CPU s"
 """What counting runs tell: matching events one by one, and joining what they match."""
 
@@ -207,6 +221,7 @@ class Shown(Enum):
     CPU = "CPU seconds"
     DELAY = "CPU milliseconds of one event"
     MEMORY = "MB at most, over what there was at the start"
+    MEMORY_OVER_TIME = "MB, over what there was at the start"
     COSTS = "CPU seconds by kind of work"
 
 

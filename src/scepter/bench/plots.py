@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from scepter.bench.model import AUTOMATON, DELAYS, GPM, ON_SPARK, SCAN, Measurement, Shown, Workload
+from scepter.bench.model import AUTOMATON, DELAYS, GPM, ON_SPARK, RESIDENT, SCAN, Measurement, Shown, Workload
+from scepter.bench.tables import place
 from scepter.errors import option_error
 
 _WIDE: Final = 20
@@ -32,7 +33,8 @@ def _picture(workload: Workload, shown: Shown, measurements: Sequence[Measuremen
         )
     _scale(axes, lines)
     on_the_wall = on_wall and shown is Shown.THROUGHPUT
-    axes.set(xlabel=workload.axis, ylabel="triples per second" if on_the_wall else shown.value, title=workload.name)
+    axis = "% of the stream" if shown is Shown.MEMORY_OVER_TIME else workload.axis
+    axes.set(xlabel=axis, ylabel="triples per second" if on_the_wall else shown.value, title=workload.name)
     axes.grid(alpha=0.3)
     axes.legend()
     folder.mkdir(parents=True, exist_ok=True)
@@ -50,9 +52,18 @@ def _lines(
 ) -> dict[str, list[tuple[float | str, float]]]:  # fmt: skip
     lines: dict[str, list[tuple[float | str, float]]] = {}
     for m in measurements:
+        if shown is Shown.MEMORY_OVER_TIME:
+            lines[f"{m.contender}, {place(m)}"] = _over_time(m)
+            continue
         for of, value in _values(shown, m, on_wall=on_wall).items():
             lines.setdefault(f"{m.contender}: {of}" if of else m.contender, []).append((m.at, value))
     return lines
+
+
+def _over_time(m: Measurement) -> list[tuple[float | str, float]]:
+    """What a run held after so much of its stream."""
+    at = {RESIDENT % percent: percent for percent in range(101)}
+    return sorted((at[name], value) for name, value in m.extra.items() if name in at)
 
 
 def _values(shown: Shown, m: Measurement, *, on_wall: bool) -> dict[str, float]:
@@ -62,7 +73,7 @@ def _values(shown: Shown, m: Measurement, *, on_wall: bool) -> dict[str, float]:
             return {"": m.triples_per_second if on_wall else m.triples_per_cpu_second} if m.triples else {}
         case Shown.CPU:
             return {"": m.streaming}
-        case Shown.MEMORY:
+        case Shown.MEMORY | Shown.MEMORY_OVER_TIME:
             return {"": (m.peak - m.begun) / 1e6}
         case Shown.DELAY:
             return {name.partition(",")[0]: m.extra[name] for name in DELAYS if name in m.extra}

@@ -28,6 +28,12 @@ def peak_bytes() -> int:
     return sum(_peak(pid) for pid in [os.getpid(), *descendants(os.getpid())])
 
 
+def resident_bytes() -> int:
+    """Resident memory of this process now; where the system does not tell, what it had at most."""
+    fields = _read(_PROC / "self" / "statm").split()
+    return int(fields[1]) * os.sysconf("SC_PAGE_SIZE") if fields else peak_bytes()
+
+
 def _cpu(pid: int) -> float:
     fields = _stat(pid)
     return sum(int(fields[i]) for i in (11, 12, 13, 14)) / _TICKS if fields else 0.0

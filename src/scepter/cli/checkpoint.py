@@ -24,6 +24,7 @@ from scepter.runtime.spark.answers import damaged
 from scepter.runtime.spark.identity import CODE, Identity
 from scepter.runtime.spark.warm_up import FILE as WARM_UP
 from scepter.runtime.spark.warm_up import Found
+from scepter.runtime.work import INSTANTS
 
 SPARK: Final = "spark"
 IDENTITY: Final = "scepter.json"
@@ -31,7 +32,7 @@ LOCK: Final = "lock"
 REPLACING: Final = "replacing.json"
 BEFORE: Final = "before"
 """Where the state of a query is put whose place another one takes."""
-_OWN: Final = (SPARK, IDENTITY, WARM_UP, TIMES, RUN_NAME)
+_OWN: Final = (SPARK, IDENTITY, WARM_UP, TIMES, INSTANTS, RUN_NAME)
 _ANEW: Final = "start anew with another --checkpoint and another --output"
 _LOGS: Final = ("offsets", "commits")
 

@@ -17,7 +17,7 @@ from scepter.cli import session
 from scepter.cli.inputs import assign_streams, tell_warnings
 from scepter.cli.options import run_options
 from scepter.cli.progress import RunProgress
-from scepter.errors import Diagnostic
+from scepter.errors import Diagnostic, option_error
 from scepter.io.results import Shape
 from scepter.io.sources import open_source
 from scepter.rdf.readers import Lift
@@ -77,6 +77,10 @@ def open_streams(
     for iri in query.streams:
         if iri not in given:
             raise missing_stream(query, iri)
+    if query.lowered.every_stream and not sources:
+        raise option_error(
+            "missing-stream", "the query reads every stream that is given, and none was", help="add --stream NAME=SOURCE"
+        )
     return {} if follow else {iri: open_source(source, lift=lifts.get(iri)) for iri, source in sources.items()}
 
 

@@ -11,9 +11,11 @@ from scepter.cli.arguments import Define, Language, QueryFiles
 from scepter.cli.inputs import assign_background, assign_streams, existing_all, split_streams
 from scepter.cli.options import one_of, run_options
 from scepter.cli.query import load_queries
+from scepter.cli.session import running
 from scepter.errors import option_error
 
-FORMATS = ("text", "mermaid", "svg", "json")
+FORMATS = ("text", "mermaid", "svg", "json", "html")
+ENGINES = ("local", "spark")
 
 
 def explain(
@@ -32,7 +34,8 @@ def explain(
         bool,
         typer.Option(
             "--analyze",
-            help="Run the query in this process and show, per operator, rows in and out, kept, and CPU. Example: --analyze",
+            help="Run the query and show, per operator, rows in and out, kept, memory and CPU; on Spark per stage too, with "
+            "the skew between buckets. --format html is a page. Example: --analyze",
         ),
     ] = False,
     stream: Annotated[
@@ -49,24 +52,48 @@ def explain(
     time_unit: Annotated[
         str | None, typer.Option(metavar="U", help="With --analyze: the time unit, as for run. Example: --time-unit s")
     ] = None,
+    engine: Annotated[
+        str | None,
+        typer.Option(metavar="E", help="With --analyze: local (default), this process, | spark. Example: --engine spark"),
+    ] = None,
+    master: Annotated[
+        str | None,
+        typer.Option(metavar="M", help="With --analyze on Spark: its master, as for run. Example: --master spark://host:7077"),
+    ] = None,
 ) -> None:
     """Show the plan: the operators that run, what is not in columns and why, partition key."""
     one_of("--format", format, FORMATS)
     schemas = existing_all("--ontology", ontology or [])
     query = load_queries(query_file, language, define or ())
     if not analyze:
-        _refuse({"--stream": stream, "--background": background, "--policy": policy, "--time-unit": time_unit})
+        _refuse({
+            "--stream": stream, "--background": background, "--policy": policy, "--time-unit": time_unit, "--engine": engine,
+            "--master": master, "--format html": True if format == "html" else None,
+        })  # fmt: skip
         typer.echo(query.explain(format, schemas or None))
         return
     from scepter.cli.execute import open_streams  # which loads the engine
     from scepter.runtime.analysis import analyze as analyze_run
 
+    engine = one_of("--engine", engine or ("local" if master is None else "spark"), ENGINES)
     options = run_options(query.lowered, policy=policy, time_unit=time_unit)
     sources, warnings = assign_streams(query, split_streams(query, stream or []))
     for warning in warnings:
         typer.echo(warning, err=True)
     opened, static = open_streams(query, sources, {}), assign_background(background or [])
-    typer.echo(analyze_run(query, opened, format, background=static, ontology=schemas or None, options=options))
+    if engine == "local":
+        found = analyze_run(query, opened, background=static, ontology=schemas or None, options=options)
+    else:
+        from scepter.cli.spark import analyze_on_spark
+
+        with running(master, list(sources.values())) as session:
+            found = analyze_on_spark(session(), query, sources, options, background=static, ontology=schemas or None)
+    if format == "html":
+        from scepter.io.report.work import analysis_page
+
+        typer.echo(analysis_page(found))
+        return
+    typer.echo(found.text(format))
 
 
 def _refuse(given: dict[str, object]) -> None:

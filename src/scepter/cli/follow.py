@@ -145,10 +145,10 @@ def run_following(job: Job, format: str, target: Target, dead_letter: Path | Non
         out = early or output()
         notices, times = Notices(), Record(job.checkpoint) if job.options.max_advance is not None else None
         over: list[str] = []
-        within = PerInstant(job.options.work, over.append)
+        within = PerInstant(job.options.work, over.append, job.checkpoint)
 
         def take(batch: int, matches: Sequence[Match]) -> None:
-            given = within(matches)
+            given = within(matches, batch)
             with drained(letters) as unused:
                 told: list[str] = []
                 mine = received(unused, notices, told.append)

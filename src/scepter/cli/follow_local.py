@@ -16,6 +16,7 @@ from scepter.cli.execute import Job, shape
 from scepter.cli.progress import tell_counts
 from scepter.cli.stopping import stopping
 from scepter.cli.target import Target, kafka_output, lasting_name, name_of_topics
+from scepter.compiled import settle
 from scepter.errors import QueryError, option_error
 from scepter.io.kafka_output import FollowedOutput
 from scepter.io.live import LiveSource, open_live
@@ -115,6 +116,7 @@ def _answers(
         refused = whole[iri].refused if iri in whole else letters
         source.open(Reading(engine.key, number, source.name, refused, wanted, engine.reading, BATCH_BYTES, {}))
     run = LiveRun(engine, (*inputs.values(), again), letters, lambda: time.time_ns() // 1000)
+    began = False
     try:
         while not stop.is_set():
             came = False
@@ -133,6 +135,9 @@ def _answers(
                 yield matches
             if all(source.ended for iri, source in sources.items() if iri not in changing):
                 break
+            if came and not began:  # the kernels are loaded now: no answer waits for them to be looked through
+                began = True
+                settle()
             if not came:
                 stop.wait(_PAUSE)
         if stop.is_set() and _go_on(job):

@@ -52,11 +52,10 @@ class Watch:
         findings = self._findings(given) if self._insight.diagnose else None
         if self._insight.report is not None:
             from scepter.io.report.page import Report, report_page
-            from scepter.runtime.analysis import operators_that_ran, plan_that_ran
+            from scepter.runtime.analysis import Analysis
 
-            plan = plan_that_ran(job.query, self._engines[0], "svg")
-            operators = operators_that_ran(job.query, self._engines[0])
-            page = report_page(Report(job.query, log, job.sources, plan, operators, unused, warnings, findings))
+            ran = Analysis.of(job.query, self._engines[0])
+            page = report_page(Report(job.query, log, job.sources, ran, unused, warnings, findings))
             with replacing(self._insight.report) as out:
                 out.write(page)
 

@@ -112,15 +112,9 @@ class SparkOptions:
         return [name for name in self.given if name not in ("--follow", "--idle-streams", "--max-future")]
 
 
-def check_engine(engine: str, asked: SparkOptions, max_advance: str | None = None) -> None:
+def check_engine(engine: str, asked: SparkOptions) -> None:
     """Refuse what the engine cannot do."""
     one_of("--engine", engine, ENGINES)
-    if max_advance is not None and (engine == "spark" or asked.spark) and not asked.follow:
-        raise option_error(
-            "option-not-for-engine",
-            "--max-advance looks at events in the order in which they come, which tasks that read history on Spark do not know",
-            help="take --engine local",
-        )
     if engine == "local":
         for option in asked.spark:
             raise option_error(
@@ -140,18 +134,14 @@ def check_engine(engine: str, asked: SparkOptions, max_advance: str | None = Non
 
 def check_work(engine: str, asked: SparkOptions, limits: WorkLimits) -> None:
     """Refuse limits that the engine cannot keep."""
-    spark = engine == "spark" or bool(asked.spark)
-    if limits.seconds is not None and asked.follow and spark:
-        raise option_error(
-            "option-not-for-engine",
-            "--max-seconds bounds the steps of a run that goes on in this process; a micro-batch takes what it takes",
-            help="leave out --max-seconds",
-        )
-    for option, value in (("--max-memory", limits.memory), ("--max-runs", None if asked.follow else limits.runs)):
-        if value is not None and spark:
+    if asked.follow or not (engine == "spark" or asked.spark):
+        return
+    for option, value in (("--max-memory", limits.memory), ("--max-runs", limits.runs)):
+        if value is not None:
             raise option_error(
                 "option-not-for-engine",
-                f"{option} bounds a run in this process; Spark's workers have the memory that the session gives them",
+                f"{option} bounds a run in this process, or one that goes on; over history, Spark's workers have the memory "
+                "that the session gives them",
                 help=f"leave out {option}, or take --engine local",
             )
 

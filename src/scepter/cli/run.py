@@ -161,7 +161,7 @@ def run(
         typer.Option(
             metavar="D",
             help="Hold back an event that alone would move time on by more than D until a second one confirms it; it is a "
-            "dead letter if none does. On Spark with --follow only. Example: --max-advance 1h",
+            "dead letter if none does. Example: --max-advance 1h",
         ),
     ] = None,
     max_future: Annotated[
@@ -191,7 +191,8 @@ def run(
         str | None,
         typer.Option(
             metavar="SIZE",
-            help="End a run that needs more memory, with an error. Needs --engine local. Example: --max-memory 4GB",
+            help="End a run in this process that needs more memory, with an error; with --follow, a query whose step does "
+            "begins anew. Example: --max-memory 4GB",
         ),
     ] = None,
     max_matches: Annotated[
@@ -345,7 +346,7 @@ def run(
 ) -> None:
     """Run a query over streams and write its matches."""
     asked = SparkOptions(master, follow, checkpoint, trigger, max_events, idle_streams, max_future, warm_up)
-    check_engine(engine, asked, max_advance)
+    check_engine(engine, asked)
     check_insight(engine, asked, diagnose=diagnose, report=report, about=event is not None or bool(key))
     interval = trigger_interval(trigger)
     chosen = one_of("--format", format, FORMATS) if format is not None else _default_format(output)
@@ -398,7 +399,7 @@ def run(
     check_outputs({"--output": target.path, "--dead-letter": dead_letter, "--report": report}, inputs)
     if engine == AUTO:
         here = diagnose or report is not None or follow or options.assign_time is not None or bool(changing)
-        here = here or options.max_advance is not None or options.work.memory is not None or options.work.runs is not None
+        here = here or options.work.memory is not None or options.work.runs is not None
         choice = choose_engine(asked.spark, sources.values(), stay=here)
         engine = choice.engine
         typer.echo(choice.line(), err=True)

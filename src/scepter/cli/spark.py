@@ -25,13 +25,17 @@ from scepter.rdf.indexing import Progress
 from scepter.rdf.readers import Lift
 from scepter.rdf.source import DeadLetterTaker
 from scepter.rdf.times import TimeProperties
+from scepter.runtime.analysis import Analysis
+from scepter.runtime.inputs import BackgroundGiven, OntologyGiven
 from scepter.runtime.matches import Match
 from scepter.runtime.notices import Notices, received
+from scepter.runtime.options import RunOptions
+from scepter.runtime.queries import Query
 from scepter.runtime.spark.answers import faults_told, ordered_answers
 from scepter.runtime.spark.folder import list_files
 from scepter.runtime.spark.letters import FolderLetters, drained
 from scepter.runtime.spark.ranges import first_kind
-from scepter.runtime.spark.run import run_with_options
+from scepter.runtime.spark.run import analyze_with_options, run_with_options
 from scepter.runtime.spark.source import register
 from scepter.runtime.spark.warm_up import Claim
 from scepter.timeline import TimeKind
@@ -67,6 +71,23 @@ def spark_matches(job: Job, dead_letter: DeadLetterTaker, progress: Progress | N
             with drained(letters) as unused:
                 for letter in received(unused, Notices()):
                     dead_letter(letter)
+
+
+def analyze_on_spark(
+    spark: SparkSession,
+    query: Query,
+    given: Mapping[str, str],
+    options: RunOptions,
+    *,
+    background: BackgroundGiven,
+    ontology: OntologyGiven,
+) -> Analysis:
+    """What a run over bounded sources does."""
+    with tempfile.TemporaryDirectory(prefix="scepter-") as folder, faults_told():
+        sources = {iri: spooled(source, Path(folder)) for iri, source in given.items()}
+        return analyze_with_options(
+            query, spark, sources, options, find_files=stream_files, background=background, ontology=ontology
+        )
 
 
 def has_events(job: Job) -> bool:

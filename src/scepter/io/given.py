@@ -30,6 +30,8 @@ Given: TypeAlias = Any
 """A file, glob or folder (str or Path), events (an iterable of `Event`), or a table (pandas, polars, Arrow)."""
 
 _STEP: Final = 65_536
+_UNNAMED: Final = "urn:stream"
+"""The name of what is given without one to a query that names no stream."""
 _FIT_FOR_IRI: Final = re.compile(r'[^<>"{}|^`\\\x00-\x20]+')
 _TRIPLES: Final = pa.list_(pa.struct([(name, pa.string()) for name in ("s", "p", "o")]))
 _OUGHT: Final = "give a file's name, a list of scepter.Event, or a table with columns start, end, graph; other rows need map="
@@ -40,7 +42,7 @@ def given_streams(query: Query, streams: Given, lifts: Mapping[str, Lift] | None
     """The sources of a query's streams, by their IRIs. `streams` is a mapping from names (IRI, alias or prefixed name), or for
     a query of one stream what it is read from."""
     if not isinstance(streams, Mapping):
-        streams = {_only_stream(query, streams): streams}
+        streams = _given_alone(query, streams)
     sources: dict[str, EventSource] = {}
     for name, source in streams.items():
         if not isinstance(name, str):
@@ -65,37 +67,45 @@ def given_run(
 ) -> tuple[Query, dict[str, EventSource]]:
     """A query as its run takes it, with its graphs that vary (`versions`: from each graph to the source of its versions), and
     the sources of its streams and versions, by their IRIs."""
+    if not isinstance(streams, Mapping):
+        streams = _given_alone(query, streams)
     if not versions:
-        return query, given_streams(query, streams, lifts_of(query, map, stream_names(query, streams), times, context))
+        return query, given_streams(query, streams, lifts_of(query, map, stream_names(streams), times, context))
     if not isinstance(versions, Mapping):
         what = type(versions).__name__
         raise option_error("versions", f"versions are given as a {what}", help="give a dict, from each graph to its versions")
-    if not isinstance(streams, Mapping):
-        streams = {_only_stream(query, streams): streams}
     changing = varying(query, named_versions(versions))
     graphs = {graph_of(query.lowered, name).value: source for name, source in versions.items()}
     every = {**streams, **graphs}
-    return changing, given_streams(changing, every, lifts_of(changing, map, stream_names(changing, every), times, context))
+    return changing, given_streams(changing, every, lifts_of(changing, map, stream_names(every), times, context))
 
 
-def stream_names(query: Query, streams: Given) -> list[str]:
+def stream_names(streams: Mapping[Any, Given]) -> list[str]:
     """The names that streams are given by."""
-    return [name for name in streams if isinstance(name, str)] if isinstance(streams, Mapping) else list(query.streams)
+    return [name for name in streams if isinstance(name, str)]
 
 
-def _only_stream(query: Query, given: Given) -> str:
+def _given_alone(query: Query, given: Given) -> dict[str, Given]:
+    """What is given as it is, without a name: the one stream of a query. A query that names none reads whatever it is: events
+    by the streams that they are of."""
     if given is None:
-        raise option_error(
-            "streams", "the query's streams are not given", help=f"streams={{{query.streams[0]!r}: 'events.nq'}}"
-        )
-    if len(query.streams) != 1:
+        name = query.streams[0] if query.streams else "http://example/stream"
+        raise option_error("streams", "the query's streams are not given", help=f"streams={{{name!r}: 'events.nq'}}")
+    if len(query.streams) > 1:
         names = ", ".join(f"<{iri}>" for iri in query.streams)
         raise option_error(
             "streams",
             f"the query reads {len(query.streams)} streams: {names}",
             help="give a dict, from each stream to its source",
         )
-    return query.streams[0]
+    if query.streams:
+        return {query.streams[0]: given}
+    if isinstance(given, (list, tuple, Iterator)):
+        given = list(given)
+        if given and all(isinstance(event, Event) for event in given):
+            streams = dict.fromkeys(event.stream for event in given)
+            return {stream: [event for event in given if event.stream == stream] for stream in streams}
+    return {_UNNAMED: given}
 
 
 def open_given(given: Given, name: str, iri: str, lift: Lift | None = None) -> EventSource:

@@ -99,8 +99,7 @@ class PipeLive:
             read: Callable[[int], bytes] = getattr(file, "read1", file.read)  # what there is, not a whole chunk
             while chunk := read(_CHUNK):
                 self._chunks.put(chunk)
-            if file is not getattr(sys.stdin, "buffer", None):
-                file.close()
+            file.close()
             self._chunks.put(b"")
         except OSError as error:
             self._chunks.put(error)
@@ -284,7 +283,8 @@ def open_live(spec: str, lift: Lift | None = None) -> LiveSource:
     if spec != "-" and path.is_dir():
         return GrowingFolder(path, lift)
     if spec == "-":
-        return PipeLive(spec, lambda: sys.stdin.buffer, lift)
+        # not sys.stdin, whose lock the waiting thread would hold when the interpreter ends, which then aborts
+        return PipeLive(spec, lambda: open(sys.stdin.fileno(), "rb", buffering=0, closefd=False), lift)
     if path.is_fifo():
         return PipeLive(spec, lambda: path.open("rb"), lift)
     if not path.exists():

@@ -126,7 +126,7 @@ class Surroundings:
     def occurrences(self) -> Occurrences:
         """The unit's one table of occurrences."""
         if not self.tracking:
-            self.tracking.append(Occurrences(self.lineage))
+            self.tracking.append(Occurrences(self.lineage, self.key, self.texts))
         return self.tracking[0]
 
     def dataset(self, sources: Sources) -> Dataset:
@@ -366,7 +366,7 @@ def _of_instants(
 
 def _consuming(node: Tracked | Paired, around: Surroundings) -> Operator:
     if isinstance(node, Tracked):
-        return Tracking(node, around.occurrences(), around.lineage, around.texts)
+        return Tracking(node, around.occurrences(), around.lineage)
     return Pairing(node, around.occurrences(), around.lineage)
 
 

@@ -24,7 +24,8 @@ _MIXES = (_MIX, np.uint64(0xC2B2AE3D27D4EB4F))
 
 class Lineage:
     """Columns of nodes: the operands `left` and `right`, or NO_LINEAGE; of a leaf and of a step `part`, `event` and `name` (a
-    ref, -1 without one). Where iterations are aggregated, a step also has the refs of the values it brought."""
+    ref, -1 without one). Where iterations are aggregated, a step also has the refs of the values it brought; where policies
+    consume triples, a leaf has those of its triple."""
 
     __slots__ = ("_columns", "_size", "_values")
 
@@ -40,9 +41,12 @@ class Lineage:
         """Make room for so many values a step; before there is any node."""
         self._values = np.empty((len(self._columns["left"]), count), np.int64)
 
-    def leaves(self, part: int | Int64, event: Int64, name: Int64) -> Int64:
+    def leaves(self, part: int | Int64, event: Int64, name: Int64, values: Int64 | None = None) -> Int64:
         """A leaf for each event, all of one part or each of its own."""
-        return self._append(NO_LINEAGE, NO_LINEAGE, part, event, name, len(event))
+        places = self._append(NO_LINEAGE, NO_LINEAGE, part, event, name, len(event))
+        if values is not None:
+            self._values[places] = values
+        return places
 
     def leaves_of(self, part: Int64, event: Int64, name: Int64) -> Int64:
         """A leaf for each event that is one (not below zero), of the part that selected it."""
@@ -60,10 +64,6 @@ class Lineage:
         for column, name in zip(found, ("part", "event", "name"), strict=True):
             column[some] = self._columns[name][leaves[some]]
         return found[0], found[1], found[2]
-
-    def part(self, nodes: Int64, parts: Int64) -> None:
-        """Say which part each of some leaves is of."""
-        self._columns["part"][nodes] = parts
 
     def joined(self, left: Int64, right: Int64) -> Int64:
         """A node for each pair; where one side has none it is the other side's."""
@@ -111,6 +111,11 @@ class Lineage:
         """(part, event, name's ref) of the events of a node, from left to right."""
         for at in self.path(node):
             yield tuple(int(self._columns[name][at]) for name in ("part", "event", "name"))  # type: ignore[misc]
+
+    def valued(self, node: int) -> Iterator[tuple[int, list[int]]]:
+        """(event, values) of the events of a node, from left to right."""
+        for at in self.path(node):
+            yield int(self._columns["event"][at]), self._values[at].tolist()
 
     def path(self, node: int) -> list[int]:
         """The leaves and steps of a node, from left to right."""
@@ -222,7 +227,8 @@ class Lineage:
         """Take over what `columns` gave."""
         self._columns = {name: columns[f"lineage.{name}"].copy() for name in _COLUMNS}
         self._size = len(self._columns["left"])
-        self._values = columns.get("lineage.values", np.empty((self._size, 0), np.int64)).copy()
+        none = np.full((self._size, self._values.shape[1]), NO_REF)  # of a state that was written without any
+        self._values = columns.get("lineage.values", none).copy()
 
 
 @njit(cache=True)

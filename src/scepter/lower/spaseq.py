@@ -161,7 +161,7 @@ class _QueryLowering:
         if within is None and isinstance(last, syntax.Reference) and last.postfix in ("!", "?"):
             raise query_error(
                 "trailing-negation",
-                f"{last.name}{last.postfix} at the end of SEQ is decided when the window closes, and there is no window",
+                f"{last.name}{last.postfix} at the end of SEQ is decided when the window closes, and there is no WITHIN",
                 last.span,
                 help="add WITHIN, for example WITHIN 30 MINUTES",
             )

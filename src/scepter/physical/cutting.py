@@ -77,6 +77,21 @@ def cut(root: Node) -> Cut | str:
     return Cut(tuple(below), above) if below else "it reads no event"
 
 
+def numbers_above(root: Node, above: Node) -> list[int]:
+    """Of each node above a cut the number that `explain` gives it; what is received has that of what makes it."""
+    numbers = {id(node): number for number, node in enumerate(nodes.nodes(root))}
+    found: dict[int, int] = {}
+
+    def numbered(mine: Node, planned: Node) -> None:
+        if id(mine) not in found:
+            found[id(mine)] = numbers[id(planned)]
+            for each, like in zip(mine.inputs, planned.inputs, strict=False):  # a leaf that receives has none
+                numbered(each, like)
+
+    numbered(above, root)
+    return [found[id(node)] for node in nodes.nodes(above)]
+
+
 def _is_one_by_one(node: Node) -> bool:
     while isinstance(node, _ONE_BY_ONE) and len(node.inputs) == 1:
         if isinstance(node, Window) and node.timeless:  # its rows could not wait for their time

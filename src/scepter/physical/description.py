@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from scepter.algebra.notation import Notation
 from scepter.algebra.query import Query
 from scepter.algebra.text import format_node
 from scepter.physical.automaton import Automaton, automaton_of
-from scepter.physical.metrics import Metrics
+from scepter.physical.metrics import Metrics, Skew, StageRun
 from scepter.physical.nodes import Node, nodes
 from scepter.physical.notes import notes_of, warnings_of
 from scepter.physical.outline import Box, Outline
@@ -53,6 +54,8 @@ class OperatorFacts:
     """How many rows it is thought to give, of static data; null where that is not known before the run."""
     work: Metrics | None
     """What it did in a run that was analysed; null before one."""
+    skew: Skew | None = None
+    """On Spark: how its work was divided among the tasks of its stage."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,29 +96,53 @@ class Description:
     """Whether that kind is a guess: no stream has been looked at."""
     units: tuple[UnitFacts, ...]
     peak_memory: int | None = None
-    """Bytes that the process had at most, of a plan that ran."""
+    """Bytes that the process had at most, of a plan that ran; on Spark the worker that had the most."""
+    stages: tuple[StageRun, ...] = ()
+    """Of a plan that ran on Spark: what its stages did."""
 
 
-def describe(
-    plan: PhysicalPlan, language: str, prefixes: Mapping[str, str], work: Sequence[Sequence[Metrics]] = ()
-) -> Description:
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What a run of a plan did."""
+
+    work: Sequence[Sequence[Metrics]] = ()
+    """Of the operators of each unit, by their numbers."""
+    peak_memory: int | None = None
+    """Bytes that its process had at most."""
+    skews: Sequence[Sequence[Skew | None]] = ()
+    """On Spark, as `work`."""
+    stages: Sequence[StageRun] = ()
+    """On Spark."""
+
+
+NOT_RUN: Final = Ran()
+
+
+def describe(plan: PhysicalPlan, language: str, prefixes: Mapping[str, str], ran: Ran = NOT_RUN) -> Description:
     """The facts about a plan, and what its operators did in a run."""
     makers: dict[IRI, int] = {}
     for unit in plan.units:
         if unit.unit.into is not None:
             makers.setdefault(unit.unit.into, unit.number + 1)
     notation, count = Notation(prefixes), len(plan.units)
-    done = work or [()] * count
+    done = ran.work or [()] * count
+    skews = ran.skews or [()] * count
     units = tuple(
-        _unit(unit, plan, title(language, unit.number + 1, count), makers, notation, each)
-        for unit, each in zip(plan.units, done, strict=True)
+        _unit(unit, plan, title(language, unit.number + 1, count), makers, notation, each, skew)
+        for unit, each, skew in zip(plan.units, done, skews, strict=True)
     )
     assert plan.facts.kind is not None  # a plan always tells it
-    return Description(SCHEMA, language, plan.facts.kind.value, plan.assumed, units)
+    return Description(SCHEMA, language, plan.facts.kind.value, plan.assumed, units, ran.peak_memory, tuple(ran.stages))
 
 
 def _unit(
-    unit: UnitPlan, plan: PhysicalPlan, heading: str, makers: Mapping[IRI, int], notation: Notation, work: Sequence[Metrics]
+    unit: UnitPlan,
+    plan: PhysicalPlan,
+    heading: str,
+    makers: Mapping[IRI, int],
+    notation: Notation,
+    work: Sequence[Metrics],
+    skews: Sequence[Skew | None],
 ) -> UnitFacts:
     sequence = unit.root if isinstance(unit.root, SequenceNode) else None
     numbered = list(nodes(unit.root))
@@ -132,6 +159,7 @@ def _unit(
             exact=node.exact,
             estimate=unit.estimates[place] if unit.estimates else None,
             work=work[place] if work else None,
+            skew=skews[place] if skews else None,
         )
         for place, node in enumerate(numbered)
     )
@@ -163,7 +191,7 @@ def _drawn(root: Node, facts: Sequence[OperatorFacts], places: Mapping[int, int]
             return Box(label, ("as above",))
         shown.add(told.id)
         reason = (f"not in columns: {told.exact}",) if told.exact else ()
-        work = (told.work.text(),) if told.work is not None else ()
+        work = tuple(each.text() for each in (told.work, told.skew) if each is not None)
         expected = () if told.estimate is None else (f"estimate: {told.estimate:,} {'row' if told.estimate == 1 else 'rows'}",)
         return Box(label, (*work, *expected, *reason, *told.details), (*map(drawn, node.inputs), *about.inside(node)))
 

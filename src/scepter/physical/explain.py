@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict
 from enum import Enum
 
 from scepter.errors import nearest, option_error
 from scepter.physical.automaton import Automaton
-from scepter.physical.description import Description, StreamFacts, UnitFacts, describe
+from scepter.physical.description import NOT_RUN, Description, Ran, StreamFacts, UnitFacts, describe
 from scepter.physical.drawing import to_mermaid, to_svg
-from scepter.physical.metrics import Metrics
+from scepter.physical.metrics import StageRun
 from scepter.physical.outline import Box
 from scepter.physical.plan import PhysicalPlan
 from scepter.physical.wording import conditions
@@ -27,11 +27,10 @@ def explain(
     language: str,
     format: str = "text",
     prefixes: Mapping[str, str] | None = None,
-    work: Sequence[Sequence[Metrics]] = (),
-    peak_memory: int | None = None,
+    ran: Ran = NOT_RUN,
 ) -> str:
-    """A plan as `text`, `mermaid`, `json` or `svg`, without a last line end; `prefixes` shorten its IRIs, `work` tells what
-    the operators of each unit did in a run, `peak_memory` how many bytes its process had at most.
+    """A plan as `text`, `mermaid`, `json` or `svg`, without a last line end; `prefixes` shorten its IRIs, `ran` tells what
+    its operators did in a run.
 
     Raises OptionError `unknown-format` for any other format.
     """
@@ -42,7 +41,7 @@ def explain(
             f"a plan cannot be shown as {format}",
             help=f"did you mean {close}?" if close else f"the formats are {', '.join(_FORMATS)}",
         )
-    return write(replace(describe(plan, language, prefixes or {}, work), peak_memory=peak_memory)).rstrip("\n")
+    return write(describe(plan, language, prefixes or {}, ran)).rstrip("\n")
 
 
 def _to_json(description: Description) -> str:
@@ -60,9 +59,22 @@ def _plain(value: object) -> object:
 
 def _to_text(description: Description) -> str:
     blocks = [f"{unit.title}\n{'=' * len(unit.title)}\n\n{_unit(unit)}" for unit in description.units]
+    if description.stages:
+        blocks.append(
+            "\n".join(["Run on Spark", *(_entry(s.name, _stage(s), indent=2, column=30) for s in description.stages)])
+        )
     if description.peak_memory is not None:
-        blocks.append(f"Memory        {description.peak_memory / 1e6:,.0f} MB, the most that this process had")
+        whose = "one of Spark's workers" if description.stages else "this process"
+        blocks.append(f"Memory        {description.peak_memory / 1e6:,.0f} MB, the most that {whose} had")
     return "\n\n".join(blocks)
+
+
+def _stage(stage: StageRun) -> Iterator[str]:
+    yield stage.total.text()
+    if stage.skew.places > 1:
+        yield stage.skew.text()
+        most = max(stage.tasks, key=lambda task: task.work.cpu)
+        yield f"most CPU: place {most.place}, {most.work.text()}"
 
 
 def _unit(unit: UnitFacts) -> str:

@@ -100,9 +100,10 @@ class LookedAhead:
 
     def _read(self, dead_letter: DeadLetterTaker, progress: Progress) -> Iterator[EventBatch]:
         asked = self._asked
-        return self._source.batches(
+        batches = self._source.batches(
             asked.key, asked.stream_index, dead_letter, predicates=asked.predicates, run=asked.run, progress=progress
         )
+        return (batch for batch in batches if batch.events)  # one without events has no times
 
     def _keep(self, part: _Part) -> None:
         if self._kept is None:

@@ -131,7 +131,8 @@ class EventTable:
         self._rows += len(block)
         if not len(good):
             return None
-        return self._grouped(graph.take(pa.array(good)), start[good], end[good], good + first_row + 1)
+        found = self._grouped(graph.take(pa.array(good)), start[good], end[good], good + first_row + 1)
+        return found if found.events else None
 
     def _grouped(self, graph: Any, start: Any, end: Any, numbers: Any) -> EventBatch:
         """The lists of structs become one text of N-Triples lines, without an object per triple."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Mapping
-from typing import NamedTuple
+from dataclasses import dataclass
 
+from scepter.physical.description import Description, Ran, describe
 from scepter.physical.explain import explain
-from scepter.physical.metrics import Metrics
+from scepter.physical.plan import PhysicalPlan
 from scepter.rdf.source import EventSource
 from scepter.runtime.engine import LocalEngine
 from scepter.runtime.inputs import BackgroundGiven, OntologyGiven
@@ -17,17 +17,38 @@ from scepter.runtime.options import RunOptions
 from scepter.runtime.queries import Query
 
 
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """A query, the plan that ran, and what its operators did."""
+
+    query: Query
+    plan: PhysicalPlan
+    ran: Ran
+
+    @classmethod
+    def of(cls, query: Query, engine: LocalEngine) -> Analysis:
+        """Of an engine that counted."""
+        return cls(query, engine.plan, Ran(engine.work, peak_memory()))
+
+    def text(self, format: str = "text") -> str:
+        """In any format of `explain`."""
+        return explain(self.plan, self.query.language, format, dict(self.query.lowered.prefixes), self.ran)
+
+    def facts(self) -> Description:
+        """What all formats tell."""
+        return describe(self.plan, self.query.language, dict(self.query.lowered.prefixes), self.ran)
+
+
 def analyze(
     query: Query,
     streams: Mapping[str, EventSource],
-    format: str = "text",
     *,
     background: BackgroundGiven = None,
     ontology: OntologyGiven = None,
     options: RunOptions = RunOptions(),  # noqa: B008 - frozen
-) -> str:
-    """Run a query over bounded sources in this process, forget its matches, and show the plan that ran, in any format of
-    `explain`, with the rows in and out of every operator, what it kept at most and the memory of that, and its CPU time."""
+) -> Analysis:
+    """Run a query over bounded sources in this process, forget its matches, and give the plan that ran, with the rows in and
+    out of every operator, what it kept at most and the memory of that, and its CPU time."""
     engines: list[LocalEngine] = []
     parts = run_in_parts(
         query, streams, background=background, ontology=ontology, options=options, counting=engines.append
@@ -35,35 +56,11 @@ def analyze(
     for _ in parts:
         pass
     (engine,) = engines
-    return plan_that_ran(query, engine, format)
+    return Analysis.of(query, engine)
 
 
-class OperatorWork(NamedTuple):
-    """An operator, as `explain` prints it, and what it did."""
-
-    operator: str
-    unit: str
-    work: Metrics
-
-
-def operators_that_ran(query: Query, engine: LocalEngine) -> list[OperatorWork]:
-    """The operators of an engine that counted, each behind what it reads."""
-    units = json.loads(plan_that_ran(query, engine, "json"))["units"]
-    return [
-        OperatorWork(f"#{operator['id']} {operator['text']}", unit["title"], Metrics(**operator["work"]))
-        for unit in units
-        for operator in unit["operators"]
-        if operator["work"] is not None  # without an event nothing has run
-    ]
-
-
-def plan_that_ran(query: Query, engine: LocalEngine, format: str = "text") -> str:
-    """The plan of an engine that counted, in any format of `explain`, with what each operator did."""
-    return explain(engine.plan, query.language, format, dict(query.lowered.prefixes), engine.work, _peak_memory())
-
-
-def _peak_memory() -> int | None:
-    """Bytes; macOS counts them, Linux kilobytes, and some systems nothing."""
+def peak_memory() -> int | None:
+    """Bytes that this process had at most; macOS counts them, Linux kilobytes, and some systems nothing."""
     try:
         import resource
     except ImportError:

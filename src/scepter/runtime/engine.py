@@ -39,7 +39,7 @@ from scepter.runtime.planning import facts_of, planned
 from scepter.runtime.registry import TaskSetup, grounds_of, task_of
 from scepter.runtime.shared_units import shared_tasks
 from scepter.runtime.tasks import Task
-from scepter.runtime.work import WorkLimits, watched
+from scepter.runtime.work import BROKEN_OFF, WorkLimits, watched
 from scepter.timeline import TimeKind
 
 _COMPACT_FROM = 64 * 2**20
@@ -191,11 +191,11 @@ class LocalEngine:
         except MemoryError:
             if work.memory is None:
                 raise
-            self._begin_anew(number, f"a step needs more than {work.memory} bytes of memory (--max-memory)")
+            self._begin_anew(number, BROKEN_OFF["max-memory"].format(work.seconds, work.memory))
         except DataError as error:
             if error.code != "max-seconds":
                 raise
-            self._begin_anew(number, f"a step takes more than {work.seconds:g} seconds (--max-seconds)")
+            self._begin_anew(number, BROKEN_OFF[error.code].format(work.seconds, work.memory))
         return otherwise
 
     def _begin_anew(self, number: int, why: str) -> None:

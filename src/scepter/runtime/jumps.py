@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final, Generic, TypeVar
+from typing import Final, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,6 +102,11 @@ class Jumps(Generic[Token]):
         self._greatest = max(end, *(each for each, _ in confirmed))
         return [*(each for _, each in confirmed), token, *self._reached()]
 
+    def pass_to(self, end: int) -> list[Token]:
+        """Time has moved on to here by small steps: those of the events held back that are to be taken now."""
+        self._greatest = end if self._greatest is None else max(self._greatest, end)
+        return self._reached()
+
     def _reached(self) -> list[Token]:
         """Those of the events held back that time has come near to."""
         found: list[Token] = []
@@ -111,6 +116,43 @@ class Jumps(Generic[Token]):
             self._greatest = max(self._greatest, *(end for end, _ in near))
             found += [token for _, token in near]
         return found
+
+
+class Stretch(NamedTuple):
+    """Events of which none is further than the limit from the one before it."""
+
+    greatest: int
+    events: int
+
+
+def stretches(ends: NDArray[np.int64], limit: int) -> list[Stretch]:
+    """Events in the order in which they come, as stretches.
+
+    >>> stretches(np.array([1, 5, 999, 12, 14]), 10)
+    [Stretch(greatest=5, events=2), Stretch(greatest=999, events=1), Stretch(greatest=14, events=2)]
+    """
+    if not len(ends):
+        return []
+    apart = (np.maximum(ends[1:], ends[:-1]) - np.minimum(ends[1:], ends[:-1])).view(np.uint64) > limit
+    first = np.concatenate([[0], np.flatnonzero(apart) + 1])
+    events = np.diff(np.append(first, len(ends)))
+    return list(map(Stretch, np.maximum.reduceat(ends, first).tolist(), events.tolist()))
+
+
+def unconfirmed(parts: Iterable[Stretch], limit: int) -> list[int]:
+    """The times of the events that nothing confirms, of a stream that is over. The events of a stretch confirm each other,
+    wherever time is; one alone is taken as it comes.
+
+    >>> unconfirmed([Stretch(5, 2), Stretch(999, 1), Stretch(14, 2)], 10)
+    [999]
+    """
+    jumps: Jumps[None] = Jumps(limit)
+    for part in parts:
+        if part.events > 1:
+            jumps.pass_to(part.greatest)
+        else:
+            jumps.admit(part.greatest, None)
+    return [end for end, _ in (*jumps.dropped, *jumps.held)]
 
 
 def reason(end: int | str, limit: int) -> str:

@@ -79,7 +79,7 @@ class Pipeline:
         self.closed = MIN_INSTANT
         """Instants up to here have been processed for good."""
         self._saved: tuple[list[tuple[Rows, ...]], int] | None = None
-        self._sweep_at = _SWEEP_FROM
+        self._sweep_at, self._forget_at = _SWEEP_FROM, 0
         self._none = [empty(len(node.schema.variables)) for node in self.nodes]
         self.owned: Callable[[Rows], Rows] | None = None
         """Over slices of history: the rows that are answers of this slice."""
@@ -131,6 +131,7 @@ class Pipeline:
             leaf = self._received[place]
             self._waiting[leaf] = (*self._waiting[leaf], rows)
             self.metrics[self._leaves[leaf]].rows_out += len(rows)
+            self._note_kept(self._leaves[leaf], sum(map(len, self._waiting[leaf])), partial(_rows_bytes, self._waiting[leaf]))
 
     def stretches(self, rows: int = _STRETCH_ROWS) -> list[int]:
         """The times at which what waits parts into stretches of about so many rows: to process it stretch by stretch costs
@@ -239,11 +240,20 @@ class Pipeline:
     def commit(self) -> None:
         """Keep what was done since `save`, and let go of lineage that no row reaches."""
         self._saved = None
-        if not any(self._waiting):
-            self._around.graphs.clear()
+        if len(self._around.graphs) > self._forget_at:
+            self._forget_graphs()
+            self._forget_at = 2 * len(self._around.graphs)
         if len(self._around.lineage) > self._sweep_at:
             self._sweep()
             self._sweep_at = max(_SWEEP_FROM, 2 * len(self._around.lineage))
+
+    def _forget_graphs(self) -> None:
+        """Let go of the graphs of events of which no row waits: what is asked for in them is asked when their rows are due."""
+        graphs = self._around.graphs
+        waiting = {id(rows): rows for parts in self._waiting for rows in parts}
+        events = [self._around.lineage.told(rows.lineage)[1] for rows in waiting.values()]
+        for event in graphs.keys() - set(np.concatenate([np.empty(0, np.int64), *events]).tolist()):
+            del graphs[event]
 
     def _sweep(self) -> None:
         lineage = self._around.lineage
@@ -265,6 +275,7 @@ class Pipeline:
     def dump(self) -> tuple[Arrays, dict[str, object]]:
         """Its state between two releases: what its operators write, what waits, what both were made of."""
         self._sweep()
+        self._forget_graphs()
         arrays: Arrays = dict(self._around.lineage.columns())
         for leaf, parts in enumerate(self._waiting):
             rows = concat(parts, len(self.nodes[self._leaves[leaf]].schema.variables))

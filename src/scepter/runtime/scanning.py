@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 
 import numpy as np
@@ -10,6 +11,7 @@ from scepter.kernel.build import Surroundings, leaf_groups, operator_of
 from scepter.kernel.operator import Operator, Until
 from scepter.kernel.rows import Int64, Mask, Rows
 from scepter.kernel.scan.intake import Intake
+from scepter.physical.metrics import Metrics
 from scepter.physical.nodes import Node, TripleScan, nodes
 from scepter.physical.star_nodes import OccurrenceScan
 from scepter.physical.unit_nodes import GraphScan
@@ -36,17 +38,21 @@ def name_parts(below: Sequence[Node], around: Surroundings, streams: Sequence[IR
 class Scanner:
     """Makes the rows of each exchange out of batches of events."""
 
-    def __init__(self, below: Sequence[Node], around: Surroundings, streams: Sequence[IRI]) -> None:
+    def __init__(self, below: Sequence[Node], around: Surroundings, streams: Sequence[IRI], *, measured: bool = False) -> None:
         every = {id(node): node for root in below for node in nodes(root)}  # what several exchanges need is made once
-        self._nodes = list(every.values())
+        self.nodes = list(every.values())
+        """What it runs, inputs first."""
         self._below = [list(every).index(id(root)) for root in below]
-        leaves = [node for node in self._nodes if not node.inputs]
-        self._leaf_at = [place for place, node in enumerate(self._nodes) if not node.inputs]
+        leaves = [node for node in self.nodes if not node.inputs]
+        self._leaf_at = [place for place, node in enumerate(self.nodes) if not node.inputs]
         self._groups = leaf_groups(leaves, around)
         places = {key: place for place, key in enumerate(every)}
-        self._inputs = [[places[id(each)] for each in node.inputs] for node in self._nodes]
-        self._operators: list[Operator | None] = [operator_of(node, around) if node.inputs else None for node in self._nodes]
+        self._inputs = [[places[id(each)] for each in node.inputs] for node in self.nodes]
+        self._operators: list[Operator | None] = [operator_of(node, around) if node.inputs else None for node in self.nodes]
         self._streams = streams
+        self.metrics = [Metrics() for _ in self.nodes]
+        """What the operators did; the CPU time only where it is `measured`."""
+        self._clock = time.thread_time_ns if measured else int
         self.met_schema = False
         """Whether an event held a schema statement."""
 
@@ -58,13 +64,24 @@ class Scanner:
             if group.streams is not None:
                 known = np.array([iri in group.streams for iri in self._streams], np.bool_)
                 mine = wanted & known[intake.batch.stream]
-            for place, rows in zip(group.places, group.leaves.scan(intake, mine), strict=True):
+            started = self._clock()
+            made = group.leaves.scan(intake, mine)
+            spent = (self._clock() - started) // len(made)
+            for place, rows in zip(group.places, made, strict=True):
                 found[self._leaf_at[place]] = rows
+                self._count(self._leaf_at[place], int(np.count_nonzero(mine)), rows, spent)
             self.met_schema = self.met_schema or getattr(group.leaves, "met_schema", False)
         for place, operator in enumerate(self._operators):
             if operator is not None:
-                found[place] = operator.process([found[each] for each in self._inputs[place]], Until(MAX_INSTANT - 1))
+                inputs = [found[each] for each in self._inputs[place]]
+                started = self._clock()
+                found[place] = operator.process(inputs, Until(MAX_INSTANT - 1))
+                self._count(place, sum(map(len, inputs)), found[place], self._clock() - started)
         return [found[place] for place in self._below]
+
+    def _count(self, place: int, given: int, made: Rows, spent: int) -> None:
+        work = self.metrics[place]
+        work.rows_in, work.rows_out, work.cpu = work.rows_in + given, work.rows_out + len(made), work.cpu + spent
 
     def refs(self) -> list[Int64]:
         """The arrays of text refs that its operators hold."""

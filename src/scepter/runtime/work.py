@@ -8,6 +8,7 @@ what the system grants the process: an allocation beyond it fails, and ends the 
 
 from __future__ import annotations
 
+import json
 import re
 import signal
 import threading
@@ -21,6 +22,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Final
 
 from scepter.errors import DataError, Diagnostic, OptionError, option_error
+from scepter.kept import BatchRecord
 
 if TYPE_CHECKING:
     from scepter.runtime.matches import Match
@@ -29,6 +31,8 @@ _UNITS: Final = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 _SIZE: Final = re.compile(r"\s*([0-9]{1,15})\s*(?:([kmg])(?:i?b)?|b)?\s*\Z", re.IGNORECASE | re.ASCII)
 _PAGES: Final = Path("/proc/self/statm")
 _INSTANTS: Final = 10_000
+INSTANTS: Final = "instants.json"
+"""Where a followed run keeps how many matches its last instants have."""
 _WHOLE: Final = ("scepter.kernel.texts", "scepter.kernel.static", "scepter.ontology", "numba", "llvmlite", "importlib")
 """Modules that are not interrupted: what they change is shared by queries and by runs, and may not be left half changed."""
 
@@ -66,6 +70,11 @@ class WorkLimits:
 
 
 NO_LIMITS: Final = WorkLimits()
+BROKEN_OFF: Final = {
+    "max-seconds": "a step takes more than {0:g} seconds (--max-seconds)",
+    "max-memory": "a step needs more than {1} bytes of memory (--max-memory)",
+}
+"""Of a run that goes on: why a step was broken off, by the code of its error; given the limits of both."""
 
 
 def _seconds(given: float | str) -> float:
@@ -118,29 +127,43 @@ class PerInstant:
     []
     """
 
-    def __init__(self, limits: WorkLimits, tell: Callable[[str], None]) -> None:
+    def __init__(self, limits: WorkLimits, tell: Callable[[str], None], folder: Path | None = None) -> None:
+        """With a folder, what was given is known to the run that goes on after a restart."""
         self._most = limits.matches
         self._tell = tell
-        self._given: Counter[tuple[int, int]] = Counter()
+        path = None if folder is None or limits.matches is None else folder / INSTANTS
+        self._record = BatchRecord(path, "how many matches an instant has")
+        self._given = _read_places(self._record.batches[-1][1] if self._record.batches else None)
 
-    def __call__(self, matches: Sequence[Match]) -> Sequence[Match]:
-        """Those that may be given."""
+    def __call__(self, matches: Sequence[Match], batch: int | None = None) -> Sequence[Match]:
+        """Those that may be given. A micro-batch that is done again counts once."""
         if self._most is None or not len(matches):
             return matches
-        found, over = [], Counter[tuple[int, int]]()
-        for match in matches:
-            place = (match.query, match.end)
-            self._given[place] += 1
-            if self._given[place] > self._most:
-                over[place] += 1
-            else:
-                found.append(match)
+        if batch is not None:
+            self._given = _read_places(self._record.before(batch))
+        more = Counter((match.query, match.end) for match in matches)
+        room = {place: self._most - self._given[place] for place in more}
+        over = {place: count - max(room[place], 0) for place, count in more.items() if count > room[place]}
+        self._given += more
+        if len(self._given) > _INSTANTS:  # only the last ones can have more
+            self._given = Counter(dict(sorted(self._given.items(), key=lambda each: each[0][1])[-_INSTANTS // 2 :]))
+        if batch is not None:
+            self._record.take(batch, json.dumps([(*place, count) for place, count in self._given.items()]))
+        if not over:
+            return matches
         for (query, end), count in over.items():
             most = f"more than {self._most} matches at {end} (--max-matches)"
             self._tell(f"query {query + 1}: {most}, {count} are left out")
-        if len(self._given) > _INSTANTS:  # only the last ones can have more
-            self._given = Counter(dict(sorted(self._given.items(), key=lambda each: each[0][1])[-_INSTANTS // 2 :]))
-        return found
+        return [match for match in matches if _takes(room, (match.query, match.end))]
+
+
+def _takes(room: dict[tuple[int, int], int], place: tuple[int, int]) -> bool:
+    room[place] -= 1
+    return room[place] >= 0
+
+
+def _read_places(text: str | None) -> Counter[tuple[int, int]]:
+    return Counter({} if text is None else {(query, end): count for query, end, count in json.loads(text)})
 
 
 class Clock:
@@ -157,9 +180,9 @@ class Clock:
 
 
 @contextmanager
-def watched(limits: WorkLimits) -> Iterator[None]:
-    """Run something within its seconds and its memory."""
-    with _memory(limits), _timer(limits):
+def watched(limits: WorkLimits, since: int | None = None) -> Iterator[None]:
+    """Run something within its seconds and its memory, counted from what the process had (`taken`), by default from now."""
+    with _memory(limits, since), _timer(limits):
         try:
             yield
         except MemoryError:
@@ -200,20 +223,26 @@ def _is_whole(frame: FrameType | None) -> bool:
     return False
 
 
-@contextmanager
-def _memory(limits: WorkLimits) -> Iterator[None]:
-    if limits.memory is None:
-        yield
-        return
+def taken() -> int:
+    """The bytes that the process has now."""
     try:
         import resource
     except ImportError:  # not on this system
         raise _no_limit() from None
     if not _PAGES.exists():
         raise _no_limit()
+    return int(_PAGES.read_text().split()[0]) * resource.getpagesize()
+
+
+@contextmanager
+def _memory(limits: WorkLimits, since: int | None) -> Iterator[None]:
+    if limits.memory is None:
+        yield
+        return
+    wanted = (taken() if since is None else since) + limits.memory
+    import resource
+
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-    now = int(_PAGES.read_text().split()[0]) * resource.getpagesize()
-    wanted = now + limits.memory
     if hard != resource.RLIM_INFINITY:
         wanted = min(wanted, hard)
     resource.setrlimit(resource.RLIMIT_AS, (wanted, hard))

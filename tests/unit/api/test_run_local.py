@@ -234,3 +234,20 @@ def _elements(text: str) -> list[str]:
 
     Elements().feed(text)
     return found
+
+
+RISE = "PREFIX : <http://example/> SELECT ?c WHERE { { ?c :price 65 } SEQ { ?c :price 60 } }"
+
+
+def test_a_query_that_names_no_stream_reads_what_it_is_given(file: Path) -> None:
+    query = scepter.parse(RISE, "ep-sparql")
+    several = [
+        Event(f"{PRICES}/{time}", f":{company} :price {price} .", time, prefixes=PREFIXES) for _, time, company, price in GIVEN
+    ]
+    for given in (events(), iter(events()), several, file, pa.table(table())):
+        assert [(match.start, match.end) for match in scepter.run_local(query, given)] == [(8, 12)], given
+
+
+def test_a_query_that_names_no_stream_and_is_given_none() -> None:
+    with pytest.raises(scepter.OptionError, match="the query's streams are not given"):
+        scepter.run_local(scepter.parse(RISE, "ep-sparql"), None)

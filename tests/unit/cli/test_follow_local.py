@@ -42,6 +42,26 @@ def test_standard_input_answers_as_it_comes(tmp_path: Path) -> None:
     assert "engine: local" in told
 
 
+def test_an_error_ends_a_run_whose_standard_input_is_open(tmp_path: Path) -> None:
+    with start(tmp_path, "--stream", "http://e/s=-", "--assign-time", "arrival") as run:
+        assert run.stdin is not None and run.stderr is not None
+        run.stdin.write(value(1))
+        run.stdin.flush()
+        # the thread that waits for bytes must not hold what the interpreter needs to end
+        told = run.stderr.read()
+        assert run.wait(timeout=120) == 2 and "error[time-kind]" in told and "Fatal" not in told
+
+
+def test_it_stops_while_standard_input_is_open(tmp_path: Path) -> None:
+    with start(tmp_path, "--stream", "http://e/s=-", "--assign-time", "sequence") as run:
+        assert run.stdin is not None and run.stdout is not None and run.stderr is not None
+        run.stdin.write(value(1) + value(2))
+        run.stdin.flush()
+        assert json.loads(run.stdout.readline())["end"] == 2
+        run.send_signal(signal.SIGTERM)
+        assert run.wait(timeout=120) == 0 and "1 match" in run.stderr.read()
+
+
 def test_it_stops_when_it_is_told(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     run = start(tmp_path, "--stream", "http://e/s=in", "--assign-time", "sequence", "--output", "out.jsonl")

@@ -200,6 +200,12 @@ class TestRefusals:
         assert result.exit_code == 2
         assert "add --stream S=SOURCE" in result.stderr
 
+    def test_no_stream_for_a_query_that_names_none(self, folder: Path) -> None:
+        (folder / "any.epsparql").write_text("SELECT ?x { ?x ?p ?o }")
+        result = RUNNER.invoke(app, ["run", str(folder / "any.epsparql"), "--engine", "local"])
+        assert result.exit_code == 2
+        assert "the query reads every stream that is given, and none was" in result.stderr
+
     def test_a_source_that_is_not_there(self, folder: Path) -> None:
         result = scepter(folder, stream="S=none.nq")
         assert result.exit_code == 2

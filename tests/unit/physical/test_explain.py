@@ -82,7 +82,7 @@ def test_no_text_of_a_transition_lies_on_another(query: Path) -> None:
 def test_every_case_gives_json_of_one_schema(text: str) -> None:
     plan = json.loads(explained(text, "json"))
     assert plan["schema"] == "scepter-explain/2"
-    assert set(plan) == {"schema", "language", "time", "assumed", "peak_memory", "units"}
+    assert set(plan) == {"schema", "language", "time", "assumed", "peak_memory", "stages", "units"}
     for query in plan["units"]:
         assert set(query) == {
             "number", "title", "streams", "notes", "columns", "predicates", "operators", "tree", "partitioning", "automaton",

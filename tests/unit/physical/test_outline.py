@@ -69,7 +69,7 @@ def test_text_is_pinned(query: Path, update_fixtures: bool) -> None:
 @pytest.mark.parametrize(("text", "language"), VALID)
 def test_every_case_has_a_plan_in_every_format(text: str, language: str) -> None:
     plan = json.loads(explained(text, "json", language))
-    assert set(plan) == {"schema", "language", "time", "assumed", "peak_memory", "units"}
+    assert set(plan) == {"schema", "language", "time", "assumed", "peak_memory", "stages", "units"}
     unit, *others = plan["units"]
     for each in plan["units"]:
         assert any(note.startswith("partitioning: ") for note in each["notes"])

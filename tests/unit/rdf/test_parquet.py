@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import scepter
 from batches import KEY, Event, events_of
 from scepter.errors import OptionError
 from scepter.io.sources import open_source
@@ -65,6 +66,15 @@ def test_a_file_in_which_all_events_are_bad() -> None:
     events, letters = read(written(pa.array([None, None], typed)))
     assert (events, len(letters)) == ([], 2)
     assert read(written(graph_of(pa.string(), graphs=[]))) == ([], [])
+
+
+def test_a_run_over_bad_events_alone(tmp_path: Path) -> None:
+    bad = [[{"s": "x", "p": "<http://e/p>", "o": '"z"'}]] * 2
+    (tmp_path / "bad.parquet").write_bytes(written(graph_of(pa.string(), graphs=bad)))
+    query = scepter.parse("SELECT ?o WHERE { ?s <http://e/p> ?o }", "ep-sparql")
+    for events, found in ((GRAPHS, 2), ([], 0)):
+        (tmp_path / "some.parquet").write_bytes(written(graph_of(pa.string(), graphs=events)))
+        assert len(scepter.run_local(query, {"http://e/s": str(tmp_path / "*.parquet")})) == found
 
 
 def test_bytes_that_are_not_utf_8_cost_their_event_only() -> None:

@@ -62,6 +62,8 @@ def test_the_command_runs_the_query(tmp_path: Path) -> None:
     assert shown.exit_code == 0, shown.output
     assert "rows in 2, out 1, kept at most" in shown.output
     assert "MB, the most that this process had" in shown.output
+    shown = CliRunner().invoke(app, ["explain", str(tmp_path / "q.spaseq"), "--format", "html"])
+    assert shown.exit_code == 2 and "--format html is for --analyze" in shown.output
 
 
 def test_memory_is_that_of_the_columns_kept_at_most() -> None:
@@ -74,7 +76,13 @@ def test_memory_is_that_of_the_columns_kept_at_most() -> None:
     assert 5 * least < most < 20 * least
 
 
-@pytest.mark.parametrize("option", ["--stream", "--background", "--policy", "--time-unit"])
+def test_a_page_of_what_a_run_did() -> None:
+    page = scepter.parse(PAIR, "spaseq").explain("html", analyze=events(5))
+    assert "<td>#2 Sequence of 2 steps</td><td>5</td><td>3</td>" in page
+    assert "Stages" not in page
+
+
+@pytest.mark.parametrize("option", ["--stream", "--background", "--policy", "--time-unit", "--engine", "--master"])
 def test_what_only_a_run_takes_needs_analyze(tmp_path: Path, option: str) -> None:
     (tmp_path / "q.spaseq").write_text(PAIR)
     shown = CliRunner().invoke(app, ["explain", str(tmp_path / "q.spaseq"), option, "x=y"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,7 @@ from batches import KEY, at_time, quad
 from scepter.io.sources import open_source
 from scepter.rdf.batch import DeadLetter, kept
 from scepter.rdf.nquads import NQuadsReader
-from scepter.runtime.jumps import Jumps
+from scepter.runtime.jumps import Jumps, stretches, unconfirmed
 from scepter.runtime.local import run_local
 from scepter.runtime.options import RunOptions
 
@@ -129,3 +130,17 @@ def test_an_event_that_waits_does_not_disturb_those_far_before_it() -> None:
     jumps: Jumps[int] = Jumps(10, 5, [(1_000, 0)])
     assert jumps.calm(np.array([6, 12]))
     assert not jumps.calm(np.array([22, 32, 42, *range(52, 993, 10)]))  # reaches it
+
+
+@given(
+    st.lists(st.integers(0, 60) | st.sampled_from([-(2**63) + 4, 2**63 - 4]), max_size=30),
+    st.integers(0, 12),
+    st.lists(st.integers(0, 30), max_size=4),
+)
+def test_parts_that_are_looked_at_apart_tell_what_nothing_confirms(times: list[int], limit: int, cuts: list[int]) -> None:
+    jumps: Jumps[int] = Jumps(limit)
+    for time in times:
+        jumps.admit(time, time)
+    edges = sorted({0, len(times), *(cut for cut in cuts if cut < len(times))})
+    parts = [part for a, b in pairwise(edges) for part in stretches(np.array(times[a:b], np.int64), limit)]
+    assert sorted(unconfirmed(parts, limit)) == sorted(end for end, _ in jumps.held)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from buckets import job_of
 from microbatches import Micro, graph_event
+from scepter.errors import DataError, OptionError
 from scepter.kernel.state.container import unpack
 from scepter.rdf.batch import DeadLetter
 from scepter.rdf.nquads import NQuadsReader
@@ -22,7 +26,7 @@ from scepter.runtime.matches import Match
 from scepter.runtime.options import RunOptions
 from scepter.runtime.pipeline import Pipeline
 from scepter.runtime.queries import parse
-from scepter.runtime.work import PerInstant, WorkLimits
+from scepter.runtime.work import INSTANTS, PerInstant, WorkLimits, taken, watched
 
 S = "http://e/s"
 NUMBER = "^^<http://www.w3.org/2001/XMLSchema#integer>"
@@ -146,11 +150,33 @@ def test_so_many_matches_at_one_instant() -> None:
     ]
 
 
-def micro(language: str, query: str, **options: Any) -> tuple[list[str], list[str]]:
+def test_a_restart_remembers_what_was_given_at_an_instant(tmp_path: Path) -> None:
+    told: list[str] = []
+    matches: Any = [SimpleNamespace(query=0, end=5)] * 2
+
+    def given(batch: int, *, begun: PerInstant) -> int:
+        return len(begun(matches, batch))
+
+    limits = WorkLimits(matches=5)
+    first = PerInstant(limits, told.append, tmp_path)
+    assert [given(batch, begun=first) for batch in (0, 1)] == [2, 2]
+    again = PerInstant(limits, told.append, tmp_path)
+    # killed before it was committed: it comes again, and counts once
+    assert [given(batch, begun=again) for batch in (1, 2, 3)] == [2, 1, 0]
+    assert [each.rpartition(", ")[2] for each in told] == ["1 are left out", "2 are left out"]
+    (tmp_path / INSTANTS).write_bytes(b"torn")
+    with pytest.raises(OptionError, match="nobody can tell how many matches an instant has"):
+        PerInstant(limits, told.append, tmp_path)
+    assert given(0, begun=PerInstant(limits, told.append)) == 2
+
+
+def micro(
+    language: str, query: str, events: Sequence[tuple[int, str, str]] = FLOOD, **options: Any
+) -> tuple[list[str], list[str]]:
     parsed = parse(PREFIX + query, language)
     job = job_of(parsed, 2, options=RunOptions.of(**options), live=True, given=[S])
     run = Micro(parsed, job)
-    for event in FLOOD:
+    for event in events:
         at, subject, name = event
         triple = (f"<http://e/{subject}>", f"<http://e/{name}>", f'"{at}"{NUMBER}')
         run.batch([graph_event(job, S, at, at, [triple])])
@@ -173,3 +199,51 @@ def test_a_bucket_or_a_task_begins_anew(language: str) -> None:
     assert len(found) < 39
     assert told
     assert all("begins anew" in each for each in told)
+
+
+def fails_once(monkeypatch: pytest.MonkeyPatch, trouble: Callable[[], None]) -> None:
+    """The step that would complete :q's pair has trouble, the first time."""
+    release, left = Pipeline.release, [trouble]
+
+    def fail(self: Pipeline, until: int, closed: int) -> Sequence[Match]:
+        if until >= 39 and left:
+            left.pop()()
+        return release(self, until, closed)
+
+    monkeypatch.setattr(Pipeline, "release", fail)
+
+
+def no_memory() -> None:
+    np.zeros(1 << 50, np.uint8)
+
+
+@pytest.mark.parametrize(
+    ("trouble", "options", "why"),
+    [
+        (partial(time.sleep, 60), {"max_seconds": 0.5}, "a step takes more than 0.5 seconds (--max-seconds)"),
+        (no_memory, {"max_memory": "8 GB"}, "a step needs more than 8589934592 bytes of memory (--max-memory)"),
+    ],
+)
+@pytest.mark.parametrize("query", [("spaseq", KEYED["spaseq"]), ("sparkwave", WHOLE["sparkwave"])])
+def test_a_bucket_whose_step_asks_for_too_much_begins_anew(
+    monkeypatch: pytest.MonkeyPatch,
+    query: tuple[str, str],
+    trouble: Callable[[], None],
+    options: dict[str, Any],
+    why: str,
+) -> None:
+    fails_once(monkeypatch, trouble)
+    found, told = micro(*query, [*FLOOD, (50, "q", "a"), (51, "q", "b"), (60, "z", "a")], **options)
+    assert found.count("http://e/q") == 1  # the second pair
+    assert len(told) == 1
+    assert told[0].startswith(f"query 1: {why}; ")
+    assert told[0].endswith("begins anew, without the events before")
+
+
+def test_memory_is_counted_from_what_the_process_had() -> None:
+    before = taken()
+    kept = np.ones(300 << 20, np.uint8)
+    with pytest.raises(DataError, match="max-memory"), watched(WorkLimits(memory=400 << 20), before):
+        np.ones(200 << 20, np.uint8)
+    with watched(WorkLimits(memory=400 << 20)):
+        assert len(np.ones(200 << 20, np.uint8)) < len(kept)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from buckets import Buckets, job_of, triples
 from harness.feeding import S, events, query
 from scepter import Engine, Event, parse
 from scepter.rdf.terms import IRI, Literal
@@ -73,3 +74,30 @@ def test_a_long_stream_stays_flat() -> None:
     engine.advance(10_000)
     engine.advance(10_001)
     assert live(engine) == {}
+
+
+ASKED = """PREFIX : <http://example/>
+SELECT ?v ?w WITHIN 10 SLIDING FROM STREAM S <http://example/s> WHERE {
+  SEQ (A ; B)
+  DEFINE GPM A ON S { ?x :a ?v }
+  DEFINE GPM B ON S { ?x :b ?w FILTER (EXISTS { ?x :ok ?y } = (?w > ?v)) }
+}"""
+
+
+def test_graphs_that_exists_asks_are_let_go_though_others_wait() -> None:
+    run = Buckets(job_of(parse(ASKED, "spaseq"), live=True))
+    found, sizes = [], []
+    for time in range(1, 201):  # seven events wait at all times
+        ok = ":x :ok true ." if time % 4 == 0 else ""
+        run.take("http://example/s", time, time, triples(f":x :{'ba'[time % 2]} {time} . {ok}"))
+        found += run.release(time - 7)
+        (work,) = run.works.values()
+        sizes.append(len(work.pipeline.around.graphs))
+        if time == 100:
+            run.read(run.written())
+    found += run.finish()
+    # every second :b is ok, and follows the two :a since the last one that was
+    assert sorted((match.start, match.end) for match in found) == [
+        (b - before, b) for b in range(4, 201, 4) for before in (3, 1)
+    ]
+    assert max(sizes) < 20

@@ -122,8 +122,7 @@ def test_limits_that_are_none(name: str, value: object) -> None:
     [
         (["--max-matches", "1"], "error[max-matches]: the query has more than 1 matches"),
         (["--max-runs", "5", "--engine", "spark"], "--max-runs bounds a run in this process"),
-        (["--max-seconds", "5", "--follow", "--engine", "spark"], "--max-seconds bounds the steps of a run that goes on in"),
-        (["--max-advance", "5", "--engine", "spark"], "--max-advance looks at events in the order in which they come"),
+        (["--max-memory", "5GB", "--engine", "spark"], "--max-memory bounds a run in this process, or one that goes on"),
     ],
 )
 def test_on_the_command_line(tmp_path: Path, arguments: list[str], message: str) -> None:

@@ -32,6 +32,7 @@ NEEDS: Final[dict[str, str | None]] = {
     "local": None,
     "written": None,
     "push": None,
+    "followed": None,
     "scan": None,
     "spark": None,
     "tasks": None,

@@ -64,13 +64,18 @@ class Offers:
                 if not timestamped:
                     out.write(f'{graph} {PROV} "{i}"^^<{XSD}integer> .\n')
 
+    def wanted(self, *, vendors: bool = False, producers: bool = False) -> NDArray[np.bool_]:
+        """The offers whose product is of the target; only with vendors, and producers, of one country."""
+        chosen = self.kind[self.product] < self.below
+        if vendors:
+            chosen = chosen & (self.vendor % COUNTRIES == 3)
+        if producers:
+            chosen = chosen & (self.product % PRODUCERS % COUNTRIES == 4)
+        return chosen
+
     def count(self, seconds: int, *, vendors: bool = False, producers: bool = False) -> int:
         """How often an offer meets its product's type within the window; only with vendors, and producers, of one country."""
-        wanted = self.kind[self.product] < self.below
-        chosen = wanted & (self.vendor % COUNTRIES == 3) if vendors else wanted
-        if producers:
-            chosen &= self.product % PRODUCERS % COUNTRIES == 4
-        return int(_count(self.product, chosen, wanted, seconds * 1000))
+        return int(_count(self.product, self.wanted(vendors=vendors, producers=producers), self.wanted(), seconds * 1000))
 
 
 @njit(cache=True)
@@ -90,15 +95,21 @@ def _count(product, chosen, typed, window):  # type: ignore[no-untyped-def]
     return found
 
 
-def write_schema(path: Path, below: int) -> None:
-    """Subclasses of the target in a tree with four branches at each class, and the types that are none of them."""
+def write_schema(path: Path, below: int, others: int = 289) -> None:
+    """Subclasses of the target in a tree with four branches at each class, and the types that are none of them: so many, of
+    which products have the first 289."""
     lines = [f"<{V}ProductType{k}> {SUB_CLASS_OF} <{V}{_above(k)}> ." for k in range(below)]
-    lines += [f"<{V}ProductType{below + k}> {SUB_CLASS_OF} <{V}Other> ." for k in range(289)]
+    lines += [f"<{V}ProductType{below + k}> {SUB_CLASS_OF} <{V}{_beside(k, below)}> ." for k in range(others)]
     path.write_text("\n".join([*lines, ""]), encoding="utf-8")
 
 
 def _above(k: int) -> str:
     return f"ProductType{k // 4 - 1}" if k >= 4 else "Target"
+
+
+def _beside(k: int, below: int) -> str:
+    """The first 289 are below one class, the others below these, four each: six levels where there are 22,527 in all."""
+    return "Other" if k < 289 else f"ProductType{below + k // 4}"
 
 
 def write_static(path: Path, triples: int) -> None:

@@ -130,6 +130,23 @@ def swings(starts, times, cents, window, clauses):  # type: ignore[no-untyped-de
 
 
 @njit(cache=True)
+def all_swings(starts, times, cents, window):  # type: ignore[no-untyped-def]
+    """Skip-till-any: each tick with each later one 0.5 % above it, and each after that 0.5 % below that one."""
+    found = 0
+    for c in range(len(starts) - 1):
+        for i in range(starts[c], starts[c + 1]):
+            j = i + 1
+            while j < starts[c + 1] and times[j] - times[i] <= window:
+                if 1000 * cents[j] >= 1005 * cents[i]:
+                    k = j + 1
+                    while k < starts[c + 1] and times[k] - times[i] <= window:
+                        found += 1000 * cents[k] <= 995 * cents[j]
+                        k += 1
+                j += 1
+    return found
+
+
+@njit(cache=True)
 def pairs(starts, times, cents, window):  # type: ignore[no-untyped-def]
     """Skip-till-any: each tick with each later one that is 3 % below it."""
     found = 0

@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Mapping
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from typing import Final, TypeAlias
 
 from scepter.bench.shapes.read import rows
@@ -72,7 +72,7 @@ def _taken(times: list[int], strategy: str, following: int | None) -> int:
             return int(bool(times) and times[0] == following)
 
 
-def trajectories(streams: Streams, window: int) -> int:
+def trajectories(streams: Streams, window: int, strategy: str = ",") -> int:
     """A, B+, C per vessel: out of the harbour, faster on the same course, stopped in the fishing area."""
     vessels: dict[str, list[Row]] = defaultdict(list)
     for t, row in _of(streams, "boats"):
@@ -82,12 +82,16 @@ def trajectories(streams: Streams, window: int) -> int:
         for i, (t, row) in enumerate(reports):
             if row["location"] != "harbour" or int(row["speed"]) <= 0:
                 continue
-            j = i + 1
-            while j < len(reports) and _sails_on(row, reports[j][1]):
-                j += 1
-                if j < len(reports) and reports[j][0] - t <= window:
-                    end = reports[j][1]
-                    found += int(end["speed"]) == 0 and end["location"] == "fishingarea"
+            later = reports[i + 1 : bisect_right(reports, t + window, key=lambda report: report[0])]
+            sails = [_sails_on(row, report) for _, report in later]
+            stops = [s for s, end in later if int(end["speed"]) == 0 and end["location"] == "fishingarea"]
+            begins = [k for k, on in enumerate(sails) if on]
+            if strategy != ":":
+                begins = [k for k in begins[:1] if strategy == ";" or k == 0]
+            for begin in begins:
+                for k in takewhile(sails.__getitem__, range(begin, len(later))):
+                    follows = later[k + 1][0] if k + 1 < len(later) else None
+                    found += _taken(stops[bisect_right(stops, later[k][0]) :], strategy, follows)
     return found
 
 

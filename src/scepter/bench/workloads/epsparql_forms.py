@@ -74,8 +74,9 @@ def many(room: Room) -> Iterator[Point]:
 
 
 def against_chain(results: Results) -> float:
-    """The dearest form, per event, against the chain."""
-    return max(m.cpu for m in results.of("written")) / results["chain", "written"].cpu
+    """The dearest of the forms that have about as many rows as the chain, against it."""
+    forms = ("OPTIONALSEQ", "EQUALS", "background", "policy")
+    return max(results[form, "written"].cpu for form in forms) / results["chain", "written"].cpu
 
 
 def against_one(queries: int) -> Goal:
@@ -93,7 +94,10 @@ WORKLOADS: Final = (
         "EP-SPARQL: joins, OPTIONAL, OPTIONALSEQ, EQUALS, background and a policy beside a chain of two",
         "form",
         forms,
-        (goals.events_rate(200_000), Goal("CPU, dearest form against the chain", against_chain, most=2.0)),
+        (
+            goals.events_rate(200_000),
+            Goal("CPU, OPTIONALSEQ, EQUALS, background, policy against the chain", against_chain, most=2.0),
+        ),
     ),
     Workload(
         "ep-sparql-many",

@@ -30,6 +30,8 @@ PRODUCER: Final = " . ?product v:producer ?producer . ?producer v:country v:Coun
 PATTERNS: Final = {1: HEAD + OFFER + " }", 2: HEAD + OFFER + VENDOR + " }", 3: HEAD + OFFER + VENDOR + PRODUCER + " }"}
 SHORT: Final = HEAD + "?offer a v:Offer ; v:product ?product ; v:vendor ?vendor ; v:price ?price . ?product a v:Target }"
 """Five of the eleven triples: what joins cost, and not that every triple is shown."""
+SMALL, LARGE = 329, 22_527
+"""Classes of the paper's smallest and largest schema."""
 JOIN: Final = """
 WITH lines AS MATERIALIZED (
   SELECT s, p, o, CAST(g[strpos(g, 'Graph') + 5:-2] AS BIGINT) AS t
@@ -98,6 +100,26 @@ def subclasses(room: Room) -> Iterator[Point]:
     for below in (4, 40, 400, 1_608):
         offers = Offers.drawn(room.size(100_000, 10_000), below)
         yield offered(room, offers, below, SHORT, 5, offers.count(5), static)
+
+
+def periodic(room: Room, pattern: int) -> Iterator[Point]:
+    """The same windows evaluated each second, as C-SPARQL does: an offer is an answer at every second that its window lasts."""
+    offers = Offers.drawn(room.size(100_000, 10_000))
+    for given in windows(room, pattern):
+        assert isinstance(given.at, int)
+        answers = given.at * int(offers.wanted(vendors=pattern > 1, producers=pattern > 2).sum())
+        yield replace(given, query=given.query.replace(" s]", " s STEP 1 s]"), answers=answers)
+
+
+def schemas(room: Room, classes: int) -> Iterator[Point]:
+    """A point per number of subclasses of the target, in a schema of so many classes."""
+    static = room.file("static.nt", partial(write_producers, triples=50_000))
+    for below in (4, 40) if classes < LARGE else (4, 40, 400, 1_608):
+        offers = Offers.drawn(room.size(100_000, 10_000), below)
+        given = offered(room, offers, below, PATTERNS[1], 5, offers.count(5), static)
+        write = partial(write_schema, below=below, others=classes - below)
+        schema = room.file(f"schema{classes}-{below}.nt", write)
+        yield replace(given, ontology=schema)
 
 
 def statics(room: Room, pattern: int) -> Iterator[Point]:

@@ -8,7 +8,7 @@ from typing import Final
 
 from scepter.bench import goals
 from scepter.bench.model import Goal, Point, Room, Workload
-from scepter.bench.shapes.stocks import STREAM, Ticks, swings, zigzags
+from scepter.bench.shapes.stocks import STREAM, Ticks, all_swings, swings, zigzags
 from scepter.bench.workloads.spaseq_strict import query
 
 CLAUSES: Final = (3, 5, 7, 9)
@@ -46,6 +46,22 @@ def over_windows(room: Room, strict: bool) -> Iterator[Point]:
             events=len(ticks.company),
             triples=7 * len(ticks.company),
             answers=int(count(*ticks.by_company(), 60_000 * minutes, 3)),
+        )
+
+
+def any_over_windows(room: Room) -> Iterator[Point]:
+    """The same three clauses by skip-till-any, whose matches grow with the cube of the window: short windows, fewer ticks."""
+    ticks = Ticks.drawn(room.size(20_000, 5_000))
+    path = room.file("ticks-any.nq", partial(ticks.write, triples=7))
+    for seconds in (6, 15, 30):
+        yield Point(
+            at=seconds / 60,
+            query=query(seconds, _conditions(3, strict=False), ":"),
+            language="spaseq",
+            streams={STREAM: path},
+            events=len(ticks.company),
+            triples=7 * len(ticks.company),
+            answers=int(all_swings(*ticks.by_company(), 1_000 * seconds)),
         )
 
 

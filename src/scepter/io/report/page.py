@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from importlib.resources import files
 
 import numpy as np
 
 from scepter.algebra.notation import Notation
 from scepter.errors import Diagnostic, render
 from scepter.io.report.log import MOST_EVENTS, MOST_MATCHES, RunLog
-from scepter.runtime.analysis import OperatorWork
+from scepter.io.report.work import page_data, page_head, plan_section
+from scepter.runtime.analysis import Analysis
 from scepter.runtime.diagnosis.model import Diagnosis, Findings, Step
 from scepter.runtime.diagnosis.text import events_told, matches_told
 from scepter.runtime.matches import Match
@@ -32,10 +31,8 @@ class Report:
     log: RunLog
     sources: Mapping[str, str]
     """What each stream was read from."""
-    plan: str
-    """The plan as SVG."""
-    operators: Sequence[OperatorWork] = ()
-    """What its operators did."""
+    analysis: Analysis
+    """The plan that ran, and what its operators did."""
     unused: int = 0
     """Lines and events that could not be used."""
     warnings: Sequence[Diagnostic] = ()
@@ -65,20 +62,16 @@ class _Page:
         return number, name_text(str(event), self._notation)
 
     def lines(self) -> Iterator[str]:
-        name = escape(self._query.name)
-        yield f"<!doctype html>\n<html lang='en'><head><meta charset='utf-8'><title>{name} · Scepter</title>"
-        yield "<meta name='viewport' content='width=device-width, initial-scale=1'>"
-        yield f"<style>{_data('report.css')}{STYLE}</style></head><body><main>"
-        yield f"<header><h1>{name}</h1><p>{escape(self._query.language)} query, run by Scepter</p></header>"
+        yield from page_head(self._query.name, self._query.language, STYLE)
         yield from self._counts()
         yield from self._warnings()
         yield from self._timeline()
         yield from self._matches()
         if self._report.findings is not None:
             yield from _diagnosis(self._report.findings)
-        yield from self._plan()
+        yield from plan_section(self._report.analysis)
         yield f"<section><h2>Query</h2><pre>{escape(self._query.text)}</pre></section>"
-        yield f"</main><script>{_data('report.js')}</script></body></html>"
+        yield f"</main><script>{page_data('report.js')}</script></body></html>"
 
     # ---- counts
 
@@ -149,7 +142,7 @@ class _Page:
         title = f"match {row.number}: {summary(row.match, self._notation)}"
         return Bar(row.number, row.match.start, row.match.end, events, title)
 
-    # ---- matches, plan
+    # ---- matches
 
     def _matches(self) -> Iterator[str]:
         yield "<section><h2>Matches</h2>"
@@ -162,38 +155,9 @@ class _Page:
             yield "<input type='search' placeholder='filter' aria-label='filter the matches'>"
         yield f"<div class='sc-scroll'>{matches_table(self._rows, self._query.variables, self._notation)}</div></section>"
 
-    def _plan(self) -> Iterator[str]:
-        # as an image, so that the picture's style stays its own
-        encoded = base64.b64encode(self._report.plan.encode()).decode()
-        image = f"<img alt='the plan of the query' src='data:image/svg+xml;base64,{encoded}'>"
-        yield f"<section><h2>Plan</h2><div class='sc-plan'>{image}</div>"
-        if self._report.operators:
-            yield from _operators(self._report.operators)
-        yield "</section>"
-
 
 def _count(number: int, what: str) -> str:
     return f"<div><b>{number:,}</b><span>{escape(what)}</span></div>"
-
-
-def _data(name: str) -> str:
-    return files("scepter.io.report").joinpath("data", name).read_text(encoding="utf-8")
-
-
-# ---- what operators did
-
-
-def _operators(operators: Sequence[OperatorWork]) -> Iterator[str]:
-    heads = "".join(f"<th>{head}</th>" for head in ("operator", "rows in", "rows out", "kept at most", "memory, kB", "CPU, ms"))
-    yield f"<div class='sc-scroll'><table class='sc-work'><tr>{heads}</tr>"
-    several = len({each.unit for each in operators}) > 1
-    for each in operators:
-        name = f"{each.unit}: {each.operator}" if several else each.operator
-        work = each.work
-        counts = "".join(f"<td>{count:,}</td>" for count in (work.rows_in, work.rows_out, work.kept_most))
-        yield f"<tr><td>{escape(name)}</td>{counts}<td>{work.memory / 1e3:,.1f}</td><td>{work.cpu / 1e6:,.1f}</td></tr>"
-    yield "</table></div>"
-    yield "<p class='sc-note'>Scans are given events, the others rows. What is one kernel is counted at its last operator.</p>"
 
 
 # ---- the diagnosis

@@ -32,8 +32,9 @@ from scepter.kernel.gap_join.gap_search import (
 )
 from scepter.kernel.lineage import Lineage
 from scepter.kernel.operator import ByRows, Until
-from scepter.kernel.rows import Int64, Rows, UInt64, empty, merged
+from scepter.kernel.rows import Int64, Mask, Rows, UInt64, empty, merged
 from scepter.kernel.state.container import Arrays
+from scepter.kernel.state.heavy_keys import Shed, heavy, told
 from scepter.kernel.time_join.join_table import Table, chains_of
 from scepter.kernel.time_join.sweep import NO_BOUND, Chains
 from scepter.kernel.time_join.time_join import DisorderedError, each_once
@@ -57,6 +58,7 @@ class GapJoined(ByRows):
         self._of_left, self._of_right = list(left.columns(node.keys)), list(right.columns(node.keys))
         self._gaps = [list(schema.columns(node.gap_keys)) for schema in (left, right)]
         self._of_between = list(between.columns(node.gap_keys))
+        self._names, self._gap_names = node.keys, node.gap_keys
         self._lefts = Table(len(left.variables), left.columns(node.keys), ())
         self._betweens = Table(len(between.variables), between.columns(node.gap_keys), ())
         self._marks: UInt64 = np.empty((0, 1), np.uint64)
@@ -215,11 +217,41 @@ class GapJoined(ByRows):
             return
         for table in (self._lefts, self._betweens):
             if table.is_due:
-                table.keep(table.start >= time + 1 - self._longest)
-                if table is self._lefts:
-                    self._renewed_lefts(table.size)
-                else:
-                    self._renewed_betweens(table.size)
+                self._keep(table, table.start >= time + 1 - self._longest)
+
+    def shed(self, most: int) -> list[Shed]:
+        """Forget every key that has more rows. What is between goes with all left rows that it may stand behind: else there
+        would be nothing between where something was."""
+        lefts, betweens, found = self._lefts, self._betweens, []
+        together = self._names == self._gap_names
+        if not together:
+            at = np.flatnonzero(lefts.linked)
+            mask, first, counts = heavy(lefts.key_ids[at], most)
+            found += told(self._names, lefts.key_refs[at], first, counts)
+            self._forget(lefts, at[mask])
+        at, there = np.flatnonzero(lefts.linked), np.flatnonzero(betweens.linked)
+        gaps = lefts.ids(tuple(self._gaps[0]))[at]
+        ids, refs = betweens.key_ids[there], betweens.key_refs[there]
+        if together:
+            ids, refs = np.concatenate([ids, gaps]), np.concatenate([refs, lefts.key_refs[at]])
+        mask, first, counts = heavy(ids, most)
+        found += told(self._gap_names, refs, first, counts)
+        self._forget(betweens, there[mask[: len(there)]])
+        self._forget(lefts, at[_among(gaps, ids[first])])
+        return found
+
+    def _forget(self, table: Table, rows: Int64) -> None:
+        if len(rows):
+            wanted = np.ones(table.size, np.bool_)
+            wanted[rows] = False
+            self._keep(table, wanted)
+
+    def _keep(self, table: Table, wanted: Mask) -> None:
+        table.keep(wanted)
+        if table is self._lefts:
+            self._renewed_lefts(table.size)
+        else:
+            self._renewed_betweens(table.size)
 
     # ---- state
 
@@ -245,6 +277,13 @@ class GapJoined(ByRows):
     def state_rows(self) -> Mapping[str, int]:
         """The rows that can be found."""
         return {"solutions": len(self._lefts) + len(self._betweens)}
+
+
+def _among(ids: UInt64, some: UInt64) -> Mask:
+    """Which rows are among some others."""
+    _, where = distinct(np.ascontiguousarray(np.concatenate([some, ids])))
+    found: Mask = np.isin(where[len(some) :], where[: len(some)])
+    return found
 
 
 def _marks(rows: Rows) -> UInt64:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scepter.kernel.rows import COLUMNS, Int64, Mask, Rows, UInt64, empty
 from scepter.kernel.state.container import Arrays
 from scepter.kernel.state.state_parts import dump_rows, load_rows
-from scepter.kernel.time_join.sweep import Chains, Side, enter, link_all, unlink
+from scepter.kernel.time_join.sweep import Chains, Side, enter, link_all, link_some, unlink
 
 _LEAST = 64
 _MANY = 1_000
@@ -86,13 +86,19 @@ class Table:
 
     def _relink(self, capacity: int) -> None:
         """Chains of another size, with the rows that were linked."""
-        linked = self._chains.entry[: self.size] >= 0
+        linked = np.flatnonzero(self.linked)
         self._chains = chains_of(capacity, len(self._keys))
-        side = self._side(0)
-        self._chains.entry[: self.size] = -1
-        edges = np.flatnonzero(np.diff(np.concatenate([[False], linked, [False]]).astype(np.int8))).reshape(-1, 2)
-        for low, high in edges.tolist():  # stretches of linked rows: few, since those that are not go with the next compaction
-            link_all(side, low, high, True, False)
+        link_some(self._side(0), linked)
+
+    def relink(self) -> None:
+        """Link all rows, also those that could not be found."""
+        self._chains = chains_of(len(self._key_ids), len(self._keys))
+        link_all(self._side(0), 0, self.size, True, False)
+
+    @property
+    def width(self) -> int:
+        """How many variables a row has room for."""
+        return int(self._columns["ids"].shape[1])
 
     def take(self, places: Int64) -> Rows:
         """Rows by their places."""

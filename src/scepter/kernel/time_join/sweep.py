@@ -264,6 +264,13 @@ def link_all(side, first, last, keep, once):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
+def link_some(side, rows):  # type: ignore[no-untyped-def]
+    """Link rows by their places, in order."""
+    for row in rows:
+        link(side, row, True, False)
+
+
+@njit(cache=True)
 def enter(chains, keys, new):  # type: ignore[no-untyped-def]
     """Mark the rows of a table of keys that were not entered before, and enter them."""
     for row in range(len(keys)):

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -21,8 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pyspark import SparkContext, TaskContext
 
-from scepter.errors import option_error
-from scepter.kept import sealed, unsealed, write_whole
+from scepter.kept import BatchRecord
 from scepter.runtime.jumps import Known
 
 if TYPE_CHECKING:
@@ -31,8 +29,6 @@ if TYPE_CHECKING:
 FILE: Final = "times.json"
 _PROPERTY: Final = "scepter.times"
 _BATCH: Final = "streaming.sql.batchId"
-_KEPT: Final = 2
-"""Micro-batches that are remembered: the last one, and the one before it in case the last is done again."""
 
 Times: TypeAlias = Mapping[int, Known]
 """What is known of streams, by their numbers."""
@@ -47,7 +43,7 @@ def known_before(job: Job) -> Times | None:
     if context is None or told is None:
         return {}
     batch = int(context.getLocalProperty(_BATCH) or 0)
-    return next((times for number, times in reversed(_read(told)) if number < batch), {})
+    return next((read(times) for number, times in reversed(json.loads(told)) if number < batch), {})
 
 
 def moved_to(job: Job, known: Times, stream: int, ends: NDArray[np.int64]) -> int | None:
@@ -93,39 +89,16 @@ def read(text: str) -> Times:
     return {int(stream): Known(greatest, tuple(held)) for stream, (greatest, held) in json.loads(text).items()}
 
 
-def _read(text: str) -> list[tuple[int, Times]]:
-    return [(int(number), read(times)) for number, times in json.loads(text)]
-
-
-@dataclass(slots=True)
 class Record:
     """What the driver knows of the times of a run; with a folder, it is kept there from run to run."""
 
-    folder: Path | None = None
-    _batches: list[tuple[int, Times]] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        if self.folder is None or not (path := self.folder / FILE).exists():
-            return
-        try:
-            self._batches = _read((unsealed(path.read_bytes()) or b"").decode())
-        except (ValueError, TypeError, AttributeError):
-            raise option_error(
-                "record-damaged",
-                f"{path} is damaged: nobody can tell how far time is",
-                help="give back the file, or start anew with another --checkpoint and another --output",
-            ) from None
+    def __init__(self, folder: Path | None = None) -> None:
+        self._kept = BatchRecord(None if folder is None else folder / FILE, "how far time is")
 
     def take(self, batch: int, times: Times) -> None:
         """What is known behind a micro-batch."""
-        before = [(number, known) for number, known in self._batches if number < batch]
-        self._batches = [*before, (batch, times)][-_KEPT:]
-        if self.folder is not None:
-            write_whole(self.folder / FILE, sealed(self._text().encode()))
+        self._kept.take(batch, written(times))
 
     def tell(self, context: SparkContext) -> None:
         """Tell the tasks of the micro-batches that this thread of the JVM begins."""
-        context.setLocalProperty(_PROPERTY, self._text())
-
-    def _text(self) -> str:
-        return json.dumps([(number, written(times)) for number, times in self._batches])
+        context.setLocalProperty(_PROPERTY, self._kept.written())

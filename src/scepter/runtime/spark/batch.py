@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial, reduce
-from typing import Final
+from typing import Final, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -15,20 +15,24 @@ from pyspark.sql import functions as F
 
 from scepter.algebra.query import Ask
 from scepter.kernel.state.container import pack
+from scepter.physical.description import Ran
 from scepter.physical.partitioning import partitioning, results_of
 from scepter.physical.unit_nodes import Sequence as SequenceNode
 from scepter.rdf.batch import DeadLetter, EventBatch
 from scepter.rdf.nquads import ReadState
+from scepter.runtime.engine import LocalEngine
 from scepter.runtime.matches import Match
 from scepter.runtime.notices import Notices, sent
 from scepter.runtime.queries import Query
 from scepter.runtime.spark.advance import known_before, moved_to
 from scepter.runtime.spark.beginning import recent
+from scepter.runtime.spark.confirmed import confirmed, with_refused
 from scepter.runtime.spark.environment import Shared, shared
 from scepter.runtime.spark.frames import frame_batches
 from scepter.runtime.spark.future import present
-from scepter.runtime.spark.jobs import SALT_ROOM, Job, new_work, work
+from scepter.runtime.spark.jobs import SALT_ROOM, Job, Work, new_work, work
 from scepter.runtime.spark.lifted import lifted_batches, wanted_columns
+from scepter.runtime.spark.measured import BucketTask, ReadingTask, Told, ran
 from scepter.runtime.spark.pushdown import packed_table
 from scepter.runtime.spark.ranges import Range, read_range
 from scepter.runtime.spark.sampling import RANGES, with_hot_keys
@@ -40,6 +44,8 @@ PACKED = "query int, bucket int, time bigint, events bigint, blob binary"
 _PACKED = pa.schema(
     [("query", pa.int32()), ("bucket", pa.int32()), ("time", pa.int64()), ("events", pa.int64()), ("blob", pa.binary())]
 )
+_TOLD = -3
+"""The `query` of rows that tell what a task did."""
 _TIME = -2
 """The `query` of rows that tell how far time is and of how many events; of live input, their blobs hold the times of all."""
 
@@ -47,6 +53,8 @@ GROUP_BYTES: Final = 16 << 20
 """Batches of so much memory are packed together: fewer cost more blobs, more wait longer and cost memory."""
 
 Report = Callable[[DeadLetter], None]
+Inputs: TypeAlias = Mapping[int, DataFrame | list[Range]]
+"""Stream number -> ranges of files, or a table of events."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,24 +69,39 @@ def run_batch(
     query: Query,
     spark: SparkSession,
     job: Job,
-    inputs: Mapping[int, DataFrame | list[Range]],
+    inputs: Inputs,
     report: Report,
 ) -> DataFrame:
-    """The matches of a job over bounded inputs (stream number -> ranges of files, or a table of events)."""
-    job = with_hot_keys(spark, job, [(n, part) for n, given in inputs.items() if isinstance(given, list) for part in given])
-    reading = Reading(shared(spark, job), report)
-    packed = _packed(spark, reading, inputs)
+    """The matches of a job over bounded inputs."""
+    reading, spread = _spread(spark, job, inputs, report)
+    job = reading.job.value
     schema = arrow_schema(
         query.variables, query.constructs, query.asks, job.kind, query.occurrences, parts=job.parts, why=job.options.why
     )
     spark_schema = result_schema(query, job.kind, parts=job.parts, why=job.options.why)
-    # straight to the task of its bucket: a grouping would sort the blobs first, and hash eight buckets to two tasks unevenly
-    tasks = max(share.buckets for share in job.shares)
-    spread = packed.where(F.col("blob").isNotNull()).repartitionById(tasks, F.col("query") + F.col("bucket"))
     return _merged(spread.mapInArrow(partial(_run_buckets, reading, schema), spark_schema), job)
 
 
-def _packed(spark: SparkSession, reading: Reading, inputs: Mapping[int, DataFrame | list[Range]]) -> DataFrame:
+def analyze_batch(spark: SparkSession, job: Job, inputs: Inputs, report: Report) -> Ran:
+    """What the tasks of a job over bounded inputs do; its matches are counted and forgotten."""
+    reading, spread = _spread(spark, replace(job, measured=True), inputs, report)
+    found = spread.mapInArrow(partial(_measure_buckets, reading), "told binary").collect()
+    return ran(reading.job.value, [Told.read(bytes(row["told"])) for row in found])
+
+
+def _spread(spark: SparkSession, job: Job, inputs: Inputs, report: Report) -> tuple[Reading, DataFrame]:
+    """What is read of the inputs, each blob in the task of its bucket."""
+    job = with_refused(spark, job, inputs)
+    job = with_hot_keys(spark, job, [(n, part) for n, given in inputs.items() if isinstance(given, list) for part in given])
+    reading = Reading(shared(spark, job), report)
+    packed = _packed(spark, reading, inputs)
+    # straight to the task of its bucket: a grouping would sort the blobs first, and hash eight buckets to two tasks unevenly
+    tasks = max(share.buckets for share in job.shares)
+    place = F.greatest(F.col("query") + F.col("bucket"), F.lit(0))
+    return reading, packed.where(F.col("blob").isNotNull()).repartitionById(tasks, place)
+
+
+def _packed(spark: SparkSession, reading: Reading, inputs: Inputs) -> DataFrame:
     frames = []
     rows = [
         (stream, r.path, r.start, r.stop, r.size, r.salt)
@@ -92,9 +115,10 @@ def _packed(spark: SparkSession, reading: Reading, inputs: Mapping[int, DataFram
         frames.append(spread.mapInArrow(partial(_pack_ranges, reading), PACKED))
     for stream, given in inputs.items():
         if isinstance(given, DataFrame):
-            packed = packed_table(given, reading.job.value, stream)
+            job = reading.job.value
+            packed = None if job.refused else packed_table(given, job, stream)
             if packed is None:
-                events = given.select(*wanted_columns(reading.job.value, stream, given.columns))
+                events = given.select(*wanted_columns(job, stream, given.columns))
                 packed = events.mapInArrow(partial(pack_frame, reading, stream), PACKED)
             frames.append(packed)
     return reduce(DataFrame.unionAll, frames)
@@ -119,7 +143,7 @@ def _pack_ranges(reading: Reading, rows: Iterable[pa.RecordBatch]) -> Iterator[p
                 lift=job.lifts.get(stream),
             )
             # events are numbered as their blank nodes are salted: apart from those of every other range
-            yield from packed_rows(job, batches, row["salt"], sent(reading.report))
+            yield from packed_rows(job, confirmed(job, batches, reading.report), row["salt"], sent(reading.report))
 
 
 def pack_frame(reading: Reading, stream: int, rows: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -131,7 +155,8 @@ def pack_frame(reading: Reading, stream: int, rows: Iterable[pa.RecordBatch]) ->
         batches = lifted_batches(job, stream, rows, run, reading.report)
     else:
         batches = frame_batches(rows, stream, job.kind, job.key, run, reading.report, predicates=job.predicates)
-    yield from packed_rows(job, present(job, batches, reading.report), run.salt, sent(reading.report))
+    used = confirmed(job, present(job, batches, reading.report), reading.report)
+    yield from packed_rows(job, used, run.salt, sent(reading.report))
 
 
 def packed_rows(
@@ -139,6 +164,8 @@ def packed_rows(
 ) -> Iterator[pa.RecordBatch]:
     """Solutions or rows per share and bucket, or the events as they are where nothing else crosses the shuffle."""
     told, known = notices or Notices(), known_before(job)
+    measured = ReadingTask(job) if job.measured else None
+    first = number
     for group in _groups(recent(job, batches)):
         rows: list[tuple[int, int, int | None, int, bytes | None]] = []
         for share in job.shares:
@@ -152,8 +179,14 @@ def packed_rows(
             rows = [(number, bucket, None, events, blob) for number, bucket, _, events, blob in rows]
         # time moves on with every event, also with those that no pattern looks at; and any of them may be late
         rows.append((_TIME, -1, moved, len(time), pack({"stream": stream, "time": time}) if job.live else None))
-        columns = [pa.array(c, t) for c, t in zip(zip(*rows, strict=True), _PACKED.types, strict=True)]
-        yield pa.RecordBatch.from_arrays(columns, schema=_PACKED)
+        yield _table(rows)
+    if measured is not None:
+        yield _table([(_TOLD, -1, None, 0, measured.told(number - first).written())])
+
+
+def _table(rows: Sequence[tuple[int, int, int | None, int, bytes | None]]) -> pa.RecordBatch:
+    columns = [pa.array(c, t) for c, t in zip(zip(*rows, strict=True), _PACKED.types, strict=True)]
+    return pa.RecordBatch.from_arrays(columns, schema=_PACKED)
 
 
 def _groups(batches: Iterable[EventBatch]) -> Iterator[list[EventBatch]]:
@@ -172,25 +205,49 @@ def _groups(batches: Iterable[EventBatch]) -> Iterator[list[EventBatch]]:
 
 def _run_buckets(reading: Reading, schema: pa.Schema, packed: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """The stateful part of the buckets of a task."""
+    for (query, bucket), mine in _by_bucket(packed):
+        for matches in run_bucket(reading, query, bucket, mine):
+            yield from match_table(matches, schema)
+
+
+def _measure_buckets(reading: Reading, packed: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """What the buckets of a task do, and what reading tasks have told."""
+    for (query, bucket), mine in _by_bucket(packed):
+        if query == _TOLD:
+            told = [bytes(each) for each in mine]
+        else:
+            measured = BucketTask(reading.job.value.shares[query], bucket)
+            found = sum(len(matches) for matches in run_bucket(reading, query, bucket, mine, measured.using))
+            told = [measured.told(found).written()]
+        yield pa.RecordBatch.from_pydict({"told": told})
+
+
+def _by_bucket(packed: Iterable[pa.RecordBatch]) -> Iterator[tuple[tuple[int, int], Iterator[memoryview]]]:
+    """The blobs of a task, by share and bucket."""
     blobs: dict[tuple[int, int], list[pa.Buffer]] = {}
     for rows in packed:
         places = zip(rows.column("query").to_pylist(), rows.column("bucket").to_pylist(), strict=True)
         for place, blob in zip(places, rows.column("blob"), strict=True):
             blobs.setdefault(place, []).append(blob.as_buffer())
-    for query, bucket in sorted(blobs):
-        mine = (memoryview(blob) for blob in blobs.pop((query, bucket)))
-        for matches in run_bucket(reading, query, bucket, mine):
-            yield from match_table(matches, schema)
+    for place in sorted(blobs):
+        yield place, (memoryview(blob) for blob in blobs.pop(place))
 
 
-def run_bucket(reading: Reading, number: int, bucket: int, blobs: Iterable[memoryview]) -> Iterator[Sequence[Match]]:
-    """The matches of a share in one bucket."""
+def run_bucket(
+    reading: Reading,
+    number: int,
+    bucket: int,
+    blobs: Iterable[memoryview],
+    using: Callable[[Work | LocalEngine], None] = lambda work: None,
+) -> Iterator[Sequence[Match]]:
+    """The matches of a share in one bucket; `using` is given what finds them."""
     job = reading.job.value
     share = job.shares[number]
     if share.form is Form.EVENTS:
-        yield run_events(job, share, bucket, blobs, reading.report)
+        yield run_events(job, share, bucket, blobs, reading.report, using)
         return
     here = new_work(job, share, bucket)
+    using(here)
     for blob in blobs:
         here.accept(blob)
     yield from here.ended()

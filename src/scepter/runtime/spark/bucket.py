@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Final
+from typing import Final, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -28,8 +28,10 @@ from scepter.runtime.spark.jobs import Job, Work, new_work
 from scepter.runtime.spark.shares import Share
 from scepter.runtime.spark.tables import match_table
 from scepter.runtime.spark.whole import WholeProgram
+from scepter.runtime.work import BROKEN_OFF, WorkLimits, taken, watched
 from scepter.timeline import MIN_INSTANT, TimeKind
 
+_Step = TypeVar("_Step")
 _ROWS: Final = 8192
 _PACKED: Final = pa.ipc.IpcWriteOptions(compression="lz4")
 """Rows go through the JVM twice on their way out, and their terms repeat each other: a tenth of the bytes."""
@@ -66,9 +68,13 @@ class Bucket:
         self._state = state
         self._answered = answered
         self._scale = ticks_per_millisecond(job)
-        self._whole = None
+        self._whole: WholeProgram | None = None
+        self._taken = None if job.options.work.memory is None else taken()
+        """What the process had before it kept anything."""
+        self._let_go: list[str] = []
+        """What limits have made it forget, until it is told."""
         if log is not None and job.whole is not None:
-            self._whole = WholeProgram(job, job.whole, state, log, self.certain)
+            self._whole = WholeProgram(job, job.whole, state, log, self.certain, self._taken)
         self._marks = [job.state_of(share.number) for share in job.shares]
 
     def take(self, place: int, blobs: Iterable[bytes], milliseconds: int) -> Iterator[pd.DataFrame]:
@@ -82,8 +88,8 @@ class Bucket:
         elif not self._is_answered(place):
             work = self._restored(place)
             reached: dict[int, int] = {}
-            for blob in blobs:
-                reached = furthest(reached, work.accept(blob, watermark))
+            for each in self._within(work, (work.accept(blob, watermark) for blob in blobs)):
+                reached = furthest(reached, each)
             yield from self._step(work, self.certain(reached, watermark))
 
     def _check_identity(self) -> None:
@@ -169,7 +175,7 @@ class Bucket:
     def _step(self, work: Work, watermark: int) -> Iterator[pd.DataFrame]:
         if watermark > MIN_INSTANT:
             begun = work.begun(min(watermark, self._job.beginning.told) - 1)
-            for matches in chain(begun, work.released(watermark - 1)):
+            for matches in self._within(work, chain(begun, work.released(watermark - 1))):
                 yield from self._rows(matches)
                 if matches and self._asks(work.share):
                     self._answered.update((True,))
@@ -178,22 +184,41 @@ class Bucket:
                     return
         self._sleep()
         if self._job.options.work.runs is not None:
-            yield from self._shed(work, self._job.options.work.runs)
+            self._shed(work, self._job.options.work.runs)
+        while self._let_go:
+            yield _found(letters=pack({}, {"limit": self._let_go.pop(0)}))
         if work.idle:
             self._state.clear()
         else:
             self._state.update((work.dump(self._marks[work.share.number]),))
             self._wake(work.next_due(watermark), watermark)
 
-    def _shed(self, work: Work, most: int) -> Iterator[pd.DataFrame]:
+    def _within(self, work: Work, steps: Iterator[_Step]) -> Iterator[_Step]:
+        """What steps give, each within its seconds and its memory; where one asks for more, the bucket begins anew."""
+        limits = WorkLimits(seconds=self._job.options.work.seconds, memory=self._job.options.work.memory)
+        while True:
+            try:
+                with watched(limits, self._taken):  # Spark's own work is not interrupted: it would not know where it was
+                    step = next(steps, None)
+            except DataError as error:
+                if error.code not in BROKEN_OFF:
+                    raise
+                self._begin_anew(work, BROKEN_OFF[error.code].format(limits.seconds, limits.memory))
+                return
+            if step is None:
+                return
+            yield step
+
+    def _begin_anew(self, work: Work, why: str) -> None:
+        work.begin_anew()
+        self._let_go.append(f"query {work.share.units[0] + 1}: {why}; its bucket begins anew, without the events before")
+
+    def _shed(self, work: Work, most: int) -> None:
         """Let go of keys that keep too much; where they cannot be told apart, the bucket begins anew."""
         query, gone = work.share.units[0] + 1, work.pipeline.shed(most)
-        told = [f"query {query}: {each} are more than {most} (--max-runs), and let go" for each in gone or ()]
         if gone is None:
-            work.begin_anew()
-            told = [f"query {query}: a bucket keeps more than {most} rows of state (--max-runs); it begins anew"]
-        for text in told:
-            yield _found(letters=pack({}, {"limit": text}))
+            self._begin_anew(work, f"more than {most} rows of state (--max-runs)")
+        self._let_go += [f"query {query}: {each} are more than {most} (--max-runs), and let go" for each in gone or ()]
 
     def _sleep(self) -> None:
         for timer in list(self._handle.listTimers()):

@@ -15,6 +15,8 @@ from scepter.errors import DataError, Diagnostic
 from scepter.kernel.state.container import Arrays, pack, unpack
 from scepter.kernel.static.background import Background
 from scepter.kernel.texts import FIXED, Texts
+from scepter.physical.cutting import Received, numbers_above
+from scepter.physical.metrics import Metrics
 from scepter.physical.plan import UnitPlan
 from scepter.rdf.terms import IRI
 from scepter.runtime.matches import Match
@@ -60,8 +62,10 @@ class BucketWork:
         self.background: Background = job.background() if like is None else like.background
         setup = TaskSetup(
             job.kind, job.options, self.background, job.ontology, texts, lambda: job.streams, shown_event, lasting=True,
-            key=job.key,
+            key=job.key, measured=job.measured,
         )  # fmt: skip
+        self.root = job.plan.units[share.units[0]].root
+        """Of the whole plan."""
         self._begin: tuple[UnitPlan, TaskSetup] = unit, setup
         self.begin_anew()
 
@@ -71,6 +75,34 @@ class BucketWork:
         assert isinstance(made, Pipeline)
         made.around.cell.sides, made.around.cell.number = self.share.sides, self.bucket
         self.pipeline: Pipeline = made
+
+    def read_work(self) -> dict[int, Metrics]:
+        """What operators have done where events are read, by their numbers in the plan, since it was last asked."""
+        raise NotImplementedError
+
+    def bucket_work(self) -> dict[int, Metrics]:
+        """What operators have done in a bucket, by their numbers in the plan. What makes the rows that are received here has
+        kept them, and was given nothing here."""
+        found: dict[int, Metrics] = {}
+        for number, node, work in zip(self._numbers(), self.pipeline.nodes, self.pipeline.metrics, strict=True):
+            is_received = isinstance(node, Received)
+            found[number] = Metrics(kept_most=work.kept_most, memory=work.memory) if is_received else work
+        return found
+
+    @property
+    def exchanges(self) -> list[int]:
+        """The numbers of the operators whose rows cross to buckets."""
+        numbered = zip(self._numbers(), self.pipeline.nodes, strict=True)
+        return [number for number, node in numbered if isinstance(node, Received)]
+
+    def _numbers(self) -> list[int]:
+        return numbers_above(self.root, self.pipeline.nodes[-1])
+
+    @property
+    def received(self) -> int:
+        """Rows that it was given of the exchanges."""
+        nodes = zip(self.pipeline.nodes, self.pipeline.metrics, strict=True)
+        return sum(work.rows_out for node, work in nodes if isinstance(node, Received))
 
     def begun(self, until: int) -> Iterator[Sequence[Match]]:
         """What is told of the time before a run began: whether what is asked for has happened, and nothing else."""

@@ -8,12 +8,12 @@ Nothing here may start a thread, since workers are forked.
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
 from importlib import import_module
 from typing import Final
 
+from scepter.compiled import settle
 from scepter.rdf.terms import PROV, XSD
 
 QUERY: Final = """SELECT ?s WITHIN 5 FROM STREAM S <a:s> WHERE { SEQ (A; B)
@@ -49,17 +49,10 @@ def load() -> int:
     return len(found) + len(engine.close())
 
 
-def settle() -> None:
-    """Take what is loaded out of the garbage collector's sight: a worker collects behind each task, and would go through all of
-    it (70 ms), touching pages that it shares with the others."""
-    gc.collect()
-    gc.freeze()
-
-
 if __name__ == "__main__":
     from pyspark.daemon import manager
 
     if load() != 1:
         sys.stderr.write("the warm-up of Python workers gave a wrong answer\n")
-    settle()
+    settle()  # a worker collects behind each task, and would touch pages that it shares with the others
     manager()

@@ -56,8 +56,12 @@ class Job:
     """Whether its results tell the events that each part selected: to decode their names costs as much as all the rest."""
     beginning: Beginning = EVERYTHING
     """Of a live run: its first times."""
+    measured: bool = False
+    """Whether its tasks tell what their operators did."""
     hot: Mapping[int, tuple[HotKey, ...]] = field(default_factory=dict)
     """Over history: the keys with more than a task's share of the rows, by share."""
+    refused: Mapping[int, frozenset[int]] = field(default_factory=dict)
+    """Over history: the times of events that would move time on by too much and that nothing confirms, by stream."""
 
     @property
     def start(self) -> int | None:

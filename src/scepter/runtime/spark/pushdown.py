@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 FORMAT: Final = "rdf"
 PACKING: Final = "packedFor"
 """The option that tells the source what to pack."""
+LETTERS: Final = "deadLetterPath"
+"""The option that tells the source where its dead letters go."""
 BEGIN: Final = "beginAt"
 """The option that tells the source where a first run begins."""
 
@@ -68,6 +70,15 @@ def packed_table(frame: DataFrame, job: Job, stream: int, begin: str | None = No
     reading = frame.sparkSession.readStream if frame.isStreaming else frame.sparkSession.read
     packed = reading.format(FORMAT).options(**options).option(PACKING, Packing(job, stream).written())
     return (packed if begin is None else packed.option(BEGIN, begin)).load()
+
+
+def unheard(frame: DataFrame) -> DataFrame:
+    """A bounded table, without the letters that a reader of this format would write: it is read once more to be used."""
+    options = source_options(frame)
+    if options is None:
+        return frame
+    told = {name: value for name, value in options.items() if name.lower() != LETTERS.lower()}
+    return frame.sparkSession.read.format(FORMAT).options(**told).load()
 
 
 def _kind(plan: object) -> str:

@@ -20,6 +20,7 @@ from scepter.rdf.readers import Lift
 from scepter.rdf.terms import IRI
 from scepter.rdf.times import TimeProperties
 from scepter.rdf.untimed import Untimed, no_times
+from scepter.runtime.analysis import Analysis
 from scepter.runtime.inputs import BackgroundGiven, OntologyGiven, load_background, load_ontology
 from scepter.runtime.local import missing_stream
 from scepter.runtime.maps import ContextGiven, MapGiven, lifts_of
@@ -27,14 +28,14 @@ from scepter.runtime.options import FUTURE, RunOptions, check_taken
 from scepter.runtime.planning import facts_of, planned
 from scepter.runtime.queries import Query
 from scepter.runtime.registry import grounds_of
-from scepter.runtime.spark.batch import run_batch
+from scepter.runtime.spark.batch import Inputs, analyze_batch, run_batch
 from scepter.runtime.spark.environment import cores, prepare
 from scepter.runtime.spark.frames import frame_kind
 from scepter.runtime.spark.identity import Identity
 from scepter.runtime.spark.jobs import Job
 from scepter.runtime.spark.letters import FolderLetters
 from scepter.runtime.spark.lifted import lifted_kind
-from scepter.runtime.spark.pushdown import source_options
+from scepter.runtime.spark.pushdown import LETTERS, source_options
 from scepter.runtime.spark.ranges import Range, first_kind, next_salt, plan_ranges
 from scepter.runtime.spark.shares import A_CORE
 from scepter.runtime.spark.shipped_background import ShippedBackground
@@ -73,6 +74,7 @@ def run(
     map: MapGiven = None,
     context: ContextGiven = None,
     max_future: int | str | None = None,
+    max_advance: int | str | None = None,
     warm_up: int | str | None = None,
     checkpoint: str | Path | None = None,
 ) -> DataFrame:
@@ -90,7 +92,14 @@ def run(
         limits=limits,
         max_future=FUTURE if max_future is None else max_future,
         warm_up=warm_up,
+        max_advance=max_advance,
     )
+    if max_advance is not None and any(isinstance(each, DataFrame) and each.isStreaming for each in streams.values()):
+        raise option_error(
+            "max-advance",
+            "max_advance needs a driver that keeps how far time is from micro-batch to micro-batch, and writeStream is Spark's",
+            help="take scepter run --follow --max-advance D, or max_future=",
+        )
     folder = None if checkpoint is None else kept_folder(checkpoint)
     found = run_with_options(
         query, spark, streams, options, find_files=find_files, background=background, ontology=ontology, parts=False,
@@ -130,6 +139,65 @@ def run_with_options(
     """As `run`, with the columns `_query` (which query of the file) and, if `parts`, `_events` (part -> names of events).
     `claim` hears what a live run is before anything of it starts, and may refuse; `kept` is where it keeps with what it
     began."""
+    job, inputs, found = _prepared(
+        query, spark, streams, options, find_files=find_files, background=background, ontology=ontology, report=report,
+        parts=parts, warn=warn, progress=progress, lifts=lifts, claim=claim,
+    )  # fmt: skip
+    if not job.live:
+        if options.warm_up is not None:
+            raise option_error(
+                "warm-up", "warm_up begins a live run with history, and all streams are bounded", help="leave out warm_up"
+            )
+        return run_batch(query, spark, job, inputs, report)
+    tables = {n: what for n, what in inputs.items() if isinstance(what, DataFrame) and what.isStreaming}
+    if len(tables) < len(inputs):
+        raise option_error(
+            "streaming", "some streams are live and some are bounded", help="give all of them as streaming tables"
+        )
+    begun = warmed(spark, job, tables, kept, found)
+    if begun.line is not None:
+        tell(begun.line)
+    return run_streaming(query, spark, begun.job, tables, report, begun.begins)
+
+
+def analyze_with_options(
+    query: Query,
+    spark: SparkSession,
+    streams: Mapping[str, Given],
+    options: RunOptions,
+    *,
+    find_files: FindFiles,
+    background: BackgroundGiven = None,
+    ontology: OntologyGiven = None,
+    lifts: Mapping[str, Lift] | None = None,
+) -> Analysis:
+    """Run a query over bounded streams, forget its matches, and give the plan that ran with what its operators did."""
+    job, inputs, _ = _prepared(
+        query, spark, streams, options, find_files=find_files, background=background, ontology=ontology, parts=False,
+        report=lambda letter: None, lifts=lifts,
+    )  # fmt: skip
+    if job.live:
+        raise option_error("analyze", "a live run has no end to be analysed at", help="give bounded streams, such as files")
+    return Analysis(query, job.plan, analyze_batch(spark, job, inputs, lambda letter: None))
+
+
+def _prepared(
+    query: Query,
+    spark: SparkSession,
+    streams: Mapping[str, Given],
+    options: RunOptions,
+    *,
+    find_files: FindFiles,
+    background: BackgroundGiven,
+    ontology: OntologyGiven,
+    report: Callable[[DeadLetter], None],
+    parts: bool,
+    warn: Callable[[Diagnostic], None] = lambda diagnostic: None,
+    progress: Progress | None = None,
+    lifts: Mapping[str, Lift] | None = None,
+    claim: Claim = lambda identity: Found(),
+) -> tuple[Job, Inputs, Found]:
+    """The job of a run, planned and checked, its inputs by number of stream, and what `claim` answers."""
     check_taken(options, query.lowered)
     if options.assign_time is not None:
         raise option_error(
@@ -191,21 +259,7 @@ def run_with_options(
             ranges = plan_ranges(paths, parts=2 * cores(spark), salt=salt, format=format)
             salt = next_salt(ranges, salt)
             inputs[numbers[iri]] = ranges
-    if not live:
-        if options.warm_up is not None:
-            raise option_error(
-                "warm-up", "warm_up begins a live run with history, and all streams are bounded", help="leave out warm_up"
-            )
-        return run_batch(query, spark, job, inputs, report)
-    tables = {n: what for n, what in inputs.items() if isinstance(what, DataFrame) and what.isStreaming}
-    if len(tables) < len(inputs):
-        raise option_error(
-            "streaming", "some streams are live and some are bounded", help="give all of them as streaming tables"
-        )
-    begun = warmed(spark, job, tables, kept, found)
-    if begun.line is not None:
-        tell(begun.line)
-    return run_streaming(query, spark, begun.job, tables, report, begun.begins)
+    return job, inputs, found
 
 
 def _topic(
@@ -219,7 +273,7 @@ def _topic(
     reading = spark.read.format("rdf").options(stream=iri, names="true")
     reading = reading.option("timestamps", "integer" if kind is TimeKind.INTEGER else "dateTime")
     if isinstance(report, FolderLetters):
-        reading = reading.option("deadLetterPath", report.folder)
+        reading = reading.option(LETTERS, report.folder)
     if lift is not None:
         reading = reading.option(*lift.option)
     return reading.load(what)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator
 from collections.abc import Sequence as Sequential
 from dataclasses import replace
@@ -20,6 +21,8 @@ from scepter.kernel.state.container import Arrays
 from scepter.kernel.state.shipping import NOWHERE, Slices, buckets_by_window, furthest, keys_of, split, unpack_solved
 from scepter.kernel.texts import Texts
 from scepter.physical.cutting import Received
+from scepter.physical.metrics import Metrics
+from scepter.physical.nodes import nodes
 from scepter.physical.partitioning import PartitionKind, partitioning
 from scepter.physical.sequence_plan import QueryPlan
 from scepter.physical.unit_nodes import Sequence
@@ -58,6 +61,7 @@ class SequenceWork(BucketWork):
             self.slices = Slices(self.bounds.length, job.buckets, partitioning(self.plan).look_back)
         self._parts = [self.pipeline.around.part(scan.label) for scan in self.plan.scans]
         self._scans: GraphScans | None = None
+        self._scanned = [Metrics() for _ in unit.root.inputs]
 
     # ---------------------------------------------------------------- where events are read
 
@@ -72,8 +76,11 @@ class SequenceWork(BucketWork):
         for batch in batches:
             intake = Intake(batch, self.texts.add(batch), number, named=self.job.parts)
             wanted = np.ones(batch.events, np.bool_) if self.job.start is None else batch.end >= self.job.start
+            started = time.thread_time_ns() if self.job.measured else 0
             if (solved := self._scans.solve(intake, wanted)) is not None:
                 parts.append(solved)
+            if self.job.measured:
+                self._count(int(np.count_nonzero(wanted)), solved, time.thread_time_ns() - started)
             number += batch.events
             if self.job.live:
                 for stream in np.unique(batch.stream).tolist():
@@ -90,6 +97,18 @@ class SequenceWork(BucketWork):
                 yield from split(whole, list(rows), ticks, self.texts, graphs=graphs)
         graphs.clear()
         self.texts.forget()
+
+    def _count(self, given: int, solved: Solved | None, spent: int) -> None:
+        sizes = [0] * len(self._scanned) if solved is None else [*map(len, solved.tables), len(solved.ticks.times)]
+        for work, size in zip(self._scanned, sizes, strict=False):  # without a leaf for ticks they are counted nowhere
+            work.rows_in, work.rows_out, work.cpu = work.rows_in + given, work.rows_out + size, work.cpu + spent // len(sizes)
+
+    def read_work(self) -> dict[int, Metrics]:
+        """What scans have done, by their numbers in the plan, since it was last asked."""
+        numbers = {id(node): number for number, node in enumerate(nodes(self.root))}
+        found = {numbers[id(node)]: work for node, work in zip(self._node.inputs, self._scanned, strict=True)}
+        self._scanned = [Metrics() for _ in self._node.inputs]
+        return found
 
     def keys(self, batches: Iterable[EventBatch]) -> tuple[UInt64, Int64]:
         """The keys and the times of what crosses to buckets."""

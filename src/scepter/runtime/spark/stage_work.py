@@ -14,6 +14,8 @@ from scepter.kernel.sequence.forward_search import key_of
 from scepter.kernel.state.row_shipping import split_rows, unpack_rows
 from scepter.kernel.state.shipping import NOWHERE, furthest
 from scepter.kernel.texts import Texts
+from scepter.physical.metrics import Metrics
+from scepter.physical.nodes import nodes
 from scepter.physical.window_nodes import Report
 from scepter.rdf.batch import EventBatch
 from scepter.runtime.notices import SCHEMA_IGNORED, Notices
@@ -61,7 +63,7 @@ class StageWork(BucketWork):
     def _scanned(self, batches: Iterable[EventBatch], number: int) -> tuple[list[list[Rows]], dict[int, int], int]:
         """What the lower stage makes of events, by exchange; how far streams have reached; the last time."""
         if self._scanner is None:
-            self._scanner = Scanner(self.stages.below, self.pipeline.around, self.job.streams)
+            self._scanner = Scanner(self.stages.below, self.pipeline.around, self.job.streams, measured=self.job.measured)
         reached: dict[int, int] = {}
         last = MIN_INSTANT
         found: list[list[Rows]] = [[] for _ in self.stages.below]
@@ -75,6 +77,15 @@ class StageWork(BucketWork):
             for stream in np.unique(batch.stream).tolist():
                 reached = furthest(reached, {stream: int(batch.end[batch.stream == stream].max())})
         return found, reached, last
+
+    def read_work(self) -> dict[int, Metrics]:
+        """What operators have done where events are read, by their numbers in the plan, since it was last asked."""
+        if self._scanner is None:
+            return {}
+        numbers = {id(node): number for number, node in enumerate(nodes(self.root))}
+        found = {numbers[id(node)]: work for node, work in zip(self._scanner.nodes, self._scanner.metrics, strict=True)}
+        self._scanner.metrics = [Metrics() for _ in found]
+        return found
 
     def keys(self, batches: Iterable[EventBatch]) -> tuple[UInt64, Int64]:
         """The keys and the times of what crosses to buckets."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import compress
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,7 @@ from scepter.runtime.matches import Match, sorted_matches
 from scepter.runtime.notices import Notices, sent
 from scepter.runtime.spark.jobs import SALT_ROOM, Job, pack_batch, reached_by, unpack_batch
 from scepter.runtime.spark.shares import Share
+from scepter.runtime.work import WorkLimits, watched
 from scepter.timeline import MIN_INSTANT
 
 if TYPE_CHECKING:
@@ -81,9 +83,17 @@ def engine_of(job: Job, share: Share, **more: Any) -> LocalEngine:
     return engine
 
 
-def run_events(job: Job, share: Share, bucket: int, blobs: Iterable[memoryview], report: DeadLetterTaker) -> Sequence[Match]:
-    """The matches of a share over the events of one bucket; of slices those that belong to it."""
-    engine = engine_of(job, share, dead_letter=report, notices=sent(report))
+def run_events(
+    job: Job,
+    share: Share,
+    bucket: int,
+    blobs: Iterable[memoryview],
+    report: DeadLetterTaker,
+    using: Callable[[LocalEngine], None] = lambda engine: None,
+) -> Sequence[Match]:
+    """The matches of a share over the events of one bucket; of slices those that belong to it. `using` is given the engine."""
+    engine = engine_of(job, share, dead_letter=report, notices=sent(report), counting=job.measured)
+    using(engine)
     last = MIN_INSTANT
     for blob in blobs:
         batch, reached = unpack_batch(blob)
@@ -138,14 +148,22 @@ class WholeProgram:
     """A program in its one place."""
 
     def __init__(
-        self, job: Job, share: Share, progress: ValueState, log: ListState, certain: Callable[[Mapping[int, int], int], int]
+        self,
+        job: Job,
+        share: Share,
+        progress: ValueState,
+        log: ListState,
+        certain: Callable[[Mapping[int, int], int], int],
+        taken: int | None = None,
     ) -> None:
         """`log` holds the events as they came, and the watermark when they did: those behind it took no part. `certain`
-        tells up to where answers are, given how far each stream's events reach and the watermark."""
+        tells up to where answers are, given how far each stream's events reach and the watermark. `taken` is the memory
+        that the process had before."""
         self.reached = MIN_INSTANT
         """The last time up to which answers have been given."""
         self._certain = certain
         self._job = job
+        self._memory = partial(watched, WorkLimits(memory=job.options.work.memory), taken)
         self._share = share
         self._progress = progress
         self._log = log
@@ -169,17 +187,19 @@ class WholeProgram:
             reached = furthest(reached, reached_by(batch))
             wanted = batch.end >= watermark
             if wanted.any():
-                engine.take(batch, wanted)
+                with self._memory():
+                    engine.take(batch, wanted)
                 self._log.appendValue((watermark, blob))
                 progress.log.append((int(batch.end.max()), batch.events))
         found: list[Match] = []
         until = self._certain(reached, watermark) - 1
         if until > progress.reached:
-            if progress.reached < (begun := min(until, self._job.beginning.told - 1)):
-                found = self._fresh((match for match in engine.advance(begun) if match.boolean), progress)
+            with self._memory():
+                if progress.reached < (begun := min(until, self._job.beginning.told - 1)):
+                    found = self._fresh((match for match in engine.advance(begun) if match.boolean), progress)
+                    engine.commit()
+                found += self._fresh(engine.advance(until), progress)
                 engine.commit()
-            found += self._fresh(engine.advance(until), progress)
-            engine.commit()
             progress.reached = until
             self._forget(progress)
             self._empty(progress)
@@ -204,9 +224,11 @@ class WholeProgram:
             for watermark, blob in self._log.get():
                 batch, _ = unpack_batch(bytes(blob))
                 assert batch is not None
-                engine.take(batch, batch.end >= watermark)
-            engine.advance(progress.reached)
-            engine.commit()
+                with self._memory():
+                    engine.take(batch, batch.end >= watermark)
+            with self._memory():
+                engine.advance(progress.reached)
+                engine.commit()
             self.let_go.clear()  # told when it was
         return engine
 

@@ -8,7 +8,7 @@ import pytest
 
 from scepter.bench import plots
 from scepter.bench.contenders import contender
-from scepter.bench.model import AUTOMATON, GPM, Measurement, Room, Sample, Shown, Workload
+from scepter.bench.model import AUTOMATON, GPM, RESIDENT, Measurement, Room, Sample, Shown, Workload
 from scepter.bench.workloads import figures
 from scepter.bench.workloads.figures import WORKLOADS
 
@@ -38,9 +38,17 @@ def test_answers(figure: Workload, tmp_path: Path) -> None:
     assert all(len(places) >= 2 for places in lines.values()), "a line needs two points"
 
 
+def test_memory_on_the_way(tmp_path: Path) -> None:
+    (figure,) = (each for each in WORKLOADS if each.name == "sparkwave-figure-8")
+    for point in figure.points(Small(tmp_path, quick=True)):
+        found = contender("followed")(point)
+        looked = [percent for percent in range(101) if RESIDENT % percent in found.extra]
+        assert found.answers == point.answers and found.state and len(looked) >= 2 and looked[-1] == 100
+
+
 @pytest.mark.parametrize("shown", list(Shown))
 def test_each_kind_of_picture(shown: Shown, tmp_path: Path) -> None:
-    extra = {"median, ms": 1.0, "largest, ms": 2.0, GPM: 1.0, AUTOMATON: 2.0}
+    extra = {"median, ms": 1.0, "largest, ms": 2.0, GPM: 1.0, AUTOMATON: 2.0, RESIDENT % 10: 1.0, RESIDENT % 100: 2.0}
     runs = (Sample(4.0, 2.0),)
     found = [Measurement("f", at, "push, 1 agent", 9, 9, 1, runs, 3_000_000, 1_000_000, 0, extra) for at in (1, 2)]
     paths = plots.plot(Workload("f", "a paper", "stops", lambda room: iter(()), shows=(shown,)), found, tmp_path)
