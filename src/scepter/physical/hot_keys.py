@@ -24,7 +24,7 @@ def within_key(unit: UnitPlan, facts: Facts) -> int | str | None:
         if not isinstance(found, Stages) or found.why:
             return None
         if not found.plain:
-            return "triples that match several patterns have it at several places"
+            return "static rows, or triples that match several patterns, are divided by it too"
         if found.everywhere or any(isinstance(node, Report) for node in nodes(found.above)):
             return "the query is evaluated at instants that all of a key's rows share"
     back = looks_back([unit], facts)

@@ -62,8 +62,9 @@ class Stages:
 
     @cached_property
     def plain(self) -> bool:
-        """Whether it has a key that is the same column of all rows of a scan."""
-        return not self.why and all(len(columns) == 1 for columns in self.dimensions[0].keys)
+        """Whether it has a key that is the same column of all rows of a scan, and no rows that are in every bucket."""
+        same = not self.why and all(len(columns) == 1 for columns in self.dimensions[0].keys)
+        return same and not any(isinstance(node, Owned) for node in nodes(self.above))
 
     def sides(self, buckets: int) -> tuple[int, ...]:
         """How many of at most so many buckets a grid has along each dimension, so that each has as few rows as may be: all
