@@ -18,7 +18,7 @@ from scepter.cases.loader import load_case
 from scepter.cases.query import query_of
 from scepter.cli.options import run_options
 from scepter.errors import ScepterError
-from scepter.physical.partitioning import PartitionKind, partitioning, unit_partitioning
+from scepter.physical.partitioning import PartitionKind, partitioning, plan_partitioning
 from scepter.physical.plan import PhysicalPlan
 from scepter.physical.unit_nodes import Refused
 from scepter.physical.unit_nodes import Sequence as SequenceNode
@@ -61,7 +61,7 @@ def divisions(folder: Path) -> Iterator[Division]:
         ways = [_ways(plan, shares(plan, streams, BUCKETS, live=live), live=live) for live in (False, True)]
         for number, unit in enumerate(plan.units):
             if not isinstance(unit.root, Refused):
-                why = unit_partitioning(unit, plan.facts).why
+                why = plan_partitioning(unit, plan).why
                 yield Division(str(path.relative_to(ROOT)), query.language, number, ways[0][number], ways[1][number], why)
 
 

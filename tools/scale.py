@@ -33,7 +33,11 @@ class Workload:
     shuffled: float
     """Bytes that cross the network."""
     state: float
-    """Bytes of state for a key."""
+    """Bytes of state for a key; without any, history is cut into slices of time."""
+    cut: bool = True
+    """Whether the history of a hot key is cut into slices of time as well (decision 0171)."""
+    grid: bool = False
+    """Whether two sides of a join meet in a grid of one bucket for each core (decision 0240)."""
 
 
 READ_TEXT = 2.0
@@ -41,7 +45,8 @@ READ_TEXT = 2.0
 WORKLOADS = (
     Workload("SPAseq, pairs in 200 ticks", READ_TEXT + 0.34, 0.64, 57, 720),
     Workload("EP-SPARQL, OPTIONAL and SEQ", READ_TEXT + 0.47, 2.22, 90, 540),
-    Workload("Sparkwave and RSEP-QL, AVG per key", READ_TEXT + 0.54, 3.80, 85, 870),
+    Workload("Sparkwave and RSEP-QL, AVG per key", READ_TEXT + 0.54, 3.80, 85, 870, cut=False),
+    Workload("EP-SPARQL, a join without a key, grid", READ_TEXT + 0.47, 2.22, 90, 540, grid=True),
     Workload("OBEP and what has no key, slices", READ_TEXT + 0.30, 6.00, 300, 0),
 )
 NETWORK = 100e6
@@ -55,8 +60,13 @@ TOUCH = 0.0015
 LIVE_BUCKETS = 256
 
 
-def loads(keys: int, buckets: int, skew: str, random: np.random.Generator) -> Float64:
-    """The share of all events that each bucket gets."""
+PARTS, OVERLAP, MOST_HOT = 4, 1.25, 64
+"""A key is hot with more than one part in so many of a task's share; its slices overlap by a quarter; so many keys are looked
+at."""
+
+
+def loads(keys: int, buckets: int, skew: str, random: np.random.Generator, *, cut: bool = False) -> Float64:
+    """The share of all events that each bucket gets, and with `cut` each place of a hot key."""
     weight = np.ones(keys)
     if skew == "zipf":
         weight = 1 / np.arange(1, keys + 1) ** 1.2
@@ -64,8 +74,19 @@ def loads(keys: int, buckets: int, skew: str, random: np.random.Generator) -> Fl
     if skew == "hot":
         weight *= 0.5
         weight[0] += 0.5
+    places: list[Float64] = []
+    for key in np.argsort(-weight)[:MOST_HOT] if cut else ():
+        count = int(np.ceil(PARTS * weight[key] * buckets))
+        if count > 1:
+            places.append(np.full(count, OVERLAP * weight[key] / count))
+            weight[key] = 0
     of = random.integers(0, buckets, keys)
-    return np.bincount(of, weight, buckets).astype(np.float64)
+    return np.concatenate([np.bincount(of, weight, buckets).astype(np.float64), *places])
+
+
+def in_grid(cells: int) -> Float64:
+    """The share of all events that each bucket of a square grid gets: of two equal sides one row or one column."""
+    return np.full(cells, 1 / cells**0.5)
 
 
 def makespan(tasks: Float64, cores: int, random: np.random.Generator) -> float:
@@ -93,17 +114,20 @@ def simulated(work: Workload, cores: int, events: int, keys: int, skew: str, see
     random = np.random.default_rng(seed)
     reading = np.full(2 * cores, events * work.read * 1e-6 / (2 * cores))
     buckets = 4 * cores
-    upper = loads(keys, buckets, skew if work.state else "uniform", random) * events * work.upper * 1e-6
+    shares = in_grid(cores) if work.grid else loads(keys, buckets, skew if work.state else "uniform", random, cut=work.cut)
+    upper = shares * events * work.upper * 1e-6
     parts = {
         "reading": makespan(reading, cores, random),
-        "the network": events * work.shuffled / (cores * NETWORK),
-        "the largest bucket" if upper.max() > 2 * upper.mean() else "stateful tasks": makespan(upper, cores, random),
-        "the driver": LAUNCH * (len(reading) + buckets),
+        "the network": max(1.0, float(shares.sum())) * events * work.shuffled / (cores * NETWORK),
+        "the largest bucket" if upper.max() > 4 * upper.mean() else "stateful tasks": makespan(upper, cores, random),
+        "the driver": LAUNCH * (len(reading) + len(upper)),
     }
     history = sum(parts.values())
     alone = events * (work.read + work.upper) * 1e-6
     live = loads(keys, LIVE_BUCKETS, skew if work.state else "one", random)
-    if not work.state:
+    if work.grid:
+        live = in_grid(min(cores, LIVE_BUCKETS // 4))
+    elif not work.state:
         live = np.array([1.0])
     # the largest micro-batch of ten seconds: reading in parallel, then the slowest core's buckets
     tasks = min(cores, LIVE_BUCKETS)

@@ -13,6 +13,7 @@ from microbatches import comparable, graph_event, rows_of
 from scepter.algebra.query import Ask
 from scepter.cases.loader import load_case
 from scepter.errors import ScepterError
+from scepter.physical.partitioning import results_of
 from scepter.rdf.formats import GraphEvent, events_to_batch
 from scepter.rdf.nquads import ReadState
 from scepter.runtime.engine import LocalEngine
@@ -20,7 +21,6 @@ from scepter.runtime.matches import Match
 from scepter.runtime.spark.batch import Reading, packed_rows, run_bucket
 from scepter.runtime.spark.environment import Enclosed
 from scepter.runtime.spark.jobs import SALT_ROOM, Job
-from scepter.runtime.spark.shares import results_of
 from scepter.runtime.spark.tables import arrow_schema
 from scepter.timeline import MAX_INSTANT, TimeKind
 from spark_answers import case_query

@@ -73,7 +73,7 @@ class Point:
     master: str = "local[2]"
     """Where Spark runs it."""
     options: Mapping[str, str | int] = field(default_factory=dict)
-    """For the contenders: `ahead` for `push`, `predicates` and `map` for `scan`, `files` for `live`."""
+    """For the contenders: `ahead` for `push`, `predicates` and `map` for `scan`, `files` for `live`, `buckets` for `tasks`."""
 
 
 @dataclass(frozen=True, slots=True)

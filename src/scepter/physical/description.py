@@ -17,7 +17,7 @@ from scepter.physical.metrics import Metrics, Skew, StageRun
 from scepter.physical.nodes import Node, nodes
 from scepter.physical.notes import notes_of, warnings_of
 from scepter.physical.outline import Box, Outline
-from scepter.physical.partitioning import Partitioning, unit_partitioning
+from scepter.physical.partitioning import Partitioning, plan_partitioning
 from scepter.physical.plan import PhysicalPlan, UnitPlan
 from scepter.physical.unit_nodes import Sequence as SequenceNode
 from scepter.physical.wording import readable, title
@@ -173,7 +173,7 @@ def _unit(
         predicates=predicates,
         operators=operators,
         tree=_drawn(unit.root, operators, places, about),
-        partitioning=unit_partitioning(unit, plan.facts),
+        partitioning=plan_partitioning(unit, plan),
         automaton=None if sequence is None else automaton_of(sequence.plan, notation),
         warnings=warnings_of(unit),
         algebra=format_node(unit.unit, notation.prefixes) if isinstance(unit.unit, Query) else None,

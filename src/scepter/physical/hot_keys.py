@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from scepter.algebra.query import Program
 from scepter.physical.facts import Facts
-from scepter.physical.horizon import horizon
 from scepter.physical.nodes import nodes
-from scepter.physical.partitioning import PartitionKind, partitioning, sliceable
+from scepter.physical.partitioning import PartitionKind, looks_back, partitioning
 from scepter.physical.plan import UnitPlan
 from scepter.physical.stages import Stages, unit_stages
 from scepter.physical.unit_nodes import Sequence
@@ -26,9 +24,8 @@ def within_key(unit: UnitPlan, facts: Facts) -> int | str | None:
         if not isinstance(found, Stages) or found.why:
             return None
         if not found.plain:
-            return "triples that match several patterns have it at several places"
+            return "static rows, or triples that match several patterns, are divided by it too"
         if found.everywhere or any(isinstance(node, Report) for node in nodes(found.above)):
             return "the query is evaluated at instants that all of a key's rows share"
-    assert facts.kind is not None
-    back = horizon(Program((unit.unit,)), facts.kind, facts.time_unit, facts.policy) if sliceable(unit) else None
+    back = looks_back([unit], facts)
     return "its answers may look back for ever" if back is None else back

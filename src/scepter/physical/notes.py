@@ -30,7 +30,7 @@ from scepter.physical.facts import Facts
 from scepter.physical.horizon import horizon
 from scepter.physical.hot_keys import within_key
 from scepter.physical.nodes import listed
-from scepter.physical.partitioning import unit_partitioning
+from scepter.physical.partitioning import FEEDING, asks, feeding, plan_partitioning
 from scepter.physical.plan import PhysicalPlan, UnitPlan
 from scepter.physical.sequence_plan import QueryPlan
 from scepter.physical.stages import Stages, Undivided, unit_stages
@@ -51,9 +51,12 @@ def notes_of(unit: UnitPlan, plan: PhysicalPlan, notation: Notation) -> Iterator
     yield from _shared(unit, plan)
     yield f"time: {_time(plan)}"
     yield f"looks back: {_looks_back(unit, plan.facts)}"
-    yield f"partitioning: {_partitioning(unit, plan.facts)}"
-    yield from (f"hot keys: {sentence}" for sentence in _hot_keys(unit, plan.facts))
-    yield from (f"stages: {sentence}" for sentence in _stages(unit, notation))
+    yield f"partitioning: {division(plan_partitioning(unit, plan))}"
+    if unit in [plan.units[number] for number in feeding(plan)]:
+        yield f"stages: one, whose live state is a log of events: {FEEDING}"
+    else:
+        yield from (f"hot keys: {sentence}" for sentence in _hot_keys(unit, plan.facts))
+        yield from (f"stages: {sentence}" for sentence in _stages(unit, notation))
     yield f"predicates: {_predicates(unit, notation)}"
     if isinstance(unit.unit, Query) and isinstance(unit.root, SequenceNode):
         yield from (f"release: {sentence}" for sentence in _release(unit.root.plan))
@@ -123,10 +126,6 @@ def _looks_back(unit: UnitPlan, facts: Facts) -> str:
     return f"{span} at most: a new live run with --warm-up auto begins with so much history"
 
 
-def _partitioning(unit: UnitPlan, facts: Facts) -> str:
-    return division(unit_partitioning(unit, facts))
-
-
 def _hot_keys(unit: UnitPlan, facts: Facts) -> Iterator[str]:
     """What becomes of a key with more than a worker's share of the rows."""
     match within_key(unit, facts):
@@ -141,7 +140,7 @@ def _stages(unit: UnitPlan, notation: Notation) -> Iterator[str]:
     if isinstance(unit.root, SequenceNode | Refused):
         return
     match unit_stages(unit):
-        case Stages(below=below, why=why, dimensions=dimensions, variables=variables):
+        case Stages(below=below, why=why, dimensions=dimensions, variables=variables, merges=merges):
             read = "; ".join(readable(node.line(notation)) for node in below)
             yield f"where events are read: {read}"
             if not why:
@@ -151,6 +150,8 @@ def _stages(unit: UnitPlan, notation: Notation) -> Iterator[str]:
                 buckets = f"in a grid of buckets {along}, since {why} (rows that do not bind one go to every bucket along it)"
             else:
                 buckets = f"in one bucket, since {why}"
+            if not buckets.startswith("in one") and (merges or asks(unit)):
+                buckets += "; live in one, since rows of several buckets may be one answer"
             yield f"{buckets}: all above"
         case Undivided(why):
             yield f"one, whose live state is a log of events: {why}"

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from collections.abc import Sequence as Sequential
 from dataclasses import dataclass
 from enum import Enum
 
-from scepter.algebra.continuous import PeriodicQuery
+from scepter.algebra.continuous import ContinuousQuery, PeriodicQuery
+from scepter.algebra.events import EventQuery
 from scepter.algebra.patterns import Group
-from scepter.algebra.query import Ask, Counting, Program, Select, Selection, Sliding, Tumbling
+from scepter.algebra.query import Ask, Counting, Program, Query, Result, Select, Selection, Sliding, Tumbling, Unit
+from scepter.algebra.timed import TimedProgram
 from scepter.algebra.walk import walk
 from scepter.algebra.windows import RelationToStream, WindowedQuery
 from scepter.physical.facts import Facts
 from scepter.physical.horizon import horizon
-from scepter.physical.plan import UnitPlan
+from scepter.physical.plan import PhysicalPlan, UnitPlan
 from scepter.physical.sequence_plan import Chain, NegationPlan, QueryPlan
 from scepter.physical.stages import Stages, unit_stages
 from scepter.physical.unit_nodes import Refused, Sequence
+from scepter.rdf.terms import IRI
 
 
 class PartitionKind(Enum):
@@ -84,14 +88,69 @@ def unit_partitioning(unit: UnitPlan, facts: Facts) -> Partitioning:
             return Partitioning(PartitionKind.KEY, why, variables=found.variables, merges=found.merges)
         why = found.why
         grid = found if isinstance(found, Stages) and found.dimensions else None
-    assert facts.kind is not None
-    back = horizon(Program((unit.unit,)), facts.kind, facts.time_unit, facts.policy) if sliceable(unit) else None
+    back = looks_back([unit], facts)
     if back is not None:
-        told = f"{why}, but no answer looks back further than {back} ticks: history can be cut into overlapping slices"
-        return Partitioning(PartitionKind.SLICES, told, variables=() if grid is None else grid.variables)
+        return Partitioning(PartitionKind.SLICES, _cut(why, back), variables=() if grid is None else grid.variables)
     if grid is not None:
         return Partitioning(PartitionKind.GRID, why, variables=grid.variables, merges=grid.merges)
     return Partitioning(PartitionKind.ONE, why)
+
+
+FEEDING = "queries that feed each other run together"
+
+
+def plan_partitioning(unit: UnitPlan, plan: PhysicalPlan) -> Partitioning:
+    """How the work of a unit is divided in its program."""
+    together = [plan.units[number] for number in feeding(plan)]
+    if unit not in together:
+        return unit_partitioning(unit, plan.facts)
+    back = looks_back(together, plan.facts)
+    if back is None:
+        return Partitioning(PartitionKind.ONE, FEEDING)
+    return Partitioning(PartitionKind.SLICES, _cut(FEEDING, back))
+
+
+def _cut(why: str, back: int) -> str:
+    return f"{why}, but no answer looks back further than {back} ticks: history can be cut into overlapping slices"
+
+
+def feeding(plan: PhysicalPlan, streams: Sequential[IRI] = ()) -> tuple[int, ...]:
+    """The units that make a stream which others read, and those that read one, by their places in the plan."""
+    read = {stream.iri for unit in plan.units for stream in unit.unit.streams} | set(streams)
+    made = {unit.unit.into for unit in plan.units if unit.unit.into is not None and unit.unit.into in read}
+    if not made:
+        return ()
+    return tuple(
+        number
+        for number, unit in enumerate(plan.units)
+        if unit.unit.into in made or not unit.unit.streams or any(stream.iri in made for stream in unit.unit.streams)
+    )
+
+
+def looks_back(units: Sequential[UnitPlan], facts: Facts) -> int | None:
+    """How far the answers of some units look back, in ticks, where history may be cut into slices that overlap by so much."""
+    assert facts.kind is not None
+    if not all(map(sliceable, units)):
+        return None
+    return horizon(Program(tuple(unit.unit for unit in units)), facts.kind, facts.time_unit, facts.policy)
+
+
+def asks(unit: UnitPlan) -> bool:
+    """Whether it answers with yes."""
+    return any(isinstance(result, Ask) for result in results_of(unit.unit))
+
+
+def results_of(unit: Unit) -> list[Result | None]:
+    """What the queries of a unit answer with; None for occurrences of events."""
+    match unit:
+        case TimedProgram(queries=queries):
+            return [query.result for query in queries]
+        case EventQuery():
+            return [None]
+        case Query() | ContinuousQuery() | PeriodicQuery() | WindowedQuery():
+            return [unit.result]
+        case _:
+            raise AssertionError(f"no results of {type(unit).__name__}")
 
 
 def sliceable(unit: UnitPlan) -> bool:

@@ -44,7 +44,7 @@ class Stages:
     """What runs where events are read, by exchange."""
     above: Node
     dimensions: tuple[Dimension, ...] = ()
-    """One of a key; of a grid those that are worth it, the best first."""
+    """One of a key, several of a grid; none where all that is above runs in one bucket."""
     merges: bool = False
     """Whether rows of different buckets may be one row of the answer."""
     why: str = ""
@@ -62,8 +62,9 @@ class Stages:
 
     @cached_property
     def plain(self) -> bool:
-        """Whether it has a key that is the same column of all rows of a scan."""
-        return not self.why and all(len(columns) == 1 for columns in self.dimensions[0].keys)
+        """Whether it has a key that is the same column of all rows of a scan, and no rows that are in every bucket."""
+        same = not self.why and all(len(columns) == 1 for columns in self.dimensions[0].keys)
+        return same and not any(isinstance(node, Owned) for node in nodes(self.above))
 
     def sides(self, buckets: int) -> tuple[int, ...]:
         """How many of at most so many buckets a grid has along each dimension, so that each has as few rows as may be: all
@@ -136,7 +137,7 @@ _MOST_DIMENSIONS = 3
 _WORTH_IT = 3 / 4
 """So much of all rows may be in one bucket of a grid."""
 _USUAL = 8
-"""Buckets of a grid, with which it has to be worth it."""
+"""Buckets of a grid, with which it has to be worth it: dimensions of no use then are left out."""
 
 
 def _grid(parts: Cut, keys: Keys, found: Found) -> Stages:
@@ -149,10 +150,13 @@ def _grid(parts: Cut, keys: Keys, found: Found) -> Stages:
     for names in sorted(together.values(), key=lambda names: (-_divided(keys[names[0]]), names)):
         chosen.append(sorted([name for name in names if not is_hidden(name)] or names))
     chosen = chosen[:_MOST_DIMENSIONS]
+    every = Stages(parts.below, parts.above, tuple(_dimension(parts, keys, names) for names in chosen), why=why)
+    sides = every.sides(_USUAL)
+    used = [place for place, side in enumerate(sides) if side > 1]
+    chosen = [chosen[place] for place in used]
+    above = _owning(parts.above, keys, chosen)
     merges = found.merges and any(map(is_hidden, (name for names in chosen for name in names)))
-    dimensions = tuple(_dimension(parts, keys, names) for names in chosen)
-    found_grid = Stages(parts.below, _owning(parts.above, keys, chosen), dimensions, merges, why)
-    return found_grid if found_grid.sides(_USUAL) else Stages(parts.below, parts.above, why=why)
+    return Stages(parts.below, above, tuple(every.dimensions[place] for place in used), merges, why)
 
 
 def _divided(origin: Origin) -> int:

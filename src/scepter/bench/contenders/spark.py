@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from scepter.api.on_spark import run as run_on_spark
 from scepter.bench.contenders import Outcome, Work
@@ -29,13 +29,20 @@ def started(master: str) -> SparkSession:
     return spark
 
 
+def static_data(point: Point) -> dict[str, Any]:
+    """The background and the ontology of a point."""
+    return {
+        "background": {graph or None: path for graph, path in point.background.items()} or None,
+        "ontology": None if point.ontology is None else [point.ontology],
+    }
+
+
 def run(point: Point) -> Outcome:
     """The number of rows."""
     found = run_on_spark(
         parse(point.query, point.language),
         started(point.master),
         point.streams,
-        background={graph or None: path for graph, path in point.background.items()} or None,
-        ontology=None if point.ontology is None else [point.ontology],
+        **static_data(point),
     )
     return Outcome(found.count())

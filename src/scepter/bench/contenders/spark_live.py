@@ -12,7 +12,7 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 
 from scepter.api.on_spark import run as run_on_spark
 from scepter.bench.contenders import Outcome, Work
-from scepter.bench.contenders.spark import started
+from scepter.bench.contenders.spark import started, static_data
 from scepter.bench.model import BATCH, STATE_BEFORE, STATE_LAST, Point
 from scepter.runtime.queries import parse
 
@@ -34,7 +34,9 @@ def live(point: Point) -> Outcome:
         rows += found.count()
 
     [(stream, _)] = point.streams.items()
-    found = run_on_spark(parse(point.query, point.language), started(point.master), {stream: _followed(point)})
+    found = run_on_spark(
+        parse(point.query, point.language), started(point.master), {stream: _followed(point)}, **static_data(point)
+    )
     progress = _progress(found.writeStream.foreachBatch(count))
     return Outcome(rows, extra=_told(progress))
 

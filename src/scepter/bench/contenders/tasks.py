@@ -10,11 +10,12 @@ from statistics import mean
 from typing import Final
 
 from scepter.bench.contenders import Outcome, Work
+from scepter.bench.contenders.spark import static_data
 from scepter.bench.model import SLOWEST, SLOWEST_BY_KEY, Point
 from scepter.rdf.files import stream_files
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.terms import IRI
-from scepter.runtime.inputs import load_background
+from scepter.runtime.inputs import load_background, load_ontology
 from scepter.runtime.options import RunOptions
 from scepter.runtime.planning import facts_of, planned
 from scepter.runtime.queries import parse
@@ -27,7 +28,7 @@ from scepter.runtime.spark.shipped_background import ShippedBackground
 from scepter.timeline import TimeKind
 
 _TASKS: Final = 8
-"""Of a stage: as on two cores."""
+"""Of a stage, unless the point says how many buckets there are: as on two cores."""
 
 
 def prepared(name: str) -> Work:
@@ -43,40 +44,42 @@ def run(point: Point) -> Outcome:
         for part in plan_ranges(stream_files(source), parts=_TASKS, salt=stream << 40)
     ]
     kind = first_kind([part.path for _, part in ranges]) or TimeKind.INTEGER
-    by_key = _job(point, kind)
+    tasks = int(point.options.get("buckets", _TASKS))
+    by_key = _job(point, kind, tasks)
     spread = chosen(by_key, chain.from_iterable(counted_keys(by_key, stream, sample_of(part)) for stream, part in ranges))
-    _, before = _tasks(by_key, ranges)
-    answers, after = _tasks(spread, ranges)
+    _, before = _tasks(by_key, ranges, tasks)
+    answers, after = _tasks(spread, ranges, tasks)
     return Outcome(answers, extra={SLOWEST_BY_KEY: max(before) / mean(before), SLOWEST: max(after) / mean(after)})
 
 
-def _job(point: Point, kind: TimeKind) -> Job:
+def _job(point: Point, kind: TimeKind, buckets: int) -> Job:
     query, options = parse(point.query, point.language), RunOptions()
-    static = load_background(query, {graph or None: path for graph, path in point.background.items()} or None, None)
+    given = static_data(point)
+    static, schema = load_background(query, given["background"], given["ontology"]), load_ontology(query, given["ontology"])
     return Job(
         name=uuid.uuid4().hex,
-        plan=planned(query.program, facts_of(options, static, (), kind)),
+        plan=planned(query.program, facts_of(options, static, schema, kind)),
         options=options,
         kind=kind,
         key=TermKey.fixed(),
         streams=tuple(map(IRI, point.streams)),
         static=ShippedBackground.of(static),
-        ontology=(),
-        buckets=_TASKS,
+        ontology=schema,
+        buckets=buckets,
         parts=False,
     )
 
 
-def _tasks(job: Job, ranges: list[tuple[int, Range]]) -> tuple[int, list[float]]:
+def _tasks(job: Job, ranges: list[tuple[int, Range]], tasks: int) -> tuple[int, list[float]]:
     """How many rows the tasks behind the shuffle give, and the CPU seconds of each."""
-    blobs: dict[int, dict[tuple[int, int], list[memoryview]]] = {task: {} for task in range(_TASKS)}
+    blobs: dict[int, dict[tuple[int, int], list[memoryview]]] = {task: {} for task in range(tasks)}
     for stream, part in ranges:
         batches = read_range(part, job.key, stream, lambda letter: None, predicates=job.predicates, kind=job.kind, named=False)
         for packed in packed_rows(job, batches, part.salt):
             for row in packed.to_pylist():
                 if row["blob"] is not None:
                     place = row["query"], row["bucket"]
-                    blobs[sum(place) % _TASKS].setdefault(place, []).append(memoryview(row["blob"]))
+                    blobs[sum(place) % tasks].setdefault(place, []).append(memoryview(row["blob"]))
     reading, found, spent = Reading(Enclosed(job), lambda letter: None), 0, []
     for of_task in blobs.values():
         begun = time.process_time()

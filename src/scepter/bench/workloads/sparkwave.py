@@ -48,7 +48,8 @@ WHERE a.p = 'PRODUCT'
 offer nothing is asked, since every offer has them."""
 
 
-def _point(room: Room, offers: Offers, at: float, text: str, seconds: int, answers: int, static: str) -> Point:
+def offered(room: Room, offers: Offers, at: float, text: str, seconds: int, answers: int, static: str) -> Point:
+    """A pattern over offers."""
     return Point(
         at=at,
         query=text % seconds,
@@ -68,7 +69,7 @@ def windows(room: Room, pattern: int) -> Iterator[Point]:
     static = room.file("static.nt", partial(write_producers, triples=50_000))
     for seconds in (1, 5, 25):
         wanted = offers.count(seconds, vendors=pattern > 1, producers=pattern > 2)
-        given = _point(room, offers, seconds, PATTERNS[pattern], seconds, wanted, static)
+        given = offered(room, offers, seconds, PATTERNS[pattern], seconds, wanted, static)
         sql = JOIN.replace("WINDOW", str(seconds * 1000)).replace("PROV", PROV).replace("PRODUCT", f"<{V}product>")
         yield replace(given, yardsticks={"pyoxigraph": "", **({"duckdb": sql} if pattern == 1 else {})})
 
@@ -78,14 +79,14 @@ def joins(room: Room) -> Iterator[Point]:
     offers = Offers.drawn(room.size(100_000, 10_000))
     static = room.file("static.nt", partial(write_static, triples=10_000))
     for seconds in (1, 5, 25):
-        yield _point(room, offers, seconds, SHORT, seconds, offers.count(seconds), static)
+        yield offered(room, offers, seconds, SHORT, seconds, offers.count(seconds), static)
 
 
 def forms(room: Room) -> Iterator[Point]:
     """The same offers with their types entailed and asserted, and with a time on every triple, in windows of 5 s."""
     offers = Offers.drawn(room.size(100_000, 10_000))
     static = room.file("static.nt", partial(write_static, triples=10_000))
-    given = replace(_point(room, offers, 0, SHORT, 5, offers.count(5), static), at="entailed")
+    given = replace(offered(room, offers, 0, SHORT, 5, offers.count(5), static), at="entailed")
     yield given
     asserted = room.file("asserted.nq", partial(offers.write, asserted=True))
     yield replace(given, at="asserted", streams={STREAM: asserted}, ontology=None)
@@ -98,7 +99,7 @@ def subclasses(room: Room) -> Iterator[Point]:
     static = room.file("static.nt", partial(write_static, triples=10_000))
     for below in (4, 40, 400, 1_608):
         offers = Offers.drawn(room.size(100_000, 10_000), below)
-        yield _point(room, offers, below, SHORT, 5, offers.count(5), static)
+        yield offered(room, offers, below, SHORT, 5, offers.count(5), static)
 
 
 def periodic(room: Room, pattern: int) -> Iterator[Point]:
@@ -115,7 +116,7 @@ def schemas(room: Room, classes: int) -> Iterator[Point]:
     static = room.file("static.nt", partial(write_producers, triples=50_000))
     for below in (4, 40) if classes < LARGE else (4, 40, 400, 1_608):
         offers = Offers.drawn(room.size(100_000, 10_000), below)
-        given = _point(room, offers, below, PATTERNS[1], 5, offers.count(5), static)
+        given = offered(room, offers, below, PATTERNS[1], 5, offers.count(5), static)
         write = partial(write_schema, below=below, others=classes - below)
         schema = room.file(f"schema{classes}-{below}.nt", write)
         yield replace(given, ontology=schema)
@@ -128,7 +129,7 @@ def statics(room: Room, pattern: int) -> Iterator[Point]:
     for triples in (least, 100_000, room.size(1_000_000, 200_000)):
         static = room.file(f"static{pattern}-{triples}.nt", partial(write, triples=triples))
         wanted = offers.count(1, vendors=True, producers=pattern > 2)
-        yield _point(room, offers, triples, PATTERNS[pattern], 1, wanted, static)
+        yield offered(room, offers, triples, PATTERNS[pattern], 1, wanted, static)
 
 
 RATE: Final = Goal(

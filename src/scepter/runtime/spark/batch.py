@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 from scepter.algebra.query import Ask
 from scepter.kernel.state.container import pack
 from scepter.physical.description import Ran
-from scepter.physical.partitioning import partitioning
+from scepter.physical.partitioning import partitioning, results_of
 from scepter.physical.unit_nodes import Sequence as SequenceNode
 from scepter.rdf.batch import DeadLetter, EventBatch
 from scepter.rdf.nquads import ReadState
@@ -36,7 +36,7 @@ from scepter.runtime.spark.measured import BucketTask, ReadingTask, Told, ran
 from scepter.runtime.spark.pushdown import packed_table
 from scepter.runtime.spark.ranges import Range, read_range
 from scepter.runtime.spark.sampling import RANGES, with_hot_keys
-from scepter.runtime.spark.shares import Form, results_of
+from scepter.runtime.spark.shares import Form
 from scepter.runtime.spark.tables import QUERY, arrow_schema, match_table, result_schema
 from scepter.runtime.spark.whole import packed_events, run_events
 

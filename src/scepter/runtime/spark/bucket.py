@@ -18,14 +18,14 @@ import pandas as pd
 import pyarrow as pa
 from pyspark.sql.streaming.stateful_processor import ListState, StatefulProcessorHandle, ValueState
 
-from scepter.algebra.query import Ask
 from scepter.errors import DataError
 from scepter.kernel.state.container import pack, unpack
 from scepter.kernel.state.shipping import furthest
+from scepter.physical.partitioning import asks
 from scepter.runtime.matches import Match
 from scepter.runtime.spark.advance import known_after, known_before, written
 from scepter.runtime.spark.jobs import Job, Work, new_work
-from scepter.runtime.spark.shares import Share, results_of
+from scepter.runtime.spark.shares import Share
 from scepter.runtime.spark.tables import match_table
 from scepter.runtime.spark.whole import WholeProgram
 from scepter.runtime.work import BROKEN_OFF, WorkLimits, taken, watched
@@ -161,7 +161,7 @@ class Bucket:
             yield _found(rows=sink.getvalue().to_pybytes(), matches=batch.num_rows)
 
     def _asks(self, share: Share) -> bool:
-        return any(isinstance(result, Ask) for unit in share.units for result in results_of(self._job.plan.units[unit].unit))
+        return any(asks(self._job.plan.units[unit]) for unit in share.units)
 
     def _is_answered(self, place: int) -> bool:
         return self._asks(self._share(place)) and self._answered.get() is not None

@@ -10,15 +10,9 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from scepter.algebra.continuous import ContinuousQuery, PeriodicQuery
-from scepter.algebra.events import EventQuery
-from scepter.algebra.query import Ask, Program, Query, Result, Unit
-from scepter.algebra.timed import TimedProgram
-from scepter.algebra.windows import WindowedQuery
 from scepter.kernel.rows import Int64
-from scepter.physical.horizon import horizon
-from scepter.physical.partitioning import sliceable
-from scepter.physical.plan import PhysicalPlan, UnitPlan
+from scepter.physical.partitioning import asks, feeding, looks_back
+from scepter.physical.plan import PhysicalPlan
 from scepter.physical.stages import Stages, unit_stages
 from scepter.physical.unit_nodes import Sequence as SequenceNode
 from scepter.rdf.terms import IRI
@@ -88,7 +82,7 @@ class Slices:
 
 def shares(plan: PhysicalPlan, streams: Sequence[IRI], buckets: int, *, live: bool) -> tuple[Share, ...]:
     """The parts of a program: units that feed each other together, all others by themselves."""
-    together = _fed(plan, streams)
+    together = feeding(plan, streams)
     found: list[Share] = []
     rest: list[tuple[int, ...]] = [together] if together else []
     for number in range(len(plan.units)):
@@ -105,19 +99,6 @@ def shares(plan: PhysicalPlan, streams: Sequence[IRI], buckets: int, *, live: bo
     return tuple(replace(share, number=number) for number, share in enumerate(found))
 
 
-def _fed(plan: PhysicalPlan, streams: Sequence[IRI]) -> tuple[int, ...]:
-    """The units that make a stream which others read, and those that read one."""
-    read = {stream.iri for unit in plan.units for stream in unit.unit.streams} | set(streams)
-    made = {unit.unit.into for unit in plan.units if unit.unit.into is not None and unit.unit.into in read}
-    if not made:
-        return ()
-    return tuple(
-        number
-        for number, unit in enumerate(plan.units)
-        if unit.unit.into in made or not unit.unit.streams or any(stream.iri in made for stream in unit.unit.streams)
-    )
-
-
 def _divided(plan: PhysicalPlan, number: int, buckets: int, *, live: bool) -> Share | None:
     unit = plan.units[number]
     if isinstance(unit.root, SequenceNode) and not unit.entailed:
@@ -127,7 +108,7 @@ def _divided(plan: PhysicalPlan, number: int, buckets: int, *, live: bool) -> Sh
     found = unit_stages(unit)
     if not isinstance(found, Stages):
         return None
-    merges = found.merges or _asks(unit)
+    merges = found.merges or asks(unit)
     most = 1 if live and merges else min(buckets, FEW) if found.everywhere else buckets
     if not found.why:
         return Share(0, (number,), Form.ROWS, most, found, sides=() if found.plain else (most,), merges=merges)
@@ -141,33 +122,11 @@ def _of_events(plan: PhysicalPlan, units: tuple[int, ...], buckets: int, *, live
     slices = None if live else slices_of(plan, units, buckets)
     if slices is None:
         return Share(0, units, Form.EVENTS, 1)
-    merges = any(_asks(plan.units[number]) for number in units)
+    merges = any(asks(plan.units[number]) for number in units)
     return Share(0, units, Form.EVENTS, buckets, slices=slices, merges=merges)
 
 
 def slices_of(plan: PhysicalPlan, units: tuple[int, ...], buckets: int) -> Slices | None:
     """How history is cut for some units; None where their answers may look back for ever."""
-    facts = plan.facts
-    some = [plan.units[number] for number in units]
-    assert facts.kind is not None
-    if buckets == 1 or not all(map(sliceable, some)):
-        return None
-    back = horizon(Program(tuple(unit.unit for unit in some)), facts.kind, facts.time_unit, facts.policy)
+    back = looks_back([plan.units[number] for number in units], plan.facts) if buckets > 1 else None
     return None if back is None else Slices(max(back, 1), buckets)
-
-
-def _asks(unit: UnitPlan) -> bool:
-    return any(isinstance(result, Ask) for result in results_of(unit.unit))
-
-
-def results_of(unit: Unit) -> list[Result | None]:
-    """What the queries of a unit answer with; None for occurrences of events."""
-    match unit:
-        case TimedProgram(queries=queries):
-            return [query.result for query in queries]
-        case EventQuery():
-            return [None]
-        case Query() | ContinuousQuery() | PeriodicQuery() | WindowedQuery():
-            return [unit.result]
-        case _:
-            raise AssertionError(f"no results of {type(unit).__name__}")

@@ -7,6 +7,7 @@ them by name.
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -139,6 +140,18 @@ def test_what_has_no_key_keeps_its_tables_in_one_bucket(name: str) -> None:
 def test_a_log_of_events_where_tables_are_kept_now_is_refused_by_name() -> None:
     with pytest.raises(DataError, match="log of this query's events") as error:
         Run(job(RULE)).read({0: Progress().written(job(RULE).state_of(0))})
+    assert error.value.code == "other-version"
+
+
+def test_state_of_one_bucket_where_a_grid_is_kept_now_is_refused_by_name() -> None:
+    path = parse(PREFIX + "SELECT ?x ?w FROM STREAM :s [RANGE 9] WHERE { ?x :a ?y . ?y :b ?z . ?z :d ?w }", "sparkwave")
+    grid, before = Run(job(path, 16)), Run(job(path, 16))
+    assert grid.share.sides == (2, 2)
+    before.share = replace(grid.share, sides=(), buckets=1)
+    before.take(story(before.job)[:9])
+    state = before.works[0].dump("as it was")
+    with pytest.raises(DataError, match="holds what this query knows in one bucket") as error:
+        grid.read({0: state})
     assert error.value.code == "other-version"
 
 
