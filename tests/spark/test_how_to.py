@@ -45,8 +45,16 @@ def test_the_pages_about_sources_and_sinks(spark: SparkSession, tmp_path: Path, 
     page("spark-to-kafka", names)  # with a broker: tests/kafka
     [value] = [row.value for row in _history(spark, names).collect()]
     assert json.loads(value)["sensor"] == "http://example/f1"
-    if _has(spark, "io.delta.sql.DeltaSparkSessionExtension"):
-        page("spark-to-delta", names, ("python spark delta",))
+
+
+@pytest.mark.slow
+def test_the_page_about_delta(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not _has(spark, "io.delta.sql.DeltaSparkSessionExtension"):
+        pytest.skip("delta-spark is not among the session's packages: none declares this version of Spark")
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    begun(spark, names)
+    page("spark-to-delta", names, ("python spark delta",))
 
 
 @pytest.mark.slow

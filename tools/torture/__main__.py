@@ -8,6 +8,7 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
+from torture.guided import run as run_guided
 from torture.kills import compare
 from torture.mutants import run as run_mutants
 from torture.programs import LANGUAGES
@@ -37,7 +38,13 @@ def main() -> int:
     writers = commands.add_parser("writers", help="processes that write matches and letters, killed in their writes")
     writers.add_argument("--kills", type=int, default=100)
     writers.add_argument("--seed", type=int, default=1)
+    guided = commands.add_parser("guided", help="inputs grown from those that reached new lines of scepter")
+    guided.add_argument("--count", type=int, default=500, help="of each reader and parser (default 500)")
+    guided.add_argument("--seed", type=int, default=1)
+    guided.add_argument("--only", help="one of them, in this process")
     given = parser.parse_args()
+    if given.command == "guided":
+        return 1 if run_guided(given.count, given.seed, given.only, say) else 0
     if given.command == "writers":
         return 1 if run_writers(given.kills, given.seed, say) else 0
     if given.command == "mutants":

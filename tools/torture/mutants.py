@@ -172,7 +172,7 @@ def _parsed(language: str) -> Callable[[bytes], None]:
     return lambda data: (parse(data.decode("utf-8", errors="replace"), language), None)[1]
 
 
-def _doing(what: str) -> Callable[[bytes], None]:
+def doing(what: str) -> Callable[[bytes], None]:
     """What is done with a mutant."""
     if what in LANGUAGES:
         return _parsed(what)
@@ -195,10 +195,10 @@ def attempt(number: int, originals: dict[str, list[bytes]]) -> Finding | None:
     draw = random.Random(f"mutant {number}")
     what = draw.choice(list(originals))
     data = mutated(draw.choice(originals[what]), draw)
-    doing = _piped if what in READERS and draw.random() < 0.1 else _doing(what)
+    tried = _piped if what in READERS and draw.random() < 0.1 else doing(what)
     started = time.process_time()
     try:
-        doing(data)
+        tried(data)
     except ScepterError:
         pass
     except Exception:
@@ -210,7 +210,7 @@ def attempt(number: int, originals: dict[str, list[bytes]]) -> Finding | None:
 def _attempts(numbers: range) -> tuple[int, list[Finding]]:
     originals = seeds() | others()
     for what, (data, *_) in originals.items():  # what is compiled or loaded first is no mutant's fault
-        _doing(what)(data)
+        doing(what)(data)
     found = [finding for number in numbers if (finding := attempt(number, originals)) is not None]
     return len(numbers), found
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any, Final
 
+from scepter.allocation import keep_memory
 from scepter.bench.contenders import Outcome, Work, contender
 from scepter.bench.model import Point
 from scepter.bench.processes import cpu_seconds, peak_bytes
@@ -64,6 +65,7 @@ def headed(point: Point, folder: Path) -> Point:
 
 def main() -> None:
     """Measure what standard input says."""
+    keep_memory()  # as the command line does
     name, repeats = sys.argv[1], int(sys.argv[2])
     given: Mapping[str, Any] = json.loads(sys.stdin.read())
     point = Point(**{**given, "contenders": tuple(given["contenders"])})

@@ -12,6 +12,8 @@ from scepter.errors import option_error
 
 _WIDE: Final = 20
 """An axis whose ends differ by more than this factor is logarithmic."""
+_MANY: Final = 6
+"""The names of more lines than this stand beside the picture, not on them."""
 
 
 def plot(workload: Workload, measurements: Sequence[Measurement], folder: Path) -> list[Path]:
@@ -26,7 +28,8 @@ def _picture(workload: Workload, shown: Shown, measurements: Sequence[Measuremen
     if max((len(line) for line in lines.values()), default=0) < 2:
         return []
     pyplot = _pyplot()
-    figure, axes = pyplot.subplots(figsize=(7, 4.2), layout="constrained")
+    beside = len(lines) > _MANY
+    figure, axes = pyplot.subplots(figsize=(10 if beside else 7, 4.2), layout="constrained")
     for contender, line in lines.items():
         axes.plot(
             *zip(*line, strict=True), marker="o", label=contender, linestyle="-" if contender.startswith("local") else "--"
@@ -36,7 +39,7 @@ def _picture(workload: Workload, shown: Shown, measurements: Sequence[Measuremen
     axis = "% of the stream" if shown is Shown.MEMORY_OVER_TIME else workload.axis
     axes.set(xlabel=axis, ylabel="triples per second" if on_the_wall else shown.value, title=workload.name)
     axes.grid(alpha=0.3)
-    axes.legend()
+    axes.legend(**({"loc": "upper left", "bbox_to_anchor": (1, 1)} if beside else {}))
     folder.mkdir(parents=True, exist_ok=True)
     name = workload.name if shown is workload.shows[0] else f"{workload.name}-{shown.name.lower()}"
     paths = [folder / f"{name}.{kind}" for kind in ("png", "svg")]

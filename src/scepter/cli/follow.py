@@ -8,7 +8,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -137,7 +137,7 @@ def run_following(job: Job, format: str, target: Target, dead_letter: Path | Non
     with (
         stopping("stopping behind the current micro-batch") as stop,
         opened(job.checkpoint, recorded=recorded, replaces=job.options.warm_up is not None) as kept,
-        _places(job.checkpoint) as (checkpoint, letters),
+        places(job.checkpoint) as (checkpoint, letters),
     ):
         output = partial(_followed_output, job, format, target, dead_letter, events)
         early = None if kept.may_be_replaced else output()  # what is wrong with it is told before anybody waits for events
@@ -220,11 +220,14 @@ def watermark(at: Standing, kind: TimeKind, time_unit: str) -> int | str | None:
 
 
 @contextmanager
-def _places(checkpoint: Path | None) -> Iterator[tuple[Path, Path]]:
+def places(checkpoint: Path | None) -> Iterator[tuple[Path, Path]]:
     """Where Spark keeps its place, and where tasks put their dead letters: a folder of this run's own. What a run before it has
     left belongs to a micro-batch that comes again, with its letters; and its workers may still be writing."""
-    with tempfile.TemporaryDirectory(prefix="scepter-", ignore_cleanup_errors=True) as folder:
-        place = Path(folder) if checkpoint is None else checkpoint
+    with ExitStack() as held:
+        place = checkpoint
+        if place is None:  # else a run that is killed would leave an empty folder behind
+            folder = tempfile.TemporaryDirectory(prefix="scepter-", ignore_cleanup_errors=True)
+            place = Path(held.enter_context(folder))
         shared = place / "dead-letters"
         shared.mkdir(parents=True, exist_ok=True)
         for left in shared.iterdir():

@@ -17,6 +17,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from scepter.allocation import keep_memory
 from scepter.cli.kernels import choose_kernels
 from scepter.errors import DataError, ScepterError
 from scepter.kept import open_named
@@ -183,5 +184,6 @@ def main() -> None:
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     with suppress(ValueError):  # not in the main thread: whoever calls from there has handlers of its own
         signal.signal(signal.SIGTERM, _terminate)
+    keep_memory()
     choose_kernels(sys.argv[1:])
     app()

@@ -30,6 +30,7 @@ from scepter.cli.versions import check_versions, reloaded, split_versions
 from scepter.io.writers import FORMATS
 from scepter.runtime.options import FUTURE
 from scepter.runtime.versions import varying
+from scepter.runtime.work import FOLLOWED
 
 
 def run(
@@ -199,16 +200,16 @@ def run(
         str | None,
         typer.Option(
             metavar="N",
-            help="End a run with more matches, with an error; with --follow, leave out what a query has more at one instant. "
-            "Example: --max-matches 1000000",
+            help="End a run with more matches, with an error; with --follow, leave out what a query has more at one instant "
+            "(default there 1000000; none: no limit). Example: --max-matches 1000000",
         ),
     ] = None,
     max_runs: Annotated[
         str | None,
         typer.Option(
             metavar="N",
-            help="End a run that holds more partial matches, with an error; with --follow, let go of a key that does. "
-            "Example: --max-runs 100000",
+            help="End a run that holds more partial matches, with an error; with --follow, let go of a key that does "
+            "(default there 10000000; none: no limit). Example: --max-runs 100000",
         ),
     ] = None,
     limit: Annotated[
@@ -374,8 +375,8 @@ def run(
         warm_up=warm_up,
         max_seconds=max_seconds,
         max_memory=max_memory,
-        max_matches=max_matches,
-        max_runs=max_runs,
+        max_matches=max_matches or (FOLLOWED["max_matches"] if follow else None),
+        max_runs=max_runs or (FOLLOWED["max_runs"] if follow else None),
         assign_time=assign_time,
         event_per=event_per,
     )

@@ -11,6 +11,7 @@ import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Final, Protocol
 
@@ -18,7 +19,7 @@ from scepter.errors import OptionError, nearest, option_error
 from scepter.io.fed import Fed
 from scepter.io.kafka_live import follow_kafka
 from scepter.rdf.batch import DeadLetter, EventBatch
-from scepter.rdf.files import KNOWN, check_name, format_extension, format_of, leads_nowhere, read_file
+from scepter.rdf.files import HEAD, KNOWN, check_name, format_extension, format_of, leads_nowhere, read_file, sniffed
 from scepter.rdf.nquads import NQuadsReader
 from scepter.rdf.readers import READERS, TABLES, Lift, Reading, needs_map
 
@@ -85,7 +86,7 @@ class PipeLive:
         self._chunks: queue.Queue[bytes | OSError] = queue.Queue(_WAITING)
         self._text: _Text | Fed | None = None
         self._dead_letter: Callable[[DeadLetter], None] = lambda letter: None
-        self._ended = False
+        self._begun = self._ended = False
 
     def open(self, reading: Reading) -> None:
         """Start the thread that reads."""
@@ -111,6 +112,7 @@ class PipeLive:
         while not self._ended and not self._chunks.empty():
             chunk = self._chunks.get()
             if isinstance(chunk, bytes) and chunk:
+                self._look(chunk)
                 found += self._text.feed(chunk)
                 continue
             self._ended = True
@@ -118,6 +120,16 @@ class PipeLive:
             if isinstance(chunk, OSError):
                 self._dead_letter(DeadLetter(self.name, None, f"the source failed: {chunk.strerror or chunk}"))
         return found
+
+    def _look(self, chunk: bytes) -> None:
+        """Say so where the first bytes are of a format that cannot be read line by line: its lines would be told one by one."""
+        if self._begun:
+            return
+        self._begun = True
+        looks = sniffed(chunk[:HEAD], self._lift)
+        if self._lift is None and looks is not None and looks not in _LINES:
+            reason = f"this looks like {looks}, and what is followed is read as lines of N-Quads or N-Triples"
+            self._dead_letter(DeadLetter(self.name, None, reason))
 
     @property
     def ended(self) -> bool:
@@ -138,6 +150,8 @@ class GrowingFile:
         self._file: IO[bytes] | None = None
         self._reading: Reading | None = None
         self._text: _Text | Fed | None = None
+        self._cut = False
+        """Whether the last line lacks its end."""
 
     def open(self, reading: Reading) -> None:
         """From its beginning."""
@@ -151,24 +165,44 @@ class GrowingFile:
         """The events of what was appended."""
         assert self._file is not None and self._text is not None and self._reading is not None, "open it first"
         found: list[EventBatch] = []
-        if self._size() < self._file.tell():
+        is_rotated, size = self._named()
+        if not is_rotated and size < self._file.tell():
             letter = DeadLetter(self.name, None, "the file has become shorter: it is read anew from its beginning")
             self._reading.dead_letter(letter)
             self._file.seek(0)
-            if self._lift is not None:  # a table has its heading again
-                found += self._text.finish()
-                self._text = _fed(self._reading, self._lift)
+            found += self._begun()
+        read = False
         while chunk := self._file.read(_CHUNK):
+            read = True
+            self._cut = not chunk.endswith(b"\n")
             found += self._text.feed(chunk)
+        if is_rotated and not read:  # else who writes to the old one may have more
+            with suppress(OSError):  # it is gone again: the next one will do
+                following = self._path.open("rb")
+                self._file.close()
+                self._file = following
+                found += self._begun()
         return found
 
-    def _size(self) -> int:
-        """Of the file of this name; where there is none, of the one that is open."""
+    def _begun(self) -> list[EventBatch]:
+        """Another text: a table has its heading again, lines go on, and no line goes on from one text to the other."""
+        assert self._text is not None and self._reading is not None, "open it first"
+        is_cut, self._cut = self._cut, False
+        if self._lift is None:
+            return self._text.feed(b"\n") if is_cut else []
+        found = self._text.finish()
+        self._text = _fed(self._reading, self._lift)
+        return found
+
+    def _named(self) -> tuple[bool, int]:
+        """Whether the file of this name is another one than the open one, and its size; without one, that of the open one."""
         assert self._file is not None, "open it first"
+        opened = os.fstat(self._file.fileno())
         try:
-            return self._path.stat().st_size
+            there = self._path.stat()
         except OSError:
-            return os.fstat(self._file.fileno()).st_size
+            return False, opened.st_size
+        return not os.path.samestat(there, opened), there.st_size
 
     @property
     def ended(self) -> bool:

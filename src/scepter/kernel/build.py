@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Protocol, assert_never
 
+import numpy as np
+
 from scepter.algebra.expressions import Expression
 from scepter.algebra.timed import Sources
 from scepter.errors import Diagnostic, QueryError
@@ -167,6 +169,13 @@ class LeafGroup:
     leaves: Leaves
     initial: tuple[Rows, ...] = ()
     """Per leaf the rows that are there before any event."""
+
+    def scan(self, intake: Intake, wanted: Mask, streams: Sequence[IRI]) -> tuple[list[Rows], int]:
+        """Per leaf its rows of the wanted events of its streams, and how many events those are."""
+        mine = wanted
+        if self.streams is not None:
+            mine = wanted & np.array([iri in self.streams for iri in streams], np.bool_)[intake.batch.stream]
+        return self.leaves.scan(intake, mine), int(np.count_nonzero(mine))
 
 
 def leaf_groups(leaves: Sequence[Node], around: Surroundings) -> list[LeafGroup]:

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from scepter.lift.stamps import write_stamps
+from scepter.lift.stamps import write_integers, write_stamps
 from scepter.rdf.terms import STRING, XSD
 
 PLAIN, INTEGER, DOUBLE, BOOLEAN, DATE_TIME, DATE, DECIMAL, HEX = range(8)
@@ -85,9 +85,12 @@ class Distinct:
 
 
 def distinct_column(array: pa.Array) -> Distinct | None:
-    """The values of a column each once, where a table has them so, or where whole numbers and truth values repeat; None where
-    it would save nothing."""
-    if pa.types.is_integer(array.type) or pa.types.is_boolean(array.type):
+    """The values of a column each once, where a table has them so, or where numbers and truth values repeat; None where it
+    would save nothing."""
+    if pa.types.is_floating(array.type):
+        # to spell a float takes ten times as long as to look it up: all are looked at, not a sample
+        array = array.dictionary_encode()
+    elif pa.types.is_integer(array.type) or pa.types.is_boolean(array.type):
         if len(array.slice(0, _SAMPLE).unique()) * _REPEATED > min(len(array), _SAMPLE):
             return None
         array = array.dictionary_encode()
@@ -122,7 +125,7 @@ def _spelt(array: pa.Array) -> tuple[pa.Array, int]:
     if pa.types.is_boolean(kind):
         return array.cast(pa.string()), BOOLEAN
     if pa.types.is_integer(kind):
-        return array.cast(pa.string()), INTEGER
+        return (array.cast(pa.string()) if pa.types.is_uint64(kind) else _integers(array)), INTEGER
     if pa.types.is_floating(kind):
         return _floats(array), DOUBLE
     if pa.types.is_decimal(kind):
@@ -151,6 +154,20 @@ def _floats(array: pa.Array) -> pa.Array:
     return pc.if_else(pc.fill_null(nan, False), pa.scalar(None, pa.string()), texts)
 
 
+def _integers(array: pa.Array) -> pa.Array:
+    """Whole numbers of at most 64 bits with their sign."""
+    values = np.asarray(pc.fill_null(array.cast(pa.int64()), 0), dtype=np.int64)
+    out, places = np.empty(20 * len(values) + 8, np.uint8), np.empty(len(values) + 1, np.int64)
+    write_integers(values.view(np.uint64), out, places)
+    return _large_texts(out, places, array)
+
+
+def _large_texts(out: NDArray[np.uint8], places: NDArray[np.int64], given: pa.Array) -> pa.Array:
+    """Texts that were written one behind the other; none where the given array has none."""
+    texts = pa.LargeStringArray.from_buffers(len(places) - 1, pa.py_buffer(places), pa.py_buffer(out))
+    return pc.if_else(given.is_valid(), texts, None) if given.null_count else texts
+
+
 def _stamps(array: pa.Array) -> pa.Array:
     """DateTimes to the second, or with six digits behind it where one of them has a fraction."""
     zoned = array.type.tz is not None
@@ -163,8 +180,7 @@ def _stamps(array: pa.Array) -> pa.Array:
     out = np.empty(width * len(ticks), np.uint8)
     write_stamps(ticks, width, fraction, zoned, out)
     places = np.arange(len(ticks) + 1, dtype=np.int64) * width
-    texts = pa.LargeStringArray.from_buffers(len(ticks), pa.py_buffer(places), pa.py_buffer(out))
-    return pc.if_else(micros.is_valid(), texts, None) if micros.null_count else texts
+    return _large_texts(out, places, micros)
 
 
 def value_column(values: Sequence[object]) -> Column:

@@ -74,7 +74,8 @@ def _of_lines(
 
 
 def _letter(source: str, line: int | None, error: Exception, text: bytes) -> DeadLetter:
-    reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
+    # "Invalid control character at" goes on with a place in Python's own message
+    reason = error.msg.removesuffix(" at") if isinstance(error, json.JSONDecodeError) else str(error)
     return DeadLetter(source, line, f"not JSON: {reason}", text[:_SHOWN].decode("utf-8", errors="replace").rstrip())
 
 

@@ -12,11 +12,14 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from scepter.inner import inner
 from scepter.lift.terms import Terms, cross
 from scepter.rdf.words import pointer
 
 EVERY, ONE = -1, -2
 """Entry i has term i; all entries have one term."""
+_BLOCK: Final = 128
+"""Rows that are placed pair by pair: their triples stay in the fastest memory."""
 _FEW: Final = 16
 """So many triples of an event are compared each with each."""
 
@@ -145,6 +148,21 @@ def aligned(
     return owner, (at[0], at[1], at[2])
 
 
+@inner
+def _is_whole(bounds: Any, good: Any, of_row: Any) -> Any:
+    """Whether each row makes one triple of each pair: where they go needs no counting then."""
+    for pair in range(len(bounds)):
+        if bounds[pair] != EVERY:
+            return False
+    for term in range(len(good)):
+        if not good[term]:
+            return False
+    for row in range(len(of_row)):  # noqa: SIM110
+        if of_row[row] < 0:
+            return False
+    return True
+
+
 @njit(cache=True, nogil=True)
 def place_triples(layout: Any, pool: Any, of_row: Any, made: Any) -> Any:
     """Writes the triples of good terms, those of a row in the order of the pairs; gives how many there are."""
@@ -156,6 +174,27 @@ def place_triples(layout: Any, pool: Any, of_row: Any, made: Any) -> Any:
     ids, places = pointer(made.ids, 0), pointer(made.places, 0)
     number, scale, starts = pointer(made.number, 0), pointer(made.scale, 0), pointer(made.starts, 0)
     pairs = len(layout.bounds)
+    if _is_whole(layout.bounds, pool.good, of_row):
+        for begin in range(0, len(of_row), _BLOCK):
+            end = min(begin + _BLOCK, len(of_row))
+            for row in range(begin, end):
+                starts[row] = row * pairs
+            for place in range(3 * pairs):
+                pair, column = place // 3, place % 3
+                first, kind = base[place], index[place]
+                for row in range(begin, end):
+                    term = first
+                    if kind == EVERY:
+                        term += row
+                    elif kind != ONE:
+                        term += numbers[kind + row]
+                    at = row * pairs + pair
+                    ids[column * size + at] = term_ids[term]
+                    places[column * size + at] = term_places[term]
+                    if column == 2:
+                        number[at] = term_number[term]
+                        scale[at] = term_scale[term]
+        return len(of_row) * pairs
     at = 0
     for row in range(len(of_row)):
         starts[row] = at

@@ -1,9 +1,10 @@
-"""Instants written as xsd:dateTime in bulk: Arrow's own formatting takes ten times as long."""
+"""Instants written as xsd:dateTime, and whole numbers, in bulk: Arrow's own formatting takes several times as long."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
+import numpy as np
 from numba import njit
 
 from scepter.inner import inner
@@ -11,6 +12,8 @@ from scepter.inner import inner
 _SECOND: Final = 1_000_000
 _DAY: Final = 86_400 * _SECOND
 _ZERO: Final = 48
+_MINUS: Final = 45
+_TEN: Final = np.uint64(10)
 
 
 @inner
@@ -58,3 +61,26 @@ def write_stamps(ticks: Any, width: Any, fraction: Any, zoned: Any, out: Any) ->
             _put_digits(rest % _SECOND, 6, out, at + 20)
         if zoned:
             out[at + width - 1] = 90
+
+
+@njit(cache=True, nogil=True)
+def write_integers(words: Any, out: Any, bounds: Any) -> Any:
+    """Writes each 64-bit number, one behind the other, in at most 20 bytes; gives where the last one ends."""
+    at = 0
+    for row in range(len(words)):
+        bounds[row] = at
+        size = words[row]
+        if size >> np.uint64(63):
+            size = np.uint64(0) - size
+            out[at] = _MINUS
+            at += 1
+        digits, rest = 1, size // _TEN
+        while rest:
+            rest //= _TEN
+            digits += 1
+        for i in range(digits):
+            out[at + digits - 1 - i] = np.uint64(_ZERO) + size % _TEN
+            size //= _TEN
+        at += digits
+    bounds[len(words)] = at
+    return at

@@ -140,12 +140,8 @@ class Writer:
     # ------------------------------------------------------------------ kinds of terms
 
     def _constant(self, text: str) -> Terms:
-        place = self._append(np.frombuffer(f"{text}\n".encode(), np.uint8))
-        number, scale = _number(text)
-        return Terms(
-            np.array([term_id(self.key, text)], np.uint64), np.array([place], np.int64), np.array([number]),
-            np.array([scale], np.int8), np.ones(1, np.bool_), None, True,
-        )  # fmt: skip
+        written, made = _constant(self.key, text)
+        return replace(made, places=np.array([self._append(written)], np.int64))
 
     def _iris(self, given: Made) -> Terms:
         if len(given.parts) == 1:
@@ -293,6 +289,17 @@ def _code(datatype: str | None) -> int:
     text = np.frombuffer(f"<{datatype}>".encode() + b"\n" * 24, np.uint8)
     code = int(datatype_code(text, 0, len(text) - 24))
     return code if code > STRING_TYPE else 0
+
+
+@lru_cache(maxsize=1024)
+def _constant(key: TermKey, text: str) -> tuple[NDArray[np.uint8], Terms]:
+    """A constant as it is written, and its term, whose place is still to be said."""
+    number, scale = _number(text)
+    made = Terms(
+        np.array([term_id(key, text)], np.uint64), np.zeros(1, np.int64), np.array([number]), np.array([scale], np.int8),
+        np.ones(1, np.bool_), None, True,
+    )  # fmt: skip
+    return np.frombuffer(f"{text}\n".encode(), np.uint8), made
 
 
 def _number(text: str) -> tuple[float, int]:

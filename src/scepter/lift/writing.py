@@ -17,7 +17,7 @@ from scepter.rdf.hashing import hash_bytes
 from scepter.rdf.lexing import LF
 from scepter.rdf.numerals import DATE_TIME, DATE_TIME_STAMP, INTEGER, STRING_TYPE, instant_of, number_of
 from scepter.rdf.putting import IN_LABEL, NOT_IN_IRI, WHOLE_IRI, put
-from scepter.rdf.words import pointer
+from scepter.rdf.words import load_word, pointer
 
 WRITTEN, ABSENT, BAD_IRI, RELATIVE_IRI, ILL_TYPED = range(5)
 """What became of a value."""
@@ -25,6 +25,10 @@ BOOLEAN_TYPE: Final = 1 << 10
 """The code of xsd:boolean, beside those of `rdf.numerals`: its values are checked as numbers are."""
 SLOTS: Final = 1 << 12
 """Values of a column whose terms are remembered; a power of two."""
+_TRIED: Final = 2 * SLOTS
+"""So many values of a column tell whether they repeat: less than one in `_WORTH`, and no more are looked for."""
+_WORTH: Final = 8
+_MIXING: Final = np.uint64(0x9E3779B97F4A7C15)
 
 
 @inner
@@ -56,8 +60,15 @@ def _known(data: Any, low: Any, high: Any, offsets: Any, known: Any) -> Any:
     """The slot of a value among those written before, and the row that wrote it; -1 if none did."""
     size = high - low
     mixed = np.uint64(size)
-    for i in range(low, high):
-        mixed = mixed * np.uint64(31) + np.uint64(data[i])
+    if size < 8:
+        for i in range(low, high):
+            mixed = mixed * np.uint64(31) + np.uint64(data[i])
+    else:
+        for i in range(low, high - 8, 8):
+            mixed = (mixed ^ load_word(data, i)) * _MIXING
+            mixed ^= mixed >> np.uint64(32)
+        mixed = (mixed ^ load_word(data, high - 8)) * _MIXING
+        mixed ^= mixed >> np.uint64(32)
     slot = np.int64((mixed ^ (mixed >> np.uint64(29))) & np.uint64(SLOTS - 1))
     row = known[slot]
     if row < 0 or offsets[row + 1] - offsets[row] != size:
@@ -124,11 +135,12 @@ def write_terms(values: Any, around: Any, mode: Any, code: Any, key: Any, made: 
             which[row] = absent
             continue
         low, high = offsets[row], offsets[row + 1]
-        slot, before = _known(data, low, high, offsets, known)
-        if before >= 0:
-            which[row] = which[before]
-            continue
-        known[slot] = row
+        if row < _TRIED or terms * _WORTH < row * (_WORTH - 1):
+            slot, before = _known(data, low, high, offsets, known)
+            if before >= 0:
+                which[row] = which[before]
+                continue
+            known[slot] = row
         term = terms
         which[row] = term
         terms += 1

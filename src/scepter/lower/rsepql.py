@@ -123,11 +123,11 @@ class _QueryLowering:
             case tree.SelectClause(items):
                 for item in items or ():
                     if item.expression is None and item.variable.name not in visible:
-                        raise unbound_column(item.variable, "SELECT", visible)
+                        self.warnings.append(unbound_column(item.variable, "SELECT", visible))
                 return pattern, Select(tuple((v, None) for v in projected.variables), written.distinct)
             case syntax.ConstructClause(template):
                 into = None if self.query.register is None else self.query.register.name.iri
-                return pattern, Construct(tuple(template_triple(t, visible) for t in template.triples), into)
+                return pattern, Construct(tuple(template_triple(t, visible, self.warnings) for t in template.triples), into)
             case syntax.AskClause():
                 return pattern, Ask()
             case _:

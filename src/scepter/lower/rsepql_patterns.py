@@ -10,7 +10,7 @@ from typing import assert_never
 from scepter.algebra.expressions import Constant, Expression, Variable
 from scepter.algebra.patterns import Graph, Join, Node, Pattern, TriplePattern, Union, Values
 from scepter.algebra.windows import window_graph
-from scepter.errors import Diagnostic, QueryError, Severity, Span, nearest, query_error
+from scepter.errors import Diagnostic, Severity, Span, nearest, query_error
 from scepter.lower.expressions import Clause, Place
 from scepter.lower.result import dialect_note
 from scepter.lower.rsepql_events import Events
@@ -23,18 +23,19 @@ from scepter.syntax import tree
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """The extension of expressions in WHERE: a variable that nothing binds is an error, in BIND a warning."""
+    """The extension of expressions: a FILTER over a variable that nothing binds is an error, the rest a warning."""
 
     warnings: list[Diagnostic]
 
     def unbound(self, variable: tree.Var, place: Place) -> None:
         """Called for each variable that an expression reads and nothing binds there."""
         message = f"{place.clause.value} uses ?{variable.name}, which nothing in its group binds"
-        if place.clause is Clause.BIND:
-            self.warnings.append(Diagnostic("unbound-variable", message, variable.span, severity=Severity.WARNING))
-            return
         close = nearest(variable.name, place.visible)
-        advice = f"did you mean ?{close}?" if close else f"a {place.clause.value} sees the group it stands in: bind it there"
+        if place.clause is not Clause.FILTER:
+            advice = f"did you mean ?{close}?" if close else None
+            self.warnings.append(Diagnostic("unbound-variable", message, variable.span, advice, severity=Severity.WARNING))
+            return
+        advice = f"did you mean ?{close}?" if close else "a FILTER sees the group it stands in: bind it there"
         raise query_error("unbound-variable", message, variable.span, help=advice)
 
     def call(self, call: tree.Call, place: Place) -> Expression | None:
@@ -81,29 +82,28 @@ class WindowedGroups(GroupLowering):
         return reduce(Union, found)
 
 
-def unbound_column(variable: tree.Var, clause: str, visible: Iterable[str]) -> QueryError:
-    """The error for a variable that the result names and nothing binds."""
+def unbound_column(variable: tree.Var, clause: str, visible: Iterable[str]) -> Diagnostic:
+    """The warning for a variable that the result names and nothing binds."""
     close = nearest(variable.name, [name for name in visible if not name.startswith("_:")])
-    advice = f"did you mean ?{close}?" if close else "bind it in WHERE"
-    return query_error(
-        "unbound-variable", f"{clause} uses ?{variable.name}, which nothing in WHERE binds", variable.span, help=advice
-    )
+    message = f"{clause} uses ?{variable.name}, which nothing in WHERE binds"
+    advice = f"did you mean ?{close}?" if close else None
+    return Diagnostic("unbound-variable", message, variable.span, advice, severity=Severity.WARNING)
 
 
-def template_triple(triple: tree.Triple, visible: frozenset[str]) -> TriplePattern:
+def template_triple(triple: tree.Triple, visible: frozenset[str], warnings: list[Diagnostic]) -> TriplePattern:
     """A triple of a CONSTRUCT's template."""
     if isinstance(triple.subject, tree.Constant) and isinstance(triple.subject.term, Literal):
         raise query_error("template", "a literal cannot be the subject of a triple", triple.subject.span)
     assert not isinstance(triple.verb, tree.PathOperation)  # the parser refuses it
-    subject, verb, object = (_template_node(n, visible) for n in (triple.subject, triple.verb, triple.object))
+    subject, verb, object = (_template_node(n, visible, warnings) for n in (triple.subject, triple.verb, triple.object))
     return TriplePattern(subject, verb, object)
 
 
-def _template_node(node: tree.Node, visible: frozenset[str]) -> Node:
+def _template_node(node: tree.Node, visible: frozenset[str], warnings: list[Diagnostic]) -> Node:
     match node:
         case tree.Var(name, span):
             if name not in visible:
-                raise unbound_column(node, "CONSTRUCT", visible)
+                warnings.append(unbound_column(node, "CONSTRUCT", visible))
             return Variable(name, span)
         case tree.Constant(term, span):
             return Constant(term, span)

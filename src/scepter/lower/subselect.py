@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from scepter.algebra.expressions import And, Expression, Variable
@@ -96,7 +97,9 @@ class _SubSelect:
         visible = in_scope(pattern)
         keys = [self._key(key, visible) for key in modifiers.group_by]
         grouping = Grouping(frozenset(v.name for v, _ in keys), self.groups.fresh)
-        having = [self.groups.expressions.lower(h, Place(Clause.HAVING, visible, grouping=grouping)) for h in modifiers.having]
+        computed = {item.variable.name: item.expression for item in select.items if item.expression is not None}
+        conditions = [_in_full(condition, computed) for condition in modifiers.having]
+        having = [self.groups.expressions.lower(h, Place(Clause.HAVING, visible, grouping=grouping)) for h in conditions]
         projected, extends = self._items(select.items, visible, grouping)
         order = self._order(visible, grouping)
         aggregates = tuple((variable, aggregate) for aggregate, variable in grouping.found.items())
@@ -142,6 +145,19 @@ class _SubSelect:
         place = Place(Clause.ORDER_BY, visible, grouping=grouping)
         keys = self.query.modifiers.order_by
         return tuple((self.groups.expressions.lower(k.expression, place), k.descending) for k in keys)
+
+
+def _in_full(expression: tree.Expression, computed: Mapping[str, tree.Expression]) -> tree.Expression:
+    """A condition of HAVING in which what SELECT computes is written out where its name stands."""
+    match expression:
+        case tree.Var(name):
+            return computed.get(name, expression)
+        case tree.Operation():
+            return replace(expression, operands=tuple(_in_full(each, computed) for each in expression.operands))
+        case tree.Call() | tree.IriCall():
+            return replace(expression, arguments=tuple(_in_full(each, computed) for each in expression.arguments))
+        case _:
+            return expression
 
 
 def _aggregates(expression: tree.Expression) -> list[Span]:

@@ -20,6 +20,12 @@ class Metrics:
     memory: int = 0
     """Bytes of the columns of what was kept at most, without the texts of terms; 0 unless measured."""
 
+    def count(self, rows_in: int, rows_out: int, cpu: int) -> None:
+        """A step more."""
+        self.rows_in += rows_in
+        self.rows_out += rows_out
+        self.cpu += cpu
+
     @classmethod
     def together(cls, parts: Iterable[Metrics]) -> Metrics:
         """What the same operator did in several places, at different times: kept at most is what one of them kept.
@@ -29,10 +35,8 @@ class Metrics:
         """
         found = cls()
         for part in parts:
-            found.rows_in += part.rows_in
-            found.rows_out += part.rows_out
+            found.count(part.rows_in, part.rows_out, part.cpu)
             found.kept_most = max(found.kept_most, part.kept_most)
-            found.cpu += part.cpu
             found.memory = max(found.memory, part.memory)
         return found
 

@@ -94,8 +94,7 @@ def events_to_batch(
     def report(code: int, index: int, text: bytes) -> None:
         found = letter(source_name, None, code, text)
         if dead_letter is None:
-            place = f"event {names.get(index, index)}"
-            raise DataError(Diagnostic("malformed-event", f"{place}: {found.reason}: {found.text}"))
+            raise _malformed(names.get(index, index), found)
         dead_letter(found)
 
     return grouped_batch(
@@ -104,6 +103,37 @@ def events_to_batch(
         np.array(given, dtype=np.int64).reshape(-1, 4),
         key, kind, report, run=run, predicates=predicates,
     )  # fmt: skip
+
+
+def graphs_to_batch(
+    graphs: Iterable[Sequence[tuple[str, str, str]]],
+    start: Sequence[int],
+    end: Sequence[int],
+    stream: int | Sequence[int],
+    key: TermKey,
+    kind: TimeKind,
+    run: ReadState,
+) -> EventBatch:
+    """A batch of events without names, given as columns; triples are N-Triples texts of terms. What is malformed raises."""
+    lines = ["".join([f"{s} {p} {o} .\n" for s, p, o in triples]) for triples in graphs]
+    text = "".join(lines)
+    encoded = text.encode()
+    if len(encoded) > len(text):  # more than ASCII: what counts are bytes
+        lengths = np.array([len(line.encode()) for line in lines], np.int64)
+    else:
+        lengths = np.array([*map(len, lines)], np.int64)
+    bounds, given = np.zeros(len(lines) + 1, np.int64), np.empty((len(lines), 4), np.int64)
+    np.cumsum(lengths, out=bounds[1:])
+    given[:, 0], given[:, 1], given[:, 2], given[:, 3] = start, end, _NAMELESS, stream
+
+    def report(code: int, index: int, text: bytes) -> None:
+        raise _malformed(index, letter("event", None, code, text))
+
+    return grouped_batch(encoded, bounds, given, key, kind, report, run=run)
+
+
+def _malformed(event: int | str, found: DeadLetter) -> DataError:
+    return DataError(Diagnostic("malformed-event", f"event {event}: {found.reason}: {found.text}"))
 
 
 def grouped_batch(

@@ -43,6 +43,8 @@ from scepter.runtime.work import BROKEN_OFF, WorkLimits, watched
 from scepter.timeline import TimeKind
 
 _COMPACT_FROM = 64 * 2**20
+_LOOK, _FEW = 64, 100_000
+"""Where so few rows may be kept, they are counted at each step; where many may, at every so many steps."""
 
 _Found = TypeVar("_Found")
 Shedding: TypeAlias = Callable[[str, bool], None]
@@ -71,6 +73,7 @@ class LocalEngine:
         """With `plan`, that one is executed, which was made from the same program for a known kind of time; `counting`, its
         operators count what they do. `shedding`: the run goes on where a limit is reached, and hears what was let go."""
         self._shedding = shedding
+        self._committed = 0
         self._measured = counting
         self._program = program
         self.options = self._options = options
@@ -213,6 +216,9 @@ class LocalEngine:
         """Let go of what keeps too much."""
         most = self._options.work.runs
         if self._shedding is None or most is None:
+            return
+        self._committed += 1
+        if self._committed % min(_LOOK, 1 + most // _FEW):  # to count many rows costs what they are
             return
         for number, task in enumerate(self._tasks or ()):
             gone = task.shed(most)

@@ -94,20 +94,13 @@ class Pipeline:
     def take(self, intake: Intake, wanted: NDArray[np.bool_]) -> None:
         """Scan the wanted events; the rows wait for their time."""
         for group in self._groups:
-            mine = wanted
-            if group.streams is not None:
-                known = np.array([iri in group.streams for iri in self._setup.streams()], np.bool_)
-                mine = wanted & known[intake.batch.stream]
             started = self._clock()
-            found = group.leaves.scan(intake, mine)
+            found, events = group.scan(intake, wanted, self._setup.streams())
             spent = (self._clock() - started) // len(found)
             if getattr(group.leaves, "met_schema", False):
                 self._setup.notices.tell(SCHEMA_IGNORED)
             for place, rows in zip(group.places, found, strict=True):
-                metrics = self.metrics[self._leaves[place]]
-                metrics.rows_in += int(np.count_nonzero(mine))
-                metrics.rows_out += len(rows)
-                metrics.cpu += spent
+                self.metrics[self._leaves[place]].count(events, len(rows), spent)
                 if len(rows):
                     self._waiting[place] = (*self._waiting[place], rows)
                     waits = sum(map(len, self._waiting[place]))
@@ -176,10 +169,7 @@ class Pipeline:
                 continue
             started = self._clock()
             rows = operator.process(inputs, until)
-            metrics = self.metrics[place]
-            metrics.cpu += self._clock() - started
-            metrics.rows_in += sum(map(len, inputs))
-            metrics.rows_out += len(rows)
+            self.metrics[place].count(sum(map(len, inputs)), len(rows), self._clock() - started)
             if self._measured and not until.open:
                 self._note_kept(place, sum(operator.state_rows().values()), partial(_state_bytes, operator))
             given.append(rows)

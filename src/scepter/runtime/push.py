@@ -8,11 +8,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from operator import itemgetter
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard, cast
+
+import numpy as np
+from numpy.typing import NDArray
 
 from scepter.errors import DataError, Diagnostic, option_error
 from scepter.rdf.batch import DeadLetter, EventBatch, joined
-from scepter.rdf.formats import GraphEvent, events_to_batch
+from scepter.rdf.formats import graphs_to_batch
 from scepter.rdf.terms import IRI
 from scepter.runtime.engine import LocalEngine
 from scepter.runtime.events import Event, read_instant
@@ -35,6 +38,8 @@ _Entry: TypeAlias = tuple[int, int, int, Event]
 
 _PRUNE_FROM = 4096
 """So many events are kept before those that no match can show are let go."""
+_MANY = 16
+"""More events than this are looked at as columns."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,8 +177,13 @@ class Engine:
 
     def _accepted(self, events: Iterable[Event | Mapping[str, Any]], stream: str | None) -> list[Event]:
         """The events, and those made of rows, each with its time; without those that have to wait for another."""
-        found: list[Event] = []
+        events, found = list(events), list[Event]()
         streams, every = self._streams, self.query.lowered.every_stream
+        if events and not self._closed and _are_plain(events, None if every else streams):
+            if events[0].kind is not self._kind:
+                self._begin(events[0].kind)
+            if self._limit is None:
+                return events
         for given in events:
             for event in (given,) if isinstance(given, Event) else self._mapped(given, stream):
                 if self._closed:
@@ -209,42 +219,52 @@ class Engine:
 
     def _step(self, events: list[Event]) -> Sequence[Match]:
         """All instants that the events close are taken in one batch; the last one stays open."""
-        watermark, delay, kind, step = self._watermark, self._delay, self._kind or TimeKind.INTEGER, self._leap.step
-        arrivals, new, ordered = self._arrivals, list[_Entry](), True
-        for event in events:
-            end = event.end
-            if end - delay > watermark:
-                watermark = end - delay
-            is_late = end < watermark  # the event that moves the watermark is itself never behind it
-            step(end, is_late, event.stream, kind)
-            if is_late:
-                self.late.append(Late(event, watermark))
-                continue
-            entry = end, event.start, arrivals, event
-            ordered = ordered and (not new or entry > new[-1])
-            new.append(entry)
-            arrivals += 1
-        self._arrivals = arrivals
-        self._wait(new, ordered=ordered)
-        reopens = any(entry[0] == self._watermark for entry in new)
+        at_once, new, watermark = self._in_time(events)
+        self._arrivals += len(new)
+        self._wait(new)
+        reopens = any(end == self._watermark for end in [*(event.end for event in at_once[:1]), *(entry[0] for entry in new)])
         if not reopens and watermark == self._watermark:
             return []
         if not reopens:
             self._commit()
         elif self._open:
             self._engine.undo()
-        return self._release(watermark, reopens)
+        return self._release(watermark, reopens, at_once)
 
-    def _wait(self, new: list[_Entry], *, ordered: bool) -> None:
+    def _in_time(self, events: list[Event]) -> tuple[list[Event], list[_Entry], int]:
+        """The events that are not late, and the watermark behind them. Apart and in order those that need not wait, where many
+        come in order: no entry is made for each, of which the garbage collector would look at all."""
+        watermark, delay, kind = self._watermark, self._delay, self._kind or TimeKind.INTEGER
+        at_once, new = list[Event](), list[_Entry]()
+        if len(events) > _MANY and (ends := np.array([e.end for e in events])).min() > MIN_INSTANT + delay:
+            starts = np.array([e.start for e in events])
+            reached = np.maximum(np.maximum.accumulate(ends - delay), watermark)
+            late = ends < reached
+            if not late.any() and not self._ahead and _in_order(ends, starts):
+                self._leap.seen(ends, late, events[0].stream, kind)
+                behind = int(np.searchsorted(ends, reached[-1]))
+                at_once, events = events[:behind], events[behind:]
+                new = [(event.end, event.start, self._arrivals + i, event) for i, event in enumerate(events)]
+                return at_once, new, int(reached[-1])
+        for event in events:
+            end = event.end
+            if end - delay > watermark:
+                watermark = end - delay
+            is_late = end < watermark  # the event that moves the watermark is itself never behind it
+            self._leap.step(end, is_late, event.stream, kind)
+            if is_late:
+                self.late.append(Late(event, watermark))
+            else:
+                new.append((end, event.start, self._arrivals + len(new), event))
+        return at_once, new, watermark
+
+    def _wait(self, new: list[_Entry]) -> None:
         """Put events in their places among those that wait."""
-        ahead = self._ahead
         if len(new) == 1:
-            insort(ahead, new[0])
+            insort(self._ahead, new[0])
         elif new:
-            ordered = ordered and (not ahead or new[0] > ahead[-1])
-            ahead += new
-            if not ordered:
-                ahead.sort()
+            self._ahead += new
+            self._ahead.sort()
 
     def _due(self, time: int) -> list[_Entry]:
         """The events that wait up to a time, which wait no more."""
@@ -253,9 +273,9 @@ class Engine:
         del self._ahead[:at]
         return due
 
-    def _release(self, watermark: int, reopens: bool) -> Sequence[Match]:
-        """Close the instants before the watermark, and open the one at it. Of an instant that was open and has been undone,
-        what was returned before is not returned again.
+    def _release(self, watermark: int, reopens: bool, at_once: list[Event]) -> Sequence[Match]:
+        """Close the instants before the watermark, those of `at_once` last, and open the one at it. Of an instant that was open
+        and has been undone, what was returned before is not returned again.
 
         Instants are closed before the open one is saved: what operators then evict is never asked for again by an undo."""
         due: list[_Entry] = []
@@ -265,8 +285,8 @@ class Engine:
         self._watermark = watermark
         due += self._due(watermark - 1)
         found: Sequence[Match] = ()
-        if due or not reopens:
-            self._take([entry[3] for entry in due])
+        if due or at_once or not reopens:
+            self._take([*(entry[3] for entry in due), *at_once])
             found = self._fresh(self._engine.advance(watermark - 1))
             self._engine.commit()
             self._returned.clear()
@@ -301,9 +321,11 @@ class Engine:
 
     def _read(self, events: list[Event]) -> EventBatch:
         assert self._kind is not None
-        numbers = {stream: self._engine.stream_number(IRI(stream)) for stream in {event.stream for event in events}}
-        rows = (GraphEvent(numbers[e.stream], None, e.start, e.end, e.triples) for e in events)
-        return events_to_batch(rows, self._engine.key, self._kind, run=self._engine.reading)
+        engine = self._engine
+        numbers = {stream: engine.stream_number(IRI(stream)) for stream in {event.stream for event in events}}
+        stream = [numbers[e.stream] for e in events] if len(numbers) > 1 else numbers[events[0].stream]
+        triples, start, end = [e.triples for e in events], [e.start for e in events], [e.end for e in events]
+        return graphs_to_batch(triples, start, end, stream, engine.key, self._kind, engine.reading)
 
     def _fresh(self, matches: Sequence[Match]) -> Sequence[Match]:
         """Those not returned for this instant before."""
@@ -372,3 +394,17 @@ class Engine:
 
     def _shown(self, number: int, name: str | None) -> object:
         return self._events.get(number, name)
+
+
+def _in_order(ends: NDArray[np.int64], starts: NDArray[np.int64]) -> bool:
+    """Whether events are in order of end, and then of start."""
+    return bool(np.all((ends[1:] > ends[:-1]) | ((ends[1:] == ends[:-1]) & (starts[1:] >= starts[:-1]))))
+
+
+def _are_plain(events: list[Event | Mapping[str, Any]], streams: frozenset[str] | None) -> TypeGuard[list[Event]]:
+    """Whether all are events with a time of one kind, of streams that the query reads."""
+    if {type(event) for event in events} != {Event}:
+        return False
+    told = cast("list[Event]", events)
+    kinds = {event.kind for event in told}
+    return len(kinds) == 1 and None not in kinds and (streams is None or {event.stream for event in told} <= streams)

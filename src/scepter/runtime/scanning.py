@@ -5,8 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-import numpy as np
-
 from scepter.kernel.build import Surroundings, leaf_groups, operator_of
 from scepter.kernel.operator import Operator, Until
 from scepter.kernel.rows import Int64, Mask, Rows
@@ -60,28 +58,20 @@ class Scanner:
         """Per exchange its rows."""
         found: dict[int, Rows] = {}
         for group in self._groups:
-            mine = wanted
-            if group.streams is not None:
-                known = np.array([iri in group.streams for iri in self._streams], np.bool_)
-                mine = wanted & known[intake.batch.stream]
             started = self._clock()
-            made = group.leaves.scan(intake, mine)
+            made, events = group.scan(intake, wanted, self._streams)
             spent = (self._clock() - started) // len(made)
             for place, rows in zip(group.places, made, strict=True):
                 found[self._leaf_at[place]] = rows
-                self._count(self._leaf_at[place], int(np.count_nonzero(mine)), rows, spent)
+                self.metrics[self._leaf_at[place]].count(events, len(rows), spent)
             self.met_schema = self.met_schema or getattr(group.leaves, "met_schema", False)
         for place, operator in enumerate(self._operators):
             if operator is not None:
                 inputs = [found[each] for each in self._inputs[place]]
                 started = self._clock()
                 found[place] = operator.process(inputs, Until(MAX_INSTANT - 1))
-                self._count(place, sum(map(len, inputs)), found[place], self._clock() - started)
+                self.metrics[place].count(sum(map(len, inputs)), len(found[place]), self._clock() - started)
         return [found[place] for place in self._below]
-
-    def _count(self, place: int, given: int, made: Rows, spent: int) -> None:
-        work = self.metrics[place]
-        work.rows_in, work.rows_out, work.cpu = work.rows_in + given, work.rows_out + len(made), work.cpu + spent
 
     def refs(self) -> list[Int64]:
         """The arrays of text refs that its operators hold."""

@@ -33,6 +33,10 @@ _PAGES: Final = Path("/proc/self/statm")
 _INSTANTS: Final = 10_000
 INSTANTS: Final = "instants.json"
 """Where a followed run keeps how many matches its last instants have."""
+_NO_LIMIT: Final = (None, "none")
+FOLLOWED: Final = {"max_matches": "1000000", "max_runs": "10000000"}
+"""The limits of a run that goes on where none are given: beyond what anybody reads of one instant, or keeps for one key, and
+below what ends a process."""
 _WHOLE: Final = ("scepter.kernel.texts", "scepter.kernel.static", "scepter.ontology", "numba", "llvmlite", "importlib")
 """Modules that are not interrupted: what they change is shared by queries and by runs, and may not be left half changed."""
 
@@ -56,16 +60,16 @@ class WorkLimits:
         matches: int | str | None = None,
         runs: int | str | None = None,
     ) -> WorkLimits:
-        """Limits as a person writes them; raises OptionError.
+        """Limits as a person writes them, `none` for no limit; raises OptionError.
 
         >>> WorkLimits.of(seconds="1.5", memory="2 GB").memory
         2147483648
         """
         return cls(
-            None if seconds is None else _seconds(seconds),
-            None if memory is None else _number("--max-memory", memory, sizes=True),
-            None if matches is None else _number("--max-matches", matches),
-            None if runs is None else _number("--max-runs", runs),
+            None if seconds in _NO_LIMIT else _seconds(seconds),
+            None if memory in _NO_LIMIT else _number("--max-memory", memory, sizes=True),
+            None if matches in _NO_LIMIT else _number("--max-matches", matches),
+            None if runs in _NO_LIMIT else _number("--max-runs", runs),
         )
 
 
@@ -77,9 +81,9 @@ BROKEN_OFF: Final = {
 """Of a run that goes on: why a step was broken off, by the code of its error; given the limits of both."""
 
 
-def _seconds(given: float | str) -> float:
+def _seconds(given: float | str | None) -> float:
     try:
-        found = float(given)
+        found = float(given or 0)
     except (ValueError, TypeError):
         found = 0.0
     if not 0 < found < 1e9:
@@ -87,14 +91,14 @@ def _seconds(given: float | str) -> float:
     return found
 
 
-def _number(option: str, given: int | str, *, sizes: bool = False) -> int:
+def _number(option: str, given: int | str | None, *, sizes: bool = False) -> int:
     found = _SIZE.match(str(given))
     if found is None or (found[2] and not sizes) or not int(found[1]):
         raise _refused(option, given, sizes)
     return int(found[1]) * _UNITS[(found[2] or "").lower()]
 
 
-def _refused(option: str, given: int | str, sizes: bool) -> OptionError:
+def _refused(option: str, given: int | str | None, sizes: bool) -> OptionError:
     ought = "a size such as 2 GB" if sizes else "a number above zero"
     return option_error(option.removeprefix("--"), f"{option} cannot be {given!r}", help=f"write {ought}")
 

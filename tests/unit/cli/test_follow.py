@@ -11,7 +11,7 @@ from typing import TextIO
 import pytest
 
 from scepter.cli.execute import Job
-from scepter.cli.follow import FollowedOutput, check_follow, watermark
+from scepter.cli.follow import FollowedOutput, check_follow, places, watermark
 from scepter.cli.journal import RECORD, begin_anew
 from scepter.cli.options import SparkOptions, check_engine, trigger_interval
 from scepter.cli.spark import check_followed, spooled
@@ -303,3 +303,16 @@ def test_behind_the_output_of_another_query_micro_batches_count_anew(tmp_path: P
     elsewhere.take(0, answers(3))
     elsewhere.close()
     assert len((tmp_path / "other.csv").read_text().splitlines()) == 2
+
+
+def test_a_run_with_a_checkpoint_makes_no_other_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that is killed would leave it behind."""
+    temporary, checkpoint = tmp_path / "tmp", tmp_path / "checkpoint"
+    temporary.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(temporary))
+    with places(checkpoint) as (place, letters):
+        assert place == checkpoint and letters.is_dir()
+        assert not list(temporary.iterdir())
+    with places(None) as (place, letters):
+        assert list(temporary.iterdir()) == [place] and letters.is_relative_to(place)
+    assert not list(temporary.iterdir())

@@ -65,6 +65,39 @@ def test_a_file_that_grows(tmp_path: Path) -> None:
     polled.source.close()
 
 
+def test_a_file_that_is_rotated(tmp_path: Path) -> None:
+    path, old = tmp_path / "s.nq", tmp_path / "s.nq.1"
+    path.write_bytes(line(1))
+    polled = Polled(open_live(str(path)))
+    polled.has(1)
+    with path.open("ab") as out:
+        out.write(line(2))
+        out.flush()
+        path.rename(old)
+        polled.has(1, 2)
+        out.write(line(3) + line(4)[:-1])  # its writer has not noticed yet
+    polled.has(1, 2, 3)
+    path.write_bytes(line(5) + line(6) + line(7) + line(8) + line(9))  # longer than what was read of the old one
+    polled.has(1, 2, 3, 4, 5, 6, 7, 8, 9)
+    path.unlink()
+    assert polled.source.poll() == []
+    path.write_bytes(line(10))
+    polled.has(*range(1, 11))
+    assert not polled.letters
+    polled.source.close()
+
+
+def test_a_file_that_becomes_shorter_within_a_line(tmp_path: Path) -> None:
+    path = tmp_path / "s.nq"
+    path.write_bytes(line(1) + line(2)[:10])
+    polled = Polled(open_live(str(path)))
+    polled.has(1)
+    path.write_bytes(line(3))
+    polled.has(1, 3)
+    assert ["shorter" in letter.reason for letter in polled.letters] == [True, False]
+    polled.source.close()
+
+
 def test_a_folder_that_files_are_put_into(tmp_path: Path) -> None:
     folder = tmp_path / "in"
     folder.mkdir()
@@ -130,6 +163,9 @@ def test_rows_come_through_a_mapping_by_a_fifo_and_from_a_file_that_grows(tmp_pa
     grown.has(1, 2)
     table.write_text("s,t,v\na,7,7\n")  # shorter: a new table, with its heading
     grown.has(1, 2, 7)
+    table.rename(tmp_path / "rows.csv.1")
+    table.write_text("t,v,s\n8,8,a\n9,9,a\n")
+    grown.has(1, 2, 7, 8, 9)
     grown.source.close()
     assert not piped.letters
     assert [letter.reason.partition(":")[0] for letter in grown.letters] == ["the file has become shorter"]
@@ -173,3 +209,14 @@ def test_what_cannot_be_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     with pytest.raises(OptionError) as caught:
         open_live(spec)
     assert message in str(caught.value)
+
+
+def test_a_pipe_that_brings_no_lines_says_so_and_goes_on(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    polled = Polled(open_live(str(tmp_path / "pipe")))
+    with (tmp_path / "pipe").open("wb") as out:
+        out.write(b"PREFIX : <http://e/>\n1 { :s :p 1 }\n" + line(7))
+    polled.until(lambda: polled.source.ended)
+    assert polled.times == [7]
+    first = polled.letters[0].reason
+    assert first == "this looks like .timeline, and what is followed is read as lines of N-Quads or N-Triples"

@@ -25,6 +25,19 @@ def test_instants_are_written_as_python_writes_them(found: list[datetime | None]
     assert arrow_column(array).texts() == [each and each + ("Z" if zoned else "") for each in written]
 
 
+@given(st.lists(st.one_of(st.none(), st.integers(-(2**63), 2**63 - 1)), max_size=9), st.integers(0, 3))
+def test_integers_are_written_as_python_writes_them(found: list[int | None], skipped: int) -> None:
+    assert arrow_column(pa.array(found, pa.int64()).slice(skipped)).texts() == [
+        None if each is None else str(each) for each in found[skipped:]
+    ]
+
+
+def test_the_widths_of_integers() -> None:
+    for kind in (pa.int8(), pa.uint8(), pa.int16(), pa.uint32(), pa.uint64()):
+        assert arrow_column(pa.array([0, 7, None, 120], kind)).texts() == ["0", "7", None, "120"]
+    assert arrow_column(pa.array([2**64 - 1], pa.uint64())).texts() == [str(2**64 - 1)]
+
+
 def test_leap_days_and_the_ends_of_months() -> None:
     days = [datetime(year, 2, 28) + timedelta(days=more) for year in (1600, 1900, 1970, 2000, 2024) for more in range(3)]
     assert arrow_column(pa.array(days, pa.timestamp("s"))).texts() == [each.isoformat() for each in days]
@@ -32,12 +45,16 @@ def test_leap_days_and_the_ends_of_months() -> None:
 
 def test_values_that_repeat_are_told_once() -> None:
     texts = ["a", None, "b", "a", "", "a", "b", "a", "a", "b", "a", "a"]
-    for array in (pa.array(texts).dictionary_encode(), pa.array([1, None, 2] * 4)):
+    for array in (
+        pa.array(texts).dictionary_encode(),
+        pa.array([1, None, 2] * 4),
+        pa.array([1.5, None, float("nan"), 2.0] * 5),
+    ):
         found = distinct_column(array)
         assert found is not None
         values = found.values.texts()
         assert [values[at] for at in found.which] == arrow_column(array).texts()
-        assert len(values) <= 4
+        assert len(values) <= 5
     assert distinct_column(pa.array(range(12))) is None
     assert distinct_column(pa.array(texts)) is None
 
@@ -54,3 +71,22 @@ def test_each_row_of_a_value_that_is_wrong_is_told() -> None:
         told.append([(letter.line, letter.reason) for letter in made.dead_letters])
     assert told[0] == told[1]
     assert len(told[0]) == 8
+
+
+def test_rows_that_make_every_triple_are_placed_as_others_are() -> None:
+    """One row without a value, behind them, takes them off the short way."""
+    pairs = "[[http://e/v, $(v), xsd:integer], [http://e/w, $(w)], ['http://e/$(w)', http://e/c]]"
+    mapping = f"time: $(t)\nmappings: {{r: {{s: 'http://e/$(s)', po: {pairs}}}}}\n"
+    count = 300
+    given: list[tuple[int, str, int | None, str]] = [(i, "abc"[i % 3], i % 7, "xy"[i % 2]) for i in range(count)]
+    short, long = (_made(rows, mapping) for rows in (given, [*given, (count, "a", None, "x")]))
+    assert short == long[:count]
+    assert [len(each) for each in long] == [3] * count + [2]
+    assert str(short[8][0][2]) == '"1"^^<http://www.w3.org/2001/XMLSchema#integer>'
+
+
+def _made(rows: list[tuple[int, str, int | None, str]], mapping: str) -> list[list[tuple[str, str, str]]]:
+    table = pa.table(dict(zip("tsvw", map(list, zip(*rows, strict=True)), strict=True)))
+    made = scepter.events(table, mapping, stream="http://e/s")
+    assert isinstance(made, MappedEvents)
+    return [list(event.triples) for event in made]

@@ -256,7 +256,7 @@ def test_json_that_is_cut_in_half() -> None:
     lines = '{"time": 1, "sensor": "s", "value": 1}\n{"time": 2, "sens\n{"time": 3, "sensor": "s", "value": 3}\n'
     events, letters = lift(lines, extension=".jsonl")
     assert [event[0] for event in events] == [1, 3]
-    assert letters == [(2, "not JSON: Invalid control character at")] or letters[0][0] == 2
+    assert letters == [(2, "not JSON: Invalid control character")]
     array = '[\n{"time": 1, "sensor": "s", "value": 1},\n{"time": 2, "sensor": "s", "val'
     events, letters = lift(array, extension=".json")
     assert [event[0] for event in events] == [1]

@@ -14,6 +14,7 @@ from scepter.rdf.formats import (
     GraphEvent,
     document_batches,
     events_to_batch,
+    graphs_to_batch,
     load_dataset,
     load_graph,
     parse_graph,
@@ -151,6 +152,17 @@ def test_malformed_ready_events() -> None:
     assert [letter.reason for letter in letters][1] == "an event without triples"
     with pytest.raises(DataError, match="without triples"):
         events_to_batch([GraphEvent(0, None, 1, 1, [])], KEY, TimeKind.INTEGER)
+
+
+def test_graphs_as_columns() -> None:
+    given = [[("<a:s>", "<a:p>", '"é"')], [("<a:s>", "<a:p>", "<a:o>"), ("<a:t>", "<a:p>", "_:b")]]
+    named = [GraphEvent(stream, None, 1, 2 + stream, triples) for stream, triples in enumerate(given)]
+    wanted = events_to_batch(named, KEY, TimeKind.INTEGER, run=ReadState())
+    found = graphs_to_batch(given, [1, 1], [2, 3], [0, 1], KEY, TimeKind.INTEGER, ReadState())
+    assert events_of([found]) == events_of([wanted])
+    assert found.stream.tolist() == [0, 1]
+    with pytest.raises(DataError, match=r"event 1: .*relative IRI"):
+        graphs_to_batch([given[0], [("<relative>", "<a:p>", "<a:o>")]], [1, 1], [2, 3], 0, KEY, TimeKind.INTEGER, ReadState())
 
 
 def test_no_events_make_an_empty_batch() -> None:

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+import random
+from collections import Counter
 from datetime import UTC, datetime
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 from harness.feeding import S, events, feed, query, shown
 from scepter import DataError, Engine, Event, OptionError, QueryError, parse
 from scepter.rdf.batch import EventBatch
-from scepter.rdf.formats import GraphEvent, events_to_batch
+from scepter.rdf.formats import graphs_to_batch
 from scepter.rdf.terms import IRI, Literal
 from scepter.runtime import push
 
@@ -242,14 +243,13 @@ def test_an_instant_done_again_finds_what_was_closed_before_it() -> None:
 
 def test_many_events_at_one_instant_are_each_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[int] = []
-    plain = events_to_batch
+    plain = graphs_to_batch
 
-    def counted(given: Iterable[GraphEvent], *rest: Any, **named: Any) -> EventBatch:
-        events = list(given)
-        read.append(len(events))
-        return plain(events, *rest, **named)
+    def counted(given: list[list[tuple[str, str, str]]], *rest: Any) -> EventBatch:
+        read.append(len(given))
+        return plain(given, *rest)
 
-    monkeypatch.setattr(push, "events_to_batch", counted)
+    monkeypatch.setattr(push, "graphs_to_batch", counted)
     chain = parse("PREFIX : <http://e/> SELECT ?x ?a ?b WHERE { { ?x :p ?a } SEQ { ?x :q ?b } }", "ep-sparql")
     one_by_one, together = Engine(chain), Engine(chain)
     given = [Event("http://e/s", f"<http://e/x{i % 3}> <http://e/p> _:b .", 1) for i in range(20)]
@@ -260,3 +260,31 @@ def test_many_events_at_one_instant_are_each_read_once(monkeypatch: pytest.Monke
     found = [*together.push_all(given), *together.close()]
     assert sorted((m.end, str(m.bindings["x"])) for m in found) == sorted((m.end, str(m.bindings["x"])) for m in matches)
     assert one_by_one.close() == []
+
+
+@pytest.mark.parametrize("delay", [0, 3])
+@pytest.mark.parametrize("disorder", [0, 3, 6])
+@pytest.mark.parametrize("seed", range(4))
+def test_many_together_are_as_one_by_one(delay: int, disorder: int, seed: int) -> None:
+    """In order and not, with late ones, more of an instant that is open already, and texts beyond ASCII."""
+    drawn = random.Random(seed)
+    text = "SELECT ?x ?a ?b WHERE { { ?x :p ?a } SEQ { ?x :q ?b } FILTER (getDURATION() < 5) }"
+    chain = parse("PREFIX : <http://e/> " + text, "ep-sparql")
+    given = []
+    for i, end in enumerate(sorted(drawn.choices(range(40), k=120))):
+        graph = f'<http://e/x{drawn.randint(0, 2)}> <http://e/{drawn.choice("pq")}> "é{i}" .'
+        given.append(Event("http://e/s", graph, end - drawn.randint(0, 1), end))
+    given.sort(key=lambda event: event.end + drawn.randint(0, disorder))
+    one_by_one, together = Engine(chain, max_delay=delay), Engine(chain, max_delay=delay)
+    wanted = [match for event in given for match in one_by_one.push(event)]
+    found = []
+    while given:
+        size = drawn.choice([1, 20, 50])
+        found += together.push_all(given[:size])
+        del given[:size]
+    wanted += one_by_one.close()
+    found += together.close()
+    assert wanted and Counter(map(str, wanted)) == Counter(map(str, found))
+    assert [(late.event, late.watermark) for late in one_by_one.late] == [
+        (late.event, late.watermark) for late in together.late
+    ]

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 import scepter
 from scepter.cli.main import app
-from scepter.errors import DataError
+from scepter.errors import DataError, Diagnostic
 from scepter.runtime.options import RunOptions
 from scepter.runtime.work import Clock, WorkLimits, watched
 
@@ -133,6 +133,29 @@ def test_on_the_command_line(tmp_path: Path, arguments: list[str], message: str)
     result = CliRunner().invoke(app, given)
     assert result.exit_code in (1, 2)
     assert message in result.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "limits"),
+    [
+        ([], WorkLimits()),
+        (["--follow"], WorkLimits(matches=1_000_000, runs=10_000_000)),
+        (["--follow", "--max-runs", "none", "--max-matches", "7"], WorkLimits(matches=7)),
+    ],
+)
+def test_a_run_that_goes_on_has_limits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], limits: WorkLimits
+) -> None:
+    seen: list[WorkLimits] = []
+
+    def stop(engine: str, asked: object, given: WorkLimits) -> None:
+        seen.append(given)
+        raise scepter.OptionError(Diagnostic("seen", "enough"))
+
+    monkeypatch.setattr("scepter.cli.run.check_work", stop)
+    (tmp_path / "q.spaseq").write_text(ROWS)
+    CliRunner().invoke(app, ["run", str(tmp_path / "q.spaseq"), "--stream", "S=-", "--engine", "local", *arguments])
+    assert seen == [limits]
 
 
 def test_what_queries_share_is_not_interrupted() -> None:

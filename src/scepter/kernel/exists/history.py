@@ -19,13 +19,14 @@ class History:
         self._once = once
         """Whether the first occurrence of a triple stands for all: only that there was one counts."""
         self._intervals: dict[Triple, dict[Interval, None]] = {}
+        self._occurrences = 0
         self._indexes: dict[tuple[int, ...], dict[tuple[Term, ...], dict[Triple, None]]] = {}
         self._graphs: dict[int, tuple[list[Triple], Interval]] = {}
         self._added: list[tuple[Triple, Interval]] = []
         self._seen: list[int] = []
 
     def __len__(self) -> int:
-        return sum(map(len, self._intervals.values())) + len(self._graphs)
+        return self._occurrences + len(self._graphs)
 
     def add(self, triple: Triple, interval: Interval) -> bool:
         """An occurrence; whether it is new to anybody who looks."""
@@ -38,6 +39,7 @@ class History:
             return False
         else:
             known[interval] = None
+        self._occurrences += 1
         self._added.append((triple, interval))
         return True
 
@@ -51,6 +53,7 @@ class History:
     def clear(self) -> None:
         """Nothing has happened."""
         self._intervals.clear()
+        self._occurrences = 0
         self._indexes.clear()
         self._graphs.clear()
         self.save()
@@ -64,6 +67,7 @@ class History:
         for triple, interval in reversed(self._added):
             known = self._intervals[triple]
             del known[interval]
+            self._occurrences -= 1
             if not known:
                 del self._intervals[triple]
                 for positions, index in self._indexes.items():

@@ -101,7 +101,7 @@ class SequenceWork(BucketWork):
     def _count(self, given: int, solved: Solved | None, spent: int) -> None:
         sizes = [0] * len(self._scanned) if solved is None else [*map(len, solved.tables), len(solved.ticks.times)]
         for work, size in zip(self._scanned, sizes, strict=False):  # without a leaf for ticks they are counted nowhere
-            work.rows_in, work.rows_out, work.cpu = work.rows_in + given, work.rows_out + size, work.cpu + spent // len(sizes)
+            work.count(given, size, spent // len(sizes))
 
     def read_work(self) -> dict[int, Metrics]:
         """What scans have done, by their numbers in the plan, since it was last asked."""
