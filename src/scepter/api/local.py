@@ -98,7 +98,7 @@ def run_local(
             found.dead_letters.append(letter)
 
     found.seen = SeenEvents()
-    with watched(options.work), told_once():
+    with watched(options.work.with_room()), told_once():
         found.extend(
             local.run_local(
                 query, sources,

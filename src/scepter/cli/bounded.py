@@ -32,7 +32,7 @@ def run_bounded(job: Job, format: str, target: Target, dead_letter: Path | None,
         DeadLetterSink(dead_letter) as letters,
         RunProgress() as progress,
         _opened_writer(job, format, target, events) as writer,
-        watched(work),
+        watched(work if job.engine == "spark" else work.with_room()),
     ):
         for some in matches(job, letters, progress, watch.log, watch.shown, watch.counting):
             if to_terminal and some:

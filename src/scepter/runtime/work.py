@@ -16,7 +16,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Final
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 _UNITS: Final = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 _SIZE: Final = re.compile(r"\s*([0-9]{1,15})\s*(?:([kmg])(?:i?b)?|b)?\s*\Z", re.IGNORECASE | re.ASCII)
 _PAGES: Final = Path("/proc/self/statm")
+_MEMORY: Final = Path("/proc/meminfo")
+_GROUP: Final = Path("/sys/fs/cgroup")
 _INSTANTS: Final = 10_000
 INSTANTS: Final = "instants.json"
 """Where a followed run keeps how many matches its last instants have."""
@@ -71,6 +73,13 @@ class WorkLimits:
             None if matches in _NO_LIMIT else _number("--max-matches", matches),
             None if runs in _NO_LIMIT else _number("--max-runs", runs),
         )
+
+    def with_room(self) -> WorkLimits:
+        """Where matches or rows of state are limited and memory is not, memory is what is free: a step makes all of its rows
+        before they are counted."""
+        if self.memory is not None or (self.matches is None and self.runs is None):
+            return self
+        return replace(self, memory=available())
 
 
 NO_LIMITS: Final = WorkLimits()
@@ -225,6 +234,19 @@ def _is_whole(frame: FrameType | None) -> bool:
             return True
         frame = frame.f_back
     return False
+
+
+def available() -> int | None:
+    """The bytes that the system can still give, or the process's container; None where neither is told."""
+    found = [
+        int(line.split()[1]) << 10
+        for line in (_MEMORY.read_text().splitlines() if _MEMORY.exists() else ())
+        if line.startswith("MemAvailable:")
+    ]
+    granted, used = (_GROUP / name for name in ("memory.max", "memory.current"))
+    if granted.exists() and used.exists() and granted.read_text().strip().isdigit():
+        found.append(max(int(granted.read_text()) - int(used.read_text()), 1))
+    return min(found, default=None)
 
 
 def taken() -> int:

@@ -101,6 +101,38 @@ def test_too_much_memory() -> None:
         raise MemoryError
 
 
+CROSS = """
+import sys
+import scepter
+from scepter.runtime import work
+
+work.available = lambda: 300 << 20
+pairs = " ".join(f"<http://e/s{i}> <http://e/p> {i} ." for i in range(60))
+query = scepter.parse(
+    "PREFIX : <http://e/> SELECT ?a FROM STREAM <http://e/s> WHERE {" + " . ".join(f"?a{i} :p ?b{i}" for i in range(6)) + "}",
+    "ep-sparql",
+)
+try:
+    scepter.run_local(query, {"http://e/s": [scepter.Event("http://e/s", pairs, 1)]}, **{sys.argv[1]: 1000})
+except scepter.DataError as error:
+    print(error.code)
+"""
+
+
+@pytest.mark.parametrize("limit", ["max_matches", "max_runs"])
+def test_a_step_that_makes_more_rows_than_fit_ends_before_they_are_counted(limit: str) -> None:
+    told = subprocess.run([sys.executable, "-c", CROSS, limit], capture_output=True, text=True, check=True, timeout=120)
+    assert told.stdout.split() == ["max-memory"]
+
+
+def test_memory_is_limited_where_rows_are() -> None:
+    limited = WorkLimits(matches=10).with_room()
+    assert limited.memory is not None
+    assert 0 < limited.memory < 1 << 50
+    assert WorkLimits(seconds=5).with_room().memory is None
+    assert WorkLimits(memory=7, runs=3).with_room().memory == 7
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [
