@@ -16,7 +16,7 @@ from scepter.cli.execute import Job, shape
 from scepter.cli.progress import tell_counts
 from scepter.cli.stopping import stopping
 from scepter.cli.target import Target, kafka_output, lasting_name, name_of_topics
-from scepter.compiled import settle
+from scepter.compiled import are_kept, settle
 from scepter.errors import QueryError, option_error
 from scepter.io.kafka_output import FollowedOutput
 from scepter.io.live import LiveSource, open_live
@@ -31,6 +31,7 @@ from scepter.rdf.nquads import BATCH_BYTES
 from scepter.rdf.readers import Reading
 from scepter.rdf.terms import IRI
 from scepter.rdf.whole_events import WholeEvents
+from scepter.runtime.compiling import told_once
 from scepter.runtime.engine import LocalEngine
 from scepter.runtime.inputs import load_background, load_ontology
 from scepter.runtime.live import LiveInput, LiveRun
@@ -78,6 +79,7 @@ def run_following_here(job: Job, format: str, target: Target, dead_letter: Path 
         letters = _Letters(out)
         stop = stack.enter_context(stopping("stopping"))
         writer = stack.enter_context(_writer(job, format, target, events))
+        stack.enter_context(told_once(first=not are_kept()))
         stack.enter_context(watched(WorkLimits(memory=job.options.work.memory)))
         notices = Notices()
 

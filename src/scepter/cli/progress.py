@@ -1,4 +1,4 @@
-"""The progress of a long run, on stderr and only for a person at a terminal."""
+"""The progress of a long run, on stderr, for a person at a terminal."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from rich.console import Console, RenderableType
 from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskProgressColumn, TimeRemainingColumn
 from rich.text import Text
 
-from scepter.runtime.compiling import told
+from scepter.compiled import are_kept
+from scepter.runtime.compiling import told, told_once
 
 
 class _Counts(ProgressColumn):
@@ -37,7 +38,7 @@ class _Bar(Progress):
 
 class RunProgress:
     """A bar with the share of the input done, the rate and the matches, and a word about kernels that are being compiled;
-    silent where nobody would see it move."""
+    where nobody would see it move, one line if the first run of an installation compiles them."""
 
     def __init__(self, console: Console | None = None) -> None:
         self._console = console or Console(stderr=True)
@@ -52,6 +53,8 @@ class RunProgress:
             self._bar = _Bar(*columns, console=self._console, transient=True, redirect_stdout=False)
             self._task = self._bar.add_task("", total=None, triples=0, matches=0)
             self._bar.start()
+        else:
+            self._told.enter_context(told_once(first=not are_kept()))
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:

@@ -39,10 +39,10 @@ def told(tell: Callable[[int, str], None]) -> Iterator[None]:
 
 
 @contextmanager
-def told_once() -> Iterator[None]:
+def told_once(*, first: bool = False) -> Iterator[None]:
     """While this holds, a person at a prompt or in a notebook is told on stderr when the first kernel is compiled: the cell
-    would seem to hang. Programs are told nothing."""
-    if not _is_interactive():
+    would seem to hang. In the `first` run of an installation the log of a command tells it too. Programs are told nothing."""
+    if not (first or _is_interactive()):
         yield
         return
 
