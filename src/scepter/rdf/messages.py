@@ -101,9 +101,9 @@ class JsonMessages:
         except BeyondLimit as error:
             self._refuse(text, line, str(error))
         except SyntaxError as error:
-            self._refuse(text, line, f"not JSON_LD: {error.msg}")
+            self._refuse(text, line, f"not JSON-LD: {error.msg}")
         except ValueError as error:
-            self._refuse(text, line, f"not readable as JSON_LD: {error}")
+            self._refuse(text, line, f"not readable as JSON-LD: {error}")
         return b""
 
     def _takes(self, text: bytes) -> bool:
