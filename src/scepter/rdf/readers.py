@@ -186,7 +186,8 @@ def _table(reading: Reading) -> EventTable:
 
 def needs_map(source: str) -> OptionError:
     """The error for rows and documents without a mapping."""
-    context = "" if source.removesuffix(".gz").endswith((".csv", ".tsv")) else "; JSON may do with --context FILE"
+    table = source.removesuffix(".gz").endswith((".csv", ".tsv"))
+    context = "" if table else "; JSON may do with --context FILE, JSON-LD in a file named .jsonld or .ndjsonld needs neither"
     return option_error(
         "needs-map",
         f"{source} holds rows or documents, and nothing says how they become events",
