@@ -24,9 +24,10 @@ from scepter.cases.source import TimelineSource
 from scepter.cli.inputs import assign_streams
 from scepter.cli.options import run_options
 from scepter.errors import ScepterError
-from scepter.physical.cutting import Received
+from scepter.physical.cutting import Owned, Received
 from scepter.physical.description import UnitFacts, describe
 from scepter.physical.nodes import nodes
+from scepter.physical.notes import notes_of
 from scepter.physical.plan import PhysicalPlan
 from scepter.rdf.formats import events_to_batch
 from scepter.rdf.nquads import ReadState
@@ -172,6 +173,8 @@ def test_in_buckets(path: Path) -> None:
         refused(case, error)
     notation = Notation(dict(query.lowered.prefixes))
     lines = {node.line(notation) for unit in job.plan.units for node in nodes(unit.root)}
+    if any(Owned.says in note for unit in job.plan.units for note in notes_of(unit, job.plan, notation)):
+        lines.add(Owned.says)
     assert any(metrics.worked for pipeline in made for metrics in pipeline.metrics), "something ran"
     for pipeline in made:
         for node, metrics in zip(pipeline.nodes, pipeline.metrics, strict=True):

@@ -299,6 +299,16 @@ LIVE: Final[dict[str, Callable[[str, Lift | None], LiveSource]]] = {"kafka": fol
 """Live sources by the scheme of SOURCE, `tcp` for `tcp://…`."""
 
 
+def _standard_input() -> IO[bytes]:
+    """Not `sys.stdin`, whose lock the waiting thread would hold when the interpreter ends, which then aborts; but where a
+    program has put something else in its place, that."""
+    try:
+        number = sys.stdin.fileno()
+    except OSError:  # what is in its place is no file of the system's
+        return sys.stdin.buffer
+    return open(number, "rb", buffering=0, closefd=False)
+
+
 def open_live(spec: str, lift: Lift | None = None) -> LiveSource:
     """The live source that a SOURCE string names; OptionError for one that cannot be followed in this process."""
     scheme, separator, _ = spec.partition("://")
@@ -317,8 +327,7 @@ def open_live(spec: str, lift: Lift | None = None) -> LiveSource:
     if spec != "-" and path.is_dir():
         return GrowingFolder(path, lift)
     if spec == "-":
-        # not sys.stdin, whose lock the waiting thread would hold when the interpreter ends, which then aborts
-        return PipeLive(spec, lambda: open(sys.stdin.fileno(), "rb", buffering=0, closefd=False), lift)
+        return PipeLive(spec, _standard_input, lift)
     if path.is_fifo():
         return PipeLive(spec, lambda: path.open("rb"), lift)
     if not path.exists():

@@ -25,11 +25,12 @@ from scepter.algebra.windows import (
 )
 from scepter.ontology.axioms import read_ontology
 from scepter.ontology.recognition import route
+from scepter.physical.cutting import Owned
 from scepter.physical.event_text import shortened
 from scepter.physical.facts import Facts
 from scepter.physical.horizon import horizon
 from scepter.physical.hot_keys import within_key
-from scepter.physical.nodes import listed
+from scepter.physical.nodes import listed, nodes
 from scepter.physical.partitioning import FEEDING, asks, feeding, plan_partitioning
 from scepter.physical.plan import PhysicalPlan, UnitPlan
 from scepter.physical.sequence_plan import QueryPlan
@@ -140,7 +141,7 @@ def _stages(unit: UnitPlan, notation: Notation) -> Iterator[str]:
     if isinstance(unit.root, SequenceNode | Refused):
         return
     match unit_stages(unit):
-        case Stages(below=below, why=why, dimensions=dimensions, variables=variables, merges=merges):
+        case Stages(below=below, above=above, why=why, dimensions=dimensions, variables=variables, merges=merges):
             read = "; ".join(readable(node.line(notation)) for node in below)
             yield f"where events are read: {read}"
             if not why:
@@ -153,6 +154,8 @@ def _stages(unit: UnitPlan, notation: Notation) -> Iterator[str]:
             if not buckets.startswith("in one") and (merges or asks(unit)):
                 buckets += "; live in one, since rows of several buckets may be one answer"
             yield f"{buckets}: all above"
+            if cut_down := [readable(node.input.line(notation)) for node in nodes(above) if isinstance(node, Owned)]:
+                yield f"{Owned.says}, where every bucket has the same rows: behind {'; '.join(cut_down)}"
         case Undivided(why):
             yield f"one, whose live state is a log of events: {why}"
 
