@@ -81,7 +81,8 @@ _BAD: Final = (
 
 def stream(seed: int, files: int, events: int, disorder: int, *, leaps: bool = False) -> list[str]:
     """The texts of a stream's files: events out of order by at most `disorder`, some of them twice, some far too late, some
-    with `leaps` in the far future, and records that nobody can read. The last two files take time far beyond all windows."""
+    with `leaps` in the far future, and records that nobody can read. The last files take time far beyond all windows, and give
+    each answer a micro-batch to come in: with `leaps` the first of them waits until the second confirms it."""
     draw = random.Random(f"stream {seed}")
     texts, number = [], 0
     for file in range(files):
@@ -101,4 +102,4 @@ def stream(seed: int, files: int, events: int, disorder: int, *, leaps: bool = F
                 parts.append(draw.choice(_BAD).replace("{}", str(number)))
         texts.append("".join(parts))
     end = 1_000_000 + files * events
-    return [*texts, _event(number + 1, end, draw), _event(number + 2, end + 1_000, draw)]
+    return [*texts, *(_event(number + 1 + more, end + 1_000 * more, draw) for more in range(3 if leaps else 2))]
