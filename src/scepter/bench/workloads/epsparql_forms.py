@@ -74,7 +74,12 @@ def many(room: Room) -> Iterator[Point]:
 
 
 def against_chain(results: Results) -> float:
-    """The dearest of the forms that have about as many rows as the chain, against it."""
+    """The dearest form, per event, against the chain."""
+    return max(m.cpu for m in results.of("written")) / results["chain", "written"].cpu
+
+
+def four_against_chain(results: Results) -> float:
+    """The dearest of four forms that find about as much as the chain; the join has three times the rows."""
     forms = ("OPTIONALSEQ", "EQUALS", "background", "policy")
     return max(results[form, "written"].cpu for form in forms) / results["chain", "written"].cpu
 
@@ -96,7 +101,8 @@ WORKLOADS: Final = (
         forms,
         (
             goals.events_rate(200_000),
-            Goal("CPU, OPTIONALSEQ, EQUALS, background, policy against the chain", against_chain, most=2.0),
+            Goal("CPU, dearest form against the chain", against_chain, most=2.0),
+            Goal("CPU, OPTIONALSEQ, EQUALS, background, policy against the chain", four_against_chain, most=2.0),
         ),
     ),
     Workload(
