@@ -252,9 +252,8 @@ def graph_scans(leaves: Sequence[Node], around: Surroundings, *, ticked: bool | 
     some = [leaf for leaf in leaves if isinstance(leaf, GraphScan)]
     plan, flattened = some[0].plan, some[0].flattened
     around.background.attach(around.key, around.texts, [graph for leaf in some for graph in leaf.scan.graphs])
-    scans = Scans(plan, around.key, around.background)
-    if flattened is not None:
-        scans = EntailedScans(plan, around.key, around.background, around.texts, flattened)
+    shared = (plan, around.key, around.background, partial(operator_of, around=around), partial(_initial, around=around))
+    scans = Scans(*shared) if flattened is None else EntailedScans(*shared, around.texts, flattened)
     return GraphScans(
         plan, [leaf.place for leaf in some], scans, around.texts, around.lineage, around.part, around.streams, around.graphs,
         ticked=len(some) < len(leaves) if ticked is None else ticked,
