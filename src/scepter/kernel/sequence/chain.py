@@ -105,22 +105,23 @@ class ChainKernel:
             return self._none
         table = moment.keyed(stage.search, self._partition_columns[stage.plan.atom])
         todo = self._relevant(waiting, stage, selection, table, moment)
-        gone_on = self._none
-        if len(todo) or moment.seen is not None or not waiting.rests(moment.until):
-            found = (
-                self._go(stage, selection, waiting.columns, waiting.keys, todo, table, moment) if len(todo) else _NOTHING_FOUND
-            )
-            self._run_out(step, self._release(waiting, found, moment))
+        gone_on, found, patient = self._none, _NOTHING_FOUND, stage.patient
+        if len(todo):
+            found = self._go(stage, selection, waiting.columns, waiting.keys, todo, table, moment)
             gone_on = self._gone_on(waiting.columns, found, table, stage, moment)
+        if len(found.runs) or not patient or moment.seen is not None or not waiting.rests(moment.until):
+            self._run_out(step, self._release(waiting, found, moment))
         if not len(arrivals):
             return gone_on
         arrivals = self._bounded(stage.deadlines, arrivals)
         key = stage.search.key_of_runs(arrivals)
-        found = self._go(stage, selection, arrivals, key, np.arange(len(arrivals), dtype=np.int64), table, moment)
-        can = self._can_wait(arrivals, moment)
-        stay = can & ~found.done
+        found, can = _NOTHING_FOUND, self._can_wait(arrivals, moment)
+        over, stay = ~can, can
+        if not patient or table.has_after(arrivals.time):
+            found = self._go(stage, selection, arrivals, key, np.arange(len(arrivals), dtype=np.int64), table, moment)
+            over, stay = over & ~found.done, can & ~found.done
         if self._plan.timeouts:
-            self._run_out(step, arrivals.take(~can & ~found.done))
+            self._run_out(step, arrivals.take(over))
         kept = arrivals.where(stay)
         if found.passed is not None:
             kept = kept.replace(passed=found.passed[stay])

@@ -58,7 +58,7 @@ class Runs:
 
     def where(self, mask: NDArray[np.bool_]) -> Runs:
         """The runs where a mask is true; they themselves where it is so for all."""
-        return self if bool(mask.all()) else self.take(mask)
+        return self if bool(mask[0] if len(mask) == 1 else mask.all()) else self.take(mask)
 
     def replace(self, **columns: Int64 | UInt64) -> Runs:
         """The same runs with some columns exchanged."""
