@@ -13,8 +13,9 @@ from scepter.algebra.expressions import Expression
 from scepter.algebra.timed import Sources
 from scepter.errors import Diagnostic, QueryError
 from scepter.kernel.condition.time_conditions import TimeConditions
-from scepter.kernel.derive.deriving import Deriving, Pick
+from scepter.kernel.derive.deriving import Deriving
 from scepter.kernel.derive.rounds import Anew, PathsWithin, Recall
+from scepter.kernel.derive.template import Pick
 from scepter.kernel.entailment.closure import union
 from scepter.kernel.entailment.entailed_scan import EntailedScans
 from scepter.kernel.events.build_events import Occurring, event_operator, recognising
@@ -332,7 +333,7 @@ _ANEW = (TimeGroup, Ordered, Sliced, EveryInstant, Paired, Remembered_, Asked)
 def _in_rounds(node: Node, around: Surroundings) -> Operator:
     """An operator among rules that feed each other."""
     if isinstance(node, Recalled):
-        return Recall(node.schema) if node.pattern is None else Pick(node, around.key)
+        return Pick(node, around.key) if node.patterns else Recall(node.schema)
     if isinstance(node, TimeJoin) and node.remembered is None and not node.fleeting:
         return _time_join(node, around, rounds=True)
     if isinstance(node, (TimeJoin, *_ANEW)):
