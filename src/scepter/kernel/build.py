@@ -14,6 +14,7 @@ from scepter.algebra.timed import Sources
 from scepter.errors import Diagnostic, QueryError
 from scepter.kernel.condition.time_conditions import TimeConditions
 from scepter.kernel.derive.deriving import Deriving
+from scepter.kernel.derive.one_pass import OnePass
 from scepter.kernel.derive.rounds import Anew, PathsWithin, Recall
 from scepter.kernel.derive.template import Pick
 from scepter.kernel.entailment.closure import union
@@ -59,6 +60,7 @@ from scepter.physical.derive_nodes import Derive, DerivedPath, Picked, Recalled
 from scepter.physical.event_nodes import Contradictions, ItemGraphs, Recognise
 from scepter.physical.instant_nodes import Asked, EventScan, Ordered, Paired, RowExtend, Sliced, TimeGroup, Tracked
 from scepter.physical.instant_nodes import Remembered as Remembered_
+from scepter.physical.linear_rules import linear
 from scepter.physical.nodes import Node, TripleScan
 from scepter.physical.sharing import Together
 from scepter.physical.star_nodes import OccurrenceScan
@@ -344,6 +346,9 @@ def _in_rounds(node: Node, around: Surroundings) -> Operator:
 def _deriving(node: Derive | Picked | DerivedPath, around: Surroundings) -> Operator:
     match node:
         case Derive():
+            if node.one_pass and (rule := linear(node)) is not None:
+                each = partial(operator_of, around=around)
+                return OnePass(node, rule, each, around.key, around.texts, around.most, around.lineage)
             make = partial(_in_rounds, around=around)
             return Deriving(node, make, around.key, around.texts, around.most, around.schema)
         case Picked():

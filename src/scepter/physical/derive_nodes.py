@@ -95,6 +95,8 @@ class Derive(Node):
     """Whether somebody looks at all that one solution derives together."""
     whole: tuple[IRI, ...] = ()
     """The predicates of derived nodes, which are rows of a node and its objects; none for triples."""
+    one_pass: bool = False
+    """Whether its rule only carries on what it derived, so that one pass in order of end derives all (`linear_rules`)."""
 
     @cached_property
     def inner(self) -> tuple[Node, ...]:
@@ -135,6 +137,8 @@ class Derive(Node):
     @property
     def until(self) -> str:
         """How often rules run, in words."""
+        if self.one_pass:
+            return "to a fixpoint, in one pass in order of end"
         return "to a fixpoint" if self.inner else "once"
 
     @property

@@ -54,6 +54,7 @@ from scepter.physical.instant_nodes import (
     Sliced,
     TimeGroup,
 )
+from scepter.physical.linear_rules import in_one_pass
 from scepter.physical.nodes import Node
 from scepter.physical.strata import feeds_pattern, strata, whole_nodes
 from scepter.physical.time_nodes import (
@@ -120,7 +121,9 @@ def plan_program(program: TimedProgram, facts: TimedFacts) -> tuple[Node, ...]:
             whole = () if graphs or facts.ontology or facts.policy else whole_nodes(together, program.parts)
             planners = [_Planner.of(rule, facts, derives, together, scans, whole) for rule in together]
             made = [_derived(i, program.rules[i], planner) for i, planner in zip(stratum, planners, strict=True)]
-            derives = (*derives, (Derive(tuple(made), graphs, whole), together))
+            derive = Derive(tuple(made), graphs, whole)
+            one_pass = not facts.ontology and facts.policy is None and in_one_pass(derive, facts.kind)
+            derives = (*derives, (replace(derive, one_pass=one_pass), together))
     return tuple(_answers(query, _Planner.of(query, facts, derives)) for query in program.queries)
 
 

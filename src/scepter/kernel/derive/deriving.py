@@ -104,7 +104,7 @@ class Deriving(ByRows):
         """The triples of a stretch of time, in order."""
         if not len(instants):
             return []
-        parts = [_between(rows, int(instants[0]), int(instants[-1])) for rows in inputs]
+        parts = [between(rows, int(instants[0]), int(instants[-1])) for rows in inputs]
         for join in self._joins:
             join.open_rounds(single=len(instants) == 1)
         try:
@@ -135,9 +135,9 @@ class Deriving(ByRows):
             for rule, made in self._made(given):
                 is_new = seen.new(self._told(made))
                 if (where := counts.exceeded(made.take(is_new))) is not None:
-                    raise _endless(rule, where)
+                    raise endless(rule, where)
                 if self._again and (where := counts.asked_again(made)) is not None:
-                    raise _endless(rule, where)
+                    raise endless(rule, where)
                 fresh = concat([fresh, self._standing(made, is_new)], self._width)
             if not len(fresh):
                 return concat(found, self._width).by_end()
@@ -199,7 +199,8 @@ class Deriving(ByRows):
 _ALL = Until(np.iinfo(np.int64).max - 1)
 
 
-def _between(rows: Rows, low: int, high: int) -> Rows:
+def between(rows: Rows, low: int, high: int) -> Rows:
+    """Of rows in order of end, those that end from one instant to another."""
     first, last = np.searchsorted(rows.end, low, "left"), np.searchsorted(rows.end, high, "right")
     return rows.between(int(first), int(last))
 
@@ -244,7 +245,8 @@ class _Counts:
         return f"at {end}: one by one, {self._told(end)} triples at one instant"
 
 
-def _endless(rule: DerivedRule, where: str) -> DataError:
+def endless(rule: DerivedRule, where: str) -> DataError:
+    """A rule that derives more than may be."""
     return DataError(
         Diagnostic(
             "max-derivations",

@@ -168,13 +168,7 @@ class Template:
     def _fresh(self, rows: Rows, number: int) -> tuple[UInt64, Int64]:
         """A blank node for each row: `_:m` and the hexadecimal digits of its id."""
         ids = self._told_apart(rows, number)
-        shifts = np.arange(60, -4, -4, dtype=np.uint64)
-        text = np.empty((len(rows), 20), np.uint8)
-        text[:, :3] = np.frombuffer(b"_:m", np.uint8)
-        text[:, 3:19] = _DIGITS[(ids[:, None] >> shifts & np.uint64(15)).astype(np.intp)]
-        text[:, 19] = ord("\n")
-        base = self._texts.append_lines(text.ravel())
-        return ids, base + 20 * np.arange(len(rows))
+        return ids, named(ids, self._texts)
 
     def _told_apart(self, rows: Rows, number: int) -> UInt64:
         """A number for each solution, made of what it is."""
@@ -183,6 +177,16 @@ class Template:
             ids = (ids ^ (ids >> np.uint64(29)) ^ column) * _MIX
         ids ^= ids >> np.uint64(32)
         return ids | np.uint64(1)
+
+
+def named(ids: UInt64, texts: Texts) -> Int64:
+    """The refs of blank nodes."""
+    shifts = np.arange(60, -4, -4, dtype=np.uint64)
+    text = np.empty((len(ids), 20), np.uint8)
+    text[:, :3] = np.frombuffer(b"_:m", np.uint8)
+    text[:, 3:19] = _DIGITS[(ids[:, None] >> shifts & np.uint64(15)).astype(np.intp)]
+    text[:, 19] = ord("\n")
+    return texts.append_lines(text.ravel()) + 20 * np.arange(len(ids))
 
 
 def _places(triple: TriplePattern) -> tuple[TermNode, TermNode, TermNode]:

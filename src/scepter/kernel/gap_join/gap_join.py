@@ -68,7 +68,6 @@ class GapJoined(ByRows):
         self._opened: tuple[int, int] | None = None
         self._single = True
         self._rights: tuple[Rows, Rights] | None = None
-        self._between_given = empty(len(between.variables))
         self._ahead: Ahead | None = None
         self._later = False
 
@@ -84,12 +83,12 @@ class GapJoined(ByRows):
         lefts, betweens = self._add_left(left), self._add_between(between)
         rights = self._looking(right)
         if self._opened is not None:
-            self._rights, self._between_given = (right, rights), between
-        kinds, rows = _order(left, between, right, known)
+            self._rights = right, rights
+        kinds, rows = visits(left, between, right, known)
         return self._merged(look_back(kinds, rows, lefts, betweens, rights, self._bound), right)
 
     def _looking(self, rows: Rows) -> Rights:
-        last = rows.start
+        last, where = rows.start, np.arange(len(rows))
         if len(rows) > 1:
             _, where = distinct(np.column_stack([rows.ids.view(np.int64), rows.end]))
             latest = np.full(len(rows), np.iinfo(np.int64).min)
@@ -97,7 +96,7 @@ class GapJoined(ByRows):
             last = latest[where]
         keys, gap_keys = rows.ids[:, self._of_right], rows.ids[:, self._gaps[1]]
         return Rights(
-            np.ascontiguousarray(keys), np.ascontiguousarray(gap_keys), rows.start.copy(), rows.end.copy(), last.copy()
+            np.ascontiguousarray(keys), np.ascontiguousarray(gap_keys), rows.start.copy(), rows.end.copy(), last.copy(), where
         )
 
     def _merged(self, pairs: Int64, rights: Rows) -> Rows:
@@ -182,7 +181,8 @@ class GapJoined(ByRows):
         return self._merged(pairs, rows)
 
     def _sorted(self, rights: Rights) -> Ahead:
-        between = self._between_given
+        # A gap begins where the first row of a mapping and start ended, which may lie before the stretch.
+        between = self._betweens.take(np.arange(self._betweens.size))
         keys, entries = _numbered(rights.keys)
         order = np.lexsort((rights.start, entries))
         gap_keys, gap_entries = _numbered(np.ascontiguousarray(between.ids[:, self._of_between]))
@@ -294,7 +294,7 @@ def _marks(rows: Rows) -> UInt64:
     return marks ^ (marks >> np.uint64(32))
 
 
-def _order(left: Rows, between: Rows, right: Rows, known: tuple[int, int]) -> tuple[Int64, Int64]:
+def visits(left: Rows, between: Rows, right: Rows, known: tuple[int, int]) -> tuple[Int64, Int64]:
     """New rows by end, those of the right side first among equals: they look for what has ended before."""
     each = ((RIGHT, right, 0), (LEFT, left, known[0]), (BETWEEN, between, known[1]))
     kinds = np.concatenate([np.full(len(rows), kind) for kind, rows, _ in each])

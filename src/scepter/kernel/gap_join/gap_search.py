@@ -40,13 +40,14 @@ class Betweens(NamedTuple):
 
 class Rights(NamedTuple):
     """Rows of the right side: they look, and are not looked for. `last` is the latest start of those with the same mapping and
-    end."""
+    end, which have one `group`."""
 
     keys: UInt64
     gap_keys: UInt64
     start: Int64
     end: Int64
     last: Int64
+    group: Int64
 
 
 class Ahead(NamedTuple):
@@ -78,7 +79,8 @@ def link_left(lefts, row, keep):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _top(betweens, row):  # type: ignore[no-untyped-def]
+def top(betweens, row):  # type: ignore[no-untyped-def]
+    """Tell the latest start of a row and all before it."""
     older = betweens.side.chains.following[row]
     start = betweens.side.start[row]
     betweens.tops[row] = start if older < 0 else max(start, betweens.tops[older])
@@ -97,7 +99,7 @@ def link_lefts(lefts, first, last, keep):  # type: ignore[no-untyped-def]
 def top_all(betweens, last):  # type: ignore[no-untyped-def]
     """Tell the tops of rows that are linked in order of end."""
     for row in range(last):
-        _top(betweens, row)
+        top(betweens, row)
 
 
 @njit(cache=True)
@@ -123,7 +125,7 @@ def look_back(kinds, rows, lefts, betweens, rights, bound):  # type: ignore[no-u
             continue
         if kinds[i] == BETWEEN:
             link(betweens.side, at, True, False)
-            _top(betweens, at)
+            top(betweens, at)
             continue
         floor = MIN_INSTANT
         entry = entry_of(between.chains, rights.gap_keys, at, False)

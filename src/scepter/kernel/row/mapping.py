@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from scepter.algebra.arithmetic import can_calculate
 from scepter.algebra.expressions import Variable
 from scepter.algebra.scope import mentioned_variables
-from scepter.kernel.condition.calculation import Column, calculated, can_calculate, written
+from scepter.kernel.condition.calculation import Column, calculated, written
 from scepter.kernel.encoding import decoded, encoded
 from scepter.kernel.operator import Stateless, Until
 from scepter.kernel.rows import Int64, Rows, concat
