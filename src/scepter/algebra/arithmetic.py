@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Final
 
 from scepter.algebra.expressions import Arithmetic, Constant, Expression, Negate, Variable
-from scepter.rdf.batch import MAX_SCALE
 from scepter.rdf.terms import XSD, Literal
 from scepter.rdf.values import ExpressionError, value_of
 
-MOST: Final = 10**15
-"""From here on float64 no longer tells all numbers apart."""
+DIGITS: Final = 15
+"""So many digits float64 tells apart."""
+MOST: Final = 10**DIGITS
 
 
 def can_calculate(expression: Expression) -> bool:
@@ -50,5 +50,5 @@ def amount_of(term: Literal) -> tuple[int, int, bool] | None:
     except ExpressionError:
         return None
     whole, _, part = f"{value:f}".partition(".")
-    fits = len(part) <= MAX_SCALE and abs(int(whole + part)) < MOST
+    fits = len(part) <= DIGITS and abs(int(whole + part)) < MOST
     return (int(whole + part), len(part), term.datatype == f"{XSD}decimal") if fits else None
