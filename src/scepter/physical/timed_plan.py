@@ -37,7 +37,7 @@ from scepter.algebra.patterns import (
 from scepter.algebra.query import Counting, Select
 from scepter.algebra.scope import in_scope
 from scepter.algebra.timed import TIME_FUNCTIONS, Rule, TimedProgram, TimedQuery
-from scepter.algebra.timed_bounds import duration_bounds
+from scepter.algebra.timed_bounds import duration_bounds, least_duration
 from scepter.algebra.walk import find, walk
 from scepter.ontology.schema import Schema as OntologySchema
 from scepter.optimizer.conditions import conjuncts
@@ -306,7 +306,8 @@ class _Planner(Leaves):
         missing = gap(found, self._fed) if self._all_timed else None
         if missing is not None:
             ends = self.node(missing.left, longest), self.node(missing.right, longest)
-            made: Node = GapJoin(*ends, self.node(missing.between, longest), longest)
+            shortest = max((least_duration(test, self.facts.kind) for test in found.rest), default=0) or None
+            made: Node = GapJoin(*ends, self.node(missing.between, longest), longest, shortest)
         else:
             conditions = () if found.condition is None else tuple(conjuncts(found.condition))
             within = longest if found.relation is Allen.EQUALS else None

@@ -143,7 +143,9 @@ def _quotient(a, b, x, y):  # type: ignore[no-untyped-def]
 
 def written(amounts: Amounts, key: TermKey, texts: Texts) -> Column:
     """The terms of numbers none of which is open, in canonical form; equal ones share a text."""
-    first, where = distinct(np.column_stack([amounts.units, amounts.digits, amounts.kind]))
+    alike = len(amounts.units) > 0 and all(bool((part == part[0]).all()) for part in (amounts.digits, amounts.kind))
+    told_by = (amounts.units,) if alike else (amounts.units, amounts.digits, amounts.kind)
+    first, where = distinct(np.column_stack(told_by))
     told = amounts.take(first)
     room = np.empty(len(first) * (20 + len(_ENDS[0])) + 8, np.uint8)
     offsets = np.empty(len(first), np.int64)

@@ -45,7 +45,7 @@ from scepter.rdf.hashing import TermKey
 
 _STRETCH = 1_024
 """So many instants are derived together: what belongs to them should stay near the processor."""
-_LEAST = 64
+_FIRST, _LEAST = 64, 64
 _UNTIL = Until(np.iinfo(np.int64).max - 1)
 
 
@@ -72,11 +72,12 @@ class OnePass(GapJoined):
         self._nodes = np.array([j for j, (kind, _) in enumerate(rule.carried) if kind == NODE], np.int64)
         self._program = program_of(rule)
         self._steps = [operator_of(each) for each in _steps(node.rules[0].root)]
-        self._repeated = False
+        self._repeated, self._each = False, 0
 
     def _recipe_of(self, sources: Sequence[Source], keys: Sequence[int]) -> Recipe:
+        gapped = self._between_at is not None
         kinds, places = (np.array([source[i] for source in sources], np.int64) for i in (0, 1))
-        return Recipe(kinds, places, np.array(keys, np.int64), self._constants, self._bound, self._whole)
+        return Recipe(kinds, places, np.array(keys, np.int64), self._constants, self._bound, self._whole, gapped)
 
     # ---- rows
 
@@ -87,10 +88,13 @@ class OnePass(GapJoined):
         left = each_once(left) if self._once else left
         instants = np.unique(np.concatenate([rows.end for rows in (left, right, between)]))
         found = list[Rows]()
-        for low in range(0, len(instants), _STRETCH):
-            first, last = int(instants[low]), int(instants[min(low + _STRETCH, len(instants)) - 1])
-            found.append(self._derive(*(part_between(rows, first, last) for rows in (left, right, between))))
-            if low + _STRETCH < len(instants):
+        low = 0
+        while low < len(instants):  # what the first few bring tells how much room many need
+            some = instants[low : low + (_STRETCH if self._each else _FIRST)]
+            last = int(some[-1])
+            found.append(self._derive(*(part_between(rows, int(some[0]), last) for rows in (left, right, between))))
+            low += len(some)
+            if low < len(instants):
                 self.evict(last - 1)
         return concat(found, len(self.schema.variables))
 
@@ -127,7 +131,8 @@ class OnePass(GapJoined):
         width = 2 if self._whole else left.width + 2
         told = Told(chains_of(0, width), np.empty((1, width), np.uint64), np.array([repeated]))
         parents = np.empty((0, 2), np.int64)
-        more = len(left) + max(_LEAST, 2 * len(right))
+        more = len(left) + max(_LEAST, (self._each + self._each // 4 + 1) * len(right))
+        first = self._lefts.size
         while True:
             lefts = self._room(more)
             room = len(lefts.side.start)
@@ -137,6 +142,7 @@ class OnePass(GapJoined):
             self._lefts.accept(int(place[3]))
             if done:
                 self._repeated = bool(told.needed[0])
+                self._each = (self._lefts.size - first) // max(1, len(right))
                 return parents
             more = room
 
@@ -173,6 +179,9 @@ class OnePass(GapJoined):
 
     def _made(self, rows: Int64, parents: Int64, right: Rows, values: Sequence[Column]) -> Rows:
         """Derived rows as what they are to all others."""
+        if len(self._rule.recalled) == len(self._rule.made):  # all of it is carried on
+            order = [self._rule.recalled.index(column) for column in range(len(self._rule.made))]
+            return self._lefts.take(rows).columns(order)
         columns, every = mappings(len(rows), len(self._rule.made)), np.arange(len(rows))
         table = self._lefts.mappings
         for column, (kind, which) in enumerate(self._rule.made):

@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from scepter.inner import inner
+from scepter.inner import inlined
 from scepter.kernel.condition.calculation import OPEN, figured
-from scepter.kernel.gap_join.gap_search import BETWEEN, LEFT, Rights, link_left, top
+from scepter.kernel.gap_join.gap_search import BETWEEN, LEFT, Rights, ended, link_left, top
 from scepter.kernel.rows import Float64, Int8, Int64, Mask, UInt64
 from scepter.kernel.time_join.sweep import Chains, entry_of, link, longer
 from scepter.physical.linear_rules import CONSTANT, RIGHT, VALUE
@@ -65,6 +65,8 @@ class Recipe(NamedTuple):
     constants: Mappings
     bound: int
     whole: bool
+    gapped: bool
+    """Whether something may stand between."""
 
 
 class Told(NamedTuple):
@@ -76,7 +78,7 @@ class Told(NamedTuple):
     needed: Mask
 
 
-@inner
+@inlined
 def _copy(to, row, column, of, at, place):  # type: ignore[no-untyped-def]
     to.ids[row, column] = of.ids[at, place]
     to.refs[row, column] = of.refs[at, place]
@@ -84,7 +86,7 @@ def _copy(to, row, column, of, at, place):  # type: ignore[no-untyped-def]
     to.scale[row, column] = of.scale[at, place]
 
 
-@inner
+@inlined
 def _is_new(told, row, lefts, table, grow):  # type: ignore[no-untyped-def]
     """Whether no row with this mapping and interval has been derived."""
     width = table.ids.shape[1]
@@ -97,7 +99,7 @@ def _is_new(told, row, lefts, table, grow):  # type: ignore[no-untyped-def]
     return entry == known or entry < 0
 
 
-@inner
+@inlined
 def _is_new_pair(told, row, group, lefts):  # type: ignore[no-untyped-def]
     """Whether no row with the mapping and start of this one has been carried on by one with the mapping and end of that."""
     entry = entry_of(lefts.firsts, lefts.marks, row, False)
@@ -107,17 +109,12 @@ def _is_new_pair(told, row, group, lefts):  # type: ignore[no-untyped-def]
     return entry_of(told.chains, told.key, 0, True) == known
 
 
-@inner
-def _link(lefts, row, table, recipe, registered):  # type: ignore[no-untyped-def]
-    """Make a row that is written findable; a new node is the first and only one of its mapping."""
+@inlined
+def _link(lefts, row, table, recipe):  # type: ignore[no-untyped-def]
+    """Make a row that is written findable."""
     for k in range(len(recipe.keys)):
         lefts.side.keys[row, k] = table.ids[row, recipe.keys[k]]
-    if not registered:
-        lefts.marks[row, 0] = 0
-        lefts.first_end[row] = lefts.side.end[row]
-        link(lefts.side, row, True, False)
-        return
-    mark = (np.uint64(0) ^ np.uint64(lefts.side.start[row])) * _MIX
+    mark = np.uint64(lefts.side.start[row]) * _MIX
     for j in range(table.ids.shape[1]):
         mark = (mark ^ (mark >> np.uint64(29)) ^ table.ids[row, j]) * _MIX
     lefts.marks[row, 0] = mark ^ (mark >> np.uint64(32))
@@ -128,9 +125,15 @@ def _link(lefts, row, table, recipe, registered):  # type: ignore[no-untyped-def
 def carry_on(arriving, place, lefts, betweens, table, carrying, recipe, told, parents):  # type: ignore[no-untyped-def]
     """Visit rows from `place` on: [which row, where in its chain, how far the gap reaches back, rows written]. False where
     there is no more room. `parents` tells of each row written which one it carries on, and by what; -1 of one that is given."""
-    rights, between, left = carrying.rights, betweens.side, lefts.side
+    rights, between, left, given = carrying.rights, betweens.side, lefts.side, carrying.mappings
+    # The arrays by themselves: each that is taken out of a tuple within the loop is counted, which costs more than the copy.
+    starts, ends, first_end, keys, chains = left.start, left.end, lefts.first_end, left.keys, left.chains
+    heads, following, entries = chains.heads, chains.following, chains.entry
+    ids, refs, number, scale = table.ids, table.refs, table.number, table.scale
+    right_ids, right_refs, right_number, right_scale = given.ids, given.refs, given.number, given.scale
+    kinds, places, bound, own_keys = recipe.kinds, recipe.places, recipe.bound, recipe.keys
     i, row, floor, size = place[0], place[1], place[2], place[3]
-    room, width = len(lefts.side.start), table.ids.shape[1]
+    room, width = len(starts), ids.shape[1]
     while i < len(arriving.kinds):
         at = arriving.rows[i]
         if arriving.kinds[i] == BETWEEN:
@@ -143,10 +146,10 @@ def carry_on(arriving, place, lefts, betweens, table, carrying, recipe, told, pa
                 break
             for j in range(width):
                 _copy(table, size, j, arriving.mappings, at, j)
-            left.start[size], left.end[size] = arriving.start[at], arriving.end[at]
+            starts[size], ends[size] = arriving.start[at], arriving.end[at]
             if recipe.whole or _is_new(told, size, lefts, table, False):
-                _link(lefts, size, table, recipe, True)
-                if lefts.first_end[size] != left.end[size]:
+                _link(lefts, size, table, recipe)
+                if first_end[size] != ends[size]:
                     told.needed[0] = True
                 parents[size, 0] = -1
                 size += 1
@@ -155,41 +158,48 @@ def carry_on(arriving, place, lefts, betweens, table, carrying, recipe, told, pa
         start, end = rights.start[at], rights.end[at]
         if row == _BEGIN:
             floor = MIN_INSTANT
-            entry = entry_of(between.chains, rights.gap_keys, at, False)
-            row = between.chains.heads[entry] if entry >= 0 else np.int64(-1)
-            while row >= 0 and between.end[row] >= rights.last[at]:
-                row = between.chains.following[row]
-            if row >= 0:
-                floor = betweens.tops[row]
-            entry = entry_of(left.chains, rights.keys, at, False)
-            row = left.chains.heads[entry] if entry >= 0 else np.int64(-1)
+            if recipe.gapped:
+                row = ended(between, entry_of(between.chains, rights.gap_keys, at, False), rights.last[at])
+                if row >= 0:
+                    floor = betweens.tops[row]
+            row = ended(left, entry_of(chains, rights.keys, at, False), start)
         full = False
-        while row >= 0 and left.end[row] >= floor and not longer(left.end[row], end, recipe.bound):
-            if left.end[row] < start and lefts.first_end[row] >= floor and not longer(left.start[row], end, recipe.bound):
+        while row >= 0 and ends[row] >= floor and not longer(ends[row], end, bound):
+            if first_end[row] >= floor and not longer(starts[row], end, bound):
                 if size == room:
                     full = True
                     break
                 for j in range(width):
-                    kind, which = recipe.kinds[j], recipe.places[j]
+                    kind, which = kinds[j], places[j]
                     if kind == CARRIED:
-                        _copy(table, size, j, table, row, which)
+                        ids[size, j], refs[size, j] = ids[row, which], refs[row, which]
+                        number[size, j], scale[size, j] = number[row, which], scale[row, which]
                     elif kind == RIGHT:
-                        _copy(table, size, j, carrying.mappings, at, which)
+                        ids[size, j], refs[size, j] = right_ids[at, which], right_refs[at, which]
+                        number[size, j], scale[size, j] = right_number[at, which], right_scale[at, which]
                     elif kind == CONSTANT:
                         _copy(table, size, j, recipe.constants, 0, which)
                     else:  # what is computed, and new nodes, come later
-                        table.ids[size, j], table.refs[size, j] = 0, NO_REF
-                        table.number[size, j], table.scale[size, j] = np.nan, NOT_A_NUMBER
-                left.start[size], left.end[size] = left.start[row], end
-                if recipe.whole:
-                    is_new = not told.needed[0] or _is_new_pair(told, row, rights.group[at], lefts)
-                else:
+                        ids[size, j], refs[size, j], number[size, j], scale[size, j] = 0, NO_REF, np.nan, NOT_A_NUMBER
+                starts[size], ends[size] = starts[row], end
+                if not recipe.whole:
                     is_new = _is_new(told, size, lefts, table, True)
+                else:
+                    is_new = not told.needed[0] or _is_new_pair(told, row, rights.group[at], lefts)
+                if is_new and recipe.gapped and not recipe.whole:
+                    _link(lefts, size, table, recipe)
+                elif is_new:  # a new node is the first of its mapping, and without a gap nobody asks
+                    same = True
+                    for k in range(len(own_keys)):
+                        keys[size, k] = ids[size, own_keys[k]]
+                        same &= keys[size, k] == keys[row, k]
+                    entry = entries[row] if same else entry_of(chains, keys, size, True)
+                    entries[size], following[size], heads[entry] = entry, heads[entry], size
+                    lefts.marks[size, 0], first_end[size] = 0, end
                 if is_new:
-                    _link(lefts, size, table, recipe, not recipe.whole)
                     parents[size, 0], parents[size, 1] = row, at
                     size += 1
-            row = left.chains.following[row]
+            row = following[row]
         if full:
             break
         row = np.int64(_BEGIN)
@@ -216,11 +226,14 @@ class Program(NamedTuple):
     places: Int64
 
 
-@inner
-def _figure(to, row, column, of, at, place):  # type: ignore[no-untyped-def]
-    to.units[row, column] = of.units[at, place]
-    to.digits[row, column] = of.digits[at, place]
-    to.kind[row, column] = of.kind[at, place]
+@inlined
+def _figure(figures, row, column):  # type: ignore[no-untyped-def]
+    return figures.units[row, column], figures.digits[row, column], figures.kind[row, column]
+
+
+@inlined
+def _put(figures, row, column, found):  # type: ignore[no-untyped-def]
+    figures.units[row, column], figures.digits[row, column], figures.kind[row, column] = found
 
 
 @njit(cache=True)
@@ -228,47 +241,46 @@ def figure(rows, parents, program, lefts, rights, numbers, values, tenths):  # t
     """What expressions give for derived rows, in the order in which they were derived. `lefts` are the figures of all rows by
     their places, and are told here of derived ones; `values` are those of the derived. Returns whether all are told."""
     deepest = len(program.steps) + 1
-    stack = Figures(np.empty((deepest, 1), np.int64), np.empty((deepest, 1), np.int64), np.empty((deepest, 1), np.int64))
-    told = True
+    units, digits, kinds = np.empty(deepest, np.int64), np.empty(deepest, np.int64), np.empty(deepest, np.int64)
+    steps, ends, told = program.steps, program.ends, True
     for i in range(len(rows)):
         row, parent, right = rows[i], parents[rows[i], 0], parents[rows[i], 1]
         step = 0
-        for k in range(len(program.ends)):
+        for k in range(len(ends)):
             depth = 0
-            while step < program.ends[k]:
-                what, which = program.steps[step, 0], program.steps[step, 1]
+            while step < ends[k]:
+                what, which = steps[step, 0], steps[step, 1]
                 if what == OPERATOR:
                     a, b = depth - 2, depth - 1
-                    stack.units[a, 0], stack.digits[a, 0], stack.kind[a, 0] = figured(
-                        which, stack.units[a, 0], stack.digits[a, 0], stack.kind[a, 0],
-                        stack.units[b, 0], stack.digits[b, 0], stack.kind[b, 0], tenths,
-                    )  # fmt: skip
+                    units[a], digits[a], kinds[a] = figured(
+                        which, units[a], digits[a], kinds[a], units[b], digits[b], kinds[b], tenths
+                    )
                     depth -= 1
                 elif what == NEGATED:
-                    stack.units[depth - 1, 0] = -stack.units[depth - 1, 0]
+                    units[depth - 1] = -units[depth - 1]
                 else:
                     if what == CARRIED:
-                        _figure(stack, depth, 0, lefts, parent, which)
+                        units[depth], digits[depth], kinds[depth] = _figure(lefts, parent, which)
                     elif what == RIGHT:
-                        _figure(stack, depth, 0, rights, right, which)
+                        units[depth], digits[depth], kinds[depth] = _figure(rights, right, which)
                     elif what == VALUE:
-                        _figure(stack, depth, 0, values, i, which)
+                        units[depth], digits[depth], kinds[depth] = _figure(values, i, which)
                     else:
-                        _figure(stack, depth, 0, numbers, 0, which)
+                        units[depth], digits[depth], kinds[depth] = _figure(numbers, 0, which)
                     depth += 1
                 step += 1
-            _figure(values, i, k, stack, 0, 0)
-            told &= stack.kind[0, 0] != OPEN
+            _put(values, i, k, (units[0], digits[0], kinds[0]))
+            told &= kinds[0] != OPEN
         for j in range(len(program.kinds)):
             kind, which = program.kinds[j], program.places[j]
             if kind == CARRIED:
-                _figure(lefts, row, j, lefts, parent, which)
+                _put(lefts, row, j, _figure(lefts, parent, which))
             elif kind == RIGHT:
-                _figure(lefts, row, j, rights, right, which)
+                _put(lefts, row, j, _figure(rights, right, which))
             elif kind == VALUE:
-                _figure(lefts, row, j, values, i, which)
+                _put(lefts, row, j, _figure(values, i, which))
             else:
-                _figure(lefts, row, j, numbers, 0, which)
+                _put(lefts, row, j, _figure(numbers, 0, which))
     return told
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TypeAlias
 
 import numpy as np
+from numba import njit
 
 from scepter.algebra.expressions import Constant, Variable
 from scepter.algebra.patterns import Node as TermNode
@@ -23,7 +24,6 @@ from scepter.rdf.terms import IRI, BlankNode, Literal
 
 _REMEMBERED = 200_000
 _MIX = np.uint64(0x9E3779B97F4A7C15)
-_DIGITS = np.frombuffer(b"0123456789abcdef", np.uint8)
 _Columns: TypeAlias = tuple[UInt64, Int64, Float64, Int8]
 
 
@@ -181,12 +181,21 @@ class Template:
 
 def named(ids: UInt64, texts: Texts) -> Int64:
     """The refs of blank nodes."""
-    shifts = np.arange(60, -4, -4, dtype=np.uint64)
     text = np.empty((len(ids), 20), np.uint8)
-    text[:, :3] = np.frombuffer(b"_:m", np.uint8)
-    text[:, 3:19] = _DIGITS[(ids[:, None] >> shifts & np.uint64(15)).astype(np.intp)]
-    text[:, 19] = ord("\n")
+    _spell(ids, text)
     return texts.append_lines(text.ravel()) + 20 * np.arange(len(ids))
+
+
+@njit(cache=True)
+def _spell(ids, text):  # type: ignore[no-untyped-def]
+    """`_:m`, the hexadecimal digits of an id, and the end of the line."""
+    for row in range(len(ids)):
+        text[row, 0], text[row, 1], text[row, 2], text[row, 19] = 95, 58, 109, 10
+        rest = ids[row]
+        for place in range(18, 2, -1):
+            digit = np.uint8(rest & np.uint64(15))
+            text[row, place] = digit + 48 if digit < 10 else digit + 87
+            rest >>= np.uint64(4)
 
 
 def _places(triple: TriplePattern) -> tuple[TermNode, TermNode, TermNode]:

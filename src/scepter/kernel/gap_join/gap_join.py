@@ -53,6 +53,7 @@ class GapJoined(ByRows):
         self._lineage = lineage
         self._longest = node.longest
         self._bound = NO_BOUND if node.longest is None else node.longest
+        self._least = node.shortest or 0
         left, right, between = (each.schema for each in node.inputs)
         self._places = [node.schema.column(name) for name in right.variables]
         self._of_left, self._of_right = list(left.columns(node.keys)), list(right.columns(node.keys))
@@ -85,11 +86,11 @@ class GapJoined(ByRows):
         if self._opened is not None:
             self._rights = right, rights
         kinds, rows = visits(left, between, right, known)
-        return self._merged(look_back(kinds, rows, lefts, betweens, rights, self._bound), right)
+        return self._merged(look_back(kinds, rows, lefts, betweens, rights, self._bound, self._least), right)
 
     def _looking(self, rows: Rows) -> Rights:
         last, where = rows.start, np.arange(len(rows))
-        if len(rows) > 1:
+        if len(rows) > 1 and not _all_different(rows):
             _, where = distinct(np.column_stack([rows.ids.view(np.int64), rows.end]))
             latest = np.full(len(rows), np.iinfo(np.int64).min)
             np.maximum.at(latest, where, rows.start)
@@ -177,7 +178,7 @@ class GapJoined(ByRows):
         if self._ahead is None:
             self._ahead = self._sorted(rights)
         gap_keys = np.ascontiguousarray(left.ids[:, self._gaps[0]])
-        pairs = look_ahead(first, self._lefts.size, lefts, gap_keys, self._ahead, rights, self._bound)
+        pairs = look_ahead(first, self._lefts.size, lefts, gap_keys, self._ahead, rights, self._bound, self._least)
         return self._merged(pairs, rows)
 
     def _sorted(self, rights: Rights) -> Ahead:
@@ -277,6 +278,11 @@ class GapJoined(ByRows):
     def state_rows(self) -> Mapping[str, int]:
         """The rows that can be found."""
         return {"solutions": len(self._lefts) + len(self._betweens)}
+
+
+def _all_different(rows: Rows) -> bool:
+    """Whether no two rows have the same first term, as rows of derived nodes have not: a cheap look before a dear one."""
+    return rows.width > 0 and len(distinct(np.ascontiguousarray(rows.ids[:, :1]))[0]) == len(rows)
 
 
 def _among(ids: UInt64, some: UInt64) -> Mask:
