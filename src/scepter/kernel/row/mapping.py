@@ -7,12 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from scepter.algebra.arithmetic import can_calculate
 from scepter.algebra.expressions import Variable
 from scepter.algebra.scope import mentioned_variables
-from scepter.kernel.condition.calculation import Column, calculated, can_calculate, written
+from scepter.kernel.condition.calculation import Column, calculated, written
 from scepter.kernel.encoding import decoded, encoded
 from scepter.kernel.operator import Stateless, Until
-from scepter.kernel.rows import Int64, Rows, concat
+from scepter.kernel.rows import Int64, Rows, interleaved
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.expressions import compile_expression
 from scepter.kernel.texts import Texts
@@ -135,5 +136,5 @@ class Union(Stateless):
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
         """All rows."""
-        sides = [rows.columns(columns) for rows, columns in zip(inputs, self._columns, strict=True)]
-        return concat(sides, len(self.schema.variables)).by_end()
+        left, right = (rows.columns(columns).by_end() for rows, columns in zip(inputs, self._columns, strict=True))
+        return interleaved(left, right)
