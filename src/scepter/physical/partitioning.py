@@ -16,6 +16,7 @@ from scepter.algebra.walk import walk
 from scepter.algebra.windows import RelationToStream, WindowedQuery
 from scepter.physical.facts import Facts
 from scepter.physical.horizon import horizon
+from scepter.physical.nodes import listed
 from scepter.physical.plan import PhysicalPlan, UnitPlan
 from scepter.physical.sequence_plan import Chain, NegationPlan, QueryPlan
 from scepter.physical.stages import Stages, unit_stages
@@ -83,8 +84,7 @@ def unit_partitioning(unit: UnitPlan, facts: Facts) -> Partitioning:
     else:
         found = unit_stages(unit)
         if isinstance(found, Stages) and not found.why:
-            listed = ", ".join(f"?{name}" for name in found.variables)
-            why = f"all rows of an answer agree in {listed}"
+            why = f"all rows of an answer agree in {listed(found.variables)}"
             return Partitioning(PartitionKind.KEY, why, variables=found.variables, merges=found.merges)
         why = found.why
         grid = found if isinstance(found, Stages) and found.dimensions else None

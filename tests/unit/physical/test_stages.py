@@ -10,7 +10,7 @@ from scepter.physical.nodes import nodes
 from scepter.physical.partitioning import PartitionKind, unit_partitioning
 from scepter.physical.plan import UnitPlan
 from scepter.physical.planner import plan
-from scepter.physical.stages import Stages, Undivided, stages
+from scepter.physical.stages import Stages, stages
 from scepter.runtime.queries import parse
 from scepter.timeline import TimeKind
 
@@ -150,11 +150,6 @@ def test_match_is_divided_unless_items_of_other_keys_bear_on_it(match: str, expe
         EVENT ON :w { ?z :r ?u } AS C WHERE { MATCH { MATCHED } }"""
     found = key(text.replace("MATCHED", match), "rsep-ql")
     assert found == expected if isinstance(expected, tuple) else isinstance(found, str) and expected in found
-
-
-def test_events_that_a_reasoner_recognises_are_not_cut() -> None:
-    found = stages(planned("EVENT A AS p some Thing RETURN A AS RDF STREAM", "obep").root)
-    assert isinstance(found, Undivided) and "all events at hand" in found.why
 
 
 def explained(text: str, language: str) -> str:

@@ -22,7 +22,6 @@ from scepter.rdf.batch import DeadLetter, EventBatch
 from scepter.rdf.nquads import ReadState
 from scepter.runtime.engine import LocalEngine
 from scepter.runtime.matches import Match
-from scepter.runtime.notices import Notices, sent
 from scepter.runtime.queries import Query
 from scepter.runtime.spark.advance import known_before, moved_to
 from scepter.runtime.spark.beginning import recent
@@ -143,7 +142,7 @@ def _pack_ranges(reading: Reading, rows: Iterable[pa.RecordBatch]) -> Iterator[p
                 lift=job.lifts.get(stream),
             )
             # events are numbered as their blank nodes are salted: apart from those of every other range
-            yield from packed_rows(job, confirmed(job, batches, reading.report), row["salt"], sent(reading.report))
+            yield from packed_rows(job, confirmed(job, batches, reading.report), row["salt"], reading.report)
 
 
 def pack_frame(reading: Reading, stream: int, rows: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -156,20 +155,21 @@ def pack_frame(reading: Reading, stream: int, rows: Iterable[pa.RecordBatch]) ->
     else:
         batches = frame_batches(rows, stream, job.kind, job.key, run, reading.report, predicates=job.predicates)
     used = confirmed(job, present(job, batches, reading.report), reading.report)
-    yield from packed_rows(job, used, run.salt, sent(reading.report))
+    yield from packed_rows(job, used, run.salt, reading.report)
 
 
 def packed_rows(
-    job: Job, batches: Iterable[EventBatch], number: int, notices: Notices | None = None
+    job: Job, batches: Iterable[EventBatch], number: int, report: Report = lambda letter: None
 ) -> Iterator[pa.RecordBatch]:
-    """Solutions or rows per share and bucket, or the events as they are where nothing else crosses the shuffle."""
-    told, known = notices or Notices(), known_before(job)
+    """Solutions or rows per share and bucket, or the events as they are where nothing else crosses the shuffle. `report` takes
+    what cannot be used, and what there is to say."""
+    known = known_before(job)
     measured = ReadingTask(job) if job.measured else None
     first = number
     for group in _groups(recent(job, batches)):
         rows: list[tuple[int, int, int | None, int, bytes | None]] = []
         for share in job.shares:
-            made = packed_events(share, group) if share.form is Form.EVENTS else work(job, share).solve(group, number, told)
+            made = packed_events(share, group) if share.form is Form.EVENTS else work(job, share).solve(group, number, report)
             rows += [(share.number, bucket, time, 0, blob) for bucket, time, blob in made]
         stream, time = (np.concatenate([getattr(batch, name) for batch in group]) for name in ("stream", "end"))
         number += len(time)

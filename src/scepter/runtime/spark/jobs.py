@@ -81,7 +81,7 @@ class Job:
     @property
     def named(self) -> bool:
         """Whether the names of events are of use to anybody."""
-        return self.parts or any(share.form is Form.EVENTS for share in self.shares)
+        return self.parts or any(s.form is Form.EVENTS or (s.stages is not None and s.stages.told) for s in self.shares)
 
     @property
     def predicates(self) -> frozenset[int] | None:

@@ -27,8 +27,8 @@ from scepter.physical.partitioning import PartitionKind, partitioning
 from scepter.physical.sequence_plan import QueryPlan
 from scepter.physical.unit_nodes import Sequence
 from scepter.rdf.batch import EventBatch
+from scepter.rdf.source import DeadLetterTaker
 from scepter.runtime.matches import Match
-from scepter.runtime.notices import Notices
 from scepter.runtime.spark.bucket_work import BucketWork
 from scepter.runtime.spark.first_state import modern
 from scepter.runtime.spark.skew import spread
@@ -66,7 +66,7 @@ class SequenceWork(BucketWork):
     # ---------------------------------------------------------------- where events are read
 
     def solve(
-        self, batches: Iterable[EventBatch], number: int, notices: Notices | None = None
+        self, batches: Iterable[EventBatch], number: int, report: DeadLetterTaker = lambda letter: None
     ) -> Iterator[tuple[int, int, bytes]]:
         """(bucket, greatest time, packed solutions) of batches whose events are numbered from `number` on."""
         if self._scans is None:
