@@ -13,7 +13,7 @@ from buckets import comparable, job_of, triples
 from microbatches import Micro, engine_answers, graph_event, rows_of
 from microbatches import comparable as comparable_rows
 from naive.rsepql import Event
-from property import epsparql_strategies, obep_strategies, rsepql_strategies, sparkwave_strategies
+from property import epsparql_strategies, obep_strategies, rsepql_strategies, sparkwave_strategies, spaseq_strategies
 from property.test_live_horizon import EP_SPARQL, FAR, STATIC, Given
 from property.test_obep_naive import BACKGROUND, ONTOLOGY
 from property.test_skew import by_places
@@ -97,6 +97,16 @@ def test_obep(query: obep_strategies.ObepText, stream: list[Given], buckets: int
     note(query.text)
     assume(stream)
     check(parse(query.text, "obep"), stream, buckets, size, {None: BACKGROUND}, ontology=ONTOLOGY)
+
+
+@MANY
+@given(spaseq_strategies.queries(), st.data(), BUCKETS, SIZES)
+def test_spaseq(text: spaseq_strategies.QueryText, data: st.DataObject, buckets: int, size: int) -> None:
+    note(text.text)
+    stream = data.draw(spaseq_strategies.events(text.streams))
+    assume(stream)
+    static: dict[str | None, str] = {spaseq_strategies.DB: spaseq_strategies.BACKGROUND}
+    check(parse(text.text, "spaseq"), stream, buckets, size, static)
 
 
 NODES = st.sampled_from(["a", "b", "c", "d", "e"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from collections.abc import Sequence as Sequential
 from dataclasses import dataclass
 from enum import Enum
@@ -49,15 +49,21 @@ class Partitioning:
     slots: tuple[int, ...] = ()
     """For KEY: the slots whose values make the key."""
     variables: tuple[str, ...] = ()
-    """For KEY: their names; for GRID, and for SLICES that are a grid live, those of its dimensions."""
+    """For KEY: their names; for GRID, and for SLICES that are a grid live, those of its dimensions, or FIRST_EVENT."""
     look_back: bool = False
     """For SLICES: a leading negation also reads the window before a slice. (A match belongs to the slice of its start.)"""
     merges: bool = False
     """Rows of different parts may be one row of the answer (ASK; DISTINCT without the key): they have to meet once more."""
 
 
+FIRST_EVENT = "the first event"
+"""What matches without a key are divided by: those that begin with one event are found in one bucket, to which all the later
+events go as well."""
+
+
 def partitioning(plan: QueryPlan) -> Partitioning:
-    """The best way to divide a query's work: by key, else by window, else by slices of history, else not at all."""
+    """The best way to divide a query's work: by key, else by window, else by slices of history, else by the first event of its
+    matches, else not at all."""
     if plan.partition:
         names = _listed(plan, plan.partition)
         why = f"PARTITION BY: the query runs for each value of {names} as if its events were all there is"
@@ -70,6 +76,34 @@ def partitioning(plan: QueryPlan) -> Partitioning:
     if free and not isinstance(plan.window, Counting):
         return _by_found_key(plan, free)
     return _by_time(plan, _no_key(plan, candidates, obstacles))
+
+
+def sequence_division(plan: QueryPlan, *, live: bool) -> PartitionKind:
+    """How a sequence's work is divided over buckets: as planned; live, slices of history are none, and what several buckets
+    give (ASK, DISTINCT) cannot meet once more."""
+    found = partitioning(plan)
+    if not live:
+        return found.kind
+    if found.merges or (found.kind is PartitionKind.SLICES and not found.variables):
+        return PartitionKind.ONE
+    return PartitionKind.GRID if found.kind is PartitionKind.SLICES else found.kind
+
+
+def begins_only(plan: QueryPlan) -> frozenset[int]:
+    """The scans whose rows begin matches and are looked at by nothing else: of matches that are divided by their first event,
+    each goes to one bucket. (Of solutions, whose start decides, an event of a conjunction does not tell it.)"""
+    first = {step.atom for chain in plan.chains for step in chain.steps[:1] if step.iteration is None}
+    if plan.solutions:
+        first = {atom for atom in first if all(len(branch.scans) == 1 for branch in plan.atoms[atom].branches)}
+    later = {
+        step.atom for chain in plan.chains for place, step in enumerate(chain.steps) if place or step.iteration is not None
+    }
+    later |= {negation.atom for chain in plan.chains for negation in _negations(chain)}
+    return _scans(plan, first) - _scans(plan, later)
+
+
+def _scans(plan: QueryPlan, atoms: Iterable[int]) -> frozenset[int]:
+    return frozenset(scan for atom in atoms for branch in plan.atoms[atom].branches for scan in branch.scans)
 
 
 def unit_partitioning(unit: UnitPlan, facts: Facts) -> Partitioning:
@@ -194,9 +228,10 @@ def _by_time(plan: QueryPlan, no_key: str) -> Partitioning:
         case Sliding(duration):
             why = f"{no_key}, but no match is longer than {duration}: history can be cut into overlapping slices"
             leading = any(chain.leading for chain in plan.chains)
-            return Partitioning(PartitionKind.SLICES, why, look_back=leading, merges=asks)
+            live = () if _is_one_answer(plan) else (FIRST_EVENT,)
+            return Partitioning(PartitionKind.SLICES, why, variables=live, look_back=leading, merges=asks)
         case _:
-            return Partitioning(PartitionKind.ONE, no_key)
+            return Partitioning(PartitionKind.GRID, no_key, variables=(FIRST_EVENT,), merges=_is_one_answer(plan))
 
 
 def _bound_by_every_scan(plan: QueryPlan) -> tuple[int, ...]:
@@ -260,6 +295,11 @@ def _merges(plan: QueryPlan, key: frozenset[str]) -> bool:
             return distinct and not key <= {v.name for v, expression in columns if expression is None}
         case _:
             return False
+
+
+def _is_one_answer(plan: QueryPlan) -> bool:
+    """Whether matches that begin with different events may be one answer."""
+    return isinstance(plan.result, Ask) or (isinstance(plan.result, Select) and plan.result.distinct)
 
 
 def _label(plan: QueryPlan, atom: int) -> str:

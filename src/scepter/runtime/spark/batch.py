@@ -16,8 +16,7 @@ from pyspark.sql import functions as F
 from scepter.algebra.query import Ask
 from scepter.kernel.state.container import pack
 from scepter.physical.description import Ran
-from scepter.physical.partitioning import partitioning, results_of
-from scepter.physical.unit_nodes import Sequence as SequenceNode
+from scepter.physical.partitioning import results_of
 from scepter.rdf.batch import DeadLetter, EventBatch
 from scepter.rdf.nquads import ReadState
 from scepter.runtime.engine import LocalEngine
@@ -255,10 +254,9 @@ def run_bucket(
 
 def _merged(found: DataFrame, job: Job) -> DataFrame:
     """Rows of different buckets that are one row of the answer: the first answer of an ASK, DISTINCT rows."""
-    for share in (share for share in job.shares if share.buckets > 1):
+    for share in (share for share in job.shares if share.buckets > 1 and share.merges):
         for unit in map(job.plan.units.__getitem__, share.units):
-            merges = partitioning(unit.root.plan).merges if isinstance(unit.root, SequenceNode) else share.merges
-            for number, result in enumerate(results_of(unit.unit), unit.number) if merges else ():
+            for number, result in enumerate(results_of(unit.unit), unit.number):
                 others, mine = found.where(F.col(QUERY) != number), found.where(F.col(QUERY) == number)
                 if isinstance(result, Ask):
                     found = others.unionAll(mine.orderBy("end", "start").limit(1))

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scepter.kernel.rows import Int64
-from scepter.physical.partitioning import asks, feeding, looks_back
+from scepter.physical.partitioning import PartitionKind, asks, feeding, looks_back, partitioning, sequence_division
 from scepter.physical.plan import PhysicalPlan
 from scepter.physical.stages import Stages, unit_stages
 from scepter.physical.unit_nodes import Sequence as SequenceNode
@@ -104,7 +104,11 @@ def _divided(plan: PhysicalPlan, number: int, buckets: int, *, live: bool) -> Sh
     if isinstance(unit.root, SequenceNode) and not unit.entailed:
         if unit.root.flattened is not None:
             return None
-        return Share(0, (number,), Form.SOLUTIONS, buckets)
+        merges = partitioning(unit.root.plan).merges
+        if sequence_division(unit.root.plan, live=live) is not PartitionKind.GRID:
+            return Share(0, (number,), Form.SOLUTIONS, buckets, merges=merges)
+        side = max(1, buckets // A_CORE)
+        return Share(0, (number,), Form.SOLUTIONS, side, sides=(side,) if side > 1 else (), merges=merges)
     found = unit_stages(unit)
     if not isinstance(found, Stages):
         return None
