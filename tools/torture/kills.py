@@ -31,6 +31,11 @@ PATIENCE: Final = 900.0
 DISORDER: Final = 4
 ADVANCE: Final = 2_000
 """By how much one event alone may move time on, in the runs that say so."""
+WORKERS: Final = 0.4
+"""The share of kills that end a worker. Of a run that starts they wait for one: most of its time it has none."""
+ALONE: Final = 0.3
+"""The share of killed drivers whose JVM is left to find out by itself, while the next driver starts."""
+_MARK: Final = "SPARK_CONF_DIR"
 _LOOK: Final = 0.05
 _DAY: Final = 86_400
 
@@ -63,7 +68,7 @@ class Run:
         return self.folder / "kept"
 
     def start(self) -> None:
-        """The driver, in a session of its own, so that its JVM and its workers are found and killed with it."""
+        """The driver; its environment tells whose it is, so that its JVM and its workers are found and killed with it."""
         place = self.folder
         command = [
             sys.executable, "-m", "scepter", "run", str(place / "query"), "--language", self.language,
@@ -71,7 +76,7 @@ class Run:
             "--output", str(self.kept / "out.jsonl"), "--dead-letter", str(self.kept / "dead.jsonl"), "--format", "jsonl",
             "--max-delay", str(DISORDER), "--master", "local[2]", *self.options,
         ]  # fmt: skip
-        small = {"SPARK_CONF_DIR": str(place), "PYTHONPATH": os.pathsep.join(sys.path)}
+        small = {_MARK: str(place), "PYTHONPATH": os.pathsep.join(sys.path)}
         with (place / "log").open("ab") as log:
             self.process = subprocess.Popen(
                 command, stdout=log, stderr=log, start_new_session=True, env={**os.environ, **small}, stdin=subprocess.DEVNULL
@@ -106,21 +111,34 @@ class Run:
             time.sleep(_LOOK)
 
     def kill(self, draw: random.Random) -> None:
-        """Kill the driver with all it has started, or one of its workers, which Spark replaces."""
+        """Kill the driver, mostly with all it has started, or one of its workers, which Spark replaces."""
         assert self.process is not None
-        workers = _workers(self.process.pid)
-        if workers and draw.random() < 0.4:
+        if draw.random() < WORKERS:
             self.kills["worker"] += 1
-            _end(draw.choice(workers))
+            _end(draw.choice(self.workers()))
             return
         self.kills["driver"] += 1
-        self.end_all()
+        if draw.random() < ALONE:
+            _end(self.process.pid)
+            self.process.wait()
+        else:
+            self.end_all()
         self.start()
+
+    def workers(self) -> list[int]:
+        """The processes that run Python for Spark, as soon as there are some."""
+        assert self.process is not None
+        deadline = time.monotonic() + PATIENCE
+        while not (found := _workers(self.folder)):
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                raise Stuck(f"the run has no workers\n{self.log()}")
+            time.sleep(_LOOK)
+        return found
 
     def end_all(self) -> None:
         """Kill the driver with all it has started."""
         assert self.process is not None
-        for pid in [self.process.pid, *_session(self.process.pid)]:
+        for pid in _started(self.folder):
             _end(pid)
         self.process.wait()
 
@@ -130,7 +148,7 @@ class Run:
         while self.done() < files:
             assert self.process is not None
             if self.process.poll() is not None:
-                for pid in _session(self.process.pid):
+                for pid in _started(self.folder):
                     _end(pid)
                 return True
             if time.monotonic() > deadline:
@@ -177,7 +195,7 @@ class Run:
         try:
             self.process.wait(PATIENCE)
         finally:
-            for pid in _session(self.process.pid):
+            for pid in _started(self.folder):
                 _end(pid)
 
     def written(self) -> tuple[Counter[str], Counter[str]]:
@@ -199,17 +217,18 @@ def _end(pid: int) -> None:
         os.kill(pid, signal.SIGKILL)
 
 
-def _session(leader: int) -> list[int]:
-    """The processes of a session, from /proc."""
+def _started(folder: Path) -> list[int]:
+    """The processes of a run, from /proc: the driver, its JVM, which has a session of its own, and the JVM's Python workers.
+    They are told by what their environment says, which they keep when the one who started them is gone."""
+    mark = f"{_MARK}={folder}\0".encode()
     found = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             try:
-                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+                if mark in (entry / "environ").read_bytes():
+                    found.append(int(entry.name))
             except OSError:
                 continue
-            if int(fields[3]) == leader and int(entry.name) != leader:
-                found.append(int(entry.name))
     return found
 
 
@@ -239,9 +258,9 @@ def small_disk(place: Path, size: str = "4m") -> Iterator[bool]:
             subprocess.run(["umount", "--lazy", str(place)], check=False)
 
 
-def _workers(leader: int) -> list[int]:
+def _workers(folder: Path) -> list[int]:
     found = []
-    for pid in _session(leader):
+    for pid in _started(folder):
         try:
             command = (Path("/proc") / str(pid) / "cmdline").read_bytes()
         except OSError:

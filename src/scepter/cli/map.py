@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
+import io
 import sys
 from pathlib import Path
 from typing import IO, Annotated, Final
@@ -60,7 +60,11 @@ def map(
 def _opened(file: Path) -> IO[bytes]:
     if str(file) == "-":
         return sys.stdin.buffer
+    from scepter.rdf.files import GZIP_MAGIC, Unpacked
+
     raw = existing("FILE", file).open("rb")
-    packed = raw.read(2) == b"\x1f\x8b"
+    packed = raw.read(2) == GZIP_MAGIC
     raw.seek(0)
-    return gzip.open(raw) if packed else raw  # type: ignore[return-value]
+    if not packed:
+        return raw
+    return io.BufferedReader(Unpacked(raw, str(file), lambda letter: typer.echo(f"not used: {letter.reason}", err=True)))

@@ -17,6 +17,7 @@ from scepter.rdf.batch import DeadLetter, EventBatch
 from scepter.rdf.formats import GraphEvent, events_to_batch
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.nquads import BATCH_BYTES, ReadState
+from scepter.rdf.parquet import plain_lists
 from scepter.rdf.readers import Lift, Reading, read_table
 from scepter.rdf.source import DeadLetterTaker, EventSource, Progress
 from scepter.rdf.terms import IRI, Literal
@@ -160,7 +161,8 @@ def _in_plain_types(table: Any) -> Any:
     """The table with its graphs as lists of plain strings: polars has views of them."""
     if "graph" not in table.column_names or table.schema.field("graph").type == _TRIPLES:
         return table
-    return table.set_column(table.column_names.index("graph"), "graph", table.column("graph").cast(_TRIPLES))
+    graphs = [plain_lists(chunk).cast(_TRIPLES) for chunk in table.column("graph").chunks]
+    return table.set_column(table.column_names.index("graph"), "graph", pa.chunked_array(graphs, _TRIPLES))
 
 
 @dataclass(slots=True)

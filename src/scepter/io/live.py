@@ -19,7 +19,7 @@ from scepter.errors import OptionError, nearest, option_error
 from scepter.io.fed import Fed
 from scepter.io.kafka_live import follow_kafka
 from scepter.rdf.batch import DeadLetter, EventBatch
-from scepter.rdf.files import HEAD, KNOWN, check_name, format_extension, format_of, leads_nowhere, read_file, sniffed
+from scepter.rdf.files import HEAD, KNOWN, check_name, format_extension, format_of, leads_nowhere, lost, read_file, sniffed
 from scepter.rdf.nquads import NQuadsReader
 from scepter.rdf.readers import READERS, TABLES, Lift, Reading, needs_map
 
@@ -251,7 +251,7 @@ class GrowingFolder:
         if path.name not in self._missed:
             assert self._reading is not None, "open it first"
             self._missed.add(path.name)
-            self._reading.dead_letter(DeadLetter(str(path), None, f"{path} cannot be read: it is a link to nowhere"))
+            self._reading.dead_letter(lost(path))
 
     def _read(self, path: Path) -> Iterator[EventBatch]:
         assert self._reading is not None, "open it first"

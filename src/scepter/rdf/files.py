@@ -12,11 +12,12 @@ import io
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 
 from scepter.errors import nearest, option_error
-from scepter.rdf.batch import EventBatch
+from scepter.rdf.batch import DeadLetter, EventBatch
 from scepter.rdf.readers import READERS, Lift, Reading, reader_of, sniff
+from scepter.rdf.source import DeadLetterTaker
 
 HEAD: Final = 1 << 16
 """How much of a file is looked at to tell its format."""
@@ -50,10 +51,44 @@ class _Counted(io.RawIOBase):
         return size
 
 
+class Unpacked(io.RawIOBase):
+    """What a gzipped file holds. One that is cut off or damaged ends where it breaks, with a dead letter: what stands before is
+    read like any other file's."""
+
+    def __init__(self, packed: IO[bytes] | io.RawIOBase, source: str, dead_letter: DeadLetterTaker) -> None:
+        self._packed = packed
+        self._unpacked = gzip.GzipFile(fileobj=packed)
+        self._source = source
+        self._dead_letter = dead_letter
+        self._broken = False
+
+    def close(self) -> None:
+        """And the file that is unpacked."""
+        super().close()
+        self._unpacked.close()
+        self._packed.close()
+
+    def readable(self) -> bool:
+        """It is."""
+        return True
+
+    def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
+        """The next bytes, none behind the damage."""
+        if self._broken:
+            return 0
+        try:
+            # at most one step of the archive: what is whole before the damage is not thrown away with it
+            return self._unpacked.readinto1(buffer)
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            self._broken = True
+            self._dead_letter(DeadLetter(self._source, None, f"{self._source} cannot be read to its end: {error}"))
+            return 0
+
+
 def size_of(path: Path) -> int:
-    """The file's size in bytes; OptionError if there is no such file."""
+    """The file's size in bytes; OptionError if there is no such file. A link to nowhere has a byte, so that it is read."""
     try:
-        return path.stat().st_size
+        return 1 if leads_nowhere(path) else path.stat().st_size
     except OSError as error:
         raise _unreadable(path, error) from None
 
@@ -68,18 +103,24 @@ def read_file(
 ) -> Iterator[EventBatch]:
     """The events of a file of any format, gzipped or not; `tell` hears of every so many bytes read. `extension` is that of
     the format, where the file's own should not tell it."""
+    if leads_nowhere(path):
+        reading.dead_letter(lost(path))
+        return
     try:
         with path.open("rb", buffering=0) as raw:
             head = raw.read(HEAD)
             raw.seek(0)
             counted = _Counted(raw, tell)
             if head.startswith(GZIP_MAGIC):
-                with gzip.GzipFile(fileobj=counted) as unpacked:
-                    yield from _read_unpacked(path, io.BufferedReader(unpacked, HEAD), reading, extension)
+                yield from _read_unpacked(path, _unpacked(counted, reading), reading, extension)
             else:
                 yield from _read_unpacked(path, io.BufferedReader(counted, HEAD), reading, extension)
-    except (OSError, EOFError, zlib.error) as error:
+    except OSError as error:
         raise _unreadable(path, error) from None
+
+
+def _unpacked(packed: IO[bytes] | io.RawIOBase, reading: Reading) -> io.BufferedReader:
+    return io.BufferedReader(Unpacked(packed, reading.source_name, reading.dead_letter), HEAD)
 
 
 def _read_unpacked(path: Path, file: io.BufferedReader, reading: Reading, extension: str | None) -> Iterator[EventBatch]:
@@ -100,7 +141,7 @@ def read_pipe(raw: Any, reading: Reading) -> Iterator[EventBatch]:
     """The events of a pipe, gzipped or not, in the format that its first bytes tell, else N-Quads."""
     file: Any = io.BufferedReader(raw, HEAD)
     if file.peek(HEAD).startswith(GZIP_MAGIC):
-        file = io.BufferedReader(gzip.GzipFile(fileobj=file), HEAD)
+        file = _unpacked(file, reading)
     head = file.peek(HEAD)
     reader = reader_of(sniffed(head, reading.lift) or ".nq", reading)
     assert reader is not None
@@ -119,6 +160,11 @@ def leads_nowhere(path: Path) -> bool:
     except OSError:
         return path.is_symlink()
     return False
+
+
+def lost(path: Path) -> DeadLetter:
+    """What is told of a link to nowhere."""
+    return DeadLetter(str(path), None, f"{path} cannot be read: it is a link to nowhere")
 
 
 def format_extension(path: Path) -> str:
@@ -162,10 +208,12 @@ def check_name(text: str) -> None:
 
 
 def stream_files(text: str) -> list[Path]:
-    """The files that a path, a folder or a glob names, sorted by name; OptionError if there is none."""
+    """The files that a path, a folder or a glob names, sorted by name, with a folder's links to nowhere, which whoever reads
+    them tells of; OptionError if there is none."""
     path = Path(text)
     if path.is_dir():
-        found = sorted(child for child in path.iterdir() if child.is_file() and format_extension(child) in READERS)
+        known = sorted(child for child in path.iterdir() if format_extension(child) in READERS)
+        found = [child for child in known if child.is_file() or leads_nowhere(child)]
         if not found:
             raise option_error("empty-source", f"{path} holds no stream file", help=f"stream files end in {KNOWN}")
         return found

@@ -26,6 +26,8 @@ from scepter.timeline import LAST_INSTANT, TimeKind
 
 COLUMNS: Final = ("start", "end", "graph")
 _ROWS: Final = 16384
+_LISTS: Final = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
+_LIST_VIEWS: Final = (pa.types.is_list_view, pa.types.is_large_list_view)
 _TERMS: Final = ("s", "p", "o")
 _FAULTS: Final = (pa.ArrowException, OSError, ValueError, OverflowError, MemoryError)
 """What Arrow raises for a file that is damaged, by its own names and by Python's (UnicodeDecodeError is a ValueError)."""
@@ -92,8 +94,7 @@ class EventTable:
         if _kind(schema.field("start").type) is not _kind(schema.field("end").type):
             raise self._refused("start and end are of different types")
         graph = schema.field("graph").type
-        lists = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
-        if not any(is_list(graph) for is_list in lists) or not pa.types.is_struct(graph.value_type):
+        if not any(is_list(graph) for is_list in (*_LISTS, *_LIST_VIEWS)) or not pa.types.is_struct(graph.value_type):
             raise self._refused(f"graph is a list of structs, not {graph}")
         triple = graph.value_type
         for name in _TERMS:
@@ -110,7 +111,7 @@ class EventTable:
         first_row = self._rows
         start, start_lost = _instants(block.column("start"))
         end, end_lost = _instants(block.column("end"))
-        graph = block.column("graph")
+        graph = plain_lists(block.column("graph"))
         kind = _kind(block.schema.field("start").type)
         self._run.kind = self._run.kind or kind
         faults: dict[int, str] = {}
@@ -196,3 +197,12 @@ def _instants(column: Any) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     ticks = np.asarray(column.cast(pa.int64()).fill_null(0), dtype=np.int64)
     lost = (ticks > LAST_INSTANT) | (ticks < -LAST_INSTANT)
     return np.where(lost, 0, ticks), lost
+
+
+def plain_lists(column: pa.Array) -> pa.Array:
+    """A column whose lists stand one behind the other. A view has them in any order, which Arrow's casts forget."""
+    if not any(is_view(column.type) for is_view in _LIST_VIEWS):
+        return column
+    sizes = pc.fill_null(pc.list_value_length(column), 0)
+    offsets = pa.array(np.concatenate([[0], np.cumsum(sizes)]), pa.int64())
+    return pa.LargeListArray.from_arrays(offsets, column.flatten(), mask=column.is_null())

@@ -17,6 +17,7 @@ from scepter.errors import DataError, Diagnostic, option_error
 from scepter.rdf.batch import DeadLetter, EventBatch, joined
 from scepter.rdf.formats import graphs_to_batch
 from scepter.rdf.terms import IRI
+from scepter.runtime import refusals
 from scepter.runtime.engine import LocalEngine
 from scepter.runtime.events import Event, read_instant
 from scepter.runtime.inputs import BackgroundGiven, OntologyGiven, load_background, load_ontology
@@ -389,7 +390,8 @@ class Engine:
     def dead_letters(self) -> list[DeadLetter]:
         """The events that could not be used: those that contradict the ontology, and the late ones."""
         return self._refused + [
-            DeadLetter(e.event.stream, None, f"late: {e.event.end} is behind the watermark {e.watermark}") for e in self.late
+            DeadLetter(e.event.stream, None, refusals.late(e.event.end, e.watermark, self._kind or TimeKind.INTEGER))
+            for e in self.late
         ]
 
     def _shown(self, number: int, name: str | None) -> object:

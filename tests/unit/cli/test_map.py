@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import subprocess
@@ -64,6 +65,15 @@ def test_a_mapping_without_a_time_prints_triples(folder: Path) -> None:
     result = scepter("map", "r.csv", "--map", "m.yml", "--format", "nquads", "--limit", "1")
     assert result.stdout == '<http://example/a> <http://example/v> "1"^^<http://www.w3.org/2001/XMLSchema#integer> .\n'
     assert run("--stream", "S=r.csv", "--map", "m.yml").exit_code == 2
+
+
+def test_an_archive_that_is_cut_off_is_told(folder: Path) -> None:
+    (folder / "r.csv.gz").write_bytes(gzip.compress(CSV.encode())[:-4])
+    for arguments in (["--suggest"], ["--map", "m.yml"]):
+        result = scepter("map", "r.csv.gz", *arguments)
+        assert result.exit_code == 0
+        assert "not used: r.csv.gz cannot be read to its end" in result.stderr
+        assert "sensor" in result.stdout or "example/a" in result.stdout
 
 
 def test_a_suggestion_can_be_run(folder: Path) -> None:

@@ -43,18 +43,31 @@ def graph_of(text: pa.DataType, listed: Any = pa.list_, graphs: list[Any] = GRAP
     struct = pa.StructArray.from_arrays(fields, names=list("spo"))
     if listed is pa.large_list:
         return pa.LargeListArray.from_arrays(plain.offsets.cast(pa.int64()), struct)
+    if listed is pa.list_view:
+        return pa.ListViewArray.from_arrays(plain.offsets[:-1], plain.value_lengths(), struct)
     return pa.ListArray.from_arrays(plain.offsets, struct)
 
 
 TEXTS = [pa.string(), pa.large_string(), pa.binary(), pa.large_binary(), pa.dictionary(pa.int32(), pa.string())]
 
 
-@pytest.mark.parametrize("listed", [pa.list_, pa.large_list])
+@pytest.mark.parametrize("listed", [pa.list_, pa.large_list, pa.list_view])
 @pytest.mark.parametrize("text", TEXTS, ids=str)
 def test_text_of_every_type(text: pa.DataType, listed: Any) -> None:
     events, letters = read(written(graph_of(text, listed)))
     assert [(start, triples) for start, _, _, triples in events] == [(1, [TRIPLE]), (2, [TRIPLE])]
     assert not letters
+
+
+@pytest.mark.parametrize("listed", [pa.list_view, pa.large_list_view])
+def test_lists_of_a_table_that_stand_in_any_order(listed: Any) -> None:
+    struct = graph_of(pa.string()).flatten()
+    views = pa.ListViewArray if listed is pa.list_view else pa.LargeListViewArray
+    offsets = pa.array([1, 0], pa.int32() if listed is pa.list_view else pa.int64())
+    graph = views.from_arrays(offsets, pa.array([1, 1], offsets.type), struct)
+    table = pa.table({"start": [5, 6], "end": [5, 6], "graph": graph})
+    query = scepter.parse("SELECT ?o WHERE { ?s ?p ?o }", "ep-sparql")
+    assert [match.start for match in scepter.run_local(query, table)] == [5, 6]
 
 
 def test_a_file_in_which_all_events_are_bad() -> None:

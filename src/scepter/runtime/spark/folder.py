@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from scepter.errors import OptionError
-from scepter.rdf.files import format_extension, leads_nowhere, stream_files
+from scepter.rdf.files import leads_nowhere, size_of, stream_files
 from scepter.rdf.hashing import TermKey
-from scepter.rdf.readers import READERS, Lift
+from scepter.rdf.readers import Lift
 from scepter.rdf.times import PROV_TIMES, TimeProperties
 from scepter.runtime.spark.ranges import Range, cut, divisible, next_salt, read_on
 from scepter.timeline import TimeKind
@@ -74,31 +74,24 @@ def list_files(sources: Iterable[str], *, begun: bool = False) -> list[Found]:
     found: dict[str, Found] = {}
     for source in sources:
         try:
-            paths = [*stream_files(source), *_lost_links(Path(source))]
+            paths = stream_files(source)
         except OptionError as error:
             if error.code != "empty-source" and not (begun and error.code == "missing-source"):
                 raise
-            paths = _lost_links(Path(source))
+            paths = []
         for path in paths:
             if not path.name.startswith((".", "_")) and (file := _found(path)) is not None:
                 found[file.path] = file
     return sorted(found.values(), key=lambda file: (file.time, file.path))
 
 
-def _lost_links(folder: Path) -> list[Path]:
-    """Links to nowhere among a folder's stream files."""
-    if not folder.is_dir():
-        return []
-    return [child for child in folder.iterdir() if format_extension(child) in READERS and leads_nowhere(child)]
-
-
 def _found(path: Path) -> Found | None:
-    """The file as it stands; None if it is gone again. A link to nowhere has a byte, so that somebody tries to read it."""
+    """The file as it stands; None if it is gone again."""
     try:
         state = path.lstat() if leads_nowhere(path) else path.stat()
-    except OSError:
+        return Found(str(path.absolute()), state.st_mtime_ns // 1000, size_of(path))
+    except (OSError, OptionError):
         return None
-    return Found(str(path.absolute()), state.st_mtime_ns // 1000, max(1, state.st_size) if path.is_symlink() else state.st_size)
 
 
 @dataclass(slots=True)
