@@ -70,7 +70,6 @@ def _ways(plan: PhysicalPlan, found: tuple[Share, ...], *, live: bool) -> dict[i
 
 
 def _way(plan: PhysicalPlan, share: Share, number: int, *, live: bool) -> str:
-    fed = " (fed)" if len(share.units) > 1 and not live else ""
     if share.form is Form.SOLUTIONS:
         root = plan.units[number].root
         assert isinstance(root, SequenceNode)
@@ -78,7 +77,7 @@ def _way(plan: PhysicalPlan, share: Share, number: int, *, live: bool) -> str:
         return "one task" if kind is PartitionKind.ONE else kind.value
     if share.form is Form.ROWS:
         return "one task" if share.buckets == 1 else "grid" if share.sides else "key"
-    return ("slices" if share.slices is not None else "one task, a log" if live else "one task") + fed
+    return "slices" if share.slices is not None else "one task, a log" if live else "one task"
 
 
 def counted(found: Sequence[Division], *, live: bool) -> dict[str, Counter[str]]:

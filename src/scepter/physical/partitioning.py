@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from collections.abc import Sequence as Sequential
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from scepter.algebra.continuous import ContinuousQuery, PeriodicQuery
@@ -134,14 +134,10 @@ FEEDING = "queries that feed each other run together"
 
 
 def plan_partitioning(unit: UnitPlan, plan: PhysicalPlan) -> Partitioning:
-    """How the work of a unit is divided in its program."""
-    together = [plan.units[number] for number in feeding(plan)]
-    if unit not in together:
-        return unit_partitioning(unit, plan.facts)
-    back = looks_back(together, plan.facts)
-    if back is None:
-        return Partitioning(PartitionKind.ONE, FEEDING)
-    return Partitioning(PartitionKind.SLICES, _cut(FEEDING, back))
+    """How the work of a unit is divided in its program: as if it were alone; live, queries that feed each other are not."""
+    found = unit_partitioning(unit, plan.facts)
+    fed = found.kind is PartitionKind.SLICES and unit in [plan.units[number] for number in feeding(plan)]
+    return replace(found, variables=()) if fed else found
 
 
 def _cut(why: str, back: int) -> str:

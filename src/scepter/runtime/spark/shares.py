@@ -51,6 +51,8 @@ class Share:
     """Of a grid: its buckets along each dimension."""
     merges: bool = False
     """Whether rows of different buckets may be one row of the answer."""
+    round: int = 0
+    """Over history: which rounds have to be over before, in which others construct what its units read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +83,8 @@ class Slices:
 
 
 def shares(plan: PhysicalPlan, streams: Sequence[IRI], buckets: int, *, live: bool) -> tuple[Share, ...]:
-    """The parts of a program: units that feed each other together, all others by themselves."""
-    together = feeding(plan, streams)
+    """The parts of a program, each unit by itself; live, those that feed each other are together."""
+    together = feeding(plan, streams) if live else ()
     found: list[Share] = []
     rest: list[tuple[int, ...]] = [together] if together else []
     for number in range(len(plan.units)):
@@ -96,7 +98,8 @@ def shares(plan: PhysicalPlan, streams: Sequence[IRI], buckets: int, *, live: bo
     if live and rest:  # one log of events for all of them
         rest = [tuple(sorted(number for units in rest for number in units))]
     found += [_of_events(plan, units, buckets, live=live) for units in rest]
-    return tuple(replace(share, number=number) for number, share in enumerate(found))
+    rounds = (0,) * len(plan.units) if live else plan.rounds
+    return tuple(replace(share, number=number, round=rounds[share.units[0]]) for number, share in enumerate(found))
 
 
 def _divided(plan: PhysicalPlan, number: int, buckets: int, *, live: bool) -> Share | None:

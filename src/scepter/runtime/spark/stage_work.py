@@ -87,7 +87,8 @@ class StageWork(BucketWork):
             for rows, parts in zip(self._scanner.scan(intake, wanted), found, strict=True):
                 parts.append(rows)
             number += batch.events
-            last = max(last, int(batch.end.max()))
+            if int(batch.stream[0]) not in self.job.made:
+                last = max(last, int(batch.end.max()))
             for stream in np.unique(batch.stream).tolist():
                 reached = furthest(reached, {stream: int(batch.end[batch.stream == stream].max())})
         return found, reached, last
