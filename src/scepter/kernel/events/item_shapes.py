@@ -80,7 +80,7 @@ def surrounding(columns: GraphColumns, type_id: np.uint64, kept: UInt64, typed: 
 
 def item_shapes(events: Int64, triples: ItemTriples, kept: Mask, wholly: Mask, around: Surrounding) -> Shapes:
     """The shapes of some items. `kept`: [triple, subject or object] whether a name stays; `wholly`: per item whether all do."""
-    return Shapes(*_shapes(events, triples, kept, wholly, around))
+    return Shapes(*_shapes(events, tuple(triples), kept, wholly, tuple(around)))
 
 
 @njit(cache=True, inline="always")
@@ -124,7 +124,8 @@ def _reach(name, around, found, seen):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _shapes(events, triples, kept, wholly, around):  # type: ignore[no-untyped-def]
+def _shapes(events, triples_, kept, wholly, around_):  # type: ignore[no-untyped-def]
+    triples, around = ItemTriples(*triples_), Surrounding(*around_)
     keys = np.empty(len(events), np.uint64)
     first = np.zeros(len(events) + 1, np.int64)
     rows = np.empty(max(64, len(events)), np.int64)
