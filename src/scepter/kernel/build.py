@@ -270,7 +270,7 @@ def _sequence(node: SequenceNode, around: Surroundings) -> Operator:
     except ValueError as error:
         span = None if window is None else window.span
         raise QueryError(Diagnostic("duration", str(error), span, "choose a longer window or a finer --time-unit")) from None
-    shared = (around.key, around.background, around.texts, around.lineage, around.part, around.graphs)
+    shared = (around.key, around.background, around.texts, around.lineage, around.part, around.graphs, around.cell)
     return MatchedSequence(node, bounds, *shared)
 
 
