@@ -22,6 +22,7 @@ from scepter.rdf.distinct import distinct
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.terms import XSD, Literal
 from scepter.rdf.values import ExpressionError, value_of
+from scepter.rdf.words import fresh
 
 INTEGER, DECIMAL, OPEN = 0, 1, 2
 _MOST: Final = 10**15
@@ -189,7 +190,7 @@ def written(amounts: Amounts, key: TermKey, texts: Texts) -> Column:
 def _write(units, digits, kind, integer, decimal, out, offsets):  # type: ignore[no-untyped-def]
     """Each number as a line of N-Triples; returns where they end."""
     at = 0
-    figures = np.empty(20, np.uint8)
+    figures = fresh(20, np.uint8)
     for i in range(len(units)):
         offsets[i] = at
         out[at] = 34  # a quotation mark

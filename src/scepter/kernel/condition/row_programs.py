@@ -17,6 +17,7 @@ from scepter.kernel.condition.interpreter import (
     stack,
 )
 from scepter.kernel.rows import Float64, Int8, Mask, UInt64
+from scepter.rdf.words import zeroed
 
 
 def contiguous(ids: UInt64, number: Float64, scale: Int8) -> Values:
@@ -34,11 +35,11 @@ def decide_rows(programs: Programs, ids: UInt64, number: Float64, scale: Int8) -
 def _decide_rows(given, values, room):  # type: ignore[no-untyped-def]
     conjuncts = len(given.offsets) - 1
     programs, stack = pointed(given), pointed_stack(room)
-    kept = np.zeros(len(values.ids), np.bool_)
-    undecided = np.zeros(len(values.ids), np.bool_)
+    kept = zeroed(len(values.ids), np.bool_)
+    undecided = zeroed(len(values.ids), np.bool_)
     for r in range(len(values.ids)):
         row = pointed_values(values, r)
-        verdict = decide(programs, 0, conjuncts, row, row, stack)
+        verdict = decide(programs, np.int64(0), conjuncts, row, row, stack)
         kept[r] = verdict == TRUE
         undecided[r] = verdict == UNDECIDED
     return kept, undecided

@@ -16,6 +16,7 @@ from scepter.kernel.event_match.evaluate import END, EVER, ROWS, START, evaluate
 from scepter.kernel.event_match.item_table import NOBODY, consume, has_room, link
 from scepter.kernel.event_match.match_tree import ANY, CHRONOLOGICAL, FIRST, LAST, RECENT, SCAN, UNRESTRICTED
 from scepter.kernel.rows import Int64, UInt64
+from scepter.rdf.words import zeroed
 from scepter.timeline import MAX_INSTANT
 
 DONE, FOUND_FULL, OUT_FULL, LOG_FULL = range(4)
@@ -110,7 +111,7 @@ def _partners(tree, table, root, row, wanted, time, floor, room):  # type: ignor
     """The pairs of one right side, from the second place of `found` on."""
     found = room.found
     put_row(table, found, 0, row)
-    bound = merged(table, np.zeros(table.ids.shape[1], np.uint64), found, 0)
+    bound = merged(table, zeroed(table.ids.shape[1], np.uint64), found, 0)
     one = np.int64(1)
     top = evaluate(tree, table, tree.left[root], table.start[row], bound, wanted, time, floor, found, one)
     for pair in range(1, top):
@@ -259,7 +260,7 @@ def compete(tree, table, root, rights, coming, waiting, due, consuming, room):  
 def follow(tree, table, root, changes, coming, stop, room):  # type: ignore[no-untyped-def]
     """Evaluate a pattern that consumes nothing as a whole, wherever what it sees changes: between two changes it is constant,
     after the last one as far as time is known."""
-    at, nothing = room.at, np.zeros(table.ids.shape[1], np.uint64)
+    at, nothing = room.at, zeroed(table.ids.shape[1], np.uint64)
     while at[AT] < len(changes):
         time = changes[at[AT]]
         until = changes[at[AT] + 1] if at[AT] + 1 < len(changes) else stop
@@ -277,7 +278,7 @@ def follow(tree, table, root, changes, coming, stop, room):  # type: ignore[no-u
 @njit(cache=True)
 def exhaust(tree, table, root, changes, coming, due, consuming, room):  # type: ignore[no-untyped-def]
     """Evaluate a pattern that consumes as a whole, at each evaluation before which something changed or was consumed."""
-    at, nothing = room.at, np.zeros(table.ids.shape[1], np.uint64)
+    at, nothing = room.at, zeroed(table.ids.shape[1], np.uint64)
     while True:
         time = np.int64(MAX_INSTANT)
         if at[AGAIN] == 2:

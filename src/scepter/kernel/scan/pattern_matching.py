@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from scepter.algebra.expressions import Variable
 from scepter.algebra.patterns import TriplePattern
 from scepter.rdf.hashing import TermKey, term_id
+from scepter.rdf.lengthening import filled, lengthened, lengthened_table
+from scepter.rdf.words import fresh, zeroed
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +46,12 @@ def match_rows(first, wanted, s, p, o, constants, variables, width):  # type: ig
     """Every way to lay the patterns on the rows of each wanted event: (event per solution, row per pattern and solution)."""
     depth_max = len(constants)
     capacity = max(16, len(first))
-    out_event = np.empty(capacity, np.int64)
-    out_rows = np.empty((capacity, depth_max), np.int64)
-    found = 0
-    row = np.empty(depth_max, np.int64)
-    value = np.zeros(width, np.uint64)
-    owner = np.full(width, -1, np.int64)
+    out_event = fresh(capacity, np.int64)
+    out_rows = fresh((capacity, depth_max), np.int64)
+    found = np.int64(0)
+    row = fresh(depth_max, np.int64)
+    value = zeroed(width, np.uint64)
+    owner = filled(width, np.int64(-1))
     for e in range(len(first) - 1):
         if not wanted[e] or first[e] == first[e + 1]:
             continue
@@ -87,13 +89,7 @@ def match_rows(first, wanted, s, p, o, constants, variables, width):  # type: ig
                 continue
             if found == capacity:
                 capacity *= 2
-                grown_event = np.empty(capacity, np.int64)
-                grown_rows = np.empty((capacity, depth_max), np.int64)
-                for i in range(found):
-                    grown_event[i] = out_event[i]
-                    for j in range(depth_max):
-                        grown_rows[i, j] = out_rows[i, j]
-                out_event, out_rows = grown_event, grown_rows
+                out_event, out_rows = lengthened(out_event, found), lengthened_table(out_rows, found, capacity)
             out_event[found] = e
             for j in range(depth_max):  # not by assigning the row: that compiles numba's text of shape mismatches, four seconds
                 out_rows[found, j] = row[j]

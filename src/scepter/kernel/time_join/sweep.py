@@ -21,6 +21,7 @@ from numba import njit
 from scepter.inner import inner
 from scepter.kernel.rows import Int64, UInt64
 from scepter.rdf.lengthening import lengthened_table
+from scepter.rdf.words import fresh
 from scepter.timeline import MAX_INSTANT, MIN_INSTANT
 
 ANY, BEFORE, AFTER, MEETS, METBY, OVERLAPS, OVERLAPPEDBY, STARTS, STARTEDBY = range(9)
@@ -228,8 +229,8 @@ def _search(build, probe, at, rules, flipped, out, count):  # type: ignore[no-un
 def sweep(order, left, right, rules):  # type: ignore[no-untyped-def]
     """Visit new rows in order: those of `order` below 0 are of the left side (-1 - row), the others of the right. Returns the
     pairs (left row, right row)."""
-    out = np.empty((max(64, len(order)), 2), np.int64)
-    found = np.empty((max(64, len(order)), 2), np.int64)
+    out = fresh((max(64, len(order)), 2), np.int64)
+    found = fresh((max(64, len(order)), 2), np.int64)
     count = 0
     for step in order:
         of_left = step < 0
@@ -242,7 +243,7 @@ def sweep(order, left, right, rules):  # type: ignore[no-untyped-def]
                     added = _search(left, right, at, rules, False, found, 0)
                 if added >= 0:
                     break
-                found = np.empty((2 * len(found), 2), np.int64)
+                found = fresh((2 * len(found), 2), np.int64)
             if count + added > len(out):
                 out = lengthened_table(out, count, 2 * (count + added))
             for i in range(added):
