@@ -50,40 +50,30 @@ def key_of(ids: UInt64, columns: tuple[int, ...] | range) -> UInt64:
     return key
 
 
-@njit(cache=True)
-def block_extremes(number):  # type: ignore[no-untyped-def]
-    """Least and greatest of each block of rows; a row that is no number keeps its block from being skipped."""
-    rows = len(number)
-    blocks = (rows + BLOCK - 1) // BLOCK
-    least = fresh(blocks, np.float64)
-    most = fresh(blocks, np.float64)
-    for b in range(blocks):
-        least[b] = math.inf
-        most[b] = -math.inf
-    for r in range(rows):
-        b = r // BLOCK
-        x = number[r]
-        if math.isnan(x):
-            least[b] = -math.inf
-            most[b] = math.inf
-        else:
-            if x < least[b]:
-                least[b] = x
-            if x > most[b]:
-                most[b] = x
-    return least, most
+def block_extremes(values: Float64) -> tuple[Float64, Float64]:
+    """Least and greatest of each block of rows, per column (a row of the table); what is no number keeps its block from being
+    skipped.
+
+    >>> block_extremes(np.array([[3.0, 1.0, math.nan] + 30 * [2.0]]))
+    (array([[-inf,   2.]]), array([[inf,  2.]]))
+    """
+    if not len(values):
+        return values, values
+    blocks, unknown = np.arange(0, values.shape[1], BLOCK), np.isnan(values)
+    least = np.minimum.reduceat(np.where(unknown, -math.inf, values), blocks, axis=1)
+    return least, np.maximum.reduceat(np.where(unknown, math.inf, values), blocks, axis=1)
 
 
-@njit(cache=True)
-def stretch_ends(keys):  # type: ignore[no-untyped-def]
-    """Per row of sorted keys: where the stretch of its key ends."""
-    ends = fresh(len(keys), np.int64)
-    end = len(keys)
-    for r in range(len(keys) - 1, -1, -1):
-        if r + 1 < len(keys) and keys[r] != keys[r + 1]:
-            end = r + 1
-        ends[r] = end
-    return ends
+def stretch_ends(keys: UInt64) -> Int64:
+    """Per row of sorted keys: where the stretch of its key ends.
+
+    >>> stretch_ends(np.array([4, 4, 7], np.uint64))
+    array([2, 2, 3])
+    """
+    if len(keys) < 2:
+        return np.arange(1, len(keys) + 1)
+    ends = np.append(np.flatnonzero(keys[1:] != keys[:-1]) + 1, len(keys))
+    return np.repeat(ends, np.diff(ends, prepend=0))
 
 
 @inner

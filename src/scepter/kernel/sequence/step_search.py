@@ -21,7 +21,6 @@ from scepter.kernel.scan.solutions import Int64, Solutions, UInt64
 from scepter.kernel.sequence.forward_search import (
     ANY,
     BEFORE,
-    BLOCK,
     NEXT,
     NOTHING,
     STRICT,
@@ -148,11 +147,7 @@ class StepSearch:
             # what float64 does not hold exactly, or is no number at all, is judged by the filter itself
             scale = table.scale[rows, column]
             values[i] = np.where((scale == INEXACT) | (scale == NOT_A_NUMBER), np.nan, table.number[rows, column])
-        blocks = (len(table) + BLOCK - 1) // BLOCK
-        least, most = np.empty((len(values), blocks)), np.empty((len(values), blocks))
-        for i, column_values in enumerate(values):
-            least[i], most[i] = block_extremes(column_values)
-        return Keyed(table, order, ranks, values, least, most)
+        return Keyed(table, order, ranks, values, *block_extremes(values))
 
     def __call__(
         self, selection: Selection, runs: Runs, keys: UInt64, todo: Int64, table: Keyed, after: Int64, limit: Int64,
