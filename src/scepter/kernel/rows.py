@@ -14,12 +14,13 @@ says so (`by_end`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
 
+from scepter.kernel.column_table import ColumnTable
 from scepter.rdf.arena import NO_REF
 from scepter.rdf.batch import NOT_A_NUMBER
 from scepter.timeline import MAX_INSTANT, MIN_INSTANT
@@ -41,7 +42,7 @@ ALWAYS = MAX_INSTANT - 1
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class Rows(ColumnTable):
     """Columns of one length; the mapping's columns are two-dimensional, a row of them is one stretch of memory."""
 
     ids: UInt64
@@ -56,22 +57,10 @@ class Rows:
     until: Int64
     lineage: Int64
 
-    def __len__(self) -> int:
-        return len(self.end)
-
     @property
     def width(self) -> int:
         """How many variables a mapping has room for."""
         return int(self.ids.shape[1])
-
-    def take(self, rows: Int64 | Mask) -> Rows:
-        """The rows at the given places, or where a mask is true. To take by places costs a tenth of indexing."""
-        at = np.flatnonzero(rows) if rows.dtype == np.bool_ else rows
-        return Rows(*(getattr(self, name).take(at, axis=0) for name in COLUMNS))
-
-    def between(self, low: int, high: int) -> Rows:
-        """The rows from `low` to before `high`, not copied."""
-        return Rows(*(getattr(self, name)[low:high] for name in COLUMNS))
 
     def columns(self, order: Sequence[int]) -> Rows:
         """The same rows with the mapping's columns chosen and ordered; -1 is a variable that none of them binds."""
@@ -104,7 +93,7 @@ class Rows:
         return self.take(np.argsort(self.end, kind="stable"))
 
 
-COLUMNS = tuple(field.name for field in fields(Rows))
+COLUMNS = Rows.NAMES
 
 
 def mappings(rows: int, width: int) -> tuple[UInt64, Int64, Float64, Int8]:
@@ -143,12 +132,7 @@ def empty(width: int) -> Rows:
 
 def concat(parts: Sequence[Rows], width: int) -> Rows:
     """All rows of batches of one width, one after the other."""
-    filled = [part for part in parts if len(part)]
-    if not filled:
-        return empty(width)
-    if len(filled) == 1:
-        return filled[0]
-    return Rows(*(np.concatenate([getattr(part, name) for part in filled]) for name in COLUMNS))
+    return Rows.joined([part for part in parts if len(part)] or [empty(width)])
 
 
 def cut(rows: Rows, time: int) -> tuple[Rows, Rows]:

@@ -15,6 +15,7 @@ from numba import njit
 
 from scepter.algebra.expressions import Arithmetic, Constant, Expression, Negate, Variable
 from scepter.inner import inner
+from scepter.kernel.column_table import ColumnTable
 from scepter.kernel.rows import Float64, Int8, Int64, Mask, Rows, UInt64
 from scepter.kernel.texts import Texts
 from scepter.rdf.batch import MAX_SCALE
@@ -34,7 +35,7 @@ Column: TypeAlias = tuple[UInt64, Int64, Float64, Int8]
 
 
 @dataclass(frozen=True, slots=True)
-class Amounts:
+class Amounts(ColumnTable):
     """Numbers in columns: `units` of the digit `digits` behind the point; `kind` is INTEGER, DECIMAL or OPEN."""
 
     units: Int64
@@ -46,10 +47,6 @@ class Amounts:
         """Where columns do not tell."""
         found: Mask = self.kind == OPEN
         return found
-
-    def take(self, places: Int64) -> Amounts:
-        """Those at some places."""
-        return Amounts(self.units[places], self.digits[places], self.kind[places])
 
 
 def can_calculate(expression: Expression) -> bool:

@@ -217,7 +217,7 @@ class Conclusions:
             ),
             Patterns(self._constants, self._equal),
             self._columns,
-            tuple(found.columns()),
+            tuple(getattr(found, name) for name in found.NAMES),
         )  # fmt: skip
         return found.first(rows), bool(schema)
 

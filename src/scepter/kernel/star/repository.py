@@ -15,7 +15,7 @@ from scepter.kernel.scan.solutions import Int64, UInt64
 from scepter.kernel.sparql.dataset import Graph
 from scepter.kernel.star.deltas import bucket
 from scepter.kernel.star.join_plan import JoinPlan
-from scepter.kernel.static.graph_columns import GraphColumns, graph_columns
+from scepter.kernel.static.graph_columns import NO_TRIPLES, GraphColumns, graph_columns
 from scepter.kernel.texts import Texts
 from scepter.rdf.hashing import TermKey, term_id
 from scepter.rdf.words import fresh, zeroed
@@ -38,7 +38,7 @@ class StaticTriples:
         for pattern, graph in parts:
             place = next(i for i, each in enumerate(graphs) if each is graph)
             matching.append(firsts[place] + _matching(columns[place].ids, pattern, key))
-        return cls(GraphColumns.joined(columns), tuple(matching))
+        return cls(GraphColumns.joined([NO_TRIPLES, *columns]), tuple(matching))
 
 
 def _matching(terms: UInt64, pattern: TriplePattern, key: TermKey) -> Int64:

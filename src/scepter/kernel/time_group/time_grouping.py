@@ -160,12 +160,11 @@ class Grouping(ByTime):
 
     def dump(self) -> Arrays:
         """All members."""
-        rows = concat([*self._members.values()], len(self._names))
-        return {name: getattr(rows, name) for name in COLUMNS}
+        return concat([*self._members.values()], len(self._names)).dump()
 
     def load(self, arrays: Arrays) -> None:
         """Take over what `dump` gave."""
-        rows = Rows(*(arrays[name] for name in COLUMNS))
+        rows = Rows.load(arrays)
         first, place = _groups(rows, self._keys)
         self._members = {
             rows.ids[row, self._keys].tobytes(): rows.take(place == number) for number, row in enumerate(first.tolist())
