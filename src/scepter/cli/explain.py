@@ -9,6 +9,7 @@ import typer
 
 from scepter.cli.arguments import Define, Language, QueryFiles
 from scepter.cli.inputs import assign_background, assign_streams, existing_all, split_streams
+from scepter.cli.maps import assign_maps
 from scepter.cli.options import one_of, run_options
 from scepter.cli.query import load_queries
 from scepter.cli.session import running
@@ -42,6 +43,25 @@ def explain(
         list[str] | None,
         typer.Option(metavar="NAME=SOURCE", help="With --analyze: a stream, as for run. Example: --stream S1=power.nq"),
     ] = None,
+    map: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="[NAME=]FILE", help="With --analyze: how rows become events, as for run. Example: --map readings.yml"
+        ),
+    ] = None,
+    context: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="[NAME=]FILE", help="With --analyze: a JSON-LD context, as for run. Example: --context readings.jsonld"
+        ),
+    ] = None,
+    time_property: Annotated[
+        list[str] | None,
+        typer.Option(metavar="IRI", help="With --analyze: what gives events times, as for run. Example: --time-property sosa"),
+    ] = None,
+    max_delay: Annotated[
+        str | None, typer.Option(metavar="D", help="With --analyze: the disorder allowed, as for run. Example: --max-delay 5")
+    ] = None,
     background: Annotated[
         list[str] | None,
         typer.Option(metavar="[IRI=]FILE", help="With --analyze: static RDF, as for run. Example: --background db.ttl"),
@@ -68,7 +88,8 @@ def explain(
     if not analyze:
         _refuse({
             "--stream": stream, "--background": background, "--policy": policy, "--time-unit": time_unit, "--engine": engine,
-            "--master": master, "--format html": True if format == "html" else None,
+            "--master": master, "--map": map, "--context": context, "--time-property": time_property, "--max-delay": max_delay,
+            "--format html": True if format == "html" else None,
         })  # fmt: skip
         typer.echo(query.explain(format, schemas or None))
         return
@@ -76,18 +97,23 @@ def explain(
     from scepter.runtime.analysis import analyze as analyze_run
 
     engine = one_of("--engine", engine or ("local" if master is None else "spark"), ENGINES)
-    options = run_options(query.lowered, policy=policy, time_unit=time_unit)
+    options = run_options(
+        query.lowered, policy=policy, time_unit=time_unit, time_property=time_property, max_delay=max_delay
+    )  # fmt: skip
     sources, warnings = assign_streams(query, split_streams(query, stream or []))
     for warning in warnings:
         typer.echo(warning, err=True)
-    opened, static = open_streams(query, sources, {}), assign_background(background or [])
+    lifts = assign_maps(query, map or [], context or [], sources, options.times)
+    opened, static = open_streams(query, sources, lifts), assign_background(background or [])
     if engine == "local":
         found = analyze_run(query, opened, background=static, ontology=schemas or None, options=options)
     else:
         from scepter.cli.spark import analyze_on_spark
 
         with running(master, list(sources.values())) as session:
-            found = analyze_on_spark(session(), query, sources, options, background=static, ontology=schemas or None)
+            found = analyze_on_spark(
+                session(), query, sources, options, background=static, ontology=schemas or None, lifts=lifts
+            )  # fmt: skip
     if format == "html":
         from scepter.io.report.work import analysis_page
 

@@ -81,13 +81,15 @@ def analyze_on_spark(
     *,
     background: BackgroundGiven,
     ontology: OntologyGiven,
+    lifts: Mapping[str, Lift],
 ) -> Analysis:
     """What a run over bounded sources does."""
     with tempfile.TemporaryDirectory(prefix="scepter-") as folder, faults_told():
         sources = {iri: spooled(source, Path(folder)) for iri, source in given.items()}
         return analyze_with_options(
-            query, spark, sources, options, find_files=stream_files, background=background, ontology=ontology
-        )
+            query, spark, sources, options,
+            find_files=stream_files, background=background, ontology=ontology, lifts=lifts,
+        )  # fmt: skip
 
 
 def has_events(job: Job) -> bool:

@@ -172,9 +172,9 @@ class LeafGroup:
 
     def scan(self, intake: Intake, wanted: Mask, streams: Sequence[IRI]) -> tuple[list[Rows], int]:
         """Per leaf its rows of the wanted events of its streams, and how many events those are."""
-        mine = wanted
-        if self.streams is not None:
-            mine = wanted & np.array([iri in self.streams for iri in streams], np.bool_)[intake.batch.stream]
+        mine, stream = wanted, intake.batch.stream
+        if self.streams is not None and not (len(stream) == 1 and streams[stream[0]] in self.streams):
+            mine = wanted & np.array([iri in self.streams for iri in streams], np.bool_)[stream]
         return self.leaves.scan(intake, mine), int(np.count_nonzero(mine))
 
 

@@ -12,7 +12,7 @@ Places = NDArray[np.int64] | NDArray[np.bool_]
 
 
 class ColumnTable:
-    """A frozen, slotted dataclass whose fields are its columns, with a row of each at each place.
+    """A slotted dataclass whose fields are its columns, with a row of each at each place.
 
     >>> from dataclasses import dataclass
     >>> @dataclass(frozen=True, slots=True)

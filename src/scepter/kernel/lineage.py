@@ -58,7 +58,7 @@ class Lineage:
 
     def told(self, leaves: Int64) -> tuple[Int64, Int64, Int64]:
         """The part, the event and the name's ref of each leaf; below zero where there is none."""
-        some = np.flatnonzero(leaves != NO_LINEAGE)
+        some = (leaves != NO_LINEAGE).nonzero()[0]
         if len(some) == len(leaves):
             return self._columns["part"][leaves], self._columns["event"][leaves], self._columns["name"][leaves]
         found = tuple(np.full(len(leaves), -1, np.int64) for _ in range(3))
@@ -74,14 +74,14 @@ class Lineage:
             found[both] = self._append(left[both], right[both], NO_LINEAGE, NO_LINEAGE, NO_LINEAGE, len(both))
         return found
 
-    def stepped(self, before: Int64, part: int, event: Int64, name: Int64, values: Int64) -> Int64:
+    def stepped(self, before: Int64, part: int, event: Int64, name: Int64, values: Int64 | None = None) -> Int64:
         """A node for each event that a run takes after others. Equal steps of one run are one node, unless values are kept."""
-        if len(before) > 1 and not values.shape[1]:
+        if len(before) > 1 and values is None:
             first, where = distinct(np.stack([before, event], axis=1))
             if len(first) < len(before):
                 return self._append(before[first], NO_LINEAGE, part, event[first], name[first], len(first))[where]
         places = self._append(before, NO_LINEAGE, part, event, name, len(before))
-        if values.shape[1]:
+        if values is not None:
             self._values[places] = values
         return places
 
@@ -93,8 +93,13 @@ class Lineage:
             capacity = max(size, 2 * len(self._columns["left"]))
             self._columns = {name: self._grown(old, capacity) for name, old in self._columns.items()}
             self._values = self._grown(self._values, capacity)
-        for column, given in zip(self._columns.values(), (left, right, part, event, name), strict=True):
-            column[self._size : size] = given
+        given = (left, right, part, event, name)
+        if count == 1:  # which costs a third of a stretch
+            for column, each in zip(self._columns.values(), given, strict=True):
+                column[self._size] = each if isinstance(each, int) else each[0]
+        else:
+            for column, each in zip(self._columns.values(), given, strict=True):
+                column[self._size : size] = each
         if self._values.shape[1]:
             self._values[self._size : size] = NO_REF
         places = np.arange(self._size, size, dtype=np.int64)

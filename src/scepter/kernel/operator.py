@@ -16,7 +16,7 @@ from scepter.kernel.state.container import Arrays
 from scepter.physical.nodes import Schema
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Until:
     """How far time is known: all rows that end up to `time` have been given. `last`: the input has ended, and windows close.
     `open`: more rows that end at `time` may come, and what is done now may be undone."""

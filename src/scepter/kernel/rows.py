@@ -18,11 +18,13 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from scepter.kernel.column_table import ColumnTable
 from scepter.rdf.arena import NO_REF
 from scepter.rdf.batch import NOT_A_NUMBER
+from scepter.rdf.words import fresh
 from scepter.timeline import MAX_INSTANT, MIN_INSTANT
 
 Int64 = NDArray[np.int64]
@@ -41,9 +43,10 @@ ALWAYS = MAX_INSTANT - 1
 """`until` of a row without a time that needs no triple, streamed or static: inline data and its like."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Rows(ColumnTable):
-    """Columns of one length; the mapping's columns are two-dimensional, a row of them is one stretch of memory."""
+    """Columns of one length; the mapping's columns are two-dimensional, a row of them is one stretch of memory. No column is
+    ever exchanged; it is not frozen, since to make a frozen one costs five times as much (decision 0280)."""
 
     ids: UInt64
     """[row, variable]: 0 is unbound."""
@@ -100,10 +103,30 @@ def mappings(rows: int, width: int) -> tuple[UInt64, Int64, Float64, Int8]:
     """The four columns of mappings that bind nothing."""
     shape = rows, width
     refs, number, scale = np.empty(shape, np.int64), np.empty(shape), np.empty(shape, np.int8)
-    refs.fill(NO_REF)  # a method costs a third of `np.full`, which counts where rows come one at a time
+    refs.fill(NO_REF)
     number.fill(np.nan)
     scale.fill(NOT_A_NUMBER)
     return np.zeros(shape, np.uint64), refs, number, scale
+
+
+def filled(count: int, value: int) -> Int64:
+    """A column of one value; a third of what `np.full` costs, which counts where rows come one at a time.
+
+    >>> filled(2, 7).tolist()
+    [7, 7]
+    """
+    column = np.empty(count, np.int64)
+    column.fill(value)
+    return column
+
+
+def each_once(times: Int64) -> Int64:
+    """The different ones of some times, sorted.
+
+    >>> each_once(np.array([5, 3, 5])).tolist()
+    [3, 5]
+    """
+    return times if len(times) < 2 else np.unique(times)
 
 
 def lasting(count: int) -> tuple[Int64, Int64]:
@@ -113,10 +136,7 @@ def lasting(count: int) -> tuple[Int64, Int64]:
     >>> bool(since[0] == MIN_INSTANT), bool(until[0] == MAX_INSTANT)
     (True, True)
     """
-    since, until = np.empty(count, np.int64), np.empty(count, np.int64)
-    since.fill(MIN_INSTANT)
-    until.fill(MAX_INSTANT)
-    return since, until
+    return filled(count, MIN_INSTANT), filled(count, MAX_INSTANT)
 
 
 @cache
@@ -162,6 +182,20 @@ def spread(count: Int64, first: Int64 | int = 0) -> tuple[Int64, Int64]:
     >>> [column.tolist() for column in spread(np.array([2, 0, 1]), np.array([5, 7, 9]))]
     [[0, 0, 2], [5, 6, 9]]
     """
-    of = np.repeat(np.arange(len(count), dtype=np.int64), count)
-    begin = np.cumsum(count) - count
-    return of, np.arange(len(of), dtype=np.int64) + (first - begin)[of]
+    spreading: tuple[Int64, Int64] = _spread(count, np.zeros(len(count), np.int64) if isinstance(first, int) else first)
+    return spreading
+
+
+@njit(cache=True)
+def _spread(count, first):  # type: ignore[no-untyped-def]
+    total = 0
+    for i in range(len(count)):
+        total += count[i]
+    of, place = fresh(total, np.int64), fresh(total, np.int64)
+    at = 0
+    for i in range(len(count)):
+        for j in range(count[i]):
+            of[at] = i
+            place[at] = first[i] + j
+            at += 1
+    return of, place

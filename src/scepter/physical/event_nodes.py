@@ -108,6 +108,7 @@ class Guard(Unary):
     combination of what names stand for."""
 
     says = "Guard{labels: over ~}"
+    exact = "a guard asks for more than triples of its events and conditions on them"
 
     labels: tuple[IRI, ...]
     pattern: Pattern

@@ -7,7 +7,6 @@ which one is first does not depend on the guard.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
@@ -23,12 +22,9 @@ from scepter.algebra.events import (
     Occurs,
     Related,
     Rest,
-    patterns,
 )
-from scepter.algebra.expressions import Call, Constant, Exists, Expression
-from scepter.algebra.patterns import BGP, Filter, Graph, Join, LeftJoin, Pattern
-from scepter.algebra.walk import find
 from scepter.physical import event_nodes as nodes
+from scepter.physical.event_guards import Asking, is_lasting
 from scepter.physical.event_nodes import ASSERTIONS, named
 from scepter.physical.facts import Facts
 from scepter.physical.nodes import Filter as FilterNode
@@ -36,8 +32,6 @@ from scepter.physical.nodes import Node, Union
 from scepter.physical.time_nodes import Once
 from scepter.rdf.terms import IRI
 from scepter.timeline import Duration
-
-_VOLATILE = frozenset({"NOW", "RAND", "UUID", "STRUUID", "BNODE"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +64,6 @@ def _evaluated(event: IRI, planners: list[_Planner]) -> Node:
     for planner in sooner:
         every = Union(planner.returned(event).node, every)
     return nodes.OnceLate(every, None)
-
-
-def is_lasting(guard: Pattern) -> bool:
-    """Whether a guard says the same of the same assertions whenever it is asked."""
-    return all(call.function.upper() not in _VOLATILE for call in find(guard, Call))
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +168,7 @@ class _Planner:
 
     def _matched(self, event: CompositeEvent) -> _Occurrences:
         within = self._ticks(event.within)
-        guard = _Asking.of(event)
+        guard = Asking.of(event)
         found = self._pattern(event.pattern, within, guard)
         if within is not None and not isinstance(found.node, nodes.EventJoin):
             found = replace(found, node=nodes.Within(found.node, within), longest=_least(within, found.longest))
@@ -196,14 +185,16 @@ class _Planner:
             found = found.by(nodes.Bare(found.node, (ASSERTIONS,))).once()
         return found
 
-    def _asked(self, found: _Occurrences, guard: _Asking) -> _Occurrences:
+    def _asked(self, found: _Occurrences, guard: Asking) -> _Occurrences:
         """With what the guard's blocks bind, as far as their names are there and have not been asked."""
         node = found.node
-        for label, block in guard.take(node.schema.variables):
-            node = nodes.Asked(node, label, block)
+        for block in guard.take(node.schema.variables):
+            node = nodes.Asked(node, block.label, block.triples)
+            if block.conditions:
+                node = FilterNode(node, block.conditions)
         return found if node is found.node else found.by(node)
 
-    def _pattern(self, pattern: EventPattern, bound: int | None, guard: _Asking) -> _Occurrences:
+    def _pattern(self, pattern: EventPattern, bound: int | None, guard: Asking) -> _Occurrences:
         """The operators of a pattern. `bound` is how long its occurrences may last to be of use."""
         match pattern:
             case Occurs(event):
@@ -226,7 +217,7 @@ class _Planner:
                 return _Occurrences(nodes.LastOnes(inner.node, self.instant), None, inner.longest, revised=True)
             case Rest(operand):
                 self.waits = True
-                inner = self._pattern(operand, None, _Asking())
+                inner = self._pattern(operand, None, Asking())
                 rest = nodes.Rest(self._counted(self.leaves.items()), inner.node, inner.lag, self.instant)
                 return _Occurrences(Once(rest), inner.lag, revised=inner.revised or inner.lag != 0)
             case Related():
@@ -238,7 +229,7 @@ class _Planner:
         lag, longest = _greatest(left.lag, right.lag), _greatest(left.longest, right.longest)
         return _Occurrences(Union(left.node, right.node), lag, longest, left.revised or right.revised).once()
 
-    def _related(self, pattern: Related, bound: int | None, guard: _Asking) -> _Occurrences:
+    def _related(self, pattern: Related, bound: int | None, guard: Asking) -> _Occurrences:
         interval = pattern.interval
         inner = {Keep.BOTH: (bound, bound), Keep.LEFT: (bound, None), Keep.RIGHT: (None, bound)}[interval]
         left, right = self._pattern(pattern.left, inner[0], guard), self._pattern(pattern.right, inner[1], guard)
@@ -255,82 +246,6 @@ class _Planner:
         )  # fmt: skip
         found = _Occurrences(node, lag, _least(bound, length), left.revised or right.revised)
         return found if lag == 0 else found.once()
-
-
-@dataclass(slots=True)
-class _Asking:
-    """A guard, taken apart: blocks that are asked where their names are, conditions on what they bind, and what is more."""
-
-    labels: frozenset[IRI] = frozenset()
-    conditions: tuple[Expression, ...] = ()
-    residual: Pattern | None = None
-    _blocks: list[tuple[IRI, BGP]] = field(default_factory=list)
-
-    @classmethod
-    def of(cls, event: CompositeEvent) -> _Asking:
-        if event.guard is None:
-            return cls()
-        blocks = [(_label(block), block.pattern) for block in _required(event.guard) if isinstance(block.pattern, BGP)]
-        conditions = _conditions(event.guard)
-        labels = frozenset(_label(block) for block in find(event.guard, Graph) if isinstance(block.name, Constant))
-        named_here = {part.label for part in patterns(event.pattern) if isinstance(part, Labelled)}
-        found = cls(labels & named_here, conditions or (), event.guard if conditions is None else None)
-        found._blocks = blocks
-        return found
-
-    def take(self, columns: tuple[str, ...]) -> list[tuple[IRI, BGP]]:
-        """The blocks whose names are there, each once."""
-        here = [block for block in self._blocks if named(block[0]) in columns]
-        self._blocks = [block for block in self._blocks if block not in here]
-        return here
-
-    def waiting(self) -> _Asking:
-        """The same names, of which none is asked yet."""
-        return _Asking(self.labels)
-
-
-def _required(pattern: Pattern) -> Iterator[Graph]:
-    """The GRAPH blocks that every solution needs."""
-    match pattern:
-        case Graph(Constant()):
-            yield pattern
-        case Join(left, right):
-            yield from _required(left)
-            yield from _required(right)
-        case Filter(pattern=inner) | LeftJoin(left=inner):
-            yield from _required(inner)
-        case _:
-            return
-
-
-def _conditions(guard: Pattern) -> tuple[Expression, ...] | None:
-    """The conditions of a guard that is joined blocks and conditions above all of them; None for any other."""
-    conditions: list[Expression] = []
-    while isinstance(guard, Filter):
-        conditions.append(guard.condition)
-        guard = guard.pattern
-    plain = not any(find(each, Exists) or _calls_volatile(each) for each in conditions)
-    return tuple(conditions) if plain and _is_joined(guard) else None
-
-
-def _calls_volatile(expression: Expression) -> bool:
-    return any(call.function.upper() in _VOLATILE for call in find(expression, Call))
-
-
-def _is_joined(pattern: Pattern) -> bool:
-    """Whether a pattern is nothing but blocks that are all needed."""
-    match pattern:
-        case Graph(Constant(), BGP()):
-            return True
-        case Join(left, right):
-            return _is_joined(left) and _is_joined(right)
-        case _:
-            return False
-
-
-def _label(block: Graph) -> IRI:
-    assert isinstance(block.name, Constant) and isinstance(block.name.term, IRI)  # by lowering: a guard names its occurrences
-    return block.name.term
 
 
 def _greatest(first: int | None, second: int | None) -> int | None:

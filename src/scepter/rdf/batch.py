@@ -24,7 +24,7 @@ INEXACT = 101
 """Scale of a number that float64 does not carry exactly (long integers and decimals, xsd:float): decide from the text."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class EventBatch:
     """Events with their triples, in arrival order. Row r of the triple columns belongs to the event e with
     `first[e] <= r < first[e + 1]`. An event's triples are a set: readers leave repeated ones out."""

@@ -10,6 +10,7 @@ import gzip
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import accumulate
 from pathlib import Path
 from typing import IO, Final, NamedTuple
 
@@ -118,18 +119,15 @@ def graphs_to_batch(
     lines = ["".join([f"{s} {p} {o} .\n" for s, p, o in triples]) for triples in graphs]
     text = "".join(lines)
     encoded = text.encode()
-    if len(encoded) > len(text):  # more than ASCII: what counts are bytes
-        lengths = np.array([len(line.encode()) for line in lines], np.int64)
-    else:
-        lengths = np.array([*map(len, lines)], np.int64)
-    bounds, given = np.zeros(len(lines) + 1, np.int64), np.empty((len(lines), 4), np.int64)
-    np.cumsum(lengths, out=bounds[1:])
+    # more than ASCII: what counts are bytes
+    lengths = map(len, lines) if len(encoded) == len(text) else (len(line.encode()) for line in lines)
+    bounds, given = np.array([*accumulate(lengths, initial=0)], np.int64), np.empty((len(lines), 4), np.int64)
     given[:, 0], given[:, 1], given[:, 2], given[:, 3] = start, end, _NAMELESS, stream
+    return grouped_batch(encoded, bounds, given, key, kind, _refuse, run=run)
 
-    def report(code: int, index: int, text: bytes) -> None:
-        raise _malformed(index, letter("event", None, code, text))
 
-    return grouped_batch(encoded, bounds, given, key, kind, report, run=run)
+def _refuse(code: int, index: int, text: bytes) -> None:
+    raise _malformed(index, letter("event", None, code, text))
 
 
 def _malformed(event: int | str, found: DeadLetter) -> DataError:
@@ -151,7 +149,7 @@ def grouped_batch(
     name's offset (or -1) and stream. `report` hears (reason's code, event, line) of what is malformed."""
     run = run if run is not None else ReadState()
     size = len(text)
-    lines = line_bound(np.frombuffer(text, dtype=np.uint8)) + len(given)
+    lines = line_bound(text) + len(given)
     rows = row_bound(size, lines)
     columns = scanner.allot(max(rows, len(given)), lines)
     buffer = padded(text, spare=spare_for(size, rows))
@@ -164,7 +162,7 @@ def grouped_batch(
         columns.ids, columns.places, columns.number, columns.scale, columns.events, columns.errors, columns.known_ids, state,
     )  # fmt: skip
     run.salt = int(state[scanner.SALT])
-    for code, event, at in columns.errors[: int(state[scanner.ERRORS])].tolist():
+    for code, event, at in columns.errors[:errors].tolist() if (errors := int(state[scanner.ERRORS])) else ():
         report(code, event, buffer[at : min(int(scanner.line_end(buffer, at)), at + SHOWN + 1)].tobytes())
     return batch_of(columns, buffer, kind)
 

@@ -71,9 +71,11 @@ def scratch_for(size: int) -> NDArray[np.uint8]:
     return np.zeros(size + 64, dtype=np.uint8)
 
 
-def line_bound(text: NDArray[np.uint8]) -> int:
-    """At most so many lines are in a text: line ends, and the few other bytes up to CR, in one pass."""
-    return int(np.count_nonzero(text <= lexing.CR)) + 1
+def line_bound(text: bytes | memoryview | NDArray[np.uint8]) -> int:
+    """At most so many lines are in a text: line ends, and of what is no `bytes` the few others up to CR, in one pass."""
+    if isinstance(text, bytes):
+        return text.count(b"\n") + text.count(b"\r") + 1
+    return int(np.count_nonzero(np.asarray(text) <= lexing.CR)) + 1
 
 
 def row_bound(size: int, lines: int) -> int:
@@ -124,7 +126,7 @@ def exact_numbers(columns: scanner.Columns, buffer: NDArray[np.uint8]) -> tuple[
     """The objects' numbers, with those that only exact reading decides."""
     rows = int(columns.state[scanner.ROWS])
     number, scale = columns.number[:rows], columns.scale[:rows]
-    for row in np.flatnonzero(scale == UNDECIDED):
+    for row in (scale == UNDECIDED).nonzero()[0]:
         term = scanner.decode_term(buffer, int(columns.places[2, row]))
         if not isinstance(term, Literal):
             raise AssertionError("only literals are numbers")

@@ -73,7 +73,7 @@ STATE: Final = PREDICATES_AT + 2 * SLOTS
 _ZERO = np.uint64(0)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Columns:
     """The arrays a scan fills; `state` says how far."""
 

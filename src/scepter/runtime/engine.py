@@ -178,8 +178,10 @@ class LocalEngine:
             return []
         closed = until if closed is None else closed
         return _together(
-            self._emit(number, self._within(number, lambda task: task.release(until, closed), []))
-            for number in self._plan.order
+            [
+                self._emit(number, self._within(number, lambda task: task.release(until, closed), []))
+                for number in self._plan.order
+            ]
         )
 
     def _within(self, number: int, step: Callable[[Task], _Found], otherwise: _Found) -> _Found:
@@ -239,7 +241,7 @@ class LocalEngine:
     def _emit(self, number: int, matches: Sequence[Match]) -> Sequence[Match]:
         """What others read goes to them as events; the rest is the answer."""
         assert self._tasks is not None and self._kind is not None
-        stream = self._tasks[number].feeds
+        stream = self._tasks[number].feeds if matches else None
         if stream is None:
             return matches
         feeds, order = self.streams.index(stream), self._plan.order
@@ -355,4 +357,4 @@ def _together(answers: Iterable[Sequence[Match]]) -> Sequence[Match]:
     parts = [matches for matches in given if isinstance(matches, MatchRows)]
     if 1 < len(parts) == len(given) == len({part.batch.query for part in parts}):
         return mixed(parts)
-    return sorted_matches(given[0] if len(given) == 1 else chain.from_iterable(given))
+    return sorted_matches(given[0] if len(given) == 1 else chain.from_iterable(given)) if given else []

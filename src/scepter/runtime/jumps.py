@@ -155,11 +155,6 @@ def unconfirmed(parts: Iterable[Stretch], limit: int) -> list[int]:
     return [end for end, _ in (*jumps.dropped, *jumps.held)]
 
 
-def reason(end: int | str, limit: int) -> str:
-    """Why an event that waited to the end was not used."""
-    return f"{end} would move time on by more than {limit} (--max-advance), and no other event confirms it"
-
-
 class Leap:
     """Watches for an event that makes the ones after it late: told once, at once, with the event that caused it."""
 

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from scepter.rdf.batch import DeadLetter, EventBatch, kept
 from scepter.rdf.source import DeadLetterTaker
+from scepter.runtime import refusals
 from scepter.runtime.engine import LocalEngine
-from scepter.runtime.jumps import Jumps, Leap, reason
+from scepter.runtime.jumps import Jumps, Leap
 from scepter.runtime.matches import Match
 from scepter.timeline import MIN_INSTANT, TimeKind
 
@@ -89,7 +90,7 @@ class LiveRun:
         if self._future is None:
             return batch
         ahead = batch.end > self.clock() + self._future
-        self._refuse(input, batch, ahead, lambda end, _: f"in the future: {end} is beyond --max-future ahead of the clock")
+        self._refuse(input, batch, ahead, lambda end, _: refusals.ahead(end, batch.kind))
         return kept(batch, ~ahead) if ahead.any() else batch
 
     def _confirmed(self, input: LiveInput, batch: EventBatch) -> Iterator[EventBatch]:
@@ -110,11 +111,11 @@ class LiveRun:
                 yield kept(of, np.isin(np.arange(of.events), [place for _, place in taken[begin:at]]))
                 begin = at
 
-    def _waive(self, input: LiveInput, events: Iterable[tuple[int, object]]) -> None:
+    def _waive(self, input: LiveInput, events: Iterable[tuple[int, tuple[EventBatch, int]]]) -> None:
         """Events that wait are not waited for any longer."""
-        for end, _ in events:
+        for end, (batch, _) in events:
             assert input.jumps is not None
-            self.dead_letter(DeadLetter(input.iri, None, reason(end, input.jumps.limit)))
+            self.dead_letter(DeadLetter(input.iri, None, refusals.unconfirmed(end, input.jumps.limit, batch.kind)))
 
     def _in_time(self, input: LiveInput, batch: EventBatch) -> EventBatch:
         """Those of a batch that are not late."""
@@ -124,7 +125,7 @@ class LiveRun:
         late = batch.end < behind
         input.leap.seen(batch.end, late, input.iri, self._kind)
         self.late += int(late.sum())
-        self._refuse(input, batch, late, lambda end, at: f"late: {end} is behind the watermark {int(behind[at])}")
+        self._refuse(input, batch, late, lambda end, at: refusals.late(end, int(behind[at]), batch.kind))
         return kept(batch, ~late) if late.any() else batch
 
     def _refuse(self, input: LiveInput, batch: EventBatch, which: Mask, reason: Callable[[int, int], str]) -> None:

@@ -19,9 +19,10 @@ from scepter.rdf.source import DeadLetterTaker, EventSource, Survey
 from scepter.rdf.terms import IRI
 from scepter.rdf.untimed import Untimed, no_times
 from scepter.rdf.whole_events import WholeEventsOf
+from scepter.runtime import refusals
 from scepter.runtime.engine import LocalEngine
 from scepter.runtime.inputs import BackgroundGiven, OntologyGiven, load_background, load_ontology
-from scepter.runtime.jumps import Jumps, Leap, reason
+from scepter.runtime.jumps import Jumps, Leap
 from scepter.runtime.matches import Match
 from scepter.runtime.options import RunOptions, check_taken
 from scepter.runtime.queries import Query
@@ -218,7 +219,7 @@ class Input:
         self.complete = self.greatest - allowed - 1
         for event in np.flatnonzero(late):
             watermark = int(peaks[event]) - (self.delay or 0)
-            self.dead_letter(DeadLetter(self.iri, None, f"late: {int(batch.end[event])} is behind the watermark {watermark}"))
+            self.dead_letter(DeadLetter(self.iri, None, refusals.late(int(batch.end[event]), watermark, batch.kind)))
         return batch, ~late & ~held
 
     def _held(self, batch: EventBatch) -> NDArray[np.bool_]:
@@ -238,10 +239,10 @@ class Input:
         self.jumps.dropped = []
         return held
 
-    def _refuse(self, events: Sequence[tuple[int, object]]) -> None:
-        for end, _ in events:
+    def _refuse(self, events: Sequence[tuple[int, tuple[EventBatch, int]]]) -> None:
+        for end, (batch, _) in events:
             assert self.jumps is not None
-            self.dead_letter(DeadLetter(self.iri, None, reason(end, self.jumps.limit)))
+            self.dead_letter(DeadLetter(self.iri, None, refusals.unconfirmed(end, self.jumps.limit, batch.kind)))
 
 
 def _run(

@@ -69,6 +69,7 @@ class Pipeline:
         self._groups = leaf_groups([self.nodes[place] for place in self._leaves], around)
         self._inputs = [[places[id(each)] for each in node.inputs] for node in self.nodes]
         self._operators: list[Operator | None] = [operator_of(node, around) if node.inputs else None for node in self.nodes]
+        self._working = [operator for operator in self._operators if operator is not None]
         self._waiting: list[tuple[Rows, ...]] = [() for _ in self._leaves]
         for group in self._groups:
             for place, rows in zip(group.places, group.initial, strict=False):
@@ -100,11 +101,15 @@ class Pipeline:
             if getattr(group.leaves, "met_schema", False):
                 self._setup.notices.tell(SCHEMA_IGNORED)
             for place, rows in zip(group.places, found, strict=True):
-                self.metrics[self._leaves[place]].count(events, len(rows), spent)
-                if len(rows):
-                    self._waiting[place] = (*self._waiting[place], rows)
-                    waits = sum(map(len, self._waiting[place]))
-                    self._note_kept(self._leaves[place], waits, partial(_rows_bytes, self._waiting[place]))
+                count, leaf = len(rows), self._leaves[place]
+                self.metrics[leaf].count(events, count, spent)
+                if count:
+                    self._wait(place, leaf, rows)
+
+    def _wait(self, place: int, leaf: int, rows: Rows) -> None:
+        waiting = self._waiting[place]
+        self._waiting[place] = waiting = (*waiting, rows) if waiting else (rows,)
+        self._note_kept(leaf, sum(map(len, waiting)), partial(_rows_bytes, waiting))
 
     @property
     def root(self) -> Operator:
@@ -122,9 +127,8 @@ class Pipeline:
         """Take rows of an exchange, made elsewhere, their refs and lineage those of here; they wait for their time."""
         if len(rows):
             leaf = self._received[place]
-            self._waiting[leaf] = (*self._waiting[leaf], rows)
             self.metrics[self._leaves[leaf]].rows_out += len(rows)
-            self._note_kept(self._leaves[leaf], sum(map(len, self._waiting[leaf])), partial(_rows_bytes, self._waiting[leaf]))
+            self._wait(leaf, self._leaves[leaf], rows)
 
     def stretches(self, rows: int = _STRETCH_ROWS) -> list[int]:
         """The times at which what waits parts into stretches of about so many rows: to process it stretch by stretch costs
@@ -135,21 +139,21 @@ class Pipeline:
 
     def next_waiting(self) -> int | None:
         """The first time at which something that waits is due."""
-        different = {id(rows): rows for parts in self._waiting for rows in parts if len(rows)}
-        return min((int(rows.end.min()) for rows in different.values()), default=None)
+        different = {id(rows): rows for parts in self._waiting for rows in parts}
+        return min([int(rows.end[0] if len(rows) == 1 else rows.end.min()) for rows in different.values()], default=None)
 
     def release(self, until: int, closed: int) -> Sequence[Match]:
         """Process the instants up to `closed`, and the one that is open if nothing can take its answers back."""
-        found = []
+        found = self._none[-1]
         if closed > self.closed or ((waiting := self.next_waiting()) is not None and waiting <= closed):
             self.closed = max(self.closed, closed)
-            found.append(self._run(Until(closed)))
-            for operator in self._operators:
-                if operator is not None:
-                    operator.evict(closed)
+            found = self._run(Until(closed))
+            for operator in self._working:
+                operator.evict(closed)
         if self._at_once and until > closed:
-            found.append(self._run(Until(until, open=True)))
-        return self._matches(concat(found, self._none[-1].width))
+            opened = self._run(Until(until, open=True))
+            found = concat([found, opened], opened.width) if len(found) else opened
+        return self._matches(found)
 
     def finish(self) -> Sequence[Match]:
         """Process what is left; windows close."""
@@ -158,21 +162,24 @@ class Pipeline:
     def _run(self, until: Until) -> Rows:
         """One pass from the leaves to the root."""
         given: list[Rows] = []
+        counts: list[int] = []
         due = self._due(until)
         for place, operator in enumerate(self._operators):
+            came = 0
+            for each in self._inputs[place]:
+                came += counts[each]
             if operator is None:
-                given.append(next(due))
-                continue
-            inputs = [given[each] for each in self._inputs[place]]
-            if not any(map(len, inputs)) and operator.rests(until):
-                given.append(self._none[place])
-                continue
-            started = self._clock()
-            rows = operator.process(inputs, until)
-            self.metrics[place].count(sum(map(len, inputs)), len(rows), self._clock() - started)
-            if self._measured and not until.open:
-                self._note_kept(place, sum(operator.state_rows().values()), partial(_state_bytes, operator))
+                rows = due.pop()
+            elif not came and operator.rests(until):
+                rows = self._none[place]
+            else:
+                started = self._clock()
+                rows = operator.process([given[each] for each in self._inputs[place]], until)
+                self.metrics[place].count(came, len(rows), self._clock() - started)
+                if self._measured and not until.open:
+                    self._note_kept(place, sum(operator.state_rows().values()), partial(_state_bytes, operator))
             given.append(rows)
+            counts.append(len(rows))
         return given[-1]
 
     def _note_kept(self, place: int, rows: int, weigh: Callable[[], int]) -> None:
@@ -192,19 +199,23 @@ class Pipeline:
     def _clock(self) -> int:
         return time.thread_time_ns() if self._measured else 0
 
-    def _due(self, until: Until) -> Iterator[Rows]:
-        """Leaf after leaf the rows whose time has come, in order of end. What several leaves share is cut once."""
+    def _due(self, until: Until) -> list[Rows]:
+        """The rows of each leaf whose time has come, in order of end, those of the last leaf first. What several leaves share
+        is cut once."""
         cuts: dict[tuple[int, ...], tuple[Rows, tuple[Rows, ...]]] = {}
-        for leaf, parts in enumerate(self._waiting):
-            alike = tuple(map(id, parts))
-            if not alike:
-                yield self._none[self._leaves[leaf]]
+        found = []
+        for leaf in range(len(self._waiting) - 1, -1, -1):
+            parts = self._waiting[leaf]
+            if not parts:
+                found.append(self._none[self._leaves[leaf]])
                 continue
+            alike = tuple(map(id, parts))
             if alike not in cuts:
                 due, later = cut(concat(parts, parts[0].width).by_end(), until.time)
                 cuts[alike] = due, (later,) if len(later) else ()
             due, self._waiting[leaf] = cuts[alike]
-            yield due
+            found.append(due)
+        return found
 
     # ---------------------------------------------------------------- instants that may be undone
 
@@ -212,9 +223,8 @@ class Pipeline:
         """Start an instant that may be undone."""
         self._saved = (list(self._waiting), len(self._around.lineage))
         self._answering.save()
-        for operator in self._operators:
-            if operator is not None:
-                operator.save()
+        for operator in self._working:
+            operator.save()
 
     def undo(self) -> None:
         """Back to `save`."""
@@ -223,9 +233,8 @@ class Pipeline:
         self._waiting = list(waiting)
         self._around.lineage.truncate(size)
         self._answering.undo(at_once=self._at_once)
-        for operator in self._operators:
-            if operator is not None:
-                operator.undo()
+        for operator in self._working:
+            operator.undo()
 
     def commit(self) -> None:
         """Keep what was done since `save`, and let go of lineage that no row reaches."""
@@ -248,7 +257,7 @@ class Pipeline:
     def _sweep(self) -> None:
         lineage = self._around.lineage
         arrays = [rows.lineage for rows in self._own_waiting()]
-        arrays += [array for operator in self._operators if operator is not None for array in operator.lineages()]
+        arrays += [array for operator in self._working for array in operator.lineages()]
         roots = np.concatenate([np.empty(0, np.int64), *(array.ravel() for array in arrays)])
         places = lineage.keep(lineage.live(roots))
         for array in arrays:
@@ -296,10 +305,9 @@ class Pipeline:
         """What operators keep, rows that wait for their time, and nodes of what both were made of."""
         waiting = sum(len(rows) for parts in self._waiting for rows in parts)
         total: dict[str, int] = {"waiting": waiting, "nodes": len(self._around.lineage)}
-        for operator in self._operators:
-            if operator is not None:
-                for kind, rows in operator.state_rows().items():
-                    total[kind] = total.get(kind, 0) + rows
+        for operator in self._working:
+            for kind, rows in operator.state_rows().items():
+                total[kind] = total.get(kind, 0) + rows
         return total
 
     def shed(self, most: int) -> list[str] | None:
@@ -333,9 +341,8 @@ class Pipeline:
         for rows in self._own_waiting():
             yield rows.refs
         yield from self._around.lineage.refs()
-        for operator in self._operators:
-            if operator is not None:
-                yield from operator.refs()
+        for operator in self._working:
+            yield from operator.refs()
 
     def _matches(self, rows: Rows) -> Sequence[Match]:
         """The matches of what the root gave."""

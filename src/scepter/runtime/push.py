@@ -17,6 +17,7 @@ from scepter.errors import DataError, Diagnostic, option_error
 from scepter.rdf.batch import DeadLetter, EventBatch, joined
 from scepter.rdf.formats import graphs_to_batch
 from scepter.rdf.terms import IRI
+from scepter.runtime import refusals
 from scepter.runtime.engine import LocalEngine
 from scepter.runtime.events import Event, read_instant
 from scepter.runtime.inputs import BackgroundGiven, OntologyGiven, load_background, load_ontology
@@ -129,6 +130,8 @@ class Engine:
         """The events of that instant, as they arrived."""
         self._read_before: tuple[EventBatch, int] | None = None
         """The same as they were read, and the salt behind them: each is read once, however many more come at its time."""
+        self._numbers: dict[str, int] = {}
+        """The streams of the events so far, by their number in batches."""
         self._ahead: list[_Entry] = []
         """The events that wait for their time, in order."""
         self._arrivals = 0
@@ -222,11 +225,12 @@ class Engine:
         at_once, new, watermark = self._in_time(events)
         self._arrivals += len(new)
         self._wait(new)
-        reopens = any(end == self._watermark for end in [*(event.end for event in at_once[:1]), *(entry[0] for entry in new)])
-        if not reopens and watermark == self._watermark:
+        before = self._watermark
+        reopens = before in [entry[0] for entry in new] or (bool(at_once) and at_once[0].end == before)
+        if not reopens and watermark == before:
             return []
         if not reopens:
-            self._commit()
+            self._forget_open()  # the engine commits it with what is closed now
         elif self._open:
             self._engine.undo()
         return self._release(watermark, reopens, at_once)
@@ -294,10 +298,13 @@ class Engine:
         check_runs(self._engine.state_size, self._options.work)
         self._engine.save()
         self._open = True
-        self._take_opened(sorted(self._due(watermark), key=itemgetter(2)))
-        opened = self._fresh(self._engine.advance(watermark, watermark - 1))
-        self._returned += opened
-        return [*found, *opened] if found else opened
+        opened = self._due(watermark)
+        if len(opened) > 1:
+            opened.sort(key=itemgetter(2))
+        self._take_opened(opened)
+        told = self._fresh(self._engine.advance(watermark, watermark - 1))
+        self._returned += told
+        return [*found, *told] if found else told
 
     def _take(self, events: list[Event]) -> None:
         if not events:
@@ -322,8 +329,10 @@ class Engine:
     def _read(self, events: list[Event]) -> EventBatch:
         assert self._kind is not None
         engine = self._engine
-        numbers = {stream: engine.stream_number(IRI(stream)) for stream in {event.stream for event in events}}
-        stream = [numbers[e.stream] for e in events] if len(numbers) > 1 else numbers[events[0].stream]
+        numbers = self._numbers
+        for new in {event.stream for event in events} - numbers.keys():
+            numbers[new] = engine.stream_number(IRI(new))
+        stream = [numbers[e.stream] for e in events]
         triples, start, end = [e.triples for e in events], [e.start for e in events], [e.end for e in events]
         return graphs_to_batch(triples, start, end, stream, engine.key, self._kind, engine.reading)
 
@@ -343,10 +352,13 @@ class Engine:
 
     def _commit(self) -> None:
         self._engine.commit()
+        self._forget_open()
+        self._prune()
+
+    def _forget_open(self) -> None:
         self._open = False
         self._instant, self._read_before = [], None
         self._returned.clear()
-        self._prune()
 
     def _prune(self) -> None:
         """Let go of the events that no later match can show."""
@@ -389,7 +401,8 @@ class Engine:
     def dead_letters(self) -> list[DeadLetter]:
         """The events that could not be used: those that contradict the ontology, and the late ones."""
         return self._refused + [
-            DeadLetter(e.event.stream, None, f"late: {e.event.end} is behind the watermark {e.watermark}") for e in self.late
+            DeadLetter(e.event.stream, None, refusals.late(e.event.end, e.watermark, self._kind or TimeKind.INTEGER))
+            for e in self.late
         ]
 
     def _shown(self, number: int, name: str | None) -> object:

@@ -66,6 +66,22 @@ def test_the_command_runs_the_query(tmp_path: Path) -> None:
     assert shown.exit_code == 2 and "--format html is for --analyze" in shown.output
 
 
+def test_the_command_takes_rows_and_what_tells_their_times(tmp_path: Path) -> None:
+    (tmp_path / "q.spaseq").write_text(PAIR)
+    (tmp_path / "m.yml").write_text(
+        'prefixes: {e: "http://e/"}\ntime: $(t)\n'
+        "mappings: {r: {s: e:x, po: [[e:p, $(a), xsd:integer], [e:q, $(b), xsd:integer]]}}"
+    )
+    (tmp_path / "s.csv").write_text("t,a,b\n1,1,\n3,,2\n2,1,\n")
+    given = ["--stream", f"S={tmp_path / 's.csv'}", "--map", str(tmp_path / "m.yml")]
+    for more, row in (([], "rows in 3, out 2"), (["--max-delay", "0"], "rows in 2, out 1")):  # the third is late
+        shown = CliRunner().invoke(app, ["explain", str(tmp_path / "q.spaseq"), "--analyze", *given, *more])
+        assert shown.exit_code == 0, shown.output
+        assert row in shown.output
+    shown = CliRunner().invoke(app, ["explain", str(tmp_path / "q.spaseq"), *given[2:]])
+    assert shown.exit_code == 2 and "--map is for --analyze" in shown.output
+
+
 def test_memory_is_that_of_the_columns_kept_at_most() -> None:
     query = scepter.parse(PAIR, "spaseq")
     few, many = (json.loads(query.explain("json", analyze=events(count))) for count in (100, 1000))

@@ -63,24 +63,24 @@ def stack() -> Stack:
 
 @inner
 def pointed(programs):  # type: ignore[no-untyped-def]
-    """Programs as kernels hand them on."""
-    return Programs(
-        pointer(programs.code, 0), pointer(programs.offsets, 0), pointer(programs.constants, 0), pointer(programs.scales, 0),
-        pointer(programs.ids, 0),
-    )  # fmt: skip
+    """Programs, given as a tuple, as kernels hand them on."""
+    code, offsets, constants, scales, ids = programs
+    return Programs(pointer(code, 0), pointer(offsets, 0), pointer(constants, 0), pointer(scales, 0), pointer(ids, 0))
 
 
 @inner
 def pointed_stack(given):  # type: ignore[no-untyped-def]
-    """A stack as kernels hand it on."""
-    return Stack(pointer(given.val, 0), pointer(given.sca, 0), pointer(given.err, 0), pointer(given.ids, 0))
+    """A stack, given as a tuple, as kernels hand it on."""
+    val, sca, err, ids = given
+    return Stack(pointer(val, 0), pointer(sca, 0), pointer(err, 0), pointer(ids, 0))
 
 
 @inner
 def pointed_values(values, row):  # type: ignore[no-untyped-def]
-    """One row of contiguous columns as kernels hand it on."""
-    at = row * values.ids.shape[1]
-    return Values(pointer(values.ids, at), pointer(values.number, at), pointer(values.scale, at))
+    """One row of contiguous columns, given as a tuple, as kernels hand it on."""
+    ids, number, scale = values
+    at = row * ids.shape[1]
+    return Values(pointer(ids, at), pointer(number, at), pointer(scale, at))
 
 
 @inner

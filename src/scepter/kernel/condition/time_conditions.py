@@ -58,12 +58,12 @@ class TimeConditions:
         self._comparisons = [test for _, test in tests if test is not None]
         rest = tuple(with_variables(condition) for condition, test in tests if test is None)
         self._functions = [f for f in _FUNCTIONS if any(hidden(f) in mentioned_variables(c) for c in rest)]
-        self._names = tuple(names)
         wide = (*names, *map(hidden, self._functions))
         places: dict[str, Place] = {name: (ROW, 0, column) for column, name in enumerate(wide)}
         self._programs = compile_conjuncts(rest, lambda name, previous: None if previous else places.get(name), key)
         used = frozenset[str]().union(*map(mentioned_variables, rest)) if rest else frozenset()
-        self._used = np.array([i for i, name in enumerate(names) if name in used], np.int64)
+        self._used = tuple(i for i, name in enumerate(names) if name in used)
+        self._names = tuple(name for name in names if name in used)
         self._exact = [compile_condition(condition) for condition in rest]
         self._unsteady = any(is_unsteady(call) for condition in rest for call in find(condition, Call))
 
@@ -102,7 +102,8 @@ class TimeConditions:
         """The exact evaluator's verdict, once for each different combination."""
         asked = [time_values(function, start, end) for function in self._functions]
         seen = [start <= end, *asked] if self._functions else []
-        told = np.column_stack([rows.ids[:, self._used].view(np.int64), *seen]) if seen else rows.ids[:, self._used]
+        rows = rows.columns(self._used)  # others may hold what is no term
+        told = np.column_stack([rows.ids.view(np.int64), *seen]) if seen else rows.ids
         each = np.arange(len(rows))
         first, where = (each, each) if self._unsteady else distinct(np.ascontiguousarray(told))
         verdicts = np.empty(len(first), np.bool_)

@@ -110,7 +110,8 @@ class Patterns(NamedTuple):
 
 @njit(cache=True)
 def admit_rows(streamed: Any, triples: Any, event_number: Any, words: Any, patterns: Any, conclusions: Any, out: Any) -> Any:
-    """Fill the columns of `out`; how many rows there are, and how many schema statements were seen.
+    """Fill the columns of `out`; how many rows there are, and how many schema statements were seen. What has a name above is
+    given as a plain tuple (`inner.plain`).
 
     Invariants: `rows` is the first free row. A row that feeds no pattern is written over by the next."""
     first, wanted, stream, start, end, name, ticks = streamed

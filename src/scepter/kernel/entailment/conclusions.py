@@ -205,19 +205,23 @@ class Conclusions:
             self._room = Admitted.room(batch.triples * self._most)
         found = self._room
         rows, schema = admit_rows(
-            Streamed(batch.first, wanted, batch.stream, batch.start, batch.end, intake.names(), ticks),
-            Triples(
-                batch.buffer, intake.base, batch.subject, batch.predicate, batch.object, batch.subject_at, batch.predicate_at,
-                batch.object_at, batch.number, batch.scale,
+            tuple(Streamed(batch.first, wanted, batch.stream, batch.start, batch.end, intake.names(), ticks)),
+            tuple(
+                Triples(
+                    batch.buffer, intake.base, batch.subject, batch.predicate, batch.object, batch.subject_at,
+                    batch.predicate_at, batch.object_at, batch.number, batch.scale,
+                )
             ),
             intake.number,
-            Words(
-                self._type, self._predicates.keys, self._predicates.values, self._classes.keys, self._classes.values,
-                self._otherwise, self._otherwise_class,
+            tuple(
+                Words(
+                    self._type, self._predicates.keys, self._predicates.values, self._classes.keys, self._classes.values,
+                    self._otherwise, self._otherwise_class,
+                )
             ),
-            Patterns(self._constants, self._equal),
-            self._columns,
-            tuple(getattr(found, name) for name in found.NAMES),
+            tuple(Patterns(self._constants, self._equal)),
+            tuple(self._columns),
+            tuple([getattr(found, name) for name in found.NAMES]),
         )  # fmt: skip
         return found.first(rows), bool(schema)
 

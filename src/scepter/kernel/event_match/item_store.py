@@ -10,8 +10,10 @@ import numpy as np
 from scepter.kernel.event_match import item_table as tables
 from scepter.kernel.event_match.item_table import Table
 from scepter.kernel.lineage import Lineage
-from scepter.kernel.rows import NO_LINEAGE, Int8, Int64, Mask, Rows, concat, mappings
+from scepter.kernel.rows import COLUMNS, NO_LINEAGE, Int8, Int64, Mask, Rows, concat, mappings
 from scepter.physical.nodes import Schema
+
+_FIRST = np.zeros(1, np.int64)
 
 
 @dataclass(slots=True)
@@ -41,10 +43,16 @@ class Store:
     def add(self, rows: Rows, scan: Int64, slot: Int64) -> Int64:
         """Take rows in order of end, each of a scan and of an item (numbered from 0 on); their numbers. There is room."""
         low, high = self.size, self.size + len(rows)
-        for name in ("ids", "refs", "number", "scale", "start", "end", "since", "until", "lineage"):
-            getattr(self.rows, name)[low:high] = getattr(rows, name)
-        for name in ("ids", "start", "end", "since", "until"):
-            getattr(self.table, name)[low:high] = getattr(rows, name)
+        if len(rows) == 1:  # a row costs a third of a stretch of rows
+            for name in COLUMNS:
+                getattr(self.rows, name)[low] = getattr(rows, name)[0]
+            for name in ("ids", "start", "end", "since", "until"):
+                getattr(self.table, name)[low] = getattr(rows, name)[0]
+        else:
+            for name in COLUMNS:
+                getattr(self.rows, name)[low:high] = getattr(rows, name)
+            for name in ("ids", "start", "end", "since", "until"):
+                getattr(self.table, name)[low:high] = getattr(rows, name)
         self.table.scan[low:high] = scan
         self.table.slot[low:high] = slot + self.slots
         items = int(slot.max(initial=-1)) + 1
@@ -84,9 +92,13 @@ def gathered(
     inputs: Sequence[Rows], schemas: Sequence[Schema], variables: tuple[str, ...], lineage: Lineage
 ) -> tuple[Rows, Int64, Int64]:
     """The rows of all scans over the pattern's variables, in order of end, then start; of each its scan and its item."""
-    wide = [rows.columns(schema.columns(variables)) for rows, schema in zip(inputs, schemas, strict=True)]
+    counts = [len(rows) for rows in inputs]
+    filled = [number for number, count in enumerate(counts) if count]
+    wide = [inputs[number].columns(schemas[number].columns(variables)) for number in filled]
+    if sum(counts) == 1:
+        return wide[0], np.array(filled), _FIRST
     rows = concat(wide, len(variables))
-    scan = np.repeat(np.arange(len(wide), dtype=np.int64), [len(each) for each in wide])
+    scan = np.repeat(np.arange(len(inputs), dtype=np.int64), counts)
     event = lineage.event(rows.lineage)
     order = np.lexsort((event, rows.start, rows.end))
     _, item = np.unique(event[order], return_inverse=True)

@@ -1,7 +1,8 @@
 """Compiled loops over the instants at which an event pattern is asked.
 
 Each goes on until all is done or a matrix is full; then it says which, the caller makes it larger, and it goes on where it
-stopped. What it found is in `out`: (since, until, start, end, the row of each scan).
+stopped. What it found is in `out`: (since, until, start, end, the row of each scan). What has a name is given to them as a
+plain tuple (`inner.plain`), and named inside.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ from numba import njit
 
 from scepter.inner import inner
 from scepter.kernel.event_match.evaluate import END, EVER, ROWS, START, evaluate, merged, put_row
-from scepter.kernel.event_match.item_table import NOBODY, consume, has_room, link
-from scepter.kernel.event_match.match_tree import ANY, CHRONOLOGICAL, FIRST, LAST, RECENT, SCAN, UNRESTRICTED
+from scepter.kernel.event_match.item_table import NOBODY, Table, consume, has_room, link
+from scepter.kernel.event_match.match_tree import ANY, CHRONOLOGICAL, FIRST, LAST, RECENT, SCAN, UNRESTRICTED, Tree
 from scepter.kernel.rows import Int64, UInt64
 from scepter.rdf.words import zeroed
 from scepter.timeline import MAX_INSTANT
@@ -120,9 +121,10 @@ def _partners(tree, table, root, row, wanted, time, floor, room):  # type: ignor
 
 
 @njit(cache=True)
-def settle(tree, table, root, rights, coming, selects, room):  # type: ignore[no-untyped-def]
+def settle(tree_, table_, root, rights, coming_, selects, room_):  # type: ignore[no-untyped-def]
     """The pairs of right sides, for all time: a steady pattern that consumes nothing. If it selects, who is selected lasts
     until one of them leaves; if it does not, each pair lasts as long as its rows."""
+    tree, table, coming, room = Tree(*tree_), Table(*table_), Coming(*coming_), Room(*room_)
     while room.at[AT] < len(rights):
         row, before = rights[room.at[AT]], room.at[COUNT]
         time = floor = table.since[row]
@@ -225,9 +227,11 @@ def _compete(tree, table, root, waiting, room, time):  # type: ignore[no-untyped
 
 
 @njit(cache=True)
-def compete(tree, table, root, rights, coming, waiting, due, consuming, room):  # type: ignore[no-untyped-def]
+def compete(tree_, table_, root, rights, coming_, waiting_, due_, consuming, room_):  # type: ignore[no-untyped-def]
     """Evaluate a steady pattern that consumes, at each evaluation at which a right side comes or waits. `rights` are in order
     of entry; those that no evaluation that is due sees stay."""
+    tree, table, coming, room = Tree(*tree_), Table(*table_), Coming(*coming_), Room(*room_)
+    waiting, due = Waiting(*waiting_), Due(*due_)
     at = room.at
     while True:
         if at[AGAIN] != 1:
@@ -257,9 +261,10 @@ def compete(tree, table, root, rights, coming, waiting, due, consuming, room):  
 
 
 @njit(cache=True)
-def follow(tree, table, root, changes, coming, stop, room):  # type: ignore[no-untyped-def]
+def follow(tree_, table_, root, changes, coming_, stop, room_):  # type: ignore[no-untyped-def]
     """Evaluate a pattern that consumes nothing as a whole, wherever what it sees changes: between two changes it is constant,
     after the last one as far as time is known."""
+    tree, table, coming, room = Tree(*tree_), Table(*table_), Coming(*coming_), Room(*room_)
     at, nothing = room.at, zeroed(table.ids.shape[1], np.uint64)
     while at[AT] < len(changes):
         time = changes[at[AT]]
@@ -276,8 +281,10 @@ def follow(tree, table, root, changes, coming, stop, room):  # type: ignore[no-u
 
 
 @njit(cache=True)
-def exhaust(tree, table, root, changes, coming, due, consuming, room):  # type: ignore[no-untyped-def]
+def exhaust(tree_, table_, root, changes, coming_, due_, consuming, room_):  # type: ignore[no-untyped-def]
     """Evaluate a pattern that consumes as a whole, at each evaluation before which something changed or was consumed."""
+    tree, table, coming, room = Tree(*tree_), Table(*table_), Coming(*coming_), Room(*room_)
+    due = Due(*due_)
     at, nothing = room.at, zeroed(table.ids.shape[1], np.uint64)
     while True:
         time = np.int64(MAX_INSTANT)

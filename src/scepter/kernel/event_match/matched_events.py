@@ -29,7 +29,6 @@ from scepter.kernel.event_match.match_steps import (
     WAITING,
     Coming,
     Due,
-    Room,
     Waiting,
 )
 from scepter.kernel.event_match.match_tree import SCAN, Shape
@@ -151,9 +150,10 @@ class EventMatch(ByTime):
 
     def _loop(self, step: Any, *given: Any) -> None:
         """Run a compiled loop, with more room whenever it asks for it."""
+        plainly = [tuple(each) if isinstance(each, tuple) else each for each in given]
         while True:
-            room = Room(self._found, self._out, self._at)
-            full = step(self._shape.tree, self._store.table, self._root, *given, room)
+            room = self._found, self._out, self._at
+            full = step(tuple(self._shape.tree), tuple(self._store.table), self._root, *plainly, room)
             if full == steps.DONE:
                 return
             if full == steps.FOUND_FULL:

@@ -24,7 +24,7 @@ from scepter.rdf.hashing import TermKey
 from scepter.rdf.terms import Triple
 from scepter.rdf.words import fresh
 
-_FIRST = -2
+FIRST_REF = -2
 """The ref of set 0: NO_REF is -1."""
 _DECODED = 50_000
 _MIX = np.uint64(0x9E3779B97F4A7C15)
@@ -39,7 +39,7 @@ def set_refs(numbers: Int64) -> Int64:
     >>> set_refs(np.array([0, 3])).tolist(), set_refs(np.array([-2, -5])).tolist()
     ([-2, -5], [0, 3])
     """
-    return _FIRST - numbers
+    return FIRST_REF - numbers
 
 
 class Members(NamedTuple):
@@ -205,10 +205,22 @@ class AssertionSets:
             columns.append(values)
         return Members(row, *columns)
 
+    def columns(self) -> tuple[tuple[NDArray[Any], ...], tuple[NDArray[Any], ...], tuple[NDArray[Any], ...]]:
+        """As kernels look at them: sets (first member, how many, members), items' triples and static ones (`Members`)."""
+        own, static = self._own, self._static
+        return (
+            (self._first.array, self._count.array, self._members.array),
+            (own.ids.array, own.refs.array, own.number.array, own.scale.array),
+            (static.ids.array, static.refs.array, static.number.array, static.scale.array),
+        )
+
     def term_at(self, members: Int64, position: Int64) -> Cells:
         """The terms at positions of members: ids and refs."""
+        own = members >= 0
+        if own.all():
+            return self._own.ids.array[members, position], self._own.refs.array[members, position]
         ids, refs = np.empty(len(members), np.uint64), np.empty(len(members), np.int64)
-        for of, rows, triples in ((members >= 0, members, self._own), (members < 0, -1 - members, self._static)):
+        for of, rows, triples in ((own, members, self._own), (~own, -1 - members, self._static)):
             at = np.flatnonzero(of)
             ids[at] = triples.ids.array[rows[at], position[at]]
             refs[at] = triples.refs.array[rows[at], position[at]]
@@ -256,7 +268,7 @@ class AssertionSets:
         self._added(ids, counts, np.cumsum(counts) - counts, member)
 
         def exchange(refs: Int64) -> None:
-            sets = refs <= _FIRST
+            sets = refs <= FIRST_REF
             refs[sets] = set_refs(places[set_refs(refs[sets])])
 
         return exchange
@@ -269,23 +281,32 @@ class AssertionSets:
 
 def numbers_of(arrays: Iterable[Int64]) -> Int64:
     """The numbers of all sets that some arrays of refs have."""
-    found = [set_refs(array[array <= _FIRST]) for array in arrays]
+    found = [set_refs(array[array <= FIRST_REF]) for array in arrays]
     return np.concatenate([np.empty(0, np.int64), *found])
 
 
-def column_of(cells: Cells) -> tuple[UInt64, Int64, Float64, Int8]:
-    """The four columns of mappings that bind a set and nothing else."""
-    ids, refs, number, scale = mappings(len(cells[0]), 1)
+def column_of(cells: Cells, width: int = 1) -> tuple[UInt64, Int64, Float64, Int8]:
+    """The four columns of mappings that bind a set, in their first column, and nothing else."""
+    ids, refs, number, scale = mappings(len(cells[0]), width)
     ids[:, 0], refs[:, 0] = cells
     return ids, refs, number, scale
 
 
 def triple_keys(ids: UInt64) -> UInt64:
     """A hash of each triple, from its terms' ids."""
-    keys = np.zeros(len(ids), np.uint64)
-    for position in range(3):
-        keys = (keys ^ ids[:, position]) * _MIX
-        keys ^= keys >> _SHIFT
+    keys: UInt64 = _triple_keys(np.ascontiguousarray(ids))
+    return keys
+
+
+@njit(cache=True)
+def _triple_keys(ids):  # type: ignore[no-untyped-def]
+    keys = fresh(len(ids), np.uint64)
+    for row in range(len(ids)):
+        key = np.uint64(0)
+        for position in range(3):
+            key = (key ^ ids[row, position]) * _MIX
+            key ^= key >> _SHIFT
+        keys[row] = key
     return keys
 
 

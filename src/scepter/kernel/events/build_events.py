@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from scepter.kernel.events import event_operators as operators
+from scepter.kernel.events.asked import Asked
 from scepter.kernel.events.assertion_sets import AssertionSets
 from scepter.kernel.events.event_join import EventJoined
 from scepter.kernel.events.parts import Parts
@@ -51,7 +52,7 @@ def event_operator(node: Node, around: Surroundings) -> Operator | None:
         case nodes.Named():
             return operators.Named(node)
         case nodes.Asked():
-            return operators.Asked(node, _shared(around).sets, around.key)
+            return Asked(node, _shared(around).sets, around.key)
         case nodes.Guard():
             return operators.Guard(node, _shared(around).sets)
         case nodes.OnceLate():

@@ -6,19 +6,18 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from scepter.algebra.expressions import Constant, Variable
 from scepter.kernel.encoding import encoded
-from scepter.kernel.events.assertion_sets import AssertionSets, Members
+from scepter.kernel.events.assertion_sets import AssertionSets
 from scepter.kernel.events.parts import Part, Parts, individual_of
 from scepter.kernel.operator import ByRows, Stateless, Until
-from scepter.kernel.rows import Int64, Mask, Rows, concat, empty, spread
+from scepter.kernel.rows import Int64, Rows, concat, empty
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.dataset import Dataset, Graph
 from scepter.kernel.sparql.patterns import compile_pattern
 from scepter.kernel.state.state_parts import InParts, KeptNumbers, KeptRows
 from scepter.kernel.state.state_parts import Part as StatePart
 from scepter.kernel.texts import Texts
-from scepter.kernel.time_join.time_join import each_once, within
+from scepter.kernel.time_join.time_join import within
 from scepter.ontology.assertions import RDF_TYPE
 from scepter.physical import event_nodes as nodes
 from scepter.physical.event_nodes import named
@@ -42,68 +41,6 @@ class Named(Stateless):
         """The rows with one column more."""
         (rows,) = inputs
         return rows.columns((*range(rows.width), self._column))
-
-
-class Asked(Stateless):
-    """Occurrences with the solutions of a block: triple after triple, by what the sets of a name have."""
-
-    def __init__(self, node: nodes.Asked, sets: AssertionSets, key: TermKey) -> None:
-        self.schema: Schema = node.schema
-        self._sets = sets
-        own = node.input.schema
-        self._column = own.column(named(node.label))
-        hidden = [
-            part.name
-            for triple in node.block.triples
-            for part in (triple.subject, triple.predicate, triple.object)
-            if isinstance(part, Variable) and part.name not in node.schema.variables
-        ]
-        self._names = (*node.schema.variables, *dict.fromkeys(hidden))
-        self._bound = frozenset(own.variables)
-        self._triples = [
-            [
-                term_id(key, str(part.term)) if isinstance(part, Constant) else self._names.index(part.name)
-                for part in (triple.subject, triple.predicate, triple.object)
-            ]
-            for triple in node.block.triples
-        ]
-        self._constant = [
-            [isinstance(part, Constant) for part in (triple.subject, triple.predicate, triple.object)]
-            for triple in node.block.triples
-        ]
-
-    def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
-        """The rows with each solution."""
-        (rows,) = inputs
-        rows = rows.take(rows.ids[:, self._column] != 0)
-        width = rows.width
-        if not len(rows):
-            return empty(len(self.schema.variables))
-        members = self._sets.members(rows.refs[:, self._column])
-        rows = rows.columns([i if i < width else -1 for i in range(len(self._names))])
-        first = np.searchsorted(members.row, np.arange(len(rows) + 1))
-        origin = np.arange(len(rows))
-        for wanted, constant in zip(self._triples, self._constant, strict=True):
-            which, within_row = spread(np.diff(first)[origin])
-            at = first[origin][which] + within_row
-            fits = np.ones(len(at), np.bool_)
-            rows, origin = rows.take(which), origin[which]
-            for position, (value, fixed) in enumerate(zip(wanted, constant, strict=True)):
-                ids = members.ids[at, position]
-                fits &= ids == np.uint64(value) if fixed else _bind(rows, value, members, at, position)
-            rows, origin = rows.take(fits), origin[fits]
-        return each_once(rows.columns(range(len(self.schema.variables)))).by_end()
-
-
-def _bind(rows: Rows, column: int, members: Members, at: Int64, position: int) -> Mask:
-    """Bind a variable where it is not; where it is, whether it is the same."""
-    ids = members.ids[at, position]
-    free = rows.ids[:, column] == 0
-    rows.ids[free, column], rows.refs[free, column] = ids[free], members.refs[at, position][free]
-    if position == 2:
-        rows.number[free, column], rows.scale[free, column] = members.number[at][free], members.scale[at][free]
-    agrees: Mask = rows.ids[:, column] == ids
-    return agrees
 
 
 class Guard(Stateless):

@@ -81,7 +81,7 @@ def surrounding(columns: GraphColumns, type_id: np.uint64, kept: UInt64, typed: 
 
 def item_shapes(events: Int64, triples: ItemTriples, kept: Mask, wholly: Mask, around: Surrounding) -> Shapes:
     """The shapes of some items. `kept`: [triple, subject or object] whether a name stays; `wholly`: per item whether all do."""
-    return Shapes(*_shapes(events, triples, kept, wholly, around))
+    return Shapes(*_shapes(events, tuple(triples), kept, wholly, tuple(around)))
 
 
 @njit(cache=True, inline="always")
@@ -125,7 +125,8 @@ def _reach(name, around, found, seen):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _shapes(events, triples, kept, wholly, around):  # type: ignore[no-untyped-def]
+def _shapes(events, triples_, kept, wholly, around_):  # type: ignore[no-untyped-def]
+    triples, around = ItemTriples(*triples_), Surrounding(*around_)
     keys = fresh(len(events), np.uint64)
     first = zeroed(len(events) + 1, np.int64)
     rows = fresh(max(64, len(events)), np.int64)

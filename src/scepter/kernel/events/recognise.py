@@ -18,7 +18,7 @@ from scepter.kernel.events.findings import CONFLICT, Findings, Found, ItemRows
 from scepter.kernel.events.item_shapes import ItemTriples, Shapes, item_shapes, surrounding
 from scepter.kernel.events.parts import Part, Parts
 from scepter.kernel.lineage import Lineage
-from scepter.kernel.rows import NO_LINEAGE, Int64, Mask, Rows, UInt64, empty, lasting, spread
+from scepter.kernel.rows import NO_LINEAGE, Int64, Mask, Rows, UInt64, empty, filled, lasting, spread
 from scepter.kernel.scan.intake import Intake
 from scepter.kernel.sparql.dataset import Graph
 from scepter.kernel.static.graph_columns import NO_TRIPLES, GraphColumns, graph_columns
@@ -63,7 +63,7 @@ class Recognising:
 
     def scan(self, intake: Intake, wanted: Mask) -> list[Rows]:
         """Per leaf its rows."""
-        events, batch = np.flatnonzero(wanted), intake.batch
+        events, batch = wanted.nonzero()[0], intake.batch
         used, wholly = self._words.used(batch)
         triples = ItemTriples(
             batch.first, batch.subject, batch.predicate, batch.object, used, self._words.types(batch), _literal(batch)
@@ -78,10 +78,11 @@ class Recognising:
 
     def _take(self, intake: Intake, used: Mask) -> int:
         """Take the used triples of a batch; the row of the first."""
-        batch, at = intake.batch, np.flatnonzero(used)
-        ids = np.column_stack([batch.subject[at], batch.predicate[at], batch.object[at]])
-        refs = np.column_stack([batch.subject_at[at], batch.predicate_at[at], batch.object_at[at]]) + intake.base
-        return self._sets.add(ids, refs, batch.number[at], batch.scale[at])
+        batch, at = intake.batch, used.nonzero()[0]
+        ids, refs = np.empty((len(at), 3), np.uint64), np.empty((len(at), 3), np.int64)
+        ids[:, 0], ids[:, 1], ids[:, 2] = batch.subject[at], batch.predicate[at], batch.object[at]
+        refs[:, 0], refs[:, 1], refs[:, 2] = batch.subject_at[at], batch.predicate_at[at], batch.object_at[at]
+        return self._sets.add(ids, refs + intake.base, batch.number[at], batch.scale[at])
 
     def _graphs(self, intake: Intake, events: Int64) -> Cells:
         """All that items say."""
@@ -121,20 +122,22 @@ class Recognising:
     def _rows(self, leaf: Node, intake: Intake, events: Int64, found: Found, graphs: Cells | None) -> Rows:
         match leaf:
             case Recognise(number=number):
-                at = np.flatnonzero(found.event == number)
+                at = (found.event == number).nonzero()[0]
                 if not len(at):
                     return empty(1 + leaf.individuals)
-                rows = _rows_of(intake.batch, events[found.item[at]], _cells(found.cells, at)).columns((0, -1))
-                rows.ids[:, 1], rows.refs[:, 1] = self._sets.term_at(found.individual[at], found.position[at])
+                told = leaf.individuals or self._parts is not None
+                rows = _rows_of(intake.batch, events[found.item[at]], _cells(found.cells, at), 1 + told)
+                if told:
+                    rows.ids[:, 1], rows.refs[:, 1] = self._sets.term_at(found.individual[at], found.position[at])
                 if self._parts is not None:
                     rows.lineage[:] = self._parts.leaves(self._told(rows, number))
-                return rows if leaf.individuals else rows.columns((0,))
+                return rows.columns(range(1 + leaf.individuals))
             case ItemGraphs():
                 assert graphs is not None
                 consistent = np.setdiff1d(np.arange(len(events)), found.item[found.event == CONFLICT])
                 return _rows_of(intake.batch, events[consistent], _cells(graphs, consistent))
             case Contradictions():
-                at = np.flatnonzero(found.event == CONFLICT)
+                at = (found.event == CONFLICT).nonzero()[0]
                 if not len(at):
                     return empty(1)
                 of = events[found.item[at]]
@@ -233,7 +236,7 @@ def _cells(cells: Cells, at: Int64) -> Cells:
     return cells[0][at], cells[1][at]
 
 
-def _rows_of(batch: EventBatch, events: Int64, cells: Cells) -> Rows:
+def _rows_of(batch: EventBatch, events: Int64, cells: Cells, width: int = 1) -> Rows:
     """A row for each item, with a set."""
-    nothing = np.full(len(events), NO_LINEAGE, np.int64)
-    return Rows(*column_of(cells), batch.start[events], batch.end[events], *lasting(len(events)), nothing)
+    nothing = filled(len(events), NO_LINEAGE)
+    return Rows(*column_of(cells, width), batch.start[events], batch.end[events], *lasting(len(events)), nothing)

@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from scepter.kernel.operator import Until
-from scepter.kernel.rows import Int64, Rows, spread
+from scepter.kernel.rows import Int64, Rows, each_once, spread
 from scepter.kernel.state.container import Arrays
 from scepter.kernel.state.state_parts import KeptNumbers, Part
 from scepter.kernel.validity.intervals import covered_before
@@ -75,7 +75,7 @@ class AtItems(KeptNumbers):
 
     def due(self, items: Rows, until: Until) -> Evaluations:
         """The items' instants."""
-        times = np.unique(items.end)
+        times = each_once(items.end)
         return Evaluations(times, times + 1, 1)
 
 

@@ -28,7 +28,7 @@ from scepter.rdf.terms import IRI
 from scepter.timeline import MAX_INSTANT, MIN_INSTANT
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Ticks:
     """(group, time) of each event that counts, in order of time: what contiguity and counting look at."""
 
@@ -44,7 +44,11 @@ class Ticks:
         return Rows(self.groups[:, None], refs, number, scale, self.times, self.times, since, until, lineage)
 
 
-@dataclass(frozen=True, slots=True)
+_NONE = np.zeros(1, np.bool_)
+_NO_TICKS = Ticks(np.empty(0, np.uint64), np.empty(0, np.int64))
+
+
+@dataclass(slots=True)
 class Solved:
     """What scans made of some events: a table per scan and the events' ticks, each in order of time."""
 
@@ -104,6 +108,7 @@ class GraphScans:
         self._streams = streams
         self._graphs = graphs if plan.looks_at_graphs else None
         self._ticked = ticked
+        self._partitioned = bool(plan.partition) and plan.ticked
         self._numbers: Int64 = np.empty(0, np.int64)
         """The number in the plan of each stream of the run, -1 for one that it does not read."""
 
@@ -121,16 +126,22 @@ class GraphScans:
             known = {stream.iri: 0 if self._plan.merged else i for i, stream in enumerate(self._plan.streams)}
             every = self._plan.merged and not self._plan.streams
             self._numbers = np.array([0 if every else known.get(iri, -1) for iri in self._streams()], np.int64)
-        of = np.where(wanted, self._numbers[intake.batch.stream], -1)
-        if not bool((of >= 0).any()):
+        of = self._numbers[intake.batch.stream]
+        if len(of) == 1:
+            by_stream = {i: wanted if of[0] == i else _NONE for i in range(max(1, len(self._plan.streams)))}
+        else:
+            by_stream = {i: wanted & (of == i) for i in range(max(1, len(self._plan.streams)))}
+        if not any(bool(mine.any()) for mine in by_stream.values()):
             return None
-        by_stream = {i: of == i for i in range(max(1, len(self._plan.streams)))}
         solved = self._scans(intake, self._texts, by_stream, self._graphs)
-        return Solved(tuple(solved[place][0] for place in self._places), self._ticks(intake, of >= 0, solved))
+        seen = wanted & (of >= 0) if self._ticked else wanted
+        return Solved(tuple([solved[place][0] for place in self._places]), self._ticks(intake, seen, solved))
 
     def _ticks(self, intake: Intake, seen: NDArray[np.bool_], solved: list[tuple[Solutions, Solutions]]) -> Ticks:
-        if not (self._plan.partition and self._plan.ticked):
-            times = np.sort(intake.batch.end[seen]) if self._ticked else np.empty(0, np.int64)
+        if not self._partitioned:
+            if not self._ticked:
+                return _NO_TICKS
+            times = np.sort(intake.batch.end[seen])
             return Ticks(np.zeros(len(times), np.uint64), times)
         # SPAseq rule 14: an event is in the partition of a value if some GPM, its filters left aside, binds the variables to it
         alike: dict[tuple[int, tuple[int, ...]], Solutions] = {}

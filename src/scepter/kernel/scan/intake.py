@@ -25,4 +25,6 @@ class Intake:
         at = self.batch.name_at
         if not self.named:
             return np.full(len(at), -1)
-        return np.where(at < 0, -1, at + self.base)
+        refs = at + self.base
+        refs[at < 0] = -1
+        return refs

@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 
 from scepter.algebra.expressions import Variable
 from scepter.algebra.patterns import TriplePattern
+from scepter.inner import inner
+from scepter.rdf.arena import NO_REF
+from scepter.rdf.batch import NOT_A_NUMBER
 from scepter.rdf.hashing import TermKey, term_id
 from scepter.rdf.lengthening import filled, lengthened, lengthened_table
 from scepter.rdf.words import fresh, zeroed
@@ -21,8 +24,7 @@ class CompiledPattern:
 
     constants: NDArray[np.uint64]
     variables: NDArray[np.int64]
-    width: int
-    sources: tuple[tuple[int, int], ...]
+    sources: NDArray[np.int64]
     """Per variable: the pattern and position where it first stands."""
 
 
@@ -38,11 +40,48 @@ def compile_pattern(triples: tuple[TriplePattern, ...], width: int, key: TermKey
                 sources.setdefault(int(node.name), (i, j))
             else:
                 constants[i, j] = term_id(key, str(node.term))
-    return CompiledPattern(constants, variables, width, tuple(sources[v] for v in range(width)))
+    return CompiledPattern(constants, variables, np.array([sources[v] for v in range(width)], np.int64).reshape(width, 2))
 
 
 @njit(cache=True)
-def match_rows(first, wanted, s, p, o, constants, variables, width):  # type: ignore[no-untyped-def]
+def match_table(batch, wanted, constants, variables, sources, base, number_from, named):  # type: ignore[no-untyped-def]
+    """The columns of a table of solutions: every way to lay the patterns on the rows of each wanted event. Texts are told from
+    `base` on, events are numbered from `number_from` on; their names only if they are asked for. `batch` is what of a batch's
+    columns is looked at, in a tuple."""
+    first, subject, predicate, object_, subject_at, predicate_at, object_at, numbers, scales, starts, ends, name_at = batch
+    width = len(sources)
+    event, rows = _match_rows(first, wanted, subject, predicate, object_, constants, variables, width)
+    n = len(event)
+    time, start, branch = fresh(n, np.int64), fresh(n, np.int64), zeroed(n, np.int8)
+    events, names = fresh((n, 1), np.int64), fresh((n, 1), np.int64)
+    ids, refs = fresh((n, width), np.uint64), fresh((n, width), np.int64)
+    number, scale = fresh((n, width), np.float64), fresh((n, width), np.int8)
+    for i in range(n):
+        e = event[i]
+        time[i] = ends[e]
+        start[i] = starts[e]
+        events[i, 0] = e + number_from
+        names[i, 0] = name_at[e] + base if named and name_at[e] >= 0 else NO_REF
+        for v in range(width):
+            row = rows[i, sources[v, 0]]
+            number[i, v] = np.nan
+            scale[i, v] = NOT_A_NUMBER
+            if sources[v, 1] == 0:
+                ids[i, v] = subject[row]
+                refs[i, v] = subject_at[row] + base
+            elif sources[v, 1] == 1:
+                ids[i, v] = predicate[row]
+                refs[i, v] = predicate_at[row] + base
+            else:
+                ids[i, v] = object_[row]
+                refs[i, v] = object_at[row] + base
+                number[i, v] = numbers[row]
+                scale[i, v] = scales[row]
+    return time, start, branch, events, names, ids, refs, number, scale
+
+
+@inner
+def _match_rows(first, wanted, s, p, o, constants, variables, width):  # type: ignore[no-untyped-def]
     """Every way to lay the patterns on the rows of each wanted event: (event per solution, row per pattern and solution)."""
     depth_max = len(constants)
     capacity = max(16, len(first))
@@ -94,4 +133,4 @@ def match_rows(first, wanted, s, p, o, constants, variables, width):  # type: ig
             for j in range(depth_max):  # not by assigning the row: that compiles numba's text of shape mismatches, four seconds
                 out_rows[found, j] = row[j]
             found += 1
-    return out_event[:found].copy(), out_rows[:found].copy()
+    return out_event[:found], out_rows[:found]

@@ -12,7 +12,7 @@ from scepter.algebra.patterns import Pattern
 from scepter.kernel.condition.programs import number_of
 from scepter.kernel.condition.row_conditions import Conditions
 from scepter.kernel.scan.intake import Intake
-from scepter.kernel.scan.pattern_matching import CompiledPattern, compile_pattern, match_rows
+from scepter.kernel.scan.pattern_matching import CompiledPattern, compile_pattern, match_table
 from scepter.kernel.scan.solutions import Solutions, empty
 from scepter.kernel.sequence.exact_filters import holds_all
 from scepter.kernel.sparql.context import Context
@@ -76,28 +76,22 @@ class Scans:
 
     def _match(self, compiled: CompiledPattern, intake: Intake, wanted: NDArray[np.bool_]) -> Solutions:
         batch = intake.batch
-        event, rows = match_rows(
-            batch.first, wanted, batch.subject, batch.predicate, batch.object,
-            compiled.constants, compiled.variables, compiled.width,
+        columns = (
+            batch.first, batch.subject, batch.predicate, batch.object, batch.subject_at, batch.predicate_at, batch.object_at,
+            batch.number, batch.scale, batch.start, batch.end, batch.name_at,
         )  # fmt: skip
-        n, width = len(event), compiled.width
-        ids = np.empty((n, width), np.uint64)
-        refs = np.empty((n, width), np.int64)
-        number = np.full((n, width), np.nan)
-        scale = np.full((n, width), NOT_A_NUMBER, np.int8)
-        terms = (batch.subject, batch.predicate, batch.object)
-        places = (batch.subject_at, batch.predicate_at, batch.object_at)
-        for v, (pattern, position) in enumerate(compiled.sources):
-            at = rows[:, pattern]
-            ids[:, v] = terms[position][at]
-            refs[:, v] = places[position][at] + intake.base
-            if position == 2:
-                number[:, v] = batch.number[at]
-                scale[:, v] = batch.scale[at]
         return Solutions(
-            batch.end[event], batch.start[event], np.zeros(n, np.int8), (event + intake.number)[:, None],
-            intake.names()[event][:, None], ids, refs, number, scale,
-        ).by_time()  # fmt: skip
+            *match_table(
+                columns,
+                wanted,
+                compiled.constants,
+                compiled.variables,
+                compiled.sources,
+                intake.base,
+                intake.number,
+                intake.named,
+            )
+        ).by_time()
 
     def _columnar(self, scan: ScanPlan, matched: Solutions) -> Solutions:
         width = matched.width

@@ -17,7 +17,7 @@ Float64 = NDArray[np.float64]
 Int8 = NDArray[np.int8]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Solutions(ColumnTable):
     """Rows in order of time. The two-dimensional columns have one row per solution, so that a solution is one stretch of
     memory."""

@@ -7,7 +7,7 @@ the next step, what can still find something later waits on, the rest is release
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -49,6 +49,7 @@ class ChainKernel:
         self._trailing = [negation(n, plan, bound, key) for n in chain.trailing]
         self._leading = LeadingNegations(chain.leading, plan, bounds, decide)
         self._closing = Waiting(self._width, self._marks)
+        self._pools = [*(pool for stage in self._stages for pool in (stage.waiting, stage.iterating)), self._closing]
         self.expired: list[tuple[int, Runs]] = []
         """(steps taken, runs whose time was over before the next one) of the last batch, where they are asked for."""
         self._just_closing = 0
@@ -86,7 +87,7 @@ class ChainKernel:
         table = moment.tables[stage.plan.atom]
         if any(not f.previous for branch in stage.atom.branches for f in branch.stateful):
             # an optional atom before it, left out in this chain, is what the filter looks at: judge it on an empty run
-            nobody, rows = self._extend.blank(1), np.arange(len(table), dtype=np.int64)
+            nobody, rows = self._extend.nobody(), np.arange(len(table), dtype=np.int64)
             table = table.take(self._decide(nobody, np.zeros(len(table), np.int64), table, rows, stage.plan.atom, False))
         runs = self._none
         if len(table):
@@ -104,9 +105,13 @@ class ChainKernel:
             return self._none
         table = moment.keyed(stage.search, self._partition_columns[stage.plan.atom])
         todo = self._relevant(waiting, stage, selection, table, moment)
-        found = self._go(stage, selection, waiting.runs, waiting.key, todo, table, moment) if len(todo) else _NOTHING_FOUND
-        self._run_out(step, self._release(waiting, found, moment))
-        gone_on = self._gone_on(waiting.runs, found, table, stage, moment)
+        gone_on = self._none
+        if len(todo) or moment.seen is not None or not waiting.rests(moment.until):
+            found = (
+                self._go(stage, selection, waiting.columns, waiting.keys, todo, table, moment) if len(todo) else _NOTHING_FOUND
+            )
+            self._run_out(step, self._release(waiting, found, moment))
+            gone_on = self._gone_on(waiting.columns, found, table, stage, moment)
         if not len(arrivals):
             return gone_on
         arrivals = self._bounded(stage.deadlines, arrivals)
@@ -119,7 +124,9 @@ class ChainKernel:
         kept = arrivals.where(stay)
         if found.passed is not None:
             kept = kept.replace(passed=found.passed[stay])
-        waiting.append(kept, key[stay])
+        waiting.append(kept, key if kept is arrivals else key[stay])
+        if not len(found.runs):
+            return gone_on
         return Runs.joined([gone_on, self._gone_on(arrivals, found, table, stage, moment)])
 
     def _gone_on(
@@ -166,7 +173,7 @@ class ChainKernel:
         if not len(table.rows):
             return _NO
         if len(table.rows) <= 16 and len(waiting) > 64:
-            return waiting.of_keys(set(table.order.keys.tolist()))
+            return waiting.of_keys(table.order.keys)
         return waiting.live()
 
     def _can_wait(self, runs: Runs, moment: Moment) -> NDArray[np.bool_]:
@@ -357,12 +364,13 @@ class ChainKernel:
 
     # ---------------------------------------------------------------- state
 
-    def pools(self) -> Iterator[Waiting]:
+    def pools(self) -> Sequence[Waiting]:
         """Every set of waiting runs."""
-        for stage in self._stages:
-            yield stage.waiting
-            yield stage.iterating
-        yield self._closing
+        return self._pools
+
+    def rests(self, time: int) -> bool:
+        """Whether time alone, up to here, changes nothing: no run's window closes, nothing that is looked back at grows old."""
+        return not any(map(len, self.history)) and all(pool.rests(time) for pool in self._pools)
 
     @property
     def history(self) -> list[Solutions]:
@@ -391,7 +399,7 @@ class ChainKernel:
             pool.commit()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Found:
     """What a search gave: the runs it looked at, which of them need not wait, and the accepted pairs."""
 

@@ -8,7 +8,8 @@ is handed back (`stalled`) and the search goes on with the other runs.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -23,7 +24,6 @@ from scepter.kernel.condition.interpreter import (
     TRUE,
     UNDECIDED,
     Programs,
-    Values,
     decide,
     pointed,
     pointed_stack,
@@ -31,6 +31,7 @@ from scepter.kernel.condition.interpreter import (
     run_program,
 )
 from scepter.kernel.scan.solutions import Float64, Int8, Int64, UInt64
+from scepter.rdf.batch import INEXACT, NOT_A_NUMBER
 from scepter.rdf.lengthening import filled, lengthened
 from scepter.rdf.words import fresh, pointer
 
@@ -39,41 +40,73 @@ NEXT, ANY, STRICT, BEFORE = 0, 1, 2, 3
 NOTHING = -(2**63)
 """No time at all: before every instant."""
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_AT_MOST_ONE = np.zeros(1, np.int64)
 
 
 def key_of(ids: UInt64, columns: tuple[int, ...] | range) -> UInt64:
     """One 64-bit join key per row from the ids of some columns (0 for no columns)."""
-    key = np.zeros(len(ids), np.uint64)
-    for column in columns:
-        key = (key ^ ids[:, column]) * _GOLDEN
-        key ^= key >> np.uint64(29)
-    return key
+    if not columns:
+        return np.zeros(len(ids), np.uint64)
+    keys: UInt64 = _keys(np.ascontiguousarray(ids), _places(columns))
+    return keys
 
 
-def block_extremes(values: Float64) -> tuple[Float64, Float64]:
-    """Least and greatest of each block of rows, per column (a row of the table); what is no number keeps its block from being
-    skipped.
-
-    >>> block_extremes(np.array([[3.0, 1.0, math.nan] + 30 * [2.0]]))
-    (array([[-inf,   2.]]), array([[inf,  2.]]))
-    """
-    if not len(values):
-        return values, values
-    blocks, unknown = np.arange(0, values.shape[1], BLOCK), np.isnan(values)
-    least = np.minimum.reduceat(np.where(unknown, -math.inf, values), blocks, axis=1)
-    return least, np.maximum.reduceat(np.where(unknown, math.inf, values), blocks, axis=1)
+@lru_cache(maxsize=1024)
+def _places(columns: tuple[int, ...] | range) -> Int64:
+    return np.array(columns, np.int64)
 
 
-def stretch_ends(keys: UInt64) -> Int64:
-    """Per row of sorted keys: where the stretch of its key ends.
+@njit(cache=True)
+def _keys(ids, columns):  # type: ignore[no-untyped-def]
+    keys = fresh(len(ids), np.uint64)
+    for r in range(len(ids)):
+        key = np.uint64(0)
+        for column in columns:
+            key = (key ^ ids[r, column]) * _GOLDEN
+            key ^= key >> np.uint64(29)
+        keys[r] = key
+    return keys
 
-    >>> stretch_ends(np.array([4, 4, 7], np.uint64))
-    array([2, 2, 3])
-    """
-    if len(keys) < 2:
-        return np.arange(1, len(keys) + 1)
-    ends = np.append(np.flatnonzero(keys[1:] != keys[:-1]) + 1, len(keys))
-    return np.repeat(ends, np.diff(ends, prepend=0))
+
+@njit(cache=True)
+def bounded_values(number, scale, rows, columns):  # type: ignore[no-untyped-def]
+    """The values of some columns of a table, in the order of `rows`, with the least and greatest of each block of them. What
+    float64 does not hold exactly, or is no number at all, is not a number here: the filter itself judges it, and it keeps its
+    block from being skipped."""
+    blocks = (len(rows) + BLOCK - 1) // BLOCK
+    values = fresh((len(columns), len(rows)), np.float64)
+    least, most = fresh((len(columns), blocks), np.float64), fresh((len(columns), blocks), np.float64)
+    for t in range(len(columns)):
+        for b in range(blocks):
+            least[t, b] = math.inf
+            most[t, b] = -math.inf
+        for r in range(len(rows)):
+            b = r // BLOCK
+            kind = scale[rows[r], columns[t]]
+            x = number[rows[r], columns[t]]
+            if kind == INEXACT or kind == NOT_A_NUMBER or math.isnan(x):  # noqa: SIM109
+                values[t, r] = math.nan
+                least[t, b] = -math.inf
+                most[t, b] = math.inf
+            else:
+                values[t, r] = x
+                if x < least[t, b]:
+                    least[t, b] = x
+                if x > most[t, b]:
+                    most[t, b] = x
+    return values, least, most
+
+
+@njit(cache=True)
+def stretch_ends(keys):  # type: ignore[no-untyped-def]
+    """Per row of sorted keys: where the stretch of its key ends."""
+    ends = fresh(len(keys), np.int64)
+    end = len(keys)
+    for r in range(len(keys) - 1, -1, -1):
+        if r + 1 < len(keys) and keys[r] != keys[r + 1]:
+            end = r + 1
+        ends[r] = end
+    return ends
 
 
 @inner
@@ -137,7 +170,7 @@ class RunColumns(NamedTuple):
     limit: Int64
     rank_limit: Int64
     only: Int64
-    values: Values
+    values: tuple[UInt64, Float64, Int8]
 
 
 class RowColumns(NamedTuple):
@@ -150,7 +183,7 @@ class RowColumns(NamedTuple):
     order: Int64
     starts: Int64
     branches: Int8
-    values: Values
+    values: tuple[UInt64, Float64, Int8]
 
 
 class Limits(NamedTuple):
@@ -158,7 +191,7 @@ class Limits(NamedTuple):
     the rows' order, `least` and `most` the extremes of each block of them; `room` is for four bounds of each."""
 
     upper: NDArray[np.bool_]
-    programs: Programs
+    programs: tuple[Any, ...]
     values: Float64
     least: Float64
     most: Float64
@@ -176,7 +209,8 @@ class Filters(NamedTuple):
 
 @njit(cache=True)
 def search_forward(mode, asking, run_columns, row_columns, filters, thresholds, room):  # type: ignore[no-untyped-def]
-    """Search for the runs in `asking`. Returns (pairs' runs, pairs' rows, stalled places in todo, stalled rows).
+    """Search for the runs in `asking`. Returns (pairs' runs, pairs' rows, stalled places in todo, stalled rows). What has a
+    name above is given as a plain tuple (`inner.plain`).
 
     Invariants: `position` runs over the stretch of the run's key, from the first row after the run's time to `stop`, the first
     beyond its limit, and never back. A pair is written, refused or stalled when it is passed, so that each is told once. A run
@@ -190,7 +224,7 @@ def search_forward(mode, asking, run_columns, row_columns, filters, thresholds, 
     th_upper, bounding, th_values, th_least, th_most, limits = thresholds
     programs, bounds_of, stack = pointed(filtering), pointed(bounding), pointed_stack(room)
     val, sca, err = stack.val, stack.sca, stack.err
-    run_ids, row_ids = runs.ids, candidates.ids
+    run_ids, row_ids = runs[0], candidates[0]
     rows, blocks = len(keys), th_least.shape[1]
     capacity = max(64, len(todo))
     out_run = fresh(capacity, np.int64)
@@ -325,6 +359,8 @@ def instants_after(groups, times, run_group, run_time):  # type: ignore[no-untyp
 
 def sort_by_key(keys: UInt64) -> NDArray[np.int64]:
     """The order that sorts rows (already in order of time) by key."""
-    if len(keys) < 2 or bool(np.all(keys[1:] >= keys[:-1])):
+    if len(keys) < 2:
+        return _AT_MOST_ONE[: len(keys)]
+    if bool((keys[1:] >= keys[:-1]).all()):
         return np.arange(len(keys), dtype=np.int64)
     return np.argsort(keys, kind="stable")

@@ -31,6 +31,7 @@ from scepter.kernel.static.background import Background
 from scepter.kernel.texts import Texts
 from scepter.physical.nodes import Schema
 from scepter.physical.partitioning import partitioning
+from scepter.physical.sequence_plan import QueryPlan
 from scepter.physical.unit_nodes import Sequence as SequenceNode
 from scepter.rdf.distinct import distinct
 from scepter.rdf.hashing import TermKey
@@ -72,6 +73,7 @@ class MatchedSequence:
         self._saved = self._counts
         self._none = no_runs(len(plan.variables), len(plan.marks))
         self._key = partitioning(plan).slots
+        self._ticked, self._can_repeat = plan.ticked, _can_repeat(plan)
 
     # ---------------------------------------------------------------- whole instants
 
@@ -89,7 +91,7 @@ class MatchedSequence:
 
     def _step(self, inputs: Sequence[Rows], until: Until) -> tuple[Runs, Moment]:
         groups, times = _NO_GROUPS, _NO_TIMES
-        if self._plan.ticked:
+        if self._ticked:
             groups, times = inputs[-1].ids[:, 0], inputs[-1].end
         seen = None
         if self._bounds.events is not None:
@@ -107,21 +109,21 @@ class MatchedSequence:
 
     def rests(self, until: Until) -> bool:
         """Unless a window closes, or something that is looked back at grows old."""
-        return not until.last and all(
-            not any(map(len, chain.history)) and all(pool.rests(until.time) for pool in chain.pools()) for chain in self._chains
-        )
+        return not until.last and all(chain.rests(until.time) for chain in self._chains)
 
     def _tables(self, inputs: Sequence[Rows]) -> list[Solutions]:
         """The rows of each scan with their events; scans that were given the same rows have one table."""
         made: dict[int, Solutions] = {}
+        found = []
         for rows in inputs[: len(self._plan.scans)]:
-            if id(rows) not in made:
+            if (table := made.get(id(rows))) is None:
                 _, event, name = self._lineage.told(rows.lineage)
-                made[id(rows)] = Solutions(
-                    rows.end, rows.start, np.zeros(len(rows), np.int8), event[:, None], name[:, None],
+                table = made[id(rows)] = Solutions(
+                    rows.end, rows.start, np.zeros(len(event), np.int8), event[:, None], name[:, None],
                     rows.ids, rows.refs, rows.number, rows.scale,
                 )  # fmt: skip
-        return [made[id(rows)] for rows in inputs[: len(self._plan.scans)]]
+            found.append(table)
+        return found
 
     def _instants(self, groups: UInt64, times: Int64) -> tuple[UInt64, Int64]:
         """(group, instant) pairs, sorted, each once."""
@@ -187,13 +189,6 @@ class MatchedSequence:
             return runs
         rows = one_of_each(self._lineage, runs)
         return runs if len(rows) == len(runs) else runs.take(rows)
-
-    @property
-    def _can_repeat(self) -> bool:
-        """Whether two runs can be the same match."""
-        iterations = sum(step.iteration is not None for chain in self._plan.chains for step in chain.steps)
-        plain = all(len(a.branches) == 1 and len(a.branches[0].scans) == 1 for a in self._plan.atoms)
-        return len(self._plan.chains) > 1 or iterations > 1 or not plain
 
     def _mapping(self, runs: Runs, row: int) -> str:
         """A run's mapping as text."""
@@ -302,6 +297,13 @@ class MatchedSequence:
             "remembered": sum(len(table) for chain in self._chains for table in chain.history),
             "counted": len(self._counts),
         }
+
+
+def _can_repeat(plan: QueryPlan) -> bool:
+    """Whether two runs can be the same match."""
+    iterations = sum(step.iteration is not None for chain in plan.chains for step in chain.steps)
+    plain = all(len(a.branches) == 1 and len(a.branches[0].scans) == 1 for a in plan.atoms)
+    return len(plan.chains) > 1 or iterations > 1 or not plain
 
 
 def _owned(table: Solutions) -> Solutions:

@@ -3,17 +3,65 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
+from numba import njit
 
 from scepter.kernel.lineage import Lineage
-from scepter.kernel.rows import NO_LINEAGE, mappings
+from scepter.kernel.rows import NO_LINEAGE, filled, mappings
 from scepter.kernel.scan.solutions import Int64, Solutions, UInt64
 from scepter.kernel.sequence.forward_search import NOTHING
 from scepter.kernel.sequence.moment import Moment
 from scepter.kernel.sequence.run_windows import Bounds, rank_of
 from scepter.kernel.sequence.runs import Runs, no_runs
-from scepter.physical.sequence_plan import AtomPlan, QueryPlan
+from scepter.physical.sequence_plan import AtomPlan, Branch, QueryPlan
+from scepter.rdf.arena import NO_REF
+from scepter.rdf.batch import NOT_A_NUMBER
+from scepter.rdf.words import fresh, zeroed
+
+
+@njit(cache=True)
+def bind(runs, slots, sure, table, rows):  # type: ignore[no-untyped-def]
+    """Write the mappings of rows of a table into runs, each column at its slot: what a row leaves unbound stays as it was in
+    the run, unless the slot is `sure` to be the row's. Mappings are tuples of ids, refs, numbers and scales."""
+    run_ids, run_refs, run_number, run_scale = runs
+    ids, refs, number, scale = table
+    for i in range(len(rows)):
+        row = rows[i]
+        for column in range(len(slots)):
+            slot = slots[column]
+            if sure[column] or ids[row, column] != 0:
+                run_ids[i, slot] = ids[row, column]
+                run_refs[i, slot] = refs[row, column]
+                run_number[i, slot] = number[row, column]
+                run_scale[i, slot] = scale[row, column]
+
+
+@njit(cache=True)
+def spread(table, slots, width):  # type: ignore[no-untyped-def]
+    """The mappings of a table in so many columns, each at its slot; the others are unbound."""
+    table_ids, table_refs, table_number, table_scale = table
+    n = len(table_ids)
+    ids, refs = zeroed((n, width), np.uint64), fresh((n, width), np.int64)
+    number, scale = fresh((n, width), np.float64), fresh((n, width), np.int8)
+    for i in range(n):
+        for slot in range(width):
+            refs[i, slot] = NO_REF
+            number[i, slot] = np.nan
+            scale[i, slot] = NOT_A_NUMBER
+        for column in range(len(slots)):
+            slot = slots[column]
+            ids[i, slot] = table_ids[i, column]
+            refs[i, slot] = table_refs[i, column]
+            number[i, slot] = table_number[i, column]
+            scale[i, slot] = table_scale[i, column]
+    return ids, refs, number, scale
+
+
+@lru_cache(maxsize=1024)
+def _placed(numbers: tuple[int, ...]) -> Int64:
+    return np.array(numbers, np.int64)
 
 
 class RunExtension:
@@ -25,25 +73,28 @@ class RunExtension:
         self._none = no_runs(self._width, self._marks)
         self._parts = {label: part(label) for label in plan.labels}
 
-    def blank(self, n: int) -> Runs:
-        """Runs without events."""
-        nothing, zero, marks = np.empty(n, np.int64), np.zeros(n, np.int64), np.empty((n, self._marks), np.int64)
-        nothing.fill(NOTHING)
-        marks.fill(NOTHING)
-        ids, refs, number, scale = mappings(n, self._width)
+    def nobody(self) -> Runs:
+        """One run without events."""
+        nothing, zero, marks = filled(1, NOTHING), np.zeros(1, np.int64), np.full((1, self._marks), NOTHING)
         return Runs(
-            time=nothing, first=nothing, start=nothing, limit=nothing, rank_limit=zero, lead=nothing, lead_rank=zero,
-            passed=nothing, group=zero.view(np.uint64), node=zero + NO_LINEAGE, round=zero + 1, marks=marks,
-            ids=ids, refs=refs, number=number, scale=scale,
+            nothing, nothing, nothing, nothing, zero, nothing, zero, nothing, zero.view(np.uint64), filled(1, NO_LINEAGE),
+            filled(1, 1), marks, *mappings(1, self._width),
         )  # fmt: skip
 
     def begun(self, table: Solutions, group: UInt64, atom: AtomPlan, moment: Moment) -> Runs:
         """A run for each row, which is the first that it takes."""
-        n = len(table)
-        before = np.zeros(n, np.int64) if moment.seen is None else rank_of(moment.seen, group, table.start, "left")
-        limit, rank_limit = self._bounds.limit(table.time, table.start), self._bounds.rank_limit(before)
-        blank = self.blank(n).replace(first=table.time, start=table.start, limit=limit, rank_limit=rank_limit, group=group)
-        return self(blank, table, np.arange(n), atom, moment)
+        time, start, n = table.time, table.start, len(table.time)
+        before = time if moment.seen is None else rank_of(moment.seen, group, start, "left")
+        nothing, marks, rows = filled(n, NOTHING), np.empty((n, self._marks), np.int64), np.arange(n)
+        if self._marks:
+            marks.fill(NOTHING)
+            marks = self._marked(marks, table, rows, atom)
+        runs = Runs(
+            time, time, start, self._bounds.limit(time, start), self._bounds.rank_limit(before), nothing, np.zeros(n, np.int64),
+            nothing, group, self._record(filled(n, NO_LINEAGE), table, rows, atom), filled(n, 1), marks,
+            *spread((table.ids, table.refs, table.number, table.scale), _placed(atom.slots), self._width),
+        )  # fmt: skip
+        return self._inside(runs, moment)
 
     def __call__(
         self, old: Runs, table: Solutions, rows: Int64, atom: AtomPlan, moment: Moment, local: frozenset[int] | None = None
@@ -52,20 +103,9 @@ class RunExtension:
         again, local = local is not None, local or frozenset()
         if not len(old):
             return self._none
-        ids, refs, number, scale = old.ids, old.refs, old.number, old.scale
-        slots = list(atom.slots)
-        sure = all(slot in local or slot in atom.certain for slot in slots)
-        if sure:
-            ids[:, slots], refs[:, slots] = table.ids.take(rows, axis=0), table.refs.take(rows, axis=0)
-            number[:, slots], scale[:, slots] = table.number.take(rows, axis=0), table.scale.take(rows, axis=0)
-        for column, slot in () if sure else enumerate(slots):
-            new = table.ids[rows, column]
-            bound = slice(None) if slot in local or slot in atom.certain else new != 0
-            at = rows[bound]
-            ids[bound, slot] = new[bound]
-            refs[bound, slot] = table.refs[at, column]
-            number[bound, slot] = table.number[at, column]
-            scale[bound, slot] = table.scale[at, column]
+        sure = _placed(tuple(slot in local or slot in atom.certain for slot in atom.slots))
+        mapping = old.ids, old.refs, old.number, old.scale
+        bind(mapping, _placed(atom.slots), sure, (table.ids, table.refs, table.number, table.scale), rows)
         start = np.minimum(old.start, table.start[rows])
         if self._bounds.gaps:  # a run that waited had the limit of its gap bound
             limit = self._bounds.limit(old.first, start)
@@ -75,30 +115,37 @@ class RunExtension:
         if moment.seen is not None:
             rank_limit = np.minimum(rank_limit, self._bounds.rank_limit(rank_of(moment.seen, old.group, start, "left")))
         node = self._record(old.node, table, rows, atom)
-        rounds = old.round + 1 if again else np.ones(len(rows), np.int64)
-        passed = np.empty(len(rows), np.int64)
-        passed.fill(NOTHING)
+        rounds = old.round + 1 if again else filled(len(rows), 1)
         marks = self._marked(old.marks, table, rows, atom) if self._marks else old.marks
         runs = Runs(
             table.time[rows], old.first, start, limit, rank_limit, old.lead, old.lead_rank,
-            passed, old.group, node, rounds, marks, ids, refs, number, scale,
+            filled(len(rows), NOTHING), old.group, node, rounds, marks, *mapping,
         )  # fmt: skip
-        # the window bounds matches, not what an event may follow: an interval that is too long is accepted, and leads nowhere
+        return self._inside(runs, moment)
+
+    def _inside(self, runs: Runs, moment: Moment) -> Runs:
+        """Those in their windows, which bound matches, not what an event may follow: an interval that is too long is accepted,
+        and leads nowhere."""
         inside = runs.time <= runs.limit
         if moment.seen is not None:
             inside &= rank_of(moment.seen, runs.group, runs.time, "right") <= runs.rank_limit
         return runs if bool(inside.all()) else runs.take(inside)
 
     def _record(self, parent: Int64, table: Solutions, rows: Int64, atom: AtomPlan) -> Int64:
+        if len(atom.branches) == 1:
+            return self._steps(parent, table, rows, atom, atom.branches[0])
         node = parent.copy()
         for number, branch in enumerate(atom.branches):
-            for position, scan in enumerate(branch.scans):
-                of = np.flatnonzero(table.branch[rows] == number) if len(atom.branches) > 1 else slice(None)
-                label = self._plan.scans[scan].label
-                at = rows[of]
-                values = self._aggregated_values(label, atom, table, at)
-                part = self._parts[label]
-                node[of] = self._lineage.stepped(node[of], part, table.events[at, position], table.names[at, position], values)
+            of = np.flatnonzero(table.branch[rows] == number)
+            node[of] = self._steps(node[of], table, rows[of], atom, branch)
+        return node
+
+    def _steps(self, node: Int64, table: Solutions, rows: Int64, atom: AtomPlan, branch: Branch) -> Int64:
+        for position, scan in enumerate(branch.scans):
+            label = self._plan.scans[scan].label
+            values = self._aggregated_values(label, atom, table, rows) if self._plan.aggregated else None
+            events, names = table.events[rows, position], table.names[rows, position]
+            node = self._lineage.stepped(node, self._parts[label], events, names, values)
         return node
 
     def _marked(self, marks: Int64, table: Solutions, rows: Int64, atom: AtomPlan) -> Int64:

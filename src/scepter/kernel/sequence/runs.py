@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from scepter.kernel.column_table import ColumnTable
 from scepter.kernel.scan.solutions import Float64, Int8, Int64, UInt64
+from scepter.rdf.lengthening import lengthened
+from scepter.rdf.words import fresh
 from scepter.timeline import MAX_INSTANT
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Runs(ColumnTable):
     """One row per run; the two-dimensional columns have one row per run and one column per slot."""
 
@@ -66,6 +69,43 @@ _NEWEST = 1024
 """So many rows are looked through one by one."""
 
 
+@njit(cache=True)
+def _of_keys(wanted, ordered_keys, ordered, keys, alive, size):  # type: ignore[no-untyped-def]
+    """The live rows that have one of the wanted keys, which are sorted: of those in `ordered`, which are the first, by search;
+    of the others one by one."""
+    found, count = fresh(64, np.int64), 0
+    for i in range(len(wanted)):
+        key = wanted[i]
+        if i and key == wanted[i - 1]:
+            continue
+        at, behind = 0, len(ordered)
+        while at < behind:
+            middle = (at + behind) >> 1
+            if ordered_keys[middle] < key:
+                at = middle + 1
+            else:
+                behind = middle
+        row = len(ordered)
+        while True:
+            if at < len(ordered) and ordered_keys[at] == key:
+                place = ordered[at]
+                at += 1
+            elif row < size:
+                place = row
+                row += 1
+            else:
+                break
+            if keys[place] == key and alive[place]:
+                if count == len(found):
+                    found = lengthened(found, count)
+                found[count] = place
+                count += 1
+    return found[:count].copy()
+
+
+_Item = TypeVar("_Item", bound=np.generic)
+
+
 class Waiting:
     """Runs that wait, with their join keys: append, kill, and undo back to a savepoint.
 
@@ -73,12 +113,13 @@ class Waiting:
     """
 
     def __init__(self, width: int, marks: int = 0) -> None:
-        self._columns: dict[str, NDArray[np.generic]] = {n: getattr(no_runs(width, marks), n) for n in _NAMES}
-        self._key: UInt64 = np.empty(0, np.uint64)
+        self.columns = no_runs(width, marks)
+        """All rows, dead ones too, and the room behind them."""
+        self.keys: UInt64 = np.empty(0, np.uint64)
+        """The join keys of all rows, and the room behind them."""
         self._alive: NDArray[np.bool_] = np.empty(0, np.bool_)
         self._size = 0
         self._dead = 0
-        self._view: Runs | None = None
         self._ordered, self._ordered_keys = np.empty(0, np.int64), np.empty(0, np.uint64)
         """The first rows in order of their keys, and the keys in that order."""
         self._saved: tuple[int, list[Int64]] | None = None
@@ -91,57 +132,58 @@ class Waiting:
     @property
     def runs(self) -> Runs:
         """All rows, dead ones too: a view."""
-        if self._view is None or len(self._view) != self._size:
-            self._view = Runs(*(self._columns[n][: self._size] for n in _NAMES))  # type: ignore[arg-type]
-        return self._view
+        return Runs(*[getattr(self.columns, n)[: self._size] for n in _NAMES])
 
     @property
     def key(self) -> UInt64:
         """The join keys of all rows: a view."""
-        return self._key[: self._size]
+        return self.keys[: self._size]
 
     def live(self, mask: NDArray[np.bool_] | None = None) -> Int64:
         """The places of the live rows (where a mask over all rows is true)."""
         alive = self._alive[: self._size]
         return np.flatnonzero(alive if mask is None else alive & mask)
 
-    def of_keys(self, keys: Iterable[int]) -> Int64:
-        """The places of the live rows that have one of some keys, in order. Costs what is found and the newest rows: the others
-        are looked up in an order by key, which is made anew when the newest are a quarter of all."""
+    def of_keys(self, keys: UInt64) -> Int64:
+        """The places of the live rows that have one of some keys (sorted), in order. Costs what is found and the newest rows:
+        the others are looked up in an order by key, which is made anew when the newest are a quarter of all."""
         if self._size - len(self._ordered) > max(_NEWEST, len(self._ordered) // 4):
             self._ordered = np.argsort(self.key, kind="stable")
-            self._ordered_keys = self._key[self._ordered]
-        newest, found = self._key[len(self._ordered) : self._size], list[Int64]()
-        for key in map(np.uint64, keys):
-            low, high = self._ordered_keys.searchsorted(key, "left"), self._ordered_keys.searchsorted(key, "right")
-            found += self._ordered[low:high], np.flatnonzero(newest == key) + len(self._ordered)
-        places = np.concatenate(found)
-        return np.sort(places[self._alive[places]])
+            self._ordered_keys = self.keys[self._ordered]
+        places: Int64 = _of_keys(keys, self._ordered_keys, self._ordered, self.keys, self._alive, self._size)
+        places.sort()
+        return places
 
     def append(self, runs: Runs, key: UInt64) -> None:
         """Add rows."""
         if not len(runs):
             return
-        size = self._size + len(runs)
+        count = len(runs)
+        size = self._size + count
         if size > len(self._alive):
             self._grow(max(size, 2 * len(self._alive), 64))
-        for name in _NAMES:
-            self._columns[name][self._size : size] = getattr(runs, name)
-        self._key[self._size : size] = key
+        columns = self.columns
+        if count == 1:  # a row costs a third of a stretch of rows
+            at = self._size
+            for name in _NAMES:
+                getattr(columns, name)[at] = getattr(runs, name)[0]
+        else:
+            for name in _NAMES:
+                getattr(columns, name)[self._size : size] = getattr(runs, name)
+        self.keys[self._size : size] = key
         self._alive[self._size : size] = True
         self._size = size
-        earliest = int(runs.limit.min())
+        earliest = int(runs.limit[0] if count == 1 else runs.limit.min())
         self._earliest = earliest if self._earliest is None else min(self._earliest, earliest)
 
     def _grow(self, capacity: int) -> None:
-        def grown(old: NDArray[np.generic]) -> NDArray[np.generic]:
+        def grown(old: NDArray[_Item]) -> NDArray[_Item]:
             new = np.empty((capacity, *old.shape[1:]), old.dtype)
             new[: self._size] = old[: self._size]
             return new
 
-        self._columns, self._view = {n: grown(c) for n, c in self._columns.items()}, None
-        self._key = grown(self._key)  # type: ignore[assignment]
-        self._alive = grown(self._alive)  # type: ignore[assignment]
+        self.columns = Runs(*(grown(getattr(self.columns, n)) for n in _NAMES))
+        self.keys, self._alive = grown(self.keys), grown(self._alive)
 
     def kill(self, rows: Int64) -> None:
         """Mark rows as dead."""
@@ -154,7 +196,7 @@ class Waiting:
 
     def assign(self, name: str, rows: Int64, values: Int64) -> None:
         """Write a column of some rows. The old rows die and copies with the new value are added, so that undo works."""
-        runs, key = self.runs.take(rows), self._key[rows]
+        runs, key = self.columns.take(rows), self.keys[rows]
         self.kill(rows)
         self.append(runs.replace(**{name: values}), key)
 
@@ -162,7 +204,7 @@ class Waiting:
         """The live rows whose limit is not beyond `until`."""
         if self._earliest is None or self._earliest > until:
             return np.empty(0, np.int64)
-        limit = self.runs.limit
+        limit = self.columns.limit[: self._size]
         rows = self.live(limit <= until)
         if self._saved is None:
             later = limit[self.live(limit > until)]
@@ -213,10 +255,7 @@ class Waiting:
         if not self._dead:
             return
         rows = self.live()
-        for name in _NAMES:
-            self._columns[name] = self._columns[name].take(rows, axis=0)
-        self._view = None
-        self._key = self._key[rows]
+        self.columns, self.keys = self.columns.take(rows), self.keys[rows]
         self._alive = np.ones(len(rows), np.bool_)
         self._size, self._dead = len(rows), 0
         self._unorder()

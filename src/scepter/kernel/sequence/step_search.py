@@ -14,9 +14,11 @@ from numpy.typing import NDArray
 
 from scepter.algebra.expressions import Expression
 from scepter.algebra.query import Selection
+from scepter.inner import plain
 from scepter.kernel.condition.interpreter import EITHER, FALSE, ROW, RUN, TRUE, Programs, stack
 from scepter.kernel.condition.programs import Place, compile_conjuncts, thresholds
 from scepter.kernel.condition.row_programs import contiguous
+from scepter.kernel.rows import filled
 from scepter.kernel.scan.solutions import Int64, Solutions, UInt64
 from scepter.kernel.sequence.forward_search import (
     ANY,
@@ -29,7 +31,7 @@ from scepter.kernel.sequence.forward_search import (
     Limits,
     RowColumns,
     RunColumns,
-    block_extremes,
+    bounded_values,
     key_of,
     search_forward,
     sort_by_key,
@@ -37,7 +39,6 @@ from scepter.kernel.sequence.forward_search import (
 )
 from scepter.kernel.sequence.runs import Runs
 from scepter.physical.sequence_plan import AtomPlan
-from scepter.rdf.batch import INEXACT, NOT_A_NUMBER
 from scepter.rdf.hashing import TermKey
 
 _MODE = {Selection.NEXT: NEXT, Selection.ANY: ANY, Selection.STRICT: STRICT, Selection.BEFORE: BEFORE}
@@ -46,7 +47,7 @@ Decide = Callable[[Runs, Int64, Solutions, Int64, int, bool], NDArray[np.bool_]]
 """(runs, places, rows, places, atom, continuing) -> the exact verdict on each pair."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Order:
     """The order that sorts a table by a join key, and then by time; keys and times are in that order."""
 
@@ -61,11 +62,13 @@ class Order:
         """The order by the key of some columns."""
         keys = key_of(table.ids, columns)
         rows = sort_by_key(keys)
+        if len(rows) == 1:
+            return cls(rows, keys, table.time, _ONE)
         keys = keys[rows]
         return cls(rows, keys, table.time[rows], stretch_ends(keys))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Keyed:
     """A table as one search looks at it: ranks, values and their extremes stand in the order of the join key."""
 
@@ -122,17 +125,19 @@ class StepSearch:
         for branch in plan.branches:
             conjuncts += [f.expression for f in branch.stateful if continuing or not f.previous]
             first.append(len(conjuncts))
-        self._filters = Filters(
-            np.array(shared, np.int64),
-            np.array([column[s] for s in shared], np.int64),
-            np.array(first, np.int64),
-            compile_conjuncts(tuple(conjuncts), locate, term_key),
+        self._filters = plain(
+            Filters(
+                np.array(shared, np.int64),
+                np.array([column[s] for s in shared], np.int64),
+                np.array(first, np.int64),
+                compile_conjuncts(tuple(conjuncts), locate, term_key),
+            )
         )
         # a threshold speaks for all rows only where there is one branch
         found = thresholds(tuple(conjuncts), locate, term_key) if len(plan.branches) == 1 else ()
         self._threshold_columns = np.array([t.column for t in found], np.int64)
         self._threshold_upper = np.array([t.operator in ("<", "<=") for t in found], np.bool_)
-        self._thresholds = _stack([t.bound for t in found])
+        self._thresholds = plain(_stack([t.bound for t in found]))
 
     def key_of_runs(self, runs: Runs) -> UInt64:
         """The join keys of runs."""
@@ -141,13 +146,11 @@ class StepSearch:
     def keyed(self, table: Solutions, order: Order, ranks: Int64 | None) -> Keyed:
         """A table, in the order of this search's `columns`, with what the search looks at."""
         rows = order.rows
-        ranks = np.zeros(len(table), np.int64) if ranks is None else ranks[rows]
-        values = np.empty((len(self._threshold_columns), len(table)))
-        for i, column in enumerate(self._threshold_columns.tolist()):
-            # what float64 does not hold exactly, or is no number at all, is judged by the filter itself
-            scale = table.scale[rows, column]
-            values[i] = np.where((scale == INEXACT) | (scale == NOT_A_NUMBER), np.nan, table.number[rows, column])
-        return Keyed(table, order, ranks, values, *block_extremes(values))
+        ranks = np.zeros(len(rows), np.int64) if ranks is None else ranks[rows]
+        if not len(self._threshold_columns):
+            return Keyed(table, order, ranks, _NO_VALUES, _NO_VALUES, _NO_VALUES)
+        number, scale = np.ascontiguousarray(table.number), np.ascontiguousarray(table.scale)
+        return Keyed(table, order, ranks, *bounded_values(number, scale, rows, self._threshold_columns))
 
     def __call__(
         self, selection: Selection, runs: Runs, keys: UInt64, todo: Int64, table: Keyed, after: Int64, limit: Int64,
@@ -160,14 +163,14 @@ class StepSearch:
         if not len(todo) or not len(table.rows) or after[todo].min() >= table.rows.time[-1]:
             return _NO, _NO
         mode = _MODE[selection]
-        all_runs, all_rows = [], []
-        resume = np.full(len(todo), -1, np.int64)
-        forced = np.zeros(len(todo), np.int64)
-        found = np.full(len(todo), NOTHING, np.int64)
+        all_runs, all_rows = list[Int64](), list[Int64]()
+        resume, forced, found = filled(len(todo), -1), np.zeros(len(todo), np.int64), filled(len(todo), NOTHING)
         while len(todo):
             got_runs, got_rows, stalled, stalled_rows = self._search(
                 mode, todo, resume, forced, found, runs, keys, table, after, limit, only
             )
+            if not len(stalled) and not all_runs:
+                return got_runs, table.order.rows[got_rows]
             all_runs.append(got_runs)
             all_rows.append(got_rows)
             if not len(stalled):
@@ -188,20 +191,22 @@ class StepSearch:
         ordered, rows, room = table.order, table.rows, np.empty(4 * max(1, len(table.values)))
         result: tuple[Int64, Int64, Int64, Int64] = search_forward(
             mode,
-            Asking(todo, resume, forced, found),
-            RunColumns(after, keys, limit, runs.rank_limit, only, contiguous(runs.ids, runs.number, runs.scale)),
-            RowColumns(
-                ordered.keys, ordered.times, ordered.ends, table.ranks, ordered.rows, rows.start, rows.branch,
-                contiguous(rows.ids, rows.number, rows.scale),
+            tuple(Asking(todo, resume, forced, found)),
+            tuple(RunColumns(after, keys, limit, runs.rank_limit, only, contiguous(runs.ids, runs.number, runs.scale))),
+            tuple(
+                RowColumns(
+                    ordered.keys, ordered.times, ordered.ends, table.ranks, ordered.rows, rows.start, rows.branch,
+                    contiguous(rows.ids, rows.number, rows.scale),
+                )
             ),
             self._filters,
-            Limits(self._threshold_upper, self._thresholds, table.values, table.least, table.most, room),
-            stack(),
+            tuple(Limits(self._threshold_upper, self._thresholds, table.values, table.least, table.most, room)),
+            tuple(stack()),
         )  # fmt: skip
         return result
 
 
-_NO = np.empty(0, np.int64)
+_NO, _ONE, _NO_VALUES = np.empty(0, np.int64), np.ones(1, np.int64), np.empty((0, 0))
 
 
 def _stack(programs: list[Programs]) -> Programs:

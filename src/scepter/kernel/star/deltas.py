@@ -277,8 +277,10 @@ def _join(
 
 
 @njit(cache=True)
-def join_rows(first: Any, last: Any, longest: Any, kept: Any, search: Any, indexes: Any, static: Any) -> Any:
-    """The matches that rows complete, [match, pattern]: a row, or -1 - a static row. `longest` is how long triples count."""
+def join_rows(first: Any, last: Any, longest: Any, kept_: Any, search_: Any, indexes_: Any, static_: Any) -> Any:
+    """The matches that rows complete, [match, pattern]: a row, or -1 - a static row. `longest` is how long triples count. What
+    has a name above is given as a plain tuple (`inner.plain`)."""
+    kept, search, indexes, static = Kept(*kept_), Search(*search_), Indexes(*indexes_), StaticRows(*static_)
     patterns = len(search.variables)
     room = Room(
         zeroed(max(1, search.width), np.uint64), zeroed(3, np.uint64),

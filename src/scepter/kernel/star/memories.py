@@ -63,7 +63,8 @@ class Memories:
         plan, static = self._plan, self._indexes
         search = Search(plan.variables, plan.steps, plan.at_once, self._streamed, len(plan.names))
         statics = StaticRows(self._static.columns.ids, static.mask, static.first, static.starts, static.rows)
-        found: Int64 = join_rows(first, last, np.uint64(longest), self._kept(), search, self._chains(), statics)
+        kept, chains = tuple(self._kept()), tuple(self._chains())
+        found: Int64 = join_rows(first, last, np.uint64(longest), kept, tuple(search), chains, tuple(statics))
         return found
 
     # ---- instants that may be undone

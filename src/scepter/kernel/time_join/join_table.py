@@ -40,12 +40,19 @@ class Table:
 
     def add(self, rows: Rows) -> Side:
         """Take new rows, which the sweep then links."""
-        first, size = self.size, self.size + len(rows)
+        first, count = self.size, len(rows)
+        if not count:
+            return self._side(first)
+        size = first + count
         self._room(size)
         for name in COLUMNS:
-            self._columns[name][first:size] = getattr(rows, name)
+            if count == 1:  # a row costs a third of a stretch of rows
+                self._columns[name][first] = getattr(rows, name)[0]
+            else:
+                self._columns[name][first:size] = getattr(rows, name)
         self._key_ids[first:size] = rows.ids[:, self._keys]
-        self._loose_ids[first:size] = rows.ids[:, self._loose]
+        if self._loose:
+            self._loose_ids[first:size] = rows.ids[:, self._loose]
         self.size = size
         return self._side(first)
 

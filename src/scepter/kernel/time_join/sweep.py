@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from scepter.inner import inner
+from scepter.inner import inner, plain
 from scepter.kernel.rows import Int64, UInt64
 from scepter.rdf.lengthening import lengthened_table
 from scepter.rdf.words import fresh
@@ -225,10 +225,19 @@ def _search(build, probe, at, rules, flipped, out, count):  # type: ignore[no-un
     return count
 
 
-@njit(cache=True)
-def sweep(order, left, right, rules):  # type: ignore[no-untyped-def]
+def sweep(order: Int64, left: Side, right: Side, rules: Rules) -> Int64:
     """Visit new rows in order: those of `order` below 0 are of the left side (-1 - row), the others of the right. Returns the
     pairs (left row, right row)."""
+    pairs: Int64 = _sweep(order, plain(left), plain(right), tuple(rules))
+    return pairs
+
+
+@njit(cache=True)
+def _sweep(order, left_, right_, rules_):  # type: ignore[no-untyped-def]
+    """What has a name above is given as a plain tuple (`inner.plain`)."""
+    left = Side(left_[0], left_[1], left_[2], left_[3], Chains(*left_[4]), left_[5])
+    right = Side(right_[0], right_[1], right_[2], right_[3], Chains(*right_[4]), right_[5])
+    rules = Rules(*rules_)
     out = fresh((max(64, len(order)), 2), np.int64)
     found = fresh((max(64, len(order)), 2), np.int64)
     count = 0

@@ -94,7 +94,7 @@ class TimeJoined(ByRows):
         pairs = sweep(_order(left.end, right.end, first, left_first=not self._rules.keeps[1]), *sides, self._rules)
         found = self._found(left, first[0], self._meeting(pairs))
         for side, (table, rows) in enumerate(zip(self._tables, (left, right), strict=True)):
-            if not self._rules.keeps[side] and not _timeless(rows).any():
+            if len(rows) and not self._rules.keeps[side] and not _timeless(rows).any():
                 table.truncate(first[side])
         return found
 

@@ -15,7 +15,7 @@ from scepter.kernel.operator import Operator
 from scepter.kernel.report.evaluations import AtInstants, AtItems, AtMultiples, Schedule, WhileThere
 from scepter.kernel.report.instant_answers import Difference, EveryAnswer
 from scepter.kernel.report.ordering import Ordering
-from scepter.kernel.rows import NO_LINEAGE, Int64, Mask, Rows, lasting, mappings
+from scepter.kernel.rows import NO_LINEAGE, Int64, Mask, Rows, each_once, filled, lasting, mappings
 from scepter.kernel.scan.intake import Intake
 from scepter.kernel.sparql.dataset import Graph
 from scepter.kernel.static.not_static import NotStatic
@@ -50,7 +50,7 @@ class Items:
         for counts in self._counts:
             match counts:
                 case None:
-                    made[counts] = _instants(np.unique(batch.end[wanted]))
+                    made[counts] = _instants(each_once(batch.end[wanted]))
                 case nodes.Counts.ITEMS:
                     made[counts] = _instants(np.sort(batch.end[wanted]))
                 case nodes.Counts.TRIPLES:
@@ -59,8 +59,7 @@ class Items:
 
 
 def _instants(times: Int64) -> Rows:
-    nothing = np.full(len(times), NO_LINEAGE, np.int64)
-    return Rows(*mappings(len(times), 0), times, times, *lasting(len(times)), nothing)
+    return Rows(*mappings(len(times), 0), times, times, *lasting(len(times)), filled(len(times), NO_LINEAGE))
 
 
 def static_graph(name: IRI | None, around: Surroundings) -> Graph:

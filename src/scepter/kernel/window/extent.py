@@ -22,8 +22,8 @@ def plus(time: Int64, ticks: int | Int64) -> Int64:
     >>> plus(np.array([1, MAX_INSTANT]), 2).tolist() == [3, MAX_INSTANT]
     True
     """
-    room = MAX_INSTANT - np.asarray(ticks, np.int64)
-    return np.where(time > room, MAX_INSTANT, np.minimum(time, room) + ticks)
+    later: Int64 = np.minimum(time, MAX_INSTANT - ticks) + ticks  # type: ignore[assignment]
+    return later
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +39,10 @@ class Grid:
         >>> Grid(5).ceil(np.array([-5, -4, 0, 1, 5])).tolist(), Grid(5, 2).ceil(np.array([2, 3])).tolist()
         ([-5, 0, 0, 5, 5], [2, 7])
         """
+        if self.step == 1:
+            return time
         # the remainders are subtracted, not the times: a difference of two instants may not fit 64 bits
-        over = np.mod(np.mod(time, self.step) - self.origin % self.step, self.step)
-        return plus(time, np.where(over == 0, 0, self.step - over))
+        return plus(time, np.mod(self.origin % self.step - np.mod(time, self.step), self.step))
 
     def floor(self, time: int) -> int:
         """The last multiple up to a time, at least the first instant.

@@ -21,7 +21,8 @@ from pyspark.sql import functions as F
 from scepter.rdf.batch import DeadLetter, EventBatch, kept
 from scepter.rdf.nquads import ReadState
 from scepter.rdf.source import DeadLetterTaker
-from scepter.runtime.jumps import Stretch, reason, stretches, unconfirmed
+from scepter.runtime import refusals
+from scepter.runtime.jumps import Stretch, stretches, unconfirmed
 from scepter.runtime.spark.environment import Shared, shared
 from scepter.runtime.spark.frames import frame_batches
 from scepter.runtime.spark.jobs import Job
@@ -127,5 +128,5 @@ def confirmed(job: Job, batches: Iterable[EventBatch], report: DeadLetterTaker) 
             gone |= (batch.stream == stream) & np.isin(batch.end, list(times))
         for event in np.flatnonzero(gone).tolist():
             source = job.streams[int(batch.stream[event])].value
-            report(DeadLetter(source, None, reason(int(batch.end[event]), _limit(job))))
+            report(DeadLetter(source, None, refusals.unconfirmed(int(batch.end[event]), _limit(job), job.kind)))
         yield kept(batch, ~gone) if gone.any() else batch

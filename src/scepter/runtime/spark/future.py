@@ -9,8 +9,8 @@ import numpy as np
 
 from scepter.rdf.batch import DeadLetter, EventBatch, kept
 from scepter.rdf.source import DeadLetterTaker
+from scepter.runtime import refusals
 from scepter.runtime.spark.jobs import Job
-from scepter.timeline import TimeKind, format_instant
 
 
 def present(
@@ -25,7 +25,6 @@ def present(
         last = int(clock() * 1_000_000) + allowed
         ahead = batch.end > last
         for event in np.flatnonzero(ahead).tolist():
-            shown = format_instant(int(batch.end[event]), TimeKind.DATETIME)
             stream = job.streams[int(batch.stream[event])].value
-            report(DeadLetter(stream, None, f"{shown} is too far ahead of the clock (--max-future)"))
+            report(DeadLetter(stream, None, refusals.ahead(int(batch.end[event]), job.kind)))
         yield kept(batch, ~ahead) if ahead.any() else batch

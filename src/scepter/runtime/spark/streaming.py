@@ -18,6 +18,7 @@ from pyspark.sql import functions as F
 from scepter.kernel.state.container import unpack
 from scepter.rdf.batch import DeadLetter
 from scepter.rdf.terms import IRI
+from scepter.runtime import refusals
 from scepter.runtime.notices import LIMIT, TIMES, sent
 from scepter.runtime.queries import Query, check_endless
 from scepter.runtime.spark.batch import PACKED, Reading, Report, pack_frame
@@ -27,6 +28,7 @@ from scepter.runtime.spark.jobs import Job
 from scepter.runtime.spark.processor import BucketProcessor
 from scepter.runtime.spark.pushdown import packed_table
 from scepter.runtime.spark.tables import arrow_schema, result_schema
+from scepter.timeline import TimeKind
 
 _READ: Final = "scepter read "
 _FOUND: Final = "scepter found "
@@ -70,7 +72,7 @@ def run_streaming(
     found = buckets.transformWithStateInPandas(processor, FOUND, "Append", "EventTime")
     counted = found.observe(_FOUND + job.name, _sum("matches"), _sum("late"))
     return counted.mapInArrow(
-        partial(_unpacked, job.streams, report), result_schema(query, job.kind, parts=job.parts, why=job.options.why)
+        partial(_unpacked, job.streams, job.kind, report), result_schema(query, job.kind, parts=job.parts, why=job.options.why)
     )
 
 
@@ -97,18 +99,20 @@ def _sum(column: str) -> Column:
     return F.coalesce(F.sum(column), F.lit(0)).alias(column)
 
 
-def _unpacked(streams: tuple[IRI, ...], report: Report, packed: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _unpacked(
+    streams: tuple[IRI, ...], kind: TimeKind, report: Report, packed: Iterable[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
     """The rows of matches; late events, and what is to be said about the data, are reported on the way."""
     for batch in packed:
         for letters in batch.column("letters"):
             if letters.is_valid:
-                _report(streams, report, letters.as_py())
+                _report(streams, kind, report, letters.as_py())
         for rows in batch.column("rows"):
             if rows.is_valid:
                 yield from pa.ipc.open_stream(rows.as_buffer())
 
 
-def _report(streams: tuple[IRI, ...], report: Report, letters: bytes) -> None:
+def _report(streams: tuple[IRI, ...], kind: TimeKind, report: Report, letters: bytes) -> None:
     arrays, meta = unpack(letters)
     if "notice" in meta:
         sent(report).tell(meta["notice"])
@@ -121,7 +125,7 @@ def _report(streams: tuple[IRI, ...], report: Report, letters: bytes) -> None:
         report(DeadLetter(TIMES, None, meta["times"]))
         return
     for stream, time in zip(arrays["stream"].tolist(), arrays["time"].tolist(), strict=True):
-        report(DeadLetter(streams[stream].value, None, f"late: {time} is behind the watermark {meta['watermark']}"))
+        report(DeadLetter(streams[stream].value, None, refusals.late(time, meta["watermark"], kind)))
 
 
 def _event_time(job: Job) -> Column:
