@@ -118,6 +118,44 @@ def spare_collections() -> None:
     event.register("numba:compile", Compiling())  # type: ignore[no-untyped-call]
 
 
+def spare_lookups() -> None:
+    """Have numba find the type of an operation on numbers once while it compiles a kernel. It tries every meaning that `+` has,
+    those of arrays, strings and dates too, anew at each place where `+` stands and for each number that stands beside it: a
+    quarter of its time. That a number is written out counts only where a meaning asks for it."""
+    from numba.core import event, types
+    from numba.core.types.functions import BaseFunction
+
+    look_up = BaseFunction.get_call_type
+    plain = (types.Number, types.Boolean, types.CPointer)
+    known: dict[tuple[Any, Any], Any] = {}
+
+    class Compiling(event.Listener):
+        depth = 0
+
+        def on_start(self, started: Any) -> None:
+            self.depth += 1
+
+        def on_end(self, ended: Any) -> None:
+            self.depth -= 1
+            if self.depth == 0:
+                known.clear()  # a program may give an operator another meaning before the next kernel
+
+    compiling = Compiling()
+
+    def found(function: Any, context: Any, args: Any, kws: Any) -> Any:
+        if kws or not compiling.depth or not all(isinstance(each, plain) for each in args):
+            return look_up(function, context, args, kws)
+        signature = known.get((function, args))
+        if signature is None:
+            wide = args if any(each.prefer_literal for each in function.templates) else tuple(map(types.unliteral, args))
+            signature = known.get((function, wide)) or look_up(function, context, wide, kws)
+            known[function, wide] = known[function, args] = signature
+        return signature
+
+    BaseFunction.get_call_type = found  # type: ignore[method-assign, assignment]
+    event.register("numba:compile", compiling)  # type: ignore[no-untyped-call]
+
+
 def settle() -> None:
     """Take what is loaded out of the garbage collector's sight, which would go through all of it again and again: numba, the
     grammars and the kernels are some 170,000 objects, 70 ms each time. For processes of Scepter's own: what is there now, and

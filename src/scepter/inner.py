@@ -11,16 +11,38 @@ Called from Python, an inner function is a TypeError. Interpreted (`compiled.INT
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, Generic, ParamSpec, TypeVar
 
-from numba import njit
+from numba import njit, typeof
+from numba.core import config
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder, _LowerResult
 from numba.core.compiler_machinery import LoweringPass, register_pass
-from numba.core.typed_passes import NativeLowering
+from numba.core.typed_passes import AnnotateTypes, DumpParforDiagnostics, InlineOverloads, NativeLowering, NopythonRewrites
+from numba.core.untyped_passes import (
+    DeadBranchPrune,
+    FindLiterallyCalls,
+    InlineClosureLikes,
+    LiteralPropagationSubPipelinePass,
+    LiteralUnroll,
+    MakeFunctionToJitFunction,
+    RewriteDynamicRaises,
+    RewriteSemanticConstants,
+    WithLifting,
+)
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+_UNUSED = frozenset(
+    (
+        AnnotateTypes, DeadBranchPrune, DumpParforDiagnostics, FindLiterallyCalls, InlineClosureLikes, InlineOverloads,
+        LiteralPropagationSubPipelinePass, LiteralUnroll, MakeFunctionToJitFunction, NopythonRewrites, RewriteDynamicRaises,
+        RewriteSemanticConstants, WithLifting,
+    )
+)  # fmt: skip
+"""Passes for what no inner function holds: closures, comprehensions, `with`, arithmetic of whole arrays, arguments that may be
+None, exceptions made of values, literals that are unrolled. Each would go through the whole function again."""
 
 
 def inner(function: Callable[P, R]) -> Callable[P, R]:
@@ -34,6 +56,21 @@ def inlined(function: Callable[P, R]) -> Callable[P, R]:
     LLVM would call most of them, and a call hands over every pointer of a NamedTuple."""
     made: Callable[P, R] = njit(pipeline_class=_Inner, forceinline=True)(function)
     return made
+
+
+def shared(function: Callable[P, R]) -> Callable[P, R]:
+    """An inner function that Python calls too: for Python it is a kernel, made when it is first called."""
+    return function if config.DISABLE_JIT else _Shared(function)  # type: ignore[attr-defined]
+
+
+class _Shared(Generic[P, R]):
+    def __init__(self, function: Callable[P, R]) -> None:
+        self._inner = inner(function)  # its type holds it but weakly
+        self._numba_type_ = typeof(self._inner)  # type: ignore[no-untyped-call]
+        self._kernel: Callable[P, R] = njit(cache=True, nogil=True)(function)
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        return self._kernel(*args, **kwargs)
 
 
 def plain(named: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -82,7 +119,7 @@ class _Linkable(LoweringPass):
 
 
 class _Inner(CompilerBase):
-    """Numba's own passes, up to LLVM's text."""
+    """Numba's own passes that an inner function needs, up to LLVM's text."""
 
     def define_pipelines(self) -> list[Any]:
         state = self.state
@@ -90,5 +127,6 @@ class _Inner(CompilerBase):
         state.library = _Unfinished(state.targetctx.codegen(), state.func_id.func_qualname)  # type: ignore[no-untyped-call]
         passes = DefaultPassBuilder.define_nopython_pipeline(state)  # type: ignore[no-untyped-call]
         passes.add_pass_after(_Linkable, NativeLowering)
+        passes.passes = [each for each in passes.passes if each[0] not in _UNUSED]
         passes.finalize()
         return [passes]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from hypothesis import event, example, given, note, settings
 from hypothesis import strategies as st
+from numba import njit
 
 from scepter.algebra.expressions import (
     And,
@@ -30,6 +31,7 @@ from scepter.rdf.hashing import TermKey, term_id
 from scepter.rdf.terms import IRI, XSD, Literal, Term
 
 KEY = TermKey.fixed()
+_decided = njit(lambda programs, first, last, run, row, room: decide(programs, first, last, run, row, room))
 STACK = 32
 # the run's slots: r0 r1 r2 e0; the row's columns: c0 c1 c2 e0. `e0` is bound by either.
 OF_RUN, OF_ROW, OF_EITHER = ("r0", "r1", "r2"), ("c0", "c1", "c2"), "e0"
@@ -141,7 +143,7 @@ def verdict(conjuncts: tuple[Expression, ...], given_sides: Sides) -> int:
     programs = compile_conjuncts(conjuncts, locate, KEY)
     code = programs._replace(code=programs.code.ravel())
     conjuncts_ = len(programs.offsets) - 1
-    return int(decide(code, 0, conjuncts_, Values(*columns(given_sides.run)), Values(*columns(given_sides.row)), stack()))
+    return int(_decided(code, 0, conjuncts_, Values(*columns(given_sides.run)), Values(*columns(given_sides.row)), stack()))
 
 
 def exact(conjuncts: tuple[Expression, ...], given_sides: Sides) -> bool:

@@ -164,3 +164,18 @@ def test_what_is_settled_is_not_looked_through() -> None:
     done = subprocess.run([sys.executable, "-c", told], check=True, capture_output=True, text=True)
     frozen, seen = map(int, done.stdout.split())
     assert frozen > 50_000 and seen < 1_000
+
+
+def test_operations_on_numbers_are_looked_up_once_for_a_kernel() -> None:
+    """And anew for the next one, which may see another meaning."""
+    code = (
+        "from numba.core.types.functions import BaseFunction as B; asked = []; plain = B.get_call_type\n"
+        "def noted(self, context, args, kws):\n"
+        "    asked.append(str(self)); return plain(self, context, args, kws)\n"
+        "B.get_call_type = noted\n"
+        "from numba import njit; import scepter.rdf.words\n"
+        "for text in ('lambda a, b: a * b * b * b', 'lambda a, b: a * b * b'):\n"
+        "    asked.clear(); assert njit(eval(text))(2, 3) in (18, 54); print(sum('mul' in name for name in asked))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["1", "1"]

@@ -17,7 +17,7 @@ BESIDE = {"naive": ROOT / "tests" / "naive", "tools": ROOT / "tools"}
 """Folders of tests of what does not stand in `src`."""
 MOST_LINES = 450
 MOST_ARGUMENTS = 12
-_COMPILES = re.compile(r"\b(njit|inner|_near)\b")
+_COMPILES = re.compile(r"\b(njit|inner|inlined|shared|_near)\b")
 
 
 def modules(*rooms: str) -> Iterator[Path]:
@@ -64,3 +64,16 @@ def test_compiled_functions_take_few_arguments() -> None:
                 found[f"{path.relative_to(SOURCE)}:{node.name}"] = count
     assert len(found) > 50, "the search for compiled functions finds none"
     assert not {name: count for name, count in found.items() if count > MOST_ARGUMENTS}
+
+
+def test_compiled_functions_make_columns_by_the_allocator() -> None:
+    """Numba compiles functions of its own for each kind and shape of `np.empty`, `np.zeros` and `np.full` (decision 0295)."""
+    found = [
+        f"{path.relative_to(SOURCE)}:{call.lineno}"
+        for path in modules("kernel", "lift", "rdf", "runtime")
+        for function in ast.walk(ast.parse(path.read_text()))
+        if isinstance(function, ast.FunctionDef) and any(_COMPILES.search(ast.unparse(d)) for d in function.decorator_list)
+        for call in ast.walk(function)
+        if isinstance(call, ast.Call) and ast.unparse(call.func) in ("np.empty", "np.zeros", "np.full")
+    ]
+    assert not found, f"use `fresh`, `zeroed` or `filled` instead: {found}"

@@ -6,7 +6,7 @@ import pytest
 from numba import njit
 
 from scepter.compiled import INTERPRETED
-from scepter.inner import inlined, inner
+from scepter.inner import inlined, inner, shared
 
 
 @inner
@@ -89,3 +89,22 @@ def test_a_kernel_calls_an_inlined_function() -> None:
     assert kernel(5) == 9.0
     with pytest.raises(ZeroDivisionError):
         kernel(3)
+
+
+@shared
+def _thrice(number: int) -> int:
+    return 3 * number
+
+
+def test_python_and_kernels_call_a_shared_function() -> None:
+    assert _thrice(4) == 12
+    assert njit(lambda number: _thrice(number) + _four_times(number))(2) == 14
+
+
+def test_of_a_shared_function_kernels_take_the_text() -> None:
+    compiled = getattr(_thrice, "_kernel", None)
+    if compiled is None:
+        pytest.skip("kernels are interpreted")
+    before = len(compiled.overloads)
+    assert njit(lambda number: _thrice(number))(0.5) == 1.5
+    assert len(compiled.overloads) == before  # nothing was made for Python

@@ -16,6 +16,7 @@ from scepter.kernel.rows import NO_LINEAGE, Int64, Mask, UInt64
 from scepter.rdf.arena import NO_REF
 from scepter.rdf.distinct import distinct
 from scepter.rdf.lengthening import lengthened
+from scepter.rdf.words import fresh, zeroed
 
 _COLUMNS = ("left", "right", "part", "event", "name")
 _MIX = np.uint64(0x9E3779B97F4A7C15)
@@ -239,8 +240,8 @@ class Lineage:
 @njit(cache=True)
 def _marked(left, right, size, roots):  # type: ignore[no-untyped-def]
     """Costs what is reached: each marked node is looked at once. Steps go down one side; the other waits on the stack."""
-    mark = np.zeros(size, np.bool_)
-    stack = np.empty(64, np.int64)
+    mark = zeroed(size, np.bool_)
+    stack = fresh(64, np.int64)
     for root in roots:
         stack[0] = root
         depth = 1
@@ -261,7 +262,7 @@ def _marked(left, right, size, roots):  # type: ignore[no-untyped-def]
 @njit(cache=True)
 def _selection_marks(left, event, ends):  # type: ignore[no-untyped-def]
     """The greatest event, the greatest of the events mixed, a bit for each: an event that stands twice changes none of them."""
-    marks = np.zeros((len(ends), 3), np.uint64)
+    marks = zeroed((len(ends), 3), np.uint64)
     for i in range(len(ends)):
         node = ends[i]
         while node != NO_LINEAGE:
@@ -281,7 +282,7 @@ def _step_values(left, part, values, step, wanted):  # type: ignore[no-untyped-d
     while at != NO_LINEAGE:
         count += part[at] == wanted and values[at] >= 0
         at = left[at]
-    found = np.empty(count, np.int64)
+    found = fresh(count, np.int64)
     while step != NO_LINEAGE:
         if part[step] == wanted and values[step] >= 0:
             count -= 1

@@ -14,15 +14,17 @@ says so (`by_end`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from scepter.kernel.column_table import ColumnTable
 from scepter.rdf.arena import NO_REF
 from scepter.rdf.batch import NOT_A_NUMBER
+from scepter.rdf.words import fresh
 from scepter.timeline import MAX_INSTANT, MIN_INSTANT
 
 Int64 = NDArray[np.int64]
@@ -42,7 +44,7 @@ ALWAYS = MAX_INSTANT - 1
 
 
 @dataclass(slots=True)
-class Rows:
+class Rows(ColumnTable):
     """Columns of one length; the mapping's columns are two-dimensional, a row of them is one stretch of memory. No column is
     ever exchanged; it is not frozen, since to make a frozen one costs five times as much (decision 0280)."""
 
@@ -58,22 +60,10 @@ class Rows:
     until: Int64
     lineage: Int64
 
-    def __len__(self) -> int:
-        return len(self.end)
-
     @property
     def width(self) -> int:
         """How many variables a mapping has room for."""
         return int(self.ids.shape[1])
-
-    def take(self, rows: Int64 | Mask) -> Rows:
-        """The rows at the given places, or where a mask is true. To take by places costs a tenth of indexing."""
-        at = np.flatnonzero(rows) if rows.dtype == np.bool_ else rows
-        return Rows(*(getattr(self, name).take(at, axis=0) for name in COLUMNS))
-
-    def between(self, low: int, high: int) -> Rows:
-        """The rows from `low` to before `high`, not copied."""
-        return Rows(*(getattr(self, name)[low:high] for name in COLUMNS))
 
     def columns(self, order: Sequence[int]) -> Rows:
         """The same rows with the mapping's columns chosen and ordered; -1 is a variable that none of them binds."""
@@ -106,7 +96,7 @@ class Rows:
         return self.take(np.argsort(self.end, kind="stable"))
 
 
-COLUMNS = tuple(field.name for field in fields(Rows))
+COLUMNS = Rows.NAMES
 
 
 def mappings(rows: int, width: int) -> tuple[UInt64, Int64, Float64, Int8]:
@@ -162,12 +152,7 @@ def empty(width: int) -> Rows:
 
 def concat(parts: Sequence[Rows], width: int) -> Rows:
     """All rows of batches of one width, one after the other."""
-    filled = [part for part in parts if len(part)]
-    if not filled:
-        return empty(width)
-    if len(filled) == 1:
-        return filled[0]
-    return Rows(*(np.concatenate([getattr(part, name) for part in filled]) for name in COLUMNS))
+    return Rows.joined([part for part in parts if len(part)] or [empty(width)])
 
 
 def interleaved(first: Rows, second: Rows) -> Rows:
@@ -225,7 +210,7 @@ def _spread(count, first):  # type: ignore[no-untyped-def]
     total = 0
     for i in range(len(count)):
         total += count[i]
-    of, place = np.empty(total, np.int64), np.empty(total, np.int64)
+    of, place = fresh(total, np.int64), fresh(total, np.int64)
     at = 0
     for i in range(len(count)):
         for j in range(count[i]):

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from scepter.inner import inner
 from scepter.lift.terms import Terms, cross
-from scepter.rdf.words import pointer
+from scepter.rdf.words import pointer, zeroed
 
 EVERY, ONE = -1, -2
 """Entry i has term i; all entries have one term."""
@@ -234,7 +234,7 @@ def drop_repeated(first: Any, ids: Any, places: Any, number: Any, scale: Any) ->
         size = 1
         while size < 2 * (high - low):
             size *= 2
-        table = np.zeros(size if high - low > _FEW else 1, np.int64)
+        table = zeroed(size if high - low > _FEW else 1, np.int64)
         for row in range(low, high):
             repeated = False
             if high - low > _FEW:

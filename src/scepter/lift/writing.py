@@ -14,6 +14,7 @@ from numba import njit
 from scepter.inner import inner
 from scepter.rdf.batch import NOT_A_NUMBER
 from scepter.rdf.hashing import hash_bytes
+from scepter.rdf.lengthening import filled
 from scepter.rdf.lexing import LF
 from scepter.rdf.numerals import DATE_TIME, DATE_TIME_STAMP, INTEGER, STRING_TYPE, instant_of, number_of
 from scepter.rdf.putting import IN_LABEL, NOT_IN_IRI, WHOLE_IRI, put
@@ -122,7 +123,7 @@ def write_terms(values: Any, around: Any, mode: Any, code: Any, key: Any, made: 
     out, scratch = pointer(made.out, 0), pointer(made.scratch, 0)
     ids, places, which = pointer(made.ids, 0), pointer(made.places, 0), pointer(made.which, 0)
     number, scale, status = pointer(made.number, 0), pointer(made.scale, 0), pointer(made.status, 0)
-    remembered = np.full(SLOTS, -1, np.int64)
+    remembered = filled(SLOTS, np.int64(-1))
     known = pointer(remembered, 0)
     low_key, high_key = key[0], key[1]
     at, terms, absent = 0, 0, -1

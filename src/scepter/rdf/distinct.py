@@ -8,6 +8,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from scepter.rdf.lengthening import filled
+from scepter.rdf.words import fresh
+
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -19,9 +22,9 @@ def _distinct(rows: Any) -> Any:
         bits += 1
     mask = (1 << bits) - 1
     shift = np.uint64(64 - bits)
-    table = np.full(1 << bits, -1, np.int64)
-    first = np.empty(count, np.int64)
-    where = np.empty(count, np.int64)
+    table = filled(1 << bits, np.int64(-1))
+    first = fresh(count, np.int64)
+    where = fresh(count, np.int64)
     found = 0
     for i in range(count):
         mixed = np.uint64(0)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from scepter.inner import inner
 from scepter.rdf.lexing import LF, SENTINEL, term_end
+from scepter.rdf.words import fresh, zeroed
 
 _SLOTS: Final = 1 << 12
 """Terms whose place is remembered; a power of two. One that is forgotten stands twice, no harm."""
@@ -27,8 +28,8 @@ def _copied(buffer: Any, at: Any, out: Any, size: Any) -> Any:
 
 @njit(cache=True, nogil=True)
 def _gather(buffer: Any, ids: Any, places: Any, names: Any, out: Any, moved: Any, moved_names: Any) -> Any:
-    known = np.zeros(_SLOTS, np.uint64)
-    known_at = np.empty(_SLOTS, np.int64)
+    known = zeroed(_SLOTS, np.uint64)
+    known_at = fresh(_SLOTS, np.int64)
     size = np.int64(0)  # a literal would compile `_copied` twice
     for column in range(len(ids)):
         for row in range(len(moved[column])):

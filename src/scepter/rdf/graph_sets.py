@@ -8,6 +8,7 @@ import numpy as np
 
 from scepter.inner import inner
 from scepter.rdf.scanner import CAPACITY, ROWS
+from scepter.rdf.words import zeroed
 
 
 @inner
@@ -58,7 +59,7 @@ def drop_repeated_of_many(first: Any, state: Any, ids: Any, places: Any, number:
     size = 1
     while size < 2 * (state[ROWS] - first):
         size *= 2
-    table = np.zeros(size, np.int64)
+    table = zeroed(size, np.int64)
     out = first
     for row in range(first, state[ROWS]):
         mixed = (ids[row] * np.uint64(3) + ids[capacity + row]) * np.uint64(5) + ids[2 * capacity + row]

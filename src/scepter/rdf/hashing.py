@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from scepter.inner import inner
+from scepter.inner import inlined, inner, shared
 from scepter.rdf.terms import STRING, unescape
 from scepter.rdf.words import load_word
 
@@ -99,7 +98,7 @@ def canonical_text(text: str) -> str:
     return f'"{unescape(body)}"{suffix}'
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inlined
 def _rotate(value: Any, bits: Any) -> Any:
     return (value << np.uint64(bits)) | (value >> np.uint64(64 - bits))
 
@@ -107,19 +106,19 @@ def _rotate(value: Any, bits: Any) -> Any:
 @inner
 def _round(v0: Any, v1: Any, v2: Any, v3: Any) -> Any:
     v0 = v0 + v1
-    v1 = _rotate(v1, 13) ^ v0
-    v0 = _rotate(v0, 32)
+    v1 = _rotate(v1, np.int64(13)) ^ v0
+    v0 = _rotate(v0, np.int64(32))
     v2 = v2 + v3
-    v3 = _rotate(v3, 16) ^ v2
+    v3 = _rotate(v3, np.int64(16)) ^ v2
     v0 = v0 + v3
-    v3 = _rotate(v3, 21) ^ v0
+    v3 = _rotate(v3, np.int64(21)) ^ v0
     v2 = v2 + v1
-    v1 = _rotate(v1, 17) ^ v2
-    v2 = _rotate(v2, 32)
+    v1 = _rotate(v1, np.int64(17)) ^ v2
+    v2 = _rotate(v2, np.int64(32))
     return v0, v1, v2, v3
 
 
-@njit(cache=True, nogil=True)
+@shared
 def hash_bytes(data: Any, start: Any, end: Any, low: Any, high: Any) -> Any:
     """SipHash-1-3 of `data[start:end]`; 1 in place of 0."""
     v0 = low ^ _C0

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from numba import njit
 
-from scepter.inner import inlined, inner
+from scepter.inner import inlined, inner, shared
 from scepter.rdf.directives import GRAPHS, LOG
 from scepter.rdf.faults import TOO_MUCH
 from scepter.rdf.grouping import close_event, note_error, place_statement
@@ -95,7 +95,7 @@ class Table(NamedTuple):
     terms: Any
 
 
-@njit(cache=True, nogil=True)
+@shared
 def is_flat(logical: Any) -> Any:
     """Whether frames of a logical type mean nothing: their statements are one long document."""
     return logical % 10 == 1 or logical % 10 == 2

@@ -1,4 +1,4 @@
-"""Columns of numbers that grow in compiled code."""
+"""Columns of numbers that compiled code makes and lengthens."""
 
 from __future__ import annotations
 
@@ -7,24 +7,34 @@ from typing import Any
 import numpy as np
 
 from scepter.inner import inner
+from scepter.rdf.words import fresh
+
+
+@inner
+def filled(size: Any, number: Any) -> Any:
+    """A column of so many times a number."""
+    column = fresh(size, np.int64)
+    for i in range(size):
+        column[i] = number
+    return column
 
 
 @inner
 def lengthened(column: Any, used: Any) -> Any:
     """A column twice as long, which begins with those that are used. They are copied one by one: assigning a part of an array,
     or `np.append`, compiles the text of a message about shapes that differ, which takes seconds."""
-    fresh = np.empty(2 * used, np.int64)
+    grown = fresh(2 * used, np.int64)
     for i in range(used):
-        fresh[i] = column[i]
-    return fresh
+        grown[i] = column[i]
+    return grown
 
 
 @inner
 def lengthened_table(table: Any, used: Any, size: Any) -> Any:
     """The same of rows, as long as asked for."""
     width = table.shape[1]
-    fresh = np.empty((size, width), np.int64)
+    grown = fresh((size, width), np.int64)
     for i in range(used):
         for j in range(width):
-            fresh[i, j] = table[i, j]
-    return fresh
+            grown[i, j] = table[i, j]
+    return grown

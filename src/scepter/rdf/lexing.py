@@ -10,9 +10,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
-from numba import njit
 
-from scepter.inner import inner
+from scepter.inner import inner, shared
 from scepter.rdf.words import load_word, trailing_zeros
 
 SENTINEL: Final = b"\n" * 16
@@ -312,7 +311,7 @@ def label_end(buffer: Any, at: Any) -> Any:
     return end if end > at + 2 else BAD_LABEL
 
 
-@njit(cache=True, nogil=True)
+@shared
 def term_end(buffer: Any, at: Any) -> Any:
     """Where the well-formed term at `at` ends; for any buffer, with or without a sentinel."""
     limit = len(buffer)

@@ -11,9 +11,8 @@ from decimal import Decimal
 from typing import Any, Final
 
 import numpy as np
-from numba import njit
 
-from scepter.inner import inner
+from scepter.inner import inner, shared
 from scepter.rdf.batch import DOUBLE, INEXACT, MAX_SCALE, NOT_A_NUMBER
 from scepter.rdf.terms import RDF, XSD, Literal
 from scepter.rdf.words import load_word
@@ -80,7 +79,7 @@ def _starts_with(buffer: Any, at: Any, expected: Any) -> Any:
     return True
 
 
-@njit(cache=True, nogil=True)
+@shared
 def datatype_code(buffer: Any, at: Any, end: Any) -> Any:
     """The code of the datatype whose IRI, with its brackets and without escapes, is `buffer[at:end]`.
 

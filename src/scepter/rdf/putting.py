@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
-from numba import njit
 
-from scepter.inner import inner
+from scepter.inner import inner, shared
 
 LITERAL, TEMPLATE_IRI, WHOLE_IRI, LABEL, COPY, IN_IRI = range(6)
 """How a value is written: with N-Triples escapes, percent-encoded, as it stands once it is seen to be an IRI, in letters that a
@@ -28,7 +27,7 @@ NOT_IN_IRI: Final = _table(bytes(range(0x21)) + b'<>"{}|^`\\')
 _ESCAPED: Final = _table(bytes(range(0x20)) + b'"\\\x7f')
 
 
-@njit(cache=True, nogil=True)
+@shared
 def room(data: Any, low: Any, high: Any, mode: Any) -> Any:
     """How many bytes the values `data[low:high]` take at most as they are written."""
     size = high - low

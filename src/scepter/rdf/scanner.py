@@ -14,10 +14,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from scepter.inner import inner
+from scepter.inner import inlined, inner, shared
 from scepter.rdf.batch import NOT_A_NUMBER
 from scepter.rdf.hashing import hash_bytes
 from scepter.rdf.lexing import (
@@ -126,14 +125,14 @@ def decode_term(buffer: NDArray[np.uint8], at: int) -> Term:
     return parse_term(term_text(buffer, at))
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inlined
 def _skip(buffer: Any, at: Any) -> Any:
     while buffer[at] == SPACE or buffer[at] == TAB:
         at += 1
     return at
 
 
-@njit(cache=True, nogil=True)
+@shared
 def line_end(buffer: Any, at: Any) -> Any:
     """The next line end from `at` on."""
     while buffer[at] != LF and buffer[at] != CR:

@@ -1,4 +1,4 @@
-"""What kernels ask of the machine beyond NumPy: a word from any offset, the address of an element, trailing zeros.
+"""What kernels ask of the machine beyond NumPy: a word from any offset, the address of an element, trailing zeros, new columns.
 
 Each exists twice. Compiled, it is an instruction or two. Interpreted (`NUMBA_DISABLE_JIT=1`, which small first runs choose, see
 `scepter.compiled`), it is Python over arrays: an address is a view of what follows, so that an index out of bounds is an error.
@@ -13,11 +13,13 @@ from llvmlite import ir  # type: ignore[import-untyped]
 from numba import types
 from numba.core import cgutils, config
 from numba.extending import intrinsic
+from numba.np.arrayobj import _empty_nd_impl
 
-from scepter.compiled import doubt_files, spare_collections
+from scepter.compiled import doubt_files, spare_collections, spare_lookups
 
 doubt_files()  # before the first kernel is declared: every module of kernels comes by here
 spare_collections()
+spare_lookups()
 
 
 def _element(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -54,6 +56,37 @@ def _trailing_zeros(typing_context: Any, word: Any) -> Any:
     return types.int64(types.uint64), generate
 
 
+def _fresh(typing_context: Any, shape: Any, kind: Any) -> Any:
+    """`np.empty` of one or two dimensions. Numba compiles its own for each kind of number and of shape, as functions of three
+    layers, and a kernel that makes columns pays that more often than its own code; this one is a call of the allocator."""
+    array: Any = types.Array(kind.dtype, shape.count if isinstance(shape, types.UniTuple) else 1, "C")
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return _allotted(context, builder, signature, args)._getvalue()
+
+    return array(shape, kind), generate
+
+
+def _zeroed(typing_context: Any, shape: Any, kind: Any) -> Any:
+    """`np.zeros`, like `_fresh`."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        made = _allotted(context, builder, signature, args)
+        cgutils.memset(builder, made.data, builder.mul(made.itemsize, made.nitems), 0)  # type: ignore[no-untyped-call]
+        return made._getvalue()
+
+    return _fresh(typing_context, shape, kind)[0], generate
+
+
+def _allotted(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    shape, kind = args[0], signature.args[0]
+    sizes = [shape]
+    if isinstance(kind, types.UniTuple):
+        sizes, kind = cgutils.unpack_tuple(builder, shape), kind.dtype  # type: ignore[no-untyped-call]
+    sizes = [context.cast(builder, size, kind, types.intp) for size in sizes]
+    return _empty_nd_impl(context, builder, signature.return_type, sizes)  # type: ignore[no-untyped-call]
+
+
 def word_at(data: Any, index: Any) -> np.uint64:
     """`load_word`, interpreted. Behind the last byte of a view stands what it was padded with: line feeds.
 
@@ -87,9 +120,12 @@ def zeros_behind(word: Any) -> int:
 load_word: Any
 pointer: Any
 trailing_zeros: Any
+fresh: Any
+zeroed: Any
 if config.DISABLE_JIT:  # type: ignore[attr-defined]
     np.seterr(all="ignore")  # hashes wrap around, 0 * inf is nan: as compiled, without a word
-    load_word, pointer, trailing_zeros = word_at, view_from, zeros_behind
+    load_word, pointer, trailing_zeros, fresh, zeroed = word_at, view_from, zeros_behind, np.empty, np.zeros
 else:
     # mypy sees a decorated intrinsic with its typing context as a parameter
     load_word, pointer, trailing_zeros = intrinsic(_load_word), intrinsic(_pointer), intrinsic(_trailing_zeros)
+    fresh, zeroed = intrinsic(_fresh), intrinsic(_zeroed)

@@ -27,3 +27,30 @@ def test_out_of_bounds() -> None:
         words.word_at(np.zeros(9, np.uint8), 10)
     with pytest.raises(IndexError):
         words.view_from(np.zeros((2, 2), np.uint8), 3)[1]
+
+
+@njit
+def _columns(rows):  # type: ignore[no-untyped-def]
+    made = words.zeroed(rows, np.int64), words.zeroed((rows, 2), np.bool_), words.fresh(rows, np.float64)
+    table = words.fresh((rows, 3), np.uint64)
+    for i in range(rows):
+        made[2][i] = i
+        for j in range(3):
+            table[i, j] = i * j
+    return made, table
+
+
+def test_new_columns() -> None:
+    for rows in (0, 1, 1000):
+        (zeros, flags, numbers), table = _columns(rows)
+        assert zeros.dtype == np.int64 and zeros.tolist() == [0] * rows
+        assert flags.dtype == np.bool_ and flags.shape == (rows, 2) and not flags.any()
+        assert numbers.tolist() == list(range(rows))
+        assert table.dtype == np.uint64 and table.tolist() == [[0, i, 2 * i] for i in range(rows)]
+        assert table.flags.c_contiguous
+
+
+def test_a_column_beyond_all_memory_is_an_error() -> None:
+    wide = njit(lambda rows: words.fresh((rows, rows), np.int64))
+    with pytest.raises((MemoryError, ValueError)):
+        wide(1 << 40)

@@ -16,12 +16,14 @@ from numba import njit
 from scepter.algebra.arithmetic import MOST, amount_of
 from scepter.algebra.expressions import Arithmetic, Constant, Expression, Negate, Variable
 from scepter.inner import inner
+from scepter.kernel.column_table import ColumnTable
 from scepter.kernel.rows import Float64, Int8, Int64, Mask, Rows, UInt64
 from scepter.kernel.texts import Texts
 from scepter.rdf.batch import MAX_SCALE
 from scepter.rdf.distinct import distinct
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.terms import XSD, Literal
+from scepter.rdf.words import fresh
 
 INTEGER, DECIMAL, OPEN = 0, 1, 2
 TENTHS = 10 ** np.arange(MAX_SCALE + 1, dtype=np.int64)
@@ -31,7 +33,7 @@ Column: TypeAlias = tuple[UInt64, Int64, Float64, Int8]
 
 
 @dataclass(frozen=True, slots=True)
-class Amounts:
+class Amounts(ColumnTable):
     """Numbers in columns: `units` of the digit `digits` behind the point; `kind` is INTEGER, DECIMAL or OPEN."""
 
     units: Int64
@@ -43,10 +45,6 @@ class Amounts:
         """Where columns do not tell."""
         found: Mask = self.kind == OPEN
         return found
-
-    def take(self, places: Int64) -> Amounts:
-        """Those at some places."""
-        return Amounts(self.units[places], self.digits[places], self.kind[places])
 
 
 def calculated(expression: Expression, rows: Rows, names: Sequence[str], texts: Texts) -> Amounts:
@@ -159,7 +157,7 @@ def written(amounts: Amounts, key: TermKey, texts: Texts) -> Column:
 def _write(units, digits, kind, integer, decimal, out, offsets):  # type: ignore[no-untyped-def]
     """Each number as a line of N-Triples; returns where they end."""
     at = 0
-    figures = np.empty(20, np.uint8)
+    figures = fresh(20, np.uint8)
     for i in range(len(units)):
         offsets[i] = at
         out[at] = 34  # a quotation mark

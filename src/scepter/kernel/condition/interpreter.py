@@ -6,7 +6,6 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from scepter.inner import inner
@@ -264,7 +263,7 @@ def _logic(op, top, val, sca):  # type: ignore[no-untyped-def]
         sca[top] = OPEN
 
 
-@njit(cache=True)
+@inner
 def decide(programs, first, last, run, row, stack):  # type: ignore[no-untyped-def]
     """All conjuncts first <= i < last: FALSE at the first that fails, UNDECIDED if none fails but some cannot be told."""
     verdict = TRUE

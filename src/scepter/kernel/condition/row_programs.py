@@ -16,6 +16,7 @@ from scepter.kernel.condition.interpreter import (
     stack,
 )
 from scepter.kernel.rows import Float64, Int8, Mask, UInt64
+from scepter.rdf.words import zeroed
 
 
 def contiguous(ids: UInt64, number: Float64, scale: Int8) -> tuple[UInt64, Float64, Int8]:
@@ -33,10 +34,10 @@ def decide_rows(programs: Programs, ids: UInt64, number: Float64, scale: Int8) -
 def _decide_rows(given, values, room):  # type: ignore[no-untyped-def]
     rows, conjuncts = len(values[0]), len(given[1]) - 1
     programs, stack = pointed(given), pointed_stack(room)
-    kept, undecided = np.zeros(rows, np.bool_), np.zeros(rows, np.bool_)
+    kept, undecided = zeroed(rows, np.bool_), zeroed(rows, np.bool_)
     for r in range(rows):
         row = pointed_values(values, r)
-        verdict = decide(programs, 0, conjuncts, row, row, stack)
+        verdict = decide(programs, np.int64(0), conjuncts, row, row, stack)
         kept[r] = verdict == TRUE
         undecided[r] = verdict == UNDECIDED
     return kept, undecided

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from scepter.kernel.column_table import ColumnTable
 from scepter.kernel.scan.solutions import Float64, Int8, Int64, UInt64
 
 START, END, EXPIRES = 0, 1, 2
@@ -17,7 +17,7 @@ FOR_EVER = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True)
-class Admitted:
+class Admitted(ColumnTable):
     """One row per occurrence that some pattern can match."""
 
     ids: UInt64
@@ -42,17 +42,6 @@ class Admitted:
             np.empty((rows, 3), np.int64), np.empty((rows, 3), np.int64), np.empty(rows, np.uint64),
         )  # fmt: skip
 
-    def __len__(self) -> int:
-        return len(self.feeds)
-
-    def columns(self) -> list[NDArray[np.generic]]:
-        """Its columns, in a fixed order."""
-        return [self.ids, self.refs, self.number, self.scale, self.when, self.source, self.feeds]
-
     def first(self, rows: int) -> Admitted:
         """A copy of the first rows."""
-        return Admitted(*(column[:rows].copy() for column in self.columns()))  # type: ignore[arg-type]
-
-    def take(self, rows: NDArray[np.bool_] | Int64) -> Admitted:
-        """Some rows."""
-        return Admitted(*(column[rows] for column in self.columns()))  # type: ignore[arg-type]
+        return Admitted(*(getattr(self, name)[:rows].copy() for name in self.NAMES))

@@ -221,7 +221,7 @@ class Conclusions:
             ),
             tuple(Patterns(self._constants, self._equal)),
             tuple(self._columns),
-            tuple(found.columns()),
+            tuple([getattr(found, name) for name in found.NAMES]),
         )  # fmt: skip
         return found.first(rows), bool(schema)
 

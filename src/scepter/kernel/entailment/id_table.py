@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from scepter.inner import shared
 from scepter.kernel.scan.solutions import UInt64
 
 _ZERO = np.uint64(0)
@@ -56,7 +56,7 @@ class IdTable:
         return found[~np.isin(found, self.keys)]
 
 
-@njit(cache=True)
+@shared
 def look_up(keys: Any, values: Any, id: Any, otherwise: Any) -> Any:
     """The number of an id, or another."""
     mask = np.uint64(len(keys) - 1)

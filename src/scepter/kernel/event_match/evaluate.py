@@ -13,6 +13,7 @@ import numpy as np
 from scepter.inner import inner
 from scepter.kernel.event_match.item_table import NOBODY, bucket_of, is_over, unlink
 from scepter.kernel.event_match.match_tree import ANY, CHRONOLOGICAL, EXTREME, FIRST, LAST, NAIVE, RECENT, SCAN, UNRESTRICTED
+from scepter.rdf.words import zeroed
 from scepter.timeline import MAX_INSTANT
 
 FULL = -1
@@ -130,7 +131,7 @@ def _ranked(tree, table, node, found, base, top, policy, competes):  # type: ign
     """Right sides in the order in which they are asked: those that compete together, the one that wins first. And who competes
     with whom."""
     count = top - base
-    order, group = np.arange(base, top), np.zeros(count, np.uint64)
+    order, group = np.arange(base, top), zeroed(count, np.uint64)
     if not competes or count < 2:
         return order, group
     for i in range(count):

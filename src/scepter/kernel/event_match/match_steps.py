@@ -18,6 +18,7 @@ from scepter.kernel.event_match.item_table import NOBODY, Table, consume, has_ro
 from scepter.kernel.event_match.match_tree import ANY, CHRONOLOGICAL, FIRST, LAST, RECENT, SCAN, UNRESTRICTED, Tree
 from scepter.kernel.report.evaluations import next_evaluation
 from scepter.kernel.rows import Int64, UInt64
+from scepter.rdf.words import zeroed
 from scepter.timeline import MAX_INSTANT
 
 DONE, FOUND_FULL, OUT_FULL, LOG_FULL = range(4)
@@ -96,7 +97,7 @@ def _partners(tree, table, root, row, wanted, time, floor, room):  # type: ignor
     """The pairs of one right side, from the second place of `found` on."""
     found = room.found
     put_row(table, found, 0, row)
-    bound = merged(table, np.zeros(table.ids.shape[1], np.uint64), found, 0)
+    bound = merged(table, zeroed(table.ids.shape[1], np.uint64), found, 0)
     one = np.int64(1)
     top = evaluate(tree, table, tree.left[root], table.start[row], bound, wanted, time, floor, found, one)
     for pair in range(1, top):
@@ -249,7 +250,7 @@ def follow(tree_, table_, root, changes, coming_, stop, room_):  # type: ignore[
     """Evaluate a pattern that consumes nothing as a whole, wherever what it sees changes: between two changes it is constant,
     after the last one as far as time is known."""
     tree, table, coming, room = Tree(*tree_), Table(*table_), Coming(*coming_), Room(*room_)
-    at, nothing = room.at, np.zeros(table.ids.shape[1], np.uint64)
+    at, nothing = room.at, zeroed(table.ids.shape[1], np.uint64)
     while at[AT] < len(changes):
         time = changes[at[AT]]
         until = changes[at[AT] + 1] if at[AT] + 1 < len(changes) else stop
@@ -269,7 +270,7 @@ def exhaust(tree_, table_, root, changes, coming_, due_, consuming, room_):  # t
     """Evaluate a pattern that consumes as a whole, at each evaluation before which something changed or was consumed."""
     tree, table, coming, room = Tree(*tree_), Table(*table_), Coming(*coming_), Room(*room_)
     due = Due(*due_)
-    at, nothing = room.at, np.zeros(table.ids.shape[1], np.uint64)
+    at, nothing = room.at, zeroed(table.ids.shape[1], np.uint64)
     while True:
         time = np.int64(MAX_INSTANT)
         if at[AGAIN] == 2:

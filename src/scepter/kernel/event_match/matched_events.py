@@ -37,7 +37,7 @@ from scepter.kernel.operator import ByTime, Until
 from scepter.kernel.report.evaluations import Schedule
 from scepter.kernel.rows import NO_LINEAGE, Int64, Rows, concat, empty, mappings
 from scepter.kernel.state.container import Arrays
-from scepter.kernel.state.state_parts import Clock, dump_rows, load_rows
+from scepter.kernel.state.state_parts import Clock
 from scepter.kernel.window.extent import Grid
 from scepter.physical.nodes import Schema
 from scepter.rdf.distinct import distinct
@@ -270,11 +270,11 @@ class EventMatch(ByTime):
         own |= dict(zip(("waiting", "group", "loses"), waiting, strict=True)) | {"consumed": self._store.consumed}
         clock = np.array([self._clock.closed, self._evicted])
         own |= {"rights": self._rights, "changes": self._changes, "at": at, "clock": clock}
-        return own | dump_rows("rows", self._store.held()) | self._schedule.dump("schedule")
+        return own | self._store.held().dump("rows") | self._schedule.dump("schedule")
 
     def load(self, arrays: Arrays) -> None:
         """Take over what `dump` gave."""
-        rows = load_rows("rows", arrays)
+        rows = Rows.load(arrays, "rows")
         self._store = Store.empty(self._store.table.window, rows.width, 2 * len(rows))
         self._store.add(rows, arrays["scan"], arrays["item"])
         self._store.consumed[...] = arrays["consumed"]

@@ -20,6 +20,7 @@ from scepter.rdf.arena import NO_REF
 from scepter.rdf.batch import NOT_A_NUMBER
 from scepter.rdf.hashing import TermKey, term_id
 from scepter.rdf.lengthening import lengthened
+from scepter.rdf.words import fresh
 
 NOBODY = -1
 
@@ -74,12 +75,12 @@ def solve(rows, column, sets, own, static, patterns, width):  # type: ignore[no-
     constants, variables = patterns
     depths = len(constants)
     room = max(4, len(row_ids))
-    origin, found = np.empty(room, np.int64), 0
-    ids, refs = np.empty((room, width), np.uint64), np.empty((room, width), np.int64)
-    number, scale = np.empty((room, width), np.float64), np.empty((room, width), np.int8)
-    place, owner = np.empty(depths + 1, np.int64), np.empty(width, np.int64)
-    now_ids, now_refs = np.empty(width, np.uint64), np.empty(width, np.int64)
-    now_number, now_scale = np.empty(width, np.float64), np.empty(width, np.int8)
+    origin, found = fresh(room, np.int64), 0
+    ids, refs = fresh((room, width), np.uint64), fresh((room, width), np.int64)
+    number, scale = fresh((room, width), np.float64), fresh((room, width), np.int8)
+    place, owner = fresh(depths + 1, np.int64), fresh(width, np.int64)
+    now_ids, now_refs = fresh(width, np.uint64), fresh(width, np.int64)
+    now_number, now_scale = fresh(width, np.float64), fresh(width, np.int8)
     for row in range(len(row_ids)):
         if row_ids[row, column] == 0:
             continue
@@ -142,8 +143,8 @@ def solve(rows, column, sets, own, static, patterns, width):  # type: ignore[no-
 
 @inner
 def _longer(table, size):  # type: ignore[no-untyped-def]
-    fresh = np.empty((size, table.shape[1]), table.dtype)
+    grown = fresh((size, table.shape[1]), table.dtype)
     for i in range(len(table)):
         for j in range(table.shape[1]):
-            fresh[i, j] = table[i, j]
-    return fresh
+            grown[i, j] = table[i, j]
+    return grown

@@ -23,6 +23,7 @@ from scepter.kernel.static.graph_columns import GraphColumns, term_columns
 from scepter.kernel.texts import Texts
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.terms import Triple
+from scepter.rdf.words import fresh
 
 FIRST_REF = -2
 """The ref of set 0: NO_REF is -1."""
@@ -339,7 +340,7 @@ def triple_keys(ids: UInt64) -> UInt64:
 
 @njit(cache=True)
 def _triple_keys(ids):  # type: ignore[no-untyped-def]
-    keys = np.empty(len(ids), np.uint64)
+    keys = fresh(len(ids), np.uint64)
     for row in range(len(ids)):
         key = np.uint64(0)
         for position in range(3):
@@ -364,7 +365,7 @@ def _mixed(total, key):  # type: ignore[no-untyped-def]
 @njit(cache=True)
 def _ordered(members, counts, own, static):  # type: ignore[no-untyped-def]
     """Sort the members of each set by their keys, in place; the ids of the sets. Most sets are small."""
-    ids = np.empty(len(counts), np.uint64)
+    ids = fresh(len(counts), np.uint64)
     low = 0
     for i in range(len(counts)):
         total = np.uint64(1)
@@ -389,8 +390,8 @@ def _united(pairs, sets, base):  # type: ignore[no-untyped-def]
     room = 0
     for i in range(len(pairs)):
         room += count[pairs[i, 0]] + count[pairs[i, 1]]
-    made = np.empty(room, np.int64)
-    ids, counts, firsts = np.empty(len(pairs), np.uint64), np.empty(len(pairs), np.int64), np.empty(len(pairs), np.int64)
+    made = fresh(room, np.int64)
+    ids, counts, firsts = fresh(len(pairs), np.uint64), fresh(len(pairs), np.int64), fresh(len(pairs), np.int64)
     size = 0
     for i in range(len(pairs)):
         a, b = first[pairs[i, 0]], first[pairs[i, 1]]
@@ -420,8 +421,8 @@ def _reduced(numbers, bounds, used, sets, base):  # type: ignore[no-untyped-def]
     room = 0
     for i in range(len(numbers)):
         room += count[numbers[i]]
-    made = np.empty(room, np.int64)
-    ids, counts, firsts = np.empty(len(numbers), np.uint64), np.empty(len(numbers), np.int64), np.empty(len(numbers), np.int64)
+    made = fresh(room, np.int64)
+    ids, counts, firsts = fresh(len(numbers), np.uint64), fresh(len(numbers), np.int64), fresh(len(numbers), np.int64)
     size = 0
     for i in range(len(numbers)):
         firsts[i], total = base + size, np.uint64(1)

@@ -15,6 +15,7 @@ from numba import njit
 from scepter.inner import inner
 from scepter.kernel.rows import Int64, Mask, UInt64
 from scepter.kernel.static.graph_columns import GraphColumns
+from scepter.rdf.words import fresh, zeroed
 
 NEAR = 12
 """Static assertions around a node beyond which it keeps its name."""
@@ -126,11 +127,11 @@ def _reach(name, around, found, seen):  # type: ignore[no-untyped-def]
 @njit(cache=True)
 def _shapes(events, triples_, kept, wholly, around_):  # type: ignore[no-untyped-def]
     triples, around = ItemTriples(*triples_), Surrounding(*around_)
-    keys = np.empty(len(events), np.uint64)
-    first = np.zeros(len(events) + 1, np.int64)
-    rows = np.empty(max(64, len(events)), np.int64)
-    names, states = np.empty(_MOST, np.uint64), np.empty(_MOST, np.int8)
-    found, seen = np.empty(NEAR, np.int64), np.empty(2 * NEAR + 1, np.uint64)
+    keys = fresh(len(events), np.uint64)
+    first = zeroed(len(events) + 1, np.int64)
+    rows = fresh(max(64, len(events)), np.int64)
+    names, states = fresh(_MOST, np.uint64), fresh(_MOST, np.int8)
+    found, seen = fresh(NEAR, np.int64), fresh(2 * NEAR + 1, np.uint64)
     size = 0
     for i in range(len(events)):
         low, high = triples.first[events[i]], triples.first[events[i] + 1]
@@ -151,7 +152,7 @@ def _shapes(events, triples_, kept, wholly, around_):  # type: ignore[no-untyped
                 count += 1
                 for j in range(near):
                     if size == len(rows):
-                        grown = np.empty(2 * len(rows), np.int64)
+                        grown = fresh(2 * len(rows), np.int64)
                         for k in range(size):
                             grown[k] = rows[k]
                         rows = grown

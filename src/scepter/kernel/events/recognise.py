@@ -21,7 +21,7 @@ from scepter.kernel.lineage import Lineage
 from scepter.kernel.rows import NO_LINEAGE, Int64, Mask, Rows, UInt64, empty, filled, lasting, spread
 from scepter.kernel.scan.intake import Intake
 from scepter.kernel.sparql.dataset import Graph
-from scepter.kernel.static.graph_columns import GraphColumns, graph_columns
+from scepter.kernel.static.graph_columns import NO_TRIPLES, GraphColumns, graph_columns
 from scepter.kernel.texts import Texts
 from scepter.ontology.assertions import IDENTITY, RDF_TYPE
 from scepter.ontology.recognition import Recogniser
@@ -219,12 +219,12 @@ def _static_columns(graphs: Sequence[Graph], recogniser: Recogniser, key: TermKe
     """The static assertions that rules can use."""
     words = recogniser.used_words()
     if words is None:
-        return GraphColumns.joined([])
+        return NO_TRIPLES
     predicates, classes = words
     s, o = Variable("s"), Variable("o")
     patterns = [TriplePattern(s, Constant(predicate), o) for predicate in predicates]
     patterns += [TriplePattern(s, Constant(RDF_TYPE), Constant(iri)) for iri in classes]
-    return GraphColumns.joined([graph_columns(graph, key, texts, patterns) for graph in graphs])
+    return GraphColumns.joined([NO_TRIPLES, *(graph_columns(graph, key, texts, patterns) for graph in graphs)])
 
 
 def _literal(batch: EventBatch) -> Mask:

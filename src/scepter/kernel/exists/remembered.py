@@ -15,7 +15,7 @@ from scepter.kernel.exists.history import History
 from scepter.kernel.exists.solution import Timed
 from scepter.kernel.exists.timed_expressions import Expressions
 from scepter.kernel.operator import ByRows, Stateless, Until
-from scepter.kernel.rows import COLUMNS, TIMELESS, Int64, Mask, Rows, concat
+from scepter.kernel.rows import TIMELESS, Int64, Mask, Rows, concat
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.state.container import Arrays
 from scepter.kernel.texts import Texts
@@ -93,12 +93,12 @@ class Remembered(ByRows):
     def dump(self) -> Arrays:
         """Per scan the rows that were new."""
         tables = [concat(parts, width) for parts, width in zip(self._rows, self._widths, strict=True)]
-        return {f"{i}.{name}": getattr(table, name) for i, table in enumerate(tables) for name in COLUMNS}
+        return {name: column for i, table in enumerate(tables) for name, column in table.dump(str(i)).items()}
 
     def load(self, arrays: Arrays) -> None:
         """Take over what `dump` gave."""
         self.history.clear()
-        self._rows = [[Rows(*(arrays[f"{i}.{name}"] for name in COLUMNS))] for i in range(len(self._widths))]
+        self._rows = [[Rows.load(arrays, str(i))] for i in range(len(self._widths))]
         for place, (rows,) in enumerate(self._rows):
             self._remember(place, rows)
         self.save()

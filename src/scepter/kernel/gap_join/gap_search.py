@@ -17,6 +17,7 @@ from scepter.inner import inner
 from scepter.kernel.rows import Int64, UInt64
 from scepter.kernel.time_join.sweep import Chains, Side, entry_of, link, longer
 from scepter.rdf.lengthening import lengthened_table
+from scepter.rdf.words import fresh
 from scepter.timeline import MAX_INSTANT, MIN_INSTANT
 
 LEFT, BETWEEN, RIGHT = 0, 1, 2
@@ -136,7 +137,7 @@ def ended(side, entry, time):  # type: ignore[no-untyped-def]
 @njit(cache=True)
 def look_back(kinds, rows, lefts, betweens, rights, bound, least):  # type: ignore[no-untyped-def]
     """Visit new rows in order of end; returns the pairs (left row, right row)."""
-    out = np.empty((max(64, len(rows)), 2), np.int64)
+    out = fresh((max(64, len(rows)), 2), np.int64)
     count = 0
     left, between = lefts.side, betweens.side
     for i in range(len(rows)):
@@ -182,7 +183,7 @@ def _behind(starts, low, high, time):  # type: ignore[no-untyped-def]
 @njit(cache=True)
 def look_ahead(first, last, lefts, gap_keys, ahead, rights, bound, least):  # type: ignore[no-untyped-def]
     """The right rows of the stretch that new left rows go before; returns the pairs (left row, right row)."""
-    out = np.empty((max(64, last - first), 2), np.int64)
+    out = fresh((max(64, last - first), 2), np.int64)
     count = 0
     left = lefts.side
     for row in range(first, last):

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from scepter.algebra.expressions import Aggregate, Variable
+from scepter.kernel.column_table import ColumnTable
 from scepter.kernel.group.extremes import preferred
 from scepter.kernel.group.members import Changes, Membership, Slots
 from scepter.kernel.group.set_functions import FUNCTIONS, Column, Function, Stretch
@@ -22,7 +23,7 @@ from scepter.kernel.operator import ByTime, Until
 from scepter.kernel.rows import NO_LINEAGE, TIMELESS, Int64, Mask, Rows, UInt64, concat, empty, mappings
 from scepter.kernel.sequence.forward_search import key_of
 from scepter.kernel.state.container import Arrays
-from scepter.kernel.state.state_parts import Clock, Held, dump_rows, load_rows
+from scepter.kernel.state.state_parts import Clock, Held
 from scepter.kernel.texts import Texts
 from scepter.kernel.validity.coalesce import Coverage
 from scepter.kernel.validity.key_index import KeyIndex
@@ -39,22 +40,11 @@ _Distinct: TypeAlias = tuple[int, ...] | None
 
 
 @dataclass(frozen=True, slots=True)
-class _Keys:
+class _Keys(ColumnTable):
     """Groups by key."""
 
     ids: UInt64
     group: Int64
-
-    def __len__(self) -> int:
-        return len(self.group)
-
-    def take(self, rows: Int64) -> _Keys:
-        return _Keys(self.ids.take(rows, axis=0), self.group.take(rows))
-
-
-def _both(a: _Keys, b: _Keys, a_keys: UInt64, b_keys: UInt64) -> tuple[_Keys, UInt64]:
-    found = _Keys(np.concatenate([a.ids, b.ids]), np.concatenate([a.group, b.group]))
-    return found, np.concatenate([a_keys, b_keys])
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +81,7 @@ class Group(ByTime):
         self._lineage = lineage
         self._apart = apart
         self._held = Held(len(input.variables))
-        self._index: KeyIndex[_Keys] = KeyIndex(_both)
+        self._index: KeyIndex[_Keys] = KeyIndex()
         self._groups = _Groups(empty(len(self.schema.variables)), np.empty(0, np.int64))
         self._functions: list[Function] = []
         self._takes: list[_Distinct] = []
@@ -241,7 +231,7 @@ class Group(ByTime):
         for coverage in self._covered.values():
             coverage.renumber(number)
         self._inside = {c: Membership(inside.rows, number[inside.group]) for c, inside in self._inside.items()}
-        self._index = KeyIndex(_both)
+        self._index = KeyIndex()
         self._index_groups()
 
     def _index_groups(self) -> None:
@@ -278,9 +268,9 @@ class Group(ByTime):
     def dump(self) -> Arrays:
         """Groups, members and what functions keep."""
         found = self._clock.dump("closed") | {"count": self._groups.count}
-        found |= self._held.dump("held") | dump_rows("groups", self._groups.rows)
+        found |= self._held.dump("held") | self._groups.rows.dump("groups")
         for i, (columns, inside) in enumerate(self._inside.items()):
-            found |= dump_rows(f"inside{i}", inside.rows) | {f"inside{i}.group": inside.group}
+            found |= inside.rows.dump(f"inside{i}") | {f"inside{i}.group": inside.group}
             if columns is not None:
                 found |= self._covered[columns].dump(f"covered{i}")
         for i, function in enumerate(self._functions):
@@ -291,10 +281,10 @@ class Group(ByTime):
         """Take over what `dump` gave."""
         self._clock.load("closed", arrays)
         self._held.load("held", arrays)
-        self._groups = _Groups(load_rows("groups", arrays), arrays["count"])
+        self._groups = _Groups(Rows.load(arrays, "groups"), arrays["count"])
         self._index_groups()
         for i, columns in enumerate(self._inside):
-            self._inside[columns] = Membership(load_rows(f"inside{i}", arrays), arrays[f"inside{i}.group"])
+            self._inside[columns] = Membership(Rows.load(arrays, f"inside{i}"), arrays[f"inside{i}.group"])
             if columns is not None:
                 self._covered[columns].load(f"covered{i}", arrays)
         for i, function in enumerate(self._functions):

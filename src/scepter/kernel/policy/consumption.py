@@ -19,6 +19,7 @@ from scepter.inner import inner
 from scepter.kernel.rows import NO_LINEAGE, Int64, UInt64
 from scepter.kernel.time_join.sweep import Side, entry_of, link, longer
 from scepter.rdf.lengthening import lengthened
+from scepter.rdf.words import fresh
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
@@ -81,7 +82,7 @@ def _slot(consumed, number):  # type: ignore[no-untyped-def]
 @inner
 def _below(nodes, node):  # type: ignore[no-untyped-def]
     """The leaves of a node."""
-    found, stack = np.empty(8, np.int64), np.empty(8, np.int64)
+    found, stack = fresh(8, np.int64), fresh(8, np.int64)
     count, depth = 0, 1
     stack[0] = node
     while depth > 0:
@@ -234,7 +235,7 @@ def follow_all(lefts, last):  # type: ignore[no-untyped-def]
 @njit(cache=True)
 def lasting(lefts, last, nodes, consumed, how, now):  # type: ignore[no-untyped-def]
     """Which left sides up to a row may still be paired with what ends at `now` or later."""
-    found = np.empty(last, np.bool_)
+    found = fresh(last, np.bool_)
     for row in range(last):
         over = _is_over(lefts.side, row, now, how)
         found[row] = not over and not _is_consumed(consumed, nodes, lefts.lineage[row])
@@ -251,7 +252,7 @@ def find_all(consumed):  # type: ignore[no-untyped-def]
 @njit(cache=True)
 def arrivals(nodes, roots):  # type: ignore[no-untyped-def]
     """The first arrival below each node; -1 below none."""
-    found = np.empty(len(roots), np.int64)
+    found = fresh(len(roots), np.int64)
     for i in range(len(roots)):
         first = np.int64(-1)
         for leaf in _below(nodes, roots[i]):

@@ -19,7 +19,6 @@ from scepter.kernel.policy.consumption import Consumed, How, Lefts, Rights, find
 from scepter.kernel.policy.tracking import Occurrences
 from scepter.kernel.rows import Int64, Rows, concat, empty, merged
 from scepter.kernel.state.container import Arrays
-from scepter.kernel.state.state_parts import dump_rows, load_rows
 from scepter.kernel.time_join.join_table import Table
 from scepter.kernel.time_join.sweep import ANY, INNER, NO_BOUND, Chains, Rules, sweep
 from scepter.kernel.time_join.time_join import each_once, within
@@ -150,11 +149,11 @@ class Pairing(ByRows):
         size = int(self._consumed.size[0])
         left = concat([_all(self._free[0]), _all(self._waiting)], self._waiting.width)
         consumed = np.stack([self._consumed.latest[:size], self._consumed.numbers[:size]], axis=1)
-        return {**dump_rows("left", left), **self._free[1].dump("right"), "starts": consumed}
+        return {**left.dump("left"), **self._free[1].dump("right"), "starts": consumed}
 
     def load(self, arrays: Arrays) -> None:
         """Take over what `dump` gave."""
-        left = load_rows("left", arrays)
+        left = Rows.load(arrays, "left")
         free = left.start > left.end
         for table, rows in ((self._free[0], left.take(free)), (self._waiting, self._occurrences.in_order(left.take(~free)))):
             table.truncate(0)

@@ -22,6 +22,7 @@ from scepter.physical import instant_nodes
 from scepter.physical.nodes import Schema
 from scepter.rdf.hashing import TermKey, term_id
 from scepter.rdf.terms import Triple
+from scepter.rdf.words import fresh
 
 DERIVED = 2**62
 """What rules derive has arrived after all events of its instant."""
@@ -89,7 +90,7 @@ class Occurrences:
 @njit(cache=True)
 def _numbers(ids, start, end):  # type: ignore[no-untyped-def]
     """A number for each triple over its interval. Ids are hashes under a key that nobody knows, and so are these."""
-    found = np.empty(len(ids), np.int64)
+    found = fresh(len(ids), np.int64)
     for row in range(len(ids)):
         mixed = np.uint64(0)
         for j in range(5):

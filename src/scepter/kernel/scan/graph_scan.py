@@ -17,7 +17,7 @@ from scepter.kernel.rows import NO_LINEAGE, Mask, Rows, lasting
 from scepter.kernel.rows import empty as no_rows
 from scepter.kernel.scan.intake import Intake
 from scepter.kernel.scan.pattern_scan import Scans
-from scepter.kernel.scan.solutions import Int64, Solutions, UInt64, concat, empty
+from scepter.kernel.scan.solutions import Int64, Solutions, UInt64, empty
 from scepter.kernel.sequence.forward_search import key_of
 from scepter.kernel.sparql.dataset import Graph
 from scepter.kernel.texts import Texts
@@ -75,7 +75,7 @@ def joined(parts: Sequence[Solved], widths: Sequence[int]) -> Solved:
         each = [part.tables[place] for part in parts]
         alike = tuple(map(id, each))
         if alike not in tables:
-            tables[alike] = concat(each).by_time() if each else empty(width)
+            tables[alike] = Solutions.joined(each).by_time() if each else empty(width)
         found.append(tables[alike])
     groups = np.concatenate([np.empty(0, np.uint64), *(part.ticks.groups for part in parts)])
     times = np.concatenate([np.empty(0, np.int64), *(part.ticks.times for part in parts)])

@@ -14,6 +14,8 @@ from scepter.inner import inner
 from scepter.rdf.arena import NO_REF
 from scepter.rdf.batch import NOT_A_NUMBER
 from scepter.rdf.hashing import TermKey, term_id
+from scepter.rdf.lengthening import filled, lengthened, lengthened_table
+from scepter.rdf.words import fresh, zeroed
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +52,10 @@ def match_table(batch, wanted, constants, variables, sources, base, number_from,
     width = len(sources)
     event, rows = _match_rows(first, wanted, subject, predicate, object_, constants, variables, width)
     n = len(event)
-    time, start, branch = np.empty(n, np.int64), np.empty(n, np.int64), np.zeros(n, np.int8)
-    events, names = np.empty((n, 1), np.int64), np.empty((n, 1), np.int64)
-    ids, refs = np.empty((n, width), np.uint64), np.empty((n, width), np.int64)
-    number, scale = np.empty((n, width), np.float64), np.empty((n, width), np.int8)
+    time, start, branch = fresh(n, np.int64), fresh(n, np.int64), zeroed(n, np.int8)
+    events, names = fresh((n, 1), np.int64), fresh((n, 1), np.int64)
+    ids, refs = fresh((n, width), np.uint64), fresh((n, width), np.int64)
+    number, scale = fresh((n, width), np.float64), fresh((n, width), np.int8)
     for i in range(n):
         e = event[i]
         time[i] = ends[e]
@@ -83,12 +85,12 @@ def _match_rows(first, wanted, s, p, o, constants, variables, width):  # type: i
     """Every way to lay the patterns on the rows of each wanted event: (event per solution, row per pattern and solution)."""
     depth_max = len(constants)
     capacity = max(16, len(first))
-    out_event = np.empty(capacity, np.int64)
-    out_rows = np.empty((capacity, depth_max), np.int64)
-    found = 0
-    row = np.empty(depth_max, np.int64)
-    value = np.zeros(width, np.uint64)
-    owner = np.full(width, -1, np.int64)
+    out_event = fresh(capacity, np.int64)
+    out_rows = fresh((capacity, depth_max), np.int64)
+    found = np.int64(0)
+    row = fresh(depth_max, np.int64)
+    value = zeroed(width, np.uint64)
+    owner = filled(width, np.int64(-1))
     for e in range(len(first) - 1):
         if not wanted[e] or first[e] == first[e + 1]:
             continue
@@ -126,13 +128,7 @@ def _match_rows(first, wanted, s, p, o, constants, variables, width):  # type: i
                 continue
             if found == capacity:
                 capacity *= 2
-                grown_event = np.empty(capacity, np.int64)
-                grown_rows = np.empty((capacity, depth_max), np.int64)
-                for i in range(found):
-                    grown_event[i] = out_event[i]
-                    for j in range(depth_max):
-                        grown_rows[i, j] = out_rows[i, j]
-                out_event, out_rows = grown_event, grown_rows
+                out_event, out_rows = lengthened(out_event, found), lengthened_table(out_rows, found, capacity)
             out_event[found] = e
             for j in range(depth_max):  # not by assigning the row: that compiles numba's text of shape mismatches, four seconds
                 out_rows[found, j] = row[j]

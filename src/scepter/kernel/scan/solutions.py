@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from scepter.kernel.column_table import ColumnTable
 from scepter.rdf.batch import NOT_A_NUMBER
 
 Int64 = NDArray[np.int64]
@@ -17,7 +18,7 @@ Int8 = NDArray[np.int8]
 
 
 @dataclass(slots=True)
-class Solutions:
+class Solutions(ColumnTable):
     """Rows in order of time. The two-dimensional columns have one row per solution, so that a solution is one stretch of
     memory."""
 
@@ -35,58 +36,26 @@ class Solutions:
     number: Float64
     scale: Int8
 
-    def __len__(self) -> int:
-        return len(self.time)
-
     @property
     def width(self) -> int:
         """How many columns a mapping has."""
         return int(self.ids.shape[1])
-
-    def take(self, rows: NDArray[np.int64] | NDArray[np.bool_]) -> Solutions:
-        """The rows at the given places, or where a mask is true."""
-        at = places(rows)
-        return Solutions(
-            self.time.take(at), self.start.take(at), self.branch.take(at), self.events.take(at, axis=0),
-            self.names.take(at, axis=0), self.ids.take(at, axis=0), self.refs.take(at, axis=0),
-            self.number.take(at, axis=0), self.scale.take(at, axis=0),
-        )  # fmt: skip
-
-    def between(self, low: int, high: int) -> Solutions:
-        """The rows from `low` to before `high`, not copied."""
-        at = slice(low, high)
-        return Solutions(
-            self.time[at], self.start[at], self.branch[at], self.events[at], self.names[at], self.ids[at], self.refs[at],
-            self.number[at], self.scale[at],
-        )  # fmt: skip
 
     def columns(self, order: Sequence[int]) -> Solutions:
         """The same rows with the mapping's columns chosen and ordered."""
         if tuple(order) == tuple(range(self.width)):
             return self
         at = np.asarray(order, dtype=np.int64)
-        return Solutions(
-            self.time,
-            self.start,
-            self.branch,
-            self.events,
-            self.names,
-            np.ascontiguousarray(self.ids[:, at]),
-            np.ascontiguousarray(self.refs[:, at]),
-            np.ascontiguousarray(self.number[:, at]),
-            np.ascontiguousarray(self.scale[:, at]),
-        )
+        return self.replace(
+            ids=self.ids.take(at, axis=1), refs=self.refs.take(at, axis=1), number=self.number.take(at, axis=1),
+            scale=self.scale.take(at, axis=1),
+        )  # fmt: skip
 
     def by_time(self) -> Solutions:
         """The same rows in order of time, stable."""
         if len(self) < 2 or bool(np.all(self.time[1:] >= self.time[:-1])):
             return self
         return self.take(np.argsort(self.time, kind="stable"))
-
-
-def places(rows: NDArray[np.int64] | NDArray[np.bool_]) -> Int64:
-    """The places of rows, given as such or as a mask. To `take` columns by places costs a tenth of indexing them."""
-    return np.flatnonzero(rows) if rows.dtype == np.bool_ else rows.astype(np.int64, copy=False)
 
 
 def empty(width: int, scans: int = 1) -> Solutions:
@@ -104,39 +73,12 @@ def empty(width: int, scans: int = 1) -> Solutions:
     )
 
 
-def concat(tables: Sequence[Solutions]) -> Solutions:
-    """All rows of tables of one width, one after the other."""
-    if len(tables) == 1:
-        return tables[0]
-    return Solutions(
-        np.concatenate([t.time for t in tables]),
-        np.concatenate([t.start for t in tables]),
-        np.concatenate([t.branch for t in tables]),
-        np.concatenate([t.events for t in tables]),
-        np.concatenate([t.names for t in tables]),
-        np.concatenate([t.ids for t in tables]),
-        np.concatenate([t.refs for t in tables]),
-        np.concatenate([t.number for t in tables]),
-        np.concatenate([t.scale for t in tables]),
-    )
-
-
 def spread(table: Solutions, places: Sequence[int], width: int, scans: int, branch: int) -> Solutions:
     """Put a table's columns at `places` of a wider one (the rest unbound), as rows of a branch with room for `scans` events."""
     if table.width == width and tuple(places) == tuple(range(width)) and table.events.shape[1] == scans:
         if branch == 0:
             return table
-        return Solutions(
-            table.time,
-            table.start,
-            np.full(len(table), branch, np.int8),
-            table.events,
-            table.names,
-            table.ids,
-            table.refs,
-            table.number,
-            table.scale,
-        )
+        return table.replace(branch=np.full(len(table), branch, np.int8))
     rows = len(table)
     at = np.asarray(places, dtype=np.int64)
     ids = np.zeros((rows, width), np.uint64)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from scepter.kernel.condition.row_conditions import Conditions, Surroundings
-from scepter.kernel.scan.solutions import Int64, Solutions, UInt64, concat, empty, spread
+from scepter.kernel.scan.solutions import Int64, Solutions, UInt64, empty, spread
 from scepter.kernel.sequence.forward_search import key_of, sort_by_key
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.dataset import EMPTY_GRAPH, Dataset, Graph
@@ -43,7 +43,7 @@ class Atoms:
             table = conditions.keep(table, self._texts, self._surroundings(branch, table))
             places = [atom.slots.index(s) for s in slots]
             parts.append(spread(table, places, len(atom.slots), room, number))
-        return concat(parts).by_time() if parts else empty(len(atom.slots), room)
+        return Solutions.joined(parts).by_time() if parts else empty(len(atom.slots), room)
 
     def _surroundings(self, branch: Branch, table: Solutions) -> Surroundings:
         """A filter sees the graph of the event whose scan wrote it."""

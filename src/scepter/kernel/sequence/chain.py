@@ -24,7 +24,7 @@ from scepter.kernel.sequence.moment import Moment
 from scepter.kernel.sequence.preference import Rival
 from scepter.kernel.sequence.run_extension import RunExtension
 from scepter.kernel.sequence.run_windows import Bounds, Counts, rank_of
-from scepter.kernel.sequence.runs import Runs, Waiting, concat_runs, no_runs
+from scepter.kernel.sequence.runs import Runs, Waiting, no_runs
 from scepter.kernel.sequence.step_search import Decide, Keyed, StepSearch
 from scepter.physical.sequence_plan import Chain, GapPlan, QueryPlan
 from scepter.rdf.hashing import TermKey
@@ -134,7 +134,7 @@ class ChainKernel:
         waiting.append(kept, key if kept is arrivals else key[stay])
         if not len(found.runs):
             return gone_on
-        return concat_runs([gone_on, self._gone_on(arrivals, found, table, stage, moment)])
+        return Runs.joined([gone_on, self._gone_on(arrivals, found, table, stage, moment)])
 
     def _gone_on(
         self, runs: Runs, found: _Found, table: Keyed, stage: Stage, moment: Moment, local: frozenset[int] | None = None
@@ -296,7 +296,7 @@ class ChainKernel:
         found = self._go(more, selection, waiting.runs, waiting.key, todo, table, moment)
         over = self._release(waiting, found, moment)
         self._run_out(step + 1, over.take(over.round < plan.least))
-        front = concat_runs([arrivals, _merged(self._gone_on(waiting.runs, found, table, stage, moment, local))])
+        front = Runs.joined([arrivals, _merged(self._gone_on(waiting.runs, found, table, stage, moment, local))])
         every = [front]
         while len(front):
             going = self._bounded(stage.deadlines, front if plan.most is None else front.take(front.round < plan.most))
@@ -310,7 +310,7 @@ class ChainKernel:
                 self._run_out(step + 1, going.take(~can & ~found.done & (going.round < plan.least)))
             front = _merged(self._gone_on(going, found, table, stage, moment, local))
             every.append(front)
-        runs = concat_runs(every)
+        runs = Runs.joined(every)
         return runs if plan.least == 1 else runs.take(runs.round >= plan.least)
 
     def _reluctant(self, step: int) -> Rival | None:
@@ -361,7 +361,7 @@ class ChainKernel:
             else:
                 pool.kill(todo[dead])
                 pool.kill(alive[closed])
-        return concat_runs(done)
+        return Runs.joined(done)
 
     def retract(self, same: Callable[[Runs, int], bool]) -> None:
         """Drop what this step left waiting for the close of its window where another chain has reported the same match."""

@@ -32,8 +32,8 @@ from scepter.kernel.condition.interpreter import (
 )
 from scepter.kernel.scan.solutions import Float64, Int8, Int64, UInt64
 from scepter.rdf.batch import INEXACT, NOT_A_NUMBER
-from scepter.rdf.lengthening import lengthened
-from scepter.rdf.words import pointer
+from scepter.rdf.lengthening import filled, lengthened
+from scepter.rdf.words import fresh, pointer
 
 BLOCK = 32
 NEXT, ANY, STRICT, BEFORE = 0, 1, 2, 3
@@ -58,7 +58,7 @@ def _places(columns: tuple[int, ...] | range) -> Int64:
 
 @njit(cache=True)
 def _keys(ids, columns):  # type: ignore[no-untyped-def]
-    keys = np.empty(len(ids), np.uint64)
+    keys = fresh(len(ids), np.uint64)
     for r in range(len(ids)):
         key = np.uint64(0)
         for column in columns:
@@ -74,8 +74,8 @@ def bounded_values(number, scale, rows, columns):  # type: ignore[no-untyped-def
     float64 does not hold exactly, or is no number at all, is not a number here: the filter itself judges it, and it keeps its
     block from being skipped."""
     blocks = (len(rows) + BLOCK - 1) // BLOCK
-    values = np.empty((len(columns), len(rows)))
-    least, most = np.empty((len(columns), blocks)), np.empty((len(columns), blocks))
+    values = fresh((len(columns), len(rows)), np.float64)
+    least, most = fresh((len(columns), blocks), np.float64), fresh((len(columns), blocks), np.float64)
     for t in range(len(columns)):
         for b in range(blocks):
             least[t, b] = math.inf
@@ -100,7 +100,7 @@ def bounded_values(number, scale, rows, columns):  # type: ignore[no-untyped-def
 @njit(cache=True)
 def stretch_ends(keys):  # type: ignore[no-untyped-def]
     """Per row of sorted keys: where the stretch of its key ends."""
-    ends = np.empty(len(keys), np.int64)
+    ends = fresh(len(keys), np.int64)
     end = len(keys)
     for r in range(len(keys) - 1, -1, -1):
         if r + 1 < len(keys) and keys[r] != keys[r + 1]:
@@ -227,12 +227,12 @@ def search_forward(mode, asking, run_columns, row_columns, filters, thresholds, 
     run_ids, row_ids = runs[0], candidates[0]
     rows, blocks = len(keys), th_least.shape[1]
     capacity = max(64, len(todo))
-    out_run = np.empty(capacity, np.int64)
-    out_row = np.empty(capacity, np.int64)
-    out = 0
-    stalled = np.empty(16, np.int64)
-    stalled_row = np.empty(16, np.int64)
-    stall = 0
+    out_run = fresh(capacity, np.int64)
+    out_row = fresh(capacity, np.int64)
+    out = np.int64(0)  # a literal would compile `lengthened` again
+    stalled = fresh(16, np.int64)
+    stalled_row = fresh(16, np.int64)
+    stall = np.int64(0)
     bounds = len(th_upper)
     lower, upper = pointer(limits, 0), pointer(limits, bounds)
     surely_above, surely_below = pointer(limits, 2 * bounds), pointer(limits, 3 * bounds)
@@ -328,7 +328,7 @@ def search_forward(mode, asking, run_columns, row_columns, filters, thresholds, 
 @njit(cache=True)
 def latest_before(run_time, run_key, run_ids, keys, times, row_ids, shared_run, shared_row):  # type: ignore[no-untyped-def]
     """Per run: the time of the latest compatible row strictly before the run, or NOTHING."""
-    found = np.full(len(run_time), NOTHING, np.int64)
+    found = filled(len(run_time), np.int64(NOTHING))
     for r in range(len(run_time)):
         position = _first_after(pointer(keys, 0), pointer(times, 0), run_key[r], run_time[r] - 1, np.int64(0), len(keys)) - 1
         while position >= 0 and keys[position] == run_key[r]:
@@ -349,7 +349,7 @@ def latest_before(run_time, run_key, run_ids, keys, times, row_ids, shared_run, 
 @njit(cache=True)
 def instants_after(groups, times, run_group, run_time):  # type: ignore[no-untyped-def]
     """Per run: the first instant of its group strictly after its time, or NOTHING."""
-    found = np.full(len(run_time), NOTHING, np.int64)
+    found = filled(len(run_time), np.int64(NOTHING))
     for r in range(len(run_time)):
         at = _first_after(pointer(groups, 0), pointer(times, 0), run_group[r], run_time[r], np.int64(0), len(groups))
         if at < len(groups) and groups[at] == run_group[r]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from scepter.kernel.scan.solutions import Int64, Solutions, concat, empty
+from scepter.kernel.scan.solutions import Int64, Solutions, empty
 from scepter.kernel.sequence.forward_search import NOTHING, key_of, latest_before, sort_by_key
 from scepter.kernel.sequence.moment import Moment
 from scepter.kernel.sequence.run_windows import Bounds, rank_of
@@ -35,7 +35,7 @@ class LeadingNegations:
         lead = np.full(len(runs), NOTHING, np.int64)
         for i, plan in enumerate(self._plans):
             atom = self._plan.atoms[plan.atom]
-            table = concat([self.history[i], moment.tables[plan.atom]])
+            table = Solutions.joined([self.history[i], moment.tables[plan.atom]])
             columns = tuple(atom.slots.index(s) for s in plan.key)
             keys = key_of(table.ids, columns)
             order = sort_by_key(keys)

@@ -22,7 +22,7 @@ from scepter.kernel.sequence.match_identity import identity, one_of_each
 from scepter.kernel.sequence.moment import Moment
 from scepter.kernel.sequence.run_extension import RunExtension
 from scepter.kernel.sequence.run_windows import Bounds, Counts
-from scepter.kernel.sequence.runs import Runs, Waiting, concat_runs, no_runs
+from scepter.kernel.sequence.runs import Runs, Waiting, no_runs
 from scepter.kernel.sequence.shown_runs import ShownRuns
 from scepter.kernel.sequence.skip import Skipping
 from scepter.kernel.sparql.dataset import Graph
@@ -103,7 +103,7 @@ class MatchedSequence:
         complete = [chain.step(moment) for chain in self._chains]
         if self._plan.timeouts:
             return self._timed_out([chain.timed_out(moment) for chain in self._chains]), moment
-        found = self._distinct(concat_runs(complete))
+        found = self._distinct(Runs.joined(complete))
         if self._skipping is not None:
             return self._skipping(found), moment
         if len(found) and len(self._chains) > 1:
@@ -158,14 +158,14 @@ class MatchedSequence:
                     _, _, _, seen = found.setdefault(identity(self._lineage, runs, row), (runs, row, alike, set()))
                     seen.add(number)
         kept = [runs.take(np.array([row])) for runs, row, alike, seen in found.values() if alike == seen]
-        return concat_runs([self._none, *kept])
+        return Runs.joined([self._none, *kept])
 
     def _finished(self, rest: Runs) -> Runs:
         """The end of the input: every window closes."""
-        done = concat_runs([chain.finish(self._counts) for chain in self._chains])
+        done = Runs.joined([chain.finish(self._counts) for chain in self._chains])
         if self._skipping is not None:
-            return concat_runs([rest, self._skipping(self._distinct(done))])
-        return self._distinct(concat_runs([rest, done]))
+            return Runs.joined([rest, self._skipping(self._distinct(done))])
+        return self._distinct(Runs.joined([rest, done]))
 
     def _finished_timeouts(self, rest: Runs, moment: Moment) -> Runs:
         """At the end of the input the time of all that wait is over, where it is bounded at all."""
@@ -176,7 +176,7 @@ class MatchedSequence:
             chain.expired = [(steps, runs) for steps, runs in chain.rest() if len(runs)]
             moment.seen = self._counts.observe(_NO_GROUPS, _NO_TIMES)[1]
             parts.append(chain.timed_out(moment))
-        return concat_runs([rest, self._timed_out(parts)])
+        return Runs.joined([rest, self._timed_out(parts)])
 
     def _distinct(self, runs: Runs) -> Runs:
         """A match is its events and its mapping; it is reported once (SPAseq rule 11).

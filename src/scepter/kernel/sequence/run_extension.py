@@ -18,6 +18,7 @@ from scepter.kernel.sequence.runs import Runs, no_runs
 from scepter.physical.sequence_plan import AtomPlan, Branch, QueryPlan
 from scepter.rdf.arena import NO_REF
 from scepter.rdf.batch import NOT_A_NUMBER
+from scepter.rdf.words import fresh, zeroed
 
 
 @njit(cache=True)
@@ -42,8 +43,8 @@ def spread(table, slots, width):  # type: ignore[no-untyped-def]
     """The mappings of a table in so many columns, each at its slot; the others are unbound."""
     table_ids, table_refs, table_number, table_scale = table
     n = len(table_ids)
-    ids, refs = np.zeros((n, width), np.uint64), np.empty((n, width), np.int64)
-    number, scale = np.empty((n, width), np.float64), np.empty((n, width), np.int8)
+    ids, refs = zeroed((n, width), np.uint64), fresh((n, width), np.int64)
+    number, scale = fresh((n, width), np.float64), fresh((n, width), np.int8)
     for i in range(n):
         for slot in range(width):
             refs[i, slot] = NO_REF

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from scepter.kernel.scan.solutions import Float64, Int8, Int64, UInt64, places
+from scepter.kernel.column_table import ColumnTable
+from scepter.kernel.scan.solutions import Float64, Int8, Int64, UInt64
 from scepter.rdf.lengthening import lengthened
+from scepter.rdf.words import fresh
 from scepter.timeline import MAX_INSTANT
 
 
 @dataclass(slots=True)
-class Runs:
+class Runs(ColumnTable):
     """One row per run; the two-dimensional columns have one row per run and one column per slot."""
 
     time: Int64
@@ -48,24 +49,12 @@ class Runs:
     number: Float64
     scale: Int8
 
-    def __len__(self) -> int:
-        return len(self.time)
-
-    def take(self, rows: NDArray[np.int64] | NDArray[np.bool_]) -> Runs:
-        """The runs at the given places, or where a mask is true."""
-        at = places(rows)
-        return Runs(*(getattr(self, name).take(at, axis=0) for name in _NAMES))
-
     def where(self, mask: NDArray[np.bool_]) -> Runs:
         """The runs where a mask is true; they themselves where it is so for all."""
         return self if bool(mask[0] if len(mask) == 1 else mask.all()) else self.take(mask)
 
-    def replace(self, **columns: Int64 | UInt64) -> Runs:
-        """The same runs with some columns exchanged."""
-        return Runs(*(columns.get(name, getattr(self, name)) for name in _NAMES))
 
-
-_NAMES = tuple(f.name for f in fields(Runs))
+_NAMES = Runs.NAMES
 _TYPES = {"group": np.uint64, "ids": np.uint64, "number": np.float64, "scale": np.int8}
 _WIDE = frozenset(("ids", "refs", "number", "scale"))
 
@@ -76,14 +65,6 @@ def no_runs(width: int, marks: int = 0) -> Runs:
     return Runs(*(np.empty((0, columns[n]) if n in columns else 0, _TYPES.get(n, np.int64)) for n in _NAMES))
 
 
-def concat_runs(parts: Sequence[Runs]) -> Runs:
-    """All rows, one after the other."""
-    filled = [p for p in parts if len(p)] or [parts[0]]
-    if len(filled) == 1:
-        return filled[0]
-    return Runs(*(np.concatenate([getattr(p, n) for p in filled]) for n in _NAMES))
-
-
 _NEWEST = 1024
 """So many rows are looked through one by one."""
 
@@ -92,7 +73,7 @@ _NEWEST = 1024
 def _of_keys(wanted, ordered_keys, ordered, keys, alive, size):  # type: ignore[no-untyped-def]
     """The live rows that have one of the wanted keys, which are sorted: of those in `ordered`, which are the first, by search;
     of the others one by one."""
-    found, count = np.empty(64, np.int64), 0
+    found, count = fresh(64, np.int64), 0
     for i in range(len(wanted)):
         key = wanted[i]
         if i and key == wanted[i - 1]:

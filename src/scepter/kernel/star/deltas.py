@@ -19,6 +19,7 @@ from scepter.inner import inner
 from scepter.kernel.rows import Int8, Int64, UInt64
 from scepter.kernel.star.occurrence_rows import END, EXPIRES
 from scepter.rdf.lengthening import lengthened_table
+from scepter.rdf.words import fresh, zeroed
 
 NOBODY = -1
 _ZERO = np.uint64(0)
@@ -134,7 +135,7 @@ def rebuild(rows: Any, kept: Any, indexes: Any) -> Any:
 @njit(cache=True)
 def count_feeds(feeds: Any, patterns: Any) -> Any:
     """How many rows feed each pattern."""
-    found = np.zeros(patterns, np.int64)
+    found = zeroed(patterns, np.int64)
     for row in range(len(feeds)):
         left = feeds[row]
         pattern = 0
@@ -282,11 +283,11 @@ def join_rows(first: Any, last: Any, longest: Any, kept_: Any, search_: Any, ind
     kept, search, indexes, static = Kept(*kept_), Search(*search_), Indexes(*indexes_), StaticRows(*static_)
     patterns = len(search.variables)
     room = Room(
-        np.zeros(max(1, search.width), np.uint64), np.zeros(3, np.uint64),
-        np.empty(patterns, np.int64), np.empty(patterns, np.int64),
-        np.empty(patterns, np.int64), np.empty(patterns, np.int64), np.zeros(patterns, np.int64),
+        zeroed(max(1, search.width), np.uint64), zeroed(3, np.uint64),
+        fresh(patterns, np.int64), fresh(patterns, np.int64),
+        fresh(patterns, np.int64), fresh(patterns, np.int64), zeroed(patterns, np.int64),
     )  # fmt: skip
-    out = np.empty((256, patterns), np.int64)
+    out = fresh((256, patterns), np.int64)
     row, pivot, found = first, NOBODY, 0
     while True:
         row, pivot, found = _join(row, pivot, last, longest, kept, search, indexes, static, room, out, found)

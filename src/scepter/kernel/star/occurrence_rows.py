@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 
+from scepter.kernel.column_table import ColumnTable
 from scepter.kernel.rows import Float64, Int8, Int64, Mask, Rows, UInt64
 
 START, END, EXPIRES = 0, 1, 2
@@ -13,7 +14,7 @@ FOR_EVER = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True)
-class Occurring:
+class Occurring(ColumnTable):
     """One row per occurrence that some pattern of the star matches."""
 
     ids: UInt64
@@ -45,17 +46,11 @@ class Occurring:
         ids, refs = rows.ids[:, :3], rows.refs[:, :3]
         return cls(ids, refs, rows.number[:, 2], rows.scale[:, 2], when, rows.lineage, feeds, numbered)
 
-    def __len__(self) -> int:
-        return len(self.feeds)
-
     def part(self, rows: slice | Mask | Int64) -> Occurring:
         """Some rows."""
-        return Occurring(*(getattr(self, name)[rows] for name in COLUMNS))
+        return Occurring(*(getattr(self, name)[rows] for name in self.NAMES))
 
     def put(self, at: int, rows: Occurring) -> None:
         """Write rows from a place on."""
-        for name in COLUMNS:
+        for name in self.NAMES:
             getattr(self, name)[at : at + len(rows)] = getattr(rows, name)
-
-
-COLUMNS = tuple(field.name for field in fields(Occurring))

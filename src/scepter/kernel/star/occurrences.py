@@ -27,6 +27,7 @@ from scepter.physical import star_nodes
 from scepter.physical.nodes import Schema
 from scepter.physical.star_nodes import SOURCE
 from scepter.rdf.distinct import distinct
+from scepter.rdf.words import fresh
 from scepter.timeline import MAX_INSTANT, MIN_INSTANT
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
@@ -40,7 +41,7 @@ def _first_of(ids: Any, start: Any, end: Any, seen: Any) -> Any:
     `seen` is an open-addressed table of rows that serves every instant: what was put there before the instant began counts as
     free, so that nothing is cleared. It has room for twice the largest instant."""
     mask = np.uint64(len(seen) - 1)
-    first = np.empty(len(end), np.int64)
+    first = fresh(len(end), np.int64)
     begin = 0
     again = 0
     for row in range(len(end)):

@@ -15,9 +15,10 @@ from scepter.kernel.scan.solutions import Int64, UInt64
 from scepter.kernel.sparql.dataset import Graph
 from scepter.kernel.star.deltas import bucket
 from scepter.kernel.star.join_plan import JoinPlan
-from scepter.kernel.static.graph_columns import GraphColumns, graph_columns
+from scepter.kernel.static.graph_columns import NO_TRIPLES, GraphColumns, graph_columns
 from scepter.kernel.texts import Texts
 from scepter.rdf.hashing import TermKey, term_id
+from scepter.rdf.words import fresh, zeroed
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,7 @@ class StaticTriples:
         for pattern, graph in parts:
             place = next(i for i, each in enumerate(graphs) if each is graph)
             matching.append(firsts[place] + _matching(columns[place].ids, pattern, key))
-        return cls(GraphColumns.joined(columns), tuple(matching))
+        return cls(GraphColumns.joined([NO_TRIPLES, *columns]), tuple(matching))
 
 
 def _matching(terms: UInt64, pattern: TriplePattern, key: TermKey) -> Int64:
@@ -90,14 +91,14 @@ def _asked(plan: JoinPlan) -> Iterator[tuple[int, int]]:
 @njit(cache=True)
 def _buckets(ids: Any, rows: Any, bits: Any, size: Any) -> Any:
     """Rows by bucket: where each begins, and the rows in order."""
-    starts = np.zeros(size + 1, np.int64)
+    starts = zeroed(size + 1, np.int64)
     mask = np.uint64(size - 1)
     for row in rows:
         starts[bucket(ids[row, 0], ids[row, 1], ids[row, 2], bits, mask) + 1] += 1
     for b in range(size):
         starts[b + 1] += starts[b]
     free = starts[:-1].copy()
-    order = np.empty(len(rows), np.int64)
+    order = fresh(len(rows), np.int64)
     for row in rows:
         b = bucket(ids[row, 0], ids[row, 1], ids[row, 2], bits, mask)
         order[free[b]] = row

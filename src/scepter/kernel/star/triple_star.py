@@ -23,7 +23,7 @@ from scepter.kernel.sparql.dataset import Dataset, Graph
 from scepter.kernel.star import memories
 from scepter.kernel.star.expiry import Held
 from scepter.kernel.star.join_plan import plan_joins
-from scepter.kernel.star.occurrence_rows import COLUMNS, END, EXPIRES, FOR_EVER, START, Occurring
+from scepter.kernel.star.occurrence_rows import END, EXPIRES, FOR_EVER, START, Occurring
 from scepter.kernel.star.repository import StaticTriples
 from scepter.kernel.state.container import Arrays
 from scepter.kernel.texts import Texts
@@ -180,12 +180,11 @@ class Star:
 
     def dump(self) -> Arrays:
         """The occurrences in the windows."""
-        rows = self._memories.kept()
-        return {name: np.ascontiguousarray(getattr(rows, name)) for name in COLUMNS}
+        return {name: np.ascontiguousarray(column) for name, column in self._memories.kept().dump().items()}
 
     def load(self, arrays: Arrays) -> None:
         """Take over what `dump` gave."""
-        self._memories.load(Occurring(*(arrays[name] for name in COLUMNS)))
+        self._memories.load(Occurring.load(arrays))
 
     def refs(self) -> Iterator[Int64]:
         """Of the occurrences."""

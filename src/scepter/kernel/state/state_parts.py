@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from scepter.kernel.operator import ByTime, Until
-from scepter.kernel.rows import COLUMNS, Int64, Rows, concat, empty
+from scepter.kernel.rows import Int64, Rows, concat, empty
 from scepter.kernel.state.container import Arrays
 from scepter.kernel.window.extent import Grid
 from scepter.timeline import MAX_INSTANT, MIN_INSTANT
@@ -102,11 +102,11 @@ class KeptRows:
 
     def dump(self, name: str) -> Arrays:
         """A column each; under no name they are called by themselves."""
-        return dump_rows(name, self.rows)
+        return self.rows.dump(name)
 
     def load(self, name: str, arrays: Arrays) -> None:
         """What `dump` wrote."""
-        self.rows = load_rows(name, arrays)
+        self.rows = Rows.load(arrays, name)
 
     def tables(self) -> Sequence[Rows]:
         """The rows, copied: what is exchanged in place has no other owner."""
@@ -176,11 +176,11 @@ class Held:
 
     def dump(self, name: str) -> Arrays:
         """All that waits."""
-        return dump_rows(name, concat(self._rows, self._width))
+        return concat(self._rows, self._width).dump(name)
 
     def load(self, name: str, arrays: Arrays) -> None:
         """What `dump` wrote."""
-        rows = load_rows(name, arrays)
+        rows = Rows.load(arrays, name)
         self._rows = (rows,) if len(rows) else ()
 
     def tables(self) -> Sequence[Rows]:
@@ -209,13 +209,3 @@ class Clock(KeptNumbers):
             time = until.time if self._grid is None else self._grid.floor(until.time)
             self.values = (max(self.closed, min(time, MAX_INSTANT - 1)),)
         return self.closed
-
-
-def dump_rows(prefix: str, rows: Rows) -> Arrays:
-    """Rows as named arrays, as state is written."""
-    return {f"{prefix}.{name}" if prefix else name: getattr(rows, name) for name in COLUMNS}
-
-
-def load_rows(prefix: str, arrays: Arrays) -> Rows:
-    """What `dump_rows` wrote."""
-    return Rows(*(arrays[f"{prefix}.{name}" if prefix else name] for name in COLUMNS))

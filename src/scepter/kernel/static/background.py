@@ -21,6 +21,7 @@ from scepter.kernel.texts import Texts
 from scepter.rdf.batch import NOT_A_NUMBER
 from scepter.rdf.hashing import TermKey, term_id
 from scepter.rdf.terms import IRI, Triple
+from scepter.rdf.words import fresh
 
 _Extent: TypeAlias = tuple[IRI, frozenset[Constants] | None]
 """A graph, and the constants of what is indexed of it; None for all."""
@@ -106,8 +107,8 @@ def _graph(triples: Iterable[Triple]) -> Graph:
 @njit(cache=True)
 def _pairs(keys, rows, starts, shift, wanted):  # type: ignore[no-untyped-def]
     """For each wanted key the rows that have it, in order; `starts` tells where the keys of each bucket begin."""
-    counts = np.empty(len(wanted), np.int64)
-    firsts = np.empty(len(wanted), np.int64)
+    counts = fresh(len(wanted), np.int64)
+    firsts = fresh(len(wanted), np.int64)
     for i in range(len(wanted)):
         key = wanted[i]
         bucket = np.int64(key >> shift)
@@ -123,8 +124,8 @@ def _pairs(keys, rows, starts, shift, wanted):  # type: ignore[no-untyped-def]
             lo += 1
         counts[i] = lo - firsts[i]
     total = counts.sum()
-    who = np.empty(total, np.int64)
-    row = np.empty(total, np.int64)
+    who = fresh(total, np.int64)
+    row = fresh(total, np.int64)
     at = 0
     for i in range(len(counts)):
         for k in range(counts[i]):

@@ -6,15 +6,16 @@ are. The terms of a graph in memory are written first.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from scepter.algebra.expressions import Constant
 from scepter.algebra.patterns import TriplePattern
+from scepter.kernel.column_table import ColumnTable
 from scepter.kernel.scan.solutions import Float64, Int8, Int64, UInt64
 from scepter.kernel.sparql.dataset import Graph
 from scepter.kernel.sparql.stored import StoredGraph
@@ -27,7 +28,7 @@ Constants: TypeAlias = tuple[Term | None, Term | None, Term | None]
 
 
 @dataclass(frozen=True, slots=True)
-class GraphColumns:
+class GraphColumns(ColumnTable):
     """One row per triple."""
 
     ids: UInt64
@@ -39,23 +40,10 @@ class GraphColumns:
     literal: NDArray[np.bool_]
     """Whether the object is one."""
 
-    def __len__(self) -> int:
-        return len(self.ids)
 
-    def take(self, rows: Int64) -> GraphColumns:
-        """Some rows."""
-        return GraphColumns(self.ids[rows], self.refs[rows], self.number[rows], self.scale[rows], self.literal[rows])
-
-    @classmethod
-    def joined(cls, parts: Sequence[GraphColumns]) -> GraphColumns:
-        """One after the other."""
-        return cls(
-            np.concatenate([np.empty((0, 3), np.uint64), *(part.ids for part in parts)]),
-            np.concatenate([np.empty((0, 3), np.int64), *(part.refs for part in parts)]),
-            np.concatenate([np.empty(0), *(part.number for part in parts)]),
-            np.concatenate([np.empty(0, np.int8), *(part.scale for part in parts)]),
-            np.concatenate([np.empty(0, np.bool_), *(part.literal for part in parts)]),
-        )
+NO_TRIPLES: Final = GraphColumns(
+    np.empty((0, 3), np.uint64), np.empty((0, 3), np.int64), np.empty(0), np.empty(0, np.int8), np.empty(0, np.bool_)
+)
 
 
 def graph_columns(graph: Graph, key: TermKey, texts: Texts, patterns: Iterable[TriplePattern] | None = None) -> GraphColumns:

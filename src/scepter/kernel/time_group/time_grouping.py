@@ -26,6 +26,7 @@ from scepter.physical import instant_nodes
 from scepter.physical.nodes import Schema
 from scepter.rdf.distinct import distinct
 from scepter.rdf.hashing import TermKey
+from scepter.rdf.words import fresh
 from scepter.timeline import MIN_INSTANT
 
 
@@ -159,12 +160,11 @@ class Grouping(ByTime):
 
     def dump(self) -> Arrays:
         """All members."""
-        rows = concat([*self._members.values()], len(self._names))
-        return {name: getattr(rows, name) for name in COLUMNS}
+        return concat([*self._members.values()], len(self._names)).dump()
 
     def load(self, arrays: Arrays) -> None:
         """Take over what `dump` gave."""
-        rows = Rows(*(arrays[name] for name in COLUMNS))
+        rows = Rows.load(arrays)
         first, place = _groups(rows, self._keys)
         self._members = {
             rows.ids[row, self._keys].tobytes(): rows.take(place == number) for number, row in enumerate(first.tolist())
@@ -198,7 +198,7 @@ def _groups(rows: Rows, keys: list[int]) -> tuple[Int64, Int64]:
 
 @njit(cache=True)
 def _least(low, high, values):  # type: ignore[no-untyped-def]
-    found = np.empty(len(low), np.int64)
+    found = fresh(len(low), np.int64)
     for i in range(len(low)):
         at = low[i]
         found[i] = values[at]
@@ -213,7 +213,7 @@ def _least(low, high, values):  # type: ignore[no-untyped-def]
 @njit(cache=True)
 def _after(end, first, high, duration):  # type: ignore[no-untyped-def]
     """Per result: the first member of its group that ends less than the duration before the last."""
-    found = np.empty(len(high), np.int64)
+    found = fresh(len(high), np.int64)
     for i in range(len(high)):
         low = first[i]
         if i > 0 and first[i] == first[i - 1]:

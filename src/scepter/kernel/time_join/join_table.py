@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from scepter.kernel.rows import COLUMNS, NO_LINEAGE, Float64, Int8, Int64, Mask, Rows, UInt64, empty, lasting
 from scepter.kernel.state.container import Arrays
-from scepter.kernel.state.state_parts import dump_rows, load_rows
 from scepter.kernel.time_join.sweep import Chains, Side, enter, link_all, link_some, unlink
 
 _LEAST = 64
@@ -201,12 +200,12 @@ class Table:
 
     def dump(self, name: str) -> Arrays:
         """The rows that can be found, as arrays under a name."""
-        return dump_rows(name, self.take(np.flatnonzero(self.linked)))
+        return self.take(np.flatnonzero(self.linked)).dump(name)
 
     def load(self, name: str, arrays: Arrays) -> None:
         """Take over what `dump` gave."""
         self.truncate(0)
-        self.add(load_rows(name, arrays))
+        self.add(Rows.load(arrays, name))
         link_all(self._side(0), 0, self.size, True, False)
         self._mark = self._kept = self.size
 

@@ -21,6 +21,7 @@ from numba import njit
 from scepter.inner import inner, plain
 from scepter.kernel.rows import Int64, UInt64
 from scepter.rdf.lengthening import lengthened_table
+from scepter.rdf.words import fresh
 from scepter.timeline import MAX_INSTANT, MIN_INSTANT
 
 ANY, BEFORE, AFTER, MEETS, METBY, OVERLAPS, OVERLAPPEDBY, STARTS, STARTEDBY = range(9)
@@ -237,8 +238,8 @@ def _sweep(order, left_, right_, rules_):  # type: ignore[no-untyped-def]
     left = Side(left_[0], left_[1], left_[2], left_[3], Chains(*left_[4]), left_[5])
     right = Side(right_[0], right_[1], right_[2], right_[3], Chains(*right_[4]), right_[5])
     rules = Rules(*rules_)
-    out = np.empty((max(64, len(order)), 2), np.int64)
-    found = np.empty((max(64, len(order)), 2), np.int64)
+    out = fresh((max(64, len(order)), 2), np.int64)
+    found = fresh((max(64, len(order)), 2), np.int64)
     count = 0
     for step in order:
         of_left = step < 0
@@ -251,7 +252,7 @@ def _sweep(order, left_, right_, rules_):  # type: ignore[no-untyped-def]
                     added = _search(left, right, at, rules, False, found, 0)
                 if added >= 0:
                     break
-                found = np.empty((2 * len(found), 2), np.int64)
+                found = fresh((2 * len(found), 2), np.int64)
             if count + added > len(out):
                 out = lengthened_table(out, count, 2 * (count + added))
             for i in range(added):

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from scepter.kernel.column_table import ColumnTable
 from scepter.kernel.operator import Until
 from scepter.kernel.rows import Int64, Rows, UInt64
 from scepter.kernel.sequence.forward_search import key_of
@@ -25,27 +26,19 @@ from scepter.timeline import MIN_INSTANT
 
 
 @dataclass(frozen=True, slots=True)
-class Covered:
+class Covered(ColumnTable):
     """Mappings and how far they are covered."""
 
     ids: UInt64
     until: Int64
 
-    def __len__(self) -> int:
-        return len(self.until)
 
-    def take(self, rows: Int64) -> Covered:
-        """Some of them."""
-        return Covered(self.ids.take(rows, axis=0), self.until.take(rows))
-
-
-def _join(a: Covered, b: Covered, a_keys: UInt64, b_keys: UInt64) -> tuple[Covered, UInt64]:
-    """Both, each mapping once, as far as the farther reaches: a triple that comes every second is one row, not 3,600."""
-    ids, until = np.concatenate([a.ids, b.ids]), np.concatenate([a.until, b.until])
-    first, of = distinct(ids)
+def _once(covered: Covered, keys: UInt64) -> tuple[Covered, UInt64]:
+    """Each mapping once, as far as the farthest reaches: a triple that comes every second is one row, not 3,600."""
+    first, of = distinct(covered.ids)
     reach = np.full(len(first), MIN_INSTANT, np.int64)
-    np.maximum.at(reach, of, until)
-    return Covered(ids[first], reach), np.concatenate([a_keys, b_keys])[first]
+    np.maximum.at(reach, of, covered.until)
+    return Covered(covered.ids[first], reach), keys[first]
 
 
 class Coverage:
@@ -53,7 +46,7 @@ class Coverage:
 
     def __init__(self, width: int) -> None:
         self._width = width
-        self._index: KeyIndex[Covered] = KeyIndex(_join)
+        self._index: KeyIndex[Covered] = KeyIndex(_once)
 
     def __len__(self) -> int:
         return len(self._index)
@@ -77,7 +70,7 @@ class Coverage:
 
     def renumber(self, number: Int64) -> None:
         """The first column holds numbers that are others now; -1 is no longer in use."""
-        tables, self._index = self._index.tables(), KeyIndex(_join)
+        tables, self._index = self._index.tables(), KeyIndex(_once)
         for table in tables:
             kept = np.flatnonzero(number[table.ids[:, 0].astype(np.int64)] >= 0)
             ids = table.ids[kept]

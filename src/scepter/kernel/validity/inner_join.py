@@ -18,7 +18,7 @@ from scepter.kernel.operator import ByRows, Until
 from scepter.kernel.rows import NO_LINEAGE, Int64, Mask, Rows, UInt64, concat, empty, merged
 from scepter.kernel.sequence.forward_search import key_of
 from scepter.kernel.state.container import Arrays
-from scepter.kernel.state.state_parts import InParts, dump_rows, load_rows
+from scepter.kernel.state.state_parts import InParts
 from scepter.kernel.validity.intervals import overlap
 from scepter.kernel.validity.key_index import KeyIndex
 from scepter.physical.nodes import Schema
@@ -87,17 +87,13 @@ class Matching:
         return Rows(*mapping, start, end, since, until, nodes)
 
 
-def _both(a: Rows, b: Rows, a_keys: UInt64, b_keys: UInt64) -> tuple[Rows, UInt64]:
-    return concat([a, b], a.width), np.concatenate([a_keys, b_keys])
-
-
 class Side:
     """The rows of one side that may still meet others."""
 
     def __init__(self, schema: Schema, keys: Sequence[str]) -> None:
         self._width = len(schema.variables)
         self._columns = schema.columns(keys)
-        self._index: KeyIndex[Rows] = KeyIndex(_both)
+        self._index: KeyIndex[Rows] = KeyIndex()
 
     def __len__(self) -> int:
         return len(self._index)
@@ -133,11 +129,11 @@ class Side:
 
     def dump(self, name: str) -> Arrays:
         """All rows."""
-        return dump_rows(name, concat(self.tables(), self._width))
+        return concat(self.tables(), self._width).dump(name)
 
     def load(self, name: str, arrays: Arrays) -> None:
         """What `dump` wrote."""
-        self.add(load_rows(name, arrays))
+        self.add(Rows.load(arrays, name))
 
 
 class InnerJoin(ByRows, InParts):

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Generic, Protocol, Self, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 
+from scepter.kernel.column_table import ColumnTable
 from scepter.kernel.rows import Int64, UInt64, spread
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
@@ -20,17 +21,7 @@ _FEW = 16
 """Buckets are 16 bits wide up to here, for which numpy sorts by counting."""
 
 
-class Table(Protocol):
-    """What an index holds: columns of one length."""
-
-    def __len__(self) -> int: ...
-
-    def take(self, rows: Int64) -> Self:
-        """Some rows."""
-        ...
-
-
-T = TypeVar("T", bound=Table)
+T = TypeVar("T", bound=ColumnTable)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +60,10 @@ def _bucket(keys: UInt64, bits: int) -> Int64:
 
 
 class KeyIndex(Generic[T]):
-    """Runs of rows by key. `join` puts two tables behind each other, and may leave rows out that it sees are of no use."""
+    """Runs of rows by key. When runs are merged, `thin` may leave rows out that it sees are of no use."""
 
-    def __init__(self, join: Callable[[T, T, UInt64, UInt64], tuple[T, UInt64]]) -> None:
-        self._join = join
+    def __init__(self, thin: Callable[[T, UInt64], tuple[T, UInt64]] | None = None) -> None:
+        self._thin = thin
         self._runs: tuple[_Run[T], ...] = ()
 
     def __len__(self) -> int:
@@ -85,7 +76,9 @@ class KeyIndex(Generic[T]):
         runs = list(self._runs)
         while runs and len(runs[-1].keys) < 2 * len(keys):
             last = runs.pop()
-            table, keys = self._join(last.table, table, last.keys, keys)
+            table, keys = table.joined([last.table, table]), np.concatenate([last.keys, keys])
+            if self._thin is not None:
+                table, keys = self._thin(table, keys)
         self._runs = (*runs, _Run.of(table, keys))
 
     def probe(self, keys: UInt64) -> list[tuple[Int64, T, Int64]]:

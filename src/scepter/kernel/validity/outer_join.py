@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from scepter.kernel.column_table import ColumnTable
 from scepter.kernel.lineage import Lineage
 from scepter.kernel.operator import ByTime, Until
 from scepter.kernel.rows import Int64, Mask, Rows, UInt64, concat, empty
 from scepter.kernel.sequence.forward_search import key_of
 from scepter.kernel.state.container import Arrays
-from scepter.kernel.state.state_parts import Clock, dump_rows, load_rows
+from scepter.kernel.state.state_parts import Clock
 from scepter.kernel.validity.inner_join import Condition, Matching, Side
 from scepter.kernel.validity.intervals import gaps, overlap
 from scepter.kernel.validity.key_index import KeyIndex
@@ -27,20 +28,10 @@ from scepter.physical.window_nodes import Partners
 
 
 @dataclass(frozen=True, slots=True)
-class _Numbers:
+class _Numbers(ColumnTable):
     """Rows of the left side, by number."""
 
     number: Int64
-
-    def __len__(self) -> int:
-        return len(self.number)
-
-    def take(self, rows: Int64) -> _Numbers:
-        return _Numbers(self.number.take(rows))
-
-
-def _both(a: _Numbers, b: _Numbers, a_keys: UInt64, b_keys: UInt64) -> tuple[_Numbers, UInt64]:
-    return _Numbers(np.concatenate([a.number, b.number])), np.concatenate([a_keys, b_keys])
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +70,7 @@ class OuterJoin(ByTime):
         self._lineage = lineage
         self._clock = Clock(grid)
         self._right = Side(matching.right, matching.keys)
-        self._index: KeyIndex[_Numbers] = KeyIndex(_both)
+        self._index: KeyIndex[_Numbers] = KeyIndex()
         self._columns = matching.left.columns(matching.keys)
         none = np.empty((0, 3), np.int64)
         self._left = _Left(empty(len(matching.left.variables)), np.empty(0, np.int64), none)
@@ -205,11 +196,11 @@ class OuterJoin(ByTime):
         """Both sides, and when the left had partners."""
         own = {"number": self._left.number, "pairs": self._left.pairs}
         counts = {"clock": np.array([self._left.next, self._clock.closed], np.int64)}
-        return own | counts | dump_rows("left", self._left.rows) | self._right.dump("right")
+        return own | counts | self._left.rows.dump("left") | self._right.dump("right")
 
     def load(self, arrays: Arrays) -> None:
         """Take over what `dump` gave."""
-        rows = load_rows("left", arrays)
+        rows = Rows.load(arrays, "left")
         following, closed = arrays["clock"].tolist()
         self._clock.restore((closed,))
         self._left = _Left(rows, arrays["number"], arrays["pairs"], following)

@@ -15,7 +15,7 @@ import numpy as np
 from scepter.kernel.operator import ByTime, Until
 from scepter.kernel.rows import TIMELESS, Int64, Rows, concat, empty
 from scepter.kernel.state.container import Arrays
-from scepter.kernel.state.state_parts import Clock, dump_rows, load_rows
+from scepter.kernel.state.state_parts import Clock
 from scepter.kernel.window.extent import Grid
 from scepter.physical.nodes import Schema
 from scepter.timeline import MAX_INSTANT
@@ -103,13 +103,13 @@ class CountedWindow(ByTime):
     def dump(self) -> Arrays:
         """What waits, and how much was counted."""
         told = np.array([self._total, self._clock.closed], np.int64)
-        return {"counted": told, "number": self._pending.number} | dump_rows("held", self._pending.rows)
+        return {"counted": told, "number": self._pending.number} | self._pending.rows.dump("held")
 
     def load(self, arrays: Arrays) -> None:
         """Take over what `dump` gave."""
         self._total, closed = arrays["counted"].tolist()
         self._clock.restore((closed,))
-        self._pending = _Pending(load_rows("held", arrays), arrays["number"])
+        self._pending = _Pending(Rows.load(arrays, "held"), arrays["number"])
 
     def refs(self) -> Iterator[Int64]:
         """Those of rows that wait."""

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from numba import njit
 
 from scepter.algebra.expressions import Arithmetic, Call, Compare, Constant, Expression, In, Negate, Not, Or, Variable
 from scepter.kernel.condition.interpreter import EITHER, FALSE, ROW, RUN, TRUE, UNDECIDED, Values, decide, stack
@@ -13,6 +14,7 @@ from scepter.rdf.hashing import TermKey, term_id
 from scepter.rdf.terms import IRI, XSD, BlankNode, Literal, Term
 
 KEY = TermKey.fixed()
+_decided = njit(lambda programs, first, last, run, row, room: decide(programs, first, last, run, row, room))
 
 
 def number(text: str, datatype: str = "decimal") -> Literal:
@@ -38,7 +40,7 @@ def verdict(
     programs = compile_conjuncts(conjuncts, locate, KEY)
     code = programs._replace(code=programs.code.ravel())
     conjuncts_ = len(programs.offsets) - 1
-    return int(decide(code, 0, conjuncts_, Values(*columns(run)), Values(*columns(row)), stack()))
+    return int(_decided(code, 0, conjuncts_, Values(*columns(run)), Values(*columns(row)), stack()))
 
 
 X, Y, Z = Variable("x"), Variable("y"), Variable("z")

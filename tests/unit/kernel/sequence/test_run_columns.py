@@ -10,7 +10,7 @@ from scepter.algebra.query import Counting, Sliding, Tumbling
 from scepter.kernel.lineage import Lineage
 from scepter.kernel.rows import NO_LINEAGE as ROOT
 from scepter.kernel.sequence.run_windows import Bounds, Counts, rank_of, resolve
-from scepter.kernel.sequence.runs import Runs, Waiting, concat_runs, no_runs
+from scepter.kernel.sequence.runs import Runs, Waiting, no_runs
 from scepter.timeline import MAX_INSTANT, Duration, TimeKind
 
 
@@ -79,8 +79,8 @@ def test_assigning_a_column_can_be_undone() -> None:
 
 
 def test_runs_of_several_tables_stand_one_after_the_other() -> None:
-    assert concat_runs([no_runs(1), runs(1), no_runs(1), runs(2, 3)]).limit.tolist() == [1, 2, 3]
-    assert len(concat_runs([no_runs(1)])) == 0
+    assert Runs.joined([no_runs(1), runs(1), no_runs(1), runs(2, 3)]).limit.tolist() == [1, 2, 3]
+    assert len(Runs.joined([no_runs(1)])) == 0
 
 
 def test_equal_children_of_one_node_are_one_node() -> None:
