@@ -34,13 +34,14 @@ def job_of(
 ) -> Job:
     static = load_background(query, background, ontology)
     schema = load_ontology(query, ontology)
+    named = [stream.iri.value for unit in query.program.units for stream in unit.streams]
     return Job(
         name=uuid.uuid4().hex,
         plan=planned(query.program, facts_of(options, static, schema, kind)),
         options=options,
         kind=kind,
         key=TermKey.fixed(),
-        streams=tuple(IRI(iri) for iri in dict.fromkeys([*query.streams, *given])),
+        streams=tuple(IRI(iri) for iri in dict.fromkeys([*query.streams, *named, *given])),
         static=ShippedBackground.of(static),
         ontology=schema,
         buckets=buckets,

@@ -20,7 +20,6 @@ from scepter.rdf.nquads import ReadState
 from scepter.rdf.terms import IRI, Triple, parse_term
 from scepter.runtime.engine import LocalEngine
 from scepter.runtime.matches import Match
-from scepter.runtime.notices import sent
 from scepter.runtime.queries import Query
 from scepter.runtime.spark.batch import packed_rows
 from scepter.runtime.spark.bucket import Bucket, ticks_per_millisecond
@@ -101,7 +100,7 @@ class Micro:
     def batch(self, events: Sequence[GraphEvent]) -> None:
         given = events
         read = [events_to_batch(list(given), self.job.key, self.job.kind, run=self.run)]
-        packed = packed_rows(self.job, read, self.number, sent(self.reported.append))
+        packed = packed_rows(self.job, read, self.number, self.reported.append)
         self.number += len(given)
         rows = [row for part in packed for row in part.to_pylist()]
         if not rows:  # all of them are older than what the run begins with

@@ -18,7 +18,7 @@ from scepter.cases.loader import load_case
 from scepter.cases.query import query_of
 from scepter.cli.options import run_options
 from scepter.errors import ScepterError
-from scepter.physical.partitioning import PartitionKind, partitioning, plan_partitioning
+from scepter.physical.partitioning import PartitionKind, plan_partitioning, sequence_division
 from scepter.physical.plan import PhysicalPlan
 from scepter.physical.unit_nodes import Refused
 from scepter.physical.unit_nodes import Sequence as SequenceNode
@@ -70,15 +70,14 @@ def _ways(plan: PhysicalPlan, found: tuple[Share, ...], *, live: bool) -> dict[i
 
 
 def _way(plan: PhysicalPlan, share: Share, number: int, *, live: bool) -> str:
-    fed = " (fed)" if len(share.units) > 1 and not live else ""
     if share.form is Form.SOLUTIONS:
         root = plan.units[number].root
         assert isinstance(root, SequenceNode)
-        kind = partitioning(root.plan).kind
-        return "one task" if kind is PartitionKind.ONE or (live and kind is PartitionKind.SLICES) else kind.value
+        kind = sequence_division(root.plan, live=live)
+        return "one task" if kind is PartitionKind.ONE else kind.value
     if share.form is Form.ROWS:
         return "one task" if share.buckets == 1 else "grid" if share.sides else "key"
-    return ("slices" if share.slices is not None else "one task, a log" if live else "one task") + fed
+    return "slices" if share.slices is not None else "one task, a log" if live else "one task"
 
 
 def counted(found: Sequence[Division], *, live: bool) -> dict[str, Counter[str]]:

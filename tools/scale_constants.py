@@ -18,7 +18,6 @@ from scepter.rdf.hashing import TermKey
 from scepter.rdf.nquads import ReadState
 from scepter.rdf.terms import IRI, XSD
 from scepter.runtime.inputs import load_background
-from scepter.runtime.notices import Notices
 from scepter.runtime.options import RunOptions
 from scepter.runtime.planning import facts_of, planned
 from scepter.runtime.queries import parse
@@ -68,7 +67,7 @@ def solved(job: Job, batches: list[EventBatch]) -> Mapping[int, list[bytes]]:
     """What the lower stage sends to each bucket."""
     blobs: dict[int, list[bytes]] = {}
     for batch in batches:
-        for bucket, _, blob in work(job, job.shares[0]).solve([batch], 0, Notices()):
+        for bucket, _, blob in work(job, job.shares[0]).solve([batch], 0):
             blobs.setdefault(bucket, []).append(blob)
     return blobs
 

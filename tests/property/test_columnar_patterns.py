@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from hypothesis import given, settings
+from hypothesis import HealthCheck, event, given, reject, settings
+from hypothesis import strategies as st
 
-from property.sparql_strategies import bgps, graphs
-from scepter import Engine, Event, parse
-from scepter.algebra.patterns import BGP
+import sparql_text
+from property.sparql_strategies import bgps, graphs, inline_data, patterns
+from scepter import Engine, Event, QueryError, parse, run_local
+from scepter.algebra.patterns import BGP, Pattern
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.dataset import Dataset, Graph
 from scepter.kernel.sparql.patterns import solutions
@@ -26,7 +28,7 @@ def text_of(pattern: BGP) -> str:
     return " . ".join(" ".join(node(n) for n in (t.subject, t.predicate, t.object)) for t in pattern.triples)
 
 
-def exact(pattern: BGP, triples: Iterable[Triple]) -> Rows:
+def exact(pattern: Pattern, triples: Iterable[Triple]) -> Rows:
     graph, dataset = Graph(triples), Dataset(Graph(()), {})
     rows = solutions(pattern, graph, dataset, Context(graph=graph, dataset=dataset))
     return Counter({frozenset((name, str(term)) for name, term in row.items()): 1 for row in rows})
@@ -59,3 +61,20 @@ def test_a_pattern_joined_with_the_background(
             if all(joined[name] == term for name, term in row):
                 wanted[frozenset(joined.items())] = 1
     assert answers(body, triples, text) == wanted
+
+
+@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@given(patterns(bgps, bgps, inline_data()), st.lists(graphs.filter(bool), min_size=1, max_size=4))
+def test_patterns_of_every_operator_on_the_events_of_a_batch(pattern: Pattern, stream: list[list[Triple]]) -> None:
+    body = sparql_text.group(pattern)
+    try:
+        query = parse(f"SELECT * WITHIN 5 FROM STREAM S <{S}> WHERE {{ SEQ (A) DEFINE GPM A ON S {{ {body} }} }}", "spaseq")
+    except QueryError:
+        reject()  # a variable that nothing binds, or that is bound twice
+    event(f"in columns: {'not in columns' not in query.explain()}")
+    found = run_local(query, [Event(S, triples, at) for at, triples in enumerate(stream)])
+    for at, triples in enumerate(stream):
+        ours = Counter(
+            frozenset((name, str(term)) for name, term in match.bindings.items()) for match in found if match.start == at
+        )  # fmt: skip
+        assert ours == exact(pattern, triples)

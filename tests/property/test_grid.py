@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from hypothesis import HealthCheck, assume, event, given, note, settings
 from hypothesis import strategies as st
@@ -12,8 +13,9 @@ from buckets import comparable, job_of, triples
 from microbatches import Micro, engine_answers, graph_event, rows_of
 from microbatches import comparable as comparable_rows
 from naive.rsepql import Event
-from property import epsparql_strategies, rsepql_strategies, sparkwave_strategies
+from property import epsparql_strategies, obep_strategies, rsepql_strategies, sparkwave_strategies, spaseq_strategies
 from property.test_live_horizon import EP_SPARQL, FAR, STATIC, Given
+from property.test_obep_naive import BACKGROUND, ONTOLOGY
 from property.test_skew import by_places
 from scepter.errors import ScepterError
 from scepter.rdf.formats import events_to_batch
@@ -31,11 +33,13 @@ PREFIX = "PREFIX : <http://example/> "
 def check(
     query: Query, stream: Sequence[Given], buckets: int, size: int, background: Mapping[str | None, str] | None = None,
     options: RunOptions = RunOptions(),  # noqa: B008 - frozen
+    ontology: str | None = None,
 ) -> None:  # fmt: skip
-    streams = {e.stream for e in stream}
-    live = job_of(query, buckets, background=background, options=options, live=True, given=streams)
-    job = job_of(query, buckets, background=background, options=options, given=streams)
-    assume(any(share.sides and share.buckets > 1 for each in (live, job) for share in each.shares))
+    given: dict[str, Any] = {"background": background, "options": options, "given": {e.stream for e in stream}}
+    live = job_of(query, buckets, live=True, ontology=ontology, **given)
+    job = job_of(query, buckets, ontology=ontology, **given)
+    by_key = query.language == "obep"  # its keys are no variables: they are to be shown as well
+    assume(any(share.buckets > 1 and (share.sides or by_key) for each in (live, job) for share in each.shares))
     events = [
         graph_event(job, e.stream, e.start, e.end, e.triples)
         for e in sorted(stream, key=lambda e: (e.end, e.start))
@@ -51,7 +55,7 @@ def check(
     assert comparable_rows(run.rows, FAR) == wanted
     if not any(share.merges for share in job.shares):  # those meet once more behind the buckets
         batch = events_to_batch(events, job.key, job.kind)
-        engine = LocalEngine(job.program, job.options, job.background(), key=job.key)
+        engine = LocalEngine(job.program, job.options, job.background(), ontology=job.ontology, key=job.key)
         for iri in job.streams:
             engine.stream_number(iri)
         engine.take(batch)
@@ -85,6 +89,24 @@ def test_sparkwave(setting: sparkwave_strategies.Setting, buckets: int, size: in
     note(setting.text)
     assume(setting.events)
     check(parse(setting.text, "sparkwave"), setting.events, buckets, size)
+
+
+@MANY
+@given(obep_strategies.queries(), obep_strategies.streams(12), BUCKETS, SIZES)
+def test_obep(query: obep_strategies.ObepText, stream: list[Given], buckets: int, size: int) -> None:
+    note(query.text)
+    assume(stream)
+    check(parse(query.text, "obep"), stream, buckets, size, {None: BACKGROUND}, ontology=ONTOLOGY)
+
+
+@MANY
+@given(spaseq_strategies.queries(), st.data(), BUCKETS, SIZES)
+def test_spaseq(text: spaseq_strategies.QueryText, data: st.DataObject, buckets: int, size: int) -> None:
+    note(text.text)
+    stream = data.draw(spaseq_strategies.events(text.streams))
+    assume(stream)
+    static: dict[str | None, str] = {spaseq_strategies.DB: spaseq_strategies.BACKGROUND}
+    check(parse(text.text, "spaseq"), stream, buckets, size, static)
 
 
 NODES = st.sampled_from(["a", "b", "c", "d", "e"])

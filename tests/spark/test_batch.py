@@ -111,6 +111,34 @@ def test_explain_analyses_a_run(spark: SparkSession, tmp_path: Path) -> None:
         query.explain(analyze={"http://e/s": spark.readStream.format("rdf").load(str(tmp_path))}, spark=spark)
 
 
+@pytest.mark.slow
+def test_what_one_query_constructs_crosses_to_another(spark: SparkSession, tmp_path: Path) -> None:
+    path = tmp_path / "s.nq"
+    path.write_text(
+        "".join(
+            at_time(f"e{t}", t) + quad(f"e{t}", f"<http://e/x{t % 5}>", f"<http://e/{'abc'[t % 3]}>", integer(t))
+            for t in range(200)
+        )
+    )
+    query = scepter.parse(
+        "PREFIX : <http://e/> CONSTRUCT { ?x :rose ?w } INTO STREAM :rises WITHIN 19 SLIDING FROM STREAM S :s "
+        "WHERE { SEQ (A ; B) DEFINE GPM A ON S { ?x :a ?v } DEFINE GPM B ON S { ?x :b ?w FILTER (?w > ?v) } } "
+        "SELECT ?x ?w ?u WITHIN 40 SLIDING FROM STREAM R :rises FROM STREAM S :s "
+        "WHERE { SEQ (A ; B) DEFINE GPM A ON R { ?x :rose ?w } DEFINE GPM B ON S { ?x :c ?u } }",
+        "spaseq",
+    )
+    wanted = sorted(
+        (m.start, m.end, str(m.bindings["x"]).strip("<>")) for m in scepter.run_local(query, {"http://e/s": str(path)})
+    )
+    for given in (str(path), spark.read.format("rdf").load(str(path))):
+        found = scepter.run(query, spark, {"http://e/s": given})
+        assert found.columns == ["start", "end", "x", "w", "u", "graph"]
+        assert sorted(map(tuple, found.select("start", "end", "x.value").collect())) == wanted != []
+    told = json.loads(query.explain("json", analyze={"http://e/s": str(path)}, spark=spark))
+    maker, reader = (unit["operators"][-1]["work"]["rows_out"] for unit in told["units"])
+    assert maker > 0 and reader == len(wanted)
+
+
 FAR = 10**9
 
 

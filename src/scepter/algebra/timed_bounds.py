@@ -91,6 +91,32 @@ def duration_bounds(condition: Expression) -> list[DurationBound]:
     return found
 
 
+def least_duration(condition: Expression, kind: TimeKind) -> int:
+    """The shortest duration that a comparison lets through, in ticks of a timeline; 0 where it tells none.
+
+    >>> ten = Constant(Literal("10", "http://www.w3.org/2001/XMLSchema#integer"))
+    >>> least_duration(Compare("<", ten, Call(DURATION, ())), TimeKind.INTEGER)
+    11
+    """
+    match condition:
+        case Compare(">" | ">=" as operator, left, right):
+            return least_duration(Compare(_FLIPPED[operator], right, left), kind)
+        case Compare("<" | "<=" as operator, left, right):
+            lower, upper = linear(left), linear(right)
+        case _:
+            return 0
+    if lower is None or upper is None:
+        return 0
+    difference = upper.plus(lower, -1)
+    if difference.end <= 0 or difference.end != -difference.start or difference.months:
+        return 0
+    rest = difference.times(-1 / difference.end)
+    other, limit = (rest.microseconds, rest.number) if kind is TimeKind.INTEGER else (rest.number, rest.microseconds)
+    if other:
+        return 0
+    return max(0, math.floor(limit) + 1 if operator == "<" else math.ceil(limit))
+
+
 def counts_units(left: Expression, right: Expression) -> bool:
     """Whether a comparison sets the interval's ends against a bare number, as only integer timestamps can be."""
     lower, upper = linear(left), linear(right)

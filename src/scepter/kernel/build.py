@@ -13,8 +13,10 @@ from scepter.algebra.expressions import Expression
 from scepter.algebra.timed import Sources
 from scepter.errors import Diagnostic, QueryError
 from scepter.kernel.condition.time_conditions import TimeConditions
-from scepter.kernel.derive.deriving import Deriving, Pick
+from scepter.kernel.derive.deriving import Deriving
+from scepter.kernel.derive.one_pass import OnePass
 from scepter.kernel.derive.rounds import Anew, PathsWithin, Recall
+from scepter.kernel.derive.template import Pick
 from scepter.kernel.entailment.closure import union
 from scepter.kernel.entailment.entailed_scan import EntailedScans
 from scepter.kernel.events.build_events import Occurring, event_operator, recognising
@@ -58,6 +60,7 @@ from scepter.physical.derive_nodes import Derive, DerivedPath, Picked, Recalled
 from scepter.physical.event_nodes import Contradictions, ItemGraphs, Recognise
 from scepter.physical.instant_nodes import Asked, EventScan, Ordered, Paired, RowExtend, Sliced, TimeGroup, Tracked
 from scepter.physical.instant_nodes import Remembered as Remembered_
+from scepter.physical.linear_rules import linear
 from scepter.physical.nodes import Node, TripleScan
 from scepter.physical.sharing import Together
 from scepter.physical.star_nodes import OccurrenceScan
@@ -252,9 +255,8 @@ def graph_scans(leaves: Sequence[Node], around: Surroundings, *, ticked: bool | 
     some = [leaf for leaf in leaves if isinstance(leaf, GraphScan)]
     plan, flattened = some[0].plan, some[0].flattened
     around.background.attach(around.key, around.texts, [graph for leaf in some for graph in leaf.scan.graphs])
-    scans = Scans(plan, around.key, around.background)
-    if flattened is not None:
-        scans = EntailedScans(plan, around.key, around.background, around.texts, flattened)
+    shared = (plan, around.key, around.background, partial(operator_of, around=around), partial(_initial, around=around))
+    scans = Scans(*shared) if flattened is None else EntailedScans(*shared, around.texts, flattened)
     return GraphScans(
         plan, [leaf.place for leaf in some], scans, around.texts, around.lineage, around.part, around.streams, around.graphs,
         ticked=len(some) < len(leaves) if ticked is None else ticked,
@@ -268,7 +270,7 @@ def _sequence(node: SequenceNode, around: Surroundings) -> Operator:
     except ValueError as error:
         span = None if window is None else window.span
         raise QueryError(Diagnostic("duration", str(error), span, "choose a longer window or a finer --time-unit")) from None
-    shared = (around.key, around.background, around.texts, around.lineage, around.part, around.graphs)
+    shared = (around.key, around.background, around.texts, around.lineage, around.part, around.graphs, around.cell)
     return MatchedSequence(node, bounds, *shared)
 
 
@@ -332,7 +334,7 @@ _ANEW = (TimeGroup, Ordered, Sliced, EveryInstant, Paired, Remembered_, Asked)
 def _in_rounds(node: Node, around: Surroundings) -> Operator:
     """An operator among rules that feed each other."""
     if isinstance(node, Recalled):
-        return Recall(node.schema) if node.pattern is None else Pick(node, around.key)
+        return Pick(node, around.key) if node.patterns else Recall(node.schema)
     if isinstance(node, TimeJoin) and node.remembered is None and not node.fleeting:
         return _time_join(node, around, rounds=True)
     if isinstance(node, (TimeJoin, *_ANEW)):
@@ -343,6 +345,9 @@ def _in_rounds(node: Node, around: Surroundings) -> Operator:
 def _deriving(node: Derive | Picked | DerivedPath, around: Surroundings) -> Operator:
     match node:
         case Derive():
+            if node.one_pass and (rule := linear(node)) is not None:
+                each = partial(operator_of, around=around)
+                return OnePass(node, rule, each, around.key, around.texts, around.most, around.lineage)
             make = partial(_in_rounds, around=around)
             return Deriving(node, make, around.key, around.texts, around.most, around.schema)
         case Picked():

@@ -155,6 +155,25 @@ def concat(parts: Sequence[Rows], width: int) -> Rows:
     return Rows.joined([part for part in parts if len(part)] or [empty(width)])
 
 
+def interleaved(first: Rows, second: Rows) -> Rows:
+    """Two batches in order of end as one; of equal ends those of the first come first."""
+    if not len(first) or not len(second):
+        return first if len(first) else second
+    if first.end[-1] <= second.end[0]:
+        return concat([first, second], first.width)
+    after = np.searchsorted(first.end, second.end, side="right") + np.arange(len(second))
+    is_second = np.zeros(len(first) + len(second), np.bool_)
+    is_second[after] = True
+    before = np.flatnonzero(~is_second)
+    columns = []
+    for name in COLUMNS:
+        of_first, of_second = getattr(first, name), getattr(second, name)
+        column = np.empty((len(is_second), *of_first.shape[1:]), of_first.dtype)
+        column[before], column[after] = of_first, of_second
+        columns.append(column)
+    return Rows(*columns)
+
+
 def cut(rows: Rows, time: int) -> tuple[Rows, Rows]:
     """Rows in order of end: those up to a time, and those after it."""
     if len(rows) and rows.end[-1] <= time:

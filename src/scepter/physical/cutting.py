@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from scepter.algebra.notation import Notation
+from scepter.physical import event_nodes as events
 from scepter.physical import nodes
 from scepter.physical.derive_nodes import Recalled
 from scepter.physical.instant_nodes import EventScan, Tracked
 from scepter.physical.nodes import Node, Schema, Unary
 from scepter.physical.star_nodes import OccurrenceScan
-from scepter.physical.time_nodes import Inline, Instants, Rename, StaticScan, TimeFilter
+from scepter.physical.time_nodes import Inline, Instants, Once, Rename, StaticScan, TimeFilter
 from scepter.physical.unit_nodes import GraphScan
 from scepter.physical.window_nodes import Fixed, ItemScan, NotStatic, Window
 
-_ONE_BY_ONE = (nodes.Filter, nodes.Static, nodes.Project, TimeFilter, Rename, NotStatic, Window)
+_ONE_BY_ONE = (
+    nodes.Filter, nodes.Static, nodes.Project, TimeFilter, Rename, NotStatic, Window, events.Named, events.Asked, events.Within,
+    events.Before,
+)  # fmt: skip
 """Operators that look at each row by itself."""
-_EVENT_LEAVES = (nodes.TripleScan, ItemScan, GraphScan, OccurrenceScan, EventScan, Instants)
-"""Leaves whose rows can be sent: terms, times, and the one event that each was made of."""
+_EVENT_LEAVES = (
+    nodes.TripleScan, ItemScan, GraphScan, OccurrenceScan, EventScan, Instants, events.Recognise, events.ItemGraphs,
+)  # fmt: skip
+"""Leaves whose rows can be sent: terms, sets of triples, times, and the one event that each was made of."""
 _STATIC = (Inline, StaticScan, Fixed, Recalled)
 
 
@@ -45,24 +51,36 @@ class Owned(Unary):
     by: tuple[tuple[int, tuple[str, ...]], ...]
 
 
+@dataclass(frozen=True)
+class Again(Once):
+    """Rows that are there once in what a task has read, which several tasks may have: each once."""
+
+
 @dataclass(frozen=True, slots=True)
 class Cut:
     """A plan in two: what runs where events are read, by exchange, and what takes its rows."""
 
     below: tuple[Node, ...]
     above: Node
+    told: tuple[Node, ...] = ()
+    """What also runs where events are read, and is told there: events that cannot be used."""
 
 
-def cut(root: Node) -> Cut | str:
+def cut(root: Node, *, apart: bool = False) -> Cut | str:
     """The greatest subtrees that look at one event at a time, and the plan with leaves in their place; or why what some leaf
-    makes cannot be sent."""
+    makes cannot be sent. `apart`: a leaf for each place that a subtree has in the plan, so that it may be divided there by
+    itself."""
     below: list[Node] = []
     made: dict[int, Node] = {}
+    told: tuple[Node, ...] = ()
+    if isinstance(root, events.Returned):
+        root, told = replace(root, contradictions=()), root.contradictions
 
     def exchanged(node: Node) -> Node:
-        if id(node) not in made:
+        if apart or id(node) not in made:
             if _is_one_by_one(node):
-                made[id(node)] = Received(node.schema, len(below), node)
+                received = Received(node.schema, len(below), node)
+                made[id(node)] = Again(received) if any(isinstance(each, Once) for each in nodes.nodes(node)) else received
                 below.append(node)
             else:
                 made[id(node)] = node.over(exchanged)
@@ -74,17 +92,25 @@ def cut(root: Node) -> Cut | str:
             return "which of two occurrences of one instant a policy takes depends on their order of arrival"
         if not node.inputs and not isinstance(node, (Received, *_STATIC)):
             return f"what {type(node).__name__} makes of an event is looked at with all events at hand"
-    return Cut(tuple(below), above) if below else "it reads no event"
+    return Cut(tuple(below), above, told) if below else "it reads no event"
+
+
+ADDED = (Owned, Again)
+"""What no plan has before it is cut."""
 
 
 def numbers_above(root: Node, above: Node) -> list[int]:
-    """Of each node above a cut the number that `explain` gives it; what is received has that of what makes it."""
+    """Of each node above a cut the number that `explain` gives it; what is received has that of what makes it, and what a cut
+    adds to the plan that of its input."""
     numbers = {id(node): number for number, node in enumerate(nodes.nodes(root))}
     found: dict[int, int] = {}
 
     def numbered(mine: Node, planned: Node) -> None:
         if id(mine) not in found:
             found[id(mine)] = numbers[id(planned)]
+            if isinstance(mine, ADDED):
+                numbered(mine.input, planned)
+                return
             for each, like in zip(mine.inputs, planned.inputs, strict=False):  # a leaf that receives has none
                 numbered(each, like)
 
@@ -93,8 +119,12 @@ def numbers_above(root: Node, above: Node) -> list[int]:
 
 
 def _is_one_by_one(node: Node) -> bool:
-    while isinstance(node, _ONE_BY_ONE) and len(node.inputs) == 1:
+    once = False
+    while isinstance(node, (*_ONE_BY_ONE, Once)) and len(node.inputs) == 1:
         if isinstance(node, Window) and node.timeless:  # its rows could not wait for their time
             return False
+        once = once or isinstance(node, Once)
         (node,) = node.inputs
+    if once:  # of occurrences, which guards ask behind it
+        return isinstance(node, events.Recognise)
     return isinstance(node, _EVENT_LEAVES) and not (isinstance(node, EventScan) and node.tracked)

@@ -11,6 +11,7 @@ from scepter.algebra.scope import certain, in_scope
 from scepter.algebra.timed import Sources
 from scepter.errors import Span
 from scepter.physical.nodes import Node, Schema, Unary, nodes, variables_of
+from scepter.rdf.terms import IRI
 
 TRIPLE = Schema.bound(("s", "p", "o"))
 """The variables of derived triples."""
@@ -21,26 +22,35 @@ has the number 1, that of a new one 0."""
 
 @dataclass(frozen=True)
 class Recalled(Node):
-    """Leaf inside a `Derive`: those of its own triples that match a pattern; without one, all of them, with their graphs."""
+    """Leaf inside a `Derive`: those of its own triples that match a pattern, or its nodes that match several; without one, all
+    of its triples, with their graphs."""
 
-    says = "Recalled{pattern: ~}"
+    says = "Recalled{patterns: ~}"
 
-    pattern: TriplePattern | None
+    patterns: tuple[TriplePattern, ...]
+    whole: tuple[IRI, ...] = ()
+    """As `Derive` has it."""
 
     def _schema(self) -> Schema:
-        return GRAPHS if self.pattern is None else Schema.bound(variables_of(self.pattern))
+        return _picked(self.patterns) if self.patterns else GRAPHS
 
 
 @dataclass(frozen=True)
 class Picked(Unary):
-    """The derived triples that match a pattern."""
+    """The derived triples that match a pattern, or the derived nodes that match several."""
 
-    says = "Picked {pattern}"
+    says = "Picked {patterns}"
 
-    pattern: TriplePattern
+    patterns: tuple[TriplePattern, ...]
+    whole: tuple[IRI, ...] = ()
+    """As `Derive` has it."""
 
     def _schema(self) -> Schema:
-        return Schema.bound(variables_of(self.pattern))
+        return _picked(self.patterns)
+
+
+def _picked(patterns: tuple[TriplePattern, ...]) -> Schema:
+    return Schema.bound(dict.fromkeys(name for pattern in patterns for name in variables_of(pattern)))
 
 
 @dataclass(frozen=True)
@@ -72,13 +82,21 @@ class DerivedRule:
 
 @dataclass(frozen=True)
 class Derive(Node):
-    """Rules that feed each other, to a fixpoint: the triples they derive. Its inputs are what does not rest on them."""
+    """Rules that feed each other, to a fixpoint: the triples they derive. Its inputs are what does not rest on them.
 
-    says = "Derive {until}: {labels}"
+    Where each solution derives what is said of one new blank node, and nothing but rules of that kind says anything with these
+    predicates of a derived node, the node is one row: what `whole` names, instead of triples that are joined again.
+    """
+
+    says = "Derive {until}: {labels}{whole:, nodes with ~}"
 
     rules: tuple[DerivedRule, ...]
     graphs: bool = False
     """Whether somebody looks at all that one solution derives together."""
+    whole: tuple[IRI, ...] = ()
+    """The predicates of derived nodes, which are rows of a node and its objects; none for triples."""
+    one_pass: bool = False
+    """Whether its rule only carries on what it derived, so that one pass in order of end derives all (`linear_rules`)."""
 
     @cached_property
     def inner(self) -> tuple[Node, ...]:
@@ -105,6 +123,8 @@ class Derive(Node):
                     yield node
 
     def _schema(self) -> Schema:
+        if self.whole:
+            return Schema(("s", *(str(predicate) for predicate in self.whole)), frozenset(("s",)))
         return GRAPHS if self.graphs else TRIPLE
 
     def over(self, changed: Callable[[Node], Node]) -> Derive:
@@ -117,6 +137,8 @@ class Derive(Node):
     @property
     def until(self) -> str:
         """How often rules run, in words."""
+        if self.one_pass:
+            return "to a fixpoint, in one pass in order of end"
         return "to a fixpoint" if self.inner else "once"
 
     @property

@@ -22,6 +22,8 @@ from scepter.rdf.terms import IRI
 
 ASSERTIONS, INDIVIDUAL, EVENT = "_:assertions", "_:individual", "_:event"
 """The columns of an occurrence: what it asserts, with whom, and as what it is returned."""
+START, END = "_:start", "_:end"
+"""What else occurrences are divided by: when they start and end."""
 
 
 def named(label: IRI) -> str:
@@ -245,3 +247,7 @@ class Returned(Node):
 
     def _schema(self) -> Schema:
         return Schema((ASSERTIONS, INDIVIDUAL, EVENT), frozenset((ASSERTIONS, EVENT)))
+
+
+EVENT_NODES = (Named, Asked, Guard, EventJoin, OnceLate, Within, Before, FirstOnes, LastOnes, Rest, Composite, Returned)
+"""What works on occurrences alone."""

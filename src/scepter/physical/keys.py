@@ -15,7 +15,9 @@ from scepter.algebra.expressions import Variable
 from scepter.algebra.windows import Earliest, EventPattern, Followed, Latest, Policy
 from scepter.physical import nodes
 from scepter.physical.cutting import Received
+from scepter.physical.event_keys import event_keys
 from scepter.physical.event_match import EventMatch
+from scepter.physical.event_nodes import ASSERTIONS, END, EVENT_NODES, START
 from scepter.physical.instant_nodes import Asked, TimeGroup
 from scepter.physical.nodes import Node
 from scepter.physical.star_nodes import AskedNow, MatchedOnce, Occurrences, OccurrenceScan, TripleStar
@@ -77,16 +79,18 @@ class Found:
         match node:
             case Received():
                 return _offered(node)
+            case _ if isinstance(node, (Once, *EVENT_NODES)) and ASSERTIONS in node.schema.variables:
+                return event_keys(node, self)
             case nodes.Filter() | nodes.Static() | nodes.Extend() | TimeFilter() | TimeValues() | NotStatic() | Window():
                 return self.keys(node.inputs[0])
             case Occurrences(input):
-                return self._none("a window of the last n counts every triple") if node.counted else self.keys(input)
+                return self.none("a window of the last n counts every triple") if node.counted else self.keys(input)
             case TripleStar():
                 return self._star(node)
             case Asked(input):
                 return self._asking(self.keys(input), node)
             case AskedNow():
-                return self._none("EXISTS may look at rows from anywhere")
+                return self.none("EXISTS may look at rows from anywhere")
             case MatchedOnce(input, occurrences=True):  # matches of the same occurrences are in the same bucket
                 return {name: at for name, at in (self.keys(input) or {}).items() if not (is_hidden(name) and owns(at))}
             case Once(input) | MatchedOnce(input):
@@ -94,9 +98,9 @@ class Found:
                 self.merges = self.merges or any(map(is_hidden, keys or ()))
                 return keys
             case Coalesce(input):
-                return self._shown(self.keys(input), "DISTINCT compares all rows")
+                return self.shown(self.keys(input), "DISTINCT compares all rows")
             case LatestOccurrence(input):
-                return self._shown(self.keys(input), "timestamp() of one constant triple looks at the whole stream")
+                return self.shown(self.keys(input), "timestamp() of one constant triple looks at the whole stream")
             case nodes.Project(input, variables) | Answers(input, variables):
                 shown = _projected(self.keys(input), variables)
                 if isinstance(node, Answers) and node.once:
@@ -118,16 +122,16 @@ class Found:
                 if partners is not Partners.EXISTS or self.keys(left) is not None:
                     return self._joined(left, right, shared, outer=True)
                 # a static row has partners of several values of what only the right binds
-                return self._shown(self.keys(right), _apart(left, right, shared), shared)
+                return self.shown(self.keys(right), _apart(left, right, shared), shared)
             case Group(input, keys):
                 why = (
                     "an aggregate without GROUP BY looks at all rows"
                     if not keys
                     else "no variable of GROUP BY is a key below it"
                 )
-                return self._shown(self.keys(input), why, frozenset(keys))
+                return self.shown(self.keys(input), why, frozenset(keys))
             case TimeGroup(input, keys) if keys:
-                shown = self._shown(
+                shown = self.shown(
                     self.keys(input), "no variable of GROUP BY is a key below it", frozenset(old for _, old in keys)
                 )
                 return shown and {new: shown[old] for new, old in keys if old in shown}
@@ -136,33 +140,40 @@ class Found:
             case Report():
                 return self._report(node)
             case CountedWindow():
-                return self._none("a window of the last n counts everything in its stream")
+                return self.none("a window of the last n counts everything in its stream")
             case Inline() | StaticScan() | Fixed():
                 return None
             case _:
-                return self._none(f"{type(node).__name__} may combine rows from anywhere")
+                return self.none(f"{type(node).__name__} may combine rows from anywhere")
 
-    def _none(self, why: str) -> Keys:
+    def none(self, why: str) -> Keys:
+        """No key; the first reason is told."""
         self.reason = self.reason or why
         return {}
 
-    def _shown(self, keys: Keys | None, why: str, among: frozenset[str] | None = None) -> Keys | None:
+    def shown(self, keys: Keys | None, why: str, among: frozenset[str] | None = None) -> Keys | None:
         """The keys that are still to be seen: by hidden ones, equal rows would be taken for different ones."""
         if keys is None:
             return None
         kept = {n: origin for n, origin in keys.items() if not is_hidden(n) and (among is None or n in among)}
-        return kept or self._none(why)
+        return kept or self.none(why)
+
+    def visible(self, keys: Keys, why: str) -> Keys:
+        """The keys that no projection has hidden; where there are others, it is told why they are none."""
+        if any(map(is_hidden, keys)):
+            self.none(why)
+        return {name: origin for name, origin in keys.items() if not is_hidden(name)}
 
     def _union(self, left: Node, right: Node) -> Keys | None:
         of_left, of_right = self.keys(left), self.keys(right)
         if of_left is None and of_right is None:
             return None
         if of_left is None or of_right is None:
-            self._none("a static side of UNION would be answered in every bucket")
+            self.none("a static side of UNION would be answered in every bucket")
         else:
             self._strict(left, right, None, "the sides of UNION share no variable that both bind")
         of_left, of_right = self._own(left) if of_left is None else of_left, self._own(right) if of_right is None else of_right
-        return self._combined((name, [(left, of_left[name]), (right, of_right[name])]) for name in of_left if name in of_right)
+        return self.combined((name, [(left, of_left[name]), (right, of_right[name])]) for name in of_left if name in of_right)
 
     def _own(self, node: Node) -> Keys:
         """What rows that are in every bucket can be divided by once they are there."""
@@ -179,8 +190,8 @@ class Found:
             return ends
         of_gap = {name: between[name] for name in node.gap_keys if name in between}
         if not any(self.is_whole((*at, *of_gap.get(name, ())), node) for name, at in ends.items()):
-            self._none("what stands between may come from anywhere")
-        return self._combined(
+            self.none("what stands between may come from anywhere")
+        return self.combined(
             (name, [(node.left, at), (node.right, at), (node.between, of)])
             for name, at in ends.items()
             for of in ((), of_gap.get(name, ()))
@@ -188,9 +199,9 @@ class Found:
 
     def _asking(self, keys: Keys | None, node: Node) -> Keys | None:
         """With EXISTS: what it looks at has to be in every bucket."""
-        self._none("EXISTS may look at rows from anywhere")
+        self.none("EXISTS may look at rows from anywhere")
         others = node.inputs[2:] if isinstance(node, TimeJoin) else node.inputs[1:]
-        return keys and self._combined((name, [(other, ()) for other in others] + [(node, at)]) for name, at in keys.items())
+        return keys and self.combined((name, [(other, ()) for other in others] + [(node, at)]) for name, at in keys.items())
 
     def _joined(self, left: Node, right: Node, shared: frozenset[str], *, outer: bool) -> Keys | None:
         """Partners agree in the shared variables; rows that are in every bucket are partners in each of them."""
@@ -202,7 +213,7 @@ class Found:
         if of_left is None:
             if not outer:
                 return of_right
-            self._none("a static side would be answered in every bucket")
+            self.none("a static side would be answered in every bucket")
             of_left = self._own(left)
         else:
             self._strict(left, right, shared, _apart(left, right, shared))
@@ -211,22 +222,22 @@ class Found:
             ways += [(name, [(left, ()), (right, at)]) for name, at in of_right.items()]
         ways += [(name, [(left, at), (right, ())]) for name, at in of_left.items()]
         ways += [(n, [(left, of_left[n]), (right, of_right[n])]) for n in of_left if n in of_right and n in shared]
-        return self._combined(ways)
+        return self.combined(ways)
 
     def _strict(self, left: Node, right: Node, shared: frozenset[str] | None, why: str) -> None:
         """Tell why two sides have no key together, if they have none."""
         of_left, of_right = self.keys(left) or {}, self.keys(right) or {}
         both = (n for n in of_left if n in of_right and (shared is None or n in shared))
-        found = self._combined((n, [(left, of_left[n]), (right, of_right[n])]) for n in both)
+        found = self.combined((n, [(left, of_left[n]), (right, of_right[n])]) for n in both)
         if not any(self.is_whole(at, left, right) for at in found.values()):
-            self._none(why)
+            self.none(why)
 
     def is_whole(self, origin: Origin, *sides: Node) -> bool:
         """Whether all scans below some nodes bind a key."""
         places = frozenset[Place]().union(*map(self.places, sides))
         return dict(origin).keys() >= {place for place in places if place[0] != OWNED}
 
-    def _combined(self, ways: Iterable[tuple[str, Sequence[tuple[Node, Origin]]]]) -> Keys:
+    def combined(self, ways: Iterable[tuple[str, Sequence[tuple[Node, Origin]]]]) -> Keys:
         """By name the last of the ways that can be gone: no place has two variables, or one for one side and none for the
         other. A row would belong to several buckets."""
         found: dict[str, Origin] = {}
@@ -256,7 +267,7 @@ class Found:
         static triples in all of those is found in every bucket, and kept in one."""
         keys = self.keys(node.input)
         if not keys:
-            self._none("no variable stands at the same place in every triple pattern")
+            self.none("no variable stands at the same place in every triple pattern")
         found = dict(keys or {})
         (received,) = (each for each in nodes.nodes(node.input) if isinstance(each, Received))
         scan = received.below
@@ -275,24 +286,24 @@ class Found:
 
     def _event_match(self, node: EventMatch) -> Keys | None:
         if (why := _crosses(node.pattern, node.policy)) is not None:
-            return self._none(why)
+            return self.none(why)
         every = [self.keys(scan) or {} for scan in node.scans]
         names = dict.fromkeys(name for keys in every for name in keys)
-        found = self._combined(
+        found = self.combined(
             (n, [(node.items, ()), *((scan, keys.get(n, ())) for scan, keys in zip(node.scans, every, strict=True))])
             for n in names
         )
         whole = {name: at for name, at in found.items() if self.is_whole(at, *node.scans)}
         if not whole:
-            self._none("the labels of MATCH share no variable that all of them bind")
+            self.none("the labels of MATCH share no variable that all of them bind")
         return found if _pairs(node.pattern) else whole
 
     def _report(self, node: Report) -> Keys | None:
         if node.order or node.offset or node.limit is not None:
-            return self._none("ORDER BY and LIMIT look at all rows of an evaluation")
+            return self.none("ORDER BY and LIMIT look at all rows of an evaluation")
         if any(received.schema.variables for received in _received(node.items)):
-            return self._none("its evaluations depend on what the events say")
-        return self._shown(self.keys(node.input), "equal rows of different buckets are one row of the answer")
+            return self.none("its evaluations depend on what the events say")
+        return self.shown(self.keys(node.input), "equal rows of different buckets are one row of the answer")
 
 
 def _offered(node: Received) -> Keys:
@@ -302,6 +313,9 @@ def _offered(node: Received) -> Keys:
     if isinstance(scan, OccurrenceScan):
         hub = scan.hub if not scan.counted else None
         return {} if hub is None else {hub: tuple(((node.place, bit), hub) for bit in range(len(scan.patterns)))}
+    if ASSERTIONS in schema.variables:
+        visible = (name for name in schema.variables if name in schema.certain and not name.startswith("_:"))
+        return {name: (((node.place, 0), name),) for name in (ASSERTIONS, START, END, *visible)}
     return {name: (((node.place, 0), name),) for name in schema.variables if name in schema.certain}
 
 
@@ -344,7 +358,8 @@ def _received(node: Node) -> Iterator[Received]:
 def _projected(keys: Keys | None, variables: tuple[str, ...]) -> Keys | None:
     if keys is None:
         return None
-    return {name if name in variables or is_hidden(name) else f"{_HIDDEN}{name}": origin for name, origin in keys.items()}
+    seen = {*variables, START, END}
+    return {name if name in seen or is_hidden(name) else f"{_HIDDEN}{name}": origin for name, origin in keys.items()}
 
 
 def _renamed(keys: Keys | None, names: Mapping[str, str]) -> Keys | None:
@@ -352,6 +367,7 @@ def _renamed(keys: Keys | None, names: Mapping[str, str]) -> Keys | None:
 
 
 _HIDDEN = "\0"
+_SAID = {START: "the start", END: "the end", ASSERTIONS: "the assertions"}
 
 
 def is_hidden(name: str) -> bool:
@@ -360,7 +376,9 @@ def is_hidden(name: str) -> bool:
 
 
 def spelt(name: str) -> str:
-    """A variable as the query calls it."""
+    """A variable as the query calls it; what is none in words."""
+    if name in _SAID:
+        return _SAID[name]
     return name.removeprefix(_HIDDEN).removeprefix("_:")
 
 

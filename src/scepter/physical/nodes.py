@@ -189,12 +189,12 @@ _BETWEEN: dict[type, str] = {str: " ", IRI: ", ", TriplePattern: " . ", tuple: "
 
 
 def listed(names: Sequence[str], mark: str = "?") -> str:
-    """Names in a sentence, variables by default.
+    """Names in a sentence, variables by default; what is several words is none.
 
-    >>> listed(["a", "b", "c"])
-    '?a, ?b and ?c'
+    >>> listed(["a", "b", "c"]), listed(["a", "the end"])
+    ('?a, ?b and ?c', '?a and the end')
     """
-    marked = [mark + name for name in names]
+    marked = [name if " " in name else mark + name for name in names]
     return marked[0] if len(marked) == 1 else f"{', '.join(marked[:-1])} and {marked[-1]}"
 
 

@@ -53,16 +53,18 @@ def notes_of(unit: UnitPlan, plan: PhysicalPlan, notation: Notation) -> Iterator
     yield f"time: {_time(plan)}"
     yield f"looks back: {_looks_back(unit, plan.facts)}"
     yield f"partitioning: {division(plan_partitioning(unit, plan))}"
+    yield from (f"hot keys: {sentence}" for sentence in _hot_keys(unit, plan.facts))
+    yield from (f"stages: {sentence}" for sentence in _stages(unit, notation))
     if unit in [plan.units[number] for number in feeding(plan)]:
-        yield f"stages: one, whose live state is a log of events: {FEEDING}"
-    else:
-        yield from (f"hot keys: {sentence}" for sentence in _hot_keys(unit, plan.facts))
-        yield from (f"stages: {sentence}" for sentence in _stages(unit, notation))
+        round = 1 + plan.rounds[plan.units.index(unit)]
+        yield f"stages: over history in round {round} of {1 + max(plan.rounds)}: {_ROUNDS}"
+        yield f"stages: live one for all of these queries, whose state is a log of events: {FEEDING}"
     yield f"predicates: {_predicates(unit, notation)}"
     if isinstance(unit.unit, Query) and isinstance(unit.root, SequenceNode):
         yield from (f"release: {sentence}" for sentence in _release(unit.root.plan))
 
 
+_ROUNDS = "what one query constructs crosses to those that read it, as events that any task may read"
 _RESUMES = {
     Resume.NEXT: "later matches begin behind its first event",
     Resume.PAST_LAST: "later matches begin behind its end",

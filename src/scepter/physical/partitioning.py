@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from collections.abc import Sequence as Sequential
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from scepter.algebra.continuous import ContinuousQuery, PeriodicQuery
@@ -16,6 +16,7 @@ from scepter.algebra.walk import walk
 from scepter.algebra.windows import RelationToStream, WindowedQuery
 from scepter.physical.facts import Facts
 from scepter.physical.horizon import horizon
+from scepter.physical.nodes import listed
 from scepter.physical.plan import PhysicalPlan, UnitPlan
 from scepter.physical.sequence_plan import Chain, NegationPlan, QueryPlan
 from scepter.physical.stages import Stages, unit_stages
@@ -48,15 +49,21 @@ class Partitioning:
     slots: tuple[int, ...] = ()
     """For KEY: the slots whose values make the key."""
     variables: tuple[str, ...] = ()
-    """For KEY: their names; for GRID, and for SLICES that are a grid live, those of its dimensions."""
+    """For KEY: their names; for GRID, and for SLICES that are a grid live, those of its dimensions, or FIRST_EVENT."""
     look_back: bool = False
     """For SLICES: a leading negation also reads the window before a slice. (A match belongs to the slice of its start.)"""
     merges: bool = False
     """Rows of different parts may be one row of the answer (ASK; DISTINCT without the key): they have to meet once more."""
 
 
+FIRST_EVENT = "the first event"
+"""What matches without a key are divided by: those that begin with one event are found in one bucket, to which all the later
+events go as well."""
+
+
 def partitioning(plan: QueryPlan) -> Partitioning:
-    """The best way to divide a query's work: by key, else by window, else by slices of history, else not at all."""
+    """The best way to divide a query's work: by key, else by window, else by slices of history, else by the first event of its
+    matches, else not at all."""
     if plan.partition:
         names = _listed(plan, plan.partition)
         why = f"PARTITION BY: the query runs for each value of {names} as if its events were all there is"
@@ -71,6 +78,34 @@ def partitioning(plan: QueryPlan) -> Partitioning:
     return _by_time(plan, _no_key(plan, candidates, obstacles))
 
 
+def sequence_division(plan: QueryPlan, *, live: bool) -> PartitionKind:
+    """How a sequence's work is divided over buckets: as planned; live, slices of history are none, and what several buckets
+    give (ASK, DISTINCT) cannot meet once more."""
+    found = partitioning(plan)
+    if not live:
+        return found.kind
+    if found.merges or (found.kind is PartitionKind.SLICES and not found.variables):
+        return PartitionKind.ONE
+    return PartitionKind.GRID if found.kind is PartitionKind.SLICES else found.kind
+
+
+def begins_only(plan: QueryPlan) -> frozenset[int]:
+    """The scans whose rows begin matches and are looked at by nothing else: of matches that are divided by their first event,
+    each goes to one bucket. (Of solutions, whose start decides, an event of a conjunction does not tell it.)"""
+    first = {step.atom for chain in plan.chains for step in chain.steps[:1] if step.iteration is None}
+    if plan.solutions:
+        first = {atom for atom in first if all(len(branch.scans) == 1 for branch in plan.atoms[atom].branches)}
+    later = {
+        step.atom for chain in plan.chains for place, step in enumerate(chain.steps) if place or step.iteration is not None
+    }
+    later |= {negation.atom for chain in plan.chains for negation in _negations(chain)}
+    return _scans(plan, first) - _scans(plan, later)
+
+
+def _scans(plan: QueryPlan, atoms: Iterable[int]) -> frozenset[int]:
+    return frozenset(scan for atom in atoms for branch in plan.atoms[atom].branches for scan in branch.scans)
+
+
 def unit_partitioning(unit: UnitPlan, facts: Facts) -> Partitioning:
     """How the work of any unit is divided, and why so: by the key of its sequence or of its stages, else over history by slices
     of time, as long as what its answers can look back."""
@@ -83,8 +118,7 @@ def unit_partitioning(unit: UnitPlan, facts: Facts) -> Partitioning:
     else:
         found = unit_stages(unit)
         if isinstance(found, Stages) and not found.why:
-            listed = ", ".join(f"?{name}" for name in found.variables)
-            why = f"all rows of an answer agree in {listed}"
+            why = f"all rows of an answer agree in {listed(found.variables)}"
             return Partitioning(PartitionKind.KEY, why, variables=found.variables, merges=found.merges)
         why = found.why
         grid = found if isinstance(found, Stages) and found.dimensions else None
@@ -100,14 +134,10 @@ FEEDING = "queries that feed each other run together"
 
 
 def plan_partitioning(unit: UnitPlan, plan: PhysicalPlan) -> Partitioning:
-    """How the work of a unit is divided in its program."""
-    together = [plan.units[number] for number in feeding(plan)]
-    if unit not in together:
-        return unit_partitioning(unit, plan.facts)
-    back = looks_back(together, plan.facts)
-    if back is None:
-        return Partitioning(PartitionKind.ONE, FEEDING)
-    return Partitioning(PartitionKind.SLICES, _cut(FEEDING, back))
+    """How the work of a unit is divided in its program: as if it were alone; live, queries that feed each other are not."""
+    found = unit_partitioning(unit, plan.facts)
+    fed = found.kind is PartitionKind.SLICES and unit in [plan.units[number] for number in feeding(plan)]
+    return replace(found, variables=()) if fed else found
 
 
 def _cut(why: str, back: int) -> str:
@@ -194,9 +224,10 @@ def _by_time(plan: QueryPlan, no_key: str) -> Partitioning:
         case Sliding(duration):
             why = f"{no_key}, but no match is longer than {duration}: history can be cut into overlapping slices"
             leading = any(chain.leading for chain in plan.chains)
-            return Partitioning(PartitionKind.SLICES, why, look_back=leading, merges=asks)
+            live = () if _is_one_answer(plan) else (FIRST_EVENT,)
+            return Partitioning(PartitionKind.SLICES, why, variables=live, look_back=leading, merges=asks)
         case _:
-            return Partitioning(PartitionKind.ONE, no_key)
+            return Partitioning(PartitionKind.GRID, no_key, variables=(FIRST_EVENT,), merges=_is_one_answer(plan))
 
 
 def _bound_by_every_scan(plan: QueryPlan) -> tuple[int, ...]:
@@ -260,6 +291,11 @@ def _merges(plan: QueryPlan, key: frozenset[str]) -> bool:
             return distinct and not key <= {v.name for v, expression in columns if expression is None}
         case _:
             return False
+
+
+def _is_one_answer(plan: QueryPlan) -> bool:
+    """Whether matches that begin with different events may be one answer."""
+    return isinstance(plan.result, Ask) or (isinstance(plan.result, Select) and plan.result.distinct)
 
 
 def _label(plan: QueryPlan, atom: int) -> str:

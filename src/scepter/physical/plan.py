@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -68,6 +68,26 @@ class PhysicalPlan:
     def order(self) -> tuple[int, ...]:
         """Units that construct a stream before those that read it; otherwise as written."""
         return tuple(_order([plan.unit for plan in self.units]))
+
+    @cached_property
+    def feeds(self) -> Mapping[int, IRI]:
+        """The streams that units construct for others, by the places of the units: what these give is no answer."""
+        read = {stream.iri for plan in self.units for stream in plan.unit.streams}
+        made = ((number, plan.unit.into) for number, plan in enumerate(self.units))
+        return {number: into for number, into in made if into is not None and into in read}
+
+    @cached_property
+    def rounds(self) -> tuple[int, ...]:
+        """Over many workers: the round of each unit, behind those that construct what it reads. Those that answer are in the
+        last one, so that no round is both an answer and the input of another; but one that names no stream reads nothing that
+        others construct, and is in the first."""
+        found: dict[int, int] = {}
+        for number in self.order:
+            read = {stream.iri for stream in self.units[number].unit.streams}
+            found[number] = max((found[n] + 1 for n, into in self.feeds.items() if into in read), default=0)
+        last = max((found[number] + 1 for number in self.feeds), default=0)
+        answers = {number for number in found if number not in self.feeds and self.units[number].unit.streams}
+        return tuple(last if number in answers else found[number] for number in range(len(self.units)))
 
 
 def _order(units: list[Unit]) -> Iterator[int]:

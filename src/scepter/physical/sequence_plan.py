@@ -7,35 +7,19 @@ A query's `Sequence` becomes a union of *chains* (one per way to take its option
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
+from functools import cached_property
 
 from scepter.algebra.expressions import Exists, Expression
-from scepter.algebra.patterns import Pattern, TriplePattern
+from scepter.algebra.patterns import Pattern
 from scepter.algebra.query import AfterMatch, Ask, Counting, Preference, Result, Select, Selection, Stream, Window
 from scepter.algebra.walk import find
+from scepter.physical.event_graph import Core, Graphs
+from scepter.physical.nodes import Node, nodes
 from scepter.rdf.terms import IRI
 from scepter.timeline import Duration
 
 
-class Road(Enum):
-    """How a scan's graph pattern is evaluated."""
-
-    COLUMNAR = "columnar"
-    """A basic graph pattern: backtracking over the event's rows, compiled."""
-    GENERAL = "general"
-    """Everything else of SPARQL: the exact evaluator, event by event."""
-
-
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """A basic graph pattern with its variables numbered in order of appearance: equal shapes are matched once per batch."""
-
-    stream: int
-    triples: tuple[TriplePattern, ...]
-    width: int
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ScanPlan:
     """One GPM: which events it looks at and how."""
 
@@ -45,19 +29,24 @@ class ScanPlan:
     """The whole body without its outermost filters."""
     local: tuple[Expression, ...]
     """The outermost filters that the event's own mapping decides."""
-    road: Road
+    tree: Node | None
+    """The operators of the pattern, which read `Core`; None: the exact evaluator, event by event."""
     why: str
-    """Why this road, in a user's words."""
+    """Why the exact evaluator, in a user's words."""
     slots: tuple[int, ...]
     """The slots the scan binds, in the order of its solutions' columns."""
     certain: frozenset[int]
     """Those bound in every solution."""
-    shape: Shape | None
-    """For the columnar road: what is matched."""
-    shape_columns: tuple[int, ...]
-    """For the columnar road: for each of `slots`, its column in the shape's solutions."""
-    graphs: tuple[tuple[IRI, tuple[TriplePattern, ...]], ...]
-    """For the columnar road: `GRAPH iri { … }` parts, joined by index look-up."""
+
+    @cached_property
+    def cores(self) -> tuple[Core, ...]:
+        """What of the pattern is matched in events."""
+        return () if self.tree is None else tuple(node for node in nodes(self.tree) if isinstance(node, Core))
+
+    @property
+    def graphs(self) -> Graphs:
+        """The `GRAPH iri { … }` parts that are looked up."""
+        return tuple(graph for core in self.cores for graph in core.graphs)
 
 
 @dataclass(frozen=True, slots=True)

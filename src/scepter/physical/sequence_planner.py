@@ -7,14 +7,9 @@ from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
-from scepter.algebra.expressions import Constant, Exists, Expression, IterationAggregate, Previous, Variable
+from scepter.algebra.expressions import Exists, Expression, IterationAggregate, Previous
 from scepter.algebra.patterns import (
-    BGP,
-    Graph,
-    Join,
-    Node,
     Pattern,
-    TriplePattern,
 )
 from scepter.algebra.query import (
     Atom,
@@ -33,6 +28,8 @@ from scepter.algebra.query import (
 from scepter.algebra.scope import certain, in_scope, mentioned_variables
 from scepter.algebra.walk import find
 from scepter.errors import query_error
+from scepter.physical.event_graph import event_tree
+from scepter.physical.nodes import Node as Operators
 from scepter.physical.predicates import sequence_predicates
 from scepter.physical.sequence_plan import (
     AtomPlan,
@@ -43,13 +40,11 @@ from scepter.physical.sequence_plan import (
     Mark,
     NegationPlan,
     QueryPlan,
-    Road,
     ScanPlan,
-    Shape,
     StatefulFilter,
     StepPlan,
 )
-from scepter.rdf.terms import IRI
+from scepter.physical.window_contents import NotPlanned
 
 
 def plan_query(query: Query, *, indexed: bool = True) -> QueryPlan:
@@ -152,24 +147,16 @@ class _Planner:
     def _plan_scan(self, scan: Scan, local: tuple[Expression, ...]) -> int:
         stream = 0 if self.query.merged else next(i for i, s in enumerate(self.query.streams) if s.iri == scan.stream)
         names = sorted(_visible(scan.pattern), key=self.slots.__getitem__)
-        triples, graphs, why = _columnar_parts(scan)
-        shape: Shape | None = None
-        columns: tuple[int, ...] = ()
-        if triples is not None:
-            shape, graphs, numbering = _shape(stream, triples, graphs)
-            columns = tuple(numbering[name] for name in names)
+        tree, why = _tree_of(scan, stream)
         plan = ScanPlan(
             label=scan.label,
             stream=stream,
             pattern=scan.pattern,
             local=local,
-            road=Road.GENERAL if shape is None else Road.COLUMNAR,
+            tree=tree,
             why=why,
             slots=tuple(self.slots[n] for n in names),
             certain=frozenset(self.slots[n] for n in certain(scan.pattern) if n in self.slots),
-            shape=shape,
-            shape_columns=columns,
-            graphs=graphs,
         )
         if plan not in self._numbers:
             self._numbers[plan] = len(self.scans)
@@ -295,93 +282,11 @@ def find_any(node: Expression, kind: type) -> bool:
     return any(True for _ in find(node, kind))
 
 
-Graphs = tuple[tuple[IRI, tuple[TriplePattern, ...]], ...]
-
-
-def _columnar_parts(scan: Scan) -> tuple[tuple[TriplePattern, ...] | None, Graphs, str]:
-    """The triples and background parts of a pattern the columnar road takes, or None and the reason.
-
-    Background triples are ordered so that each has as many bound places as can be when it is looked up.
-    """
-    triples: list[TriplePattern] = []
-    graphs: list[tuple[IRI, tuple[TriplePattern, ...]]] = []
-    for part in _joined(scan.pattern):
-        match part:
-            case BGP(more):
-                triples += more
-            case Graph(Constant(IRI() as name), BGP(more)):
-                graphs.append((name, more))
-            case _:
-                return None, (), f"{_spoken(part)} needs the exact evaluator"
+def _tree_of(scan: Scan, stream: int) -> tuple[Operators | None, str]:
+    """The operators of a scan's pattern, or None and why the exact evaluator matches it."""
     if any(find_any(condition, Exists) for condition in scan.filters):
-        return None, (), "EXISTS needs the exact evaluator"
-    if not triples:
-        return None, (), "no triple pattern looks at the event itself"
-    bound = {n.name for t in triples for n in _places(t) if isinstance(n, Variable)}
-    ordered = tuple((name, _connected(more, bound)) for name, more in graphs)
-    return tuple(triples), ordered, "a basic graph pattern"
-
-
-def _places(triple: TriplePattern) -> tuple[Node, Node, Node]:
-    return triple.subject, triple.predicate, triple.object
-
-
-def _connected(triples: tuple[TriplePattern, ...], bound: set[str]) -> tuple[TriplePattern, ...]:
-    """Order triples so that each has as many bound places as possible when its turn comes; `bound` grows."""
-    left, ordered = list(triples), []
-    while left:
-        best = max(left, key=lambda t: sum(not isinstance(n, Variable) or n.name in bound for n in _places(t)))
-        left.remove(best)
-        ordered.append(best)
-        bound |= {n.name for n in _places(best) if isinstance(n, Variable)}
-    return tuple(ordered)
-
-
-def _joined(pattern: Pattern) -> Iterator[Pattern]:
-    if isinstance(pattern, Join):
-        yield from _joined(pattern.left)
-        yield from _joined(pattern.right)
-    else:
-        yield pattern
-
-
-_SPOKEN = {
-    "LeftJoin": "OPTIONAL",
-    "Union": "UNION",
-    "Minus": "MINUS",
-    "Extend": "BIND",
-    "Values": "VALUES",
-    "PathPattern": "a property path",
-    "Graph": "GRAPH",
-    "Filter": "a FILTER in a nested group",
-    "Project": "a sub-SELECT",
-    "Distinct": "a sub-SELECT",
-    "Slice": "a sub-SELECT",
-    "OrderBy": "a sub-SELECT",
-    "Group": "a sub-SELECT",
-}
-
-
-def _spoken(pattern: Pattern) -> str:
-    return _SPOKEN.get(type(pattern).__name__, "this pattern")
-
-
-def _shape(stream: int, triples: tuple[TriplePattern, ...], graphs: Graphs) -> tuple[Shape, Graphs, dict[str, int]]:
-    """Number the variables in order of appearance, those that only GRAPH parts bind last."""
-    numbering: dict[str, int] = {}
-    for triple in itertools.chain(triples, *(more for _, more in graphs)):
-        for node in _places(triple):
-            if isinstance(node, Variable):
-                numbering.setdefault(node.name, len(numbering))
-    width = len({n.name for t in triples for n in _places(t) if isinstance(n, Variable)})
-    renamed = tuple((name, tuple(_renumbered(t, numbering) for t in more)) for name, more in graphs)
-    return Shape(stream, tuple(_renumbered(t, numbering) for t in triples), width), renamed, numbering
-
-
-def _renumbered(triple: TriplePattern, numbering: dict[str, int]) -> TriplePattern:
-    subject, predicate, object_ = (_renamed(n, numbering) for n in _places(triple))
-    return TriplePattern(subject, predicate, object_)
-
-
-def _renamed(node: Node, numbering: dict[str, int]) -> Node:
-    return Variable(str(numbering[node.name])) if isinstance(node, Variable) else Constant(node.term)
+        return None, "EXISTS needs the exact evaluator"
+    try:
+        return event_tree(scan.pattern, stream), ""
+    except NotPlanned as reason:
+        return None, str(reason)

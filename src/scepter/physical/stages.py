@@ -15,6 +15,7 @@ from functools import cached_property
 from math import prod
 
 from scepter.physical.cutting import Cut, Owned, cut
+from scepter.physical.event_nodes import Returned
 from scepter.physical.keys import OWNED, Found, Keys, Origin, Place, is_hidden, owns, spelt
 from scepter.physical.nodes import Node, nodes
 from scepter.physical.plan import UnitPlan
@@ -49,6 +50,8 @@ class Stages:
     """Whether rows of different buckets may be one row of the answer."""
     why: str = ""
     """Why there is no key, as the beginning of a sentence."""
+    told: tuple[Node, ...] = ()
+    """What also runs where events are read, and is told there: events that cannot be used."""
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -121,6 +124,15 @@ def stages(root: Node) -> Stages | Undivided:
     parts = cut(root)
     if isinstance(parts, str):
         return Undivided(parts)
+    made = _divided_by(parts)
+    if not made.dimensions and isinstance(root, Returned):  # one event may stand at both ends of answers
+        apart = cut(root, apart=True)
+        assert not isinstance(apart, str)
+        return by if (by := _divided_by(apart)).dimensions else made
+    return made
+
+
+def _divided_by(parts: Cut) -> Stages:
     found = Found()
     keys = found.keys(parts.above) or {}
     whole = {name: at for name, at in keys.items() if found.is_whole(at, parts.above)}
@@ -129,7 +141,7 @@ def stages(root: Node) -> Stages | Undivided:
         shown = [name for name in names if not is_hidden(name)]
         chosen = sorted(shown or names)  # by hidden ones too, equal rows of the answer would have to meet once more
         above = _owning(parts.above, keys, [chosen])
-        return Stages(parts.below, above, (_dimension(parts, keys, chosen),), found.merges and not shown)
+        return Stages(parts.below, above, (_dimension(parts, keys, chosen),), found.merges and not shown, told=parts.told)
     return _grid(parts, keys, found)
 
 
@@ -147,7 +159,7 @@ def _grid(parts: Cut, keys: Keys, found: Found) -> Stages:
     for name, at in keys.items():
         together.setdefault(frozenset(dict(at)), []).append(name)
     chosen: list[list[str]] = []
-    for names in sorted(together.values(), key=lambda names: (-_divided(keys[names[0]]), names)):
+    for names in sorted(together.values(), key=lambda names: (-_count(keys[names[0]]), names)):
         chosen.append(sorted([name for name in names if not is_hidden(name)] or names))
     chosen = chosen[:_MOST_DIMENSIONS]
     every = Stages(parts.below, parts.above, tuple(_dimension(parts, keys, names) for names in chosen), why=why)
@@ -156,10 +168,10 @@ def _grid(parts: Cut, keys: Keys, found: Found) -> Stages:
     chosen = [chosen[place] for place in used]
     above = _owning(parts.above, keys, chosen)
     merges = found.merges and any(map(is_hidden, (name for names in chosen for name in names)))
-    return Stages(parts.below, above, tuple(every.dimensions[place] for place in used), merges, why)
+    return Stages(parts.below, above, tuple(every.dimensions[place] for place in used), merges, why, parts.told)
 
 
-def _divided(origin: Origin) -> int:
+def _count(origin: Origin) -> int:
     return sum(exchange != OWNED for (exchange, _), _ in origin)
 
 

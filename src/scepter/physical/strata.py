@@ -10,10 +10,10 @@ from collections.abc import Iterable, Sequence
 
 from scepter.algebra.expressions import Constant, Variable
 from scepter.algebra.patterns import Node, PathPattern, Pattern, TriplePattern
-from scepter.algebra.timed import Rule
+from scepter.algebra.timed import Rule, TimedQuery
 from scepter.algebra.walk import find
 from scepter.ontology.schema import Schema
-from scepter.rdf.terms import BlankNode, Term, Triple
+from scepter.rdf.terms import IRI, BlankNode, Term, Triple
 
 _ANY = BlankNode("any")
 """Stands for what a template's variables may become."""
@@ -55,6 +55,29 @@ def feeds_pattern(rule: Rule, pattern: Pattern, schema: Schema) -> bool:
     # A path is matched within an event's graph, and what a rule derives from one solution is one.
     paths = next(find(pattern, PathPattern), None) is not None
     return paths or any(_may_match(triple, terms) for triple in derived for terms in wanted)
+
+
+def whole_nodes(rules: Sequence[Rule], parts: Iterable[Rule | TimedQuery]) -> tuple[IRI, ...]:
+    """The predicates of the nodes that rules derive, where each solution derives one new blank node with at most one object for
+    each predicate, and no pattern asks for any predicate there is; none otherwise."""
+    found: dict[IRI, None] = {}
+    for rule in rules:
+        predicates = [t.predicate.term for t in rule.template if isinstance(t.predicate, Constant)]
+        iris = [term for term in predicates if isinstance(term, IRI)]
+        subjects = {label_of(triple.subject) for triple in rule.template}
+        new_objects = any(label_of(triple.object) is not None for triple in rule.template)
+        if len({*iris}) != len(rule.template) or len(subjects) != 1 or None in subjects or new_objects:
+            return ()
+        found |= dict.fromkeys(iris)
+    any_predicate = any(isinstance(t.predicate, Variable) for part in parts for t in find(part.pattern, TriplePattern))
+    return () if any_predicate else tuple(found)
+
+
+def label_of(node: Node) -> str | None:
+    """The label of a template's blank node."""
+    if isinstance(node, Constant):
+        return node.term.label if isinstance(node.term, BlankNode) else None
+    return node.name if node.name.startswith("_:") else None
 
 
 def _examples(template: TriplePattern, schema: Schema) -> Iterable[Triple]:

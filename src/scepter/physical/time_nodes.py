@@ -89,11 +89,16 @@ class GapJoin(Binary):
     where it ends: as an absence of `{ A } SEQ { B } SEQ { C }` with an equal interval does, which tells no two such apart.
     """
 
-    says = "GapJoin, {by}, left BEFORE right, nothing of the third input between{gap_keys: by ~}{longest:, within ~}"
+    says = (
+        "GapJoin, {by}, left BEFORE right, nothing of the third input between{gap_keys: by ~}"
+        "{longest:, within ~}{shortest:, of ~ or more}"
+    )
 
     between: Node
     longest: int | None = None
     """The longest duration of a row that is of use."""
+    shortest: int | None = None
+    """The shortest one."""
 
     @cached_property
     def keys(self) -> tuple[str, ...]:

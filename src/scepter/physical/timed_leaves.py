@@ -47,7 +47,7 @@ class TimedFacts:
 
 
 Stratum: TypeAlias = tuple[Derive, tuple[Rule, ...]]
-ScanKey: TypeAlias = tuple[TriplePattern, Sources]
+ScanKey: TypeAlias = tuple[tuple[TriplePattern, ...], Sources]
 
 
 @dataclass(slots=True)
@@ -62,6 +62,8 @@ class Leaves:
     """What feeds the stream, with its rules."""
     together: tuple[Rule, ...] = ()
     """The rules of the same stratum."""
+    whole: tuple[IRI, ...] = ()
+    """The predicates of the nodes that those derive, where they do."""
     known: dict[ScanKey, Node] = field(default_factory=dict)
     """Equal triple patterns over the same streams are one scan."""
     _numbers: Iterator[int] = field(default_factory=count)
@@ -95,27 +97,63 @@ class Leaves:
         """A join of scans, always one that hangs together with those before it."""
         if not triples:
             return Inline((), ((),))
-        first, *rest = in_order(triples)
-        found = self.scan(first)
-        for triple in rest:
-            found = TimeJoin(found, self.scan(triple), longest=longest)
+        first, *rest = self._parts(in_order(triples))
+        found = self._part(first, longest)
+        for part in rest:
+            found = TimeJoin(found, self._part(part, longest), longest=longest)
         return found
+
+    def _parts(self, triples: Sequence[TriplePattern]) -> list[tuple[TriplePattern, ...]]:
+        """Triple patterns one by one, but together those that rules derive of one node."""
+        found: dict[object, tuple[TriplePattern, ...]] = {}
+        for number, triple in enumerate(triples):
+            together = isinstance(triple.subject, Variable) and self._of_nodes(triple)
+            part = triple.subject if together else number
+            found[part] = (*found.get(part, ()), triple)
+        return list(found.values())
+
+    def _of_nodes(self, triple: TriplePattern) -> bool:
+        """Whether rules derive what matches a pattern, and all of them derive whole nodes."""
+        feeding = [derive.whole for derive, rules in self.derives if self._feed(rules, triple)]
+        if self._feed(self.together, triple):
+            feeding.append(self.whole)
+        return bool(feeding) and all(feeding)
+
+    def _part(self, triples: tuple[TriplePattern, ...], longest: int | None) -> Node:
+        if len(triples) == 1:
+            return self.scan(triples[0])
+        known = self.known.get((triples, self.sources))
+        if known is None:
+            first, *rest = (Once(self._given(triple)) for triple in triples)
+            found: Node = first
+            for scan in rest:
+                found = TimeJoin(found, scan, longest=longest)
+            # A node that was derived is in no event, and other rules derive other nodes: no row comes twice.
+            known = self.known[triples, self.sources] = self._with_derived(found, triples)
+        return known
 
     def scan(self, triple: TriplePattern) -> Node:
         """The occurrences of a triple pattern, each once."""
-        known = self.known.get((triple, self.sources))
+        known = self.known.get(((triple,), self.sources))
         if known is None:
-            scan: Node = TripleScan(triple, self.streams, _OCCURRENCE if self.tracked else "", self._untabled(triple))
-            if self.facts.may_be_static(triple) or self.sources.default:
-                scan = nodes.Union(scan, StaticScan(BGP((triple,)), sources=self.sources))
-            for derive, rules in self.derives:
-                if self._feed(rules, triple):
-                    scan = nodes.Union(scan, Picked(derive, triple))
-            if self._feed(self.together, triple):
-                scan = nodes.Union(scan, Recalled(triple))
-            known = Tracked(Once(scan), triple) if self.tracked else Once(scan)
-            self.known[triple, self.sources] = known
+            scan = Once(self._with_derived(self._given(triple), (triple,)))
+            known = self.known[(triple,), self.sources] = Tracked(scan, triple) if self.tracked else scan
         return known
+
+    def _given(self, triple: TriplePattern) -> Node:
+        """What the stream has of a triple pattern, and what is static."""
+        scan = TripleScan(triple, self.streams, _OCCURRENCE if self.tracked else "", self._untabled(triple))
+        if self.facts.may_be_static(triple) or self.sources.default:
+            return nodes.Union(scan, StaticScan(BGP((triple,)), sources=self.sources))
+        return scan
+
+    def _with_derived(self, found: Node, triples: tuple[TriplePattern, ...]) -> Node:
+        for derive, rules in self.derives:
+            if all(self._feed(rules, triple) for triple in triples):
+                found = nodes.Union(found, Picked(derive, triples, derive.whole))
+        if all(self._feed(self.together, triple) for triple in triples):
+            found = nodes.Union(found, Recalled(triples, self.whole))
+        return found
 
     def _feed(self, rules: Sequence[Rule], triple: TriplePattern) -> bool:
         schema = OntologySchema.from_triples(self.facts.ontology)
@@ -155,7 +193,7 @@ class Leaves:
         for derive, _ in self.derives:
             found = nodes.Union(found, DerivedPath(derive, pattern, self.sources, self.plain))
         if self.together:
-            found = nodes.Union(found, DerivedPath(Recalled(None), pattern, self.sources, self.plain))
+            found = nodes.Union(found, DerivedPath(Recalled(()), pattern, self.sources, self.plain))
         return Once(found)
 
     def values(self, names: tuple[str, ...], rows: tuple[tuple[object, ...], ...]) -> Node:

@@ -37,7 +37,7 @@ from scepter.algebra.patterns import (
 from scepter.algebra.query import Counting, Select
 from scepter.algebra.scope import in_scope
 from scepter.algebra.timed import TIME_FUNCTIONS, Rule, TimedProgram, TimedQuery
-from scepter.algebra.timed_bounds import duration_bounds
+from scepter.algebra.timed_bounds import duration_bounds, least_duration
 from scepter.algebra.walk import find, walk
 from scepter.ontology.schema import Schema as OntologySchema
 from scepter.optimizer.conditions import conjuncts
@@ -54,8 +54,9 @@ from scepter.physical.instant_nodes import (
     Sliced,
     TimeGroup,
 )
+from scepter.physical.linear_rules import in_one_pass
 from scepter.physical.nodes import Node
-from scepter.physical.strata import feeds_pattern, strata
+from scepter.physical.strata import feeds_pattern, strata, whole_nodes
 from scepter.physical.time_nodes import (
     AnsweredOnce,
     Answers,
@@ -89,6 +90,7 @@ from scepter.physical.timed_patterns import (
     without_exists,
     without_filters,
 )
+from scepter.rdf.terms import IRI
 from scepter.rdf.values import to_literal
 from scepter.timeline import Allen
 
@@ -116,10 +118,12 @@ def plan_program(program: TimedProgram, facts: TimedFacts) -> tuple[Node, ...]:
         together = tuple(program.rules[i] for i in stratum)
         if any(feeds_pattern(rule, each.pattern, schema) for rule in together for each in program.parts):
             scans: dict[ScanKey, Node] = {}
-            made = [
-                _derived(i, program.rules[i], _Planner.of(program.rules[i], facts, derives, together, scans)) for i in stratum
-            ]
-            derives = (*derives, (Derive(tuple(made), graphs), together))
+            whole = () if graphs or facts.ontology or facts.policy else whole_nodes(together, program.parts)
+            planners = [_Planner.of(rule, facts, derives, together, scans, whole) for rule in together]
+            made = [_derived(i, program.rules[i], planner) for i, planner in zip(stratum, planners, strict=True)]
+            derive = Derive(tuple(made), graphs, whole)
+            one_pass = not facts.ontology and facts.policy is None and in_one_pass(derive, facts.kind)
+            derives = (*derives, (replace(derive, one_pass=one_pass), together))
     return tuple(_answers(query, _Planner.of(query, facts, derives)) for query in program.queries)
 
 
@@ -158,6 +162,7 @@ class _Planner(Leaves):
         derives: tuple[Stratum, ...] = (),
         together: tuple[Rule, ...] = (),
         scans: dict[ScanKey, Node] | None = None,
+        whole: tuple[IRI, ...] = (),
     ) -> _Planner:
         window = part.window
         plain = is_plain(part.pattern) and window is None and facts.policy is None
@@ -169,7 +174,7 @@ class _Planner(Leaves):
             ticks = None  # told with its place when the run is set up
         group = None if window is None else outermost_group(part.pattern)
         shared = {} if scans is None else scans
-        return cls(facts, part.sources, plain, derives, together, shared, windowed=group, rows=rows, duration=ticks)
+        return cls(facts, part.sources, plain, derives, together, whole, shared, windowed=group, rows=rows, duration=ticks)
 
     def node(self, pattern: Pattern, longest: int | None, *, alone: bool = False) -> Node:
         """The operator of a pattern. `longest` is the longest duration its rows may have to be of use, `alone` says that no
@@ -301,7 +306,8 @@ class _Planner(Leaves):
         missing = gap(found, self._fed) if self._all_timed else None
         if missing is not None:
             ends = self.node(missing.left, longest), self.node(missing.right, longest)
-            made: Node = GapJoin(*ends, self.node(missing.between, longest), longest)
+            shortest = max((least_duration(test, self.facts.kind) for test in found.rest), default=0) or None
+            made: Node = GapJoin(*ends, self.node(missing.between, longest), longest, shortest)
         else:
             conditions = () if found.condition is None else tuple(conjuncts(found.condition))
             within = longest if found.relation is Allen.EQUALS else None
@@ -343,7 +349,7 @@ class _Planner(Leaves):
         graphs: tuple[Node, ...] = ()
         if any(next(find(p, PathPattern), None) is not None for p in patterns):
             events = EventScan(_EVENT, self.streams, "_:event")
-            recalled: tuple[Node, ...] = (Recalled(None),) if self.together else ()
+            recalled: tuple[Node, ...] = (Recalled(()),) if self.together else ()
             graphs = (nodes.Project(events, ("s", "p", "o", "_:event")), *(derive for derive, _ in self.derives), *recalled)
         once = not any(map(looks_at_times, patterns))
         scans = tuple((triple, self.scan(triple)) for triple in triples)

@@ -14,7 +14,7 @@ from scepter.algebra.query import Query, Sliding, Unit
 from scepter.errors import QueryError
 from scepter.ontology.entailment import Flattened
 from scepter.physical.nodes import Node, Schema, listed
-from scepter.physical.sequence_plan import QueryPlan, Road, ScanPlan
+from scepter.physical.sequence_plan import QueryPlan, ScanPlan
 from scepter.rdf.terms import IRI
 
 
@@ -51,7 +51,7 @@ class GraphScan(Node):
     @cached_property
     def exact(self) -> str:
         """Why the exact evaluator matches it."""
-        return "" if self.scan.road is Road.COLUMNAR else self.scan.why
+        return self.scan.why
 
     @property
     def on(self) -> str | IRI:
@@ -62,7 +62,8 @@ class GraphScan(Node):
         """What it matches, and for whom."""
         if self.entailed:
             yield "with what its triples entail"
-        alike = (s.label for s in self.plan.scans if self.scan.shape is not None and s.shape == self.scan.shape)
+        shapes = {core.shape for core in self.scan.cores}
+        alike = (scan.label for scan in self.plan.scans if any(core.shape in shapes for core in scan.cores))
         if labels := [label for label in dict.fromkeys(alike) if label != self.scan.label]:
             yield f"matched once for {listed(labels, '')} too"
         yield from notation.parts(self.scan.pattern)

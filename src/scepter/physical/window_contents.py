@@ -81,6 +81,10 @@ class Dataset:
         names = tuple(name for name, _ in windows)
         return window_nodes.WindowSnapshot(pattern, names, triples, self.events, self.grid, why)
 
+    def whole(self, pattern: Pattern, graph: IRI | None) -> Node | None:
+        """A leaf for a whole pattern; None: it is taken apart."""
+        return None
+
     def scan(self, triple: TriplePattern, graph: IRI | None) -> Node | None:
         """The streamed triples that match, each once while it is there; None in a graph that no window is part of."""
         windows = self.default if graph is None else self.named.get(graph, ())

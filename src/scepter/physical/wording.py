@@ -10,7 +10,7 @@ from scepter.algebra.query import Selection
 from scepter.algebra.timed import SPELLING
 from scepter.physical.automaton import Absence, Alternative, Transition, TransitionKind
 from scepter.physical.nodes import listed
-from scepter.physical.partitioning import Partitioning, PartitionKind
+from scepter.physical.partitioning import FIRST_EVENT, Partitioning, PartitionKind
 
 SELECTIONS: Mapping[Selection, str] = {
     Selection.STRICT: "strict contiguity",
@@ -34,14 +34,21 @@ def division(partition: Partitioning) -> str:
         case PartitionKind.TUMBLING:
             return f"by window: {partition.why}"
         case PartitionKind.SLICES:
-            live = f"in a grid by {listed(partition.variables)}" if partition.variables else "not at all"
+            live = _grid(partition) if partition.variables else "not at all"
             return f"by slices of time over history, {live} on a live stream: {partition.why}"
         case PartitionKind.GRID:
-            return f"in a grid by {listed(partition.variables)}: {partition.why}"
+            live = ", live in one since rows of several buckets may be one answer" if partition.merges else ""
+            return f"{_grid(partition)}{live}: {partition.why}"
         case PartitionKind.ONE:
             return f"none, all in one partition: {partition.why}"
         case _:
             assert_never(partition.kind)
+
+
+def _grid(partition: Partitioning) -> str:
+    if partition.variables == (FIRST_EVENT,):
+        return "in buckets by the first event of matches, with the others in each bucket,"
+    return f"in a grid by {listed(partition.variables)}"
 
 
 _TIME = re.compile(rf"(?:_:)?({'|'.join(SPELLING)})\b")

@@ -137,8 +137,8 @@ def exact_numbers(columns: scanner.Columns, buffer: NDArray[np.uint8]) -> tuple[
 def events_of(columns: scanner.Columns) -> tuple[NDArray[np.int64], ...]:
     """Start, end, name's offset, first row (and one more) and stream of the events."""
     events = int(columns.state[scanner.EVENTS])
-    start, end, name_at, first, stream = np.ascontiguousarray(columns.events[: events + 1].T)
-    first[events] = columns.state[scanner.ROWS]
+    columns.events[events, 3] = columns.state[scanner.ROWS]
+    start, end, name_at, first, stream = columns.events[: events + 1].T.copy()
     return start[:events], end[:events], name_at[:events], first, stream[:events]
 
 

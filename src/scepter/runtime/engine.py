@@ -245,6 +245,10 @@ class LocalEngine:
         if stream is None:
             return matches
         feeds, order = self.streams.index(stream), self._plan.order
+        # a unit that names no stream reads all that are given, not those that others construct
+        readers = [n for n in order if any(each.iri == stream for each in self._plan.units[n].unit.streams)]
+        if not readers:
+            return matches
         events = [
             GraphEvent(feeds, None, m.start, m.end, [(str(t.subject), str(t.predicate), str(t.object)) for t in m.graph or ()])
             for m in matches
@@ -253,10 +257,8 @@ class LocalEngine:
         if events:
             batch = events_to_batch(events, self._key, self._kind, run=self.reading)
             given = self._given(batch)
-            for later in order[order.index(number) + 1 :]:
-                # a unit that names no stream reads all that are given, not those that others construct
-                if any(each.iri == stream for each in self._plan.units[later].unit.streams):
-                    self._give(later, given[later], np.ones(batch.events, np.bool_))
+            for reader in readers:
+                self._give(reader, given[reader], np.ones(batch.events, np.bool_))
         return []
 
     def prepare(self, kind: TimeKind) -> list[Task]:

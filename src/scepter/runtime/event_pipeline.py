@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from scepter.kernel.events.event_operators import Returned, event_of
 from scepter.kernel.events.parts import Part, Parts
 from scepter.kernel.lineage import Lineage
 from scepter.kernel.rows import Int64, Rows
+from scepter.kernel.state.container import Arrays
 from scepter.physical.plan import UnitPlan
 from scepter.rdf.batch import DeadLetter
 from scepter.runtime.event_grounds import EventGrounds
@@ -92,13 +93,38 @@ class EventPipeline(Pipeline):
         super().commit()
         sets = self._occurring.sets
         if len(sets) > self._swept:
-            arrays = list(super().swap_refs())
-            exchange = sets.keep(numbers_of(arrays))
-            for array in arrays:
-                exchange(array)
+            self._forget_sets()
             self._swept = max(_SETS, 2 * len(sets))
-            if self._occurring.parts is not None:
-                self._occurring.parts.prune()
+
+    def _forget_sets(self) -> None:
+        """Let go of sets, and of parts, that no row has."""
+        arrays = list(super().swap_refs())
+        exchange = self._occurring.sets.keep(numbers_of(arrays))
+        for array in arrays:
+            exchange(array)
+        if self._occurring.parts is not None:
+            self._occurring.parts.prune()
+
+    # ---- what is written down
+
+    def dump(self) -> tuple[Arrays, dict[str, object]]:
+        """As any pipeline, with the sets that rows stand for and the parts that they were made of."""
+        self._forget_sets()
+        arrays, meta = super().dump()
+        sets, parts = self._occurring.sets, self._occurring.parts
+        arrays |= {f"sets.{name}": array for name, array in sets.written(np.arange(len(sets))).items()}
+        if parts is not None:
+            meta["parts"] = parts.written(set(self._around.lineage.events().tolist()))
+        return arrays, meta
+
+    def load(self, arrays: Arrays, meta: Mapping[str, Any]) -> None:
+        """Take over what `dump` gave, its refs those of here."""
+        sets = {name.removeprefix("sets."): array for name, array in arrays.items() if name.startswith("sets.")}
+        first = self._occurring.sets.read(sets)
+        assert first == 0  # rows tell sets by their numbers as they were
+        if self._occurring.parts is not None:
+            self._occurring.parts.load(meta["parts"])
+        super().load(arrays, meta)
 
     def swap_refs(self) -> Iterator[Int64]:
         """Each array of text refs; those of sets stay as they are."""
@@ -123,9 +149,13 @@ class EventPipeline(Pipeline):
 
     def _tell(self) -> None:
         for rows in self._root.letters:
-            for row in range(len(rows)):
-                self._setup.dead_letter(self._letter(rows, row))
+            for letter in self.letters(rows):
+                self._setup.dead_letter(letter)
         self._root.letters.clear()
+
+    def letters(self, rows: Rows) -> Iterator[DeadLetter]:
+        """What is told of items that contradict the ontology."""
+        return (self._letter(rows, row) for row in range(len(rows)))
 
     def _letter(self, rows: Rows, row: int) -> DeadLetter:
         conflict = self._occurring.sets.terms(int(rows.ids[row, 0]), int(rows.refs[row, 0]))

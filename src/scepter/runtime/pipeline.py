@@ -25,6 +25,7 @@ from scepter.kernel.state.container import Arrays
 from scepter.kernel.state.heavy_keys import Sheds
 from scepter.kernel.state.shipping import read_graphs, written_graphs
 from scepter.physical.cutting import Received
+from scepter.physical.derive_nodes import Derive
 from scepter.physical.metrics import Metrics
 from scepter.physical.nodes import Node, nodes
 from scepter.rdf.terms import IRI
@@ -36,7 +37,7 @@ from scepter.timeline import MAX_INSTANT, MIN_INSTANT
 if TYPE_CHECKING:
     from scepter.runtime.registry import TaskSetup
 
-_STRETCH_ROWS = 1 << 16
+_STRETCH_ROWS, _DERIVING_ROWS = 1 << 16, 1 << 13
 _SWEEP_FROM = 1 << 14
 """So many lineage nodes are kept before those that no row reaches are let go; later, twice as many as were reached."""
 
@@ -62,6 +63,7 @@ class Pipeline:
         self._answering = Answering(root, result, number, setup, around, ranked=ranked)
         self.nodes = list(nodes(root))
         """The nodes of its plan, inputs first."""
+        self._derives = any(isinstance(node, Derive) and node.inner for node in self.nodes)
         self.metrics = [Metrics() for _ in self.nodes]
         self._weighed = [0 for _ in self.nodes]
         places = {id(node): place for place, node in enumerate(self.nodes)}
@@ -147,9 +149,8 @@ class Pipeline:
         found = self._none[-1]
         if closed > self.closed or ((waiting := self.next_waiting()) is not None and waiting <= closed):
             self.closed = max(self.closed, closed)
-            found = self._run(Until(closed))
-            for operator in self._working:
-                operator.evict(closed)
+            found = self._stepwise(Until(closed))
+            self._evict(closed)
         if self._at_once and until > closed:
             opened = self._run(Until(until, open=True))
             found = concat([found, opened], opened.width) if len(found) else opened
@@ -157,7 +158,21 @@ class Pipeline:
 
     def finish(self) -> Sequence[Match]:
         """Process what is left; windows close."""
-        return self._matches(self._run(Until(MAX_INSTANT - 1, last=True)))
+        return self._matches(self._stepwise(Until(MAX_INSTANT - 1, last=True)))
+
+    def _stepwise(self, until: Until) -> Rows:
+        """One pass; where rules that feed each other may derive many rows of each, several, so that these go in between."""
+        found = list[Rows]()
+        if self._derives:
+            for pause in (time for time in self.stretches(_DERIVING_ROWS) if time < until.time):
+                found.append(self._run(Until(pause)))
+                self._evict(pause)
+        last = self._run(until)
+        return concat([*found, last], last.width) if found else last
+
+    def _evict(self, time: int) -> None:
+        for operator in self._working:
+            operator.evict(time)
 
     def _run(self, until: Until) -> Rows:
         """One pass from the leaves to the root."""

@@ -97,7 +97,7 @@ class Engine:
     ) -> None:
         query = varying(one_query(query), named_versions(versions))
         self.query = query
-        self._streams = frozenset(query.streams)
+        self._streams, self._every_stream = frozenset(query.streams), query.lowered.every_stream
         self._options = RunOptions.of(
             policy=policy, time_unit=time_unit, start=start, evaluate_at=evaluate_at, max_delay=max_delay, why=why,
             time_property=time_property, max_advance=max_advance, max_derivations=max_derivations,
@@ -181,7 +181,7 @@ class Engine:
     def _accepted(self, events: Iterable[Event | Mapping[str, Any]], stream: str | None) -> list[Event]:
         """The events, and those made of rows, each with its time; without those that have to wait for another."""
         events, found = list(events), list[Event]()
-        streams, every = self._streams, self.query.lowered.every_stream
+        streams, every = self._streams, self._every_stream
         if events and not self._closed and _are_plain(events, None if every else streams):
             if events[0].kind is not self._kind:
                 self._begin(events[0].kind)
@@ -416,6 +416,9 @@ def _in_order(ends: NDArray[np.int64], starts: NDArray[np.int64]) -> bool:
 
 def _are_plain(events: list[Event | Mapping[str, Any]], streams: frozenset[str] | None) -> TypeGuard[list[Event]]:
     """Whether all are events with a time of one kind, of streams that the query reads."""
+    if len(events) == 1:
+        (only,) = events
+        return isinstance(only, Event) and only.kind is not None and (streams is None or only.stream in streams)
     if {type(event) for event in events} != {Event}:
         return False
     told = cast("list[Event]", events)

@@ -93,7 +93,7 @@ def test_every_case_gives_json_of_one_schema(text: str) -> None:
             assert {transition["source"], transition["target"]} <= states
             assert transition["kind"] in ("begin", "follow", "repeat", "complete")
             assert transition["selection"] in ("strict", "next", "any", None)
-        assert query["partitioning"]["kind"] in ("key", "tumbling", "slices", "one")
+        assert query["partitioning"]["kind"] in ("key", "tumbling", "slices", "grid", "one")
         *leaves, sequence = query["operators"]
         assert sequence["operator"] == "Sequence"
         assert sequence["inputs"] == [leaf["id"] for leaf in leaves]

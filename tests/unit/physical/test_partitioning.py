@@ -7,7 +7,8 @@ import pytest
 from scepter.algebra.query import Query
 from scepter.algebra.walk import find
 from scepter.lower import lower
-from scepter.physical.partitioning import Partitioning, PartitionKind, partitioning
+from scepter.physical.partitioning import Partitioning, PartitionKind, begins_only, partitioning, sequence_division
+from scepter.physical.sequence_plan import QueryPlan
 from scepter.physical.sequence_planner import plan_query
 
 GPMS = {
@@ -23,13 +24,17 @@ GPMS = {
 }
 
 
-def divided(sequence: str, within: str = "WITHIN 10", select: str = "SELECT ?c") -> Partitioning:
+def planned(sequence: str, within: str = "WITHIN 10", select: str = "SELECT ?c") -> QueryPlan:
     used = [name for name in GPMS if name in sequence]
     definitions = "\n".join(f"DEFINE GPM {name} ON S {{ {GPMS[name]} }}" for name in used)
     text = f"""PREFIX : <http://e/>
     {select} {within} FROM STREAM S <http://e/s> WHERE {{ SEQ ({sequence}) {definitions} }}"""
     (query,) = find(lower(text, "spaseq").program, Query)
-    return partitioning(plan_query(query))
+    return plan_query(query)
+
+
+def divided(sequence: str, within: str = "WITHIN 10", select: str = "SELECT ?c") -> Partitioning:
+    return partitioning(planned(sequence, within, select))
 
 
 @pytest.mark.parametrize("within", ["", "WITHIN 10", "WITHIN 10 SLIDING"])
@@ -94,13 +99,49 @@ def test_a_sliding_window_gives_slices(sequence: str, look_back: bool) -> None:
     assert "10 s" in found.why
 
 
-def test_without_key_and_window_there_is_one_partition() -> None:
-    assert divided("A; D", "").kind is PartitionKind.ONE
+def test_without_key_and_window_matches_are_divided_by_their_first_event() -> None:
+    found = divided("A; D", "")
+    assert found.kind is PartitionKind.GRID and found.variables == ("the first event",)
+
+
+@pytest.mark.parametrize(
+    ("select", "sequence", "within", "history", "live"),
+    [
+        ("SELECT ?p1", "A; D", "WITHIN 10 SLIDING", PartitionKind.SLICES, PartitionKind.GRID),
+        ("SELECT DISTINCT ?p1", "A; D", "WITHIN 10 SLIDING", PartitionKind.SLICES, PartitionKind.ONE),
+        ("ASK", "A; D", "WITHIN 10 SLIDING", PartitionKind.SLICES, PartitionKind.ONE),
+        ("SELECT ?p1", "A; D", "WITHIN 10", PartitionKind.TUMBLING, PartitionKind.TUMBLING),
+        ("SELECT ?p1", "A; B", "WITHIN 10", PartitionKind.KEY, PartitionKind.KEY),
+        ("SELECT DISTINCT ?p1", "A; D", "", PartitionKind.GRID, PartitionKind.ONE),
+        ("SELECT ?p1", "A; D", "AFTER MATCH SKIP TO NEXT", PartitionKind.ONE, PartitionKind.ONE),
+    ],
+)
+def test_live_there_are_no_slices(select: str, sequence: str, within: str, history: PartitionKind, live: PartitionKind) -> None:
+    plan = planned(sequence, within, select)
+    assert (sequence_division(plan, live=False), sequence_division(plan, live=True)) == (history, live)
+
+
+@pytest.mark.parametrize(
+    ("sequence", "begins"),
+    [
+        ("A; D", "A"),
+        ("A; D; B", "A"),
+        ("A; D; A", ""),
+        ("A+; D", ""),
+        ("N!; A; D", "A"),
+        ("(A & L); D", "AL"),
+        ("A?; D; B", ""),
+        ("A; D; A!", ""),
+    ],
+)
+def test_what_begins_matches_and_does_nothing_else_goes_to_one_bucket(sequence: str, begins: str) -> None:
+    plan = planned(sequence, "WITHIN 10 SLIDING")
+    assert [plan.scans[scan].label for scan in sorted(begins_only(plan))] == list(begins)
 
 
 def test_counted_events_are_those_of_the_whole_streamset() -> None:
     found = divided("A; B", "WITHIN 10 EVENTS")
-    assert found.kind is PartitionKind.ONE
+    assert found.kind is PartitionKind.GRID
     assert "WITHIN 10 EVENTS counts the events of the whole streamset" in found.why
 
 

@@ -10,7 +10,7 @@ from scepter.physical.nodes import nodes
 from scepter.physical.partitioning import PartitionKind, unit_partitioning
 from scepter.physical.plan import UnitPlan
 from scepter.physical.planner import plan
-from scepter.physical.stages import Stages, Undivided, stages
+from scepter.physical.stages import Stages, stages
 from scepter.runtime.queries import parse
 from scepter.timeline import TimeKind
 
@@ -152,23 +152,18 @@ def test_match_is_divided_unless_items_of_other_keys_bear_on_it(match: str, expe
     assert found == expected if isinstance(expected, tuple) else isinstance(found, str) and expected in found
 
 
-def test_events_that_a_reasoner_recognises_are_not_cut() -> None:
-    found = stages(planned("EVENT A AS p some Thing RETURN A AS RDF STREAM", "obep").root)
-    assert isinstance(found, Undivided) and "all events at hand" in found.why
-
-
 def explained(text: str, language: str) -> str:
     return " ".join(str(parse(PREFIX + text, language).explain()).split())
 
 
-def test_queries_that_feed_each_other_are_told_to_run_together() -> None:
+def test_queries_that_feed_each_other_are_told_to_run_in_rounds_and_live_together() -> None:
     text = """CONSTRUCT { ?m :is :Hot } INTO STREAM :hot WITHIN 5 FROM STREAM S :s
         WHERE { SEQ (A) DEFINE GPM A ON S { ?m :t ?t } }
         SELECT ?m WITHIN 5 FROM STREAM H :hot FROM STREAM S :s
         WHERE { SEQ (A ; B) DEFINE GPM A ON H { ?m :is :Hot } DEFINE GPM B ON S { ?m :off ?o } }"""
     told = explained(text, "spaseq")
     assert told.count("a log of events: queries that feed each other run together") == 2
-    assert "Hot keys" not in told
+    assert "over history in round 1 of 2" in told and "over history in round 2 of 2" in told
 
 
 def test_ask_is_told_to_run_live_in_one_bucket() -> None:

@@ -58,7 +58,7 @@ def test_live(memory_lost: bool) -> None:
 
     def said() -> int:
         for data in live.letters:
-            _report(given.streams, letters.append, data)
+            _report(given.streams, given.kind, letters.append, data)
         live.letters.clear()
         letters.extend(live.reported)
         live.reported.clear()

@@ -34,7 +34,7 @@ NODES: Final = 100
 
 def averages(room: Room) -> Iterator[Point]:
     """A row for each price that a whole window stands before."""
-    for window, events in ((10, room.size(20_000, 2_000)), (50, room.size(4_000, 500))):
+    for window, events in ((10, room.size(100_000, 2_000)), (50, room.size(40_000, 500))):
         yield Point(
             at=window,
             query=AVERAGE % (window, window),
@@ -75,7 +75,7 @@ def reached(edges: list[tuple[int, int]], window: int) -> int:
 
 def closures(room: Room) -> Iterator[Point]:
     """What reaches what by links that come one after the other."""
-    for events in (room.size(2_000, 500), room.size(20_000, 2_000)):
+    for events in (room.size(20_000, 500), room.size(100_000, 2_000)):
         edges = links(events)
         yield Point(
             at=events,

@@ -13,6 +13,7 @@ from typing import Final, TypeAlias
 import numpy as np
 from numba import njit
 
+from scepter.algebra.arithmetic import MOST, amount_of
 from scepter.algebra.expressions import Arithmetic, Constant, Expression, Negate, Variable
 from scepter.inner import inner
 from scepter.kernel.column_table import ColumnTable
@@ -22,13 +23,10 @@ from scepter.rdf.batch import MAX_SCALE
 from scepter.rdf.distinct import distinct
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.terms import XSD, Literal
-from scepter.rdf.values import ExpressionError, value_of
 from scepter.rdf.words import fresh
 
 INTEGER, DECIMAL, OPEN = 0, 1, 2
-_MOST: Final = 10**15
-"""From here on float64 no longer tells all numbers apart."""
-_TENTHS = 10 ** np.arange(MAX_SCALE + 1, dtype=np.int64)
+TENTHS = 10 ** np.arange(MAX_SCALE + 1, dtype=np.int64)
 _ENDS: Final = tuple(np.frombuffer(f'"^^<{XSD}{name}>\n'.encode(), np.uint8).copy() for name in ("integer", "decimal"))
 Column: TypeAlias = tuple[UInt64, Int64, Float64, Int8]
 """Ids, refs, numbers, scales."""
@@ -49,48 +47,13 @@ class Amounts(ColumnTable):
         return found
 
 
-def can_calculate(expression: Expression) -> bool:
-    """Whether an expression is made of arithmetic on variables and numbers alone.
-
-    >>> can_calculate(Arithmetic("+", Variable("x"), Variable("y"))), can_calculate(Variable("x"))
-    (True, False)
-    """
-    return isinstance(expression, Arithmetic | Negate) and _is_operand(expression)
-
-
-def _is_operand(expression: Expression) -> bool:
-    match expression:
-        case Variable():
-            return True
-        case Constant(Literal() as term):
-            return _constant(term) is not None
-        case Arithmetic(_, left, right):
-            return _is_operand(left) and _is_operand(right)
-        case Negate(operand):
-            return _is_operand(operand)
-        case _:
-            return False
-
-
-def _constant(term: Literal) -> tuple[int, int, int] | None:
-    if term.datatype not in (f"{XSD}integer", f"{XSD}decimal"):
-        return None
-    try:
-        value = value_of(term)
-    except ExpressionError:
-        return None
-    whole, _, part = f"{value:f}".partition(".")
-    fits = len(part) <= MAX_SCALE and abs(int(whole + part)) < _MOST
-    return (int(whole + part), len(part), INTEGER if term.datatype == f"{XSD}integer" else DECIMAL) if fits else None
-
-
 def calculated(expression: Expression, rows: Rows, names: Sequence[str], texts: Texts) -> Amounts:
     """The value of an expression that `can_calculate` for each row."""
     match expression:
         case Variable(name):
-            return _given(rows, names.index(name), texts) if name in names else _all(len(rows), (0, 0, OPEN))
+            return given(rows, names.index(name), texts) if name in names else _all(len(rows), (0, 0, OPEN))
         case Constant(Literal() as term):
-            return _all(len(rows), _constant(term) or (0, 0, OPEN))
+            return _all(len(rows), amount_of(term) or (0, 0, OPEN))
         case Negate(operand):
             found = calculated(operand, rows, names, texts)
             return Amounts(-found.units, found.digits, found.kind)
@@ -99,7 +62,7 @@ def calculated(expression: Expression, rows: Rows, names: Sequence[str], texts: 
             made = Amounts(*(np.empty(len(rows), np.int64) for _ in range(3)))
             _calculate(
                 "+-*/".index(operator),
-                a.units, a.digits, a.kind, b.units, b.digits, b.kind, made.units, made.digits, made.kind, _TENTHS,
+                a.units, a.digits, a.kind, b.units, b.digits, b.kind, made.units, made.digits, made.kind, TENTHS,
             )  # fmt: skip
             return made
         case _:
@@ -111,12 +74,13 @@ def _all(count: int, value: tuple[int, int, int]) -> Amounts:
     return Amounts(units, digits, kind)
 
 
-def _given(rows: Rows, column: int, texts: Texts) -> Amounts:
+def given(rows: Rows, column: int, texts: Texts) -> Amounts:
+    """The numbers of a column; what is none, or has too many digits, is open."""
     scale = rows.scale[:, column].astype(np.int64)
     exact = (scale >= 0) & (scale <= MAX_SCALE)
     digits = np.where(exact, scale, 0)
     number = np.where(exact, rows.number[:, column], 0.0)
-    units = np.rint(number * _TENTHS[digits]).astype(np.int64)
+    units = np.rint(number * TENTHS[digits]).astype(np.int64)
     kind = np.where(exact, DECIMAL, OPEN)
     whole = np.flatnonzero(scale == 0)  # integers, and decimals without a point: the text tells
     kind[whole] = _KINDS[texts.endings(rows.refs[whole, column], _NAMES)]
@@ -130,31 +94,35 @@ _KINDS = np.array([INTEGER, DECIMAL, OPEN])
 @njit(cache=True)
 def _calculate(operator, ua, da, ka, ub, db, kb, units, digits, kind, tenths):  # type: ignore[no-untyped-def]
     for i in range(len(units)):
-        units[i], digits[i], kind[i] = 0, 0, OPEN
-        if ka[i] == OPEN or kb[i] == OPEN:
-            continue
-        a, b, x, y = ua[i], ub[i], da[i], db[i]
-        of = max(ka[i], kb[i])
-        if operator == 3:
-            found, places = _quotient(a, b, x, y)
-            of = DECIMAL
-        elif operator == 2:
-            near = float(a) * float(b)
-            places = x + y if abs(near) < _MOST and x + y <= MAX_SCALE else np.int64(-1)
-            found = a * b if places >= 0 else np.int64(0)
+        units[i], digits[i], kind[i] = figured(operator, ua[i], da[i], ka[i], ub[i], db[i], kb[i], tenths)
+
+
+@inner
+def figured(operator, a, x, of_a, b, y, of_b, tenths):  # type: ignore[no-untyped-def]
+    """(units, digits, kind) of a sum, a difference, a product or a quotient, by its place in `+-*/`."""
+    of = max(of_a, of_b)
+    if of == OPEN:
+        return np.int64(0), np.int64(0), np.int64(OPEN)
+    if operator == 3:
+        found, places = _quotient(a, b, x, y)
+        of = np.int64(DECIMAL)
+    elif operator == 2:
+        near = float(a) * float(b)
+        places = x + y if abs(near) < MOST and x + y <= MAX_SCALE else np.int64(-1)
+        found = a * b if places >= 0 else np.int64(0)
+    else:
+        places = max(x, y)
+        times_a, times_b = tenths[places - x], tenths[places - y]
+        if abs(float(a) * float(times_a)) < MOST and abs(float(b) * float(times_b)) < MOST:
+            found = a * times_a + b * times_b if operator == 0 else a * times_a - b * times_b
         else:
-            places = max(x, y)
-            of_a, of_b = tenths[places - x], tenths[places - y]
-            if abs(float(a) * float(of_a)) < _MOST and abs(float(b) * float(of_b)) < _MOST:
-                found = a * of_a + b * of_b if operator == 0 else a * of_a - b * of_b
-            else:
-                found, places = np.int64(0), np.int64(-1)
-        if places < 0 or abs(found) >= _MOST:
-            continue
-        while places > 0 and found % 10 == 0:
-            found //= 10
-            places -= 1
-        units[i], digits[i], kind[i] = found, places, of
+            found, places = np.int64(0), np.int64(-1)
+    if places < 0 or abs(found) >= MOST:
+        return np.int64(0), np.int64(0), np.int64(OPEN)
+    while places > 0 and found % 10 == 0:
+        found //= 10
+        places -= 1
+    return found, places, of
 
 
 @inner
@@ -173,7 +141,9 @@ def _quotient(a, b, x, y):  # type: ignore[no-untyped-def]
 
 def written(amounts: Amounts, key: TermKey, texts: Texts) -> Column:
     """The terms of numbers none of which is open, in canonical form; equal ones share a text."""
-    first, where = distinct(np.column_stack([amounts.units, amounts.digits, amounts.kind]))
+    alike = len(amounts.units) > 0 and all(bool((part == part[0]).all()) for part in (amounts.digits, amounts.kind))
+    told_by = (amounts.units,) if alike else (amounts.units, amounts.digits, amounts.kind)
+    first, where = distinct(np.column_stack(told_by))
     told = amounts.take(first)
     room = np.empty(len(first) * (20 + len(_ENDS[0])) + 8, np.uint8)
     offsets = np.empty(len(first), np.int64)

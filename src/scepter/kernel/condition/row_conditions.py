@@ -8,14 +8,18 @@ from typing import Protocol, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from scepter.algebra.expressions import Expression
+from scepter.algebra.expressions import Call, Exists, Expression
+from scepter.algebra.scope import mentioned_variables
+from scepter.algebra.walk import find
 from scepter.kernel.condition.interpreter import ROW
 from scepter.kernel.condition.programs import Place, compile_conjuncts
 from scepter.kernel.condition.row_programs import decide_rows
 from scepter.kernel.scan.solutions import Float64, Int8, Int64, UInt64
 from scepter.kernel.sparql.context import Context
-from scepter.kernel.sparql.expressions import holds
+from scepter.kernel.sparql.expressions import compile_condition
 from scepter.kernel.texts import Texts
+from scepter.physical.timed_patterns import is_unsteady
+from scepter.rdf.distinct import distinct
 from scepter.rdf.hashing import TermKey
 
 Surroundings = Callable[[int], Iterable[Context]]
@@ -46,7 +50,12 @@ class Conditions:
     def __init__(self, conditions: tuple[Expression, ...], names: Sequence[str], key: TermKey) -> None:
         places: dict[str, Place] = {name: (ROW, 0, column) for column, name in enumerate(names)}
         self._conditions = conditions
-        self._names = tuple(names)
+        used = frozenset[str]().union(*map(mentioned_variables, conditions)) if conditions else frozenset()
+        self._used = np.array([column for column, name in enumerate(names) if name in used], np.int64)
+        self._names = tuple(name for name in names if name in used)
+        asking = any(next(find(condition, Exists), None) is not None for condition in conditions)
+        self._steady = not asking and not any(is_unsteady(call) for each in conditions for call in find(each, Call))
+        self._exact = [compile_condition(condition) for condition in conditions]
         self._programs = compile_conjuncts(conditions, lambda name, previous: None if previous else places.get(name), key)
 
     def keep(self, table: _Table, texts: Texts, surroundings: Surroundings) -> _Table:
@@ -65,11 +74,18 @@ class Conditions:
         return kept
 
     def decide(self, table: Mappings, rows: Int64, texts: Texts, surroundings: Surroundings) -> NDArray[np.bool_]:
-        """The exact evaluator's verdict on some rows, term by term."""
+        """The exact evaluator's verdict on some rows, once for each different combination of terms where those alone decide."""
+        if not self._steady:
+            return self._verdicts(table, rows, texts, surroundings)
+        first, where = distinct(np.ascontiguousarray(table.ids[np.ix_(rows, self._used)]))
+        return self._verdicts(table, rows[first], texts, surroundings)[where]
+
+    def _verdicts(self, table: Mappings, rows: Int64, texts: Texts, surroundings: Surroundings) -> NDArray[np.bool_]:
         verdicts = np.empty(len(rows), np.bool_)
+        ids, refs = table.ids[np.ix_(rows, self._used)].tolist(), table.refs[np.ix_(rows, self._used)].tolist()
         for i, row in enumerate(rows.tolist()):
-            bound = zip(self._names, table.ids[row].tolist(), table.refs[row].tolist(), strict=True)
+            bound = zip(self._names, ids[i], refs[i], strict=True)
             bindings = {name: texts.known(ref, id_) for name, id_, ref in bound if id_}
-            judged = zip(self._conditions, surroundings(row), strict=False)
-            verdicts[i] = all(holds(condition, bindings, context) for condition, context in judged)
+            judged = zip(self._exact, surroundings(row), strict=False)
+            verdicts[i] = all(test(bindings, context) for test, context in judged)
         return verdicts

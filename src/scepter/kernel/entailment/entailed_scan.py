@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -10,6 +10,8 @@ from scepter.algebra.expressions import Variable
 from scepter.algebra.patterns import TriplePattern
 from scepter.kernel.entailment.admitted import END, EVENT, FOR_EVER, NAME, START, Admitted
 from scepter.kernel.entailment.conclusions import Conclusions
+from scepter.kernel.operator import Operator
+from scepter.kernel.rows import Rows
 from scepter.kernel.scan.intake import Intake
 from scepter.kernel.scan.pattern_scan import Scans, Streams, each_once
 from scepter.kernel.scan.solutions import Solutions
@@ -18,6 +20,7 @@ from scepter.kernel.static.background import Background
 from scepter.kernel.texts import Texts
 from scepter.ontology.entailment import Flattened
 from scepter.physical.entailment import single_triples
+from scepter.physical.nodes import Node
 from scepter.physical.sequence_plan import QueryPlan
 from scepter.rdf.batch import NOT_A_NUMBER
 from scepter.rdf.hashing import TermKey
@@ -26,8 +29,17 @@ from scepter.rdf.hashing import TermKey
 class EntailedScans(Scans):
     """The scans of a query whose patterns are single triples; an event stands for what its triples entail."""
 
-    def __init__(self, plan: QueryPlan, key: TermKey, background: Background, texts: Texts, flattened: Flattened) -> None:
-        super().__init__(plan, key, background)
+    def __init__(
+        self,
+        plan: QueryPlan,
+        key: TermKey,
+        background: Background,
+        build: Callable[[Node], Operator],
+        fixed: Callable[[Node], Rows],
+        texts: Texts,
+        flattened: Flattened,
+    ) -> None:
+        super().__init__(plan, key, background, build, fixed)
         patterns = single_triples(plan)
         assert patterns is not None  # by `entailment_of`
         self._conclusions = Conclusions(patterns, flattened, key, texts)

@@ -16,6 +16,7 @@ from scepter.inner import inner
 from scepter.kernel.event_match.evaluate import END, EVER, ROWS, START, evaluate, merged, put_row
 from scepter.kernel.event_match.item_table import NOBODY, Table, consume, has_room, link
 from scepter.kernel.event_match.match_tree import ANY, CHRONOLOGICAL, FIRST, LAST, RECENT, SCAN, UNRESTRICTED, Tree
+from scepter.kernel.report.evaluations import next_evaluation
 from scepter.kernel.rows import Int64, UInt64
 from scepter.rdf.words import zeroed
 from scepter.timeline import MAX_INSTANT
@@ -58,22 +59,6 @@ class Waiting(NamedTuple):
     group: UInt64
     loses: Int64
     """Whether it turned out to have no left side; such a one will never have."""
-
-
-@inner
-def next_evaluation(due, time):  # type: ignore[no-untyped-def]
-    """The first evaluation at or after a time; the last instant if none is due."""
-    stretch = np.searchsorted(due.high, time, side="right")
-    if stretch >= len(due.low):
-        return np.int64(MAX_INSTANT)
-    low = due.low[stretch]
-    if time <= low:
-        return low
-    over = (np.uint64(time) - np.uint64(low)) % np.uint64(due.step)
-    found = time if over == 0 else time + np.int64(np.uint64(due.step) - over)
-    if time <= found < due.high[stretch]:
-        return found
-    return due.low[stretch + 1] if stretch + 1 < len(due.low) else np.int64(MAX_INSTANT)
 
 
 @inner
@@ -237,9 +222,9 @@ def compete(tree_, table_, root, rights, coming_, waiting_, due_, consuming, roo
         if at[AGAIN] != 1:
             time = np.int64(MAX_INSTANT)
             if at[WAITING] > 0:
-                time = next_evaluation(due, at[INSTANT] + 1)
+                time = next_evaluation(due.low, due.high, due.step, at[INSTANT] + 1)
             elif at[AT] < len(rights):
-                time = next_evaluation(due, table.since[rights[at[AT]]])
+                time = next_evaluation(due.low, due.high, due.step, table.since[rights[at[AT]]])
             _link(tree, table, coming, time, at)
             if time == MAX_INSTANT:
                 return DONE
@@ -289,11 +274,11 @@ def exhaust(tree_, table_, root, changes, coming_, due_, consuming, room_):  # t
     while True:
         time = np.int64(MAX_INSTANT)
         if at[AGAIN] == 2:
-            time = next_evaluation(due, at[INSTANT] + 1)
+            time = next_evaluation(due.low, due.high, due.step, at[INSTANT] + 1)
         elif at[AGAIN] == 1:
             time = at[INSTANT]
         elif at[AT] < len(changes):
-            time = next_evaluation(due, max(changes[at[AT]], at[INSTANT] + 1))
+            time = next_evaluation(due.low, due.high, due.step, max(changes[at[AT]], at[INSTANT] + 1))
         _link(tree, table, coming, time, at)
         if time == MAX_INSTANT:
             return DONE

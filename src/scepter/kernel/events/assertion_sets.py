@@ -10,7 +10,7 @@ that equal sets are equal ids; its ref is the number of a set here, below NO_REF
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +18,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from scepter.kernel.rows import Float64, Int8, Int64, UInt64, mappings, spread
+from scepter.kernel.state.container import Arrays
 from scepter.kernel.static.graph_columns import GraphColumns, term_columns
 from scepter.kernel.texts import Texts
 from scepter.rdf.hashing import TermKey
@@ -26,6 +27,8 @@ from scepter.rdf.words import fresh
 
 FIRST_REF = -2
 """The ref of set 0: NO_REF is -1."""
+_TOLD = ("ids", "refs", "number", "scale")
+"""What tells a triple."""
 _DECODED = 50_000
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(32)
@@ -196,14 +199,16 @@ class AssertionSets:
     def members(self, refs: Int64) -> Members:
         """The triples of some sets."""
         row, member = self._places(refs)
+        return Members(row, *self._columns(member))
+
+    def _columns(self, member: Int64) -> Iterator[NDArray[Any]]:
+        """What tells the triples of members, as `_TOLD` names it."""
         own = member >= 0
-        columns = []
-        for name in ("ids", "refs", "number", "scale"):
+        for name in _TOLD:
             of_items, of_static = getattr(self._own, name).array, getattr(self._static, name).array
             values = np.empty((len(member), *of_items.shape[1:]), of_items.dtype)
             values[own], values[~own] = of_items[member[own]], of_static[-1 - member[~own]]
-            columns.append(values)
-        return Members(row, *columns)
+            yield values
 
     def columns(self) -> tuple[tuple[NDArray[Any], ...], tuple[NDArray[Any], ...], tuple[NDArray[Any], ...]]:
         """As kernels look at them: sets (first member, how many, members), items' triples and static ones (`Members`)."""
@@ -273,6 +278,23 @@ class AssertionSets:
 
         return exchange
 
+    # ---- what is sent or written down
+
+    def written(self, numbers: Int64) -> Arrays:
+        """Some sets with all their triples, static ones too: whoever reads them may know others. `refs` are those of texts."""
+        _, member = self._places(set_refs(numbers))
+        different, where = np.unique(member, return_inverse=True)
+        told = dict(zip(_TOLD, self._columns(different), strict=True))
+        return {"sets": self._ids.array[numbers], "counts": self._count.array[numbers], "members": where, **told}
+
+    def read(self, arrays: Arrays) -> int:
+        """Take over what `written` gave, its refs those of here; the number of the first set."""
+        first, counts = len(self), arrays["counts"]
+        base = self.add(*(arrays[name] for name in _TOLD))
+        begin = self._members.size + np.cumsum(counts) - counts
+        self._added(arrays["sets"], counts, begin, base + arrays["members"])
+        return first
+
     def refs(self) -> Int64:
         """Where the texts of items' triples stand, to be exchanged in place."""
         found: Int64 = self._own.refs.array
@@ -283,6 +305,24 @@ def numbers_of(arrays: Iterable[Int64]) -> Int64:
     """The numbers of all sets that some arrays of refs have."""
     found = [set_refs(array[array <= FIRST_REF]) for array in arrays]
     return np.concatenate([np.empty(0, np.int64), *found])
+
+
+def renumbered(refs: Int64, numbers: Int64) -> Int64:
+    """Refs in which sets are told by their places among some numbers, which are in order; those of texts stay.
+
+    >>> renumbered(np.array([7, -1, -5, -2]), np.array([0, 3])).tolist()
+    [7, -1, -3, -2]
+    """
+    return np.where(refs <= FIRST_REF, set_refs(np.searchsorted(numbers, set_refs(refs))), refs)
+
+
+def placed(refs: Int64, base: int, first: int) -> Int64:
+    """Refs that were sent: of texts from `base` on, of sets from the number `first` on.
+
+    >>> placed(np.array([7, -1, -3]), 100, 5).tolist()
+    [107, -1, -8]
+    """
+    return np.where(refs >= 0, refs + base, np.where(refs <= FIRST_REF, refs - first, refs))
 
 
 def column_of(cells: Cells, width: int = 1) -> tuple[UInt64, Int64, Float64, Int8]:

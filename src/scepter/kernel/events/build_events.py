@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from scepter.kernel.events import event_operators as operators
 from scepter.kernel.events.asked import Asked
 from scepter.kernel.events.assertion_sets import AssertionSets
@@ -29,6 +31,12 @@ class Occurring:
     sets: AssertionSets
     parts: Parts | None = None
     """Of what occurrences were made; None where nobody asks."""
+
+    def forget(self) -> None:
+        """Let go of all that was made of items: no row is kept."""
+        self.sets.keep(np.empty(0, np.int64))
+        if self.parts is not None:
+            self.parts.prune()
 
 
 def recognising(leaves: Sequence[Node], around: Surroundings) -> Recognising:

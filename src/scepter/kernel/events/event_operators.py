@@ -191,6 +191,10 @@ class FirstOnes(_Keeping):
         self._least = KeptNumbers(MAX_INSTANT)
         self._parts |= {"least": self._least}
 
+    def state_rows(self) -> Mapping[str, int]:
+        """The rows, and the end of the first one."""
+        return {"occurrences": len(self._kept) + (self._least.values[0] < MAX_INSTANT)}
+
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
         """Those before which none can come any more."""
         (rows,) = inputs

@@ -5,15 +5,17 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from scepter.kernel.lineage import Lineage
 from scepter.kernel.rows import Int64
-from scepter.rdf.terms import IRI, Term, Triple
+from scepter.rdf.terms import IRI, Term, Triple, parse_term
 
 Assertions = frozenset[Triple]
+Told = dict[str, list[Any]]
+"""Parts as they are written, by number: event, individual, triples, interval, and their own parts."""
 
 
 class Part(NamedTuple):
@@ -48,10 +50,39 @@ class Parts:
         """The parts of a row, from left to right."""
         return tuple(self._known[number] for _, number, _ in self._lineage.selected(node))
 
+    def written(self, numbers: Iterable[int]) -> Told:
+        """Some parts as they are sent or written down, by number."""
+        return {str(number): _written(self._known[number]) for number in numbers}
+
+    def read(self, told: Told) -> dict[int, int]:
+        """Take over what `written` gave, each part under a number of its own: from numbers there to those here."""
+        moved = dict(zip(map(int, told), range(self._next, self._next + len(told)), strict=True))
+        self._known |= {moved[int(number)]: _read(part) for number, part in told.items()}
+        self._next += len(told)
+        return moved
+
+    def load(self, told: Told) -> None:
+        """Take over what `written` gave, as it was numbered."""
+        self._known = {int(number): _read(part) for number, part in told.items()}
+        self._next = max(self._known, default=-1) + 1
+
     def prune(self) -> None:
         """Let go of those that no lineage has."""
         live = set(self._lineage.events().tolist())
         self._known = {number: part for number, part in self._known.items() if number in live}
+
+
+def _written(part: Part) -> list[Any]:
+    asserted = [[*map(str, triple)] for triple in part.assertions]
+    return [str(part.event), str(part.individual), asserted, part.start, part.end, [*map(_written, part.parts)]]
+
+
+def _read(told: list[Any]) -> Part:
+    event, individual, asserted, start, end, parts = told
+    known = parse_term(event)
+    assert isinstance(known, IRI)
+    assertions = frozenset(Triple(*map(parse_term, triple)) for triple in asserted)
+    return Part(known, parse_term(individual), assertions, start, end, tuple(map(_read, parts)))
 
 
 def individual_of(event: IRI, start: int, end: int, assertions: Assertions) -> IRI:

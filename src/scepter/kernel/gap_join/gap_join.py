@@ -53,6 +53,7 @@ class GapJoined(ByRows):
         self._lineage = lineage
         self._longest = node.longest
         self._bound = NO_BOUND if node.longest is None else node.longest
+        self._least = node.shortest or 0
         left, right, between = (each.schema for each in node.inputs)
         self._places = [node.schema.column(name) for name in right.variables]
         self._of_left, self._of_right = list(left.columns(node.keys)), list(right.columns(node.keys))
@@ -68,7 +69,6 @@ class GapJoined(ByRows):
         self._opened: tuple[int, int] | None = None
         self._single = True
         self._rights: tuple[Rows, Rights] | None = None
-        self._between_given = empty(len(between.variables))
         self._ahead: Ahead | None = None
         self._later = False
 
@@ -84,20 +84,20 @@ class GapJoined(ByRows):
         lefts, betweens = self._add_left(left), self._add_between(between)
         rights = self._looking(right)
         if self._opened is not None:
-            self._rights, self._between_given = (right, rights), between
-        kinds, rows = _order(left, between, right, known)
-        return self._merged(look_back(kinds, rows, lefts, betweens, rights, self._bound), right)
+            self._rights = right, rights
+        kinds, rows = visits(left, between, right, known)
+        return self._merged(look_back(kinds, rows, lefts, betweens, rights, self._bound, self._least), right)
 
     def _looking(self, rows: Rows) -> Rights:
-        last = rows.start
-        if len(rows) > 1:
+        last, where = rows.start, np.arange(len(rows))
+        if len(rows) > 1 and not _all_different(rows):
             _, where = distinct(np.column_stack([rows.ids.view(np.int64), rows.end]))
             latest = np.full(len(rows), np.iinfo(np.int64).min)
             np.maximum.at(latest, where, rows.start)
             last = latest[where]
         keys, gap_keys = rows.ids[:, self._of_right], rows.ids[:, self._gaps[1]]
         return Rights(
-            np.ascontiguousarray(keys), np.ascontiguousarray(gap_keys), rows.start.copy(), rows.end.copy(), last.copy()
+            np.ascontiguousarray(keys), np.ascontiguousarray(gap_keys), rows.start.copy(), rows.end.copy(), last.copy(), where
         )
 
     def _merged(self, pairs: Int64, rights: Rows) -> Rows:
@@ -178,11 +178,12 @@ class GapJoined(ByRows):
         if self._ahead is None:
             self._ahead = self._sorted(rights)
         gap_keys = np.ascontiguousarray(left.ids[:, self._gaps[0]])
-        pairs = look_ahead(first, self._lefts.size, lefts, gap_keys, self._ahead, rights, self._bound)
+        pairs = look_ahead(first, self._lefts.size, lefts, gap_keys, self._ahead, rights, self._bound, self._least)
         return self._merged(pairs, rows)
 
     def _sorted(self, rights: Rights) -> Ahead:
-        between = self._between_given
+        # A gap begins where the first row of a mapping and start ended, which may lie before the stretch.
+        between = self._betweens.take(np.arange(self._betweens.size))
         keys, entries = _numbered(rights.keys)
         order = np.lexsort((rights.start, entries))
         gap_keys, gap_entries = _numbered(np.ascontiguousarray(between.ids[:, self._of_between]))
@@ -279,6 +280,11 @@ class GapJoined(ByRows):
         return {"solutions": len(self._lefts) + len(self._betweens)}
 
 
+def _all_different(rows: Rows) -> bool:
+    """Whether no two rows have the same first term, as rows of derived nodes have not: a cheap look before a dear one."""
+    return rows.width > 0 and len(distinct(np.ascontiguousarray(rows.ids[:, :1]))[0]) == len(rows)
+
+
 def _among(ids: UInt64, some: UInt64) -> Mask:
     """Which rows are among some others."""
     _, where = distinct(np.ascontiguousarray(np.concatenate([some, ids])))
@@ -294,7 +300,7 @@ def _marks(rows: Rows) -> UInt64:
     return marks ^ (marks >> np.uint64(32))
 
 
-def _order(left: Rows, between: Rows, right: Rows, known: tuple[int, int]) -> tuple[Int64, Int64]:
+def visits(left: Rows, between: Rows, right: Rows, known: tuple[int, int]) -> tuple[Int64, Int64]:
     """New rows by end, those of the right side first among equals: they look for what has ended before."""
     each = ((RIGHT, right, 0), (LEFT, left, known[0]), (BETWEEN, between, known[1]))
     kinds = np.concatenate([np.full(len(rows), kind) for kind, rows, _ in each])

@@ -41,13 +41,14 @@ class Betweens(NamedTuple):
 
 class Rights(NamedTuple):
     """Rows of the right side: they look, and are not looked for. `last` is the latest start of those with the same mapping and
-    end."""
+    end, which have one `group`."""
 
     keys: UInt64
     gap_keys: UInt64
     start: Int64
     end: Int64
     last: Int64
+    group: Int64
 
 
 class Ahead(NamedTuple):
@@ -79,7 +80,8 @@ def link_left(lefts, row, keep):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _top(betweens, row):  # type: ignore[no-untyped-def]
+def top(betweens, row):  # type: ignore[no-untyped-def]
+    """Tell the latest start of a row and all before it."""
     older = betweens.side.chains.following[row]
     start = betweens.side.start[row]
     betweens.tops[row] = start if older < 0 else max(start, betweens.tops[older])
@@ -98,7 +100,7 @@ def link_lefts(lefts, first, last, keep):  # type: ignore[no-untyped-def]
 def top_all(betweens, last):  # type: ignore[no-untyped-def]
     """Tell the tops of rows that are linked in order of end."""
     for row in range(last):
-        _top(betweens, row)
+        top(betweens, row)
 
 
 @njit(cache=True)
@@ -111,8 +113,29 @@ def forget_firsts(firsts, size):  # type: ignore[no-untyped-def]
     firsts.sizes[0] = entry + 1
 
 
+@inner
+def ended(side, entry, time):  # type: ignore[no-untyped-def]
+    """The newest row of a key that ended before a time; -1 for none. Where all rows have one key, they stand one behind the
+    other: then it is found by bisection."""
+    if entry < 0:
+        return np.int64(-1)
+    row = side.chains.heads[entry]
+    if side.chains.sizes[0] == 1:
+        low, high = np.int64(0), row + 1
+        while low < high:
+            middle = (low + high) // 2
+            if side.end[middle] < time:
+                low = middle + 1
+            else:
+                high = middle
+        return low - 1
+    while row >= 0 and side.end[row] >= time:
+        row = side.chains.following[row]
+    return row
+
+
 @njit(cache=True)
-def look_back(kinds, rows, lefts, betweens, rights, bound):  # type: ignore[no-untyped-def]
+def look_back(kinds, rows, lefts, betweens, rights, bound, least):  # type: ignore[no-untyped-def]
     """Visit new rows in order of end; returns the pairs (left row, right row)."""
     out = fresh((max(64, len(rows)), 2), np.int64)
     count = 0
@@ -124,20 +147,19 @@ def look_back(kinds, rows, lefts, betweens, rights, bound):  # type: ignore[no-u
             continue
         if kinds[i] == BETWEEN:
             link(betweens.side, at, True, False)
-            _top(betweens, at)
+            top(betweens, at)
             continue
         floor = MIN_INSTANT
         entry = entry_of(between.chains, rights.gap_keys, at, False)
-        row = between.chains.heads[entry] if entry >= 0 else np.int64(-1)
-        while row >= 0 and between.end[row] >= rights.last[at]:
-            row = between.chains.following[row]
+        row = ended(between, entry, rights.last[at])
         if row >= 0:
             floor = betweens.tops[row]
-        entry = entry_of(left.chains, rights.keys, at, False)
-        row = left.chains.heads[entry] if entry >= 0 else np.int64(-1)
         start, end = rights.start[at], rights.end[at]
+        entry = entry_of(left.chains, rights.keys, at, False)
+        row = ended(left, entry, start)
         while row >= 0 and left.end[row] >= floor and not longer(left.end[row], end, bound):
-            if left.end[row] < start and lefts.first_end[row] >= floor and not longer(left.start[row], end, bound):
+            lasts = not longer(left.start[row], end, bound) and (least == 0 or longer(left.start[row], end, least - 1))
+            if lasts and lefts.first_end[row] >= floor:
                 if count == len(out):
                     out = lengthened_table(out, count, 2 * count)
                 out[count, 0], out[count, 1] = row, at
@@ -159,7 +181,7 @@ def _behind(starts, low, high, time):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def look_ahead(first, last, lefts, gap_keys, ahead, rights, bound):  # type: ignore[no-untyped-def]
+def look_ahead(first, last, lefts, gap_keys, ahead, rights, bound, least):  # type: ignore[no-untyped-def]
     """The right rows of the stretch that new left rows go before; returns the pairs (left row, right row)."""
     out = fresh((max(64, last - first), 2), np.int64)
     count = 0
@@ -180,7 +202,8 @@ def look_ahead(first, last, lefts, gap_keys, ahead, rights, bound):  # type: ign
         start = left.start[row]
         while place < high and ahead.start[place] <= ceiling and not longer(start, ahead.start[place], bound):
             at = ahead.rows[place]
-            if rights.last[at] <= ceiling and not longer(start, rights.end[at], bound):
+            lasts = not longer(start, rights.end[at], bound) and (least == 0 or longer(start, rights.end[at], least - 1))
+            if lasts and rights.last[at] <= ceiling:
                 if count == len(out):
                     out = lengthened_table(out, count, 2 * count)
                 out[count, 0], out[count, 1] = row, at

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+from numba import njit
 
+from scepter.inner import inner
 from scepter.kernel.operator import Until
 from scepter.kernel.rows import Int64, Rows, each_once, spread
 from scepter.kernel.state.container import Arrays
@@ -22,6 +24,30 @@ from scepter.timeline import MAX_INSTANT, MIN_INSTANT
 
 NEVER = MAX_INSTANT
 """No evaluation is known."""
+
+
+@inner
+def next_evaluation(low, high, step, time):  # type: ignore[no-untyped-def]
+    """The first evaluation at or after a time; NEVER if none is known."""
+    stretch = np.searchsorted(high, time, side="right")
+    if stretch >= len(low):
+        return np.int64(NEVER)
+    first = low[stretch]
+    if time <= first:
+        return first
+    over = (np.uint64(time) - np.uint64(first)) % np.uint64(step)
+    found = time if over == 0 else time + np.int64(np.uint64(step) - over)
+    if time <= found < high[stretch]:
+        return found
+    return low[stretch + 1] if stretch + 1 < len(low) else np.int64(NEVER)
+
+
+@njit(cache=True)
+def _next(low, high, step, times):  # type: ignore[no-untyped-def]
+    found = np.empty(len(times), np.int64)
+    for i in range(len(times)):
+        found[i] = next_evaluation(low, high, step, times[i])
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +65,8 @@ class Evaluations:
         >>> every.next(np.array([-1, 10, 11, 20, 41])).tolist() == [0, 10, 40, 40, NEVER]
         True
         """
-        low, high = np.append(self.low, NEVER), np.append(self.high, NEVER)
-        at = np.minimum(np.searchsorted(self.high, time, side="right"), len(self.low))
-        found = self._up(np.maximum(time, low[at]), low[at])
-        beyond = (found >= high[at]) & (at < len(self.low))
-        return np.where(beyond, low[np.minimum(at + 1, len(self.low))], np.where(at < len(self.low), found, NEVER))
+        found: Int64 = _next(self.low, self.high, self.step, time)
+        return found
 
     def _up(self, time: Int64, low: Int64) -> Int64:
         """The first multiple at or after times that are not before `low`."""

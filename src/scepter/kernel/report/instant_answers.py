@@ -10,7 +10,7 @@ import numpy as np
 from scepter.errors import Diagnostic, QueryError
 from scepter.kernel.operator import Until
 from scepter.kernel.report.evaluations import NEVER, Evaluations, Schedule
-from scepter.kernel.rows import Int64, Mask, Rows, UInt64, concat, spread
+from scepter.kernel.rows import Int64, Mask, Rows, UInt64, concat, empty, spread
 from scepter.kernel.state.state_parts import InParts, KeptRows, Part
 from scepter.physical.nodes import Schema
 from scepter.rdf.distinct import distinct
@@ -109,13 +109,16 @@ class Difference(Answers):
         leaves = due.next(rows.until)
         come = np.flatnonzero((enters != NEVER) & (enters != leaves))
         go = np.flatnonzero((leaves != NEVER) & (seen | (enters != leaves)))
-        place, instant = self._net(rows, come, go, enters[come], leaves[go])
-        order = np.argsort(instant, kind="stable")
-        answer = self._at(rows.take(place[order]), instant[order])
+        answer = empty(rows.width)
+        if len(come) or len(go):
+            place, instant = self._net(rows, come, go, enters[come], leaves[go])
+            order = np.argsort(instant, kind="stable")
+            answer = self._at(rows.take(place[order]), instant[order])
         entered = seen | (enters != NEVER)
         # a row that no evaluation has seen and that is over will never be seen; one that is there for ever never goes
         stays = (leaves == NEVER) & np.where(entered, rows.until < MAX_INSTANT, rows.until > closed + 1)
-        return answer, rows.valid(np.where(entered, _SEEN, rows.since), rows.until).take(stays)
+        kept = rows if bool(stays.all()) else rows.take(stays)
+        return answer, kept.valid(np.where(entered[stays], _SEEN, kept.since), kept.until)
 
     def _net(self, rows: Rows, come: Int64, go: Int64, enters: Int64, leaves: Int64) -> tuple[Int64, Int64]:
         """Rows that come and have no equal one that goes at the same instant, or the other way round."""

@@ -7,12 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from scepter.algebra.arithmetic import can_calculate
 from scepter.algebra.expressions import Variable
 from scepter.algebra.scope import mentioned_variables
-from scepter.kernel.condition.calculation import Column, calculated, can_calculate, written
+from scepter.kernel.condition.calculation import Column, calculated, written
 from scepter.kernel.encoding import decoded, encoded
 from scepter.kernel.operator import Stateless, Until
-from scepter.kernel.rows import Int64, Rows, concat
+from scepter.kernel.rows import Int64, Rows, interleaved
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.expressions import compile_expression
 from scepter.kernel.texts import Texts
@@ -35,7 +36,8 @@ class Extend(Stateless):
         if isinstance(node.expression, Variable):
             self._copied = node.input.schema.column(node.expression.name)
         used = mentioned_variables(node.expression)
-        self._used = np.array([i for i, name in enumerate(self._names) if name in used], np.int64)
+        self._used = tuple(i for i, name in enumerate(self._names) if name in used)
+        self._asked = tuple(name for name in self._names if name in used)
         self._expression = compile_expression(node.expression)
         self._numbers = node.expression if can_calculate(node.expression) else None
         self._key, self._texts, self._context = key, texts, context
@@ -58,13 +60,14 @@ class Extend(Stateless):
         return wide
 
     def _by_terms(self, rows: Rows) -> Column:
-        first, where = distinct(np.ascontiguousarray(rows.ids[:, self._used])) if len(self._used) else _alike(len(rows))
+        rows = rows.columns(self._used)  # others may hold what is no term
+        first, where = distinct(np.ascontiguousarray(rows.ids)) if self._used else _alike(len(rows))
         made = encoded([self._value(rows, row) for row in first.tolist()], self._key, self._texts)
         return made[0][where], made[1][where], made[2][where], made[3][where]
 
     def _value(self, rows: Rows, row: int) -> Term | None:
         try:
-            return self._expression(decoded(rows, self._names, row, self._texts), self._context)
+            return self._expression(decoded(rows, self._asked, row, self._texts), self._context)
         except ExpressionError:
             return None  # SPARQL: an error leaves the variable unbound
 
@@ -133,5 +136,5 @@ class Union(Stateless):
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
         """All rows."""
-        sides = [rows.columns(columns) for rows, columns in zip(inputs, self._columns, strict=True)]
-        return concat(sides, len(self.schema.variables)).by_end()
+        left, right = (rows.columns(columns).by_end() for rows, columns in zip(inputs, self._columns, strict=True))
+        return interleaved(left, right)

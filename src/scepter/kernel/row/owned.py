@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from scepter.kernel.operator import Stateless, Until
-from scepter.kernel.rows import Rows
+from scepter.kernel.rows import Int64, Mask, Rows
 from scepter.kernel.sequence.forward_search import key_of
 from scepter.physical import cutting
 from scepter.physical.nodes import Schema
@@ -31,6 +31,18 @@ class Cell:
         for side in self.sides[:dimension]:
             number //= side
         return number % self.sides[dimension]
+
+    def owns(self, starts: Int64) -> Mask:
+        """Whether what begins at these times is the bucket's own, where time is the only dimension; of no grid, all.
+
+        >>> both = [Cell((2,), number).owns(np.arange(4)) for number in range(2)]
+        >>> (both[0] != both[1]).tolist(), Cell().owns(np.arange(2)).tolist()
+        ([True, True, True, True], [True, True])
+        """
+        if not self.sides:
+            return np.ones(len(starts), np.bool_)
+        mine: Mask = key_of(starts.view(np.uint64)[:, None], (0,)) % np.uint64(self.sides[0]) == np.uint64(self.along(0))
+        return mine
 
 
 class Owned(Stateless):

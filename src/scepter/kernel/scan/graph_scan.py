@@ -127,12 +127,15 @@ class GraphScans:
             every = self._plan.merged and not self._plan.streams
             self._numbers = np.array([0 if every else known.get(iri, -1) for iri in self._streams()], np.int64)
         of = self._numbers[intake.batch.stream]
+        numbers = range(max(1, len(self._plan.streams)))
         if len(of) == 1:
-            by_stream = {i: wanted if of[0] == i else _NONE for i in range(max(1, len(self._plan.streams)))}
+            if of[0] < 0 or not wanted[0]:
+                return None
+            by_stream = {i: wanted if of[0] == i else _NONE for i in numbers}
         else:
-            by_stream = {i: wanted & (of == i) for i in range(max(1, len(self._plan.streams)))}
-        if not any(bool(mine.any()) for mine in by_stream.values()):
-            return None
+            by_stream = {i: wanted & (of == i) for i in numbers}
+            if not any(bool(mine.any()) for mine in by_stream.values()):
+                return None
         solved = self._scans(intake, self._texts, by_stream, self._graphs)
         seen = wanted & (of >= 0) if self._ticked else wanted
         return Solved(tuple([solved[place][0] for place in self._places]), self._ticks(intake, seen, solved))

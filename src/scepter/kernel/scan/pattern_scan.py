@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import repeat
 
 import numpy as np
@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 from scepter.algebra.patterns import Pattern
 from scepter.kernel.condition.programs import number_of
 from scepter.kernel.condition.row_conditions import Conditions
+from scepter.kernel.operator import Operator
+from scepter.kernel.rows import Rows
+from scepter.kernel.scan.event_pattern import EventPattern
 from scepter.kernel.scan.intake import Intake
 from scepter.kernel.scan.pattern_matching import CompiledPattern, compile_pattern, match_table
 from scepter.kernel.scan.solutions import Solutions, empty
@@ -20,7 +23,9 @@ from scepter.kernel.sparql.dataset import Graph
 from scepter.kernel.sparql.patterns import solutions
 from scepter.kernel.static.background import Background
 from scepter.kernel.texts import Texts
-from scepter.physical.sequence_plan import QueryPlan, ScanPlan, Shape
+from scepter.physical.event_graph import Core
+from scepter.physical.nodes import Node
+from scepter.physical.sequence_plan import QueryPlan, ScanPlan
 from scepter.rdf.batch import NOT_A_NUMBER
 from scepter.rdf.distinct import distinct
 from scepter.rdf.hashing import TermKey, term_id
@@ -33,21 +38,35 @@ Streams = Mapping[int, NDArray[np.bool_]]
 class Scans:
     """All scans of one query. Equal shapes are matched once per batch."""
 
-    def __init__(self, plan: QueryPlan, key: TermKey, background: Background) -> None:
+    def __init__(
+        self,
+        plan: QueryPlan,
+        key: TermKey,
+        background: Background,
+        build: Callable[[Node], Operator],
+        fixed: Callable[[Node], Rows],
+    ) -> None:
         self._plan = plan
         self._key = key
         self._background = background
-        shapes: dict[Shape, int] = {}
+        names = [[plan.variables[slot] for slot in scan.slots] for scan in plan.scans]
+        shapes = dict.fromkeys(core.shape for scan in plan.scans for core in scan.cores)
         # by number: hashing a whole pattern per scan and batch costs more than matching one event
-        self._shape_of = [None if scan.shape is None else shapes.setdefault(scan.shape, len(shapes)) for scan in plan.scans]
-        told = [
-            (shape, scan.stream, scan.graphs, scan.shape_columns)
-            for shape, scan in zip(self._shape_of, plan.scans, strict=True)
-        ]
-        first: dict[object, int] = {}
-        self._alike = [first.setdefault(each, place) for place, each in enumerate(told)]
         self._compiled: list[CompiledPattern] = [compile_pattern(s.triples, s.width, key) for s in shapes]
-        self._filters = [Conditions(scan.local, [plan.variables[slot] for slot in scan.slots], key) for scan in plan.scans]
+        numbers = {shape: number for number, shape in enumerate(shapes)}
+        self._shape_of = {id(core): numbers[core.shape] for scan in plan.scans for core in scan.cores}
+        first: dict[object, int] = {}
+        self._alike = [first.setdefault((scan.tree or scan, *named), i) for i, (scan, named) in _numbered(plan.scans, names)]
+        self._patterns = {
+            place: EventPattern(scan.tree, names[place], build, fixed)
+            for place, scan in enumerate(plan.scans)
+            if scan.tree is not None and not isinstance(scan.tree, Core)
+        }
+        self._chosen = [
+            tuple(scan.tree.columns[scan.tree.names.index(name)] for name in named) if isinstance(scan.tree, Core) else ()
+            for scan, named in zip(plan.scans, names, strict=True)
+        ]
+        self._filters = [Conditions(scan.local, named, key) for scan, named in zip(plan.scans, names, strict=True)]
 
     def __call__(
         self, intake: Intake, texts: Texts, wanted: Streams, graphs: dict[int, Graph] | None
@@ -58,21 +77,37 @@ class Scans:
         """
         matched: dict[int, Solutions] = {}
         tables: dict[int, Solutions] = {}
+
+        def core_of(core: Core, stream: int) -> Solutions:
+            shape = self._shape_of[id(core)]
+            if shape not in matched:
+                matched[shape] = self._match(self._compiled[shape], intake, wanted[stream])
+            return matched[shape]
+
         results = []
         for number, scan in enumerate(self._plan.scans):
-            shape = self._shape_of[number]
-            if shape is not None:
-                if shape not in matched:
-                    matched[shape] = self._match(self._compiled[shape], intake, wanted[scan.stream])
+            if scan.tree is not None:
                 alike = self._alike[number]  # what scans have in common is one table, also for whoever packs it
                 if alike not in tables:
-                    tables[alike] = self._columnar(scan, matched[shape])
+                    tables[alike] = self._solved(number, scan, intake, core_of)
                 everything = tables[alike]
                 kept = self._filter(number, everything, texts)
             else:
                 kept, everything = self._general(scan, intake, texts, wanted[scan.stream], graphs)
             results.append((kept, everything))
         return results
+
+    def _solved(
+        self, number: int, scan: ScanPlan, intake: Intake, core_of: Callable[[Core, int], Solutions]
+    ) -> Solutions:  # fmt: skip
+        """A pattern's solutions, each of an event once."""
+        if isinstance(scan.tree, Core):
+            return self._chosen_of(scan.tree, self._chosen[number], core_of(scan.tree, scan.stream))
+
+        def matched(core: Core) -> Solutions:
+            return self._chosen_of(core, core.columns, core_of(core, scan.stream))
+
+        return each_once(self._patterns[number].solve(intake, matched)).by_time()
 
     def _match(self, compiled: CompiledPattern, intake: Intake, wanted: NDArray[np.bool_]) -> Solutions:
         batch = intake.batch
@@ -93,15 +128,13 @@ class Scans:
             )
         ).by_time()
 
-    def _columnar(self, scan: ScanPlan, matched: Solutions) -> Solutions:
+    def _chosen_of(self, core: Core, columns: tuple[int, ...], matched: Solutions) -> Solutions:
+        """Solutions with what background graphs add, in some columns, each of an event once."""
         width = matched.width
-        for name, triples in scan.graphs:
+        for name, triples in core.graphs:
             matched = self._background.join(name, triples, matched)
-        assert scan.shape is not None
-        table = matched.columns(scan.shape_columns)
-        if len(set(scan.shape_columns)) < max(width, matched.width):
-            table = each_once(table)
-        return table
+        table = matched.columns(columns)
+        return each_once(table) if len(set(columns)) < max(width, matched.width) else table
 
     def _filter(self, number: int, table: Solutions, texts: Texts) -> Solutions:
         return self._filters[number].keep(table, texts, _alone)
@@ -152,6 +185,10 @@ class Scans:
             batch.end[event], batch.start[event], np.zeros(n, np.int8), (event + intake.number)[:, None],
             intake.names()[event][:, None], ids, refs, number, scale,
         )  # fmt: skip
+
+
+def _numbered(scans: Sequence[ScanPlan], names: list[list[str]]) -> Iterator[tuple[int, tuple[ScanPlan, list[str]]]]:
+    return enumerate(zip(scans, names, strict=True))
 
 
 def _triples(intake: Intake, event: int, texts: Texts, known: dict[Term, tuple[int, int]]) -> list[Triple]:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scepter.algebra.query import Preference, Selection
+from scepter.kernel.row.owned import Cell
 from scepter.kernel.scan.solutions import Int64, Solutions, UInt64
 from scepter.kernel.sequence.chain_stages import Stage, bound_after, build_stages, negation
 from scepter.kernel.sequence.closings import closings, run_out_at
@@ -34,8 +35,10 @@ class ChainKernel:
     """Runs one chain. `step` takes a batch and returns the runs that are complete."""
 
     def __init__(
-        self, chain: Chain, plan: QueryPlan, bounds: Bounds, extend: RunExtension, decide: Decide, key: TermKey
+        self, chain: Chain, plan: QueryPlan, bounds: Bounds, extend: RunExtension, decide: Decide, key: TermKey, cell: Cell
     ) -> None:
+        """`cell` is the bucket that it is in, where matches are divided by their first event."""
+        self._cell = cell
         self._chain = chain
         self._plan = plan
         self._bounds = bounds
@@ -82,9 +85,12 @@ class ChainKernel:
         return self._leading.clear(runs.replace(time=ends), moment)
 
     def _begin(self, moment: Moment) -> Runs:
-        """One run per row of the first atom."""
+        """One run per row of the first atom, those of other buckets left out."""
         stage = self._stages[0]
         table = moment.tables[stage.plan.atom]
+        if self._cell.sides:
+            # equal solutions have one start, equal matches one first event, or several of one instant
+            table = table.take(self._cell.owns(table.start if self._plan.solutions else table.time))
         if any(not f.previous for branch in stage.atom.branches for f in branch.stateful):
             # an optional atom before it, left out in this chain, is what the filter looks at: judge it on an empty run
             nobody, rows = self._extend.nobody(), np.arange(len(table), dtype=np.int64)
@@ -105,22 +111,23 @@ class ChainKernel:
             return self._none
         table = moment.keyed(stage.search, self._partition_columns[stage.plan.atom])
         todo = self._relevant(waiting, stage, selection, table, moment)
-        gone_on = self._none
-        if len(todo) or moment.seen is not None or not waiting.rests(moment.until):
-            found = (
-                self._go(stage, selection, waiting.columns, waiting.keys, todo, table, moment) if len(todo) else _NOTHING_FOUND
-            )
-            self._run_out(step, self._release(waiting, found, moment))
+        gone_on, found, patient = self._none, _NOTHING_FOUND, stage.patient
+        if len(todo):
+            found = self._go(stage, selection, waiting.columns, waiting.keys, todo, table, moment)
             gone_on = self._gone_on(waiting.columns, found, table, stage, moment)
+        if len(found.runs) or not patient or moment.seen is not None or not waiting.rests(moment.until):
+            self._run_out(step, self._release(waiting, found, moment))
         if not len(arrivals):
             return gone_on
         arrivals = self._bounded(stage.deadlines, arrivals)
         key = stage.search.key_of_runs(arrivals)
-        found = self._go(stage, selection, arrivals, key, np.arange(len(arrivals), dtype=np.int64), table, moment)
-        can = self._can_wait(arrivals, moment)
-        stay = can & ~found.done
+        found, can = _NOTHING_FOUND, self._can_wait(arrivals, moment)
+        over, stay = ~can, can
+        if not patient or table.has_after(arrivals.time):
+            found = self._go(stage, selection, arrivals, key, np.arange(len(arrivals), dtype=np.int64), table, moment)
+            over, stay = over & ~found.done, can & ~found.done
         if self._plan.timeouts:
-            self._run_out(step, arrivals.take(~can & ~found.done))
+            self._run_out(step, arrivals.take(over))
         kept = arrivals.where(stay)
         if found.passed is not None:
             kept = kept.replace(passed=found.passed[stay])

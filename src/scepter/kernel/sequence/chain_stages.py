@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from scepter.algebra.query import Preference
+from scepter.algebra.query import Preference, Selection
 from scepter.kernel.sequence.preference import Rival
 from scepter.kernel.sequence.runs import Waiting
 from scepter.kernel.sequence.step_search import StepSearch
@@ -28,6 +28,11 @@ class Stage:
     """The gap bounds of this and later steps that speak of a part taken before: behind them a run cannot be completed."""
     rival: Rival | None = None
     """What goes before this step's events."""
+
+    @property
+    def patient(self) -> bool:
+        """Whether a run that finds nothing waits on, whatever else comes."""
+        return not self.negations and self.rival is None and self.plan.selection is not Selection.STRICT
 
 
 def build_stages(chain: Chain, plan: QueryPlan, key: TermKey) -> list[Stage]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from scepter.kernel.lineage import Lineage
 from scepter.kernel.operator import Until
+from scepter.kernel.row.owned import Cell
 from scepter.kernel.rows import Rows
 from scepter.kernel.scan.solutions import Int64, Solutions, UInt64
 from scepter.kernel.sequence.atoms import Atoms
@@ -54,8 +55,10 @@ class MatchedSequence:
         lineage: Lineage,
         part: Callable[[str], int],
         graphs: dict[int, Graph],
+        cell: Cell,
     ) -> None:
-        """`graphs` are those of the events, by their numbers, where a filter asks for what is in them."""
+        """`graphs` are those of the events, by their numbers, where a filter asks for what is in them; `cell` is the bucket
+        that it is in, where matches are divided by their first event."""
         plan = self._plan = node.plan
         self.schema: Schema = node.schema
         self._bounds, self._texts, self._lineage = bounds, texts, lineage
@@ -66,7 +69,7 @@ class MatchedSequence:
         exact = Exact(plan, lineage, {label: part(label) for label in plan.labels}, background.dataset, texts, graphs)
         self._atoms = Atoms(plan, key, texts, background.dataset, graphs)
         extend = RunExtension(plan, bounds, lineage, part)
-        self._chains = [ChainKernel(chain, plan, bounds, extend, exact.decide, key) for chain in plan.chains]
+        self._chains = [ChainKernel(chain, plan, bounds, extend, exact.decide, key, cell) for chain in plan.chains]
         self._shown = ShownRuns(plan, exact, lineage, key, texts)
         self._skipping = None if plan.skip is None else Skipping(plan.skip, plan, lineage, self._mapping)
         self._counts = Counts(bounds.events or 0)

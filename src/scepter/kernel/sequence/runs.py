@@ -51,7 +51,7 @@ class Runs(ColumnTable):
 
     def where(self, mask: NDArray[np.bool_]) -> Runs:
         """The runs where a mask is true; they themselves where it is so for all."""
-        return self if bool(mask.all()) else self.take(mask)
+        return self if bool(mask[0] if len(mask) == 1 else mask.all()) else self.take(mask)
 
 
 _NAMES = Runs.NAMES

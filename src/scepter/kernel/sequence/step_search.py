@@ -79,6 +79,10 @@ class Keyed:
     least: NDArray[np.float64]
     most: NDArray[np.float64]
 
+    def has_after(self, times: Int64) -> bool:
+        """Whether a row is later than one of some times."""
+        return bool(len(self.rows)) and bool(times.min() < self.rows.time[-1])
+
 
 @lru_cache(maxsize=8)
 def _slots(variables: tuple[str, ...]) -> Mapping[str, int]:
@@ -160,7 +164,7 @@ class StepSearch:
 
         Rows after `after` and not beyond `limit` count; under strict contiguity only those at the time `only`.
         """
-        if not len(todo) or not len(table.rows) or after[todo].min() >= table.rows.time[-1]:
+        if not len(todo) or not len(table.rows):
             return _NO, _NO
         mode = _MODE[selection]
         all_runs, all_rows = list[Int64](), list[Int64]()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from scepter.kernel.events.assertion_sets import numbers_of, placed, renumbered
 from scepter.kernel.lineage import Lineage
 from scepter.kernel.rows import NO_LINEAGE, Int64, Rows, UInt64, lasting
 from scepter.kernel.state.container import Arrays, pack, unpack
@@ -16,6 +18,9 @@ from scepter.kernel.texts import Texts, one_ref_each
 from scepter.rdf.arena import NO_REF
 from scepter.rdf.batch import NOT_A_NUMBER
 from scepter.timeline import MIN_INSTANT
+
+if TYPE_CHECKING:
+    from scepter.kernel.events.build_events import Occurring
 
 
 def split_rows(
@@ -27,15 +32,17 @@ def split_rows(
     last: int,
     *,
     every: bool,
+    events: Occurring | None = None,
 ) -> Iterator[tuple[int, int, bytes]]:
     """(bucket, greatest time, packed rows) of each bucket. `parts` are the rows of each exchange with the bucket of each row;
-    None: they go to every one. With `every`, each bucket hears of the last time, `last`, also without a row."""
+    None: they go to every one. With `every`, each bucket hears of the last time, `last`, also without a row. `events` has what
+    the rows of occurrences stand for."""
     divided = [_Divided(rows, of) for rows, of in parts]
     for bucket in range(buckets):
         mine = [each.part(bucket) for each in divided]
         if any(map(len, mine)):
             greatest = max(int(rows.end.max(initial=MIN_INSTANT)) for rows in mine)
-            yield bucket, greatest, pack_rows(mine, texts, lineage, reached, last)
+            yield bucket, greatest, pack_rows(mine, texts, lineage, reached, last, events)
         elif every:
             yield bucket, last, pack({}, {"places": 0, "reached": list(reached.items()), "last": last})
 
@@ -58,40 +65,65 @@ class _Divided:
         return self._rows if self._parts is None else self._rows.between(*self._parts.get(bucket, (0, 0)))
 
 
-def pack_rows(exchanges: Sequence[Rows], texts: Texts, lineage: Lineage, reached: Reached, last: int) -> bytes:
-    """Rows by exchange, with the texts that their refs point at and the events that they were made of."""
+def pack_rows(
+    exchanges: Sequence[Rows], texts: Texts, lineage: Lineage, reached: Reached, last: int, events: Occurring | None = None
+) -> bytes:
+    """Rows by exchange, with the texts that their refs point at and the events that they were made of; rows of occurrences
+    with the sets of triples that they stand for."""
     arrays: Arrays = {}
+    meta: dict[str, Any] = {"places": len(exchanges), "reached": list(reached.items()), "last": last}
     flat: list[Int64] = []
     where: list[Int64] = []
     names: list[Int64] = []
+    selected: list[Int64] = []
     for place, rows in enumerate(exchanges):
         part, event, name = lineage.told(rows.lineage)
         each, at = one_ref_each(rows.ids, rows.refs)
         flat.append(each)
         where.append(at)
         names.append(name)
+        selected.append(event)
         arrays |= {f"{place}.{key}": array for key, array in _told(rows, part, event).items()}
-    data, moved = texts.extract_all(np.concatenate([np.empty(0, np.int64), *flat, *names]))
-    renewed = np.split(moved, np.cumsum([len(each) for each in (*flat, *names)])[:-1]) if flat else []
+    if events is not None:
+        numbers = np.unique(numbers_of(flat))
+        sets = events.sets.written(numbers)
+        flat = [renumbered(each, numbers) for each in flat]
+        if events.parts is not None:
+            told = np.unique(np.concatenate(selected))
+            meta["parts"] = events.parts.written(told[told >= 0].tolist())
+    else:
+        sets = {"refs": np.empty((0, 3), np.int64)}
+    data, moved = texts.extract_all(np.concatenate([*flat, *names, sets["refs"].ravel()]))
+    renewed = np.split(moved, np.cumsum([len(each) for each in (*flat, *names)]))
     for place, at in enumerate(where):
         arrays[f"{place}.refs"] = _narrow(renewed[place][at])
         if len(renewed[len(where) + place]) and bool((renewed[len(where) + place] != NO_REF).any()):
             arrays[f"{place}.names"] = renewed[len(where) + place]
+    if events is not None:
+        arrays |= {f"sets.{name}": array for name, array in sets.items()} | {"sets.refs": renewed[-1].reshape(-1, 3)}
     arrays["texts"] = np.frombuffer(data, np.uint8)
-    return pack(arrays, {"places": len(exchanges), "reached": list(reached.items()), "last": last})
+    return pack(arrays, meta)
 
 
-def unpack_rows(data: bytes | memoryview, texts: Texts, lineage: Lineage) -> tuple[list[Rows], dict[int, int], int]:
+def unpack_rows(
+    data: bytes | memoryview, texts: Texts, lineage: Lineage, events: Occurring | None = None
+) -> tuple[list[Rows], dict[int, int], int]:
     """What `pack_rows` wrote, texts and events taken over: rows by exchange, how far streams have reached, the last time."""
     arrays, meta = unpack(data)
     found = []
     if meta["places"]:
-        base = texts.insert(arrays["texts"].tobytes())
+        base, first = texts.insert(arrays["texts"].tobytes()), 0
+        if events is not None:
+            sets = _under(arrays, "sets.")
+            first = events.sets.read({**sets, "refs": placed(sets["refs"], base, 0)})
+        moved = {} if events is None or events.parts is None else events.parts.read(meta["parts"])
         for place in range(meta["places"]):
-            head = f"{place}."
-            mine = {name[len(head) :]: array for name, array in arrays.items() if name.startswith(head)}
-            found.append(_untold(mine, base, lineage))
+            found.append(_untold(_under(arrays, f"{place}."), base, first, moved, lineage))
     return found, dict(meta["reached"]), meta["last"]
+
+
+def _under(arrays: Arrays, head: str) -> Arrays:
+    return {name[len(head) :]: array for name, array in arrays.items() if name.startswith(head)}
 
 
 def _told(rows: Rows, part: Int64, event: Int64) -> Arrays:
@@ -109,19 +141,22 @@ def _told(rows: Rows, part: Int64, event: Int64) -> Arrays:
     return {**arrays, "numbers": numbers, "number": rows.number[:, numbers], "scale": rows.scale[:, numbers]}
 
 
-def _untold(arrays: Arrays, base: int, lineage: Lineage) -> Rows:
-    """The rows that `_told` told."""
+def _untold(arrays: Arrays, base: int, first: int, parts: Mapping[int, int], lineage: Lineage) -> Rows:
+    """The rows that `_told` told. Their texts stand from `base` on here, their sets from the number `first` on; `parts` that
+    events were told by have other numbers."""
     ids, end, at = arrays["ids"], arrays["end"], arrays["numbers"]
     number, scale = np.full(ids.shape, np.nan), np.full(ids.shape, NOT_A_NUMBER, np.int8)
     number[:, at], scale[:, at] = arrays["number"], arrays["scale"]
-    refs = arrays["refs"].astype(np.int64)
-    refs[refs >= 0] += base
+    refs = placed(arrays["refs"].astype(np.int64), base, first)
     since, until = lasting(len(end))
     nodes = np.full(len(end), NO_LINEAGE, np.int64)
     if "event" in arrays:
         names = arrays.get("names", np.full(len(end), NO_REF, np.int64))
         names[names >= 0] += base
-        nodes = lineage.leaves_of(arrays["part"].astype(np.int64), arrays["event"], names)
+        event = arrays["event"]
+        if parts:
+            event = np.array([parts.get(number, -1) for number in event.tolist()], np.int64)
+        nodes = lineage.leaves_of(arrays["part"].astype(np.int64), event, names)
     return Rows(
         ids, refs, number, scale, arrays.get("start", end), end, arrays.get("since", since), arrays.get("until", until), nodes
     )

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from scepter.kernel.rows import COLUMNS, Int64, Mask, Rows, UInt64, empty
+from scepter.kernel.rows import COLUMNS, NO_LINEAGE, Float64, Int8, Int64, Mask, Rows, UInt64, empty, lasting
 from scepter.kernel.state.container import Arrays
 from scepter.kernel.time_join.sweep import Chains, Side, enter, link_all, link_some, unlink
 
@@ -55,6 +55,22 @@ class Table:
             self._loose_ids[first:size] = rows.ids[:, self._loose]
         self.size = size
         return self._side(first)
+
+    def reserve(self, size: int) -> None:
+        """Room for so many rows."""
+        self._room(size)
+
+    @property
+    def mappings(self) -> tuple[UInt64, Int64, Float64, Int8]:
+        """The columns of mappings with all their room, for whoever writes rows and links them by `side`."""
+        columns = self._columns
+        return columns["ids"], columns["refs"], columns["number"], columns["scale"]
+
+    def accept(self, size: int) -> None:
+        """Rows up to a size were written and linked; they last, and nobody is shown what they were made of."""
+        first, self.size = self.size, size
+        self._columns["since"][first:size], self._columns["until"][first:size] = lasting(size - first)
+        self._columns["lineage"][first:size] = NO_LINEAGE
 
     def link(self, first: int) -> None:
         """Make the rows from a place on findable, where no sweep does."""

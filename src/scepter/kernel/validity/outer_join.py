@@ -139,6 +139,8 @@ class OuterJoin(ByTime):
             return agree
         shares = np.zeros(len(agree), np.bool_)
         for name in self._matching.shared:
+            if name.startswith("_:"):  # no variable of the query
+                continue
             shares |= (left[:, self._matching.left.column(name)] != 0) & (right[:, self._matching.right.column(name)] != 0)
         return agree & shares
 

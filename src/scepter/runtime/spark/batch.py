@@ -16,13 +16,11 @@ from pyspark.sql import functions as F
 from scepter.algebra.query import Ask
 from scepter.kernel.state.container import pack
 from scepter.physical.description import Ran
-from scepter.physical.partitioning import partitioning, results_of
-from scepter.physical.unit_nodes import Sequence as SequenceNode
+from scepter.physical.partitioning import results_of
 from scepter.rdf.batch import DeadLetter, EventBatch
 from scepter.rdf.nquads import ReadState
 from scepter.runtime.engine import LocalEngine
 from scepter.runtime.matches import Match
-from scepter.runtime.notices import Notices, sent
 from scepter.runtime.queries import Query
 from scepter.runtime.spark.advance import known_before, moved_to
 from scepter.runtime.spark.beginning import recent
@@ -37,7 +35,7 @@ from scepter.runtime.spark.pushdown import packed_table
 from scepter.runtime.spark.ranges import Range, read_range
 from scepter.runtime.spark.sampling import RANGES, with_hot_keys
 from scepter.runtime.spark.shares import Form
-from scepter.runtime.spark.tables import QUERY, arrow_schema, match_table, result_schema
+from scepter.runtime.spark.tables import QUERY, arrow_schema, graph_schema, match_table, result_schema
 from scepter.runtime.spark.whole import packed_events, run_events
 
 PACKED = "query int, bucket int, time bigint, events bigint, blob binary"
@@ -73,47 +71,80 @@ def run_batch(
     report: Report,
 ) -> DataFrame:
     """The matches of a job over bounded inputs."""
-    reading, spread = _spread(spark, job, inputs, report)
-    job = reading.job.value
-    schema = arrow_schema(
-        query.variables, query.constructs, query.asks, job.kind, query.occurrences, parts=job.parts, why=job.options.why
-    )
-    spark_schema = result_schema(query, job.kind, parts=job.parts, why=job.options.why)
-    return _merged(spread.mapInArrow(partial(_run_buckets, reading, schema), spark_schema), job)
+    job = with_refused(spark, job, inputs)
+    told = {"parts": job.parts, "why": job.options.why}
+    schema = arrow_schema(query.variables, query.constructs, query.asks, job.kind, query.occurrences, **told)
+    spark_schema = result_schema(query, job.kind, **told)
+
+    def found(reading: Reading, spread: DataFrame) -> DataFrame:
+        return _merged(spread.mapInArrow(partial(_run_buckets, reading, schema), spark_schema), reading.job.value)
+
+    return reduce(DataFrame.unionAll, [_answers(job, each) for _, each in _rounds(spark, job, inputs, report, found)])
+
+
+def _answers(job: Job, found: DataFrame) -> DataFrame:
+    """What is not constructed for others."""
+    feeding = [number for round in range(job.rounds) for number in job.fed(round)]
+    return found.where(~F.col(QUERY).isin(feeding)) if feeding else found
 
 
 def analyze_batch(spark: SparkSession, job: Job, inputs: Inputs, report: Report) -> Ran:
     """What the tasks of a job over bounded inputs do; its matches are counted and forgotten."""
-    reading, spread = _spread(spark, replace(job, measured=True), inputs, report)
-    found = spread.mapInArrow(partial(_measure_buckets, reading), "told binary").collect()
-    return ran(reading.job.value, [Told.read(bytes(row["told"])) for row in found])
+    job = with_refused(spark, replace(job, measured=True), inputs)
+    schema = arrow_schema((), True, False, job.kind, parts=False)
+    made = graph_schema(job.kind)
+
+    def found(reading: Reading, spread: DataFrame) -> DataFrame:
+        return _merged(spread.mapInArrow(partial(_run_buckets, reading, schema), made), reading.job.value)
+
+    told: list[Told] = []
+    for (reading, spread), _ in _rounds(spark, job, inputs, report, found):
+        rows = spread.mapInArrow(partial(_measure_buckets, reading), "told binary").collect()
+        told += [Told.read(bytes(row["told"])) for row in rows]
+        job = reading.job.value
+    return ran(job, told)
 
 
-def _spread(spark: SparkSession, job: Job, inputs: Inputs, report: Report) -> tuple[Reading, DataFrame]:
-    """What is read of the inputs, each blob in the task of its bucket."""
-    job = with_refused(spark, job, inputs)
+def _rounds(
+    spark: SparkSession,
+    job: Job,
+    inputs: Inputs,
+    report: Report,
+    found: Callable[[Reading, DataFrame], DataFrame],
+) -> Iterator[tuple[tuple[Reading, DataFrame], DataFrame]]:
+    """Round after round what is read, each blob in the task of its bucket, and what is `found` in it. What units construct for
+    others is read in later rounds, as a table of events among the inputs."""
     job = with_hot_keys(spark, job, [(n, part) for n, given in inputs.items() if isinstance(given, list) for part in given])
-    reading = Reading(shared(spark, job), report)
+    given: list[tuple[int, DataFrame | list[Range]]] = list(inputs.items())
+    for round in range(job.rounds):
+        reading = Reading(shared(spark, replace(job, round=round)), report)
+        spread = _spread(spark, reading, given)
+        matches = found(reading, spread)
+        yield (reading, spread), matches
+        for number, stream in job.fed(round).items():
+            graphs = matches.where((F.col(QUERY) == number) & (F.size("graph") > 0))
+            given.append((stream, graphs.select("start", "end", "graph")))
+
+
+def _spread(spark: SparkSession, reading: Reading, inputs: Sequence[tuple[int, DataFrame | list[Range]]]) -> DataFrame:
+    """What is read of the inputs, each blob in the task of its bucket."""
     packed = _packed(spark, reading, inputs)
     # straight to the task of its bucket: a grouping would sort the blobs first, and hash eight buckets to two tasks unevenly
-    tasks = max(share.buckets for share in job.shares)
+    tasks = max(share.buckets for share in reading.job.value.at_work)
     place = F.greatest(F.col("query") + F.col("bucket"), F.lit(0))
-    return reading, packed.where(F.col("blob").isNotNull()).repartitionById(tasks, place)
+    return packed.where(F.col("blob").isNotNull()).repartitionById(tasks, place)
 
 
-def _packed(spark: SparkSession, reading: Reading, inputs: Inputs) -> DataFrame:
+def _packed(spark: SparkSession, reading: Reading, inputs: Sequence[tuple[int, DataFrame | list[Range]]]) -> DataFrame:
     frames = []
     rows = [
-        (stream, r.path, r.start, r.stop, r.size, r.salt)
-        for stream, given in inputs.items()
-        if isinstance(given, list)
-        for r in given
+        (stream, r.path, r.start, r.stop, r.size, r.salt) for stream, given in inputs if isinstance(given, list) for r in given
     ]
     if rows:
         table = spark.createDataFrame(rows, RANGES)
         spread = table.repartition(len(rows), F.monotonically_increasing_id())
         frames.append(spread.mapInArrow(partial(_pack_ranges, reading), PACKED))
-    for stream, given in inputs.items():
+    for stream, given in inputs:
         if isinstance(given, DataFrame):
             job = reading.job.value
             packed = None if job.refused else packed_table(given, job, stream)
@@ -143,7 +174,7 @@ def _pack_ranges(reading: Reading, rows: Iterable[pa.RecordBatch]) -> Iterator[p
                 lift=job.lifts.get(stream),
             )
             # events are numbered as their blank nodes are salted: apart from those of every other range
-            yield from packed_rows(job, confirmed(job, batches, reading.report), row["salt"], sent(reading.report))
+            yield from packed_rows(job, confirmed(job, batches, reading.report), row["salt"], reading.report)
 
 
 def pack_frame(reading: Reading, stream: int, rows: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -156,20 +187,23 @@ def pack_frame(reading: Reading, stream: int, rows: Iterable[pa.RecordBatch]) ->
     else:
         batches = frame_batches(rows, stream, job.kind, job.key, run, reading.report, predicates=job.predicates)
     used = confirmed(job, present(job, batches, reading.report), reading.report)
-    yield from packed_rows(job, used, run.salt, sent(reading.report))
+    yield from packed_rows(job, used, run.salt, reading.report)
 
 
 def packed_rows(
-    job: Job, batches: Iterable[EventBatch], number: int, notices: Notices | None = None
+    job: Job, batches: Iterable[EventBatch], number: int, report: Report = lambda letter: None
 ) -> Iterator[pa.RecordBatch]:
-    """Solutions or rows per share and bucket, or the events as they are where nothing else crosses the shuffle."""
-    told, known = notices or Notices(), known_before(job)
+    """Solutions or rows per share and bucket, or the events as they are where nothing else crosses the shuffle. `report` takes
+    what cannot be used, and what there is to say."""
+    known = known_before(job)
     measured = ReadingTask(job) if job.measured else None
     first = number
     for group in _groups(recent(job, batches)):
         rows: list[tuple[int, int, int | None, int, bytes | None]] = []
-        for share in job.shares:
-            made = packed_events(share, group) if share.form is Form.EVENTS else work(job, share).solve(group, number, told)
+        for share in job.at_work:
+            made = (
+                packed_events(job, share, group) if share.form is Form.EVENTS else work(job, share).solve(group, number, report)
+            )
             rows += [(share.number, bucket, time, 0, blob) for bucket, time, blob in made]
         stream, time = (np.concatenate([getattr(batch, name) for batch in group]) for name in ("stream", "end"))
         number += len(time)
@@ -206,8 +240,9 @@ def _groups(batches: Iterable[EventBatch]) -> Iterator[list[EventBatch]]:
 def _run_buckets(reading: Reading, schema: pa.Schema, packed: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """The stateful part of the buckets of a task."""
     for (query, bucket), mine in _by_bucket(packed):
-        for matches in run_bucket(reading, query, bucket, mine):
-            yield from match_table(matches, schema)
+        if query != _TOLD:
+            for matches in run_bucket(reading, query, bucket, mine):
+                yield from match_table(matches, schema)
 
 
 def _measure_buckets(reading: Reading, packed: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -255,10 +290,9 @@ def run_bucket(
 
 def _merged(found: DataFrame, job: Job) -> DataFrame:
     """Rows of different buckets that are one row of the answer: the first answer of an ASK, DISTINCT rows."""
-    for share in (share for share in job.shares if share.buckets > 1):
+    for share in (share for share in job.at_work if share.buckets > 1 and share.merges):
         for unit in map(job.plan.units.__getitem__, share.units):
-            merges = partitioning(unit.root.plan).merges if isinstance(unit.root, SequenceNode) else share.merges
-            for number, result in enumerate(results_of(unit.unit), unit.number) if merges else ():
+            for number, result in enumerate(results_of(unit.unit), unit.number):
                 others, mine = found.where(F.col(QUERY) != number), found.where(F.col(QUERY) == number)
                 if isinstance(result, Ask):
                     found = others.unionAll(mine.orderBy("end", "start").limit(1))

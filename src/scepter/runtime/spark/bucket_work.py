@@ -15,13 +15,14 @@ from scepter.errors import DataError, Diagnostic
 from scepter.kernel.state.container import Arrays, pack, unpack
 from scepter.kernel.static.background import Background
 from scepter.kernel.texts import FIXED, Texts
-from scepter.physical.cutting import Received, numbers_above
+from scepter.physical.cutting import ADDED, Received, numbers_above
 from scepter.physical.metrics import Metrics
 from scepter.physical.plan import UnitPlan
 from scepter.rdf.terms import IRI
+from scepter.runtime.event_grounds import EventGrounds
 from scepter.runtime.matches import Match
 from scepter.runtime.pipeline import Pipeline
-from scepter.runtime.registry import TaskSetup, task_of
+from scepter.runtime.registry import TaskSetup, grounds_of, task_of
 from scepter.runtime.spark.identity import VERSION_CODE
 from scepter.runtime.spark.skew import HotKey, hot_key_at
 from scepter.timeline import MAX_INSTANT
@@ -60,9 +61,13 @@ class BucketWork:
         self.bucket = bucket
         self.texts = texts
         self.background: Background = job.background() if like is None else like.background
+        self.grounds: EventGrounds | None = (
+            grounds_of(unit.unit, self.background, job.ontology) if like is None else like.grounds
+        )
+        """Of events: who recognises them."""
         setup = TaskSetup(
             job.kind, job.options, self.background, job.ontology, texts, lambda: job.streams, shown_event, lasting=True,
-            key=job.key, measured=job.measured,
+            key=job.key, measured=job.measured, grounds=self.grounds,
         )  # fmt: skip
         self.root = job.plan.units[share.units[0]].root
         """Of the whole plan."""
@@ -86,7 +91,10 @@ class BucketWork:
         found: dict[int, Metrics] = {}
         for number, node, work in zip(self._numbers(), self.pipeline.nodes, self.pipeline.metrics, strict=True):
             is_received = isinstance(node, Received)
-            found[number] = Metrics(kept_most=work.kept_most, memory=work.memory) if is_received else work
+            if isinstance(node, ADDED):
+                continue
+            mine = Metrics(kept_most=work.kept_most, memory=work.memory) if is_received else work
+            found[number] = Metrics.together([found[number], mine]) if number in found else mine
         return found
 
     @property

@@ -13,6 +13,7 @@ import numpy as np
 
 from scepter.kernel.rows import Int64, Rows, UInt64
 from scepter.kernel.sequence.forward_search import key_of
+from scepter.physical.event_nodes import END, START
 from scepter.physical.nodes import Node
 from scepter.physical.star_nodes import WORD, OccurrenceScan
 
@@ -26,7 +27,7 @@ def in_grid(rows: Rows, node: Node, keys: Sequence[Columns], sides: Sequence[int
     if all(len(columns) == 1 for columns in keys):
         if not any(columns[0] for columns in keys):
             return rows, None
-        buckets = _buckets(rows.ids, node, [columns[0] for columns in keys], sides)
+        buckets = _buckets(rows, node, [columns[0] for columns in keys], sides)
         return rows.take(np.repeat(np.arange(len(rows)), buckets.shape[1])), buckets.ravel()
     assert isinstance(node, OccurrenceScan)
     return _by_pattern(rows, node, keys, sides)
@@ -42,7 +43,7 @@ def _by_pattern(rows: Rows, scan: OccurrenceScan, keys: Sequence[Columns], sides
         word, bit = words[pattern // WORD], np.uint64(1) << np.uint64(pattern % WORD)
         mine: Int64 = np.flatnonzero(rows.ids[:, word] & bit)
         own = [columns[pattern if len(columns) > 1 else 0] for columns in keys]
-        to = _buckets(rows.ids[mine], scan, own, sides)
+        to = _buckets(rows.take(mine), scan, own, sides)
         row.append(np.repeat(mine, to.shape[1]))
         bucket.append(to.ravel())
         bits.append(np.zeros((to.size, len(words)), np.uint64))
@@ -59,14 +60,23 @@ def _by_pattern(rows: Rows, scan: OccurrenceScan, keys: Sequence[Columns], sides
     return sent, buckets[first]
 
 
-def _buckets(ids: UInt64, node: Node, columns: Sequence[tuple[str, ...]], sides: Sequence[int]) -> UInt64:
+def keys_of(rows: Rows, node: Node, names: tuple[str, ...]) -> UInt64:
+    """What decides where the rows of a node go: the values of some variables, or when they start or end."""
+    times = {START: rows.start, END: rows.end}
+    if times.keys().isdisjoint(names):
+        return key_of(rows.ids, node.schema.columns(names))
+    ids = [times[name].view(np.uint64) if name in times else rows.ids[:, node.schema.column(name)] for name in names]
+    return key_of(np.column_stack(ids), range(len(names)))
+
+
+def _buckets(rows: Rows, node: Node, columns: Sequence[tuple[str, ...]], sides: Sequence[int]) -> UInt64:
     """[row, copy]: the buckets of each row."""
-    base = np.zeros(len(ids), np.uint64)
+    base = np.zeros(len(rows), np.uint64)
     everywhere = np.zeros(1, np.uint64)
     stride = 1
     for names, side in zip(columns, sides, strict=True):
         if names:
-            base += key_of(ids, node.schema.columns(names)) % np.uint64(side) * np.uint64(stride)
+            base += keys_of(rows, node, names) % np.uint64(side) * np.uint64(stride)
         else:
             along = np.arange(side, dtype=np.uint64) * np.uint64(stride)
             everywhere = (everywhere[:, None] + along[None, :]).ravel()

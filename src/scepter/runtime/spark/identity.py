@@ -14,6 +14,7 @@ from difflib import SequenceMatcher
 from enum import Enum
 from typing import Any, Final
 
+from scepter.algebra.events import EventQuery
 from scepter.algebra.query import Program
 from scepter.algebra.timed import Rule
 from scepter.errors import Diagnostic
@@ -24,6 +25,8 @@ from scepter.timeline import TimeKind
 
 FORM: Final = 1
 """The written form of a live run's state."""
+EVENTS_FORM: Final = 2
+"""That of event queries, which kept a log of events in form 1."""
 CODE: Final = "other-query"
 VERSION_CODE: Final = "other-version"
 _SHOWN: Final = 120
@@ -54,7 +57,8 @@ class Identity:
             "the timestamps' kind": kind.value,
             "the streams": ", ".join(f"<{stream.value}>" for stream in streams),
         }
-        return cls(canonical(program), told, text)
+        events = any(isinstance(unit, EventQuery) for unit in program.units)
+        return cls(canonical(program), told, text, EVENTS_FORM if events else FORM)
 
     @property
     def key(self) -> TermKey:

@@ -60,6 +60,8 @@ class Job:
     """Whether its tasks tell what their operators did."""
     hot: Mapping[int, tuple[HotKey, ...]] = field(default_factory=dict)
     """Over history: the keys with more than a task's share of the rows, by share."""
+    round: int = 0
+    """Over history: which of the rounds of its program this is."""
     refused: Mapping[int, frozenset[int]] = field(default_factory=dict)
     """Over history: the times of events that would move time on by too much and that nothing confirms, by stream."""
 
@@ -74,6 +76,27 @@ class Job:
         return shares(self.plan, self.streams, self.buckets, live=self.live)
 
     @property
+    def rounds(self) -> int:
+        """How many rounds there are: over history a unit that reads what others construct comes behind them."""
+        return 1 + max(share.round for share in self.shares)
+
+    @property
+    def at_work(self) -> tuple[Share, ...]:
+        """The parts of this round."""
+        return tuple(share for share in self.shares if share.round == self.round)
+
+    def fed(self, round: int) -> Mapping[int, int]:
+        """The streams that units of a round construct for later ones, by the numbers of the units in answers."""
+        plan = self.plan
+        made = {n: into for n, into in plan.feeds.items() if plan.rounds[n] == round}
+        return {plan.units[n].number: self.streams.index(into) for n, into in made.items()}
+
+    @cached_property
+    def made(self) -> frozenset[int]:
+        """The streams that units of earlier rounds have constructed: their events do not tell how far the input goes."""
+        return frozenset(stream for round in range(self.round) for stream in self.fed(round).values())
+
+    @property
     def whole(self) -> Share | None:
         """Live: the part that runs in one task, over a log of its events."""
         return next((share for share in self.shares if share.form is Form.EVENTS), None)
@@ -81,7 +104,7 @@ class Job:
     @property
     def named(self) -> bool:
         """Whether the names of events are of use to anybody."""
-        return self.parts or any(share.form is Form.EVENTS for share in self.shares)
+        return self.parts or any(s.form is Form.EVENTS or (s.stages is not None and s.stages.told) for s in self.shares)
 
     @property
     def predicates(self) -> frozenset[int] | None:

@@ -30,7 +30,6 @@ from scepter.rdf.nquads import BATCH_BYTES, ReadState
 from scepter.rdf.readers import Lift, Reading
 from scepter.rdf.source import DeadLetterTaker
 from scepter.rdf.times import TimeProperties
-from scepter.runtime.notices import sent
 from scepter.runtime.spark.batch import packed_rows
 from scepter.runtime.spark.event_rows import arrow_of, event_rows
 from scepter.runtime.spark.future import present
@@ -84,7 +83,7 @@ class _Messages:
             run = ReadState(job.kind, secrets.randbits(38) * SALT_ROOM, self._times(), job.options.limits)
             reading = self._reading(job.key, packing.stream, take, job.predicates, run)
             batches = present(job, self._batches(span, format, reading, named=job.named), take)
-            yield from packed_rows(job, batches, run.salt, sent(take))
+            yield from packed_rows(job, batches, run.salt, take)
         else:
             assert self.table is not None
             schema = arrow_of(self.table)

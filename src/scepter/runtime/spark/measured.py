@@ -51,7 +51,7 @@ class ReadingTask:
 
     def __init__(self, job: Job) -> None:
         self._job, self._started = job, time.thread_time_ns()
-        self._works = {share.units[0]: kept_work(job, share) for share in job.shares if share.form is not Form.EVENTS}
+        self._works = {share.units[0]: kept_work(job, share) for share in job.at_work if share.form is not Form.EVENTS}
         for each in self._works.values():
             each.read_work()  # of tasks before it in the same process
 
@@ -61,7 +61,7 @@ class ReadingTask:
         operators = {(unit, number): work for unit, numbered in made.items() for number, work in numbered.items()}
         spent = time.thread_time_ns() - self._started
         sent = [made[unit].get(number, Metrics()).rows_out for unit, each in self._works.items() for number in each.exchanges]
-        whole = events * (len(self._job.shares) - len(self._works))  # where events cross as they are
+        whole = events * (len(self._job.at_work) - len(self._works))  # where events cross as they are
         return Told(READING, 0, Metrics(events, whole + sum(sent), cpu=spent), peak_memory(), operators)
 
 

@@ -1,4 +1,5 @@
-"""A sequence at work on Spark: its scans in reading tasks, its runs in buckets by key, by window, or by slices of history."""
+"""A sequence at work on Spark: its scans in reading tasks, its runs in buckets by key, by window, by slices of history, or by
+the event that they begin with."""
 
 from __future__ import annotations
 
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scepter.kernel.build import graph_scans
+from scepter.kernel.row.owned import Cell
 from scepter.kernel.rows import Int64, UInt64
 from scepter.kernel.scan.graph_scan import GraphScans, Solved, Ticks, joined
 from scepter.kernel.scan.intake import Intake
@@ -23,12 +25,12 @@ from scepter.kernel.texts import Texts
 from scepter.physical.cutting import Received
 from scepter.physical.metrics import Metrics
 from scepter.physical.nodes import nodes
-from scepter.physical.partitioning import PartitionKind, partitioning
+from scepter.physical.partitioning import PartitionKind, begins_only, partitioning, sequence_division
 from scepter.physical.sequence_plan import QueryPlan
 from scepter.physical.unit_nodes import Sequence
 from scepter.rdf.batch import EventBatch
+from scepter.rdf.source import DeadLetterTaker
 from scepter.runtime.matches import Match
-from scepter.runtime.notices import Notices
 from scepter.runtime.spark.bucket_work import BucketWork
 from scepter.runtime.spark.first_state import modern
 from scepter.runtime.spark.skew import spread
@@ -54,7 +56,7 @@ class SequenceWork(BucketWork):
         texts = Texts() if like is None else Texts(like.texts)
         super().__init__(job, share, replace(unit, root=replace(unit.root, inputs=received)), texts, like, bucket)
         self.bounds: Bounds = resolve(unit.root.query.window, job.kind, job.options.time_unit, job.start or 0, self.plan.gaps)
-        self.division = division(self.plan, live=job.live)
+        self.division = sequence_division(self.plan, live=job.live)
         self.slices: Slices | None = None
         if self.division is PartitionKind.SLICES and job.buckets > 1:
             assert self.bounds.length is not None
@@ -66,7 +68,7 @@ class SequenceWork(BucketWork):
     # ---------------------------------------------------------------- where events are read
 
     def solve(
-        self, batches: Iterable[EventBatch], number: int, notices: Notices | None = None
+        self, batches: Iterable[EventBatch], number: int, report: DeadLetterTaker = lambda letter: None
     ) -> Iterator[tuple[int, int, bytes]]:
         """(bucket, greatest time, packed solutions) of batches whose events are numbered from `number` on."""
         if self._scans is None:
@@ -88,9 +90,8 @@ class SequenceWork(BucketWork):
         graphs = self.pipeline.around.graphs
         whole = joined(parts, [len(scan.slots) for scan in self.plan.scans])
         if self.slices is None:
-            buckets, ticks = self._buckets(whole)
-            for turn, of in enumerate(buckets):
-                yield from split(whole, of, None if turn else ticks, self.texts, reached, graphs)
+            for of, ticks in self._buckets(whole):
+                yield from split(whole, of, ticks, self.texts, reached, graphs)
         else:
             tables = zip(*(self.slices.of(table.time) for table in whole.tables), strict=True)
             for rows, ticks in zip(tables, self.slices.of(whole.ticks.times), strict=True):
@@ -130,21 +131,38 @@ class SequenceWork(BucketWork):
     def _slots(self) -> tuple[int, ...]:
         return self.plan.partition or partitioning(self.plan).slots
 
-    def _buckets(self, solved: Solved) -> tuple[list[list[NDArray[np.uint64]]], NDArray[np.uint64] | None]:
-        """Per turn and scan the bucket of each row, since those of hot keys may go to several; and the buckets of ticks."""
+    def _buckets(self, solved: Solved) -> Iterator[tuple[list[UInt64], UInt64 | None]]:
+        """Per scan the bucket of each row, and the buckets of ticks; in several turns, since rows may go to several."""
         buckets = self.job.buckets
         match self.division:
             case PartitionKind.KEY:
                 ticks = solved.ticks.groups % np.uint64(buckets) if self.plan.partition and self.plan.ticked else None
-                return self._by_key(solved), ticks
+                for turn, rows in enumerate(self._by_key(solved)):
+                    yield rows, None if turn else ticks
             case PartitionKind.TUMBLING:
                 assert self.bounds.length is not None
                 origin, length = self.bounds.origin, self.bounds.length
                 ticks = ((solved.ticks.times - origin) // length % buckets).astype(np.uint64)
-                return [buckets_by_window(solved, origin, length, buckets)], ticks
+                yield buckets_by_window(solved, origin, length, buckets), ticks
+            case PartitionKind.GRID:
+                yield from self._by_first_event(solved)
             case _:
                 rows = [np.zeros(len(table), np.uint64) for table in solved.tables]
-                return [rows], np.zeros(len(solved.ticks.times), np.uint64)
+                yield rows, np.zeros(len(solved.ticks.times), np.uint64)
+
+    def _by_first_event(self, solved: Solved) -> Iterator[tuple[list[UInt64], UInt64 | None]]:
+        """Everything to every bucket, but what begins matches and does nothing else."""
+        begins = begins_only(self.plan)
+        for bucket in range(self.share.buckets):
+            cell = Cell(self.share.sides, bucket)
+            every = {id(table): np.full(len(table), bucket, np.uint64) for table in solved.tables}
+            own = {
+                id(table): np.where(cell.owns(table.start if self.plan.solutions else table.time), np.uint64(bucket), NOWHERE)
+                for scan, table in enumerate(solved.tables)
+                if scan in begins
+            }
+            rows = [(own if scan in begins else every)[id(table)] for scan, table in enumerate(solved.tables)]
+            yield rows, np.full(len(solved.ticks.times), bucket, np.uint64) if self.plan.ticked else None
 
     def _by_key(self, solved: Solved) -> list[list[NDArray[np.uint64]]]:
         leading = any(chain.leading for chain in self.plan.chains)
@@ -196,10 +214,3 @@ def punctual(solved: Solved, watermark: int) -> Solved:
     kept = {id(table): table.take(table.time >= watermark) for table in solved.tables}
     keep = solved.ticks.times >= watermark
     return Solved(tuple(kept[id(table)] for table in solved.tables), Ticks(solved.ticks.groups[keep], solved.ticks.times[keep]))
-
-
-def division(plan: QueryPlan, *, live: bool = False) -> PartitionKind:
-    """How a query's work is divided over buckets: as planned; live, slices of history and a query whose rows of several
-    buckets may be one (ASK) are not divided."""
-    found = partitioning(plan)
-    return PartitionKind.ONE if live and (found.merges or found.kind is PartitionKind.SLICES) else found.kind

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scepter.kernel.rows import Int64
-from scepter.physical.partitioning import asks, feeding, looks_back
+from scepter.physical.partitioning import PartitionKind, asks, feeding, looks_back, partitioning, sequence_division
 from scepter.physical.plan import PhysicalPlan
 from scepter.physical.stages import Stages, unit_stages
 from scepter.physical.unit_nodes import Sequence as SequenceNode
@@ -51,6 +51,8 @@ class Share:
     """Of a grid: its buckets along each dimension."""
     merges: bool = False
     """Whether rows of different buckets may be one row of the answer."""
+    round: int = 0
+    """Over history: which rounds have to be over before, in which others construct what its units read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +83,8 @@ class Slices:
 
 
 def shares(plan: PhysicalPlan, streams: Sequence[IRI], buckets: int, *, live: bool) -> tuple[Share, ...]:
-    """The parts of a program: units that feed each other together, all others by themselves."""
-    together = feeding(plan, streams)
+    """The parts of a program, each unit by itself; live, those that feed each other are together."""
+    together = feeding(plan, streams) if live else ()
     found: list[Share] = []
     rest: list[tuple[int, ...]] = [together] if together else []
     for number in range(len(plan.units)):
@@ -96,7 +98,8 @@ def shares(plan: PhysicalPlan, streams: Sequence[IRI], buckets: int, *, live: bo
     if live and rest:  # one log of events for all of them
         rest = [tuple(sorted(number for units in rest for number in units))]
     found += [_of_events(plan, units, buckets, live=live) for units in rest]
-    return tuple(replace(share, number=number) for number, share in enumerate(found))
+    rounds = (0,) * len(plan.units) if live else plan.rounds
+    return tuple(replace(share, number=number, round=rounds[share.units[0]]) for number, share in enumerate(found))
 
 
 def _divided(plan: PhysicalPlan, number: int, buckets: int, *, live: bool) -> Share | None:
@@ -104,7 +107,11 @@ def _divided(plan: PhysicalPlan, number: int, buckets: int, *, live: bool) -> Sh
     if isinstance(unit.root, SequenceNode) and not unit.entailed:
         if unit.root.flattened is not None:
             return None
-        return Share(0, (number,), Form.SOLUTIONS, buckets)
+        merges = partitioning(unit.root.plan).merges
+        if sequence_division(unit.root.plan, live=live) is not PartitionKind.GRID:
+            return Share(0, (number,), Form.SOLUTIONS, buckets, merges=merges)
+        side = max(1, buckets // A_CORE)
+        return Share(0, (number,), Form.SOLUTIONS, side, sides=(side,) if side > 1 else (), merges=merges)
     found = unit_stages(unit)
     if not isinstance(found, Stages):
         return None

@@ -52,7 +52,6 @@ from scepter.rdf.limits import DEFAULT, ReadLimits
 from scepter.rdf.readers import READERS, Lift
 from scepter.rdf.source import DeadLetterTaker
 from scepter.rdf.times import PROV_TIMES, TimeProperties
-from scepter.runtime.notices import sent
 from scepter.runtime.spark.batch import PACKED, packed_rows
 from scepter.runtime.spark.event_rows import arrow_of, event_rows, event_schema
 from scepter.runtime.spark.folder import NOTHING, Folder, Found, Limits, Offset, list_files
@@ -331,7 +330,7 @@ def _packed(
         predicates=job.predicates, kind=job.kind, named=job.named, times=_times(settings, job),
         limits=job.options.limits, lift=_lift_of(settings, packing),
     )  # fmt: skip
-    yield from packed_rows(job, present(job, batches, take), part.salt, sent(take))
+    yield from packed_rows(job, present(job, batches, take), part.salt, take)
 
 
 def _kind_of(settings: Settings, schema: StructType) -> TimeKind:

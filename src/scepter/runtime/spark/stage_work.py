@@ -10,18 +10,20 @@ import numpy as np
 
 from scepter.kernel.rows import Int64, Rows, UInt64, concat
 from scepter.kernel.scan.intake import Intake
-from scepter.kernel.sequence.forward_search import key_of
 from scepter.kernel.state.row_shipping import split_rows, unpack_rows
 from scepter.kernel.state.shipping import NOWHERE, furthest
 from scepter.kernel.texts import Texts
+from scepter.physical.event_nodes import FirstOnes, LastOnes, Rest
 from scepter.physical.metrics import Metrics
 from scepter.physical.nodes import nodes
 from scepter.physical.window_nodes import Report
 from scepter.rdf.batch import EventBatch
-from scepter.runtime.notices import SCHEMA_IGNORED, Notices
+from scepter.rdf.source import DeadLetterTaker
+from scepter.runtime.event_pipeline import EventPipeline
+from scepter.runtime.notices import SCHEMA_IGNORED, sent
 from scepter.runtime.scanning import Scanner, name_parts
 from scepter.runtime.spark.bucket_work import BucketWork
-from scepter.runtime.spark.grid import in_grid
+from scepter.runtime.spark.grid import in_grid, keys_of
 from scepter.runtime.spark.skew import places_of, spread
 from scepter.timeline import MIN_INSTANT
 
@@ -41,39 +43,52 @@ class StageWork(BucketWork):
         super().__init__(job, share, replace(job.plan.units[share.units[0]], root=self.stages.above), Texts(), like, bucket)
         name_parts(self.stages.below, self.pipeline.around, job.streams)
         self._timed = any(isinstance(node, Report) for node in self.pipeline.nodes)
+        self._holding = any(isinstance(node, FirstOnes | LastOnes | Rest) for node in self.pipeline.nodes)
         self._scanner: Scanner | None = None
         self._reached = MIN_INSTANT
 
     # ---------------------------------------------------------------- where events are read
 
-    def solve(self, batches: Iterable[EventBatch], number: int, notices: Notices) -> Iterator[tuple[int, int, bytes]]:
-        """(bucket, greatest time, packed rows) of batches whose events are numbered from `number` on."""
+    def solve(
+        self, batches: Iterable[EventBatch], number: int, report: DeadLetterTaker = lambda letter: None
+    ) -> Iterator[tuple[int, int, bytes]]:
+        """(bucket, greatest time, packed rows) of batches whose events are numbered from `number` on; `report` takes those
+        that cannot be used, and what there is to say."""
         found, reached, last = self._scanned(batches, number)
         assert self._scanner is not None
+        self._tell([found.pop() for _ in self.stages.told], report)
         if self._scanner.met_schema:
-            notices.tell(SCHEMA_IGNORED)
+            sent(report).tell(SCHEMA_IGNORED)
         lineage = self.pipeline.around.lineage
         divided = list(self._in_buckets(found))
         yield from split_rows(
-            divided, places_of(self.share, self.hot), self.texts, lineage, reached, last, every=not self.job.live
-        )
-        lineage.truncate(0)
+            divided, places_of(self.share, self.hot), self.texts, lineage, reached, last, every=not self.job.live,
+            events=self.pipeline.around.events,
+        )  # fmt: skip
         self._forget()
+
+    def _tell(self, found: Sequence[Sequence[Rows]], report: DeadLetterTaker) -> None:
+        for rows in (rows for parts in found for rows in parts if len(rows)):
+            assert isinstance(self.pipeline, EventPipeline)
+            for letter in self.pipeline.letters(rows):
+                report(letter)
 
     def _scanned(self, batches: Iterable[EventBatch], number: int) -> tuple[list[list[Rows]], dict[int, int], int]:
         """What the lower stage makes of events, by exchange; how far streams have reached; the last time."""
         if self._scanner is None:
-            self._scanner = Scanner(self.stages.below, self.pipeline.around, self.job.streams, measured=self.job.measured)
+            read = (*self.stages.below, *self.stages.told)
+            self._scanner = Scanner(read, self.pipeline.around, self.job.streams, measured=self.job.measured)
         reached: dict[int, int] = {}
         last = MIN_INSTANT
-        found: list[list[Rows]] = [[] for _ in self.stages.below]
+        found: list[list[Rows]] = [[] for _ in (*self.stages.below, *self.stages.told)]
         for batch in batches:
-            intake = Intake(batch, self.texts.add(batch), number, named=self.job.parts)
+            intake = Intake(batch, self.texts.add(batch), number, named=self.job.parts or bool(self.stages.told))
             wanted = np.ones(batch.events, np.bool_) if self.job.start is None else batch.end >= self.job.start
             for rows, parts in zip(self._scanner.scan(intake, wanted), found, strict=True):
                 parts.append(rows)
             number += batch.events
-            last = max(last, int(batch.end.max()))
+            if int(batch.stream[0]) not in self.job.made:
+                last = max(last, int(batch.end.max()))
             for stream in np.unique(batch.stream).tolist():
                 reached = furthest(reached, {stream: int(batch.end[batch.stream == stream].max())})
         return found, reached, last
@@ -92,11 +107,10 @@ class StageWork(BucketWork):
         keys, times = [np.empty(0, np.uint64)], [np.empty(0, np.int64)]
         found, *_ = self._scanned(batches, 0)
         (key,) = self.stages.dimensions
-        for node, (columns,), parts in zip(self.stages.below, key.keys, found, strict=True):
+        for node, (columns,), parts in zip(self.stages.below, key.keys, found, strict=False):
             rows = concat(parts, len(node.schema.variables))
-            keys.append(key_of(rows.ids, node.schema.columns(columns)))
+            keys.append(keys_of(rows, node, columns))
             times.append(rows.end)
-        self.pipeline.around.lineage.truncate(0)
         self._forget()
         return np.concatenate(keys), np.concatenate(times)
 
@@ -113,7 +127,7 @@ class StageWork(BucketWork):
             if not dimensions[0].divides(place):
                 yield rows, None
                 continue
-            of = key_of(rows.ids, node.schema.columns(dimensions[0].keys[place][0]))
+            of = keys_of(rows, node, dimensions[0].keys[place][0])
             turns = spread(of, rows.end, self.share.buckets, self.hot, before=True, after=False)
             if len(turns) == 1:
                 yield rows, turns[0]
@@ -122,7 +136,11 @@ class StageWork(BucketWork):
                 yield rows.take(np.concatenate(wanted)), np.concatenate([t[w] for t, w in zip(turns, wanted, strict=True)])
 
     def _forget(self) -> None:
-        """Let go of the texts of events; those that operators hold stay."""
+        """Let go of what was made of events, and of their texts; those that operators hold stay."""
+        around = self.pipeline.around
+        around.lineage.truncate(0)
+        if around.events is not None:
+            around.events.forget()
         if self.texts.size > _COMPACT_FROM:
             assert self._scanner is not None
             arrays = [*self._scanner.refs(), *self.pipeline.swap_refs()]
@@ -136,7 +154,7 @@ class StageWork(BucketWork):
 
     def accept(self, blob: bytes | memoryview, watermark: int = MIN_INSTANT) -> dict[int, int]:
         """Take packed rows that are not behind the watermark; how far streams have reached."""
-        exchanges, reached, last = unpack_rows(blob, self.texts, self.pipeline.around.lineage)
+        exchanges, reached, last = unpack_rows(blob, self.texts, self.pipeline.around.lineage, self.pipeline.around.events)
         self._reached = max(self._reached, last)
         for place, rows in enumerate(exchanges):
             late = rows.end < watermark
@@ -154,4 +172,5 @@ class StageWork(BucketWork):
 
     def next_due(self, watermark: int) -> int | None:
         """The first time whose passing can give an answer; None if only events can."""
-        return max(watermark, MIN_INSTANT + 1) if self._timed else self.pipeline.next_waiting()
+        # operators that hold rows back until time has passed have something to say whenever it moves on
+        return max(watermark, MIN_INSTANT + 1) if self._timed or self._holding else self.pipeline.next_waiting()

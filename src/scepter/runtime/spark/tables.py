@@ -58,6 +58,13 @@ def result_schema(query: Query, kind: TimeKind, *, parts: bool = True, why: bool
     return StructType([*fields, StructField(PARTS, EVENTS)] if parts else fields)
 
 
+def graph_schema(kind: TimeKind) -> StructType:
+    """What is constructed, and by which query."""
+    time: DataType = LongType() if kind is TimeKind.INTEGER else TimestampType()
+    times = (StructField("start", time), StructField("end", time))
+    return StructType([StructField(QUERY, IntegerType()), *times, StructField("graph", TRIPLES)])
+
+
 def column_of(variable: str) -> str:
     """The column of a variable. One that has the name of another column keeps its question mark, as in CSV.
 

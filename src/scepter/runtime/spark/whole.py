@@ -37,10 +37,10 @@ if TYPE_CHECKING:
 _VERSION = 1
 
 
-def packed_events(share: Share, batches: Iterable[EventBatch]) -> Iterator[tuple[int, int, bytes]]:
+def packed_events(job: Job, share: Share, batches: Iterable[EventBatch]) -> Iterator[tuple[int, int, bytes]]:
     """(bucket, greatest time, packed events): each event in the slices that read it. Every bucket hears of the last time."""
     for batch in batches:
-        last = int(batch.end.max())
+        last = MIN_INSTANT if int(batch.stream[0]) in job.made else int(batch.end.max())
         if share.slices is None:
             yield 0, last, pack_batch(batch, last)
             continue

@@ -8,8 +8,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from scepter.algebra.arithmetic import can_calculate
 from scepter.algebra.expressions import Arithmetic, Constant, Negate, Variable
-from scepter.kernel.condition.calculation import calculated, can_calculate, written
+from scepter.kernel.condition.calculation import calculated, written
 from scepter.kernel.encoding import decoded, encoded
 from scepter.kernel.operator import Until
 from scepter.kernel.row.mapping import Extend

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -100,3 +101,10 @@ def test_another_version_is_told_apart() -> None:
     kept = json.loads(identity().written())
     found = identity().refusal(json.dumps({**kept, "form": 99}).encode(), "state/")
     assert found is not None and found.code == "other-version" and "form 99" in found.message
+
+
+def test_a_log_of_items_is_the_state_of_another_version() -> None:
+    text = "PREFIX : <http://e/> EVENT A AS ClassA RETURN A AS RDF STREAM"
+    now = Identity.of(parse(text, "obep").program, RunOptions(), TimeKind.INTEGER, (IRI("http://e/s"),), text)
+    found = refusal(replace(now, form=1), now)
+    assert found is not None and found.code == "other-version" and "form 1" in found.message

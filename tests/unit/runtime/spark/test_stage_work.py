@@ -15,10 +15,11 @@ import pytest
 from buckets import job_of, triples
 from microbatches import graph_event
 from scepter.errors import DataError
+from scepter.rdf.batch import DeadLetter
 from scepter.rdf.formats import GraphEvent, events_to_batch
 from scepter.rdf.nquads import ReadState
 from scepter.runtime.matches import Match
-from scepter.runtime.notices import Notices
+from scepter.runtime.options import RunOptions
 from scepter.runtime.queries import Query, parse
 from scepter.runtime.spark.jobs import Job, new_work
 from scepter.runtime.spark.shares import Form
@@ -27,6 +28,7 @@ from scepter.runtime.spark.whole import Progress
 
 FIXTURES = Path(__file__).parents[3] / "fixtures" / "state"
 S = "http://example/s"
+ONTOLOGY = "@prefix : <http://example/> . @prefix owl: <http://www.w3.org/2002/07/owl#> . :A owl:disjointWith :D .\n"
 PREFIX = "PREFIX : <http://example/> "
 JOIN = parse(
     PREFIX + "SELECT ?c ?x ?z WHERE { { ?c :a ?x } UNION { ?c :b ?x } } SEQ { ?c :d ?z } FILTER (getDURATION() < 20)",
@@ -45,12 +47,18 @@ RULE = parse(
     "ep-sparql",
 )
 CONSUMING = parse(MATCH.text.replace("A SEQ B", "A SEQ CHRONOLOGICAL B"), "rsep-ql")
+EVENTS = parse(
+    PREFIX + "EVENT Ea AS A EVENT Ed AS D "
+    "EVENT Pair MATCH (Ea AS x) SEQ (Ed AS y) WITHIN 20 IF { EVENT x { ?c a :A } EVENT y { ?c a :D } } "
+    "EVENT Back MATCH Pair SEQ Ea WITHIN 20 EVENT Other MATCH Ed AND NOT Pair RETURN Pair, Back, Other AS RDF STREAM",
+    "obep",
+)
 BY_KEY = {"join": JOIN, "group": GROUP, "star": STAR, "match": MATCH}
-QUERIES = {**BY_KEY, "rule": RULE, "consuming": CONSUMING}
+QUERIES = {**BY_KEY, "rule": RULE, "consuming": CONSUMING, "events": EVENTS}
 
 
-def job(query: Query, buckets: int = 3, *, live: bool = True) -> Job:
-    return job_of(query, buckets, live=live, given=(S,))
+def job(query: Query, buckets: int = 3, *, live: bool = True, options: RunOptions = RunOptions()) -> Job:  # noqa: B008 - frozen
+    return job_of(query, buckets, live=live, given=(S,), options=options, ontology=ONTOLOGY if query is EVENTS else None)
 
 
 def event(of: Job, time: int, text: str) -> GraphEvent:
@@ -58,9 +66,9 @@ def event(of: Job, time: int, text: str) -> GraphEvent:
 
 
 def story(of: Job) -> list[GraphEvent]:
-    """time   1     2     3     4 …: five companies in turn, each with :a, :b and :d."""
-    kinds = "abd"
-    return [event(of, t, f":c{t % 5} :{kinds[t // 5 % 3]} {t} .") for t in range(1, 60)]
+    """time   1     2     3     4 …: five companies in turn, each with :a, :b and :d, of classes :A, :B and :D."""
+    kinds = [(t, "abd"[t // 5 % 3]) for t in range(1, 60)]
+    return [event(of, t, f":c{t % 5} :{kind} {t} ; a :{kind.upper()} .") for t, kind in kinds]
 
 
 class Run:
@@ -77,7 +85,7 @@ class Run:
     def take(self, events: list[GraphEvent]) -> None:
         batch = events_to_batch(events, self.job.key, self.job.kind, run=self.reading)
         solver = self._new()
-        for bucket, _, blob in solver.solve([batch], self.number, Notices()):
+        for bucket, _, blob in solver.solve([batch], self.number):
             self.works.setdefault(bucket, self._new(bucket)).accept(blob)
         self.number += len(events)
 
@@ -101,11 +109,14 @@ class Run:
 
 
 def rows(matches: list[Match]) -> Counter[str]:
-    return Counter(repr((m.start, m.end, sorted((n, str(t)) for n, t in m.bindings.items()))) for m in matches)
+    told = ((m.start, m.end, sorted((n, str(t)) for n, t in m.bindings.items()), m.graph, m.why) for m in matches)
+    return Counter(map(repr, told))
 
 
-def answered(query: Query, buckets: int, cut_every: int | None) -> Counter[str]:
-    run = Run(job(query, buckets))
+def answered(
+    query: Query, buckets: int, cut_every: int | None, options: RunOptions = RunOptions()  # noqa: B008 - frozen
+) -> Counter[str]:  # fmt: skip
+    run = Run(job(query, buckets, options=options))
     events = story(run.job)
     for number, at in enumerate(range(0, len(events), 4)):
         run.take(events[at : at + 4])
@@ -120,8 +131,26 @@ def answered(query: Query, buckets: int, cut_every: int | None) -> Counter[str]:
 def test_buckets_and_restarts_change_nothing(name: str) -> None:
     once = answered(QUERIES[name], 1, None)
     assert sum(once.values()) > 10
-    for buckets, cut in ((1, 1), (3, None), (3, 1), (7, 2)):
+    for buckets, cut in ((1, 1), (3, None), (3, 1), (7, 2), (28, 1)):
         assert answered(QUERIES[name], buckets, cut) == once, (buckets, cut)
+
+
+def test_occurrences_are_divided_by_when_they_start_and_end_and_tell_why_they_are() -> None:
+    why = RunOptions.of(why=True)
+    (share,) = job(EVENTS, 28, options=why).shares
+    assert share.buckets > 1 and share.stages is not None and share.stages.variables == ("the end", "the start")
+    once = answered(EVENTS, 1, None, why)
+    assert "Why(" in next(iter(once)) and answered(EVENTS, 28, 1, why) == once
+
+
+def test_items_that_contradict_are_told_where_they_are_read() -> None:
+    run = Run(job(EVENTS, 28))
+    letters: list[DeadLetter] = []
+    events = [event(run.job, 1, ":c a :A , :D ."), event(run.job, 2, ":c a :A .")]
+    batch = events_to_batch(events, run.job.key, run.job.kind, run=run.reading)
+    sent = list(run._new().solve([batch], 0, letters.append))
+    assert [letter.reason for letter in letters] == ["inconsistent: the item at 1 contradicts the ontology"]
+    assert letters[0].text is not None and letters[0].text.count(" . ") == 1 and sent
 
 
 @pytest.mark.parametrize("name", BY_KEY)
@@ -193,5 +222,5 @@ def test_texts_travel_with_the_rows_and_only_those_needed() -> None:
     batch = events_to_batch(
         [event(run.job, 1, f':c :a "kept" ; :other "{long}" .')], run.job.key, run.job.kind, run=run.reading
     )
-    ((_, _, blob),) = run._new().solve([batch], 0, Notices())
+    ((_, _, blob),) = run._new().solve([batch], 0)
     assert b"kept" in blob and long.encode() not in blob

@@ -1,0 +1,107 @@
+"""Rules that carry on what they derived, in one pass: against the definitions, against rounds over longer streams, and cut
+where state is written and read back."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from unittest import mock
+
+import pytest
+from hypothesis import given, note
+from hypothesis import strategies as st
+
+from naive import epsparql as naive
+from property.epsparql_strategies import STREAM, events, iri
+from property.test_epsparql_naive import MANY, by_definition, by_engine, in_order, parsed
+from scepter.kernel.derive import one_pass
+from scepter.kernel.operator import Until
+from scepter.kernel.rows import Rows
+from scepter.physical import timed_plan
+from scepter.rdf.terms import XSD, Literal, Triple
+
+GIVEN = ("?x :p ?v", "{ ?x :p ?v } SEQ { ?x :q ?w }", "?x :p ?v . ?x :q ?w")
+RULES = (
+    # template, what is carried on, by what, between, values
+    ("?x :r ?u", "?x :r ?v", "?v :p ?u", "", ""),
+    ("?x :r ?u", "?x :r ?v", "?x :p ?u", "?x :q ?b", ""),
+    (":it :r ?u", ":it :r ?v", "?y :p ?u", "?z :q ?b", ""),
+    ("?x :r ?v", "?x :r ?v", "?v :p ?u", "", ""),
+    ("_:n :r ?s ; :of ?x", "?n :r ?v ; :of ?x", "?x :p ?u", "?x :q ?b", "BIND (?v + ?u AS ?s)"),
+    ("_:n :r ?s ; :of ?u ; :two ?d", "?n :r ?v", "?y :p ?u", "", "BIND (?v * ?u AS ?s) BIND (?s - ?u + 0.5 AS ?d)"),
+    ("_:n :r ?s ; :of 1", "?n :r ?v ; :of 1", "?y :p ?u", "", "BIND (-?v / ?u AS ?s)"),
+    ("?y :r ?u", "?x :r ?v", "?y :p ?u", "", ""),
+)
+BOUNDS = ("getDURATION() < 4", "getDURATION() <= 6", "getDURATION() < 9 && getDURATION() < 5")
+
+
+def rules(rule: tuple[str, str, str, str, str], first: str, bound: str) -> str:
+    template, left, right, between, values = rule
+    pattern = f"{{ {left} }} SEQ {{ {right} }}"
+    if between:
+        pattern += f" EQUALSOPTIONAL {{ {{ {left} }} SEQ {{ {between} }} SEQ {{ {right} }} }}"
+        bound = f"!BOUND(?b) && {bound}"
+    begun = template.replace("?u", "?v").replace("?s", "?v").replace("?d", "?v").replace("?y", "?x")
+    shown = " ".join(name for name in ("?x", "?u", "?v") if name in left)
+    return f"""PREFIX : <http://example/>
+      CONSTRUCT {{ {begun} }} WHERE {{ {first} }}
+      CONSTRUCT {{ {template} }} WHERE {{ {pattern} FILTER ({bound}) {values} }}
+      SELECT {shown} WHERE {{ {left} }}"""
+
+
+programs = st.builds(rules, st.sampled_from(RULES), st.sampled_from(GIVEN), st.sampled_from(BOUNDS))
+
+
+@MANY
+@given(programs, events(10), st.integers(1, 12))
+def test_as_by_definition(text: str, stream: list[naive.Event], size: int) -> None:
+    query = parsed(text)
+    note(text)
+    assert "in one pass" in query.explain()
+    ordered = in_order(stream)
+    assert by_engine(query, ordered, size) == by_definition(query, ordered)
+
+
+def long_stream(seed: int, count: int) -> list[naive.Event]:
+    """Events of a few subjects, with numbers that add up, some that do not end, and terms that are none."""
+    rng = random.Random(seed)
+    found = list[naive.Event]()
+    for now in range(count):
+        value = rng.choice((str(rng.randint(1, 9)), f"{rng.randint(1, 99)}.5", "10000000000000007"))
+        number = Literal(value, XSD + ("decimal" if "." in value else "integer"))
+        object = rng.choice((number, number, number, number, iri("a"), iri("b"), Literal("word")))
+        triple = Triple(iri(rng.choice("ab")), iri(rng.choice("pppq")), object)
+        end = now // 2 + rng.randint(0, 3)
+        found.append(naive.Event((triple,), max(0, end - rng.choice((0, 0, 2))), end, STREAM))
+    return in_order(found)
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("seed", [1, 2])
+def test_as_in_rounds(rule: tuple[str, str, str, str, str], seed: int) -> None:
+    text, stream = rules(rule, GIVEN[0], BOUNDS[1]), long_stream(seed, 300)
+    with mock.patch.object(one_pass, "_STRETCH", 7):
+        found = by_engine(parsed(text), stream, 300), by_engine(parsed(text), stream, 11)
+    with mock.patch.object(timed_plan, "in_one_pass", return_value=False):
+        query = parsed(text)
+        assert "in one pass" not in query.explain()
+        expected = by_engine(query, stream, 300)
+    assert len(expected) > 100
+    assert found == (expected, expected)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_state_written_and_read_back(rule: tuple[str, str, str, str, str]) -> None:
+    process, cuts = one_pass.OnePass.process, list[int]()
+
+    def cut(operator: one_pass.OnePass, inputs: Sequence[Rows], until: Until) -> Rows:
+        if not until.open:  # an instant that may be undone is never written
+            cuts.append(until.time)
+            operator.load({name: array.copy() for name, array in operator.dump().items()})
+        return process(operator, inputs, until)
+
+    query, stream = parsed(rules(rule, GIVEN[0], BOUNDS[1])), long_stream(3, 60)
+    with mock.patch.object(one_pass.OnePass, "process", cut):
+        found = by_engine(query, stream, 3)
+    assert len(cuts) > 10
+    assert found == by_engine(query, stream, 60)
