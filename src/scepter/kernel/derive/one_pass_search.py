@@ -22,6 +22,7 @@ from scepter.physical.linear_rules import CONSTANT, RIGHT, VALUE
 from scepter.physical.linear_rules import LEFT as CARRIED
 from scepter.rdf.arena import NO_REF
 from scepter.rdf.batch import NOT_A_NUMBER
+from scepter.rdf.words import fresh
 from scepter.timeline import MIN_INSTANT
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
@@ -241,7 +242,7 @@ def figure(rows, parents, program, lefts, rights, numbers, values, tenths):  # t
     """What expressions give for derived rows, in the order in which they were derived. `lefts` are the figures of all rows by
     their places, and are told here of derived ones; `values` are those of the derived. Returns whether all are told."""
     deepest = len(program.steps) + 1
-    units, digits, kinds = np.empty(deepest, np.int64), np.empty(deepest, np.int64), np.empty(deepest, np.int64)
+    units, digits, kinds = fresh(deepest, np.int64), fresh(deepest, np.int64), fresh(deepest, np.int64)
     steps, ends, told = program.steps, program.ends, True
     for i in range(len(rows)):
         row, parent, right = rows[i], parents[rows[i], 0], parents[rows[i], 1]

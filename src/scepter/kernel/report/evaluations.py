@@ -20,6 +20,7 @@ from scepter.kernel.state.container import Arrays
 from scepter.kernel.state.state_parts import KeptNumbers, Part
 from scepter.kernel.validity.intervals import covered_before
 from scepter.kernel.window.extent import Grid, plus
+from scepter.rdf.words import fresh
 from scepter.timeline import MAX_INSTANT, MIN_INSTANT
 
 NEVER = MAX_INSTANT
@@ -44,7 +45,7 @@ def next_evaluation(low, high, step, time):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _next(low, high, step, times):  # type: ignore[no-untyped-def]
-    found = np.empty(len(times), np.int64)
+    found = fresh(len(times), np.int64)
     for i in range(len(times)):
         found[i] = next_evaluation(low, high, step, times[i])
     return found
