@@ -47,7 +47,7 @@ def division(partition: Partitioning) -> str:
 
 def _grid(partition: Partitioning) -> str:
     if partition.variables == (FIRST_EVENT,):
-        return "in buckets by the first event of matches, with the others in each bucket,"
+        return "in buckets by the first event of matches (the others go to each)"
     return f"in a grid by {listed(partition.variables)}"
 
 
