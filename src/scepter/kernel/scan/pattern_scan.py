@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from itertools import repeat
 
 import numpy as np
@@ -55,8 +55,6 @@ class Scans:
         self._compiled: list[CompiledPattern] = [compile_pattern(s.triples, s.width, key) for s in shapes]
         numbers = {shape: number for number, shape in enumerate(shapes)}
         self._shape_of = {id(core): numbers[core.shape] for scan in plan.scans for core in scan.cores}
-        first: dict[object, int] = {}
-        self._alike = [first.setdefault((scan.tree or scan, *named), i) for i, (scan, named) in _numbered(plan.scans, names)]
         self._patterns = {
             place: EventPattern(scan.tree, names[place], build, fixed)
             for place, scan in enumerate(plan.scans)
@@ -66,6 +64,12 @@ class Scans:
             tuple(scan.tree.columns[scan.tree.names.index(name)] for name in named) if isinstance(scan.tree, Core) else ()
             for scan, named in zip(plan.scans, names, strict=True)
         ]
+        told = [
+            (tree.shape, tree.graphs, columns) if isinstance(tree := scan.tree, Core) else (tree or scan, tuple(named))
+            for scan, named, columns in zip(plan.scans, names, self._chosen, strict=True)
+        ]
+        first: dict[object, int] = {}
+        self._alike = [first.setdefault(each, place) for place, each in enumerate(told)]
         self._filters = [Conditions(scan.local, named, key) for scan, named in zip(plan.scans, names, strict=True)]
 
     def __call__(
@@ -185,10 +189,6 @@ class Scans:
             batch.end[event], batch.start[event], np.zeros(n, np.int8), (event + intake.number)[:, None],
             intake.names()[event][:, None], ids, refs, number, scale,
         )  # fmt: skip
-
-
-def _numbered(scans: Sequence[ScanPlan], names: list[list[str]]) -> Iterator[tuple[int, tuple[ScanPlan, list[str]]]]:
-    return enumerate(zip(scans, names, strict=True))
 
 
 def _triples(intake: Intake, event: int, texts: Texts, known: dict[Term, tuple[int, int]]) -> list[Triple]:
