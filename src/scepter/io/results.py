@@ -113,17 +113,18 @@ def record(match: Match, shape: Shape = Shape(), *, events: bool = False) -> dic
     found: dict[str, JsonValue] = {} if query is None else {"query": query}
     found["start"] = format_instant(match.start, match.kind)
     found["end"] = format_instant(match.end, match.kind)
-    if match.occurrence is not None:
-        event, individual = match.occurrence
+    occurrence, graph = match.occurrence, match.graph  # made anew whenever somebody asks
+    if occurrence is not None:
+        event, individual = occurrence
         found["event"] = event.value
         found["individual"] = individual.value if isinstance(individual, IRI) else str(individual)
-        found["assertions"] = [list(row) for row in graph_rows(match.graph or ())]
-    elif match.graph is not None:
-        found["graph"] = [list(row) for row in graph_rows(match.graph)]
+        found["assertions"] = [list(row) for row in graph_rows(graph or ())]
+    elif graph is not None:
+        found["graph"] = [list(row) for row in graph_rows(graph)]
     elif match.boolean is not None:
         found["boolean"] = match.boolean
     else:
-        bindings = match.bindings  # made anew whenever somebody asks
+        bindings = match.bindings
         found["bindings"] = {name: term_object(bindings[name]) for name in names_of(bindings, shape.variables)}
     if match.why is not None:
         found["why"] = match.why.record(match.kind)
