@@ -19,8 +19,8 @@ from scepter.rdf.terms import IRI, Literal
 ROOT = Path(__file__).parents[3]
 PLAIN = Notation({"": "http://e/"})
 SCAN = TripleScan(TriplePattern(Variable("s"), Constant(IRI("http://e/p")), Variable("o")))
-INSIDE = {"Owned", "Received", "Together"}
-"""What no plan shows: it stands for others on a worker, or holds units together."""
+INSIDE = {"Core", "Owned", "Received", "Together"}
+"""What no plan shows: it stands inside a scan, stands for others on a worker, or holds units together."""
 
 
 def every(kind: type[Node]) -> Iterator[type[Node]]:
