@@ -17,7 +17,7 @@ from buckets import job_of
 from microbatches import graph_event
 from scepter.algebra.notation import Notation
 from scepter.cases.loader import load_case
-from scepter.cases.model import Case, Graphs, Refusal
+from scepter.cases.model import Case, Refusal
 from scepter.cases.query import query_of
 from scepter.cases.runner import find_cases
 from scepter.cases.source import TimelineSource
@@ -38,6 +38,8 @@ from scepter.runtime.pipeline import Pipeline
 from scepter.runtime.planning import facts_of, planned
 from scepter.runtime.queries import Query
 from scepter.runtime.spark import batch
+from scepter.runtime.spark.jobs import work as kept_work
+from scepter.runtime.spark.shares import Form
 from scepter.runtime.spark.tables import arrow_schema
 from scepter.timeline import format_instant
 from spark_answers import case_query
@@ -175,9 +177,17 @@ def test_in_buckets(path: Path) -> None:
     lines = {node.line(notation) for unit in job.plan.units for node in nodes(unit.root)}
     if any(Owned.says in note for unit in job.plan.units for note in notes_of(unit, job.plan, notation)):
         lines.add(Owned.says)
-    # items in which nothing is recognised, where they are read, leave buckets nothing to do
-    idle = isinstance(case.expectation, Graphs) and not case.expectation.graphs
-    assert idle or any(metrics.worked for pipeline in made for metrics in pipeline.metrics), "something ran"
+    read = [
+        (list(nodes(job.plan.units[share.units[0]].root))[number], metrics)
+        for share in job.at_work
+        if share.form is not Form.EVENTS
+        for number, metrics in kept_work(job, share).read_work().items()
+    ]
+    assert any(metrics.worked for pipeline in made for metrics in pipeline.metrics) or any(
+        metrics.worked for _, metrics in read
+    ), "something ran"
+    for node, metrics in read:
+        assert not metrics.worked or node.line(notation) in lines, "explain prints it"
     for pipeline in made:
         for node, metrics in zip(pipeline.nodes, pipeline.metrics, strict=True):
             below = nodes(node.below) if isinstance(node, Received) else [node]

@@ -34,6 +34,7 @@ from scepter.kernel.row.forked import Forked
 from scepter.kernel.row.instants import InstantLeaves
 from scepter.kernel.row.owned import Cell, Owned
 from scepter.kernel.rows import Mask, Rows, empty
+from scepter.kernel.scan.event_pattern import EventPattern
 from scepter.kernel.scan.event_scan import EventScans, ExactTriples
 from scepter.kernel.scan.graph_scan import GraphScans
 from scepter.kernel.scan.intake import Intake
@@ -255,7 +256,8 @@ def graph_scans(leaves: Sequence[Node], around: Surroundings, *, ticked: bool | 
     some = [leaf for leaf in leaves if isinstance(leaf, GraphScan)]
     plan, flattened = some[0].plan, some[0].flattened
     around.background.attach(around.key, around.texts, [graph for leaf in some for graph in leaf.scan.graphs])
-    shared = (plan, around.key, around.background, partial(operator_of, around=around), partial(_initial, around=around))
+    build, fixed = partial(operator_of, around=around), partial(_initial, around=around)
+    shared = (plan, around.key, around.background, partial(EventPattern, build=build, fixed=fixed))
     scans = Scans(*shared) if flattened is None else EntailedScans(*shared, around.texts, flattened)
     return GraphScans(
         plan, [leaf.place for leaf in some], scans, around.texts, around.lineage, around.part, around.streams, around.graphs,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -10,8 +10,7 @@ from scepter.algebra.expressions import Variable
 from scepter.algebra.patterns import TriplePattern
 from scepter.kernel.entailment.admitted import END, EVENT, FOR_EVER, NAME, START, Admitted
 from scepter.kernel.entailment.conclusions import Conclusions
-from scepter.kernel.operator import Operator
-from scepter.kernel.rows import Rows
+from scepter.kernel.scan.event_pattern import EventPattern
 from scepter.kernel.scan.intake import Intake
 from scepter.kernel.scan.pattern_scan import Scans, Streams, each_once
 from scepter.kernel.scan.solutions import Solutions
@@ -34,12 +33,11 @@ class EntailedScans(Scans):
         plan: QueryPlan,
         key: TermKey,
         background: Background,
-        build: Callable[[Node], Operator],
-        fixed: Callable[[Node], Rows],
+        pattern_of: Callable[[Node, Sequence[str]], EventPattern],
         texts: Texts,
         flattened: Flattened,
     ) -> None:
-        super().__init__(plan, key, background, build, fixed)
+        super().__init__(plan, key, background, pattern_of)
         patterns = single_triples(plan)
         assert patterns is not None  # by `entailment_of`
         self._conclusions = Conclusions(patterns, flattened, key, texts)

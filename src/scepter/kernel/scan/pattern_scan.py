@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import repeat
 
 import numpy as np
@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from scepter.algebra.patterns import Pattern
 from scepter.kernel.condition.programs import number_of
 from scepter.kernel.condition.row_conditions import Conditions
-from scepter.kernel.operator import Operator
-from scepter.kernel.rows import Rows
 from scepter.kernel.scan.event_pattern import EventPattern
 from scepter.kernel.scan.intake import Intake
 from scepter.kernel.scan.pattern_matching import CompiledPattern, compile_pattern, match_table
@@ -43,8 +41,7 @@ class Scans:
         plan: QueryPlan,
         key: TermKey,
         background: Background,
-        build: Callable[[Node], Operator],
-        fixed: Callable[[Node], Rows],
+        pattern_of: Callable[[Node, Sequence[str]], EventPattern],
     ) -> None:
         self._plan = plan
         self._key = key
@@ -56,7 +53,7 @@ class Scans:
         numbers = {shape: number for number, shape in enumerate(shapes)}
         self._shape_of = {id(core): numbers[core.shape] for scan in plan.scans for core in scan.cores}
         self._patterns = {
-            place: EventPattern(scan.tree, names[place], build, fixed)
+            place: pattern_of(scan.tree, names[place])
             for place, scan in enumerate(plan.scans)
             if scan.tree is not None and not isinstance(scan.tree, Core)
         }

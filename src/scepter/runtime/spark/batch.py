@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
 
 from scepter.algebra.query import Ask
 from scepter.kernel.state.container import pack
@@ -74,12 +75,13 @@ def run_batch(
     job = with_refused(spark, job, inputs)
     told = {"parts": job.parts, "why": job.options.why}
     schema = arrow_schema(query.variables, query.constructs, query.asks, job.kind, query.occurrences, **told)
-    spark_schema = result_schema(query, job.kind, **told)
-
-    def found(reading: Reading, spread: DataFrame) -> DataFrame:
-        return _merged(spread.mapInArrow(partial(_run_buckets, reading, schema), spark_schema), reading.job.value)
-
+    found = partial(_matches, schema, result_schema(query, job.kind, **told))
     return reduce(DataFrame.unionAll, [_answers(job, each) for _, each in _rounds(spark, job, inputs, report, found)])
+
+
+def _matches(schema: pa.Schema, made: StructType, reading: Reading, spread: DataFrame) -> DataFrame:
+    """What is found in what is read."""
+    return _merged(spread.mapInArrow(partial(_run_buckets, reading, schema), made), reading.job.value)
 
 
 def _answers(job: Job, found: DataFrame) -> DataFrame:
@@ -91,12 +93,7 @@ def _answers(job: Job, found: DataFrame) -> DataFrame:
 def analyze_batch(spark: SparkSession, job: Job, inputs: Inputs, report: Report) -> Ran:
     """What the tasks of a job over bounded inputs do; its matches are counted and forgotten."""
     job = with_refused(spark, replace(job, measured=True), inputs)
-    schema = arrow_schema((), True, False, job.kind, parts=False)
-    made = graph_schema(job.kind)
-
-    def found(reading: Reading, spread: DataFrame) -> DataFrame:
-        return _merged(spread.mapInArrow(partial(_run_buckets, reading, schema), made), reading.job.value)
-
+    found = partial(_matches, arrow_schema((), True, False, job.kind, parts=False), graph_schema(job.kind))
     told: list[Told] = []
     for (reading, spread), _ in _rounds(spark, job, inputs, report, found):
         rows = spread.mapInArrow(partial(_measure_buckets, reading), "told binary").collect()
