@@ -11,10 +11,10 @@ from scepter.algebra.notation import Notation
 from scepter.algebra.scope import mentioned_variables
 from scepter.algebra.walk import walk
 from scepter.errors import Diagnostic, Severity, Span
+from scepter.insight.hints.needed_patterns import needed_patterns
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.expressions import holds
 from scepter.rdf.terms import XSD, Literal
-from scepter.runtime.hints.needed_patterns import needed_patterns
 from scepter.runtime.queries import Query
 
 _FLIPPED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "=": "="}

@@ -7,16 +7,16 @@ from collections.abc import Mapping
 from scepter.algebra.notation import Notation
 from scepter.algebra.query import Program, Unit
 from scepter.errors import QueryError
+from scepter.insight.diagnosis.focus import Asked, Focus
+from scepter.insight.diagnosis.model import Diagnosis, Findings
+from scepter.insight.diagnosis.reading import read_excerpt
+from scepter.insight.diagnosis.sentences import Sentences
+from scepter.insight.diagnosis.sequences import diagnose_sequence
+from scepter.insight.diagnosis.trials import TooMany, Trials
+from scepter.insight.diagnosis.units import diagnose_unit
 from scepter.physical.unit_nodes import Sequence
 from scepter.physical.wording import title
 from scepter.rdf.source import EventSource
-from scepter.runtime.diagnosis.focus import Asked, Focus
-from scepter.runtime.diagnosis.model import Diagnosis, Findings
-from scepter.runtime.diagnosis.reading import read_excerpt
-from scepter.runtime.diagnosis.sentences import Sentences
-from scepter.runtime.diagnosis.sequences import diagnose_sequence
-from scepter.runtime.diagnosis.trials import TooMany, Trials
-from scepter.runtime.diagnosis.units import diagnose_unit
 from scepter.runtime.inputs import BackgroundGiven, OntologyGiven, load_background, load_ontology
 from scepter.runtime.options import RunOptions
 from scepter.runtime.planning import facts_of, planned

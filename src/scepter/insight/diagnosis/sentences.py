@@ -10,11 +10,11 @@ from scepter.algebra.expressions import Arithmetic, Call, Compare, Constant, Exi
 from scepter.algebra.notation import Notation
 from scepter.algebra.timed import SPELLING
 from scepter.algebra.walk import Algebra, find, rewrite
+from scepter.insight.diagnosis.excerpt import Excerpt
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.expressions import compile_test, evaluate
 from scepter.rdf.terms import Literal, Term
 from scepter.rdf.values import DECIMAL, ExpressionError, arithmetic
-from scepter.runtime.diagnosis.excerpt import Excerpt
 from scepter.timeline import Duration, TimeKind, format_instant
 
 _LONGEST_VALUE = 60

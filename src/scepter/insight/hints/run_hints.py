@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 from scepter.algebra.timed import TimedProgram
 from scepter.errors import Diagnostic
+from scepter.insight.hints.absent_predicates import absent_predicates
+from scepter.insight.hints.filters import false_filters
+from scepter.insight.hints.idle_rules import idle_rules
+from scepter.insight.hints.times import empty_streams, epoch_unit, streams_apart, window_unit
 from scepter.rdf.source import EventSource, Survey
-from scepter.runtime.hints.absent_predicates import absent_predicates
-from scepter.runtime.hints.filters import false_filters
-from scepter.runtime.hints.idle_rules import idle_rules
-from scepter.runtime.hints.times import empty_streams, epoch_unit, streams_apart, window_unit
 from scepter.runtime.inputs import BackgroundGiven, OntologyGiven, load_background, load_ontology
 from scepter.runtime.options import RunOptions
 from scepter.runtime.queries import Query

@@ -10,14 +10,14 @@ from scepter.algebra.expressions import Constant
 from scepter.algebra.notation import Notation
 from scepter.algebra.timed import TimedProgram
 from scepter.errors import Diagnostic, Severity, nearest
+from scepter.insight.hints.needed_patterns import needed_patterns
+from scepter.insight.hints.times import stream_name
 from scepter.kernel.static.background import Background
 from scepter.kernel.texts import Texts
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.nquads import ReadState
 from scepter.rdf.source import EventSource
 from scepter.rdf.terms import IRI, OWL, RDFS, Term, Triple
-from scepter.runtime.hints.needed_patterns import needed_patterns
-from scepter.runtime.hints.times import stream_name
 from scepter.runtime.queries import Query
 
 LOOKED_AT = 10_000

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from scepter.cases.source import TimelineSource
+from scepter.insight.diagnosis.diagnose import diagnose
+from scepter.insight.diagnosis.model import Diagnosis, Findings
+from scepter.insight.diagnosis.text import diagnosis_text
 from scepter.rdf.timeline_notation import parse_timeline
-from scepter.runtime.diagnosis.diagnose import diagnose
-from scepter.runtime.diagnosis.model import Diagnosis, Findings
-from scepter.runtime.diagnosis.text import diagnosis_text
 from scepter.runtime.options import RunOptions
 from scepter.runtime.queries import parse
 

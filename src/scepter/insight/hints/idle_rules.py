@@ -8,11 +8,11 @@ from scepter.algebra.expressions import Constant
 from scepter.algebra.notation import Notation
 from scepter.algebra.timed import Rule, TimedProgram
 from scepter.errors import Diagnostic, Severity
+from scepter.insight.hints.absent_predicates import predicates_of, static_predicates
+from scepter.insight.hints.needed_patterns import needed
 from scepter.kernel.static.background import Background
 from scepter.rdf.source import EventSource
 from scepter.rdf.terms import IRI, Term, Triple
-from scepter.runtime.hints.absent_predicates import predicates_of, static_predicates
-from scepter.runtime.hints.needed_patterns import needed
 from scepter.runtime.queries import Query
 
 

@@ -11,10 +11,10 @@ from scepter.algebra.expressions import Constant, Expression, IterationAggregate
 from scepter.algebra.query import Atom, Conjunction, Iteration, Negation, Optional, Query, Scan, Select, Selection, Step
 from scepter.algebra.scope import in_scope
 from scepter.algebra.walk import Algebra, find, rewrite
+from scepter.insight.diagnosis.focus import Focus
+from scepter.insight.diagnosis.pairs import Solution
+from scepter.insight.diagnosis.trials import Trials
 from scepter.rdf.terms import XSD, Literal
-from scepter.runtime.diagnosis.focus import Focus
-from scepter.runtime.diagnosis.pairs import Solution
-from scepter.runtime.diagnosis.trials import Trials
 from scepter.runtime.matches import Match
 
 _NEVER = Constant(Literal("false", XSD + "boolean"))

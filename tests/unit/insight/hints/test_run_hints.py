@@ -6,9 +6,9 @@ import pytest
 
 from scepter.cases.source import TimelineSource
 from scepter.errors import render
+from scepter.insight.hints.run_hints import run_warnings
 from scepter.rdf.looking_ahead import survey
 from scepter.rdf.timeline_notation import parse_timeline
-from scepter.runtime.hints.run_hints import run_warnings
 from scepter.runtime.options import RunOptions
 from scepter.runtime.queries import parse
 

@@ -9,8 +9,8 @@ import pytest
 import scepter
 from scepter import Event
 from scepter.errors import OptionError
+from scepter.insight.diagnosis.model import Diagnosis, Findings
 from scepter.rdf.terms import BlankNode
-from scepter.runtime.diagnosis.model import Diagnosis, Findings
 
 EXAMPLE = {"": "http://example/"}
 PRICES = [(1, "ACME", 100), (3, "Beta", 60), (8, "ACME", 65), (9, "Beta", 55), (12, "ACME", 60)]

@@ -8,17 +8,17 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from scepter.algebra.query import Negation, Optional, Scan, Selection
+from scepter.insight.diagnosis.cuts import with_columns
+from scepter.insight.diagnosis.model import Stage, Stopped
+from scepter.insight.diagnosis.pairs import Attempt, Condition, Solution, Tried, compatible
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.expressions import holds
 from scepter.physical.sequence_plan import Branch
 from scepter.rdf.terms import Term
-from scepter.runtime.diagnosis.cuts import with_columns
-from scepter.runtime.diagnosis.model import Stage, Stopped
-from scepter.runtime.diagnosis.pairs import Attempt, Condition, Solution, Tried, compatible
 from scepter.runtime.matches import Match
 
 if TYPE_CHECKING:
-    from scepter.runtime.diagnosis.sequences import Walk
+    from scepter.insight.diagnosis.sequences import Walk
 
 _SHOWN = 3
 _NO_FILTERS = Branch((), (), (), ())

@@ -11,13 +11,13 @@ import numpy as np
 from scepter.algebra.expressions import Exists, Expression
 from scepter.algebra.query import Counting, Query, Selection
 from scepter.algebra.walk import find
+from scepter.insight.diagnosis.sentences import Sentences
+from scepter.insight.diagnosis.trials import TooMany
 from scepter.kernel.sequence.run_windows import Bounds
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.dataset import Dataset, Graph
 from scepter.kernel.sparql.expressions import holds
 from scepter.rdf.terms import Term
-from scepter.runtime.diagnosis.sentences import Sentences
-from scepter.runtime.diagnosis.trials import TooMany
 
 MOST_PAIRS = 300_000
 

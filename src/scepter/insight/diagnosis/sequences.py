@@ -10,16 +10,11 @@ from scepter.algebra.patterns import BGP, TriplePattern
 from scepter.algebra.query import Negation, Optional, Query, Scan, Selection
 from scepter.algebra.query import Step as Link
 from scepter.algebra.walk import find
-from scepter.kernel.sequence.run_windows import Bounds, resolve
-from scepter.kernel.sparql.context import Context
-from scepter.physical.sequence_plan import Branch, QueryPlan, StatefulFilter
-from scepter.physical.sequence_planner import branches
-from scepter.physical.unit_nodes import Sequence as Planned
-from scepter.runtime.diagnosis.cuts import Cuts, with_columns
-from scepter.runtime.diagnosis.focus import Focus
-from scepter.runtime.diagnosis.model import Diagnosis, Stage, Step
-from scepter.runtime.diagnosis.naming import Naming
-from scepter.runtime.diagnosis.pairs import (
+from scepter.insight.diagnosis.cuts import Cuts, with_columns
+from scepter.insight.diagnosis.focus import Focus
+from scepter.insight.diagnosis.model import Diagnosis, Stage, Step
+from scepter.insight.diagnosis.naming import Naming
+from scepter.insight.diagnosis.pairs import (
     Condition,
     Solution,
     Tried,
@@ -29,9 +24,14 @@ from scepter.runtime.diagnosis.pairs import (
     try_pairs,
     window_condition,
 )
-from scepter.runtime.diagnosis.sentences import Sentences
-from scepter.runtime.diagnosis.stops import Before, Stops, Went
-from scepter.runtime.diagnosis.trials import Trials
+from scepter.insight.diagnosis.sentences import Sentences
+from scepter.insight.diagnosis.stops import Before, Stops, Went
+from scepter.insight.diagnosis.trials import Trials
+from scepter.kernel.sequence.run_windows import Bounds, resolve
+from scepter.kernel.sparql.context import Context
+from scepter.physical.sequence_plan import Branch, QueryPlan, StatefulFilter
+from scepter.physical.sequence_planner import branches
+from scepter.physical.unit_nodes import Sequence as Planned
 from scepter.runtime.matches import Match
 
 _ANYTHING = BGP((TriplePattern(Variable("s"), Variable("p"), Variable("o")),))

@@ -25,14 +25,14 @@ from scepter.algebra.windows import (
     scans,
     window_graph,
 )
-from scepter.runtime.diagnosis.excerpt import Excerpt
-from scepter.runtime.diagnosis.focus import Focus
-from scepter.runtime.diagnosis.guards import Guarded, stripped
-from scepter.runtime.diagnosis.model import Diagnosis, Stage, Step, Stopped
-from scepter.runtime.diagnosis.pairs import Solution
-from scepter.runtime.diagnosis.sentences import Sentences
-from scepter.runtime.diagnosis.trees import Answers, Tree, all_columns, found_by
-from scepter.runtime.diagnosis.trials import Trials
+from scepter.insight.diagnosis.excerpt import Excerpt
+from scepter.insight.diagnosis.focus import Focus
+from scepter.insight.diagnosis.guards import Guarded, stripped
+from scepter.insight.diagnosis.model import Diagnosis, Stage, Step, Stopped
+from scepter.insight.diagnosis.pairs import Solution
+from scepter.insight.diagnosis.sentences import Sentences
+from scepter.insight.diagnosis.trees import Answers, Tree, all_columns, found_by
+from scepter.insight.diagnosis.trials import Trials
 from scepter.runtime.matches import Match
 
 

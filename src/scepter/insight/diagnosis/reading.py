@@ -9,11 +9,11 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from scepter.insight.diagnosis.excerpt import Excerpt, around
 from scepter.kernel.static.background import Background
 from scepter.rdf.batch import EventBatch
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.source import EventSource
-from scepter.runtime.diagnosis.excerpt import Excerpt, around
 from scepter.runtime.engine import LocalEngine
 from scepter.runtime.local import Input, open_inputs
 from scepter.runtime.options import RunOptions

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from scepter.algebra.query import Program, Unit
+from scepter.insight.diagnosis.excerpt import Excerpt
 from scepter.kernel.static.background import Background
 from scepter.rdf.terms import IRI, Triple
-from scepter.runtime.diagnosis.excerpt import Excerpt
 from scepter.runtime.engine import LocalEngine
 from scepter.runtime.matches import Match
 from scepter.runtime.options import RunOptions

@@ -84,7 +84,7 @@ class Findings:
     """The time from which on they were looked at, where that is not all of them."""
 
     def __str__(self) -> str:
-        from scepter.runtime.diagnosis.text import diagnosis_text  # which knows this module
+        from scepter.insight.diagnosis.text import diagnosis_text  # which knows this module
 
         return diagnosis_text(self)
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from scepter.algebra.query import Atom, Iteration, Negation, Optional, Query, Scan, Selection
 from scepter.algebra.walk import find
+from scepter.insight.diagnosis.sentences import Sentences
 from scepter.physical.sequence_planner import branches
 from scepter.rdf.terms import IRI
-from scepter.runtime.diagnosis.sentences import Sentences
 from scepter.runtime.matches import Match
 
 _OPERATORS = {Selection.STRICT: ",", Selection.NEXT: ";", Selection.ANY: ":", Selection.BEFORE: "SEQ"}

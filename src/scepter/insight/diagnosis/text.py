@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scepter.runtime.diagnosis.model import Diagnosis, Findings, Stage, Step
+from scepter.insight.diagnosis.model import Diagnosis, Findings, Stage, Step
 
 _WIDTH = 60
 """Where the counts stand, at least."""

@@ -29,6 +29,11 @@ from scepter.algebra.query import Select
 from scepter.algebra.scope import in_scope
 from scepter.algebra.timed import DURATION, END, START, TIME_FUNCTIONS
 from scepter.algebra.walk import find
+from scepter.insight.diagnosis.focus import Focus
+from scepter.insight.diagnosis.model import Diagnosis, Stage, Step, Stopped
+from scepter.insight.diagnosis.pairs import Condition, Solution, Tried, try_pairs
+from scepter.insight.diagnosis.sentences import Sentences
+from scepter.insight.diagnosis.trials import TooMany, Trials
 from scepter.kernel.condition.time_terms import time_term
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.dataset import Graph as RDFGraph
@@ -37,11 +42,6 @@ from scepter.ontology.schema import Schema
 from scepter.physical.time_nodes import hidden
 from scepter.physical.timed_patterns import with_variables
 from scepter.rdf.terms import Term
-from scepter.runtime.diagnosis.focus import Focus
-from scepter.runtime.diagnosis.model import Diagnosis, Stage, Step, Stopped
-from scepter.runtime.diagnosis.pairs import Condition, Solution, Tried, try_pairs
-from scepter.runtime.diagnosis.sentences import Sentences
-from scepter.runtime.diagnosis.trials import TooMany, Trials
 from scepter.timeline import Allen
 
 _SHOWN = 3

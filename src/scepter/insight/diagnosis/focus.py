@@ -13,6 +13,8 @@ from scepter.algebra.expressions import Variable
 from scepter.algebra.notation import Notation
 from scepter.algebra.walk import find
 from scepter.errors import OptionError, nearest, option_error
+from scepter.insight.diagnosis.excerpt import Excerpt, plain_name
+from scepter.insight.diagnosis.reading import Seek
 from scepter.kernel.texts import Texts
 from scepter.rdf.batch import EventBatch
 from scepter.rdf.formats import GraphError
@@ -20,8 +22,6 @@ from scepter.rdf.hashing import term_id
 from scepter.rdf.terms import IRI, XSD, BlankNode, Literal, Term
 from scepter.rdf.turtle import parse_term
 from scepter.rdf.values import ExpressionError, equals
-from scepter.runtime.diagnosis.excerpt import Excerpt, plain_name
-from scepter.runtime.diagnosis.reading import Seek
 from scepter.runtime.queries import Query
 
 KeyGiven = Mapping[str, Any]

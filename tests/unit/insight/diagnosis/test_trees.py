@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from scepter.cases.source import TimelineSource
+from scepter.insight.diagnosis.diagnose import diagnose
+from scepter.insight.diagnosis.model import Diagnosis
 from scepter.rdf.timeline_notation import parse_timeline
-from scepter.runtime.diagnosis.diagnose import diagnose
-from scepter.runtime.diagnosis.model import Diagnosis
 from scepter.runtime.queries import parse
 
 PREFIXES = {"": "http://example/"}

@@ -8,16 +8,16 @@ from dataclasses import dataclass, replace
 from scepter.algebra.events import CompositeEvent, EventPattern, EventQuery, Form, Labelled, Occurs, operands
 from scepter.algebra.expressions import And, Expression
 from scepter.algebra.patterns import Filter, Pattern
+from scepter.insight.diagnosis.excerpt import Excerpt
+from scepter.insight.diagnosis.focus import Focus
+from scepter.insight.diagnosis.model import Stopped
+from scepter.insight.diagnosis.sentences import Sentences
+from scepter.insight.diagnosis.trials import Trials
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.dataset import Dataset, Graph
 from scepter.kernel.sparql.expressions import holds
 from scepter.kernel.sparql.patterns import solutions
 from scepter.rdf.terms import IRI
-from scepter.runtime.diagnosis.excerpt import Excerpt
-from scepter.runtime.diagnosis.focus import Focus
-from scepter.runtime.diagnosis.model import Stopped
-from scepter.runtime.diagnosis.sentences import Sentences
-from scepter.runtime.diagnosis.trials import Trials
 from scepter.runtime.matches import Match
 
 _SHOWN = 3
