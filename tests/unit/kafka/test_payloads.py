@@ -15,7 +15,7 @@ from scepter.kafka.payloads import Payloads, looks_like, unknown_format
 from scepter.rdf.batch import DeadLetter
 from scepter.rdf.nquads import ReadState
 from scepter.rdf.readers import Reading
-from scepter.runtime.spark.kafka import cut
+from scepter.runtime.spark.topics import cut
 
 ADDRESS = Address("localhost:9092", "readings")
 
