@@ -18,8 +18,9 @@ from scepter.physical.cutting import Received
 from scepter.physical.event_keys import event_keys
 from scepter.physical.event_match import EventMatch
 from scepter.physical.event_nodes import ASSERTIONS, END, EVENT_NODES, START
-from scepter.physical.instant_nodes import Asked, TimeGroup
+from scepter.physical.instant_nodes import Asked, Paired, TimeGroup, Tracked
 from scepter.physical.nodes import Node
+from scepter.physical.policy_keys import paired_keys
 from scepter.physical.star_nodes import AskedNow, MatchedOnce, Occurrences, OccurrenceScan, TripleStar
 from scepter.physical.time_nodes import (
     Answers,
@@ -83,6 +84,10 @@ class Found:
                 return event_keys(node, self)
             case nodes.Filter() | nodes.Static() | nodes.Extend() | TimeFilter() | TimeValues() | NotStatic() | Window():
                 return self.keys(node.inputs[0])
+            case Tracked(input):
+                return self.keys(input)
+            case Paired():
+                return paired_keys(node, self)
             case Occurrences(input):
                 return self.none("a window of the last n counts every triple") if node.counted else self.keys(input)
             case TripleStar():
@@ -102,10 +107,10 @@ class Found:
             case LatestOccurrence(input):
                 return self.shown(self.keys(input), "timestamp() of one constant triple looks at the whole stream")
             case nodes.Project(input, variables) | Answers(input, variables):
-                shown = _projected(self.keys(input), variables)
-                if isinstance(node, Answers) and node.once:
-                    self.merges = self.merges or any(map(is_hidden, shown or ()))
-                return shown
+                keys = self.keys(input)
+                if isinstance(node, Answers) and node.once is not None:
+                    self.merges = self.merges or not set(keys or ()) <= set(node.once)
+                return _projected(keys, variables)
             case Rename(input, names):
                 return _renamed(self.keys(input), dict(zip(input.schema.variables, names, strict=True)))
             case nodes.Union(left, right):
