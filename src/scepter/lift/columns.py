@@ -30,6 +30,8 @@ _FIRST, _LAST = -62_135_596_800_000_000, 253_402_300_799_999_999
 _SAMPLE: Final = 1024
 _REPEATED: Final = 4
 """So often a value must stand in a column, on average, to be written once."""
+_NARROW: Final = 16
+"""A range of numbers is narrow if there are so many values for each of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,15 +93,40 @@ def distinct_column(array: pa.Array) -> Distinct | None:
         # to spell a float takes ten times as long as to look it up: all are looked at, not a sample
         array = array.dictionary_encode()
     elif pa.types.is_integer(array.type) or pa.types.is_boolean(array.type):
+        if (found := _counted_up(array)) is not None:
+            return found
         if len(array.slice(0, _SAMPLE).unique()) * _REPEATED > min(len(array), _SAMPLE):
             return None
         array = array.dictionary_encode()
     if not pa.types.is_dictionary(array.type) or len(array.dictionary) * _REPEATED > len(array):
         return None
-    values = arrow_column(pa.concat_arrays([array.dictionary, pa.nulls(1, array.dictionary.type)]))
+    values = _with_none(array.dictionary)
     if values.owner is not None:
         return None
-    return Distinct(values, np.asarray(pc.fill_null(array.indices.cast(pa.int64()), len(array.dictionary))))
+    indices = array.indices
+    indices = pc.fill_null(indices.cast(pa.int64()), len(array.dictionary)) if indices.null_count else indices
+    return Distinct(values, np.asarray(indices).astype(np.int64))
+
+
+def _counted_up(array: pa.Array) -> Distinct | None:
+    """The whole numbers from a column's least to its greatest: a value's place among them needs no table. None where they are
+    many."""
+    numbers = array.cast(pa.uint8()) if pa.types.is_boolean(array.type) else array
+    least, greatest = (bound.as_py() for bound in pc.min_max(numbers).values())
+    if least is None or greatest >= 1 << 63 or (greatest - least + 1) * _NARROW > len(array):
+        return None
+    count = greatest - least + 1
+    if numbers.null_count:
+        numbers = pc.fill_null(numbers, least)
+    which = np.asarray(numbers).astype(np.int64)
+    which -= least
+    if array.null_count:
+        which[np.asarray(array.is_null())] = count
+    return Distinct(_with_none(pa.array(range(least, greatest + 1), numbers.type).cast(array.type)), which)
+
+
+def _with_none(values: pa.Array) -> Column:
+    return arrow_column(pa.concat_arrays([values, pa.nulls(1, values.type)]))
 
 
 def text_column(texts: pa.Array, natural: NDArray[np.uint8], owner: NDArray[np.int64] | None = None) -> Column:
