@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any
 
+from naive.graphs import template
 from scepter.algebra.expressions import And, Call, Compare, Constant, Exists, Expression, Variable
 from scepter.algebra.patterns import (
     BGP,
@@ -42,7 +43,7 @@ from scepter.kernel.sparql.aggregates import compile_aggregate
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.dataset import Graph as RDFGraph
 from scepter.kernel.sparql.expressions import evaluate, holds
-from scepter.kernel.sparql.patterns import solutions, template
+from scepter.kernel.sparql.patterns import solutions
 from scepter.rdf.terms import Literal, Term, Triple
 from scepter.rdf.values import ExpressionError, boolean, order_key, to_literal
 from scepter.timeline import Allen, Interval
