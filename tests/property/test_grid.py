@@ -165,3 +165,59 @@ def test_pairs_that_consume(text: str, drawn: list[tuple[int, str, str, str]], p
     note(text)
     stream = [Event("http://example/s", t // 3, t // 3, tuple(triples(f":{s} :{p} :{o} ."))) for t, s, p, o in drawn]
     check(parse(PREFIX + text, "ep-sparql"), stream, buckets, size, options=RunOptions.of(policy=policy), by_key=True)
+
+
+MATCHED = """SELECT ?x ?y ?z FROM NAMED :s WIN [RANGE 6 STEP 1] AS :w
+    EVENT ON :w { ?x :p ?y } AS A EVENT ON :w { ?x :q ?z } AS B EVENT ON :w { ?x :r ?u } AS C WHERE { MATCH { PATTERN } }"""
+CHOOSING = [
+    "A SEQ NAIVE B", "A SEQ LAST B", "A SEQ FIRST B", "(A SEQ NAIVE B) SEQ C", "(A SEQ C) SEQ NAIVE B", "A SEQ NAIVE (C SEQ B)",
+    "LAST A SEQ B", "LAST (A SEQ C) SEQ B", "LAST A SEQ NAIVE B", "FIRST (A SEQ B)",
+]  # fmt: skip
+COUNTED = [
+    "SELECT ?y ?z FROM NAMED WINDOW :w ON :s [ELEMENTS 4 STEP 2] WHERE { WINDOW :w { ?x :p ?y . ?x :q ?z } }",
+    "SELECT ?x ?y FROM NAMED WINDOW :w ON :s [ELEMENTS 3] WHERE { WINDOW :w { ?x :p ?y FILTER NOT EXISTS { ?x :q ?z } } }",
+]
+WINDOWS = [
+    *(("rsep-ql", MATCHED.replace("PATTERN", pattern)) for pattern in CHOOSING),
+    *(("rsep-ql", f"REGISTER {output} :out AS {text}") for output in ("RSTREAM", "ISTREAM") for text in COUNTED),
+    # every row of an evaluation is told: what is not shown is a key
+    ("sparkwave", "SELECT ?y ?z FROM STREAM :s [RANGE 6 STEP 3] WHERE { ?x :p ?y . ?x :q ?z }"),
+]
+
+
+@MANY
+@given(st.sampled_from(WINDOWS), EVENTS, BUCKETS, SIZES)
+def test_windows_whose_items_are_chosen_or_counted(
+    which: tuple[str, str], drawn: list[tuple[int, str, str, str]], buckets: int, size: int
+) -> None:
+    language, text = which
+    note(text)
+    stream = [Event("http://example/s", t // 2, t // 2, tuple(triples(f":{s} :{p} :{o} ."))) for t, s, p, o in drawn]
+    check(parse(PREFIX + text, language), stream, buckets, size, by_key=True)
+
+
+SCHEMA = """@prefix : <http://example/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+    :p rdfs:subPropertyOf :q . :q rdfs:domain :Giver ; rdfs:range :Taker . :Taker rdfs:subClassOf :Known ."""
+ENTAILING = [
+    ("spaseq", "SELECT ?x ?y ?z WITHIN 6 FROM STREAM S :s WHERE { SEQ (A ; B) DEFINE GPM A ON S { ?x :q ?y } "
+     "DEFINE GPM B ON S { ?x a :Giver . ?x :q ?z } }"),
+    ("spaseq", "SELECT ?x ?z WITHIN 6 SLIDING FROM STREAM S :s WHERE { SEQ (A , B) DEFINE GPM A ON S { ?x a :Known } "
+     "DEFINE GPM B ON S { ?z :q ?x } }"),
+    ("rsep-ql", "REGISTER RSTREAM :out AS SELECT ?x ?y FROM NAMED WINDOW :w ON :s [RANGE 6 STEP 2] "
+     "WHERE { WINDOW :w { ?x :q ?y . ?x a :Known } }"),
+    ("rsep-ql", "SELECT ?x ?y FROM NAMED :s WIN [RANGE 6 STEP 1] AS :w EVENT ON :w { ?x :q ?y } AS A "
+     "EVENT ON :w { ?x a :Known } AS B WHERE { MATCH { A SEQ B } GRAPH <http://example/g> { ?y a :Known } }"),
+]  # fmt: skip
+
+
+@MANY
+@given(st.sampled_from(ENTAILING), EVENTS, BUCKETS, SIZES)
+def test_events_come_with_what_they_entail(
+    which: tuple[str, str], drawn: list[tuple[int, str, str, str]], buckets: int, size: int
+) -> None:
+    language, text = which
+    note(text)
+    stream = [Event("http://example/s", t // 2, t // 2, tuple(triples(f":{s} :{p} :{o} ."))) for t, s, p, o in drawn]
+    background: dict[str | None, str] = {"http://example/g": "@prefix : <http://example/> .\n:a :p :b . :c :q :d ."}
+    given = background if "GRAPH" in text else None
+    check(parse(PREFIX + text, language), stream, buckets, size, given, ontology=SCHEMA, by_key=True)

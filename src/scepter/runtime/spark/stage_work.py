@@ -85,7 +85,7 @@ class StageWork(BucketWork):
         reached: dict[int, int] = {}
         last = MIN_INSTANT
         found: list[list[Rows]] = [[] for _ in (*self.stages.below, *self.stages.told)]
-        for batch in batches:
+        for batch in map(self.given, batches):
             intake = Intake(batch, self.texts.add(batch), number, named=self.job.parts or bool(self.stages.told))
             wanted = np.ones(batch.events, np.bool_) if self.job.start is None else batch.end >= self.job.start
             for rows, parts in zip(self._scanner.scan(intake, wanted), found, strict=True):
