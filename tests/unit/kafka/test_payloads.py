@@ -186,7 +186,9 @@ def test_messages_without_a_time_have_the_brokers(format: str) -> None:
         Sent(texts[2].encode(), 6),
         Unstamped(texts[0].encode(), 8),
     ]
-    reading = Reading(KEY, 0, ADDRESS.name, pytest.fail, None, ReadState(assign=assign), 1 << 20, {})
+    letters: list[DeadLetter] = []
+    reading = Reading(KEY, 0, ADDRESS.name, letters.append, None, ReadState(assign=assign), 1 << 20, {})
     found = events_of(Payloads(ADDRESS, format, reading).batches([sent[:3], sent[3:]]))
     assert [(start, end) for start, end, *_ in found] == [(at, at) for at in (5_000, 7_000, 7_001, 9_000_000)]
+    assert not letters
     assert assign.now() == 9_000_000  # the clock again, as of the last message
