@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from decimal import Decimal
 from typing import Any, Final
 
 import numpy as np
@@ -224,13 +226,15 @@ def _values(values: Iterable[object]) -> Column:
     texts: list[str | None] = []
     codes: list[int] = []
     for value in values:
-        text, code = _json_text(value)
+        text, code = value_text(value)
         texts.append(text)
         codes.append(code)
     return text_column(pa.array(texts, pa.large_string()), np.array(codes, np.uint8))
 
 
-def _json_text(value: object) -> tuple[str | None, int]:
+def value_text(value: object) -> tuple[str | None, int]:
+    """The lexical form of a value of a document, or of a dictionary with values of Python or NumPy, and its natural datatype;
+    None for what is no value."""
     match value:
         case str():
             return value.encode("utf-8", errors="replace").decode(), PLAIN
@@ -240,8 +244,28 @@ def _json_text(value: object) -> tuple[str | None, int]:
             return str(value), INTEGER
         case float():
             return float_text(value), DOUBLE
+        case datetime():
+            return _datetime_text(value), DATE_TIME
+        case date():
+            return value.isoformat(), DATE
+        case Decimal():
+            return (format(value, "f") if value.is_finite() else None), DECIMAL
+        case bytes():
+            return value.hex().upper(), HEX
+        case np.datetime64():
+            return value_text(value.astype("datetime64[us]").item())
+        case np.generic():
+            return value_text(value.item())
         case _:
             return None, PLAIN
+
+
+def _datetime_text(value: datetime) -> str | None:
+    if value != value:  # pandas' NaT
+        return None
+    if value.tzinfo is None:
+        return value.isoformat()
+    return value.astimezone(UTC).replace(tzinfo=None).isoformat() + "Z"
 
 
 def float_text(value: float) -> str | None:
@@ -250,4 +274,4 @@ def float_text(value: float) -> str | None:
         return None
     if value in (float("inf"), float("-inf")):
         return "INF" if value > 0 else "-INF"
-    return str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(value)
+    return str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(float(value))

@@ -1,19 +1,28 @@
-"""Tables in blocks: events are the same wherever the blocks end."""
+"""Tables in blocks, whose events are the same wherever the blocks end, and dictionaries, whose values are those of a table."""
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta, timezone
+from decimal import Decimal
 from itertools import pairwise
+from typing import Any
 
+import numpy as np
+import pandas as pd
 import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import scepter
+from scepter.io.mapped import MappedEvents
 from scepter.lift.load import load_mapping
 from scepter.lift.reader import arrow_batches
 from scepter.rdf.batch import DeadLetter, EventBatch
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.nquads import BATCH_BYTES, ReadState
 from scepter.rdf.readers import Reading
+from scepter.runtime.events import Event
 
 MAPPING = load_mapping("""
 time: $(t)
@@ -56,3 +65,62 @@ def test_a_block_may_end_within_an_event(rows: list[tuple[str | None, str, int]]
     edges = sorted({0, len(rows), *(cut % (len(rows) + 1) for cut in cuts)})
     blocks = [whole.slice(begin, end - begin) for begin, end in pairwise(edges)]
     assert read(blocks) == read([whole])
+
+
+def made_of(rows: Any, mapping: str) -> list[Event]:
+    made = scepter.events(rows, mapping, stream="http://e/s")
+    assert isinstance(made, MappedEvents)
+    return list(made)
+
+
+AT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        AT,
+        AT.replace(microsecond=120_000),
+        AT.astimezone(timezone(timedelta(hours=2))),
+        AT.replace(tzinfo=None),
+        pd.Timestamp(AT),
+        np.datetime64("2026-01-02T03:04:05.000000"),
+        AT.date(),
+        Decimal("3.50"),
+        np.int64(7),
+        np.float32(0.5),
+        np.float64(2.25),
+        np.bool_(True),
+        b"\xab",
+        True,
+        "text",
+        4,
+        2.5,
+    ],
+    ids=repr,
+)
+def test_values_of_dictionaries_are_those_of_a_table(value: Any) -> None:
+    """A dictionary gives what a table with the same value gives."""
+    mapping = "time: $(t)\nmappings: {r: {s: http://e/s, po: [[http://e/v, $(v)]]}}\n"
+    rows = [{"t": 1, "v": value}]
+    [made] = made_of(rows, mapping)
+    [expected] = made_of(pa.table({"t": [1], "v": pa.array([value])}), mapping)
+    assert made.triples == expected.triples
+
+
+@pytest.mark.parametrize(
+    "time", [AT, AT.replace(tzinfo=None), pd.Timestamp(AT), np.datetime64("2026-01-02T03:04:05"), np.int64(9)]
+)
+def test_the_time_of_a_dictionary_may_be_pythons_own(time: Any) -> None:
+    mapping = "time: $(t)\nmappings: {r: {s: http://e/s, po: [[http://e/v, 1]]}}\n"
+    [made] = made_of([{"t": time}], mapping)
+    [expected] = made_of(pa.table({"t": pa.array([time])}), mapping)
+    assert made.start == expected.start
+
+
+def test_what_is_no_value_is_told() -> None:
+    mapping = "time: $(t)\nmappings: {r: {s: http://e/s, po: [[http://e/v, $(v)]]}}\n"
+    made = scepter.events([{"t": 1, "v": {1}}, {"t": 2, "v": pd.NaT}, {"t": 3, "v": 3}], mapping, stream="http://e/s")
+    assert isinstance(made, MappedEvents)
+    assert [event.start for event in made] == [3]
+    assert [letter.reason for letter in made.dead_letters] == ["v is a set, which is no value"]
