@@ -61,8 +61,9 @@ def test_what_rests_on_several_is_ordered_by_the_first_of_them_and_then_the_next
 
 def test_the_same_occurrences_are_ordered_by_what_they_bind() -> None:
     same = np.repeat(leaves(["x"], [1], [0]), 3)
-    columns = encoded([IRI(name) for name in "cab"], KEY, TEXTS)
-    given = Rows(*(column[:, None] for column in columns), *(np.ones(3, np.int64) for _ in range(2)), *lasting(3), same)
+    ids, refs, number, scale = (column[:, None] for column in encoded([IRI(name) for name in "cab"], KEY, TEXTS))
+    at = np.ones(3, np.int64)
+    given = Rows(ids, refs, number, scale, at, at, *lasting(3), same)  # type: ignore[arg-type]
     ordered = OCCURRENCES.in_order(given, ("v",))
     assert [str(TEXTS.term(int(ref))) for ref in ordered.refs[:, 0]] == ["<a>", "<b>", "<c>"]
     assert len(OCCURRENCES.each_once(given)) == 3
