@@ -24,12 +24,13 @@ from scepter.runtime.engine import LocalEngine
 from scepter.runtime.matches import Match
 from scepter.runtime.queries import Query
 from scepter.runtime.spark.advance import known_before, moved_to
+from scepter.runtime.spark.arrivals import SALT_ROOM
 from scepter.runtime.spark.beginning import recent
 from scepter.runtime.spark.confirmed import confirmed, with_refused
 from scepter.runtime.spark.environment import Shared, shared
 from scepter.runtime.spark.frames import frame_batches
 from scepter.runtime.spark.future import present
-from scepter.runtime.spark.jobs import SALT_ROOM, Job, Work, new_work, work
+from scepter.runtime.spark.jobs import Job, Work, new_work, work
 from scepter.runtime.spark.lifted import lifted_batches, wanted_columns
 from scepter.runtime.spark.measured import BucketTask, ReadingTask, Told, ran
 from scepter.runtime.spark.pushdown import packed_table

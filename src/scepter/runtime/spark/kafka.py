@@ -30,10 +30,10 @@ from scepter.rdf.nquads import BATCH_BYTES, ReadState
 from scepter.rdf.readers import Lift, Reading
 from scepter.rdf.source import DeadLetterTaker
 from scepter.rdf.times import TimeProperties
+from scepter.runtime.spark.arrivals import SALT_ROOM
 from scepter.runtime.spark.batch import packed_rows
 from scepter.runtime.spark.event_rows import arrow_of, event_rows
 from scepter.runtime.spark.future import present
-from scepter.runtime.spark.jobs import SALT_ROOM
 from scepter.runtime.spark.letters import FolderLetters
 from scepter.runtime.spark.topics import divided
 from scepter.timeline import TimeKind

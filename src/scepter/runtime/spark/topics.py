@@ -18,7 +18,7 @@ from scepter.rdf.nquads import BATCH_BYTES, ReadState
 from scepter.rdf.readers import Lift, Reading
 from scepter.rdf.source import DeadLetterTaker
 from scepter.rdf.times import TimeProperties
-from scepter.runtime.spark.jobs import SALT_ROOM
+from scepter.runtime.spark.arrivals import SALT_ROOM
 from scepter.timeline import TimeKind
 
 _AT_LEAST: Final = 50_000
