@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Final
 
@@ -131,7 +131,8 @@ class Writer:
         told = [Fault(row, fault.reason) for fault in self.faults for row in np.flatnonzero(found.which == fault.row).tolist()]
         before += sorted(told, key=lambda fault: fault.row)
         self._instead, self.faults = None, before
-        return replace(made, which=found.which if made.which is None else made.which[found.which])
+        which = found.which if made.which is None else made.which[found.which]
+        return Terms(made.ids, made.places, made.number, made.scale, made.good, made.owner, which=which)
 
     def joined(self, given: Made) -> Column:
         """The texts that a map makes, before they are terms."""
@@ -142,7 +143,8 @@ class Writer:
 
     def _constant(self, text: str) -> Terms:
         written, made = _constant(self.key, text)
-        return replace(made, places=np.array([self._append(written)], np.int64))
+        place = np.array([self._append(written)], np.int64)
+        return Terms(made.ids, place, made.number, made.scale, made.good, None, constant=True)
 
     def _iris(self, given: Made) -> Terms:
         if len(given.parts) == 1:
@@ -223,20 +225,19 @@ class Writer:
     def _written(self, column: Column, mode: int, before: str, after: str, datatype: str | None, given: TermMap) -> Terms:
         count = len(column)
         low, high = (int(column.offsets[0]), int(column.offsets[-1])) if count else (0, 0)
-        head, tail = _bytes(before), _bytes(after)
-        base = _bytes(self.base or "")
+        head, tail, base = _padded(before), _padded(after), _padded(self.base or "")
         size = room(column.data, low, high, mode)
         if size == high - low and mode in _ESCAPING:
             mode = COPY  # there is nothing to escape
-        out = np.empty(size + count * (len(head) + len(tail) + 1 + len(base)) + 32, np.uint8)
-        longest = int(np.max(np.diff(column.offsets), initial=0))
+        out = np.empty(size + count * (len(head) + len(tail) + len(base)) + 32, np.uint8)
+        # what is copied is its own canonical form
+        longest = 0 if mode == COPY else int(np.max(np.diff(column.offsets), initial=0))
         scratch = np.empty(longest + len(head) + len(tail) + 16, np.uint8)
         made = Written(
             out, scratch, np.zeros(count, np.uint64), np.zeros(count, np.int64), np.zeros(count),
             np.full(count, NOT_A_NUMBER, np.int8), np.zeros(count, np.int8), np.empty(count, np.int64),
         )  # fmt: skip
-        around = Around(_padded(head), _padded(tail), _padded(base))
-        size, terms = write_terms(_values(column), around, mode, _code(datatype), self._words, made)
+        size, terms = write_terms(_values(column), Around(head, tail, base), mode, _code(datatype), self._words, made)
         places, number, scale, status = made.places[:terms], made.number[:terms], made.scale[:terms], made.status[:terms]
         self._settle(out, places, number, scale)
         places += self._append(out[:size])
@@ -267,13 +268,10 @@ def _field(given: TermMap) -> str:
     return ", ".join(given.references) if isinstance(given, Made) else "the mapping"
 
 
-def _bytes(text: str) -> NDArray[np.uint8]:
-    return np.frombuffer(text.encode(), np.uint8) if text else np.empty(0, np.uint8)
-
-
-def _padded(text: NDArray[np.uint8]) -> NDArray[np.uint8]:
+@lru_cache(maxsize=1024)
+def _padded(text: str) -> NDArray[np.uint8]:
     """A text with a byte behind it, so that an empty one has a first byte to point to."""
-    return np.append(text, np.uint8(0))
+    return np.frombuffer(bytearray(text.encode() + b"\0"), np.uint8)
 
 
 def _texts(array: pa.Array) -> Column:
@@ -351,7 +349,7 @@ def _combined(
     first: Column, mode: int, middle: str, second: Column, second_mode: int,
     left: NDArray[np.int64], right: NDArray[np.int64], owner: NDArray[np.int64] | None,
 ) -> Column:  # fmt: skip
-    between = _bytes(middle)
+    between = _padded(middle)[:-1]
     size = len(left) * len(between) + 16
     for column, how, at in ((first, mode, left), (second, second_mode, right)):
         whole = room(column.data, int(column.offsets[0]), int(column.offsets[-1]), how) if len(column) else 0
