@@ -46,6 +46,14 @@ class TextsView:
                 self._by_id[id] = term
         return term
 
+    def initials(self, refs: Int64) -> NDArray[np.uint8]:
+        """The first byte of the text at each ref, which tells the kind of term; 0 where there is no ref."""
+        found = np.zeros(len(refs), np.uint8)
+        for arena, of in ((self._live, (refs >= 0) & (refs < FIXED)), (self._fixed, refs >= FIXED)):
+            there = np.flatnonzero(of)
+            found[there] = arena.initials(refs[there] % FIXED)
+        return found
+
     def sortable(self, refs: Int64) -> NDArray[np.bytes_] | None:
         """The texts at some refs, padded to one length, so that their bytes are in the order of the terms' texts; None where
         they are long, or could be spelt in another way: with escapes, language tags, xsd:string."""
