@@ -109,12 +109,10 @@ class Pipeline:
                 count, leaf = len(rows), self._leaves[place]
                 self.metrics[leaf].count(events, count, spent)
                 if count:
-                    self._wait(place, leaf, rows)
+                    self._wait(place, rows)
 
-    def _wait(self, place: int, leaf: int, rows: Rows) -> None:
-        waiting = self._waiting[place]
-        self._waiting[place] = waiting = (*waiting, rows) if waiting else (rows,)
-        self._note_kept(leaf, sum(map(len, waiting)), partial(_rows_bytes, waiting))
+    def _wait(self, place: int, rows: Rows) -> None:
+        self._waiting[place] = (*self._waiting[place], rows)
 
     @property
     def root(self) -> Operator:
@@ -133,7 +131,7 @@ class Pipeline:
         if len(rows):
             leaf = self._received[place]
             self.metrics[self._leaves[leaf]].rows_out += len(rows)
-            self._wait(leaf, self._leaves[leaf], rows)
+            self._wait(leaf, rows)
 
     def stretches(self, rows: int = _STRETCH_ROWS) -> list[int]:
         """The times at which what waits parts into stretches of about so many rows: to process it stretch by stretch costs
@@ -240,6 +238,9 @@ class Pipeline:
             if not parts:
                 found.append(self._none[self._leaves[leaf]])
                 continue
+            self._note_kept(
+                self._leaves[leaf], sum(map(len, parts)), partial(_rows_bytes, parts)
+            )  # the most since the last pass
             alike = tuple(map(id, parts))
             if alike not in cuts:
                 due, later = cut(concat(parts, parts[0].width).by_end(), until.time)

@@ -18,7 +18,7 @@ from scepter.inner import plain
 from scepter.kernel.condition.interpreter import EITHER, FALSE, ROW, RUN, TRUE, Programs, stack
 from scepter.kernel.condition.programs import Place, compile_conjuncts, thresholds
 from scepter.kernel.condition.row_programs import contiguous
-from scepter.kernel.rows import filled
+from scepter.kernel.rows import filled, spread
 from scepter.kernel.scan.solutions import Int64, Solutions, UInt64
 from scepter.kernel.sequence.forward_search import (
     ANY,
@@ -39,9 +39,14 @@ from scepter.kernel.sequence.forward_search import (
 )
 from scepter.kernel.sequence.runs import Runs
 from scepter.physical.sequence_plan import AtomPlan
+from scepter.rdf.distinct import distinct
 from scepter.rdf.hashing import TermKey
+from scepter.timeline import MIN_INSTANT
 
 _MODE = {Selection.NEXT: NEXT, Selection.ANY: ANY, Selection.STRICT: STRICT, Selection.BEFORE: BEFORE}
+
+_MANY, _IDLE = 512, 15
+"""From so many runs on it is asked which of them look for the same; where too few do, not in the next so many searches."""
 
 Decide = Callable[[Runs, Int64, Solutions, Int64, int, bool], NDArray[np.bool_]]
 """(runs, places, rows, places, atom, continuing) -> the exact verdict on each pair."""
@@ -113,15 +118,18 @@ class StepSearch:
         self.columns = tuple(column[s] for s in key)
         """The columns of the atom's table that the join key is made of."""
         slot_of = _slots(variables)
+        asked = set(shared)
 
         def locate(name: str, previous: bool) -> Place | None:
             slot = slot_of.get(name)
             if slot is None:
                 return None
             if previous or slot not in column:
+                asked.add(slot)
                 return RUN, slot, 0
             if slot in plan.certain or slot in local or slot not in bound:
                 return ROW, slot, column[slot]
+            asked.add(slot)
             return EITHER, slot, column[slot]
 
         conjuncts: list[Expression] = []
@@ -142,6 +150,7 @@ class StepSearch:
         self._threshold_columns = np.array([t.column for t in found], np.int64)
         self._threshold_upper = np.array([t.operator in ("<", "<=") for t in found], np.bool_)
         self._thresholds = plain(_stack([t.bound for t in found]))
+        self._asked, self._idle = sorted(asked), 0
 
     def key_of_runs(self, runs: Runs) -> UInt64:
         """The join keys of runs."""
@@ -167,6 +176,8 @@ class StepSearch:
         if not len(todo) or not len(table.rows):
             return _NO, _NO
         mode = _MODE[selection]
+        if mode == NEXT and len(todo) >= _MANY and (pairs := self._together(todo, runs, keys, table, after, limit)) is not None:
+            return pairs
         all_runs, all_rows = list[Int64](), list[Int64]()
         resume, forced, found = filled(len(todo), -1), np.zeros(len(todo), np.int64), filled(len(todo), NOTHING)
         while len(todo):
@@ -187,6 +198,37 @@ class StepSearch:
             todo, resume, found = todo[stalled], stalled_rows, found[stalled]
             forced = np.where(verdict, TRUE, FALSE).astype(np.int64)
         return np.concatenate(all_runs), table.order.rows[np.concatenate(all_rows)]
+
+    def _together(
+        self, todo: Int64, runs: Runs, keys: UInt64, table: Keyed, after: Int64, limit: Int64
+    ) -> tuple[Int64, Int64] | None:
+        """Skip-till-next, where runs that have come to one event by different ways look for the same: one of them looks, as far
+        as any of them may, and each takes what lies within its own limit. None where few are alike, or where what is found
+        rests on more than their terms: in counts of events, or in what columns leave open."""
+        if self._idle or bool(table.ranks.any()):
+            self._idle = max(0, self._idle - 1)
+            return None
+        told = [keys[todo], after[todo].view(np.uint64), *(runs.ids[todo, slot] for slot in self._asked)]
+        first, where = distinct(np.column_stack(told))
+        count, some = len(first), todo[first]
+        if 4 * count > 3 * len(todo):
+            self._idle = _IDLE
+            return None
+        farthest, limits = filled(count, MIN_INSTANT), limit.copy()
+        np.maximum.at(farthest, where, limit[todo])
+        limits[some] = farthest
+        fresh = filled(count, -1), np.zeros(count, np.int64), filled(count, NOTHING)
+        got_runs, got_rows, stalled, _ = self._search(NEXT, some, *fresh, runs, keys, table, after, limits, after)
+        if len(stalled):
+            self._idle = _IDLE
+            return None
+        place = np.empty(len(keys), np.int64)
+        place[some] = np.arange(count)
+        found = np.bincount(place[got_runs], minlength=count)
+        of, at = spread(found[where], (np.cumsum(found) - found)[where])
+        taking, rows = todo[of], got_rows[at]
+        inside = table.order.times[rows] <= limit[taking]
+        return taking[inside], table.order.rows[rows[inside]]
 
     def _search(
         self, mode: int, todo: Int64, resume: Int64, forced: Int64, found: Int64, runs: Runs, keys: UInt64, table: Keyed,
