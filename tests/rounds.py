@@ -11,9 +11,10 @@ from scepter.rdf.formats import GraphEvent, events_to_batch
 from scepter.rdf.nquads import ReadState
 from scepter.runtime.engine import LocalEngine
 from scepter.runtime.matches import Match
+from scepter.runtime.spark.arrivals import SALT_ROOM
 from scepter.runtime.spark.batch import Reading, packed_rows, run_bucket
 from scepter.runtime.spark.environment import Enclosed
-from scepter.runtime.spark.jobs import SALT_ROOM, Job
+from scepter.runtime.spark.jobs import Job
 
 
 def divided(job: Job, events: Sequence[GraphEvent], tasks: int) -> list[Match]:

@@ -383,8 +383,9 @@ def _in_bounds(s: Solution | None, bound: int | None) -> bool:
     return s is not None and (bound is None or s.end is None or s.start is None or s.end - s.start <= bound)
 
 
-def _order(s: Solution) -> tuple[int, int, list[tuple[int, str]]]:
-    return s.end or 0, s.start or 0, sorted((o.arrival, " ".join(map(str, o.triple))) for o in s.used)
+def _order(s: Solution) -> tuple[int, int, list[tuple[int, str]], list[tuple[str, str]]]:
+    bound = sorted((name, str(term)) for name, term in s.mapping if not name.startswith("_:"))
+    return s.end or 0, s.start or 0, sorted((o.arrival, " ".join(map(str, o.triple))) for o in s.used), bound
 
 
 def _paired(left: list[Solution], right: list[Solution], relation: Allen, policy: str, bound: int | None) -> list[Solution]:

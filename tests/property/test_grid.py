@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hypothesis import HealthCheck, assume, event, given, note, settings
+from hypothesis import HealthCheck, assume, event, example, given, note, settings
 from hypothesis import strategies as st
 
 from buckets import comparable, job_of, triples
@@ -22,6 +22,7 @@ from scepter.rdf.formats import events_to_batch
 from scepter.runtime.engine import LocalEngine
 from scepter.runtime.options import RunOptions
 from scepter.runtime.queries import Query, parse
+from scepter.runtime.spark.arrivals import SALT_ROOM
 
 MANY = settings(max_examples=max(10, rsepql_strategies.EXAMPLES // 3), suppress_health_check=list(HealthCheck), deadline=None)
 BUCKETS = st.sampled_from([16, 28])
@@ -33,12 +34,12 @@ PREFIX = "PREFIX : <http://example/> "
 def check(
     query: Query, stream: Sequence[Given], buckets: int, size: int, background: Mapping[str | None, str] | None = None,
     options: RunOptions = RunOptions(),  # noqa: B008 - frozen
-    ontology: str | None = None,
+    ontology: str | None = None, *, by_key: bool = False,
 ) -> None:  # fmt: skip
+    """`by_key`: whether a key is to be shown as well, not a grid alone."""
     given: dict[str, Any] = {"background": background, "options": options, "given": {e.stream for e in stream}}
     live = job_of(query, buckets, live=True, ontology=ontology, **given)
     job = job_of(query, buckets, ontology=ontology, **given)
-    by_key = query.language == "obep"  # its keys are no variables: they are to be shown as well
     assume(any(share.buckets > 1 and (share.sides or by_key) for each in (live, job) for share in each.shares))
     events = [
         graph_event(job, e.stream, e.start, e.end, e.triples)
@@ -49,6 +50,7 @@ def check(
     events.append(graph_event(job, job.streams[0].value, FAR, FAR, triples(":far :away true .")))
     run = Micro(query, live)
     for first in range(0, len(events), size):
+        run.number = (len(events) - first) * SALT_ROOM  # tasks draw where they begin to count: here each before the last one
         run.batch(events[first : first + size])
     wanted = comparable_rows(rows_of(engine_answers(live, events, FAR), run.schema), FAR)
     event(f"answers: {bool(wanted)}")
@@ -96,7 +98,7 @@ def test_sparkwave(setting: sparkwave_strategies.Setting, buckets: int, size: in
 def test_obep(query: obep_strategies.ObepText, stream: list[Given], buckets: int, size: int) -> None:
     note(query.text)
     assume(stream)
-    check(parse(query.text, "obep"), stream, buckets, size, {None: BACKGROUND}, ontology=ONTOLOGY)
+    check(parse(query.text, "obep"), stream, buckets, size, {None: BACKGROUND}, ontology=ONTOLOGY, by_key=True)
 
 
 @MANY
@@ -141,3 +143,81 @@ def test_joins_with_different_keys(
     stream = [Event("http://example/s", t, t, tuple(triples(f":{s} :{p} :{o} ."))) for t, s, p, o in drawn]
     background: dict[str | None, str] = {None: "@prefix : <http://example/> .\n:a :q :b . :c :p :d ."}
     check(parse(PREFIX + text, language), stream, buckets, size, background if language == "sparkwave" else None)
+
+
+CONSUMING = [
+    "SELECT ?x ?y ?z WHERE { { ?x :p ?y } SEQ { ?x :q ?z } }",
+    "SELECT ?y ?z WHERE { { ?x :p ?y } SEQ { ?x :p ?z } }",  # one triple on both sides; the key is not shown
+    "SELECT ?x ?w WHERE { { { ?x :p ?y } SEQ { ?x :q ?z } } SEQ { ?x :r ?w } }",
+    "SELECT ?x ?y ?z WHERE { { { ?x :p ?y } UNION { ?x :r ?y } } SEQ { ?x :p ?z } }",
+    "SELECT ?x ?y WHERE { { ?x :p ?y } EQUALS { ?x :p ?z } }",
+    "SELECT ?x ?y ?z WHERE { { ?x :p ?y } SEQ { ?y :p ?z } }",  # one triple could be taken by two keys
+    "SELECT ?x ?y ?w WHERE { { { ?x :p ?y } SEQ { ?x :q ?z } } OPTIONALSEQ { ?x :r ?w } }",
+    "SELECT ?x ?v WHERE { { { ?x :p ?y } SEQ { ?x :q ?z } } OPTIONAL { ?v :r ?y } }",  # a grid above what is consumed
+]
+
+
+@MANY
+@example(CONSUMING[0], [(3, "a", "p", "b"), (3, "a", "p", "a"), (6, "a", "q", "c")], "chronological", 16, 1)  # a tie
+@example(CONSUMING[5], [(3, "a", "p", "b"), (6, "b", "p", "c"), (9, "c", "p", "d"), (12, "d", "p", "e")], "recent", 16, 1)
+@given(st.sampled_from(CONSUMING), EVENTS, st.sampled_from(["chronological", "recent"]), BUCKETS, SIZES)
+def test_pairs_that_consume(text: str, drawn: list[tuple[int, str, str, str]], policy: str, buckets: int, size: int) -> None:
+    note(text)
+    stream = [Event("http://example/s", t // 3, t // 3, tuple(triples(f":{s} :{p} :{o} ."))) for t, s, p, o in drawn]
+    check(parse(PREFIX + text, "ep-sparql"), stream, buckets, size, options=RunOptions.of(policy=policy), by_key=True)
+
+
+MATCHED = """SELECT ?x ?y ?z FROM NAMED :s WIN [RANGE 6 STEP 1] AS :w
+    EVENT ON :w { ?x :p ?y } AS A EVENT ON :w { ?x :q ?z } AS B EVENT ON :w { ?x :r ?u } AS C WHERE { MATCH { PATTERN } }"""
+CHOOSING = [
+    "A SEQ NAIVE B", "A SEQ LAST B", "A SEQ FIRST B", "(A SEQ NAIVE B) SEQ C", "(A SEQ C) SEQ NAIVE B", "A SEQ NAIVE (C SEQ B)",
+    "LAST A SEQ B", "LAST (A SEQ C) SEQ B", "LAST A SEQ NAIVE B", "FIRST (A SEQ B)",
+]  # fmt: skip
+COUNTED = [
+    "SELECT ?y ?z FROM NAMED WINDOW :w ON :s [ELEMENTS 4 STEP 2] WHERE { WINDOW :w { ?x :p ?y . ?x :q ?z } }",
+    "SELECT ?x ?y FROM NAMED WINDOW :w ON :s [ELEMENTS 3] WHERE { WINDOW :w { ?x :p ?y FILTER NOT EXISTS { ?x :q ?z } } }",
+]
+WINDOWS = [
+    *(("rsep-ql", MATCHED.replace("PATTERN", pattern)) for pattern in CHOOSING),
+    *(("rsep-ql", f"REGISTER {output} :out AS {text}") for output in ("RSTREAM", "ISTREAM") for text in COUNTED),
+    # every row of an evaluation is told: what is not shown is a key
+    ("sparkwave", "SELECT ?y ?z FROM STREAM :s [RANGE 6 STEP 3] WHERE { ?x :p ?y . ?x :q ?z }"),
+]
+
+
+@MANY
+@given(st.sampled_from(WINDOWS), EVENTS, BUCKETS, SIZES)
+def test_windows_whose_items_are_chosen_or_counted(
+    which: tuple[str, str], drawn: list[tuple[int, str, str, str]], buckets: int, size: int
+) -> None:
+    language, text = which
+    note(text)
+    stream = [Event("http://example/s", t // 2, t // 2, tuple(triples(f":{s} :{p} :{o} ."))) for t, s, p, o in drawn]
+    check(parse(PREFIX + text, language), stream, buckets, size, by_key=True)
+
+
+SCHEMA = """@prefix : <http://example/> . @prefix rdfs: <http://www.w3.org/2000/01/rdf-schema#> .
+    :p rdfs:subPropertyOf :q . :q rdfs:domain :Giver ; rdfs:range :Taker . :Taker rdfs:subClassOf :Known ."""
+ENTAILING = [
+    ("spaseq", "SELECT ?x ?y ?z WITHIN 6 FROM STREAM S :s WHERE { SEQ (A ; B) DEFINE GPM A ON S { ?x :q ?y } "
+     "DEFINE GPM B ON S { ?x a :Giver . ?x :q ?z } }"),
+    ("spaseq", "SELECT ?x ?z WITHIN 6 SLIDING FROM STREAM S :s WHERE { SEQ (A , B) DEFINE GPM A ON S { ?x a :Known } "
+     "DEFINE GPM B ON S { ?z :q ?x } }"),
+    ("rsep-ql", "REGISTER RSTREAM :out AS SELECT ?x ?y FROM NAMED WINDOW :w ON :s [RANGE 6 STEP 2] "
+     "WHERE { WINDOW :w { ?x :q ?y . ?x a :Known } }"),
+    ("rsep-ql", "SELECT ?x ?y FROM NAMED :s WIN [RANGE 6 STEP 1] AS :w EVENT ON :w { ?x :q ?y } AS A "
+     "EVENT ON :w { ?x a :Known } AS B WHERE { MATCH { A SEQ B } GRAPH <http://example/g> { ?y a :Known } }"),
+]  # fmt: skip
+
+
+@MANY
+@given(st.sampled_from(ENTAILING), EVENTS, BUCKETS, SIZES)
+def test_events_come_with_what_they_entail(
+    which: tuple[str, str], drawn: list[tuple[int, str, str, str]], buckets: int, size: int
+) -> None:
+    language, text = which
+    note(text)
+    stream = [Event("http://example/s", t // 2, t // 2, tuple(triples(f":{s} :{p} :{o} ."))) for t, s, p, o in drawn]
+    background: dict[str | None, str] = {"http://example/g": "@prefix : <http://example/> .\n:a :p :b . :c :q :d ."}
+    given = background if "GRAPH" in text else None
+    check(parse(PREFIX + text, language), stream, buckets, size, given, ontology=SCHEMA, by_key=True)

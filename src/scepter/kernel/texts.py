@@ -84,6 +84,8 @@ class Texts:
         self._fixed: TextArena = TextArena() if like is None else like._fixed
         self._terms: dict[int, Term] = {}
         self._by_id: dict[int, Term] = {}
+        self.compactions = 0
+        """How often refs have changed."""
 
     @property
     def size(self) -> int:
@@ -179,6 +181,7 @@ class Texts:
         """Let go of all live texts: nothing refers to them any more."""
         self._live = TextArena()
         self._terms.clear()
+        self.compactions += 1
 
     def extract(self, refs: Int64) -> tuple[bytes, Int64]:
         """The texts that refs point at as bytes, and the refs into those (fixed ones unchanged)."""
@@ -208,6 +211,7 @@ class Texts:
         moving = (refs >= 0) & (refs < FIXED)
         self._live, moved = self._live.compact(refs[moving])
         self._terms.clear()
+        self.compactions += 1
         renewed = refs.copy()
         renewed[moving] = moved
         return renewed

@@ -8,7 +8,7 @@ from scepter.algebra.notation import Notation
 from scepter.physical import event_nodes as events
 from scepter.physical import nodes
 from scepter.physical.derive_nodes import Recalled
-from scepter.physical.instant_nodes import EventScan, Tracked
+from scepter.physical.instant_nodes import EventScan
 from scepter.physical.nodes import Node, Schema, Unary
 from scepter.physical.star_nodes import OccurrenceScan
 from scepter.physical.time_nodes import Inline, Instants, Once, Rename, StaticScan, TimeFilter
@@ -88,8 +88,8 @@ def cut(root: Node, *, apart: bool = False) -> Cut | str:
 
     above = exchanged(root)
     for node in nodes.nodes(above):
-        if isinstance(node, Tracked) or (isinstance(node, EventScan) and node.tracked):
-            return "which of two occurrences of one instant a policy takes depends on their order of arrival"
+        if isinstance(node, EventScan) and node.tracked:
+            return "a policy consumes the triples of a path, which is matched with whole events at hand"
         if not node.inputs and not isinstance(node, (Received, *_STATIC)):
             return f"what {type(node).__name__} makes of an event is looked at with all events at hand"
     return Cut(tuple(below), above, told) if below else "it reads no event"

@@ -14,7 +14,7 @@ from scepter.physical.window_nodes import Report
 def within_key(unit: UnitPlan, facts: Facts) -> int | str | None:
     """How far answers look back, in ticks, where the history of a key may be cut into slices that overlap by so much; or why
     it may not; None of units without a key."""
-    if isinstance(unit.root, Sequence) and not unit.entailed:
+    if isinstance(unit.root, Sequence):
         if unit.root.flattened is not None or partitioning(unit.root.plan).kind is not PartitionKind.KEY:
             return None
         if unit.root.plan.ticked:

@@ -12,14 +12,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias
 
 from scepter.algebra.expressions import Variable
-from scepter.algebra.windows import Earliest, EventPattern, Followed, Latest, Policy
 from scepter.physical import nodes
 from scepter.physical.cutting import Received
 from scepter.physical.event_keys import event_keys
 from scepter.physical.event_match import EventMatch
 from scepter.physical.event_nodes import ASSERTIONS, END, EVENT_NODES, START
-from scepter.physical.instant_nodes import Asked, TimeGroup
+from scepter.physical.instant_nodes import Asked, Paired, TimeGroup, Tracked
+from scepter.physical.match_keys import match_keys
 from scepter.physical.nodes import Node
+from scepter.physical.policy_keys import paired_keys
 from scepter.physical.star_nodes import AskedNow, MatchedOnce, Occurrences, OccurrenceScan, TripleStar
 from scepter.physical.time_nodes import (
     Answers,
@@ -40,6 +41,7 @@ from scepter.physical.window_nodes import (
     Group,
     LatestOccurrence,
     NotStatic,
+    Output,
     Partners,
     Report,
     ValidityJoin,
@@ -83,6 +85,10 @@ class Found:
                 return event_keys(node, self)
             case nodes.Filter() | nodes.Static() | nodes.Extend() | TimeFilter() | TimeValues() | NotStatic() | Window():
                 return self.keys(node.inputs[0])
+            case Tracked(input):
+                return self.keys(input)
+            case Paired():
+                return paired_keys(node, self)
             case Occurrences(input):
                 return self.none("a window of the last n counts every triple") if node.counted else self.keys(input)
             case TripleStar():
@@ -102,10 +108,10 @@ class Found:
             case LatestOccurrence(input):
                 return self.shown(self.keys(input), "timestamp() of one constant triple looks at the whole stream")
             case nodes.Project(input, variables) | Answers(input, variables):
-                shown = _projected(self.keys(input), variables)
-                if isinstance(node, Answers) and node.once:
-                    self.merges = self.merges or any(map(is_hidden, shown or ()))
-                return shown
+                keys = self.keys(input)
+                if isinstance(node, Answers) and node.once is not None:
+                    self.merges = self.merges or not set(keys or ()) <= set(node.once)
+                return _projected(keys, variables)
             case Rename(input, names):
                 return _renamed(self.keys(input), dict(zip(input.schema.variables, names, strict=True)))
             case nodes.Union(left, right):
@@ -136,11 +142,11 @@ class Found:
                 )
                 return shown and {new: shown[old] for new, old in keys if old in shown}
             case EventMatch():
-                return self._event_match(node)
+                return match_keys(node, self)
             case Report():
                 return self._report(node)
-            case CountedWindow():
-                return self.none("a window of the last n counts everything in its stream")
+            case CountedWindow(input):  # what it counts is told to every bucket
+                return self.keys(input)
             case Inline() | StaticScan() | Fixed():
                 return None
             case _:
@@ -284,25 +290,13 @@ class Found:
                 found[name] = (*at, ((OWNED, id(node)), name))
         return found
 
-    def _event_match(self, node: EventMatch) -> Keys | None:
-        if (why := _crosses(node.pattern, node.policy)) is not None:
-            return self.none(why)
-        every = [self.keys(scan) or {} for scan in node.scans]
-        names = dict.fromkeys(name for keys in every for name in keys)
-        found = self.combined(
-            (n, [(node.items, ()), *((scan, keys.get(n, ())) for scan, keys in zip(node.scans, every, strict=True))])
-            for n in names
-        )
-        whole = {name: at for name, at in found.items() if self.is_whole(at, *node.scans)}
-        if not whole:
-            self.none("the labels of MATCH share no variable that all of them bind")
-        return found if _pairs(node.pattern) else whole
-
     def _report(self, node: Report) -> Keys | None:
         if node.order or node.offset or node.limit is not None:
             return self.none("ORDER BY and LIMIT look at all rows of an evaluation")
         if any(received.schema.variables for received in _received(node.items)):
             return self.none("its evaluations depend on what the events say")
+        if node.output is Output.ALL:
+            return self.keys(node.input)
         return self.shown(self.keys(node.input), "equal rows of different buckets are one row of the answer")
 
 
@@ -322,33 +316,6 @@ def _offered(node: Received) -> Keys:
 def owns(origin: Origin) -> bool:
     """Whether it needs rows that are in every bucket to be cut down to its own."""
     return any(exchange == OWNED for (exchange, _), _ in origin)
-
-
-def _crosses(pattern: EventPattern, policy: Policy, *, alone: bool = True) -> str | None:
-    """Why what an event pattern selects for one key depends on items of others (spec/30-rsep-ql rules 5 to 9). FIRST and LAST
-    on the left of SEQ look for partners of one mapping, which have its key."""
-    match pattern:
-        case Earliest(operand) | Latest(operand):
-            word = "LAST" if isinstance(pattern, Latest) else "FIRST"
-            return f"{word} looks at all items of its window" if alone else _crosses(operand, policy)
-        case Followed(left, right, stated):
-            own = stated or policy
-            if own is Policy.NAIVE:
-                return "SEQ NAIVE takes the last of all items"
-            if own is not Policy.UNRESTRICTED:
-                return f"SEQ {own.value.upper()} consumes whole items, whatever key they are of"
-            return _crosses(left, policy, alone=False) or _crosses(right, policy)
-        case _:
-            return None
-
-
-def _pairs(pattern: EventPattern) -> bool:
-    """Whether every combination of items that follow each other is an answer."""
-    match pattern:
-        case Followed(left, right):
-            return _pairs(left) and _pairs(right)
-        case _:
-            return not isinstance(pattern, Earliest | Latest)
 
 
 def _received(node: Node) -> Iterator[Received]:

@@ -111,7 +111,7 @@ def unit_partitioning(unit: UnitPlan, facts: Facts) -> Partitioning:
     of time, as long as what its answers can look back."""
     if isinstance(unit.root, Refused):
         return Partitioning(PartitionKind.ONE, "it is refused before it runs")
-    if isinstance(unit.root, Sequence) and not unit.entailed:
+    if isinstance(unit.root, Sequence):
         if unit.root.flattened is None:
             return partitioning(unit.root.plan)
         why, grid = "what the ontology entails is found with all events at hand", None

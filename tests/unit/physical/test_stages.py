@@ -138,9 +138,7 @@ def test_triples_that_count_for_a_while_are_divided_by_what_stands_at_one_place(
     [
         ("A SEQ B", ("x",)),
         ("LAST A SEQ B", ("x",)),
-        ("A SEQ LAST B", "LAST looks at all items"),
         ("LAST (A SEQ B)", "LAST looks at all items"),
-        ("A SEQ NAIVE B", "last of all items"),
         ("A SEQ CHRONOLOGICAL B", "consumes whole items"),
         ("A SEQ B SEQ C", "share no variable"),
     ],
@@ -150,6 +148,29 @@ def test_match_is_divided_unless_items_of_other_keys_bear_on_it(match: str, expe
         EVENT ON :w { ?z :r ?u } AS C WHERE { MATCH { MATCHED } }"""
     found = key(text.replace("MATCHED", match), "rsep-ql")
     assert found == expected if isinstance(expected, tuple) else isinstance(found, str) and expected in found
+
+
+@pytest.mark.parametrize(
+    ("match", "everywhere"),
+    [
+        ("A SEQ LAST B", "B"),
+        ("A SEQ NAIVE B", "B"),
+        ("A SEQ NAIVE (B SEQ D)", "BD"),
+        ("(A SEQ NAIVE B) SEQ D", "B"),
+        ("(LAST A SEQ B) SEQ NAIVE D", "D"),
+        ("LAST A SEQ NAIVE B", "AB"),
+        ("LAST (A SEQ B)", "AB"),
+    ],
+)
+def test_items_among_which_match_chooses_whatever_their_key_go_to_every_bucket(match: str, everywhere: str) -> None:
+    text = """SELECT ?x FROM NAMED :s WIN [RANGE 9 STEP 1] AS :w EVENT ON :w { ?x :p ?y } AS A EVENT ON :w { ?x :q ?z } AS B
+        EVENT ON :w { ?x :r ?u } AS D WHERE { MATCH { MATCHED } }"""
+    found = stages(planned(text.replace("MATCHED", match), "rsep-ql").root)
+    assert isinstance(found, Stages) and found.why
+    labels = [label for label in "ABD" if label in match]
+    by = [each.divides(place) for each in found.dimensions for place, _ in enumerate(labels)]
+    assert by == [label not in everywhere for label in labels][: len(by)]
+    assert bool(by) == any(label not in everywhere for label in labels)
 
 
 def explained(text: str, language: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -106,9 +106,14 @@ def pack_rows(
 
 
 def unpack_rows(
-    data: bytes | memoryview, texts: Texts, lineage: Lineage, events: Occurring | None = None
+    data: bytes | memoryview,
+    texts: Texts,
+    lineage: Lineage,
+    events: Occurring | None = None,
+    numbered: Callable[[Int64], Int64] | None = None,
 ) -> tuple[list[Rows], dict[int, int], int]:
-    """What `pack_rows` wrote, texts and events taken over: rows by exchange, how far streams have reached, the last time."""
+    """What `pack_rows` wrote, texts and events taken over: rows by exchange, how far streams have reached, the last time.
+    `numbered` gives events other numbers here."""
     arrays, meta = unpack(data)
     found = []
     if meta["places"]:
@@ -118,7 +123,10 @@ def unpack_rows(
             first = events.sets.read({**sets, "refs": placed(sets["refs"], base, 0)})
         moved = {} if events is None or events.parts is None else events.parts.read(meta["parts"])
         for place in range(meta["places"]):
-            found.append(_untold(_under(arrays, f"{place}."), base, first, moved, lineage))
+            mine = _under(arrays, f"{place}.")
+            if numbered is not None and "event" in mine:
+                mine["event"] = numbered(mine["event"])
+            found.append(_untold(mine, base, first, moved, lineage))
     return found, dict(meta["reached"]), meta["last"]
 
 

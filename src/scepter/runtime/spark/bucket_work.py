@@ -12,12 +12,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from scepter.errors import DataError, Diagnostic
+from scepter.kernel.entailment.closure import entailed_background
+from scepter.kernel.entailment.entailed_batch import EntailedEvents
 from scepter.kernel.state.container import Arrays, pack, unpack
 from scepter.kernel.static.background import Background
 from scepter.kernel.texts import FIXED, Texts
+from scepter.ontology.schema import Schema
 from scepter.physical.cutting import ADDED, Received, numbers_above
 from scepter.physical.metrics import Metrics
 from scepter.physical.plan import UnitPlan
+from scepter.rdf.batch import EventBatch
 from scepter.rdf.terms import IRI
 from scepter.runtime.event_grounds import EventGrounds
 from scepter.runtime.matches import Match
@@ -60,7 +64,14 @@ class BucketWork:
         self.share = share
         self.bucket = bucket
         self.texts = texts
-        self.background: Background = job.background() if like is None else like.background
+        if like is None:
+            schema = Schema.from_triples(job.ontology) if unit.entailed else None
+            flattened = None if schema is None else schema.flattened()
+            self._entailing = None if flattened is None else EntailedEvents(flattened, job.key)
+            known = job.background()
+            self.background: Background = known if schema is None else entailed_background(known, schema)
+        else:
+            self._entailing, self.background = like._entailing, like.background
         self.grounds: EventGrounds | None = (
             grounds_of(unit.unit, self.background, job.ontology) if like is None else like.grounds
         )
@@ -73,6 +84,10 @@ class BucketWork:
         """Of the whole plan."""
         self._begin: tuple[UnitPlan, TaskSetup] = unit, setup
         self.begin_anew()
+
+    def given(self, batch: EventBatch) -> EventBatch:
+        """A batch as the unit is given it: as it came, or with all that its triples entail."""
+        return batch if self._entailing is None else self._entailing(batch)
 
     def begin_anew(self) -> None:
         """Keep nothing."""

@@ -28,9 +28,6 @@ from scepter.runtime.spark.skew import HotKey
 from scepter.runtime.spark.stage_work import StageWork
 from scepter.timeline import TimeKind
 
-SALT_ROOM = 1 << 24
-"""Each reading task counts events, and keeps blank nodes apart, in a stretch of its own."""
-
 
 @dataclass(frozen=True)
 class Job:

@@ -75,7 +75,7 @@ class SequenceWork(BucketWork):
             self._scans = graph_scans(self._node.inputs, self.pipeline.around, ticked=True)
         reached: dict[int, int] = {}
         parts: list[Solved] = []
-        for batch in batches:
+        for batch in map(self.given, batches):
             intake = Intake(batch, self.texts.add(batch), number, named=self.job.parts)
             wanted = np.ones(batch.events, np.bool_) if self.job.start is None else batch.end >= self.job.start
             started = time.thread_time_ns() if self.job.measured else 0
@@ -116,7 +116,7 @@ class SequenceWork(BucketWork):
         if self._scans is None:
             self._scans = graph_scans(self._node.inputs, self.pipeline.around, ticked=True)
         keys, times = [np.empty(0, np.uint64)], [np.empty(0, np.int64)]
-        for batch in batches:
+        for batch in map(self.given, batches):
             intake = Intake(batch, self.texts.add(batch), 0, named=False)
             if (solved := self._scans.solve(intake, np.ones(batch.events, np.bool_))) is not None:
                 found = zip(solved.tables, keys_of(self.plan, self._slots, solved), strict=True)

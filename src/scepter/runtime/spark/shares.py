@@ -104,7 +104,7 @@ def shares(plan: PhysicalPlan, streams: Sequence[IRI], buckets: int, *, live: bo
 
 def _divided(plan: PhysicalPlan, number: int, buckets: int, *, live: bool) -> Share | None:
     unit = plan.units[number]
-    if isinstance(unit.root, SequenceNode) and not unit.entailed:
+    if isinstance(unit.root, SequenceNode):
         if unit.root.flattened is not None:
             return None
         merges = partitioning(unit.root.plan).merges

@@ -52,11 +52,12 @@ from scepter.rdf.limits import DEFAULT, ReadLimits
 from scepter.rdf.readers import READERS, Lift
 from scepter.rdf.source import DeadLetterTaker
 from scepter.rdf.times import PROV_TIMES, TimeProperties
+from scepter.runtime.spark.arrivals import SALT_ROOM
 from scepter.runtime.spark.batch import PACKED, packed_rows
 from scepter.runtime.spark.event_rows import arrow_of, event_rows, event_schema
 from scepter.runtime.spark.folder import NOTHING, Folder, Found, Limits, Offset, list_files
 from scepter.runtime.spark.future import present
-from scepter.runtime.spark.jobs import SALT_ROOM, Job
+from scepter.runtime.spark.jobs import Job
 from scepter.runtime.spark.kafka import KafkaReader, KafkaStreamReader
 from scepter.runtime.spark.letters import FolderLetters
 from scepter.runtime.spark.pushdown import BEGIN, PACKING, Packing

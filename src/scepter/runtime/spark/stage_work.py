@@ -14,6 +14,7 @@ from scepter.kernel.state.row_shipping import split_rows, unpack_rows
 from scepter.kernel.state.shipping import NOWHERE, furthest
 from scepter.kernel.texts import Texts
 from scepter.physical.event_nodes import FirstOnes, LastOnes, Rest
+from scepter.physical.instant_nodes import Paired
 from scepter.physical.metrics import Metrics
 from scepter.physical.nodes import nodes
 from scepter.physical.window_nodes import Report
@@ -22,6 +23,7 @@ from scepter.rdf.source import DeadLetterTaker
 from scepter.runtime.event_pipeline import EventPipeline
 from scepter.runtime.notices import SCHEMA_IGNORED, sent
 from scepter.runtime.scanning import Scanner, name_parts
+from scepter.runtime.spark.arrivals import Arrivals
 from scepter.runtime.spark.bucket_work import BucketWork
 from scepter.runtime.spark.grid import in_grid, keys_of
 from scepter.runtime.spark.skew import places_of, spread
@@ -44,6 +46,8 @@ class StageWork(BucketWork):
         name_parts(self.stages.below, self.pipeline.around, job.streams)
         self._timed = any(isinstance(node, Report) for node in self.pipeline.nodes)
         self._holding = any(isinstance(node, FirstOnes | LastOnes | Rest) for node in self.pipeline.nodes)
+        self._ties = any(isinstance(node, Paired) for node in self.pipeline.nodes)
+        self._arrived: Arrivals | None = None
         self._scanner: Scanner | None = None
         self._reached = MIN_INSTANT
 
@@ -81,7 +85,7 @@ class StageWork(BucketWork):
         reached: dict[int, int] = {}
         last = MIN_INSTANT
         found: list[list[Rows]] = [[] for _ in (*self.stages.below, *self.stages.told)]
-        for batch in batches:
+        for batch in map(self.given, batches):
             intake = Intake(batch, self.texts.add(batch), number, named=self.job.parts or bool(self.stages.told))
             wanted = np.ones(batch.events, np.bool_) if self.job.start is None else batch.end >= self.job.start
             for rows, parts in zip(self._scanner.scan(intake, wanted), found, strict=True):
@@ -154,12 +158,20 @@ class StageWork(BucketWork):
 
     def accept(self, blob: bytes | memoryview, watermark: int = MIN_INSTANT) -> dict[int, int]:
         """Take packed rows that are not behind the watermark; how far streams have reached."""
-        exchanges, reached, last = unpack_rows(blob, self.texts, self.pipeline.around.lineage, self.pipeline.around.events)
+        around = self.pipeline.around
+        numbered = self._arrivals().numbered if self._ties and self.job.live else None
+        exchanges, reached, last = unpack_rows(blob, self.texts, around.lineage, around.events, numbered)
         self._reached = max(self._reached, last)
         for place, rows in enumerate(exchanges):
             late = rows.end < watermark
             self.pipeline.accept(place, rows.take(~late) if late.any() else rows)
         return reached
+
+    def _arrivals(self) -> Arrivals:
+        """How events are counted here: a work takes one micro-batch, with what was kept of those before."""
+        if self._arrived is None:
+            self._arrived = Arrivals(self.pipeline.around.lineage)
+        return self._arrived
 
     def _last(self) -> int:
         """No further than the input: a report at the close of windows ends with it."""

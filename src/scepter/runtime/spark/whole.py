@@ -26,7 +26,8 @@ from scepter.rdf.source import DeadLetterTaker
 from scepter.runtime.engine import LocalEngine
 from scepter.runtime.matches import Match, sorted_matches
 from scepter.runtime.notices import Notices, sent
-from scepter.runtime.spark.jobs import SALT_ROOM, Job, pack_batch, reached_by, unpack_batch
+from scepter.runtime.spark.arrivals import SALT_ROOM
+from scepter.runtime.spark.jobs import Job, pack_batch, reached_by, unpack_batch
 from scepter.runtime.spark.shares import Share
 from scepter.runtime.work import WorkLimits, watched
 from scepter.timeline import MIN_INSTANT
