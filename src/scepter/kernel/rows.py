@@ -127,7 +127,14 @@ def each_once(times: Int64) -> Int64:
     >>> each_once(np.array([5, 3, 5])).tolist()
     [3, 5]
     """
-    return times if len(times) < 2 else np.unique(times)
+    if len(times) < 2:
+        return times
+    # mostly in order as they are, for which `np.unique` hashes them all the same
+    ordered = times if bool(np.all(times[1:] >= times[:-1])) else np.sort(times)
+    kept = np.ones(len(times), np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=kept[1:])
+    found: Int64 = ordered[kept]
+    return found
 
 
 def lasting(count: int) -> tuple[Int64, Int64]:

@@ -48,11 +48,7 @@ class TextsView:
 
     def initials(self, refs: Int64) -> NDArray[np.uint8]:
         """The first byte of the text at each ref, which tells the kind of term; 0 where there is no ref."""
-        found = np.zeros(len(refs), np.uint8)
-        for arena, of in ((self._live, (refs >= 0) & (refs < FIXED)), (self._fixed, refs >= FIXED)):
-            there = np.flatnonzero(of)
-            found[there] = arena.initials(refs[there] % FIXED)
-        return found
+        return _initials(refs, self._live, self._fixed)
 
     def sortable(self, refs: Int64) -> NDArray[np.bytes_] | None:
         """The texts at some refs, padded to one length, so that their bytes are in the order of the terms' texts; None where
@@ -124,6 +120,10 @@ class Texts:
     def read(self, refs: Int64, key: TermKey, *, numbers: bool = True) -> TermColumns:
         """What terms that `append` took are told by in columns."""
         return self._live.read(refs, key, numbers=numbers)
+
+    def initials(self, refs: Int64) -> NDArray[np.uint8]:
+        """As `TextsView.initials`."""
+        return _initials(refs, self._live, self._fixed)
 
     def endings(self, refs: Int64, names: Sequence[bytes]) -> Int64:
         """Of numbers, which of some endings the text at each ref has; the number of endings where it has none of them.
@@ -215,6 +215,14 @@ class Texts:
         renewed = refs.copy()
         renewed[moving] = moved
         return renewed
+
+
+def _initials(refs: Int64, live: TextArena, fixed: TextArena) -> NDArray[np.uint8]:
+    found = np.zeros(len(refs), np.uint8)
+    for arena, of in ((live, (refs >= 0) & (refs < FIXED)), (fixed, refs >= FIXED)):
+        there = np.flatnonzero(of)
+        found[there] = arena.initials(refs[there] % FIXED)
+    return found
 
 
 def one_ref_each(ids: UInt64, refs: Int64) -> tuple[Int64, Int64]:

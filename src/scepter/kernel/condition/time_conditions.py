@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from scepter.algebra.expressions import Call, Compare, Constant, Expression
+from scepter.algebra.expressions import Call, Compare, Constant, Expression, Variable
 from scepter.algebra.scope import mentioned_variables
 from scepter.algebra.timed import DURATION, END, START, TIME_FUNCTIONS
 from scepter.algebra.timed_bounds import Linear, linear
@@ -37,6 +37,8 @@ from scepter.timeline import TimeKind, parse_datetime
 _EXACT = 10**15
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z")
 """With a zone, and nothing beyond the microsecond."""
+_RESOURCES = np.frombuffer(b"<_", np.uint8)
+"""How IRIs and blank nodes begin."""
 _FLIP = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "=": "=", "!=": "!="}
 _FUNCTIONS = (START, END, DURATION)
 
@@ -65,6 +67,8 @@ class TimeConditions:
         self._used = tuple(i for i, name in enumerate(names) if name in used)
         self._names = tuple(name for name in names if name in used)
         self._exact = [compile_condition(condition) for condition in rest]
+        self._equalities = [_equality(condition, self._names) for condition in rest]
+        """Of each condition the columns that it compares, and whether they shall be equal; None if it does something else."""
         self._unsteady = any(is_unsteady(call) for condition in rest for call in find(condition, Call))
 
     def holds(self, rows: Rows, start: Int64 | None = None, end: Int64 | None = None) -> Mask:
@@ -106,14 +110,35 @@ class TimeConditions:
         told = np.column_stack([rows.ids.view(np.int64), *seen]) if seen else rows.ids
         each = np.arange(len(rows))
         first, where = (each, each) if self._unsteady else distinct(np.ascontiguousarray(told))
-        verdicts = np.empty(len(first), np.bool_)
-        for i, row in enumerate(first.tolist()):
+        verdicts, known = self._by_kinds(rows.take(first))
+        for i in np.flatnonzero(~known).tolist():
+            row = int(first[i])
             bindings = decoded(rows, self._names, row, self._texts)
             if start[row] <= end[row]:
                 for function, values in zip(self._functions, asked, strict=True):
                     bindings[hidden(function)] = time_term(function, int(values[row]), self._kind)
             verdicts[i] = all(condition(bindings, self._context) for condition in self._exact)
         return verdicts[where]
+
+    def _by_kinds(self, rows: Rows) -> tuple[Mask, Mask]:
+        """Verdicts, and which rows have one: different terms are unequal, unless both are literals."""
+        verdicts, known = np.ones((2, len(rows)), np.bool_)
+        for equality in self._equalities:
+            if equality is None:
+                return verdicts, np.zeros(len(rows), np.bool_)
+            left, right, equal = equality
+            kinds = [self._texts.initials(rows.refs[:, column]) for column in (left, right)]
+            resource = np.isin(kinds[0], _RESOURCES) | np.isin(kinds[1], _RESOURCES)
+            known &= resource & (rows.ids[:, left] != rows.ids[:, right]) & (rows.ids[:, [left, right]] != 0).all(axis=1)
+            verdicts &= not equal
+        return verdicts, known
+
+
+def _equality(condition: Expression, names: Sequence[str]) -> tuple[int, int, bool] | None:
+    match condition:
+        case Compare("=" | "!=" as operator, Variable(left), Variable(right)) if left in names and right in names:
+            return names.index(left), names.index(right), operator == "="
+    return None
 
 
 def _comparison(condition: Expression, kind: TimeKind) -> Callable[[Int64, Int64], Mask] | None:
