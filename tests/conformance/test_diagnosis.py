@@ -14,9 +14,9 @@ from scepter.cases.runner import find_cases
 from scepter.cases.source import TimelineSource
 from scepter.cli.inputs import assign_streams
 from scepter.cli.options import run_options
-from scepter.runtime.diagnosis.diagnose import diagnose
-from scepter.runtime.diagnosis.model import Findings
-from scepter.runtime.diagnosis.text import diagnosis_text
+from scepter.insight.diagnosis.diagnose import diagnose
+from scepter.insight.diagnosis.model import Findings
+from scepter.insight.diagnosis.text import diagnosis_text
 
 CASES = Path(__file__).parents[2] / "cases"
 FILES = find_cases([CASES])

@@ -165,3 +165,17 @@ def test_what_is_wrong_with_an_output(topics: Topics, tmp_path: Path, more: tupl
     found = scepter("run", query(tmp_path), "--stream", f"S={topics.url(topic)}", "--engine", "local", *given)
     assert found.exit_code == 2
     assert told in found.output
+
+
+def test_messages_without_a_time_have_the_brokers_at_every_reading(topics: Topics, tmp_path: Path) -> None:
+    (tmp_path / "q.epsparql").write_text(
+        "SELECT ?x ?y WHERE { { <http://e/a> <http://e/p> ?x } SEQ { <http://e/a> <http://e/p> ?y } FILTER (?y > ?x) }"
+    )
+    topic = topics.new(2)
+    topics.fill(topic, [f'<http://e/a> <http://e/p> "{value}" .' for value in (3, 5)])
+    given = ("run", tmp_path / "q.epsparql", "--stream", f"http://e/s={topics.url(topic, 'format=nt')}")
+    found = [scepter(*given, "--engine", "local", "--assign-time", "arrival") for _ in range(2)]
+    assert found[0].exit_code == 0, found[0].output
+    (match,) = (json.loads(line) for line in found[0].stdout.splitlines())
+    assert (match["start"], match["end"]) == ("1970-01-01T00:16:40Z", "1970-01-01T00:16:40.001Z")
+    assert found[1].stdout == found[0].stdout

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import assert_never
 
+from naive.graphs import template
 from naive.runs import Found, Match, Solution
 from scepter.algebra.expressions import Expression, IterationAggregate
 from scepter.algebra.query import Ask, Construct, Query, Select
@@ -12,7 +13,6 @@ from scepter.algebra.walk import find
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.dataset import Dataset, Graph
 from scepter.kernel.sparql.expressions import evaluate
-from scepter.kernel.sparql.patterns import template
 from scepter.rdf.terms import XSD, Literal, Term
 from scepter.rdf.values import ExpressionError, arithmetic, order_key
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any
 
+from naive.graphs import template
 from scepter.algebra.expressions import And, Call, Compare, Constant, Exists, Expression, Variable
 from scepter.algebra.patterns import (
     BGP,
@@ -42,7 +43,7 @@ from scepter.kernel.sparql.aggregates import compile_aggregate
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.dataset import Graph as RDFGraph
 from scepter.kernel.sparql.expressions import evaluate, holds
-from scepter.kernel.sparql.patterns import solutions, template
+from scepter.kernel.sparql.patterns import solutions
 from scepter.rdf.terms import Literal, Term, Triple
 from scepter.rdf.values import ExpressionError, boolean, order_key, to_literal
 from scepter.timeline import Allen, Interval
@@ -382,8 +383,9 @@ def _in_bounds(s: Solution | None, bound: int | None) -> bool:
     return s is not None and (bound is None or s.end is None or s.start is None or s.end - s.start <= bound)
 
 
-def _order(s: Solution) -> tuple[int, int, list[tuple[int, str]]]:
-    return s.end or 0, s.start or 0, sorted((o.arrival, " ".join(map(str, o.triple))) for o in s.used)
+def _order(s: Solution) -> tuple[int, int, list[tuple[int, str]], list[tuple[str, str]]]:
+    bound = sorted((name, str(term)) for name, term in s.mapping if not name.startswith("_:"))
+    return s.end or 0, s.start or 0, sorted((o.arrival, " ".join(map(str, o.triple))) for o in s.used), bound
 
 
 def _paired(left: list[Solution], right: list[Solution], relation: Allen, policy: str, bound: int | None) -> list[Solution]:

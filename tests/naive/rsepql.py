@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
+from naive.graphs import template
 from scepter.algebra.query import Ask, Construct
 from scepter.algebra.scope import in_scope
 from scepter.algebra.windows import (
@@ -30,7 +31,7 @@ from scepter.algebra.windows import (
 )
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.dataset import Dataset, Graph
-from scepter.kernel.sparql.patterns import solutions, template
+from scepter.kernel.sparql.patterns import solutions
 from scepter.rdf.terms import IRI, XSD, BlankNode, Literal, Term, Triple
 
 Mu: TypeAlias = frozenset[tuple[str, Term]]

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from naive.entailment import closed
+from naive.graphs import template
 from scepter.algebra.continuous import ContinuousQuery, LastTriples, PeriodicQuery, Range
 from scepter.algebra.expressions import Constant, Expression
 from scepter.algebra.patterns import (
@@ -34,7 +35,7 @@ from scepter.algebra.windows import Report
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.dataset import Graph as RDFGraph
 from scepter.kernel.sparql.expressions import evaluate, holds
-from scepter.kernel.sparql.patterns import solutions, template
+from scepter.kernel.sparql.patterns import solutions
 from scepter.rdf.terms import XSD, Literal, Term, Triple
 from scepter.rdf.values import ExpressionError, order_key
 from scepter.timeline import TimeKind

@@ -16,12 +16,12 @@ from property.spaseq_strategies import BACKGROUND, DB, EXAMPLES, QueryText, back
 from scepter.algebra.query import Conjunction, Disjunction, Negation, Optional, Query, Scan, Sliding, Tumbling
 from scepter.algebra.walk import find
 from scepter.cases.source import TimelineSource
+from scepter.insight.diagnosis.diagnose import diagnose
+from scepter.insight.diagnosis.focus import Asked, Focus
+from scepter.insight.diagnosis.model import Findings, Step
 from scepter.kernel.sparql.dataset import Dataset, Graph
 from scepter.rdf.terms import IRI, BlankNode, Term
 from scepter.rdf.timeline_notation import TimelineEvent
-from scepter.runtime.diagnosis.diagnose import diagnose
-from scepter.runtime.diagnosis.focus import Asked, Focus
-from scepter.runtime.diagnosis.model import Findings, Step
 from scepter.runtime.queries import Query as ParsedQuery
 from scepter.runtime.queries import parse
 from scepter.timeline import TimeKind

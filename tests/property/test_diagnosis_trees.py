@@ -15,11 +15,11 @@ from property.test_epsparql_naive import parsed
 from property.test_sparkwave_naive import by_definition as sparkwave_answers
 from property.test_sparkwave_naive import turtle
 from scepter.cases.source import TimelineSource
+from scepter.insight.diagnosis.diagnose import diagnose
+from scepter.insight.diagnosis.model import Diagnosis, Findings
+from scepter.insight.diagnosis.text import diagnosis_text
 from scepter.rdf.terms import Triple
 from scepter.rdf.timeline_notation import TimelineEvent
-from scepter.runtime.diagnosis.diagnose import diagnose
-from scepter.runtime.diagnosis.model import Diagnosis, Findings
-from scepter.runtime.diagnosis.text import diagnosis_text
 from scepter.runtime.queries import parse
 from scepter.timeline import TimeKind
 

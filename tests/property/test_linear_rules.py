@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from contextlib import ExitStack
 from unittest import mock
 
 import pytest
@@ -19,6 +20,7 @@ from scepter.kernel.operator import Until
 from scepter.kernel.rows import Rows
 from scepter.physical import timed_plan
 from scepter.rdf.terms import XSD, Literal, Triple
+from scepter.runtime import pipeline
 
 GIVEN = ("?x :p ?v", "{ ?x :p ?v } SEQ { ?x :q ?w }", "?x :p ?v . ?x :q ?w")
 RULES = (
@@ -80,7 +82,10 @@ def long_stream(seed: int, count: int) -> list[naive.Event]:
 @pytest.mark.parametrize("seed", [1, 2])
 def test_as_in_rounds(rule: tuple[str, str, str, str, str], seed: int) -> None:
     text, stream = rules(rule, GIVEN[0], BOUNDS[1]), long_stream(seed, 300)
-    with mock.patch.object(one_pass, "_STRETCH", 7):
+    with ExitStack() as patches:
+        for module, names in (one_pass, ("_FIRST", "_TOGETHER")), (pipeline, ("_FIRST_ROWS", "_DERIVED_ROWS")):
+            for name in names:
+                patches.enter_context(mock.patch.object(module, name, 20))
         found = by_engine(parsed(text), stream, 300), by_engine(parsed(text), stream, 11)
     with mock.patch.object(timed_plan, "in_one_pass", return_value=False):
         query = parsed(text)

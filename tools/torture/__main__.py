@@ -9,7 +9,7 @@ from collections import Counter
 from pathlib import Path
 
 from torture.guided import run as run_guided
-from torture.kills import compare
+from torture.kills import Stuck, compare
 from torture.mutants import run as run_mutants
 from torture.programs import LANGUAGES
 from torture.writers import run as run_writers
@@ -59,7 +59,11 @@ def run_kills(kills: int, per_run: int, worse: int, seed: int, languages: list[s
     while (killed := done["driver"] + done["worker"]) < kills:
         language = languages[seed % len(languages)]
         with tempfile.TemporaryDirectory(prefix="torture-") as folder:
-            found = compare(Path(folder), language, seed, min(per_run, kills - killed), worse=worse)
+            try:
+                found = compare(Path(folder), language, seed, min(per_run, kills - killed), worse=worse)
+            except Stuck as error:
+                say(f"seed {seed} {language}: {error}")
+                return 1
         done += found.kills
         matches += found.matches
         letters += found.letters

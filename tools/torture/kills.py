@@ -158,14 +158,17 @@ class Run:
 
     def break_checkpoint(self, draw: random.Random, files: int) -> None:
         """Kill the driver and damage a file of its checkpoint. The run is refused and writes nothing, or goes on as if nothing
-        had happened; refused, it goes on from the whole checkpoint."""
+        had happened; refused, it goes on from the whole checkpoint. What it has not needed so far a later start may need: it is
+        given back too."""
         self.end_all()
         self.kills["checkpoint"] += 1
         whole = self.folder / "whole"
         shutil.copytree(self.kept, whole)
         victims = sorted(path for path in (self.kept / "checkpoint").rglob("*") if path.is_file())
-        if victims:
-            _damage(draw.choice(victims), draw)
+        victim = draw.choice(victims) if victims else None
+        if victim is not None:
+            _damage(victim, draw)
+        damaged = _bytes(victim)
         before = self.written()
         self.start()
         if self.ends_or_does(files):
@@ -174,6 +177,8 @@ class Run:
             shutil.rmtree(self.kept / "checkpoint")
             shutil.copytree(whole / "checkpoint", self.kept / "checkpoint")
             self.start()
+        elif victim is not None and victim.parent.is_dir() and _bytes(victim) == damaged:
+            shutil.copy2(whole / victim.relative_to(self.kept), victim)
         shutil.rmtree(whole, ignore_errors=True)
 
     def fill_disk(self, files: int) -> None:
@@ -230,6 +235,10 @@ def _started(folder: Path) -> list[int]:
             except OSError:
                 continue
     return found
+
+
+def _bytes(path: Path | None) -> bytes | None:
+    return path.read_bytes() if path is not None and path.exists() else None
 
 
 def _damage(path: Path, draw: random.Random) -> None:

@@ -6,6 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scepter.errors import Diagnostic
+from scepter.insight.diagnosis.diagnose import diagnose as diagnose_run
+from scepter.insight.diagnosis.focus import Asked, KeyGiven
+from scepter.insight.diagnosis.model import Findings
 from scepter.io.given import Given, given_run
 from scepter.io.report.work import analysis_page
 from scepter.rdf.batch import DeadLetter
@@ -13,9 +16,6 @@ from scepter.runtime import local, queries
 from scepter.runtime.analysis import Analysis
 from scepter.runtime.analysis import analyze as analyze_run
 from scepter.runtime.compiling import told_once
-from scepter.runtime.diagnosis.diagnose import diagnose as diagnose_run
-from scepter.runtime.diagnosis.focus import Asked, KeyGiven
-from scepter.runtime.diagnosis.model import Findings
 from scepter.runtime.inputs import BackgroundGiven, OntologyGiven
 from scepter.runtime.maps import ContextGiven, MapGiven
 from scepter.runtime.notebook import Matches

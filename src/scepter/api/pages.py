@@ -8,15 +8,15 @@ from typing import Any
 
 from scepter.api.local import diagnose
 from scepter.errors import option_error
+from scepter.insight.diagnosis.focus import KeyGiven
+from scepter.insight.hints.run_hints import run_warnings
 from scepter.io.given import Given, given_run
 from scepter.io.replacing import replacing
 from scepter.io.report.log import RunLog
 from scepter.io.report.page import Report, report_page
 from scepter.runtime import local, queries
 from scepter.runtime.analysis import Analysis
-from scepter.runtime.diagnosis.focus import KeyGiven
 from scepter.runtime.engine import LocalEngine
-from scepter.runtime.hints.run_hints import run_warnings
 from scepter.runtime.options import RunOptions
 from scepter.runtime.queries import one_query
 from scepter.runtime.seen import EventName

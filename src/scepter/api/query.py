@@ -11,9 +11,9 @@ from scepter.runtime import queries
 
 if TYPE_CHECKING:
     from scepter.api.pages import Page
+    from scepter.insight.diagnosis.focus import KeyGiven
+    from scepter.insight.diagnosis.model import Findings
     from scepter.io.given import Given
-    from scepter.runtime.diagnosis.focus import KeyGiven
-    from scepter.runtime.diagnosis.model import Findings
     from scepter.runtime.inputs import OntologyGiven
     from scepter.runtime.notebook import Matches
 

@@ -22,6 +22,8 @@ from scepter.bench.processes import cpu_seconds, peak_bytes
 
 HEAD: Final = 1 << 22
 """Bytes of each stream that warm a contender up."""
+_UNCUT: Final = frozenset({".parquet", ".jelly"})
+"""What is no lines: a part of such a file is none, and would warm nothing up."""
 
 
 def measured(work: Work, point: Point, repeats: int) -> dict[str, Any]:
@@ -47,7 +49,7 @@ def measured(work: Work, point: Point, repeats: int) -> dict[str, Any]:
 
 
 def headed(point: Point, folder: Path) -> Point:
-    """The point over the first lines of its streams; how many answers it has there nobody knows."""
+    """The point over the first lines of its streams, where they are lines; how many answers it has there nobody knows."""
     streams = {}
     for number, (iri, path) in enumerate(point.streams.items()):
         if "://" in path:  # a topic has no head of its own
@@ -55,6 +57,9 @@ def headed(point: Point, folder: Path) -> Point:
             continue
         source = Path(path)
         source = min(source.iterdir()) if source.is_dir() else source
+        if source.suffix in _UNCUT:
+            streams[iri] = str(source)
+            continue
         with source.open("rb") as text:
             head = text.read(HEAD)
         target = folder / f"{number}{source.suffix}"

@@ -20,7 +20,7 @@ from scepter.runtime.options import RunOptions
 from scepter.runtime.seen import EventName
 
 if TYPE_CHECKING:
-    from scepter.runtime.diagnosis.model import Findings
+    from scepter.insight.diagnosis.model import Findings
 
 
 class _Given(TypedDict):
@@ -60,7 +60,7 @@ class Watch:
                 out.write(page)
 
     def _warnings(self, given: _Given) -> list[Diagnostic]:
-        from scepter.runtime.hints.run_hints import run_warnings  # a run has no need of these until it is over
+        from scepter.insight.hints.run_hints import run_warnings  # a run has no need of these until it is over
 
         job = self._job
         warnings = run_warnings(job.query, job.streams, self.log.surveys, self.log.found, **given)
@@ -68,9 +68,9 @@ class Watch:
         return warnings
 
     def _findings(self, given: _Given) -> Findings:
-        from scepter.runtime.diagnosis.diagnose import diagnose
-        from scepter.runtime.diagnosis.focus import Asked
-        from scepter.runtime.diagnosis.text import diagnosis_text
+        from scepter.insight.diagnosis.diagnose import diagnose
+        from scepter.insight.diagnosis.focus import Asked
+        from scepter.insight.diagnosis.text import diagnosis_text
 
         job = self._job
         asked = Asked.of(job.query, self._insight.event, self._insight.key)

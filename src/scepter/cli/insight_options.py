@@ -23,7 +23,7 @@ class Insight:
     def checked(self, query: Query) -> Insight:
         """The same, if the query has such variables, and the terms are terms."""
         if self.key:
-            from scepter.runtime.diagnosis.focus import Asked  # a run has no need of it
+            from scepter.insight.diagnosis.focus import Asked  # a run has no need of it
 
             Asked.of(query, self.event, self.key)
         return self

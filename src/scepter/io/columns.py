@@ -1,11 +1,12 @@
 """Matches as lines of text, whole batches at a time: each different term is spelt once, and rows are put together by Arrow.
 
-This is for matches whose rows are the terms in their columns; all others are written one by one (`io.results`), and both give
-the same bytes.
+This is for matches whose rows are what stands in their columns, bindings or graphs; those that tell more, why or of which
+events, are written one by one (`io.results`), and both give the same bytes.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeGuard
@@ -16,16 +17,22 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from scepter.kernel.texts import one_ref_each
-from scepter.rdf.arena import gather
-from scepter.rdf.terms import STRING, Term
+from scepter.rdf.terms import Term, parse_term
+from scepter.runtime.event_matches import EventMatches
+from scepter.runtime.graphs import Graphs, Spelt
 from scepter.runtime.matches import Match, MatchBatch, MatchRows, MixedRows
 from scepter.timeline import TimeKind, format_instant
 
 _ROWS = 1 << 16
 """So many rows are laid out at once."""
 
-_UNUSUAL = r'\\|[\x00-\x1f\x7f]|"@|^<<|"\^\^<' + STRING.replace(".", r"\.") + ">$"
-"""Texts that are not spelt as they are shown: escapes, control characters, languages, triple terms, xsd:string said aloud."""
+_BYTES = 1 << 29
+"""Rows whose texts are longer are laid out in two halves: Arrow's offsets end at 2 GiB, and memory somewhere."""
+Batch: TypeAlias = MatchBatch | EventMatches
+
+
+class _TooLong(Exception):
+    """Some rows are too long to be laid out at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,40 +54,58 @@ class Spelling:
 
 
 def in_columns(matches: Sequence[Match]) -> TypeGuard[MatchRows | MixedRows]:
-    """Whether matches are the terms in their columns."""
+    """Whether matches are what stands in their columns; what events rest on does not."""
     if isinstance(matches, MixedRows):
         return all(map(in_columns, matches.parts))
-    if not isinstance(matches, MatchRows) or not isinstance(matches.batch, MatchBatch):
+    if not isinstance(matches, MatchRows):
         return False
     batch = matches.batch
-    return not batch.constructs and not batch.asks
+    return isinstance(batch, MatchBatch) or (isinstance(batch, EventMatches) and batch.told is None)
 
 
-Lines: TypeAlias = Callable[[MatchBatch, NDArray[np.int64], NDArray[np.int64]], Any]
+Lines: TypeAlias = Callable[[Batch, NDArray[np.int64], NDArray[np.int64]], Any]
 """(batch, some of its rows, their places among all matches) -> their lines, as a column."""
 
 
 def laid_out(matches: MatchRows | MixedRows, lines: Lines) -> Iterator[str]:
     """The lines of matches, one behind the other, as many at a time as are laid out at once."""
     for at in range(0, len(matches), _ROWS):
-        some = matches[at : at + _ROWS]
-        if isinstance(some, MatchRows):
-            yield _text(_laid_out(some, np.asarray(some.rows, np.int64), at + np.arange(len(some)), lines))
-            continue
-        parts, order = [], []
-        for which, part in enumerate(some.parts):
-            mine = np.flatnonzero(some.which == which)
-            if len(mine):
-                parts.append(_laid_out(part, some.place[mine], at + mine, lines))
-                order.append(mine)
-        places = np.empty(len(some), np.int64)
-        places[np.concatenate(order)] = np.arange(len(some))
-        yield _text(pa.concat_arrays(parts).take(pa.array(places)))
+        yield from _halved(matches[at : at + _ROWS], at, lines)
 
 
-def _laid_out(matches: MatchRows, rows: NDArray[np.int64], places: NDArray[np.int64], lines: Lines) -> Any:
-    assert isinstance(matches.batch, MatchBatch)
+def _halved(some: MatchRows | MixedRows, at: int, lines: Lines) -> Iterator[str]:
+    try:
+        text = _text(_laid_out(some, at, lines))
+    except _TooLong:
+        half = len(some) // 2
+        yield from _halved(some[:half], at, lines)
+        yield from _halved(some[half:], at + half, lines)
+    else:
+        yield text
+
+
+def _laid_out(some: MatchRows | MixedRows, at: int, lines: Lines) -> Any:
+    if isinstance(some, MatchRows):
+        return _lines_of(some, np.asarray(some.rows, np.int64), at + np.arange(len(some)), lines)
+    parts, order = [], []
+    for which, part in enumerate(some.parts):
+        mine = np.flatnonzero(some.which == which)
+        if len(mine):
+            parts.append(_lines_of(part, some.place[mine], at + mine, lines))
+            order.append(mine)
+    places = np.empty(len(some), np.int64)
+    places[np.concatenate(order)] = np.arange(len(some))
+    return pa.concat_arrays(parts).take(pa.array(places))
+
+
+def _lines_of(matches: MatchRows, rows: NDArray[np.int64], places: NDArray[np.int64], lines: Lines) -> Any:
+    assert isinstance(matches.batch, (MatchBatch, EventMatches))
     return lines(matches.batch, rows, places)
+
+
+def _check(size: int, rows: int) -> None:
+    if size > _BYTES and rows > 1:
+        raise _TooLong
 
 
 def times(instants: Sequence[int], rows: NDArray[np.int64], kind: TimeKind, quote: str = "") -> Any:
@@ -101,12 +126,40 @@ def terms(batch: MatchBatch, rows: NDArray[np.int64], spelling: Spelling) -> dic
     bound = np.flatnonzero(each >= 0)
     place = np.full(len(each), len(bound))
     place[bound] = np.arange(len(bound))
-    buffer, places = batch.texts.texts(each[bound])
-    starts, data = gather(buffer, places)
-    texts = pa.LargeStringArray.from_buffers(len(bound), pa.py_buffer(starts), pa.py_buffer(data)).cast(pa.string())
-    spelt = _spelt(texts, spelling, lambda i: batch.texts.term(int(each[bound[i]]), None))
-    found = pa.concat_arrays([spelt, pa.nulls(1, pa.string())])
+    texts = Spelt.at(each[bound], batch.texts)
+    sizes = np.append(pc.binary_length(texts.texts).to_numpy(), 0)
+    _check(int(sizes[place[where]].sum()), len(rows))
+    found = pa.concat_arrays([spelt(texts, spelling), pa.nulls(1, pa.string())])
     return {name: found.take(pa.array(place[where[:, column]])) for column, name in enumerate(batch.names)}
+
+
+def graphs(batch: Batch, rows: NDArray[np.int64]) -> Graphs:
+    """The graphs of some rows that construct."""
+    return occurrences(batch, rows)[0] if isinstance(batch, EventMatches) else _checked(batch.graphs(rows), len(rows))
+
+
+def occurrences(batch: EventMatches, rows: NDArray[np.int64]) -> tuple[Graphs, Any]:
+    """The graphs of some rows, and the texts of their individuals."""
+    found, individuals = batch.occurrences(rows)
+    return _checked(found, len(rows)), individuals
+
+
+def _checked(found: Graphs, rows: int) -> Graphs:
+    _check(found.bytes(), rows)
+    return found
+
+
+def quoted(texts: Spelt) -> Any:
+    """Terms in N-Triples form as JSON strings."""
+    plain = each('"', pc.replace_substring(texts.texts, '"', '\\"'), '"')
+    others = [json.dumps(texts.texts[i].as_py(), ensure_ascii=False) for i in np.flatnonzero(texts.unusual).tolist()]
+    return pc.replace_with_mask(plain, pa.array(texts.unusual), pa.array(others, pa.string()))
+
+
+def per_triple(of: Graphs, before: Any, triples: Any, behind: str, empty: Any) -> Any:
+    """Per row a line for each of its triples, of a text of the row and one of the triple; where there is none, another."""
+    lines = each(before.take(pa.array(of.row)), triples.take(pa.array(of.triple)), behind)
+    return pc.if_else(pa.array(np.diff(of.first) == 0), each(before, empty, behind), of.rows(lines))
 
 
 def each(*parts: Any) -> Any:
@@ -136,6 +189,11 @@ def numbered(before: str, numbers: NDArray[np.int64], behind: str) -> Any:
     return each(before, pa.array(numbers).cast(pa.string()), behind)
 
 
+def chosen(texts: Sequence[str], places: NDArray[np.int64]) -> Any:
+    """Some of few texts."""
+    return pa.array(texts, pa.string()).take(pa.array(places))
+
+
 def equal(left: Any, right: Any) -> Any:
     """Where two columns have the same text."""
     return pc.equal(left, right)
@@ -162,9 +220,9 @@ def _text(lines: Any) -> str:
     return lines.buffers()[2].to_pybytes().decode() if len(lines) else ""
 
 
-def _spelt(texts: Any, spelling: Spelling, term: Callable[[int], Term]) -> Any:
-    """Each text as the format spells its term."""
-    unusual = pc.match_substring_regex(texts, _UNUSUAL)
+def spelt(terms: Spelt, spelling: Spelling) -> Any:
+    """Each term as the format spells it."""
+    texts, unusual = terms.texts, pa.array(terms.unusual)
     iri, blank = pc.starts_with(texts, "<"), pc.starts_with(texts, "_:")
     typed = pc.and_not(pc.ends_with(texts, ">"), iri)
     plain = pc.invert(pc.or_(pc.or_(iri, blank), typed))
@@ -180,7 +238,7 @@ def _spelt(texts: Any, spelling: Spelling, term: Callable[[int], Term]) -> Any:
         order.append(np.flatnonzero(usual.to_numpy(zero_copy_only=False)))
         parts.append(spell(texts.filter(usual)))
     order.append(np.flatnonzero(unusual.to_numpy(zero_copy_only=False)))
-    parts.append(pa.array([spelling.unusual(term(i)) for i in order[-1].tolist()], pa.string()))
+    parts.append(pa.array([spelling.unusual(parse_term(texts[i].as_py())) for i in order[-1].tolist()], pa.string()))
     places = np.empty(len(texts), np.int64)
     places[np.concatenate(order)] = np.arange(len(texts))
     return pa.concat_arrays(parts).take(pa.array(places))

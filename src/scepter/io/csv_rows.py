@@ -112,23 +112,31 @@ class CsvWriter:
 
     def write_all(self, matches: Sequence[Matched]) -> None:
         """Write some matches, a line each."""
-        others = self._shape.graphs or self._shape.booleans or self._shape.whys or self._with_events
+        others = self._shape.whys or self._with_events
         if others or self._cell is not _plain or not columns.in_columns(matches):
             for match in matches:
                 self.write(match)
             return
-        self._written += len(matches)
         for text in columns.laid_out(matches, self._lines):
             write_pieces(self._out, text)
+        self._written += len(matches)
 
-    def _lines(self, batch: MatchBatch, rows: NDArray[np.int64], places: NDArray[np.int64]) -> Any:
+    def _lines(self, batch: columns.Batch, rows: NDArray[np.int64], places: NDArray[np.int64]) -> Any:
         start, end = (columns.times(instants, rows, batch.kind) for instants in (batch.start, batch.end))
-        spelt = columns.terms(batch, rows, _CSV)
+        spelt = (
+            columns.terms(batch, rows, _CSV) if isinstance(batch, MatchBatch) and not (batch.constructs or batch.asks) else {}
+        )
         query = [_csv_text(Literal(str(self._shape.queries[batch.query]))), ","] if self._shape.queries else []
         line = [*query, start, ",", end]
         for name in self._shape.variables:
             line += [",", columns.filled(spelt[name]) if name in spelt else ""]
-        return columns.joined([*line, "\r\n"])
+        behind = ([","] + ["true"] * batch.asks if self._shape.booleans else []) + ["\r\n"]
+        if not batch.constructs:
+            return columns.joined([*line, "," * len(_TRIPLE_COLUMNS) if self._shape.graphs else "", *behind])
+        graphs = columns.graphs(batch, rows)
+        before = columns.joined([*line, columns.numbered(",", self._written + 1 + places, ",")])
+        triples = graphs.triples(columns.spelt(graphs.spelt, _CSV), "", ",", "")
+        return columns.per_triple(graphs, before, triples, "".join(behind), ",,")
 
     def close(self) -> None:
         """Hand the lines on."""

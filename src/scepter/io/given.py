@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from scepter.errors import DataError, option_error
 from scepter.io.mapped import MappedEvents, as_rows, as_table
@@ -17,7 +19,6 @@ from scepter.rdf.batch import DeadLetter, EventBatch
 from scepter.rdf.formats import GraphEvent, events_to_batch
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.nquads import BATCH_BYTES, ReadState
-from scepter.rdf.parquet import plain_lists
 from scepter.rdf.readers import Lift, Reading, read_table
 from scepter.rdf.source import DeadLetterTaker, EventSource, Progress
 from scepter.rdf.terms import IRI, Literal
@@ -161,8 +162,17 @@ def _in_plain_types(table: Any) -> Any:
     """The table with its graphs as lists of plain strings: polars has views of them."""
     if "graph" not in table.column_names or table.schema.field("graph").type == _TRIPLES:
         return table
-    graphs = [plain_lists(chunk).cast(_TRIPLES) for chunk in table.column("graph").chunks]
+    graphs = [_plain_lists(chunk).cast(_TRIPLES) for chunk in table.column("graph").chunks]
     return table.set_column(table.column_names.index("graph"), "graph", pa.chunked_array(graphs, _TRIPLES))
+
+
+def _plain_lists(column: Any) -> Any:
+    """A column whose lists stand one behind the other. A view has them in any order, which Arrow's casts forget."""
+    if not (pa.types.is_list_view(column.type) or pa.types.is_large_list_view(column.type)):
+        return column
+    sizes = pc.fill_null(pc.list_value_length(column), 0)
+    offsets = pa.array(np.concatenate([[0], np.cumsum(sizes)]), pa.int64())
+    return pa.LargeListArray.from_arrays(offsets, column.flatten(), mask=column.is_null())
 
 
 @dataclass(slots=True)

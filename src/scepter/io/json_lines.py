@@ -9,9 +9,12 @@ from typing import Any, TextIO
 import numpy as np
 from numpy.typing import NDArray
 
+from scepter.algebra.events import Form
 from scepter.io import columns
 from scepter.io.results import Match, Shape, names_of, record, term_object, write_pieces
-from scepter.rdf.terms import Term
+from scepter.rdf.terms import IRI, Term
+from scepter.runtime.event_matches import EventMatches
+from scepter.runtime.graphs import Spelt
 from scepter.runtime.matches import Match as Matched
 from scepter.runtime.matches import MatchBatch
 
@@ -27,6 +30,24 @@ _JSON = columns.Spelling(
     ('{"type": "literal", "value": "', '", "datatype": "', '"}'),
     _json_text,
 )
+_INDIVIDUAL = columns.Spelling(('"', '"'), ('"_:', '"'), ('"', '"'), None, lambda term: _individual_text(term))
+
+
+def _individual_text(term: Term) -> str:
+    return json.dumps(term.value if isinstance(term, IRI) else str(term), ensure_ascii=False)
+
+
+def _graph(batch: columns.Batch, rows: NDArray[np.int64]) -> list[Any]:
+    """The triples of each row; of occurrences their event and individual too."""
+    before: list[Any] = [', "graph": [']
+    if isinstance(batch, EventMatches) and batch.form is not Form.RDF_STREAM:
+        graphs, individuals = columns.occurrences(batch, rows)
+        events = columns.chosen([json.dumps(event.value, ensure_ascii=False) for event in batch.returned], batch.event[rows])
+        individual = columns.spelt(Spelt.of(individuals), _INDIVIDUAL)
+        before = [', "event": ', events, ', "individual": ', individual, ', "assertions": [']
+    else:
+        graphs = columns.graphs(batch, rows)
+    return [*before, graphs.joined(graphs.triples(columns.quoted(graphs.spelt), "[", ", ", "]"), ", "), "]"]
 
 
 class JsonLinesWriter:
@@ -51,16 +72,24 @@ class JsonLinesWriter:
         for text in columns.laid_out(matches, self._lines):
             write_pieces(self._out, text)
 
-    def _lines(self, batch: MatchBatch, rows: NDArray[np.int64], places: NDArray[np.int64]) -> Any:
+    def _lines(self, batch: columns.Batch, rows: NDArray[np.int64], places: NDArray[np.int64]) -> Any:
         start, end = (columns.times(instants, rows, batch.kind, '"') for instants in (batch.start, batch.end))
+        query = f'"query": {json.dumps(self._shape.queries[batch.query], ensure_ascii=False)}, ' if self._shape.queries else ""
+        return columns.joined([f'{{{query}"start": ', start, ', "end": ', end, *self._answer(batch, rows), "}\n"])
+
+    def _answer(self, batch: columns.Batch, rows: NDArray[np.int64]) -> list[Any]:
+        """What stands behind the times, in parts."""
+        if batch.constructs:
+            return _graph(batch, rows)
+        assert isinstance(batch, MatchBatch)
+        if batch.asks:
+            return [', "boolean": true']
         spelt = columns.terms(batch, rows, _JSON)
         bindings = [
             columns.each(f"{json.dumps(name, ensure_ascii=False)}: ", spelt[name])
             for name in names_of(spelt, self._shape.variables)
         ]
-        told = columns.listed(bindings, ", ")
-        query = f'"query": {json.dumps(self._shape.queries[batch.query], ensure_ascii=False)}, ' if self._shape.queries else ""
-        return columns.joined([f'{{{query}"start": ', start, ', "end": ', end, ', "bindings": {', told, "}}\n"])
+        return [', "bindings": {', columns.listed(bindings, ", "), "}"]
 
     def close(self) -> None:
         """Hand the lines on."""

@@ -38,9 +38,10 @@ class KafkaSource:
         progress: Progress | None = None,
     ) -> Iterator[EventBatch]:
         """The events, in the order of their messages' times."""
-        reading = Reading(
-            key, stream_index, self.name, dead_letter, predicates, run or ReadState(), batch_bytes, {}, self._lift
-        )
+        run = run or ReadState()
+        if run.assign is not None:
+            run.assign.restart()
+        reading = Reading(key, stream_index, self.name, dead_letter, predicates, run, batch_bytes, {}, self._lift)
         total = sum(span.stop - span.start for span in self._spans)
         done = 0
 

@@ -102,6 +102,8 @@ def events(
     ["Event('http://example/s', 1, 1 triples)"]
     """
     times = TimeProperties.of(time_property)
+    if not (stream is None or isinstance(stream, str)):
+        raise option_error("events", f"stream is an IRI, not a {type(stream).__name__}", help="stream='http://…'")
     if (map is None) == (context is None):
         raise option_error("events", "events are made by a mapping or by a context", help="give map=… or context=…")
     lift: Lift = mapped(map, times) if context is None else load_context(context)

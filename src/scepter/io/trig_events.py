@@ -58,12 +58,20 @@ class TrigWriter:
             write_pieces(self._out, text)
         self._written += len(matches)
 
-    def _events(self, batch: MatchBatch, rows: NDArray[np.int64], places: NDArray[np.int64]) -> Any:
+    def _events(self, batch: columns.Batch, rows: NDArray[np.int64], places: NDArray[np.int64]) -> Any:
         name = columns.numbered(f"<{self._begun(batch.query)}", self._written + 1 + places, ">")
+        behind = ["}\n", name, " ", _prov_column(batch, rows), " .\n"]
+        if batch.constructs:
+            graphs = columns.graphs(batch, rows)
+            statements = graphs.joined(graphs.triples(graphs.spelt.texts, "  ", " ", " .\n"))
+            empty = columns.numbered("# match ", self._written + 1 + places, " has an empty graph\n")
+            return columns.either(columns.equal(statements, ""), empty, columns.joined([name, " {\n", statements, *behind]))
+        assert isinstance(batch, MatchBatch)
+        if batch.asks:
+            return columns.joined([name, " {\n  ", name, f" <{HOLDS}> true .\n", *behind])
         spelt = columns.terms(batch, rows, _TRIG)
         values = [columns.each("  ", name, f" var:{v} ", spelt[v], " .\n") for v in names_of(spelt, self._shape.variables)]
-        head = [name, " {\n  ", name, f" a <{MATCH_CLASS}> .\n", columns.listed(values, ""), "}\n"]
-        return columns.joined([*head, name, " ", _prov_column(batch, rows), " .\n"])
+        return columns.joined([name, " {\n  ", name, f" a <{MATCH_CLASS}> .\n", columns.listed(values, ""), *behind])
 
     def _begun(self, query: int) -> str:
         """How the names of a query's matches begin."""
@@ -90,7 +98,7 @@ def _prov(match: Match) -> str:
     return f"prov:startedAtTime {start} ; prov:endedAtTime {end}"
 
 
-def _prov_column(batch: MatchBatch, rows: NDArray[np.int64]) -> object:
+def _prov_column(batch: columns.Batch, rows: NDArray[np.int64]) -> object:
     """`_prov` of some rows."""
     type = _time_type(batch.kind)
     start, end = (columns.times(each, rows, batch.kind, '"' if type else "") for each in (batch.start, batch.end))

@@ -6,13 +6,15 @@ message at or behind it, or by the partition's own end.
 
 from __future__ import annotations
 
-import heapq
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Final, Protocol, TypeAlias
+from typing import Any, Final, Literal, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from scepter.kafka.address import Address
 from scepter.kafka.client import Client, consumer, deleted, gone, library
@@ -23,6 +25,8 @@ _WAIT: Final = 0.02
 _KEPT: Final = 8
 _CONSUMERS: Final[dict[tuple[int, Address], list[Client]]] = {}
 """Consumers that nobody uses, by process and address."""
+
+_BEFORE: Final = -(1 << 62)
 
 Clock: TypeAlias = Callable[[], float]
 
@@ -60,11 +64,12 @@ def read_span(address: Address, span: Span, clock: Clock = time.monotonic) -> It
         while not done:
             messages: list[Message] = reading.consume(AT_ONCE, _WAIT)
             hand = [message for message in messages if message.error() is None]
-            for code in {message.error().code() for message in messages if message.error() is not None}:
-                if code == kafka.KafkaError._PARTITION_EOF:
-                    done = True
-                elif code == kafka.KafkaError._AUTO_OFFSET_RESET:
-                    raise deleted(address, span.partition, span.start)
+            if len(hand) < len(messages):
+                for code in {message.error().code() for message in messages if message.error() is not None}:
+                    if code == kafka.KafkaError._PARTITION_EOF:
+                        done = True
+                    elif code == kafka.KafkaError._AUTO_OFFSET_RESET:
+                        raise deleted(address, span.partition, span.start)
             if hand and hand[-1].offset() >= span.stop - 1:  # offsets of a partition only grow
                 done = True
                 hand = [message for message in hand if message.offset() < span.stop]
@@ -97,19 +102,44 @@ def _give_back(address: Address, reading: Client) -> None:
 def merged(address: Address, spans: Iterable[Span]) -> Iterator[list[Message]]:
     """The messages of several partitions in the order of the times that the broker or the producer gave them, so that a
     second reading gives the same order, and one partition does not stand behind the other."""
-    streams = [read_span(address, span) for span in spans]
+    return in_order([read_span(address, span) for span in spans])
+
+
+def in_order(streams: Sequence[Iterator[list[Message]]]) -> Iterator[list[Message]]:
+    """Hands of messages of several streams as one: always the message whose time is the least among those that come next in
+    their streams. A message with an earlier time than one before it in its stream follows that one."""
     if len(streams) == 1:
         yield from streams[0]
         return
-    hand: list[Message] = []
-    singles = [(message for hand in stream for message in hand) for stream in streams]
-    for message in heapq.merge(*singles, key=lambda each: each.timestamp()[1]):
-        hand.append(message)
-        if len(hand) >= AT_ONCE:
-            yield hand
-            hand = []
-    if hand:
-        yield hand
+    waiting: list[list[Message]] = [[] for _ in streams]
+    times: list[NDArray[np.int64]] = [np.empty(0, np.int64) for _ in streams]
+    last = [_BEFORE for _ in streams]
+    going = set(range(len(streams)))
+    while True:
+        for number in [number for number in going if not waiting[number]]:
+            hand = next(streams[number], None)
+            if hand is None:
+                going.remove(number)
+                continue
+            stamps = np.array([message.timestamp()[1] for message in hand], np.int64)
+            stamps[0] = max(int(stamps[0]), last[number])
+            waiting[number], times[number] = hand, np.maximum.accumulate(stamps)
+            last[number] = int(times[number][-1])
+        # nothing that is still to come goes before the end of this one
+        end, stream = min(((last[number], number) for number in going), default=(None, 0))
+        taken: list[Message] = []
+        stamps_taken: list[NDArray[np.int64]] = []
+        for number, hand in enumerate(waiting):
+            side: Literal["left", "right"] = "right" if number <= stream else "left"
+            count = len(hand) if end is None else int(np.searchsorted(times[number], end, side))
+            taken += hand[:count]
+            stamps_taken.append(times[number][:count])
+            waiting[number], times[number] = hand[count:], times[number][count:]
+        if taken:
+            order = np.argsort(np.concatenate(stamps_taken), kind="stable").tolist()
+            yield [taken[place] for place in order]
+        if end is None:
+            return
 
 
 def shared(limit: int, waiting: Mapping[int, int]) -> dict[int, int]:

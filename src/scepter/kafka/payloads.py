@@ -19,6 +19,7 @@ import pyoxigraph as ox
 from scepter.errors import option_error
 from scepter.kafka.address import Address
 from scepter.kafka.messages import Message
+from scepter.rdf.assigning import AssignTime
 from scepter.rdf.batch import DeadLetter, EventBatch
 from scepter.rdf.files import sniffed
 from scepter.rdf.formats import transcode
@@ -60,6 +61,7 @@ class Payloads:
         if value is None:
             self._refuse(message, _EMPTY)
             return
+        self._stamp([message])
         reading = replace(self.reading, source_name=self._place(message))
         reader = reader_of(self.format, reading)
         assert reader is not None, "addresses take no other format"
@@ -92,10 +94,29 @@ class Payloads:
         )  # fmt: skip
         for hand in hands:
             texts, places = self._laid_out(hand)
-            for part in parts(texts, self.reading.batch_bytes):
+            for part in self._parts(texts):
+                self._stamp(places[part])
                 joined.extend(texts[part], places[part])
                 # what there is of a followed topic is not kept back for what may come
                 yield from joined.read(reader)
+
+    @property
+    def _stamps(self) -> AssignTime | None:
+        """What gives events the broker's times, where it does."""
+        assign = self.reading.run.assign
+        return assign if assign is not None and assign.how == "arrival" else None
+
+    def _parts(self, texts: Sequence[bytes]) -> Iterator[slice]:
+        """What is read together: one message, where each has a time of its own."""
+        if self._stamps is None:
+            return parts(texts, self.reading.batch_bytes)
+        return (slice(at, at + 1) for at in range(len(texts)))
+
+    def _stamp(self, messages: Sequence[Message]) -> None:
+        """Tell the time of the messages that are read now; they are one, where it counts."""
+        if self._stamps is not None:
+            kind, milliseconds = messages[0].timestamp()
+            self._stamps.broker = 1_000 * milliseconds if kind else None
 
     def _laid_out(self, hand: Sequence[Message]) -> tuple[Sequence[bytes], Sequence[Message]]:
         """Messages as lines of N-Quads, and the message of each text."""

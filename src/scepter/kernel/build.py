@@ -405,7 +405,8 @@ def _time_join(node: TimeJoin, around: Surroundings, *, rounds: bool = False) ->
         conditions = AskedConditions(node.conditions, names, known, context, around.kind, around.texts, plain=node.plain)
     elif node.conditions:
         conditions = _conditions(node.conditions, names, around)
-    return TimeJoined(node, conditions, around.lineage, rounds=rounds, held=held_of(around))
+    once = around.occurrences().each_once if node.tracked else None
+    return TimeJoined(node, conditions, around.lineage, rounds=rounds, held=held_of(around), once=once)
 
 
 def _of_time(node: TimeJoin | TimeFilter | Once | TimeValues | Rename | Answers, around: Surroundings) -> Operator:

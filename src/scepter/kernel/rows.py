@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -161,17 +162,48 @@ def interleaved(first: Rows, second: Rows) -> Rows:
         return first if len(first) else second
     if first.end[-1] <= second.end[0]:
         return concat([first, second], first.width)
-    after = np.searchsorted(first.end, second.end, side="right") + np.arange(len(second))
-    is_second = np.zeros(len(first) + len(second), np.bool_)
-    is_second[after] = True
-    before = np.flatnonzero(~is_second)
+    is_second = np.empty(len(first) + len(second), np.bool_)
+    _merge(np.ascontiguousarray(first.end), np.ascontiguousarray(second.end), is_second)
     columns = []
     for name in COLUMNS:
         of_first, of_second = getattr(first, name), getattr(second, name)
         column = np.empty((len(is_second), *of_first.shape[1:]), of_first.dtype)
-        column[before], column[after] = of_first, of_second
+        if name == "scale":
+            column[~is_second], column[is_second] = of_first, of_second
+        else:
+            _weave(_words(of_first), _words(of_second), is_second, _words(column))
         columns.append(column)
     return Rows(*columns)
+
+
+def _words(column: NDArray[Any]) -> UInt64:
+    """A column of words of any kind: one kind is compiled."""
+    return np.ascontiguousarray(column).view(np.uint64).reshape(len(column), -1)
+
+
+@njit(cache=True)
+def _merge(first, second, is_second):  # type: ignore[no-untyped-def]
+    at, other = 0, 0
+    for i in range(len(is_second)):
+        is_second[i] = at == len(first) or (other < len(second) and second[other] < first[at])
+        if is_second[i]:
+            other += 1
+        else:
+            at += 1
+
+
+@njit(cache=True)
+def _weave(first, second, is_second, out):  # type: ignore[no-untyped-def]
+    at, other = 0, 0
+    for i in range(len(is_second)):
+        if is_second[i]:
+            for j in range(out.shape[1]):
+                out[i, j] = second[other, j]
+            other += 1
+        else:
+            for j in range(out.shape[1]):
+                out[i, j] = first[at, j]
+            at += 1
 
 
 def cut(rows: Rows, time: int) -> tuple[Rows, Rows]:

@@ -46,6 +46,14 @@ class TextsView:
                 self._by_id[id] = term
         return term
 
+    def initials(self, refs: Int64) -> NDArray[np.uint8]:
+        """The first byte of the text at each ref, which tells the kind of term; 0 where there is no ref."""
+        found = np.zeros(len(refs), np.uint8)
+        for arena, of in ((self._live, (refs >= 0) & (refs < FIXED)), (self._fixed, refs >= FIXED)):
+            there = np.flatnonzero(of)
+            found[there] = arena.initials(refs[there] % FIXED)
+        return found
+
     def sortable(self, refs: Int64) -> NDArray[np.bytes_] | None:
         """The texts at some refs, padded to one length, so that their bytes are in the order of the terms' texts; None where
         they are long, or could be spelt in another way: with escapes, language tags, xsd:string."""
@@ -80,6 +88,8 @@ class Texts:
         self._fixed: TextArena = TextArena() if like is None else like._fixed
         self._terms: dict[int, Term] = {}
         self._by_id: dict[int, Term] = {}
+        self.compactions = 0
+        """How often refs have changed."""
 
     @property
     def size(self) -> int:
@@ -171,6 +181,7 @@ class Texts:
         """Let go of all live texts: nothing refers to them any more."""
         self._live = TextArena()
         self._terms.clear()
+        self.compactions += 1
 
     def extract(self, refs: Int64) -> tuple[bytes, Int64]:
         """The texts that refs point at as bytes, and the refs into those (fixed ones unchanged)."""
@@ -200,6 +211,7 @@ class Texts:
         moving = (refs >= 0) & (refs < FIXED)
         self._live, moved = self._live.compact(refs[moving])
         self._terms.clear()
+        self.compactions += 1
         renewed = refs.copy()
         renewed[moving] = moved
         return renewed

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from decimal import Decimal
 from typing import Any, Final
 
 import numpy as np
@@ -30,6 +32,8 @@ _FIRST, _LAST = -62_135_596_800_000_000, 253_402_300_799_999_999
 _SAMPLE: Final = 1024
 _REPEATED: Final = 4
 """So often a value must stand in a column, on average, to be written once."""
+_NARROW: Final = 16
+"""A range of numbers is narrow if there are so many values for each of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,15 +95,40 @@ def distinct_column(array: pa.Array) -> Distinct | None:
         # to spell a float takes ten times as long as to look it up: all are looked at, not a sample
         array = array.dictionary_encode()
     elif pa.types.is_integer(array.type) or pa.types.is_boolean(array.type):
+        if (found := _counted_up(array)) is not None:
+            return found
         if len(array.slice(0, _SAMPLE).unique()) * _REPEATED > min(len(array), _SAMPLE):
             return None
         array = array.dictionary_encode()
     if not pa.types.is_dictionary(array.type) or len(array.dictionary) * _REPEATED > len(array):
         return None
-    values = arrow_column(pa.concat_arrays([array.dictionary, pa.nulls(1, array.dictionary.type)]))
+    values = _with_none(array.dictionary)
     if values.owner is not None:
         return None
-    return Distinct(values, np.asarray(pc.fill_null(array.indices.cast(pa.int64()), len(array.dictionary))))
+    indices = array.indices
+    indices = pc.fill_null(indices.cast(pa.int64()), len(array.dictionary)) if indices.null_count else indices
+    return Distinct(values, np.asarray(indices).astype(np.int64))
+
+
+def _counted_up(array: pa.Array) -> Distinct | None:
+    """The whole numbers from a column's least to its greatest: a value's place among them needs no table. None where they are
+    many."""
+    numbers = array.cast(pa.uint8()) if pa.types.is_boolean(array.type) else array
+    least, greatest = (bound.as_py() for bound in pc.min_max(numbers).values())
+    if least is None or greatest >= 1 << 63 or (greatest - least + 1) * _NARROW > len(array):
+        return None
+    count = greatest - least + 1
+    if numbers.null_count:
+        numbers = pc.fill_null(numbers, least)
+    which = np.asarray(numbers).astype(np.int64)
+    which -= least
+    if array.null_count:
+        which[np.asarray(array.is_null())] = count
+    return Distinct(_with_none(pa.array(range(least, greatest + 1), numbers.type).cast(array.type)), which)
+
+
+def _with_none(values: pa.Array) -> Column:
+    return arrow_column(pa.concat_arrays([values, pa.nulls(1, values.type)]))
 
 
 def text_column(texts: pa.Array, natural: NDArray[np.uint8], owner: NDArray[np.int64] | None = None) -> Column:
@@ -197,13 +226,15 @@ def _values(values: Iterable[object]) -> Column:
     texts: list[str | None] = []
     codes: list[int] = []
     for value in values:
-        text, code = _json_text(value)
+        text, code = value_text(value)
         texts.append(text)
         codes.append(code)
     return text_column(pa.array(texts, pa.large_string()), np.array(codes, np.uint8))
 
 
-def _json_text(value: object) -> tuple[str | None, int]:
+def value_text(value: object) -> tuple[str | None, int]:
+    """The lexical form of a value of a document, or of a dictionary with values of Python or NumPy, and its natural datatype;
+    None for what is no value."""
     match value:
         case str():
             return value.encode("utf-8", errors="replace").decode(), PLAIN
@@ -213,8 +244,28 @@ def _json_text(value: object) -> tuple[str | None, int]:
             return str(value), INTEGER
         case float():
             return float_text(value), DOUBLE
+        case datetime():
+            return _datetime_text(value), DATE_TIME
+        case date():
+            return value.isoformat(), DATE
+        case Decimal():
+            return (format(value, "f") if value.is_finite() else None), DECIMAL
+        case bytes():
+            return value.hex().upper(), HEX
+        case np.datetime64():
+            return value_text(value.astype("datetime64[us]").item())
+        case np.generic():
+            return value_text(value.item())
         case _:
             return None, PLAIN
+
+
+def _datetime_text(value: datetime) -> str | None:
+    if value != value:  # pandas' NaT
+        return None
+    if value.tzinfo is None:
+        return value.isoformat()
+    return value.astimezone(UTC).replace(tzinfo=None).isoformat() + "Z"
 
 
 def float_text(value: float) -> str | None:
@@ -223,4 +274,4 @@ def float_text(value: float) -> str | None:
         return None
     if value in (float("inf"), float("-inf")):
         return "INF" if value > 0 else "-INF"
-    return str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(value)
+    return str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(float(value))

@@ -101,6 +101,14 @@ class Lifter:
                 dead_letter(self._letter(rows, row, reason, source))
         return batch, taken
 
+    def part(self, two: Rows) -> bool:
+        """Whether two rows that follow each other are of two events."""
+        if self._section.event is None:
+            return True
+        writer = Writer(two, self._key, self._mapping.base, np.zeros(2, np.int64))
+        ids, _ = _single(writer.terms(self._section.event).per_entry(), 2)
+        return bool(ids[0] != ids[1])
+
     # ------------------------------------------------------------------ events
 
     def _events(

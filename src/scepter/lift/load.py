@@ -17,6 +17,8 @@ def load_mapping(given: str | Path | Mapping) -> Mapping:
         return given
     if isinstance(given, str) and "\n" in given:
         return read_mapping(given, "mapping")
+    if not str(given).strip():
+        raise option_error("mapping", "the mapping is empty", help="give the path of a YARRRML or RML file, or its text")
     path = Path(given)
     try:
         text = path.read_text(encoding="utf-8-sig")

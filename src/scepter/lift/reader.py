@@ -100,7 +100,9 @@ class MappedReaders:
         if _is_event_table(whole):
             yield from READERS[".parquet"](whole, reading)
             return
-        yield from self._table(lambda needed: parquet_rows(whole, needed, reading.source_name, reading.dead_letter), reading)
+        [lifter] = _lifters(_without_iterators(self.mapping), reading).values()
+        blocks = parquet_rows(whole, lifter.needed, reading.source_name, reading.dead_letter)
+        yield from _lifted_ahead(lifter, blocks, reading)
 
     def _table(self, read: Callable[[Sequence[str]], Iterator[TableRows]], reading: Reading) -> Iterator[EventBatch]:
         # a table has rows and no iterators: all triples maps are about them
@@ -138,14 +140,14 @@ def lift_documents(
 def table_batches(mapping: Mapping, table: pa.Table, reading: Reading) -> Iterator[EventBatch]:
     """The events of a table in memory."""
     [lifter] = _lifters(_without_iterators(mapping), reading).values()
-    yield from _lifted(lifter, table_rows(table, lifter.needed, reading.source_name, reading.dead_letter), reading)
+    yield from _lifted_ahead(lifter, table_rows(table, lifter.needed, reading.source_name, reading.dead_letter), reading)
 
 
 def arrow_batches(mapping: Mapping, parts: Iterable[pa.RecordBatch], reading: Reading) -> Iterator[EventBatch]:
     """The events of record batches, as a worker is given them."""
     [lifter] = _lifters(_without_iterators(mapping), reading).values()
     tables = (pa.Table.from_batches([part]) for part in parts)
-    yield from _lifted(lifter, (TableRows(table, lambda row: None) for table in tables), reading)
+    yield from _lifted_ahead(lifter, (TableRows(table, lambda row: None) for table in tables), reading)
 
 
 def needed_columns(
@@ -176,10 +178,38 @@ def _without_iterators(mapping: Mapping) -> Mapping:
 
 
 def _lifted(lifter: Lifter, blocks: Iterable[TableRows], reading: Reading) -> Iterator[EventBatch]:
-    waiting: TableRows | None = None
+    """The events of blocks that come when they come: the rows of the last event wait for the next one."""
+    return _lifted_so_far(lifter, ((rows, False) for rows in blocks), reading)
+
+
+def _lifted_ahead(lifter: Lifter, blocks: Iterable[TableRows], reading: Reading) -> Iterator[EventBatch]:
+    """The events of blocks that are all there: where the next block begins with another event, nothing need wait, nor be copied
+    before it."""
+    return _lifted_so_far(lifter, _with_ends(lifter, blocks), reading)
+
+
+def _with_ends(lifter: Lifter, blocks: Iterable[TableRows]) -> Iterator[tuple[TableRows, bool]]:
+    """The blocks that have rows, and whether the last event of each ends with it."""
+    before: TableRows | None = None
     for rows in blocks:
-        rows = rows if waiting is None else _behind(waiting, rows)
-        batch, taken = _lift(lifter, rows, reading, final=False)
+        if not rows.count:
+            continue
+        if before is not None:
+            yield (
+                before,
+                lifter.part(TableRows(pa.concat_tables([before.table[-1:], rows.table[:1]], promote_options="default"))),
+            )
+        before = rows
+    if before is not None:
+        yield before, True
+
+
+def _lifted_so_far(lifter: Lifter, blocks: Iterable[tuple[TableRows, bool]], reading: Reading) -> Iterator[EventBatch]:
+    """The events of blocks, of which we know or do not know whether they end with an event."""
+    waiting: TableRows | None = None
+    for block, final in blocks:
+        rows = block if waiting is None else _behind(waiting, block)
+        batch, taken = _lift(lifter, rows, reading, final=final)
         waiting = _rest(rows, taken) if taken < rows.count else None
         if batch is not None:
             yield batch

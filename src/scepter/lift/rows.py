@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
+from decimal import Decimal
 from typing import Any, Protocol
 
+import numpy as np
 import pyarrow as pa
 
 from scepter.lift.columns import Column, Distinct, arrow_column, distinct_column, empty_column, value_column
@@ -114,6 +117,17 @@ def _within(array: pa.StructArray, name: str) -> pa.Array:
     return pc.struct_field(array, name)
 
 
+def _no_value(value: object) -> str | None:
+    """What something is that is no value; None of a value, and of none."""
+    if value is None or isinstance(value, (str, int, float)):
+        return None
+    if isinstance(value, list):
+        return next(filter(None, map(_no_value, value)), None)
+    if isinstance(value, dict):
+        return "an object where the mapping wants a value"
+    return None if isinstance(value, (date, Decimal, bytes, np.generic)) else f"a {type(value).__name__}, which is no value"
+
+
 @dataclass(slots=True)
 class DocumentRows:
     """Items of JSON documents."""
@@ -136,8 +150,8 @@ class DocumentRows:
             path = parse_path(reference)
             values = [path.value(item) for item in self.items]
             for row, value in enumerate(values):
-                if isinstance(value, dict) or (isinstance(value, list) and any(isinstance(each, dict) for each in value)):
-                    self.faults.setdefault(row, f"{reference} is an object where the mapping wants a value")
+                if (fault := _no_value(value)) is not None:
+                    self.faults.setdefault(row, f"{reference} is {fault}")
             found = self._columns[reference] = value_column(values)
         return found
 

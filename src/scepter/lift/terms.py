@@ -35,6 +35,7 @@ from scepter.rdf.putting import COPY, LABEL, LITERAL, TEMPLATE_IRI, WHOLE_IRI, r
 from scepter.rdf.scanner import decode_term
 from scepter.rdf.terms import STRING, XSD, BlankNode, Literal, parse_term
 
+_ESCAPING: Final = (LITERAL, TEMPLATE_IRI, LABEL)
 REASONS: Final = {
     BAD_IRI: "{value!r} of {field} has a character that an IRI must not hold",
     RELATIVE_IRI: "{value!r} of {field} is a relative IRI; begin it with a scheme, or give the mapping a base",
@@ -224,7 +225,10 @@ class Writer:
         low, high = (int(column.offsets[0]), int(column.offsets[-1])) if count else (0, 0)
         head, tail = _bytes(before), _bytes(after)
         base = _bytes(self.base or "")
-        out = np.empty(room(column.data, low, high, mode) + count * (len(head) + len(tail) + 1 + len(base)) + 32, np.uint8)
+        size = room(column.data, low, high, mode)
+        if size == high - low and mode in _ESCAPING:
+            mode = COPY  # there is nothing to escape
+        out = np.empty(size + count * (len(head) + len(tail) + 1 + len(base)) + 32, np.uint8)
         longest = int(np.max(np.diff(column.offsets), initial=0))
         scratch = np.empty(longest + len(head) + len(tail) + 16, np.uint8)
         made = Written(

@@ -17,7 +17,7 @@ from scepter.rdf.hashing import hash_bytes
 from scepter.rdf.lengthening import filled
 from scepter.rdf.lexing import LF
 from scepter.rdf.numerals import DATE_TIME, DATE_TIME_STAMP, INTEGER, STRING_TYPE, instant_of, number_of
-from scepter.rdf.putting import IN_LABEL, NOT_IN_IRI, WHOLE_IRI, put
+from scepter.rdf.putting import COPY, IN_LABEL, NOT_IN_IRI, WHOLE_IRI, put
 from scepter.rdf.words import load_word, pointer
 
 WRITTEN, ABSENT, BAD_IRI, RELATIVE_IRI, ILL_TYPED = range(5)
@@ -157,7 +157,13 @@ def write_terms(values: Any, around: Any, mode: Any, code: Any, key: Any, made: 
                 at = start
                 continue
         value_at = at
-        at, plain = put(data, low, high, mode, out, at)
+        plain = True
+        if mode == COPY:
+            for i in range(high - low):
+                out[at + i] = data[low + i]
+            at += high - low
+        else:
+            at, plain = put(data, low, high, mode, out, at)
         quote = at
         at = _put_bytes(suffix, suffix_size, out, at)
         places[term] = start

@@ -15,6 +15,7 @@ from scepter.algebra.expressions import Expression
 from scepter.algebra.patterns import Pattern
 from scepter.algebra.scope import certain, in_scope
 from scepter.algebra.timed import SPELLING, Sources
+from scepter.physical.instant_nodes import EventScan, Tracked
 from scepter.physical.nodes import Binary, Node, Schema, Unary, nodes
 from scepter.rdf.terms import Term
 from scepter.timeline import Allen
@@ -45,7 +46,7 @@ class TimeJoin(Binary):
 
     says = (
         "TimeJoin, {kind}, {by}{loose:, where bound in both ~}{relation:, left ~ right}{longest:, within ~}"
-        "{expiring:, while both are there}{conditions:, if ~}"
+        "{expiring:, while both are there}{tracked:, each derivation}{conditions:, if ~}"
     )
 
     relation: Allen | None = None
@@ -66,6 +67,11 @@ class TimeJoin(Binary):
     def fleeting(self) -> bool:
         """Whether rows may be there at their own instant alone: they meet only what ends with them."""
         return any(isinstance(node, EveryInstant) for side in (self.left, self.right) for node in nodes(side))
+
+    @cached_property
+    def tracked(self) -> bool:
+        """Whether rows that rest on different occurrences stay apart, since a policy may consume some of them (rule 10)."""
+        return any(isinstance(node, Tracked) or (isinstance(node, EventScan) and node.tracked) for node in nodes(self))
 
     def _schema(self) -> Schema:
         left, right = self.left.schema, self.right.schema

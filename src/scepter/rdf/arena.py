@@ -193,6 +193,14 @@ class TextArena:
                 _mark_ending(self._buffers[i], kept[low:high] - self._bases[i], name, number, found, order[low:high])
         return found
 
+    def initials(self, refs: NDArray[np.int64]) -> NDArray[np.uint8]:
+        """The first byte of each text."""
+        order = np.argsort(refs, kind="stable")
+        kept, found = refs[order], np.empty(len(refs), np.uint8)
+        for i, low, high in self._stretches(kept):
+            found[order[low:high]] = self._buffers[i][kept[low:high] - self._bases[i]]
+        return found
+
     def _stretches(self, kept: NDArray[np.int64]) -> list[tuple[int, int, int]]:
         """(buffer, from, to) of the refs in order that point into each buffer, without a look at the buffers between."""
         found, low = [], 0

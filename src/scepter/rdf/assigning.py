@@ -35,8 +35,9 @@ def _now() -> int:
 
 @dataclass(slots=True)
 class AssignTime:
-    """How events without a time get one: `sequence`, 1, 2, 3 … in order of arrival; `arrival`, the clock's, each later than
-    the one before. Of plain triples each line is an event, or (`per` group) all up to a blank line.
+    """How events without a time get one: `sequence`, 1, 2, 3 … in order of arrival; `arrival`, the clock's, or that of the
+    broker whose message is read, each later than the one before. Of plain triples each line is an event, or (`per` group) all
+    up to a blank line.
 
     >>> one = AssignTime("sequence")
     >>> one.next(), one.next(), one.kind.value
@@ -48,6 +49,8 @@ class AssignTime:
     clock: Callable[[], int] = _now
     last: int = 0
     """The time that was given last."""
+    broker: int | None = None
+    """When the broker took the message that is read; None: the clock tells."""
 
     @classmethod
     def of(cls, how: str | None, per: str | None = None) -> AssignTime | None:
@@ -74,16 +77,19 @@ class AssignTime:
 
     def next(self) -> int:
         """The time of the next event: later than all before, also where the clock is set back."""
-        self.last = self.last + 1 if self.how == "sequence" else max(self.last + 1, self.clock())
+        least = self.last + 1
+        told = least if self.how == "sequence" else self.clock() if self.broker is None else self.broker
+        self.last = max(least, told)
         return self.last
 
     def now(self) -> int | None:
-        """How far time is known without an event: the clock's, for arrival."""
-        return None if self.how == "sequence" else max(self.last, self.clock() - 1)
+        """How far time is known without an event: the clock's, for arrival. A broker's time goes on with its messages: those
+        that were sent before now may be still to come."""
+        return None if self.how == "sequence" or self.broker is not None else max(self.last, self.clock() - 1)
 
     def restart(self) -> None:
         """A source is read from its beginning: its events are counted from 1. Files have no order of arrival among them."""
-        self.last = 0
+        self.last, self.broker = 0, None
 
     def literal(self) -> bytes:
         """The next time as a literal."""

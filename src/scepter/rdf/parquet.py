@@ -111,7 +111,7 @@ class EventTable:
         first_row = self._rows
         start, start_lost = _instants(block.column("start"))
         end, end_lost = _instants(block.column("end"))
-        graph = plain_lists(block.column("graph"))
+        graph = block.column("graph")
         kind = _kind(block.schema.field("start").type)
         self._run.kind = self._run.kind or kind
         faults: dict[int, str] = {}
@@ -197,12 +197,3 @@ def _instants(column: Any) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     ticks = np.asarray(column.cast(pa.int64()).fill_null(0), dtype=np.int64)
     lost = (ticks > LAST_INSTANT) | (ticks < -LAST_INSTANT)
     return np.where(lost, 0, ticks), lost
-
-
-def plain_lists(column: pa.Array) -> pa.Array:
-    """A column whose lists stand one behind the other. A view has them in any order, which Arrow's casts forget."""
-    if not any(is_view(column.type) for is_view in _LIST_VIEWS):
-        return column
-    sizes = pc.fill_null(pc.list_value_length(column), 0)
-    offsets = pa.array(np.concatenate([[0], np.cumsum(sizes)]), pa.int64())
-    return pa.LargeListArray.from_arrays(offsets, column.flatten(), mask=column.is_null())

@@ -64,7 +64,7 @@ class Answering:
         batch = self._batch(rows)
         places: Sequence[int] = range(len(rows))
         if isinstance(self._result, Construct) and not self._matches_count:  # a solution that makes no triple makes no graph
-            places = [row for row in places if batch.graph(row)]
+            places = batch.made().tolist()
         if self._ranked:
             return [RankedMatch(batch, row, row) for row in places]
         return MatchRows(batch, places)

@@ -13,8 +13,8 @@ from scepter.errors import Diagnostic, QueryError
 from scepter.kernel.build import Surroundings
 from scepter.kernel.events.assertion_sets import AssertionSets, numbers_of
 from scepter.kernel.events.build_events import Occurring
-from scepter.kernel.events.event_operators import Returned, event_of
-from scepter.kernel.events.parts import Part, Parts
+from scepter.kernel.events.event_operators import Returned
+from scepter.kernel.events.parts import Part, Parts, individual_of
 from scepter.kernel.lineage import Lineage
 from scepter.kernel.rows import Int64, Rows
 from scepter.kernel.state.container import Arrays
@@ -179,23 +179,24 @@ class EventPipeline(Pipeline):
             form=self._query.form,
             start=rows.start.tolist(),
             end=rows.end.tolist(),
-            event=event_of(rows.ids[:, 2].view(np.int64), self._query.returned),
-            first=np.searchsorted(members.row, np.arange(len(rows) + 1)).tolist(),
+            returned=self._query.returned,
+            event=rows.ids[:, 2].view(np.int64) - 1,
+            first=np.searchsorted(members.row, np.arange(len(rows) + 1)),
             ids=members.ids,
             refs=refs,
-            individual_ids=rows.ids[:, 1].tolist(),
-            individual_refs=individuals.tolist(),
+            individual_ids=rows.ids[:, 1],
+            individual_refs=individuals,
             texts=view,
         )
         if self._occurring.parts is not None:
-            batch.told = [self._why(batch, row, node) for row, node in enumerate(rows.lineage.tolist())]
+            batch.told = [self._why(rows, row, node) for row, node in enumerate(rows.lineage.tolist())]
         return MatchRows(batch, range(len(rows)))
 
-    def _why(self, batch: EventMatches, row: int, node: int) -> Why:
+    def _why(self, rows: Rows, row: int, node: int) -> Why:
         assert self._occurring.parts is not None
         parts = self._occurring.parts.of(node)
-        if batch.individual_ids[row]:  # a logical event is its only part
+        if rows.ids[row, 1]:  # a logical event is its only part
             return self._grounds.why(parts[0])
-        assertions = frozenset(batch._asserted(row))
-        whole = Part(batch.event[row], batch._individual(row), assertions, batch.start[row], batch.end[row], parts)
-        return self._grounds.why(whole)
+        event, start, end = self._query.returned[int(rows.ids[row, 2]) - 1], int(rows.start[row]), int(rows.end[row])
+        assertions = self._occurring.sets.terms(int(rows.ids[row, 0]), int(rows.refs[row, 0]))
+        return self._grounds.why(Part(event, individual_of(event, start, end, assertions), assertions, start, end, parts))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import repeat
 from typing import Protocol, overload
 
@@ -12,9 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scepter.algebra.query import Construct
-from scepter.kernel.sparql.patterns import template
 from scepter.kernel.texts import TextsView
 from scepter.rdf.terms import IRI, Term, Triple
+from scepter.runtime.constructing import Constructing
+from scepter.runtime.event_matches import EventMatches
+from scepter.runtime.graphs import Graphs, ShownGraphs
 from scepter.runtime.why import Why
 from scepter.timeline import MIN_INSTANT, TimeKind
 
@@ -35,6 +36,10 @@ class MatchBatch:
     construct: Construct | None
     asks: bool
     selected: Callable[[int], dict[str, list[object]]]
+    _shown: ShownGraphs = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_shown", ShownGraphs(len(self.start), lambda rows: (self.graphs(rows), None)))
 
     @property
     def constructs(self) -> bool:
@@ -76,12 +81,18 @@ class MatchBatch:
 
     def graph(self, row: int) -> tuple[Triple, ...]:
         """A row's constructed graph, sorted."""
+        return self._shown.graph(row)
+
+    def graphs(self, rows: NDArray[np.int64]) -> Graphs:
+        """The constructed graphs of some rows."""
         assert self.construct is not None
-        bindings = self.bindings(row)
-        # fresh blank nodes per match, the same on every engine: from what the match is, not from where it was computed
-        solution = (self.query, self.start[row], self.end[row], sorted((k, str(v)) for k, v in bindings.items()))
-        seed = "m" + hashlib.blake2b(repr(solution).encode(), digest_size=8).hexdigest()
-        return tuple(sorted(template(self.construct.template, bindings, seed), key=lambda t: tuple(map(str, t))))
+        return Constructing(self.construct.template, self, rows).graphs()
+
+    def made(self) -> NDArray[np.int64]:
+        """The rows whose graph has a triple."""
+        assert self.construct is not None
+        made = Constructing(self.construct.template, self, np.arange(len(self.start))).made()
+        return np.flatnonzero(made.any(axis=1))
 
 
 class Batch(Protocol):
@@ -250,6 +261,8 @@ class MatchRows(Sequence[Match]):
         placed = rows[order]
         if ties and isinstance(self._batch, MatchBatch) and self._batch.in_columns:
             return MatchRows(self._batch, self._by_text(self._batch, placed, ties).tolist())
+        if ties and self._batch.constructs and isinstance(self._batch, (MatchBatch, EventMatches)):
+            return MatchRows(self._batch, self._by_graph(self._batch, placed, ties).tolist())
         found = placed.tolist()
         for low, high in ties:
             found[low:high] = sorted(found[low:high], key=lambda row: Match(self._batch, row).row()[3:5])
@@ -261,11 +274,18 @@ class MatchRows(Sequence[Match]):
         for column in sorted(range(len(batch.names)), key=batch.names.__getitem__):
             if not ties:
                 break
-            tied = np.concatenate([np.arange(low, high) for low, high in ties])
-            stretch = np.repeat(np.arange(len(ties)), [high - low for low, high in ties])
+            tied, stretch = _tied(ties)
             order, left = _ordered([stretch, batch.text_ranks(placed[tied], column)])
             placed[tied] = placed[tied[order]]
             ties = [(int(tied[low]), int(tied[high - 1]) + 1) for low, high in left]
+        return placed
+
+    @staticmethod
+    def _by_graph(
+        batch: MatchBatch | EventMatches, placed: NDArray[np.int64], ties: list[tuple[int, int]]
+    ) -> NDArray[np.int64]:
+        tied, stretch = _tied(ties)
+        placed[tied] = placed[tied[np.lexsort((*batch.graphs(placed[tied]).padded()[::-1], stretch))]]
         return placed
 
 
@@ -334,6 +354,12 @@ def _ordered(keys: Sequence[NDArray[np.int64]]) -> tuple[NDArray[np.intp], list[
     first = tied[np.diff(tied, prepend=-2) > 1].tolist()
     last = tied[np.diff(tied, append=tied[-1] + 2) > 1].tolist()
     return order, [(low, high + 2) for low, high in zip(first, last, strict=True)]
+
+
+def _tied(ties: list[tuple[int, int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The places in some stretches, and the stretch of each."""
+    stretch = np.repeat(np.arange(len(ties)), [high - low for low, high in ties])
+    return np.concatenate([np.arange(low, high) for low, high in ties]), stretch
 
 
 def _when(match: Match) -> tuple[int, int, int, int]:

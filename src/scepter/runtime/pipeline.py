@@ -37,7 +37,8 @@ from scepter.timeline import MAX_INSTANT, MIN_INSTANT
 if TYPE_CHECKING:
     from scepter.runtime.registry import TaskSetup
 
-_STRETCH_ROWS, _DERIVING_ROWS = 1 << 16, 1 << 13
+_STRETCH_ROWS, _FIRST_ROWS, _DERIVED_ROWS = 1 << 16, 1 << 11, 1 << 16
+"""A stretch has about so many rows; where rules feed each other, at first fewer, then as many as derive that many."""
 _SWEEP_FROM = 1 << 14
 """So many lineage nodes are kept before those that no row reaches are let go; later, twice as many as were reached."""
 
@@ -63,8 +64,10 @@ class Pipeline:
         self._answering = Answering(root, result, number, setup, around, ranked=ranked)
         self.nodes = list(nodes(root))
         """The nodes of its plan, inputs first."""
-        self._derives = any(isinstance(node, Derive) and node.inner for node in self.nodes)
         self.metrics = [Metrics() for _ in self.nodes]
+        self._deriving = [
+            told for node, told in zip(self.nodes, self.metrics, strict=True) if isinstance(node, Derive) and node.inner
+        ]
         self._weighed = [0 for _ in self.nodes]
         places = {id(node): place for place, node in enumerate(self.nodes)}
         self._leaves = [place for place, node in enumerate(self.nodes) if not node.inputs]
@@ -135,9 +138,11 @@ class Pipeline:
     def stretches(self, rows: int = _STRETCH_ROWS) -> list[int]:
         """The times at which what waits parts into stretches of about so many rows: to process it stretch by stretch costs
         less memory, and each fits the processor's cache."""
+        return [int(time) for time in np.unique(self._ends_waiting()[rows::rows])]
+
+    def _ends_waiting(self) -> Int64:
         different = {id(part): part for parts in self._waiting for part in parts}
-        ends = np.sort(np.concatenate([np.empty(0, np.int64), *(part.end for part in different.values())]))
-        return [int(time) for time in np.unique(ends[rows::rows])]
+        return np.sort(np.concatenate([np.empty(0, np.int64), *(part.end for part in different.values())]))
 
     def next_waiting(self) -> int | None:
         """The first time at which something that waits is due."""
@@ -162,13 +167,24 @@ class Pipeline:
 
     def _stepwise(self, until: Until) -> Rows:
         """One pass; where rules that feed each other may derive many rows of each, several, so that these go in between."""
-        found = list[Rows]()
-        if self._derives:
-            for pause in (time for time in self.stretches(_DERIVING_ROWS) if time < until.time):
-                found.append(self._run(Until(pause)))
-                self._evict(pause)
+        found = [self._run(Until(pause)) for pause in self._pauses(until.time)] if self._deriving else []
         last = self._run(until)
         return concat([*found, last], last.width) if found else last
+
+    def _pauses(self, until: int) -> Iterator[int]:
+        """Up to when to go: so far that about as many rows are derived as fit together, by what the last stretch derived."""
+        ends = self._ends_waiting()
+        ends = ends[: np.searchsorted(ends, until)]
+        low, rows = 0, _FIRST_ROWS
+        while low + rows < len(ends):
+            before = sum(told.rows_out for told in self._deriving)
+            pause = int(ends[low + rows])
+            yield pause
+            self._evict(pause)
+            high = int(np.searchsorted(ends, pause, "right"))
+            derived = sum(told.rows_out for told in self._deriving) - before
+            rows = max(1, min(4 * rows, (high - low) * _DERIVED_ROWS // max(1, derived)))
+            low = high
 
     def _evict(self, time: int) -> None:
         for operator in self._working:

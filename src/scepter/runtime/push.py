@@ -148,9 +148,15 @@ class Engine:
 
     def push_all(self, events: Iterable[Event | Mapping[str, Any]], stream: str | None = None) -> list[Match]:
         """Give it several events, or rows; the matches are those of pushing them one by one."""
-        if isinstance(events, Event) or not isinstance(events, Iterable):
-            what = "one event" if isinstance(events, Event) else f"a {type(events).__name__}"
+        if isinstance(events, (Event, Mapping)) or not isinstance(events, Iterable):
+            what = {Event: "one event", dict: "one row"}.get(type(events), f"a {type(events).__name__}")
             raise option_error("event", f"push_all takes several events, and was given {what}", help="engine.push(event)")
+        if hasattr(events, "__arrow_c_stream__"):
+            raise option_error(
+                "event",
+                f"push_all takes events, and was given a table ({type(events).__name__})",
+                help="engine.push_all(scepter.events(table, map='mapping.yml', stream='…'))",
+            )
         return Matches(self._step(self._accepted(events, stream)), query=self.query)
 
     def _mapped(self, given: Mapping[str, Any], stream: str | None) -> Sequence[Event]:

@@ -117,6 +117,14 @@ def test_the_head_of_streams_is_whole_lines(tmp_path: Path, monkeypatch: pytest.
     assert Path(whole).read_text("utf-8").startswith(text)
 
 
+def test_a_file_that_is_no_lines_is_not_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("scepter.bench.measure.HEAD", 10)
+    path = tmp_path / "events.parquet"
+    path.write_bytes(b"PAR1\n" * 5)
+    given = Point(1, "", "", {"s": str(path)}, 0, 0, 0)
+    assert headed(given, tmp_path).streams == {"s": str(path)}
+
+
 @pytest.mark.parametrize("seconds", [10, 60, 600, 3_600])
 def test_engine_plain_loop_and_yardstick_agree(tmp_path: Path, seconds: int) -> None:
     given = small(tmp_path, seconds)

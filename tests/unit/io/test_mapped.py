@@ -109,6 +109,23 @@ def test_what_is_no_mapping(map: Any) -> None:
         scepter.events(ROWS, map)
 
 
+def test_an_empty_mapping_and_a_stream_that_is_no_name() -> None:
+    with pytest.raises(OptionError, match="the mapping is empty"):
+        scepter.events(ROWS, "")
+    with pytest.raises(OptionError, match="stream is an IRI, not a int"):
+        scepter.events(ROWS, MAP, stream=7)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [(ROWS[0], "was given one row"), (pd.DataFrame(ROWS), r"a table \(DataFrame\)"), (5, "was given a int")],
+    ids=["row", "table", "number"],
+)
+def test_what_push_all_is_not_given(given: Any, told: str) -> None:
+    with pytest.raises(OptionError, match=told):
+        Engine(parse(QUERY), map=MAP).push_all(given)
+
+
 def test_wrong_rows_are_told_what_is_missing() -> None:
     query = parse(QUERY)
     with pytest.raises(OptionError, match="nothing says how its rows become events"):

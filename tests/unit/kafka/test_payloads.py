@@ -12,10 +12,11 @@ from scepter.errors import OptionError
 from scepter.kafka.address import Address
 from scepter.kafka.messages import Span, shared
 from scepter.kafka.payloads import Payloads, looks_like, unknown_format
+from scepter.rdf.assigning import AssignTime
 from scepter.rdf.batch import DeadLetter
 from scepter.rdf.nquads import ReadState
 from scepter.rdf.readers import Reading
-from scepter.runtime.spark.kafka import cut
+from scepter.runtime.spark.topics import cut
 
 ADDRESS = Address("localhost:9092", "readings")
 
@@ -44,6 +45,13 @@ class Sent:
 
     def error(self) -> None:
         return None
+
+
+class Unstamped(Sent):
+    """A message without a time."""
+
+    def timestamp(self) -> tuple[int, int]:
+        return (0, -1)
 
 
 def read(texts: Sequence[str | bytes | None], format: str = ".nq", batch_bytes: int = 1 << 20, hand: int = 1000) -> tuple[
@@ -164,3 +172,23 @@ def test_pieces_of_a_span_are_the_span() -> None:
             assert pieces[0].start == 5 and pieces[-1].stop == 5 + length
             assert all(a.stop == b.start for a, b in pairwise(pieces))
             assert all(0 < piece.stop - piece.start <= share for piece in pieces)
+
+
+@pytest.mark.parametrize("format", [".nt", ".trig"])
+def test_messages_without_a_time_have_the_brokers(format: str) -> None:
+    assign = AssignTime("arrival", clock=lambda: 9_000_000)
+    line = "<http://e/a> <http://e/p> <http://e/{}> ."
+    graph = "<http://e/g> {{ <http://e/a> <http://e/p> <http://e/{}> }}"
+    texts = [(line if format == ".nt" else graph).format(at) for at in range(3)]
+    sent = [
+        Sent(f"{texts[0]}\n".encode(), 5),
+        Sent(texts[1].encode(), 7),
+        Sent(texts[2].encode(), 6),
+        Unstamped(texts[0].encode(), 8),
+    ]
+    letters: list[DeadLetter] = []
+    reading = Reading(KEY, 0, ADDRESS.name, letters.append, None, ReadState(assign=assign), 1 << 20, {})
+    found = events_of(Payloads(ADDRESS, format, reading).batches([sent[:3], sent[3:]]))
+    assert [(start, end) for start, end, *_ in found] == [(at, at) for at in (5_000, 7_000, 7_001, 9_000_000)]
+    assert not letters
+    assert assign.now() == 9_000_000  # the clock again, as of the last message

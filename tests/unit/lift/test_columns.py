@@ -12,7 +12,10 @@ import scepter
 from scepter.io.mapped import MappedEvents
 from scepter.lift.columns import arrow_column, distinct_column
 
-INSTANTS = st.datetimes(min_value=datetime(1, 1, 1), max_value=datetime(9999, 12, 31, 23, 59, 59))
+INSTANTS = st.one_of(
+    st.datetimes(min_value=datetime(1, 1, 1), max_value=datetime(9999, 12, 31, 23, 59, 59)),
+    st.datetimes(min_value=datetime(1999, 12, 31), max_value=datetime(2000, 1, 2)),  # days that repeat
+)
 
 
 @given(st.lists(st.one_of(st.none(), INSTANTS), max_size=5), st.booleans(), st.booleans())
@@ -57,6 +60,25 @@ def test_values_that_repeat_are_told_once() -> None:
         assert len(values) <= 5
     assert distinct_column(pa.array(range(12))) is None
     assert distinct_column(pa.array(texts)) is None
+
+
+@given(
+    st.sampled_from([pa.int8(), pa.uint8(), pa.int32(), pa.int64(), pa.uint64(), pa.bool_()]),
+    st.lists(st.one_of(st.none(), st.integers(0, 3)), min_size=1, max_size=40),
+    st.sampled_from([0, -3, -(2**63), 2**63 - 4, 2**64 - 4]),
+    st.integers(0, 3),
+)
+def test_numbers_of_a_narrow_range_are_told_once(kind: pa.DataType, drawn: list[int | None], least: int, skipped: int) -> None:
+    """Four different numbers at most, sixteen times as many values."""
+    wide = pa.types.is_uint64(kind) if least >= 2**63 else pa.types.is_int64(kind) if abs(least) > 3 else True
+    least = least if wide and not (least < 0 and (pa.types.is_unsigned_integer(kind) or pa.types.is_boolean(kind))) else 0
+    numbers = [None if each is None else bool(each % 2) if pa.types.is_boolean(kind) else each + least for each in drawn]
+    array = pa.array(numbers * 70, kind).slice(skipped)
+    found = distinct_column(array)
+    assert found is not None
+    values = found.values.texts()
+    assert [values[at] for at in found.which] == arrow_column(array).texts()
+    assert len(values) <= 5
 
 
 def test_each_row_of_a_value_that_is_wrong_is_told() -> None:

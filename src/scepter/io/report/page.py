@@ -10,11 +10,11 @@ import numpy as np
 
 from scepter.algebra.notation import Notation
 from scepter.errors import Diagnostic, render
+from scepter.insight.diagnosis.model import Diagnosis, Findings, Step
+from scepter.insight.diagnosis.text import events_told, matches_told
 from scepter.io.report.log import MOST_EVENTS, MOST_MATCHES, RunLog
 from scepter.io.report.work import page_data, page_head, plan_section
 from scepter.runtime.analysis import Analysis
-from scepter.runtime.diagnosis.model import Diagnosis, Findings, Step
-from scepter.runtime.diagnosis.text import events_told, matches_told
 from scepter.runtime.matches import Match
 from scepter.runtime.pictures.html_tables import MatchRow, matches_table, name_text, summary, triples_text
 from scepter.runtime.pictures.timeline import STYLE, Bar, Lane, Mark, draw_timeline

@@ -1,4 +1,4 @@
-"""Sums, differences, products and quotients of integers and decimals in columns, and the terms they are written as.
+"""Sums, differences, products and quotients of integers and decimals in columns; `numerals` writes them as terms.
 
 A number is a count of units of its last digit. What columns cannot tell is left open, to be decided over terms
 (`sparql.expressions`): numbers of more than 15 digits, quotients that do not end, doubles, other datatypes, errors.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final
 
 import numpy as np
 from numba import njit
@@ -17,19 +17,13 @@ from scepter.algebra.arithmetic import MOST, amount_of
 from scepter.algebra.expressions import Arithmetic, Constant, Expression, Negate, Variable
 from scepter.inner import inner
 from scepter.kernel.column_table import ColumnTable
-from scepter.kernel.rows import Float64, Int8, Int64, Mask, Rows, UInt64
+from scepter.kernel.rows import Int64, Mask, Rows
 from scepter.kernel.texts import Texts
 from scepter.rdf.batch import MAX_SCALE
-from scepter.rdf.distinct import distinct
-from scepter.rdf.hashing import TermKey
 from scepter.rdf.terms import XSD, Literal
-from scepter.rdf.words import fresh
 
 INTEGER, DECIMAL, OPEN = 0, 1, 2
 TENTHS = 10 ** np.arange(MAX_SCALE + 1, dtype=np.int64)
-_ENDS: Final = tuple(np.frombuffer(f'"^^<{XSD}{name}>\n'.encode(), np.uint8).copy() for name in ("integer", "decimal"))
-Column: TypeAlias = tuple[UInt64, Int64, Float64, Int8]
-"""Ids, refs, numbers, scales."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,48 +131,3 @@ def _quotient(a, b, x, y):  # type: ignore[no-untyped-def]
         if abs(a) >= 10**17 or places > MAX_SCALE:
             return np.int64(0), np.int64(-1)
     return a // b, places
-
-
-def written(amounts: Amounts, key: TermKey, texts: Texts) -> Column:
-    """The terms of numbers none of which is open, in canonical form; equal ones share a text."""
-    alike = len(amounts.units) > 0 and all(bool((part == part[0]).all()) for part in (amounts.digits, amounts.kind))
-    told_by = (amounts.units,) if alike else (amounts.units, amounts.digits, amounts.kind)
-    first, where = distinct(np.column_stack(told_by))
-    told = amounts.take(first)
-    room = np.empty(len(first) * (20 + len(_ENDS[0])) + 8, np.uint8)
-    offsets = np.empty(len(first), np.int64)
-    end = _write(told.units, told.digits, told.kind, _ENDS[0], _ENDS[1], room, offsets)
-    refs = texts.append_lines(room[:end].copy()) + offsets
-    known = texts.read(refs, key)
-    return known.ids[where], refs[where], known.number[where], known.scale[where]
-
-
-@njit(cache=True)
-def _write(units, digits, kind, integer, decimal, out, offsets):  # type: ignore[no-untyped-def]
-    """Each number as a line of N-Triples; returns where they end."""
-    at = 0
-    figures = fresh(20, np.uint8)
-    for i in range(len(units)):
-        offsets[i] = at
-        out[at] = 34  # a quotation mark
-        at += 1
-        rest = abs(units[i])
-        if units[i] < 0:
-            out[at] = 45
-            at += 1
-        count = 0
-        while rest > 0 or count <= digits[i]:
-            figures[count] = 48 + rest % 10
-            rest //= 10
-            count += 1
-        for j in range(count - 1, -1, -1):
-            out[at] = figures[j]
-            at += 1
-            if j == digits[i] and j > 0:
-                out[at] = 46
-                at += 1
-        end = integer if kind[i] == INTEGER else decimal
-        out[at : at + len(end)] = end
-        at += len(end)
-    out[at : at + 8] = 10  # texts are read by words
-    return at + 8

@@ -10,7 +10,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from scepter.kernel.condition.calculation import TENTHS, Amounts, Column, given, written
+from scepter.kernel.condition.calculation import TENTHS, Amounts, given
+from scepter.kernel.condition.numerals import Column, Numerals
 from scepter.kernel.derive.deriving import between as part_between
 from scepter.kernel.derive.deriving import endless
 from scepter.kernel.derive.expression_steps import program_of
@@ -43,8 +44,8 @@ from scepter.physical.nodes import Extend, Node, Project
 from scepter.physical.time_nodes import Once
 from scepter.rdf.hashing import TermKey
 
-_STRETCH = 1_024
-"""So many instants are derived together: what belongs to them should stay near the processor."""
+_TOGETHER = 1 << 15
+"""About so many rows are derived together: what belongs to them should stay near the processor."""
 _FIRST, _LEAST = 64, 64
 _UNTIL = Until(np.iinfo(np.int64).max - 1)
 
@@ -59,7 +60,7 @@ class OnePass(GapJoined):
         super().__init__(rule.join, lineage)
         self.schema = node.schema
         self._rule, self._whole, self._derived = rule, bool(node.whole), node.rules[0]
-        self._key, self._texts, self._most = key, texts, most
+        self._texts, self._most, self._numerals = texts, most, Numerals(key, texts)
         places = {id(each): place for place, each in enumerate(node.inputs)}
         self._given_at, self._right_at = places[id(rule.given)], places[id(rule.join.right)]
         self._between_at = places.get(id(rule.join.between))
@@ -90,7 +91,7 @@ class OnePass(GapJoined):
         found = list[Rows]()
         low = 0
         while low < len(instants):  # what the first few bring tells how much room many need
-            some = instants[low : low + (_STRETCH if self._each else _FIRST)]
+            some = instants[low : low + (max(1, _TOGETHER // self._each) if self._each else _FIRST)]
             last = int(some[-1])
             found.append(self._derive(*(part_between(rows, int(some[0]), last) for rows in (left, right, between))))
             low += len(some)
@@ -127,7 +128,7 @@ class OnePass(GapJoined):
         arriving = Arriving(_mappings(left), left.start, left.end, kinds, rows)
         carrying = Carrying(rights, _mappings(right))
         place = np.array([0, -2, 0, self._lefts.size], np.int64)
-        repeated = self._repeated or (len(right) > 0 and int(rights.group.max()) + 1 < len(right))
+        repeated = self._repeated or rights.repeated
         width = 2 if self._whole else left.width + 2
         told = Told(chains_of(0, width), np.empty((1, width), np.uint64), np.array([repeated]))
         parents = np.empty((0, 2), np.int64)
@@ -217,7 +218,7 @@ class OnePass(GapJoined):
         if not figure(rows, parents, program.compiled, lefts, rights, program.numbers, values, TENTHS):
             return self._by_operators(rows, parents, right)
         amounts = [Amounts(*(np.ascontiguousarray(part[:, k]) for part in values)) for k in range(count)]
-        return [written(each, self._key, self._texts) for each in amounts], None
+        return [self._numerals.terms(each) for each in amounts], None
 
     def _by_operators(self, rows: Int64, parents: Int64, right: Rows) -> tuple[list[Column], Mask | None]:
         """Values that columns do not tell, from what was there to what rests on it. One that has an error is unbound: the row

@@ -22,7 +22,7 @@ from scepter.physical.linear_rules import CONSTANT, RIGHT, VALUE
 from scepter.physical.linear_rules import LEFT as CARRIED
 from scepter.rdf.arena import NO_REF
 from scepter.rdf.batch import NOT_A_NUMBER
-from scepter.rdf.words import fresh
+from scepter.rdf.words import fresh, pointer
 from scepter.timeline import MIN_INSTANT
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
@@ -129,7 +129,11 @@ def carry_on(arriving, place, lefts, betweens, table, carrying, recipe, told, pa
     rights, between, left, given = carrying.rights, betweens.side, lefts.side, carrying.mappings
     # The arrays by themselves: each that is taken out of a tuple within the loop is counted, which costs more than the copy.
     starts, ends, first_end, keys, chains = left.start, left.end, lefts.first_end, left.keys, left.chains
-    heads, following, entries = chains.heads, chains.following, chains.entry
+    heads, following, entries, sizes = chains.heads, chains.following, chains.entry, chains.sizes
+    left_ends, left_following = pointer(ends, 0), pointer(following, 0)
+    gaps, gap_heads, gap_sizes, tops = between.chains, between.chains.heads, between.chains.sizes, betweens.tops
+    gap_ends, gap_following = pointer(between.end, 0), pointer(between.chains.following, 0)
+    right_keys, gap_keys, lasts = rights.keys, rights.gap_keys, rights.last
     ids, refs, number, scale = table.ids, table.refs, table.number, table.scale
     right_ids, right_refs, right_number, right_scale = given.ids, given.refs, given.number, given.scale
     kinds, places, bound, own_keys = recipe.kinds, recipe.places, recipe.bound, recipe.keys
@@ -160,10 +164,15 @@ def carry_on(arriving, place, lefts, betweens, table, carrying, recipe, told, pa
         if row == _BEGIN:
             floor = MIN_INSTANT
             if recipe.gapped:
-                row = ended(between, entry_of(between.chains, rights.gap_keys, at, False), rights.last[at])
-                if row >= 0:
-                    floor = betweens.tops[row]
-            row = ended(left, entry_of(chains, rights.keys, at, False), start)
+                entry = entry_of(gaps, gap_keys, at, False)
+                if entry >= 0:
+                    row = ended(gap_ends, gap_following, gap_heads[entry], gap_sizes[0] == 1, lasts[at])
+                    if row >= 0:
+                        floor = tops[row]
+            entry = entry_of(chains, right_keys, at, False)
+            row = np.int64(-1)
+            if entry >= 0:
+                row = ended(left_ends, left_following, heads[entry], sizes[0] == 1, start)
         full = False
         while row >= 0 and ends[row] >= floor and not longer(ends[row], end, bound):
             if first_end[row] >= floor and not longer(starts[row], end, bound):
@@ -227,16 +236,6 @@ class Program(NamedTuple):
     places: Int64
 
 
-@inlined
-def _figure(figures, row, column):  # type: ignore[no-untyped-def]
-    return figures.units[row, column], figures.digits[row, column], figures.kind[row, column]
-
-
-@inlined
-def _put(figures, row, column, found):  # type: ignore[no-untyped-def]
-    figures.units[row, column], figures.digits[row, column], figures.kind[row, column] = found
-
-
 @njit(cache=True)
 def figure(rows, parents, program, lefts, rights, numbers, values, tenths):  # type: ignore[no-untyped-def]
     """What expressions give for derived rows, in the order in which they were derived. `lefts` are the figures of all rows by
@@ -244,6 +243,12 @@ def figure(rows, parents, program, lefts, rights, numbers, values, tenths):  # t
     deepest = len(program.steps) + 1
     units, digits, kinds = fresh(deepest, np.int64), fresh(deepest, np.int64), fresh(deepest, np.int64)
     steps, ends, told = program.steps, program.ends, True
+    # The arrays by themselves, as in `carry_on`.
+    left_units, left_digits, left_kind = lefts.units, lefts.digits, lefts.kind
+    right_units, right_digits, right_kind = rights.units, rights.digits, rights.kind
+    own_units, own_digits, own_kind = values.units, values.digits, values.kind
+    number_units, number_digits, number_kind = numbers.units, numbers.digits, numbers.kind
+    carried, places = program.kinds, program.places
     for i in range(len(rows)):
         row, parent, right = rows[i], parents[rows[i], 0], parents[rows[i], 1]
         step = 0
@@ -251,37 +256,45 @@ def figure(rows, parents, program, lefts, rights, numbers, values, tenths):  # t
             depth = 0
             while step < ends[k]:
                 what, which = steps[step, 0], steps[step, 1]
+                step += 1
                 if what == OPERATOR:
                     a, b = depth - 2, depth - 1
                     units[a], digits[a], kinds[a] = figured(
                         which, units[a], digits[a], kinds[a], units[b], digits[b], kinds[b], tenths
                     )
                     depth -= 1
-                elif what == NEGATED:
+                    continue
+                if what == NEGATED:
                     units[depth - 1] = -units[depth - 1]
+                    continue
+                if what == CARRIED:
+                    units[depth], digits[depth] = left_units[parent, which], left_digits[parent, which]
+                    kinds[depth] = left_kind[parent, which]
+                elif what == RIGHT:
+                    units[depth], digits[depth] = right_units[right, which], right_digits[right, which]
+                    kinds[depth] = right_kind[right, which]
+                elif what == VALUE:
+                    units[depth], digits[depth], kinds[depth] = own_units[i, which], own_digits[i, which], own_kind[i, which]
                 else:
-                    if what == CARRIED:
-                        units[depth], digits[depth], kinds[depth] = _figure(lefts, parent, which)
-                    elif what == RIGHT:
-                        units[depth], digits[depth], kinds[depth] = _figure(rights, right, which)
-                    elif what == VALUE:
-                        units[depth], digits[depth], kinds[depth] = _figure(values, i, which)
-                    else:
-                        units[depth], digits[depth], kinds[depth] = _figure(numbers, 0, which)
-                    depth += 1
-                step += 1
-            _put(values, i, k, (units[0], digits[0], kinds[0]))
+                    units[depth], digits[depth] = number_units[0, which], number_digits[0, which]
+                    kinds[depth] = number_kind[0, which]
+                depth += 1
+            own_units[i, k], own_digits[i, k], own_kind[i, k] = units[0], digits[0], kinds[0]
             told &= kinds[0] != OPEN
-        for j in range(len(program.kinds)):
-            kind, which = program.kinds[j], program.places[j]
+        for j in range(len(carried)):
+            kind, which = carried[j], places[j]
             if kind == CARRIED:
-                _put(lefts, row, j, _figure(lefts, parent, which))
+                left_units[row, j], left_digits[row, j] = left_units[parent, which], left_digits[parent, which]
+                left_kind[row, j] = left_kind[parent, which]
             elif kind == RIGHT:
-                _put(lefts, row, j, _figure(rights, right, which))
+                left_units[row, j], left_digits[row, j] = right_units[right, which], right_digits[right, which]
+                left_kind[row, j] = right_kind[right, which]
             elif kind == VALUE:
-                _put(lefts, row, j, _figure(values, i, which))
+                left_units[row, j], left_digits[row, j] = own_units[i, which], own_digits[i, which]
+                left_kind[row, j] = own_kind[i, which]
             else:
-                _put(lefts, row, j, _figure(numbers, 0, which))
+                left_units[row, j], left_digits[row, j] = number_units[0, which], number_digits[0, which]
+                left_kind[row, j] = number_kind[0, which]
     return told
 
 

@@ -10,7 +10,7 @@ from scepter.kernel.encoding import encoded
 from scepter.kernel.events.assertion_sets import AssertionSets
 from scepter.kernel.events.parts import Part, Parts, individual_of
 from scepter.kernel.operator import ByRows, Stateless, Until
-from scepter.kernel.rows import Int64, Rows, concat, empty
+from scepter.kernel.rows import Rows, concat, empty
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.dataset import Dataset, Graph
 from scepter.kernel.sparql.patterns import compile_pattern
@@ -24,7 +24,6 @@ from scepter.physical.event_nodes import named
 from scepter.physical.nodes import Schema
 from scepter.rdf.distinct import distinct
 from scepter.rdf.hashing import TermKey, term_id
-from scepter.rdf.terms import IRI
 from scepter.timeline import MAX_INSTANT
 
 _VERDICTS = 100_000
@@ -289,8 +288,3 @@ class Returned(Stateless):
             wide.ids[:, 2] = number + 1
             found.append(wide)
         return concat(found, 3).by_end()
-
-
-def event_of(ids: Int64, returned: Sequence[IRI]) -> list[IRI]:
-    """The events of rows that `Returned` gave."""
-    return [returned[int(id) - 1] for id in ids.tolist()]

@@ -14,6 +14,8 @@ from scepter.kernel.rows import Int64
 from scepter.rdf.terms import IRI, Term, Triple, parse_term
 
 Assertions = frozenset[Triple]
+OCCURRENCE = "urn:scepter:occurrence:"
+"""How the individuals of composite events' occurrences begin."""
 Told = dict[str, list[Any]]
 """Parts as they are written, by number: event, individual, triples, interval, and their own parts."""
 
@@ -88,7 +90,7 @@ def _read(told: list[Any]) -> Part:
 def individual_of(event: IRI, start: int, end: int, assertions: Assertions) -> IRI:
     """The individual of a composite event's occurrence: determined by the event, the interval and the assertions (rule 2)."""
     text = "\n".join((event.value, str(start), str(end), *_spelled(assertions)))
-    return IRI(f"urn:scepter:occurrence:{hashlib.blake2b(text.encode(), digest_size=16).hexdigest()}")
+    return IRI(f"{OCCURRENCE}{hashlib.blake2b(text.encode(), digest_size=16).hexdigest()}")
 
 
 @lru_cache(maxsize=65_536)

@@ -15,19 +15,18 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from scepter.kernel.gap_join.gap_search import (
-    BETWEEN,
-    LEFT,
-    RIGHT,
     Ahead,
     Betweens,
     Lefts,
     Rights,
     entries_of,
     forget_firsts,
+    in_order,
     link_lefts,
     look_ahead,
     look_back,
     soonest_of,
+    tell_alike,
     top_all,
 )
 from scepter.kernel.lineage import Lineage
@@ -89,16 +88,12 @@ class GapJoined(ByRows):
         return self._merged(look_back(kinds, rows, lefts, betweens, rights, self._bound, self._least), right)
 
     def _looking(self, rows: Rows) -> Rights:
-        last, where = rows.start, np.arange(len(rows))
-        if len(rows) > 1 and not _all_different(rows):
-            _, where = distinct(np.column_stack([rows.ids.view(np.int64), rows.end]))
-            latest = np.full(len(rows), np.iinfo(np.int64).min)
-            np.maximum.at(latest, where, rows.start)
-            last = latest[where]
-        keys, gap_keys = rows.ids[:, self._of_right], rows.ids[:, self._gaps[1]]
-        return Rights(
-            np.ascontiguousarray(keys), np.ascontiguousarray(gap_keys), rows.start.copy(), rows.end.copy(), last.copy(), where
-        )
+        whole = np.ascontiguousarray
+        ids, start, end = whole(rows.ids), whole(rows.start), whole(rows.end)
+        last, group = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
+        repeated = tell_alike(ids, start, end, last, group)
+        keys, gap_keys = ids.take(self._of_right, axis=1), ids.take(self._gaps[1], axis=1)
+        return Rights(keys, gap_keys, start, end, last, group, repeated)
 
     def _merged(self, pairs: Int64, rights: Rows) -> Rows:
         left, right = self._lefts.take(pairs[:, 0]), rights.take(pairs[:, 1])
@@ -280,11 +275,6 @@ class GapJoined(ByRows):
         return {"solutions": len(self._lefts) + len(self._betweens)}
 
 
-def _all_different(rows: Rows) -> bool:
-    """Whether no two rows have the same first term, as rows of derived nodes have not: a cheap look before a dear one."""
-    return rows.width > 0 and len(distinct(np.ascontiguousarray(rows.ids[:, :1]))[0]) == len(rows)
-
-
 def _among(ids: UInt64, some: UInt64) -> Mask:
     """Which rows are among some others."""
     _, where = distinct(np.ascontiguousarray(np.concatenate([some, ids])))
@@ -302,11 +292,10 @@ def _marks(rows: Rows) -> UInt64:
 
 def visits(left: Rows, between: Rows, right: Rows, known: tuple[int, int]) -> tuple[Int64, Int64]:
     """New rows by end, those of the right side first among equals: they look for what has ended before."""
-    each = ((RIGHT, right, 0), (LEFT, left, known[0]), (BETWEEN, between, known[1]))
-    kinds = np.concatenate([np.full(len(rows), kind) for kind, rows, _ in each])
-    places = np.concatenate([first + np.arange(len(rows)) for _, rows, first in each])
-    order = np.argsort(np.concatenate([rows.end for _, rows, _ in each]), kind="stable")
-    return kinds[order], places[order]
+    kinds, rows = np.empty((2, len(left) + len(between) + len(right)), np.int64)
+    whole = np.ascontiguousarray
+    in_order(whole(left.end), whole(between.end), whole(right.end), np.array([*known, 0], np.int64), kinds, rows)
+    return kinds, rows
 
 
 def _numbered(keys: UInt64) -> tuple[Chains, Int64]:

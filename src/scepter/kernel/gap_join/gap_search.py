@@ -13,14 +13,15 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from scepter.inner import inner
+from scepter.inner import inlined, inner
 from scepter.kernel.rows import Int64, UInt64
 from scepter.kernel.time_join.sweep import Chains, Side, entry_of, link, longer
-from scepter.rdf.lengthening import lengthened_table
-from scepter.rdf.words import fresh
+from scepter.rdf.lengthening import filled, lengthened_table
+from scepter.rdf.words import fresh, pointer
 from scepter.timeline import MAX_INSTANT, MIN_INSTANT
 
 LEFT, BETWEEN, RIGHT = 0, 1, 2
+_MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
 class Lefts(NamedTuple):
@@ -41,7 +42,7 @@ class Betweens(NamedTuple):
 
 class Rights(NamedTuple):
     """Rows of the right side: they look, and are not looked for. `last` is the latest start of those with the same mapping and
-    end, which have one `group`."""
+    end, which have one `group`; `repeated` says whether any has more than one."""
 
     keys: UInt64
     gap_keys: UInt64
@@ -49,6 +50,7 @@ class Rights(NamedTuple):
     end: Int64
     last: Int64
     group: Int64
+    repeated: bool
 
 
 class Ahead(NamedTuple):
@@ -113,25 +115,92 @@ def forget_firsts(firsts, size):  # type: ignore[no-untyped-def]
     firsts.sizes[0] = entry + 1
 
 
-@inner
-def ended(side, entry, time):  # type: ignore[no-untyped-def]
-    """The newest row of a key that ended before a time; -1 for none. Where all rows have one key, they stand one behind the
-    other: then it is found by bisection."""
-    if entry < 0:
-        return np.int64(-1)
-    row = side.chains.heads[entry]
-    if side.chains.sizes[0] == 1:
-        low, high = np.int64(0), row + 1
+@inlined
+def ended(ends, following, head, single, time):  # type: ignore[no-untyped-def]
+    """The newest row of a chain that ended before a time; -1 for none. Where all rows are in a single chain, they stand one
+    behind the other: then it is found by bisection, from the newest on, which it is most likely near. Both columns are given
+    as pointers: an array is counted at every call."""
+    row = head
+    if single:
+        high, step = row + 1, np.int64(1)
+        while high - step >= 0 and ends[high - step] >= time:
+            high -= step
+            step *= 2
+        low = max(high - step, -1) + 1
         while low < high:
             middle = (low + high) // 2
-            if side.end[middle] < time:
+            if ends[middle] < time:
                 low = middle + 1
             else:
                 high = middle
         return low - 1
-    while row >= 0 and side.end[row] >= time:
-        row = side.chains.following[row]
+    while row >= 0 and ends[row] >= time:
+        row = following[row]
     return row
+
+
+@njit(cache=True)
+def in_order(lefts, betweens, rights, known, kinds, rows):  # type: ignore[no-untyped-def]
+    """New rows, each side by end, all by end: of which kind each is, and its place. Those of the right side come first among
+    equals, since they look for what has ended before."""
+    left, between, right = 0, 0, 0
+    for i in range(len(rows)):
+        after = rights[right] if right < len(rights) else MAX_INSTANT
+        first = lefts[left] if left < len(lefts) else MAX_INSTANT
+        other = betweens[between] if between < len(betweens) else MAX_INSTANT
+        if right < len(rights) and after <= first and after <= other:
+            kinds[i], rows[i] = RIGHT, known[2] + right
+            right += 1
+        elif left < len(lefts) and first <= other:
+            kinds[i], rows[i] = LEFT, known[0] + left
+            left += 1
+        else:
+            kinds[i], rows[i] = BETWEEN, known[1] + between
+            between += 1
+
+
+@njit(cache=True)
+def tell_alike(ids, start, end, last, group):  # type: ignore[no-untyped-def]
+    """Of rows by end: the first with the mapping and end of each, and the latest start of all such. Whether any are alike."""
+    count, repeated = len(end), False
+    slots = filled(16, np.int64(-1))
+    low = 0
+    while low < count:
+        high = low + 1
+        while high < count and end[high] == end[low]:
+            high += 1
+        bits = 4
+        while (1 << bits) < 2 * (high - low):
+            bits += 1
+        if (1 << bits) > len(slots):
+            slots = filled(1 << bits, np.int64(-1))
+        mask, shift = np.int64((1 << bits) - 1), np.uint64(64 - bits)
+        if high - low > 1:
+            for place in range(1 << bits):
+                slots[place] = -1
+        for row in range(low, high):
+            group[row], last[row] = row, start[row]
+            if high - low == 1:
+                break
+            mixed = np.uint64(0)
+            for j in range(ids.shape[1]):
+                mixed = (mixed ^ (mixed >> np.uint64(29)) ^ ids[row, j]) * _MIX
+            slot = np.int64(mixed >> shift)
+            while slots[slot] >= 0:
+                same, other = True, slots[slot]
+                for j in range(ids.shape[1]):
+                    same &= ids[row, j] == ids[other, j]
+                if same:
+                    group[row], repeated = other, True
+                    last[other] = max(last[other], start[row])
+                    break
+                slot = (slot + 1) & mask
+            if group[row] == row:
+                slots[slot] = row
+        for row in range(low, high):
+            last[row] = last[group[row]]
+        low = high
+    return repeated
 
 
 @njit(cache=True)
@@ -140,31 +209,41 @@ def look_back(kinds, rows, lefts, betweens, rights, bound, least):  # type: igno
     out = fresh((max(64, len(rows)), 2), np.int64)
     count = 0
     left, between = lefts.side, betweens.side
+    # The arrays by themselves: each that is taken out of a tuple within the loop is counted, which costs more than the look.
+    starts, ends, first_ends, tops = left.start, left.end, lefts.first_end, betweens.tops
+    chains, heads, following, sizes = left.chains, left.chains.heads, left.chains.following, left.chains.sizes
+    gaps, gap_heads, gap_sizes = between.chains, between.chains.heads, between.chains.sizes
+    gap_ends, gap_following = pointer(between.end, 0), pointer(between.chains.following, 0)
+    left_ends, left_following = pointer(ends, 0), pointer(following, 0)
+    right_starts, right_ends, lasts, keys, gap_keys = rights.start, rights.end, rights.last, rights.keys, rights.gap_keys
+    keyed, gap_keyed = keys.shape[1] > 0, gap_keys.shape[1] > 0
     for i in range(len(rows)):
         at = rows[i]
         if kinds[i] == LEFT:
             link_left(lefts, at, True)
             continue
         if kinds[i] == BETWEEN:
-            link(betweens.side, at, True, False)
+            link(between, at, True, False)
             top(betweens, at)
             continue
-        floor = MIN_INSTANT
-        entry = entry_of(between.chains, rights.gap_keys, at, False)
-        row = ended(between, entry, rights.last[at])
-        if row >= 0:
-            floor = betweens.tops[row]
-        start, end = rights.start[at], rights.end[at]
-        entry = entry_of(left.chains, rights.keys, at, False)
-        row = ended(left, entry, start)
-        while row >= 0 and left.end[row] >= floor and not longer(left.end[row], end, bound):
-            lasts = not longer(left.start[row], end, bound) and (least == 0 or longer(left.start[row], end, least - 1))
-            if lasts and lefts.first_end[row] >= floor:
+        start, end, floor, row = right_starts[at], right_ends[at], MIN_INSTANT, np.int64(-1)
+        entry = entry_of(gaps, gap_keys, at, False) if gap_keyed else gap_sizes[0] - 1
+        if entry >= 0:
+            row = ended(gap_ends, gap_following, gap_heads[entry], gap_sizes[0] == 1, lasts[at])
+            if row >= 0:
+                floor = tops[row]
+        entry = entry_of(chains, keys, at, False) if keyed else sizes[0] - 1
+        row = np.int64(-1)
+        if entry >= 0:
+            row = ended(left_ends, left_following, heads[entry], sizes[0] == 1, start)
+        while row >= 0 and ends[row] >= floor and not longer(ends[row], end, bound):
+            long_enough = least == 0 or longer(starts[row], end, least - 1)
+            if long_enough and first_ends[row] >= floor and not longer(starts[row], end, bound):
                 if count == len(out):
                     out = lengthened_table(out, count, 2 * count)
                 out[count, 0], out[count, 1] = row, at
                 count += 1
-            row = left.chains.following[row]
+            row = following[row]
     return out[:count]
 
 

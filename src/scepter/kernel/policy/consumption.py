@@ -250,6 +250,22 @@ def find_all(consumed):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
+def grounds(nodes, roots):  # type: ignore[no-untyped-def]
+    """A number for the set of occurrences below each node."""
+    found = fresh(len(roots), np.int64)
+    for i in range(len(roots)):
+        leaves, mixed = _below(nodes, roots[i]), np.int64(0)
+        for j in range(len(leaves)):
+            known = False
+            for k in range(j):
+                known = known or nodes.part[leaves[k]] == nodes.part[leaves[j]]
+            if not known:
+                mixed += nodes.part[leaves[j]]  # hashes already, and in any order
+        found[i] = mixed
+    return found
+
+
+@njit(cache=True)
 def arrivals(nodes, roots):  # type: ignore[no-untyped-def]
     """The first arrival below each node; -1 below none."""
     found = fresh(len(roots), np.int64)

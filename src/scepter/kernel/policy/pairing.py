@@ -21,7 +21,7 @@ from scepter.kernel.rows import Int64, Rows, concat, empty, merged
 from scepter.kernel.state.container import Arrays
 from scepter.kernel.time_join.join_table import Table
 from scepter.kernel.time_join.sweep import ANY, INNER, NO_BOUND, Chains, Rules, sweep
-from scepter.kernel.time_join.time_join import each_once, within
+from scepter.kernel.time_join.time_join import within
 from scepter.physical import instant_nodes
 from scepter.physical.nodes import Schema
 from scepter.timeline import MIN_INSTANT, Allen
@@ -44,6 +44,7 @@ class Pairing(ByRows):
         keys = [name for name in left.variables if name in both]
         loose = [name for name in left.variables if name in right.variables and name not in both]
         self._keys, self._loose = tuple(right.columns(keys)), tuple(right.columns(loose))
+        self._names = left.variables, right.variables
         self._places = [node.schema.column(name) for name in right.variables]
         of_left = len(left.variables), tuple(left.columns(keys)), tuple(left.columns(loose))
         self._waiting = Table(*of_left)
@@ -59,9 +60,9 @@ class Pairing(ByRows):
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
         """The pairs."""
-        timed = [self._occurrences.in_order(rows.between(_timeless(rows), len(rows))) for rows in inputs]
+        timed = [self._in_order(rows.between(_timeless(rows), len(rows)), side) for side, rows in enumerate(inputs)]
         found = concat([self._freely(inputs[0], inputs[1]), self._pairs(timed[0], timed[1])], len(self.schema.variables))
-        return each_once(within(found, self._longest)).by_end()
+        return self._occurrences.each_once(within(found, self._longest)).by_end()
 
     def _freely(self, left: Rows, right: Rows) -> Rows:
         """What has no time is joined with everything."""
@@ -77,6 +78,9 @@ class Pairing(ByRows):
         for table, size, new in zip(self._free, first, free, strict=True):
             table.truncate(size + new)
         return found
+
+    def _in_order(self, rows: Rows, side: int) -> Rows:
+        return self._occurrences.in_order(rows, self._names[side])
 
     def _pairs(self, left: Rows, right: Rows) -> Rows:
         """Right sides in order, each with its partner."""
@@ -155,7 +159,7 @@ class Pairing(ByRows):
         """Take over what `dump` gave."""
         left = Rows.load(arrays, "left")
         free = left.start > left.end
-        for table, rows in ((self._free[0], left.take(free)), (self._waiting, self._occurrences.in_order(left.take(~free)))):
+        for table, rows in ((self._free[0], left.take(free)), (self._waiting, self._in_order(left.take(~free), 0))):
             table.truncate(0)
             table.add(rows)
             table.relink()

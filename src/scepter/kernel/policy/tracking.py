@@ -12,12 +12,13 @@ import numpy as np
 from numba import njit
 
 from scepter.algebra.expressions import Constant, Variable
-from scepter.kernel.encoding import encoded
+from scepter.kernel.encoding import decoded, encoded
 from scepter.kernel.lineage import Lineage
 from scepter.kernel.operator import Stateless, Until
-from scepter.kernel.policy.consumption import Nodes, arrivals
+from scepter.kernel.policy.consumption import Nodes, arrivals, grounds
 from scepter.kernel.rows import NO_LINEAGE, Int64, Rows, UInt64
 from scepter.kernel.texts import Texts
+from scepter.kernel.time_join.time_join import each_once
 from scepter.physical import instant_nodes
 from scepter.physical.nodes import Schema
 from scepter.rdf.hashing import TermKey, term_id
@@ -66,8 +67,12 @@ class Occurrences:
         columns = self._lineage.columns()
         return Nodes(*(columns[f"lineage.{name}"] for name in ("left", "right", "part", "event")))
 
-    def in_order(self, rows: Rows) -> Rows:
-        """By end, start, arrival, then N-Triples order of the triples (spec/00 §1)."""
+    def each_once(self, rows: Rows) -> Rows:
+        """Each mapping and interval once for every set of occurrences it rests on: what consumes one leaves the others."""
+        return each_once(rows, grounds(self.nodes, rows.lineage))
+
+    def in_order(self, rows: Rows, names: Sequence[str]) -> Rows:
+        """By end, start, arrival, then N-Triples order of the triples (spec/00 §1); of the same triples by what they bind."""
         if len(rows) < 2:
             return rows
         first = arrivals(self.nodes, rows.lineage)
@@ -75,8 +80,13 @@ class Occurrences:
         told = np.stack([rows.end, rows.start, first])[:, order]
         tied = np.all(told[:, 1:] == told[:, :-1], axis=0) & (told[2, 1:] >= 0)
         edges = np.flatnonzero(np.diff(np.concatenate([[False], tied, [False]]).astype(np.int8)))
+
+        def place(row: int) -> tuple[list[tuple[int, str]], list[tuple[str, str]]]:
+            bound = ((name, str(term)) for name, term in decoded(rows, names, row, self._texts).items())
+            return self.arrived(int(rows.lineage[row])), sorted(each for each in bound if not each[0].startswith("_:"))
+
         for low, high in edges.reshape(-1, 2).tolist():
-            order[low : high + 1] = sorted(order[low : high + 1], key=lambda row: self.arrived(int(rows.lineage[row])))
+            order[low : high + 1] = sorted(order[low : high + 1], key=place)
         return rows.take(order)
 
     def arrived(self, node: int) -> list[tuple[int, str]]:

@@ -10,7 +10,8 @@ import numpy as np
 from scepter.algebra.arithmetic import can_calculate
 from scepter.algebra.expressions import Variable
 from scepter.algebra.scope import mentioned_variables
-from scepter.kernel.condition.calculation import Column, calculated, written
+from scepter.kernel.condition.calculation import calculated
+from scepter.kernel.condition.numerals import Column, Numerals
 from scepter.kernel.encoding import decoded, encoded
 from scepter.kernel.operator import Stateless, Until
 from scepter.kernel.rows import Int64, Rows, interleaved
@@ -41,6 +42,7 @@ class Extend(Stateless):
         self._expression = compile_expression(node.expression)
         self._numbers = node.expression if can_calculate(node.expression) else None
         self._key, self._texts, self._context = key, texts, context
+        self._numerals = Numerals(key, texts)
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
         """The rows with one column more."""
@@ -53,7 +55,7 @@ class Extend(Stateless):
         if self._numbers is not None and len(rows):
             amounts = calculated(self._numbers, rows, self._names, self._texts)
             told = np.flatnonzero(~amounts.is_open)
-            _put(wide, told, written(amounts.take(told), self._key, self._texts))
+            _put(wide, told, self._numerals.terms(amounts.take(told)))
             rest = np.flatnonzero(amounts.is_open)
         if len(rest):
             _put(wide, rest, self._by_terms(rows if len(rest) == len(rows) else rows.take(rest)))

@@ -7,12 +7,12 @@ read them, MINUS does not count them as shared variables, and a sub-SELECT sees 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import TypeAlias, assert_never
 
-from scepter.algebra.expressions import Call, Constant, Expression, Variable
+from scepter.algebra.expressions import Call, Expression, Variable
 from scepter.algebra.patterns import (
     BGP,
     Distinct,
@@ -31,7 +31,6 @@ from scepter.algebra.patterns import (
     Project,
     Related,
     Slice,
-    TriplePattern,
     Union,
     Values,
 )
@@ -44,7 +43,7 @@ from scepter.kernel.sparql.dataset import Graph as RDFGraph
 from scepter.kernel.sparql.expressions import compile_condition, compile_expression, once_per_node
 from scepter.kernel.sparql.hash_join import HashJoin, disjoint
 from scepter.kernel.sparql.triple_matching import Extension, compile_bgp, compile_path
-from scepter.rdf.terms import IRI, BlankNode, Literal, Term, Triple
+from scepter.rdf.terms import IRI, Term
 from scepter.rdf.values import OrderKey, order_key
 
 Plan: TypeAlias = Callable[[Context], Iterator[Row]]
@@ -63,27 +62,6 @@ def solutions(pattern: Pattern, graph: RDFGraph, dataset: Dataset = EMPTY_DATASE
     True
     """
     return list(_plan(pattern)(replace(context or Context(), graph=graph, dataset=dataset)))
-
-
-def template(triples: Sequence[TriplePattern], bindings: Mapping[str, Term], seed: str) -> set[Triple]:
-    """A CONSTRUCT template for one solution: triples with an unbound variable or a term out of place are left out.
-
-    A blank node of the template is `seed` and its own label: pass another seed for another solution.
-    """
-    made = (tuple(_instance(n, bindings, seed) for n in (t.subject, t.predicate, t.object)) for t in triples)
-    return {
-        Triple(s, p, o)
-        for s, p, o in made
-        if isinstance(s, (IRI, BlankNode)) and isinstance(p, IRI) and isinstance(o, (IRI, BlankNode, Literal))
-    }
-
-
-def _instance(node: Node, bindings: Mapping[str, Term], seed: str) -> Term | None:
-    if isinstance(node, Constant):
-        return BlankNode(f"{seed}{node.term.label}") if isinstance(node.term, BlankNode) else node.term
-    if node.name.startswith("_:"):
-        return BlankNode(f"{seed}{node.name[2:]}")
-    return bindings.get(node.name)
 
 
 def compile_pattern(pattern: Pattern) -> Plan:

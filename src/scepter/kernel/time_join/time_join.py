@@ -7,7 +7,7 @@ side that still keeps its partner from standing alone, one row of each look stay
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -57,8 +57,9 @@ class TimeJoined(ByRows):
         *,
         rounds: bool = False,
         held: Held | None = None,
+        once: Callable[[Rows], Rows] | None = None,
     ) -> None:
-        """`held` tells when occurrences go, where that is not known on arrival."""
+        """`held` tells when occurrences go, where that is not known on arrival; `once` which rows are one."""
         self.schema: Schema = node.schema
         self._node = node
         self._conditions = conditions
@@ -78,6 +79,7 @@ class TimeJoined(ByRows):
         )
         self._trace = _trace(node)
         self._held = held
+        self._each_once = once or each_once
         self._numbers = [[i for i, name in enumerate(side.variables) if name.startswith(NUMBER)] for side in (left, right)]
 
     # ---- rows
@@ -135,7 +137,7 @@ class TimeJoined(ByRows):
             found.append(within(self._merged(late), self._node.longest))
         elif len(late) and kind is Kind.SEMI:
             found.append(self._tables[0].take(np.unique(late[:, 0])))
-        return each_once(concat(found, len(self.schema.variables)).by_end())
+        return self._each_once(concat(found, len(self.schema.variables)).by_end())
 
     def _meeting(self, pairs: Int64) -> Int64:
         """The pairs that are there together: what is fleeting meets only what ends with it, and what has no time. But it looks
@@ -186,7 +188,7 @@ class TimeJoined(ByRows):
 
     def _once(self, rows: Rows) -> Rows:
         """Each row once, where solutions are a set."""
-        return rows.by_end() if self._node.expiring else each_once(rows)
+        return rows.by_end() if self._node.expiring else self._each_once(rows)
 
     def _kept(self, pairs: Int64) -> Int64:
         """The pairs that meet the conditions."""
@@ -367,15 +369,17 @@ def within(rows: Rows, longest: int | None) -> Rows:
     return rows if not far.any() else rows.take(~far)
 
 
-def each_once(rows: Rows) -> Rows:
+def each_once(rows: Rows, grounds: Int64 | None = None) -> Rows:
     """Each mapping and interval once: solutions are a set. Duplicates have equal ends, so that they come together. Of one that
-    is fleeting and one that lasts, the latter stays."""
+    is fleeting and one that lasts, the latter stays. Where `grounds` are given, rows of different ones stay apart."""
     if len(rows) < 2:
         return rows
-    if is_fleeting(rows).any():
-        lasting, fleeting = rows.take(~is_fleeting(rows)), rows.take(is_fleeting(rows))
-        both = concat([lasting, fleeting], rows.width)
-        first, _ = distinct(np.concatenate([both.ids.view(np.int64), both.start[:, None], both.end[:, None]], axis=1))
-        return both.take(first).by_end()
-    first, _ = distinct(np.concatenate([rows.ids.view(np.int64), rows.start[:, None], rows.end[:, None]], axis=1))
+    shown = [rows.ids.view(np.int64), rows.start[:, None], rows.end[:, None]]
+    columns = np.concatenate(shown if grounds is None else [*shown, grounds[:, None]], axis=1)
+    fleeting = is_fleeting(rows)
+    if fleeting.any():
+        lasting_first = np.argsort(fleeting, kind="stable")
+        first, _ = distinct(columns.take(lasting_first, axis=0))
+        return rows.take(lasting_first[first]).by_end()
+    first, _ = distinct(columns)
     return rows if len(first) == len(rows) else rows.take(first)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
-from typing import Final, TypeAlias
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
@@ -34,9 +34,9 @@ from scepter.runtime.spark.jobs import Job, Work, new_work, work
 from scepter.runtime.spark.lifted import lifted_batches, wanted_columns
 from scepter.runtime.spark.measured import BucketTask, ReadingTask, Told, ran
 from scepter.runtime.spark.pushdown import packed_table
-from scepter.runtime.spark.ranges import Range, read_range
-from scepter.runtime.spark.sampling import RANGES, with_hot_keys
+from scepter.runtime.spark.sampling import with_hot_keys
 from scepter.runtime.spark.shares import Form
+from scepter.runtime.spark.splits import Inputs, Split, given_splits, read_split, splits_of, spread
 from scepter.runtime.spark.tables import QUERY, arrow_schema, graph_schema, match_table, result_schema
 from scepter.runtime.spark.whole import packed_events, run_events
 
@@ -53,8 +53,6 @@ GROUP_BYTES: Final = 16 << 20
 """Batches of so much memory are packed together: fewer cost more blobs, more wait longer and cost memory."""
 
 Report = Callable[[DeadLetter], None]
-Inputs: TypeAlias = Mapping[int, DataFrame | list[Range]]
-"""Stream number -> ranges of files, or a table of events."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +78,9 @@ def run_batch(
     return reduce(DataFrame.unionAll, [_answers(job, each) for _, each in _rounds(spark, job, inputs, report, found)])
 
 
-def _matches(schema: pa.Schema, made: StructType, reading: Reading, spread: DataFrame) -> DataFrame:
+def _matches(schema: pa.Schema, made: StructType, reading: Reading, packed: DataFrame) -> DataFrame:
     """What is found in what is read."""
-    return _merged(spread.mapInArrow(partial(_run_buckets, reading, schema), made), reading.job.value)
+    return _merged(packed.mapInArrow(partial(_run_buckets, reading, schema), made), reading.job.value)
 
 
 def _answers(job: Job, found: DataFrame) -> DataFrame:
@@ -96,8 +94,8 @@ def analyze_batch(spark: SparkSession, job: Job, inputs: Inputs, report: Report)
     job = with_refused(spark, replace(job, measured=True), inputs)
     found = partial(_matches, arrow_schema((), True, False, job.kind, parts=False), graph_schema(job.kind))
     told: list[Told] = []
-    for (reading, spread), _ in _rounds(spark, job, inputs, report, found):
-        rows = spread.mapInArrow(partial(_measure_buckets, reading), "told binary").collect()
+    for (reading, packed), _ in _rounds(spark, job, inputs, report, found):
+        rows = packed.mapInArrow(partial(_measure_buckets, reading), "told binary").collect()
         told += [Told.read(bytes(row["told"])) for row in rows]
         job = reading.job.value
     return ran(job, told)
@@ -112,19 +110,19 @@ def _rounds(
 ) -> Iterator[tuple[tuple[Reading, DataFrame], DataFrame]]:
     """Round after round what is read, each blob in the task of its bucket, and what is `found` in it. What units construct for
     others is read in later rounds, as a table of events among the inputs."""
-    job = with_hot_keys(spark, job, [(n, part) for n, given in inputs.items() if isinstance(given, list) for part in given])
-    given: list[tuple[int, DataFrame | list[Range]]] = list(inputs.items())
+    given = list(inputs.items())
+    job = with_hot_keys(spark, job, splits_of(given))
     for round in range(job.rounds):
         reading = Reading(shared(spark, replace(job, round=round)), report)
-        spread = _spread(spark, reading, given)
-        matches = found(reading, spread)
-        yield (reading, spread), matches
+        packed = _spread(spark, reading, given)
+        matches = found(reading, packed)
+        yield (reading, packed), matches
         for number, stream in job.fed(round).items():
             graphs = matches.where((F.col(QUERY) == number) & (F.size("graph") > 0))
             given.append((stream, graphs.select("start", "end", "graph")))
 
 
-def _spread(spark: SparkSession, reading: Reading, inputs: Sequence[tuple[int, DataFrame | list[Range]]]) -> DataFrame:
+def _spread(spark: SparkSession, reading: Reading, inputs: Sequence[tuple[int, DataFrame | list[Split]]]) -> DataFrame:
     """What is read of the inputs, each blob in the task of its bucket."""
     packed = _packed(spark, reading, inputs)
     # straight to the task of its bucket: a grouping would sort the blobs first, and hash eight buckets to two tasks unevenly
@@ -133,15 +131,10 @@ def _spread(spark: SparkSession, reading: Reading, inputs: Sequence[tuple[int, D
     return packed.where(F.col("blob").isNotNull()).repartitionById(tasks, place)
 
 
-def _packed(spark: SparkSession, reading: Reading, inputs: Sequence[tuple[int, DataFrame | list[Range]]]) -> DataFrame:
+def _packed(spark: SparkSession, reading: Reading, inputs: Sequence[tuple[int, DataFrame | list[Split]]]) -> DataFrame:
     frames = []
-    rows = [
-        (stream, r.path, r.start, r.stop, r.size, r.salt) for stream, given in inputs if isinstance(given, list) for r in given
-    ]
-    if rows:
-        table = spark.createDataFrame(rows, RANGES)
-        spread = table.repartition(len(rows), F.monotonically_increasing_id())
-        frames.append(spread.mapInArrow(partial(_pack_ranges, reading), PACKED))
+    if splits := splits_of(inputs):
+        frames.append(spread(spark, splits).mapInArrow(partial(_pack_splits, reading), PACKED))
     for stream, given in inputs:
         if isinstance(given, DataFrame):
             job = reading.job.value
@@ -150,29 +143,16 @@ def _packed(spark: SparkSession, reading: Reading, inputs: Sequence[tuple[int, D
                 events = given.select(*wanted_columns(job, stream, given.columns))
                 packed = events.mapInArrow(partial(pack_frame, reading, stream), PACKED)
             frames.append(packed)
-    return reduce(DataFrame.unionAll, frames)
+    return reduce(DataFrame.unionAll, frames) if frames else spark.createDataFrame([], PACKED)
 
 
-def _pack_ranges(reading: Reading, rows: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Ranges of files as packed solutions."""
+def _pack_splits(reading: Reading, rows: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Ranges of files and spans of topics as packed solutions."""
     job = reading.job.value
-    for table in rows:
-        for row in table.to_pylist():
-            stream = row.pop("stream")
-            batches = read_range(
-                Range(**row),
-                job.key,
-                stream,
-                reading.report,
-                predicates=job.predicates,
-                kind=job.kind,
-                limits=job.options.limits,
-                named=job.named,
-                times=job.options.times,
-                lift=job.lifts.get(stream),
-            )
-            # events are numbered as their blank nodes are salted: apart from those of every other range
-            yield from packed_rows(job, confirmed(job, batches, reading.report), row["salt"], reading.report)
+    for stream, split in given_splits(rows):
+        batches = read_split(job, stream, split, reading.report, predicates=job.predicates, named=job.named)
+        # events are numbered as their blank nodes are salted: apart from those of every other split
+        yield from packed_rows(job, confirmed(job, batches, reading.report), split.salt, reading.report)
 
 
 def pack_frame(reading: Reading, stream: int, rows: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -2,21 +2,21 @@
 
 Whether an event is confirmed depends on those before and after it, in files in the order in which they stand there. A first
 pass reads the times alone: each task tells of its part in which stretches time moves on by small steps, and the driver goes
-through them as a run in one process goes through the events (`runtime.jumps`). A table has no order; its events are
-taken in order of time.
+through them as a run in one process goes through the events (`runtime.jumps`). A table has no order, nor has a topic across its
+partitions; their events are taken in order of time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial, reduce
 from typing import Final
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
 
 from scepter.rdf.batch import DeadLetter, EventBatch, kept
 from scepter.rdf.nquads import ReadState
@@ -28,8 +28,8 @@ from scepter.runtime.spark.frames import frame_batches
 from scepter.runtime.spark.jobs import Job
 from scepter.runtime.spark.lifted import lifted_batches, wanted_columns
 from scepter.runtime.spark.pushdown import unheard
-from scepter.runtime.spark.ranges import Range, read_range
-from scepter.runtime.spark.sampling import RANGES
+from scepter.runtime.spark.ranges import Range
+from scepter.runtime.spark.splits import Inputs, given_splits, read_split, splits_of, spread
 
 _TOLD: Final = "stream int, part bigint, at bigint, greatest bigint, events bigint"
 _TOLD_SCHEMA: Final = pa.schema(
@@ -37,7 +37,7 @@ _TOLD_SCHEMA: Final = pa.schema(
 )
 
 
-def with_refused(spark: SparkSession, job: Job, inputs: Mapping[int, DataFrame | list[Range]]) -> Job:
+def with_refused(spark: SparkSession, job: Job, inputs: Inputs) -> Job:
     """The job, with the times of the events that nothing confirms."""
     limit = job.options.advance_on(job.kind)
     if limit is None:
@@ -54,36 +54,26 @@ def with_refused(spark: SparkSession, job: Job, inputs: Mapping[int, DataFrame |
     return replace(job, refused=refused, name=f"{job.name}-confirmed") if refused else job
 
 
-def _times(spark: SparkSession, job: Job, inputs: Mapping[int, DataFrame | list[Range]]) -> DataFrame:
+def _times(spark: SparkSession, job: Job, inputs: Inputs) -> DataFrame:
     given, frames = shared(spark, job), []
-    rows = [
-        (stream, r.path, r.start, r.stop, r.size, r.salt)
-        for stream, ranges in inputs.items()
-        if isinstance(ranges, list)
-        for r in ranges
-    ]
-    if rows:
-        table = spark.createDataFrame(rows, RANGES).repartition(len(rows), F.monotonically_increasing_id())
-        frames.append(table.mapInArrow(partial(_of_ranges, given), _TOLD))
+    if splits := splits_of(inputs.items()):
+        frames.append(spread(spark, splits).mapInArrow(partial(_of_splits, given), _TOLD))
     for stream, frame in inputs.items():
         if isinstance(frame, DataFrame):
             events = unheard(frame).select(*wanted_columns(job, stream, frame.columns))
             frames.append(events.mapInArrow(partial(_of_frame, given, stream), _TOLD))
-    return reduce(DataFrame.unionAll, frames)
+    return reduce(DataFrame.unionAll, frames) if frames else spark.createDataFrame([], _TOLD)
 
 
-def _of_ranges(given: Shared[Job], tables: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _of_splits(given: Shared[Job], tables: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     job = given.value
-    for table in tables:
-        for row in table.to_pylist():
-            stream = row.pop("stream")
-            batches = read_range(
-                Range(**row), job.key, stream, _nowhere, predicates=frozenset(), kind=job.kind, named=False,
-                times=job.options.times, limits=job.options.limits, lift=job.lifts.get(stream),
-            )  # fmt: skip
-            ends = _ends(job, batches)
+    for stream, split in given_splits(tables):
+        ends = _ends(job, read_split(job, stream, split, _nowhere, predicates=frozenset(), named=False))
+        if isinstance(split, Range):
             # salts grow from range to range, in the order in which a run in one process reads them
-            yield _told(stream, [(row["salt"], at, *each) for at, each in enumerate(stretches(ends, _limit(job)))])
+            yield _told(stream, [(split.salt, at, *each) for at, each in enumerate(stretches(ends, _limit(job)))])
+        else:
+            yield _in_order_of_time(job, stream, ends)
 
 
 def _of_frame(given: Shared[Job], stream: int, rows: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -93,11 +83,14 @@ def _of_frame(given: Shared[Job], stream: int, rows: Iterable[pa.RecordBatch]) -
         batches = lifted_batches(job, stream, rows, run, _nowhere)
     else:
         batches = frame_batches(rows, stream, job.kind, job.key, run, _nowhere, predicates=frozenset())
-    ends = np.sort(_ends(job, batches))
-    yield _told(stream, [(0, each.greatest, *each) for each in stretches(ends, _limit(job))])
+    yield _in_order_of_time(job, stream, _ends(job, batches))
 
 
-def _ends(job: Job, batches: Iterable[EventBatch]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+def _in_order_of_time(job: Job, stream: int, ends: NDArray[np.int64]) -> pa.RecordBatch:
+    return _told(stream, [(0, each.greatest, *each) for each in stretches(np.sort(ends), _limit(job))])
+
+
+def _ends(job: Job, batches: Iterable[EventBatch]) -> NDArray[np.int64]:
     return np.concatenate([np.empty(0, np.int64), *(batch.end for batch in batches)])
 
 

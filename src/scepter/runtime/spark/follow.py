@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
@@ -21,6 +22,10 @@ Take = Callable[[int, Sequence[Match]], None]
 """Takes the matches of the micro-batch of that number; a number may come again after a crash."""
 _LOOK: Final = 0.5
 _LAST_BATCH: Final = 60.0
+_SLOW_START: Final = "Python worker failed to connect back"
+"""What ends a query whose worker has not started within ten seconds, which Spark has no setting for."""
+_STARTS: Final = 6
+"""So often a query is started whose workers are slow, without a micro-batch between."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +76,12 @@ def follow(
         times.tell(found.sparkSession.sparkContext)
 
     writing = found.writeStream.foreachBatch(hand_over).option("checkpointLocation", checkpoint).outputMode("append")
-    running = (writing if every is None else writing.trigger(processingTime=every)).start()
-    tally, told = _Tally(), clock()
-    try:
-        with faults_told(checkpoint):
+    writing = writing if every is None else writing.trigger(processingTime=every)
+    tally, told, slow = _Tally(), clock(), 0
+
+    def watch(running: StreamingQuery) -> None:
+        nonlocal told
+        try:
             while not stop.wait(_LOOK) and running.isActive:
                 standing = _standing(running, tally)
                 if standing is not None and clock() - told >= tell_every:
@@ -82,10 +89,21 @@ def follow(
                     tell(standing)
             if not stop.is_set():
                 running.awaitTermination()  # raises what ended it
-    finally:
-        _end(running, clock)
-    if (standing := _standing(running, tally)) is not None:
-        tell(standing)
+        finally:
+            _end(running, clock)
+            last = _standing(running, tally)
+        if last is not None:
+            tell(last)
+
+    with faults_told(checkpoint):
+        while True:
+            before = tally.batch
+            try:
+                return watch(writing.start())
+            except PySparkException as error:  # the machine is busy: the checkpoint knows where to go on
+                slow = 1 if tally.batch > before else slow + 1
+                if _SLOW_START not in str(error) or slow >= _STARTS:
+                    raise
 
 
 def _end(running: StreamingQuery, clock: Callable[[], float]) -> None:

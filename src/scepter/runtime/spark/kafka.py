@@ -35,14 +35,12 @@ from scepter.runtime.spark.batch import packed_rows
 from scepter.runtime.spark.event_rows import arrow_of, event_rows
 from scepter.runtime.spark.future import present
 from scepter.runtime.spark.letters import FolderLetters
+from scepter.runtime.spark.topics import divided
 from scepter.timeline import TimeKind
 
 if TYPE_CHECKING:
     from scepter.runtime.spark.source import Settings
 
-_AT_LEAST: Final = 50_000
-"""Fewer messages cost more in tasks than they gain in parallel work."""
-_MOST: Final = 1 << 20
 _LOG: Final = logging.getLogger(__name__)
 Offset: TypeAlias = dict[str, int]
 """The next offset of each partition; the partition as a text, since Spark keeps it as JSON."""
@@ -136,21 +134,7 @@ class _Messages:
             if told is None:
                 return []
             self.format = told.format
-        total = sum(span.stop - span.start for span in spans)
-        share = min(_MOST, max(_AT_LEAST, -(-total // self.settings.partitions)))
-        return [(piece, self.format) for span in spans for piece in cut(span, share)]
-
-
-def cut(span: Span, share: int) -> list[Span]:
-    """Pieces of a span of at most about so many messages.
-
-    >>> [piece.stop for piece in cut(Span(0, 0, 10), 4)]
-    [3, 6, 10]
-    """
-    length = span.stop - span.start
-    count = max(1, -(-length // share))
-    edges = [span.start + length * i // count for i in range(count + 1)]
-    return [Span(span.partition, edges[i], edges[i + 1]) for i in range(count)]
+        return [(piece, self.format) for piece in divided(spans, self.settings.partitions)]
 
 
 class KafkaReader(_Messages, DataSourceReader):

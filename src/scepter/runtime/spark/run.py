@@ -11,8 +11,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from scepter.errors import Diagnostic, option_error
-from scepter.kafka.address import is_kafka, parse_address
-from scepter.kafka.topic import held, told_by
+from scepter.kafka.address import Address, is_kafka, parse_address
+from scepter.kafka.topic import Told, held, told_by
 from scepter.rdf.batch import DeadLetter
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.indexing import Progress
@@ -28,20 +28,21 @@ from scepter.runtime.options import FUTURE, RunOptions, check_taken
 from scepter.runtime.planning import facts_of, planned
 from scepter.runtime.queries import Query
 from scepter.runtime.registry import grounds_of
-from scepter.runtime.spark.batch import Inputs, analyze_batch, run_batch
+from scepter.runtime.spark.batch import analyze_batch, run_batch
 from scepter.runtime.spark.environment import cores, prepare
 from scepter.runtime.spark.frames import frame_kind
 from scepter.runtime.spark.identity import Identity
 from scepter.runtime.spark.jobs import Job
-from scepter.runtime.spark.letters import FolderLetters
 from scepter.runtime.spark.lifted import lifted_kind
-from scepter.runtime.spark.pushdown import LETTERS, source_options
-from scepter.runtime.spark.ranges import Range, first_kind, next_salt, plan_ranges
+from scepter.runtime.spark.pushdown import source_options
+from scepter.runtime.spark.ranges import first_kind, next_salt, plan_ranges
 from scepter.runtime.spark.shares import A_CORE
 from scepter.runtime.spark.shipped_background import ShippedBackground
-from scepter.runtime.spark.source import Settings, register
+from scepter.runtime.spark.source import Settings
+from scepter.runtime.spark.splits import Inputs, Split
 from scepter.runtime.spark.streaming import run_streaming
 from scepter.runtime.spark.tables import QUERY
+from scepter.runtime.spark.topics import plan_pieces
 from scepter.runtime.spark.warm_up import Claim, Found, kept_folder, warmed
 from scepter.timeline import TimeKind
 
@@ -213,12 +214,9 @@ def _prepared(
     named = [iri.value for iri in dict.fromkeys(s.iri for unit in query.program.units for s in unit.streams)]
     numbers = {iri: i for i, iri in enumerate(dict.fromkeys([*named, *given]))}
     lifts = lifts or {}
-    given = {
-        iri: _topic(spark, iri, str(what), options, report, lifts.get(iri)) if is_kafka(what) else what
-        for iri, what in given.items()
-    }
     lifts = {iri: lift for iri, lift in lifts.items() if iri in given and not _is_lifted(given[iri])}
-    files = {iri: _files(what, find_files) for iri, what in given.items()}
+    topics = {iri: _topic(address, options, lifts.get(iri)) for iri, what in given.items() if (address := _address(what))}
+    files = {iri: None if iri in topics else _files(what, find_files) for iri, what in given.items()}
     static = load_background(query, background, ontology, progress)
     schema = load_ontology(query, ontology)
     for unit in query.program.units:  # what is wrong with them is told here, before any worker reads data
@@ -228,7 +226,7 @@ def _prepared(
     shipped = ShippedBackground.of(static)
     shipped.give(spark)
     live = any(isinstance(what, DataFrame) and what.isStreaming for what in given.values())
-    kind = _kind(given, files, options.times, report, lifts)
+    kind = _kind(given, files, topics, options.times, report, lifts)
     order = tuple(IRI(iri) for iri in numbers)
     buckets = _live_buckets(spark) if live else _buckets(spark)
     identity = Identity.of(query.program, options, kind, order, query.text, buckets) if live else None
@@ -248,35 +246,44 @@ def _prepared(
         lifts={numbers[iri]: lift for iri, lift in lifts.items() if iri in numbers},
         parts=parts,
     )
-    inputs: dict[int, DataFrame | list[Range]] = {}
-    salt = 0
+    inputs: dict[int, DataFrame | list[Split]] = {}
+    salt, tasks = 0, 2 * cores(spark)
     for iri, what in given.items():
         there = files[iri]
-        if isinstance(what, DataFrame) and there is None:
-            inputs[numbers[iri]] = what
+        if iri in topics:
+            address, told = topics[iri]
+            inputs[numbers[iri]] = [] if told is None else [*plan_pieces(address, told.format, tasks)]
         elif there is not None:
             paths, format = there
-            ranges = plan_ranges(paths, parts=2 * cores(spark), salt=salt, format=format)
+            ranges = plan_ranges(paths, parts=tasks, salt=salt, format=format)
             salt = next_salt(ranges, salt)
-            inputs[numbers[iri]] = ranges
+            inputs[numbers[iri]] = [*ranges]
+        elif isinstance(what, DataFrame):
+            inputs[numbers[iri]] = what
     return job, inputs, found
 
 
-def _topic(
-    spark: SparkSession, iri: str, what: str, options: RunOptions, report: Callable[[DeadLetter], None],
-    lift: Lift | None,
-) -> DataFrame:  # fmt: skip
-    """What a topic holds, as a table. What is wrong with it is told here, by the driver."""
-    register(spark)
-    told = told_by(address := parse_address(what), held(address), options.times, lift)
-    kind = TimeKind.INTEGER if told is None or told.kind is None else told.kind
-    reading = spark.read.format("rdf").options(stream=iri, names="true")
-    reading = reading.option("timestamps", "integer" if kind is TimeKind.INTEGER else "dateTime")
-    if isinstance(report, FolderLetters):
-        reading = reading.option(LETTERS, report.folder)
-    if lift is not None:
-        reading = reading.option(*lift.option)
-    return reading.load(what)
+def _address(what: Given) -> Address | None:
+    """The topic of a bounded stream, given by its address or as a table that is the topic and nothing else."""
+    if is_kafka(what):
+        return parse_address(str(what))
+    settings = _settings(what)
+    return None if settings is None else settings.topic
+
+
+def _settings(what: Given) -> Settings | None:
+    """What a bounded table reads, where tasks can read it without it; None of any other."""
+    options = source_options(what) if isinstance(what, DataFrame) and not what.isStreaming else None
+    if options is None:
+        return None
+    settings = Settings.of(options)
+    own = settings.dead_letters is not None or settings.times.inside or settings.lift is not None
+    return None if own else settings  # what is its own, its reader writes or knows
+
+
+def _topic(address: Address, options: RunOptions, lift: Lift | None) -> tuple[Address, Told | None]:
+    """A topic and what its first messages tell. What is wrong with it is told here, by the driver."""
+    return address, told_by(address, held(address), options.times, lift)
 
 
 def _is_lifted(what: Given) -> bool:
@@ -289,12 +296,8 @@ def _files(what: Given, find_files: FindFiles) -> tuple[Sequence[Path], str] | N
     """The files of a bounded stream and the format they are to be read in; None of a table that is more than its files."""
     if not isinstance(what, DataFrame):
         return find_files(str(what)), ""
-    options = None if what.isStreaming else source_options(what)
-    if options is None:
-        return None
-    settings = Settings.of(options)
-    own = settings.dead_letters is not None or settings.times.inside or settings.lift is not None
-    if own or settings.topic is not None:  # which its own reader writes or knows
+    settings = _settings(what)
+    if settings is None:
         return None
     return [path for source in settings.sources for path in find_files(source)], settings.format
 
@@ -302,6 +305,7 @@ def _files(what: Given, find_files: FindFiles) -> tuple[Sequence[Path], str] | N
 def _kind(
     given: Mapping[str, Given],
     files: Mapping[str, tuple[Sequence[Path], str] | None],
+    topics: Mapping[str, tuple[Address, Told | None]],
     times: TimeProperties,
     report: Callable[[DeadLetter], None],
     lifts: Mapping[str, Lift],
@@ -310,8 +314,12 @@ def _kind(
     untimed = Untimed(letters.append)
     for iri, what in given.items():
         there = files[iri]
-        if isinstance(what, DataFrame):
-            kind: TimeKind | None = lifted_kind(what, iri, lifts[iri], times) if iri in lifts else frame_kind(what, iri)
+        kind: TimeKind | None
+        if iri in topics:
+            told = topics[iri][1]
+            kind = None if told is None else told.kind
+        elif isinstance(what, DataFrame):
+            kind = lifted_kind(what, iri, lifts[iri], times) if iri in lifts else frame_kind(what, iri)
         else:
             assert there is not None
             kind = first_kind(there[0], times=times, dead_letter=untimed, lift=lifts.get(iri))

@@ -11,15 +11,15 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 from pyspark.sql import SparkSession
-from pyspark.sql import functions as F
 
 from scepter.physical.hot_keys import within_key
 from scepter.rdf.batch import DeadLetter
 from scepter.runtime.spark.environment import Shared, shared
 from scepter.runtime.spark.jobs import Job, work
-from scepter.runtime.spark.ranges import Range, divisible, read_range
+from scepter.runtime.spark.ranges import Range, divisible
 from scepter.runtime.spark.shares import Form
 from scepter.runtime.spark.skew import HotKey
+from scepter.runtime.spark.splits import Split, given_splits, read_split, spread
 
 SAMPLED_FROM: Final = 64 << 20
 """Bytes of input: with less, a sample costs more than it can save."""
@@ -29,35 +29,31 @@ _PARTS: Final = 4
 """A key is hot if it has more than one part in so many of what a task has on average; and so small are its places."""
 _MOST: Final = 64
 """Hot keys of a unit."""
-RANGES: Final = "stream int, path string, start bigint, stop bigint, size bigint, salt bigint"
 _COUNTED: Final = "share int, key decimal(20, 0), rows bigint, first bigint, last bigint"
 _COUNTED_SCHEMA: Final = pa.schema(
     [("share", pa.int32()), ("key", pa.decimal128(20)), ("rows", pa.int64()), ("first", pa.int64()), ("last", pa.int64())]
 )
 
 
-def with_hot_keys(spark: SparkSession, job: Job, ranges: Sequence[tuple[int, Range]]) -> Job:
-    """The job, with the keys that a sample of the ranges (by stream) finds hot."""
+def with_hot_keys(spark: SparkSession, job: Job, splits: Sequence[tuple[int, Split]]) -> Job:
+    """The job, with the keys that a sample of the ranges (by stream) finds hot; topics are not sampled."""
     backs = divisible_keys(job)
+    ranges = [(stream, split) for stream, split in splits if isinstance(split, Range)]
     if not backs or job.buckets == 1 or sum(part.stop - part.start for _, part in ranges) < SAMPLED_FROM:
         return job
-    samples = [(stream, sample_of(part)) for stream, part in ranges if divisible(part)]
+    samples: list[tuple[int, Split]] = [(stream, sample_of(part)) for stream, part in ranges if divisible(part)]
     if not samples:
         return job
-    rows = [(stream, part.path, part.start, part.stop, part.size, part.salt) for stream, part in samples]
-    table = spark.createDataFrame(rows, RANGES).repartition(len(rows), F.monotonically_increasing_id())
-    counted = table.mapInArrow(partial(_sample, shared(spark, job)), _COUNTED)
+    counted = spread(spark, samples).mapInArrow(partial(_sample, shared(spark, job)), _COUNTED)
     return chosen(job, [(share, int(key), *more) for share, key, *more in counted.collect()])
 
 
 def _sample(job: Shared[Job], tables: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    for table in tables:
-        for row in table.to_pylist():
-            stream = row.pop("stream")
-            columns = zip(*counted_keys(job.value, stream, Range(**row)), strict=True)
-            arrays = [pa.array(column, kind) for column, kind in zip(columns, _COUNTED_SCHEMA.types, strict=True)]
-            if arrays:
-                yield pa.RecordBatch.from_arrays(arrays, schema=_COUNTED_SCHEMA)
+    for stream, split in given_splits(tables):
+        columns = zip(*counted_keys(job.value, stream, split), strict=True)
+        arrays = [pa.array(column, kind) for column, kind in zip(columns, _COUNTED_SCHEMA.types, strict=True)]
+        if arrays:
+            yield pa.RecordBatch.from_arrays(arrays, schema=_COUNTED_SCHEMA)
 
 
 def sample_of(part: Range) -> Range:
@@ -76,14 +72,10 @@ def divisible_keys(job: Job) -> Mapping[int, int]:
     return found
 
 
-def counted_keys(job: Job, stream: int, part: Range) -> Iterator[tuple[int, int, int, int, int]]:
-    """(share, key, rows, first time, last time) of what is in a range; keys with few of its rows are left out, key 0 stands for
+def counted_keys(job: Job, stream: int, split: Split) -> Iterator[tuple[int, int, int, int, int]]:
+    """(share, key, rows, first time, last time) of what is in a split; keys with few of its rows are left out, key 0 stands for
     all."""
-    options = job.options
-    batches = [*read_range(
-        part, job.key, stream, _nowhere, predicates=job.predicates, kind=job.kind, named=False, times=options.times,
-        limits=options.limits, lift=job.lifts.get(stream),
-    )]  # fmt: skip
+    batches = [*read_split(job, stream, split, _nowhere, predicates=job.predicates, named=False)]
     for number in divisible_keys(job):
         keys, times = work(job, job.shares[number]).keys(batches)
         if not len(keys):

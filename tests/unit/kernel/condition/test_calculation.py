@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from scepter.algebra.arithmetic import can_calculate
 from scepter.algebra.expressions import Arithmetic, Constant, Negate, Variable
-from scepter.kernel.condition.calculation import calculated, written
 from scepter.kernel.encoding import decoded, encoded
 from scepter.kernel.operator import Until
 from scepter.kernel.row.mapping import Extend
@@ -76,15 +75,6 @@ def test_the_same_terms_as_term_by_term(expression: Arithmetic, values: list[tup
         assert made.ids[row, 2] == again[0][0]
         assert np.array_equal(made.number[row, 2], again[2][0], equal_nan=True)
         assert made.scale[row, 2] == again[3][0]
-
-
-def test_equal_numbers_share_a_text() -> None:
-    texts = Texts()
-    rows = table([(Literal("1", XSD + "integer"), Literal("2", XSD + "integer"))] * 3, texts)
-    amounts = calculated(Arithmetic("+", X, Y), rows, ("x", "y"), texts)
-    _, refs, number, _ = written(amounts, KEY, texts)
-    assert len(set(refs.tolist())) == 1
-    assert number.tolist() == [3.0] * 3
 
 
 def test_what_is_no_arithmetic() -> None:

@@ -48,7 +48,7 @@ from scepter.algebra.patterns import (
 from scepter.kernel.sparql.context import Context, Row, blank_nodes
 from scepter.kernel.sparql.dataset import Dataset
 from scepter.kernel.sparql.dataset import Graph as RDFGraph
-from scepter.kernel.sparql.patterns import compile_pattern, solutions, template
+from scepter.kernel.sparql.patterns import compile_pattern, solutions
 from scepter.rdf.terms import IRI, XSD, BlankNode, Literal, Term, Triple
 from scepter.rdf.values import to_literal
 
@@ -326,20 +326,6 @@ def test_negated_property_sets_look_both_ways_only_when_told() -> None:
     assert column(path(A, NegatedPropertySet((), (P,)), "y"), "y", *data) == [C]
     assert column(path(A, NegatedPropertySet((Q,), (P,)), "y"), "y", *data) == [B, C]
     assert column(path(A, NegatedPropertySet((P,), (Q,)), "y"), "y", *data) == []
-
-
-def test_template_leaves_out_what_is_no_triple() -> None:
-    wanted = (TriplePattern(var("x"), Constant(P), var("y")), TriplePattern(var("y"), Constant(P), var("x")))
-    assert template(wanted, {"x": A, "y": ONE}, "s1") == {Triple(A, P, ONE)}
-    assert template(wanted, {"x": A}, "s1") == set()
-    assert template((TriplePattern(var("x"), var("y"), var("x")),), {"x": A, "y": BlankNode("b")}, "") == set()
-
-
-def test_template_blank_nodes_are_the_solution_s_own() -> None:
-    wanted = (TriplePattern(var("_:n"), Constant(P), var("_:n")), TriplePattern(var("_:n"), Constant(Q), var("x")))
-    first, again, second = (template(wanted, {"x": A, "_:n": B}, seed) for seed in ("s1", "s1", "s2"))
-    assert first == again == {Triple(BlankNode("s1n"), P, BlankNode("s1n")), Triple(BlankNode("s1n"), Q, A)}
-    assert first.isdisjoint(second)
 
 
 def test_a_plan_runs_over_any_graph() -> None:
