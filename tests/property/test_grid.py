@@ -221,3 +221,36 @@ def test_events_come_with_what_they_entail(
     background: dict[str | None, str] = {"http://example/g": "@prefix : <http://example/> .\n:a :p :b . :c :q :d ."}
     given = background if "GRAPH" in text else None
     check(parse(PREFIX + text, language), stream, buckets, size, given, ontology=SCHEMA, by_key=True)
+
+
+RULES = [
+    # carried on, by the subject
+    "CONSTRUCT { ?x :t ?y } WHERE { ?x :p ?y } "
+    "CONSTRUCT { ?x :t ?z } WHERE { { ?x :t ?y } SEQ { ?x :q ?z } FILTER (getDURATION() < 6) } "
+    "SELECT ?x ?y ?w WHERE { { ?x :t ?y } SEQ { ?x :r ?w } }",
+    # carried on from place to place: no key
+    "CONSTRUCT { ?x :t ?y } WHERE { ?x :p ?y } "
+    "CONSTRUCT { ?z :t ?x } WHERE { { ?x :t ?y } SEQ { ?x :q ?z } FILTER (getDURATION() < 6) } "
+    "SELECT ?x ?y ?w WHERE { { ?x :t ?y } SEQ { ?x :r ?w } }",
+    # nodes, by what they are of
+    "CONSTRUCT { _:b :of ?x . _:b :val ?y } WHERE { ?x :p ?y } "
+    "CONSTRUCT { _:b :of ?x . _:b :val ?z } WHERE { { ?n :of ?x ; :val ?y } SEQ { ?x :q ?z } FILTER (getDURATION() < 6) } "
+    "SELECT ?x ?v ?w WHERE { { ?n :of ?x ; :val ?v } SEQ { ?x :r ?w } }",
+    # a rule without a key, a grid by either side of what it derives
+    "CONSTRUCT { ?x :t ?z } WHERE { { ?x :p ?y } SEQ { ?u :q ?z } } SELECT ?x ?z ?w WHERE { { ?x :t ?z } SEQ { ?x :r ?w } }",
+    # one that rests on another, and a triple that both derive
+    "CONSTRUCT { ?x :t ?y } WHERE { ?x :p ?y } CONSTRUCT { ?x :t ?y . ?x :u ?y } WHERE { ?x :t ?y . ?x :q ?z } "
+    "SELECT ?x ?y ?w WHERE { { ?x :t ?y . ?x :u ?y } UNION { ?x :p ?y } ?x :r ?w }",
+    # asked for by both of its places
+    "CONSTRUCT { ?x :t ?y } WHERE { ?x :p ?y } SELECT ?x ?z WHERE { { ?x :t ?y } SEQ { ?y :t ?z } }",
+    # what is also said is there once
+    "CONSTRUCT { ?x :q ?y } WHERE { ?y :p ?x } SELECT ?x ?y WHERE { ?x :q ?y OPTIONAL { ?x :r ?z } }",
+]
+
+
+@MANY
+@given(st.sampled_from(RULES), EVENTS, BUCKETS, SIZES)
+def test_rules(text: str, drawn: list[tuple[int, str, str, str]], buckets: int, size: int) -> None:
+    note(text)
+    stream = [Event("http://example/s", t // 2, t // 2, tuple(triples(f":{s} :{p} :{o} ."))) for t, s, p, o in drawn]
+    check(parse(PREFIX + text, "ep-sparql"), stream, buckets, size, by_key=True)

@@ -95,6 +95,8 @@ class Derive(Node):
     """Whether somebody looks at all that one solution derives together."""
     whole: tuple[IRI, ...] = ()
     """The predicates of derived nodes, which are rows of a node and its objects; none for triples."""
+    entailing: bool = False
+    """Whether an ontology may entail more of what they derive."""
     one_pass: bool = False
     """Whether its rule only carries on what it derived, so that one pass in order of end derives all (`linear_rules`)."""
 

@@ -14,6 +14,8 @@ from typing import TypeAlias
 from scepter.algebra.expressions import Variable
 from scepter.physical import nodes
 from scepter.physical.cutting import Received
+from scepter.physical.derive_keys import OWNED, RECALLED, derive_keys, picked_keys
+from scepter.physical.derive_nodes import Derive, Picked, Recalled
 from scepter.physical.event_keys import event_keys
 from scepter.physical.event_match import EventMatch
 from scepter.physical.event_nodes import ASSERTIONS, END, EVENT_NODES, START
@@ -23,7 +25,9 @@ from scepter.physical.nodes import Node
 from scepter.physical.policy_keys import paired_keys
 from scepter.physical.star_nodes import AskedNow, MatchedOnce, Occurrences, OccurrenceScan, TripleStar
 from scepter.physical.time_nodes import (
+    AnsweredOnce,
     Answers,
+    EveryInstant,
     GapJoin,
     Inline,
     Kind,
@@ -51,7 +55,6 @@ from scepter.physical.window_nodes import (
 
 Place: TypeAlias = tuple[int, int]
 """An exchange and, of one that sends occurrences of triples, the pattern that they match; or OWNED and a node (`Owned`)."""
-OWNED = -1
 Origin: TypeAlias = tuple[tuple[Place, str], ...]
 """Where a key's values come from: the places that have it, and the variable there. The rows of all others below the node that
 offers it go to every bucket."""
@@ -63,11 +66,17 @@ no query has."""
 class Found:
     """The keys of a plan's nodes, and the first reason for which there is none."""
 
-    def __init__(self) -> None:
+    def __init__(self, recalled: str | None = None) -> None:
+        """`recalled`: the column of derived triples that rules are divided by."""
         self.reason: str | None = None
+        self._recalled = recalled
         self.merges = False
         self._known: dict[int, Keys | None] = {}
         self._places: dict[int, frozenset[Place]] = {}
+
+    def assuming(self, column: str) -> Found:
+        """The keys of nodes inside rules, if those are divided by a column of what they derive."""
+        return Found(column)
 
     def keys(self, node: Node) -> Keys | None:
         """By which variables a node's input may be divided; None: any, since it reads nothing but static data."""
@@ -89,6 +98,12 @@ class Found:
                 return self.keys(input)
             case Paired():
                 return paired_keys(node, self)
+            case Derive():
+                return derive_keys(node, self)
+            case Picked(input, patterns, whole):
+                return picked_keys(patterns, whole, self.keys(input) or {})
+            case Recalled(patterns, whole) if self._recalled is not None and patterns:
+                return picked_keys(patterns, whole, {self._recalled: (((RECALLED, 0), self._recalled),)})
             case Occurrences(input):
                 return self.none("a window of the last n counts every triple") if node.counted else self.keys(input)
             case TripleStar():
@@ -141,6 +156,12 @@ class Found:
                     self.keys(input), "no variable of GROUP BY is a key below it", frozenset(old for _, old in keys)
                 )
                 return shown and {new: shown[old] for new, old in keys if old in shown}
+            case TimeGroup():
+                return self.none("an aggregate without GROUP BY looks at all rows")
+            case AnsweredOnce():
+                return self.none("a query of static data alone is answered once")
+            case EveryInstant():
+                return self.none("what needs no triple would be answered at each instant in every bucket")
             case EventMatch():
                 return match_keys(node, self)
             case Report():
@@ -262,6 +283,8 @@ class Found:
             if isinstance(node, Received) and node.schema.variables:
                 patterns = len(node.below.patterns) if isinstance(node.below, OccurrenceScan) else 1
                 mine |= {(node.place, pattern) for pattern in range(patterns)}
+            if isinstance(node, Recalled):
+                mine |= {(RECALLED, 0)}
             if isinstance(node, TripleStar):
                 bits = range(node.first, node.first + len(node.triples))
                 mine = frozenset(place for place in mine if place[0] == OWNED or place[1] in bits)

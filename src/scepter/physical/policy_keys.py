@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from scepter.algebra.expressions import Constant, Variable
 from scepter.algebra.patterns import TriplePattern
 from scepter.physical.cutting import Received
+from scepter.physical.derive_nodes import Derive
 from scepter.physical.instant_nodes import Paired
 from scepter.physical.nodes import Node, TripleScan, nodes
 
@@ -27,6 +28,8 @@ def paired_keys(node: Paired, found: Found) -> Keys | None:
     shared = node.left.schema.certain & node.right.schema.certain
     names = [name for name in left if name in right and name in shared]
     agreed = found.combined((name, [(node.left, left[name]), (node.right, right[name])]) for name in names)
+    if any(isinstance(each, Derive) for each in nodes(node)):
+        return found.none("a policy may consume what rules derive for any key")
     received = [each for each in nodes(node) if isinstance(each, Received)]
     divided = {name: at for name, at in agreed.items() if {place for (place, _), _ in at} >= {r.place for r in received}}
     if not divided:

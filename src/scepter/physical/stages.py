@@ -112,8 +112,6 @@ class Undivided:
 
 def unit_stages(unit: UnitPlan) -> Stages | Undivided:
     """A unit that is no sequence in stages, or why its events have to be where it is."""
-    if unit.ranked:
-        return Undivided("it orders its rows itself")
     return stages(unit.root)
 
 

@@ -121,7 +121,7 @@ def plan_program(program: TimedProgram, facts: TimedFacts) -> tuple[Node, ...]:
             whole = () if graphs or facts.ontology or facts.policy else whole_nodes(together, program.parts)
             planners = [_Planner.of(rule, facts, derives, together, scans, whole) for rule in together]
             made = [_derived(i, program.rules[i], planner) for i, planner in zip(stratum, planners, strict=True)]
-            derive = Derive(tuple(made), graphs, whole)
+            derive = Derive(tuple(made), graphs, whole, entailing=bool(facts.ontology))
             one_pass = not facts.ontology and facts.policy is None and in_one_pass(derive, facts.kind)
             derives = (*derives, (replace(derive, one_pass=one_pass), together))
     return tuple(_answers(query, _Planner.of(query, facts, derives)) for query in program.queries)

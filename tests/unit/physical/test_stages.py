@@ -111,12 +111,6 @@ def test_a_grid_that_would_give_each_bucket_most_of_all_rows_is_none() -> None:
     assert not any(isinstance(node, Owned) for node in nodes(found.above))
 
 
-def test_rules_may_derive_from_anywhere() -> None:
-    found = stages(planned("CONSTRUCT { ?x :c ?y } WHERE { ?x :a ?y } SELECT ?x WHERE { { ?x :c ?y } SEQ { ?x :d ?z } }").root)
-    assert isinstance(found, Stages) and "Picked may combine" in found.why
-    assert all(isinstance(node, Received) for node in nodes(found.above) if not node.inputs)
-
-
 @pytest.mark.parametrize(
     ("text", "expected"),
     [

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from buckets import job_of, triples
-from microbatches import graph_event
+from microbatches import Micro, engine_answers, graph_event, rows_of
 from scepter.errors import DataError
 from scepter.rdf.batch import DeadLetter
 from scepter.rdf.formats import GraphEvent, events_to_batch
@@ -28,6 +28,23 @@ from scepter.runtime.spark.whole import Progress
 
 FIXTURES = Path(__file__).parents[3] / "fixtures" / "state"
 S = "http://example/s"
+
+
+def test_what_is_ordered_at_an_evaluation_is_told_in_order_by_one_bucket() -> None:
+    text = """PREFIX : <http://example/> REGISTER RSTREAM :out AS SELECT ?x ?y FROM NAMED WINDOW :w ON :s [RANGE 6 STEP 2]
+        WHERE { WINDOW :w { ?x :p ?y } } ORDER BY DESC(?y)"""
+    query = parse(text, "rsep-ql")
+    job = job_of(query, 16, live=True)
+    assert [(share.form, share.buckets) for share in job.shares] == [(Form.ROWS, 1)]
+    events = [graph_event(job, S, t, t, triples(f":n{t % 5} :p {t * 7 % 11} .")) for t in range(1, 20)]
+    events.append(graph_event(job, S, 1000, 1000, triples(":far :away true .")))
+    run = Micro(query, job)
+    for first in range(0, len(events), 4):
+        run.batch(events[first : first + 4])
+    wanted = rows_of(engine_answers(job, events, 1000), run.schema)
+    assert len(wanted) > 50 and run.rows == wanted
+
+
 ONTOLOGY = "@prefix : <http://example/> . @prefix owl: <http://www.w3.org/2002/07/owl#> . :A owl:disjointWith :D .\n"
 PREFIX = "PREFIX : <http://example/> "
 JOIN = parse(
