@@ -150,7 +150,8 @@ def _stages(unit: UnitPlan, notation: Notation) -> Iterator[str]:
                 buckets = f"in buckets of {listed(variables)}"
             elif dimensions:
                 along = " and ".join(f"by {listed(each.variables)}" for each in dimensions)
-                buckets = f"in a grid of buckets {along}, since {why} (rows that one does not divide go to every bucket along it)"
+                everywhere = "rows that one does not divide go to every bucket along it"
+                buckets = f"in a grid of buckets {along}, since {why} ({everywhere})"
             else:
                 buckets = f"in one bucket, since {why}"
             if not buckets.startswith("in one") and (merges or asks(unit)):

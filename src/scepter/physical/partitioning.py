@@ -34,7 +34,7 @@ class PartitionKind(Enum):
     SLICES = "slices"
     """Overlapping stretches of time, over history: a match is no longer than the sliding window."""
     GRID = "grid"
-    """The values of some variables, each along its own dimension: rows that one does not divide are in every bucket along it."""
+    """The values of some variables, each along its own dimension: rows that it does not divide are in every bucket along it."""
     ONE = "one"
     """Nothing: the work cannot be divided."""
 

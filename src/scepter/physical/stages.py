@@ -15,8 +15,9 @@ from functools import cached_property
 from math import prod
 
 from scepter.physical.cutting import Cut, Owned, cut
+from scepter.physical.derive_keys import OWNED
 from scepter.physical.event_nodes import Returned
-from scepter.physical.keys import OWNED, Found, Keys, Origin, Place, is_hidden, owns, spelt
+from scepter.physical.keys import Found, Keys, Origin, Place, is_hidden, owns, spelt
 from scepter.physical.nodes import Node, nodes
 from scepter.physical.plan import UnitPlan
 from scepter.physical.star_nodes import OccurrenceScan
