@@ -42,6 +42,8 @@ TERMINATED = 143  # as a shell reports a program that SIGTERM ended
 PIPE_CLOSED = 141  # as a shell reports a program that wrote to a pipe nobody reads any more
 
 _STDOUT = "standard output"
+_CLASS = r"(?:[\w$]+\.)+[\w$]+"
+"""A class of Java's, as what it throws is told."""
 
 
 class Terminated(BaseException):
@@ -129,12 +131,12 @@ def first_words(error: Exception) -> str:
 
     >>> first_words(ValueError("An error occurred while calling None.x.\\n: org.a.SparkException: Could not parse Master URL"))
     'Could not parse Master URL'
-    >>> first_words(ValueError("[STREAM_FAILED] Query a terminated: Checksum error\\n:- ~Project [place]"))
+    >>> first_words(ValueError("[STREAM_FAILED] Query a terminated: Checksum error\\n:  +- ~Project [place]"))
     '[STREAM_FAILED] Query a terminated: Checksum error'
     """
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    said = next((line for line in lines if line.startswith(": ")), lines[0] if lines else type(error).__name__)
-    return re.sub(r"^:?\s*(?:[\w$]+\.)+[\w$]+:\s*", "", said)
+    said = next((line for line in lines if re.match(rf": {_CLASS}:", line)), lines[0] if lines else type(error).__name__)
+    return re.sub(rf"^:?\s*{_CLASS}:\s*", "", said)
 
 
 def tell(text: str) -> None:

@@ -205,4 +205,4 @@ def damaged(checkpoint: str, what: str) -> OptionError:
 def _first_words(text: str) -> str:
     """The part of a long trace that says what is wrong."""
     told = next((line for line in text.splitlines() if any(mark in line for mark in _DAMAGES)), text.splitlines()[0])
-    return told.strip()[:300]
+    return told.strip(" :")[:300]
