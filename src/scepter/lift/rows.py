@@ -119,7 +119,7 @@ def _within(array: pa.StructArray, name: str) -> pa.Array:
 
 def _no_value(value: object) -> str | None:
     """What something is that is no value; None of a value, and of none."""
-    if value is None or isinstance(value, (str, int, float)):
+    if value is None or isinstance(value, (str, int, float)) or type(value).__name__ == "NAType":  # pandas', if it is there
         return None
     if isinstance(value, list):
         return next(filter(None, map(_no_value, value)), None)

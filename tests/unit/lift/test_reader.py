@@ -120,7 +120,9 @@ def test_the_time_of_a_dictionary_may_be_pythons_own(time: Any) -> None:
 
 def test_what_is_no_value_is_told() -> None:
     mapping = "time: $(t)\nmappings: {r: {s: http://e/s, po: [[http://e/v, $(v)]]}}\n"
-    made = scepter.events([{"t": 1, "v": {1}}, {"t": 2, "v": pd.NaT}, {"t": 3, "v": 3}], mapping, stream="http://e/s")
+    made = scepter.events(
+        [{"t": 1, "v": {1}}, {"t": 2, "v": pd.NaT}, {"t": 4, "v": pd.NA}, {"t": 3, "v": 3}], mapping, stream="http://e/s"
+    )
     assert isinstance(made, MappedEvents)
     assert [event.start for event in made] == [3]
     assert [letter.reason for letter in made.dead_letters] == ["v is a set, which is no value"]
