@@ -56,6 +56,7 @@ def solutions(pattern: Pattern, graph: RDFGraph, dataset: Dataset = EMPTY_DATASE
     `dataset` holds the named graphs that GRAPH reads. Variables named `_:x` are the pattern's blank nodes; Project drops them.
 
     >>> from scepter.algebra.expressions import Constant
+    >>> from scepter.algebra.patterns import TriplePattern
     >>> p, a = IRI("http://p"), IRI("http://a")
     >>> pattern = BGP((TriplePattern(Variable("s"), Constant(p), Variable("o")),))
     >>> solutions(pattern, RDFGraph([Triple(a, p, a)])) == [{"s": a, "o": a}]
