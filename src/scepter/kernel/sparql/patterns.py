@@ -57,6 +57,7 @@ def solutions(pattern: Pattern, graph: RDFGraph, dataset: Dataset = EMPTY_DATASE
 
     >>> from scepter.algebra.expressions import Constant
     >>> from scepter.algebra.patterns import TriplePattern
+    >>> from scepter.rdf.terms import Triple
     >>> p, a = IRI("http://p"), IRI("http://a")
     >>> pattern = BGP((TriplePattern(Variable("s"), Constant(p), Variable("o")),))
     >>> solutions(pattern, RDFGraph([Triple(a, p, a)])) == [{"s": a, "o": a}]
