@@ -41,8 +41,8 @@ EVERY: Final = "SCEPTER_EVERY_COUNT" in os.environ
 tests/conformance/test_divided_cases.py runs each with each."""
 COUNTS: Final = [(1,), (2,), (7,)] if EVERY else [(1, 2, 1, 1, 7, 1)]
 """Shuffle partitions of live runs."""
-MANY: Final = 15
-"""Of a language with more cases than this, live runs take every second to seventh: a micro-batch takes its time. In this
+MANY: Final = 9
+"""Of a language with more cases than this, live runs take every fourth to twelfth: a micro-batch takes its time. In this
 process tests/conformance/test_live_cases.py runs all of them."""
 WAYS: Final = [(1, False), (2, True), (7, False)]
 """Shuffle partitions of bounded runs, and whether the input is a table."""
@@ -155,7 +155,7 @@ def test_live(spark: SparkSession, language: str, counts: tuple[int, ...], tmp_p
 
     cases = of_language(live_cases(), language)
     cases = cases if EVERY else cases[:: len(cases) // MANY + 1]
-    assert len(cases) > 10
+    assert len(cases) > 6
     assert not differences(cases, run)
 
 
