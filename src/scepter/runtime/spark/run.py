@@ -36,7 +36,8 @@ from scepter.runtime.spark.identity import Identity
 from scepter.runtime.spark.jobs import Job
 from scepter.runtime.spark.lifted import lifted_kind
 from scepter.runtime.spark.pushdown import source_options
-from scepter.runtime.spark.ranges import first_kind, next_salt, plan_ranges
+from scepter.runtime.spark.range_reading import first_kind
+from scepter.runtime.spark.ranges import next_salt, plan_ranges
 from scepter.runtime.spark.sampling import sampled
 from scepter.runtime.spark.shares import A_CORE
 from scepter.runtime.spark.shipped_background import ShippedBackground
