@@ -116,14 +116,14 @@ class Micro:
         for depth in range(self.job.depth):
             sent: list[tuple[int, bytes | None, bytes | None]] = []
             by_place: dict[int, list[tuple[bytes | None, bytes | None]]] = {}
-            for place, *blobs in given:
-                by_place.setdefault(place, []).append((blobs[0], blobs[1]))
-            for place, blobs in by_place.items():
-                columns = {"place": [place] * len(blobs), "blob": [blob for blob, _ in blobs]}
+            for place, blob, made in given:
+                by_place.setdefault(place, []).append((blob, made))
+            for place, parts in by_place.items():
+                columns: dict[str, Any] = {"place": [place] * len(parts), "blob": [blob for blob, _ in parts]}
                 if depth:
-                    none = [None] * len(blobs)
-                    zero = [0] * len(blobs)
-                    columns |= {"made": [made for _, made in blobs], "rows": none, "matches": zero, "late": zero, "letters": none}
+                    none, zero = [None] * len(parts), [0] * len(parts)
+                    columns |= {"made": [made for _, made in parts], "rows": none}
+                    columns |= {"matches": zero, "late": zero, "letters": none}
                 frame = pd.DataFrame(columns)
                 sent += self._collect(self._bucket(depth, place).given(place, [frame], self.watermark))
             for at, place in list(self.places):

@@ -84,8 +84,8 @@ def _of_sequence(unit: UnitPlan, root: Sequence) -> tuple[Stage, ...]:
 
 
 def _chained(parts: Cut) -> tuple[Stage, ...]:
-    """Stage by stage the greatest parts that can be divided, until what is left has a key, or no such part. Where it has a grid,
-    rows that are joined meet there; only what takes the rows of one part has a stage of its own behind it."""
+    """Stage by stage the greatest parts that can be divided, until what is left has a key, or no such part. Where it has a
+    grid, rows that are joined meet there; only what takes the rows of one part has a stage of its own behind it."""
     made: list[Stage] = []
     above = parts.above
     while (rest := _stage(above).stages).why and (found := list(_greatest(above, keyed=bool(rest.dimensions)))):

@@ -36,8 +36,9 @@ _ROWS: Final = 8192
 _PACKED: Final = pa.ipc.IpcWriteOptions(compression="lz4")
 """Rows go through the JVM twice on their way out, and their terms repeat each other: a tenth of the bytes."""
 FOUND: Final = "place int, blob binary, made binary, rows binary, matches bigint, late bigint, letters binary"
-"""What a bucket gives. To the buckets behind it, with their place: what was read for them, and rows that were made for them. For
-nobody there, with a place below zero: rows of the result as an Arrow stream, how many, how many late events, and their times."""
+"""What a bucket gives. To the buckets behind it, with their place: what was read for them, and rows that were made for them.
+For nobody there, with a place below zero: rows of the result as an Arrow stream, how many, how many late events, and their
+times."""
 
 
 def ticks_per_millisecond(job: Job) -> int:
@@ -94,9 +95,7 @@ class Bucket:
             made += [bytes(blob) for blob in frame["made"].dropna()] if self._depth else []
         yield from self.take(place, blobs, milliseconds, made)
 
-    def take(
-        self, place: int, blobs: Iterable[bytes], milliseconds: int, made: Iterable[bytes] = ()
-    ) -> Iterator[pd.DataFrame]:
+    def take(self, place: int, blobs: Iterable[bytes], milliseconds: int, made: Iterable[bytes] = ()) -> Iterator[pd.DataFrame]:
         """Take packed solutions, and what other stages have made, and release what the watermark has passed."""
         self._place, watermark = place, self._ticks(milliseconds)
         if place < 0:

@@ -137,8 +137,8 @@ class BucketWork:
         return sum(work.rows_out for node, work in nodes if isinstance(node, Received))
 
     def begun(self, until: int) -> Iterator[Sequence[Match]]:
-        """What is told of the time before a run began: whether what is asked for has happened, and nothing else. What goes on to
-        other stages is told there."""
+        """What is told of the time before a run began: whether what is asked for has happened, and nothing else. What goes on
+        to other stages is told there."""
         if self.pipeline.closed < until and not self.share.to:
             for matches in self.released(until):
                 yield [match for match in matches if match.boolean]

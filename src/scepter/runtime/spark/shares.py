@@ -55,7 +55,7 @@ class Share:
     round: int = 0
     """Over history: which rounds have to be over before, in which others construct what its units read."""
     sources: tuple[int | None, ...] = ()
-    """Of a unit in several stages, of each exchange the share that makes its rows; None: they are made where events are read."""
+    """Of a unit in several stages: of each exchange the share that makes its rows, None where events are read."""
     to: tuple[tuple[int, int], ...] = ()
     """The shares that its rows go to, and which of their exchanges that is; none: they are answers."""
     depth: int = 0
@@ -142,8 +142,8 @@ def _of_rows(number: int, found: Stages, buckets: int, *, merges: bool = False) 
 
 
 def _one_behind_another(plan: PhysicalPlan, number: int, buckets: int, first: int) -> list[Share]:
-    """The stages of a unit as shares, which are numbered from `first` on; none where there are no several, or all would have one
-    bucket."""
+    """The stages of a unit as shares, which are numbered from `first` on; none where there are no several, or all would have
+    one bucket."""
     stages = unit_exchanges(plan.units[number])
     found: list[Share] = []
     root = plan.units[number].root
