@@ -113,6 +113,10 @@ def spare_collections() -> None:
         def on_end(self, ended: Any) -> None:
             self.depth -= 1
             if self.depth == 0 and self.collected:
+                if not gc.get_freeze_count():
+                    # what is young counts as old from here on, unseen: the first collection would go through all of it
+                    gc.freeze()
+                    gc.unfreeze()
                 gc.enable()
 
     event.register("numba:compile", Compiling())  # type: ignore[no-untyped-call]
