@@ -53,6 +53,9 @@ class ChainKernel:
         self._leading = LeadingNegations(chain.leading, plan, bounds, decide)
         self._closing = Waiting(self._width, self._marks)
         self._pools = [*(pool for stage in self._stages for pool in (stage.waiting, stage.iterating)), self._closing]
+        used = [*(stage.waiting for stage in self._stages[1:]), *(stage.iterating for stage in self._stages if stage.again)]
+        self._used = [*used, self._closing] if self._trailing else used
+        """The pools that may hold runs."""
         self.expired: list[tuple[int, Runs]] = []
         """(steps taken, runs whose time was over before the next one) of the last batch, where they are asked for."""
         self._just_closing = 0
@@ -91,7 +94,7 @@ class ChainKernel:
         if self._cell.sides:
             # equal solutions have one start, equal matches one first event, or several of one instant
             table = table.take(self._cell.owns(table.start if self._plan.solutions else table.time))
-        if any(not f.previous for branch in stage.atom.branches for f in branch.stateful):
+        if stage.judged:
             # an optional atom before it, left out in this chain, is what the filter looks at: judge it on an empty run
             nobody, rows = self._extend.nobody(), np.arange(len(table), dtype=np.int64)
             table = table.take(self._decide(nobody, np.zeros(len(table), np.int64), table, rows, stage.plan.atom, False))
@@ -122,12 +125,12 @@ class ChainKernel:
         arrivals = self._bounded(stage.deadlines, arrivals)
         key = stage.search.key_of_runs(arrivals)
         found, can = _NOTHING_FOUND, self._can_wait(arrivals, moment)
-        over, stay = ~can, can
+        stay = can
         if not patient or table.has_after(arrivals.time):
             found = self._go(stage, selection, arrivals, key, np.arange(len(arrivals), dtype=np.int64), table, moment)
-            over, stay = over & ~found.done, can & ~found.done
+            stay = can & ~found.done
         if self._plan.timeouts:
-            self._run_out(step, arrivals.take(over))
+            self._run_out(step, arrivals.take(~can & ~found.done if len(found.todo) else ~can))
         kept = arrivals.where(stay)
         if found.passed is not None:
             kept = kept.replace(passed=found.passed[stay])
@@ -377,7 +380,7 @@ class ChainKernel:
 
     def rests(self, time: int) -> bool:
         """Whether time alone, up to here, changes nothing: no run's window closes, nothing that is looked back at grows old."""
-        return not any(map(len, self.history)) and all(pool.rests(time) for pool in self._pools)
+        return not any(map(len, self.history)) and all(pool.rests(time) for pool in self._used)
 
     @property
     def history(self) -> list[Solutions]:
@@ -391,18 +394,18 @@ class ChainKernel:
     def save(self) -> None:
         """Start an instant that may be undone."""
         self._leading.save()
-        for pool in self.pools():
+        for pool in self._used:
             pool.save()
 
     def undo(self) -> None:
         """Back to `save`."""
         self._leading.undo()
-        for pool in self.pools():
+        for pool in self._used:
             pool.undo()
 
     def commit(self) -> None:
         """Keep what was done."""
-        for pool in self.pools():
+        for pool in self._used:
             pool.commit()
 
 

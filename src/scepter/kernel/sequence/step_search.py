@@ -18,7 +18,7 @@ from scepter.inner import plain
 from scepter.kernel.condition.interpreter import EITHER, FALSE, ROW, RUN, TRUE, Programs, stack
 from scepter.kernel.condition.programs import Place, compile_conjuncts, thresholds
 from scepter.kernel.condition.row_programs import contiguous
-from scepter.kernel.rows import filled, spread
+from scepter.kernel.rows import constant, filled, spread
 from scepter.kernel.scan.solutions import Int64, Solutions, UInt64
 from scepter.kernel.sequence.forward_search import (
     ANY,
@@ -26,11 +26,7 @@ from scepter.kernel.sequence.forward_search import (
     NEXT,
     NOTHING,
     STRICT,
-    Asking,
     Filters,
-    Limits,
-    RowColumns,
-    RunColumns,
     bounded_values,
     key_of,
     search_forward,
@@ -45,6 +41,7 @@ from scepter.timeline import MIN_INSTANT
 
 _MODE = {Selection.NEXT: NEXT, Selection.ANY: ANY, Selection.STRICT: STRICT, Selection.BEFORE: BEFORE}
 
+_NEXT = Selection.NEXT
 _MANY, _IDLE = 512, 15
 """From so many runs on it is asked which of them look for the same; where too few do, not in the next so many searches."""
 
@@ -81,12 +78,11 @@ class Keyed:
     order: Order
     ranks: Int64
     values: NDArray[np.float64]
-    least: NDArray[np.float64]
-    most: NDArray[np.float64]
+    extremes: NDArray[np.float64]
 
     def has_after(self, times: Int64) -> bool:
         """Whether a row is later than one of some times."""
-        return bool(len(self.rows)) and bool(times.min() < self.rows.time[-1])
+        return bool(len(self.rows)) and bool((times[0] if len(times) == 1 else times.min()) < self.rows.time[-1])
 
 
 @lru_cache(maxsize=8)
@@ -151,6 +147,7 @@ class StepSearch:
         self._threshold_upper = np.array([t.operator in ("<", "<=") for t in found], np.bool_)
         self._thresholds = plain(_stack([t.bound for t in found]))
         self._asked, self._idle = sorted(asked), 0
+        self._stack, self._room = tuple(stack()), np.empty(4 * max(1, len(found)))
 
     def key_of_runs(self, runs: Runs) -> UInt64:
         """The join keys of runs."""
@@ -159,9 +156,9 @@ class StepSearch:
     def keyed(self, table: Solutions, order: Order, ranks: Int64 | None) -> Keyed:
         """A table, in the order of this search's `columns`, with what the search looks at."""
         rows = order.rows
-        ranks = np.zeros(len(rows), np.int64) if ranks is None else ranks[rows]
+        ranks = constant(len(rows), 0) if ranks is None else ranks[rows]
         if not len(self._threshold_columns):
-            return Keyed(table, order, ranks, _NO_VALUES, _NO_VALUES, _NO_VALUES)
+            return Keyed(table, order, ranks, _NO_VALUES, _NO_VALUES)
         number, scale = np.ascontiguousarray(table.number), np.ascontiguousarray(table.scale)
         return Keyed(table, order, ranks, *bounded_values(number, scale, rows, self._threshold_columns))
 
@@ -175,13 +172,14 @@ class StepSearch:
         """
         if not len(todo) or not len(table.rows):
             return _NO, _NO
-        mode = _MODE[selection]
+        mode = NEXT if selection is _NEXT else _MODE[selection]  # an Enum's hash is computed in Python
         if mode == NEXT and len(todo) >= _MANY and (pairs := self._together(todo, runs, keys, table, after, limit)) is not None:
             return pairs
-        all_runs, all_rows = list[Int64](), list[Int64]()
-        resume, forced, found = filled(len(todo), -1), np.zeros(len(todo), np.int64), filled(len(todo), NOTHING)
+        all_runs: list[Int64] = []
+        all_rows: list[Int64] = []
+        resume, forced, found = constant(len(todo), -1), constant(len(todo), 0), filled(len(todo), NOTHING)
         while len(todo):
-            got_runs, got_rows, stalled, stalled_rows = self._search(
+            (got_runs, got_rows), (stalled, stalled_rows) = self._search(
                 mode, todo, resume, forced, found, runs, keys, table, after, limit, only
             )
             if not len(stalled) and not all_runs:
@@ -218,7 +216,7 @@ class StepSearch:
         np.maximum.at(farthest, where, limit[todo])
         limits[some] = farthest
         fresh = filled(count, -1), np.zeros(count, np.int64), filled(count, NOTHING)
-        got_runs, got_rows, stalled, _ = self._search(NEXT, some, *fresh, runs, keys, table, after, limits, after)
+        (got_runs, got_rows), (stalled, _) = self._search(NEXT, some, *fresh, runs, keys, table, after, limits, after)
         if len(stalled):
             self._idle = _IDLE
             return None
@@ -233,21 +231,20 @@ class StepSearch:
     def _search(
         self, mode: int, todo: Int64, resume: Int64, forced: Int64, found: Int64, runs: Runs, keys: UInt64, table: Keyed,
         after: Int64, limit: Int64, only: Int64,
-    ) -> tuple[Int64, Int64, Int64, Int64]:  # fmt: skip
-        ordered, rows, room = table.order, table.rows, np.empty(4 * max(1, len(table.values)))
-        result: tuple[Int64, Int64, Int64, Int64] = search_forward(
+    ) -> tuple[Int64, Int64]:  # fmt: skip
+        """Pairs as two rows, those of runs and of rows; and those that columns leave open."""
+        ordered, rows = table.order, table.rows
+        result: tuple[Int64, Int64] = search_forward(  # `Asking`, `RunColumns`, `RowColumns`, `Limits`
             mode,
-            tuple(Asking(todo, resume, forced, found)),
-            tuple(RunColumns(after, keys, limit, runs.rank_limit, only, contiguous(runs.ids, runs.number, runs.scale))),
-            tuple(
-                RowColumns(
-                    ordered.keys, ordered.times, ordered.ends, table.ranks, ordered.rows, rows.start, rows.branch,
-                    contiguous(rows.ids, rows.number, rows.scale),
-                )
+            (todo, resume, forced, found),
+            (after, keys, limit, runs.rank_limit, only, contiguous(runs.ids, runs.number, runs.scale)),
+            (
+                ordered.keys, ordered.times, ordered.ends, table.ranks, ordered.rows, rows.start, rows.branch,
+                contiguous(rows.ids, rows.number, rows.scale),
             ),
             self._filters,
-            tuple(Limits(self._threshold_upper, self._thresholds, table.values, table.least, table.most, room)),
-            tuple(stack()),
+            (self._threshold_upper, self._thresholds, table.values, table.extremes, self._room),
+            self._stack,
         )  # fmt: skip
         return result
 
