@@ -40,7 +40,6 @@ NO_LINEAGE = -1
 TIMELESS = (MAX_INSTANT, MIN_INSTANT)
 """Start and end of a row that has no time."""
 
-_FEW = 256
 ALWAYS = MAX_INSTANT - 1
 """`until` of a row without a time that needs no triple, streamed or static: inline data and its like."""
 
@@ -125,16 +124,6 @@ def filled(count: int, value: int) -> Int64:
     return column
 
 
-def constant(count: int, value: int) -> Int64:
-    """As `filled`, of a column that nobody writes into: of few rows it is always the same."""
-    return filled(count, value) if count > _FEW else _constant(value)[:count]
-
-
-@cache
-def _constant(value: int) -> Int64:
-    return filled(_FEW, value)
-
-
 def each_once(times: Int64) -> Int64:
     """The different ones of some times, sorted.
 
@@ -158,7 +147,7 @@ def lasting(count: int) -> tuple[Int64, Int64]:
     >>> bool(since[0] == MIN_INSTANT), bool(until[0] == MAX_INSTANT)
     (True, True)
     """
-    return constant(count, MIN_INSTANT), constant(count, MAX_INSTANT)
+    return filled(count, MIN_INSTANT), filled(count, MAX_INSTANT)
 
 
 @cache

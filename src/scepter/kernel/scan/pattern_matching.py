@@ -47,8 +47,8 @@ def compile_pattern(triples: tuple[TriplePattern, ...], width: int, key: TermKey
 def match_table(batch, wanted, constants, variables, sources, base, number_from, named):  # type: ignore[no-untyped-def]
     """The columns of a table of solutions: every way to lay the patterns on the rows of each wanted event. End, start, event
     and name are the rows of one array: each that a kernel gives back costs Python as much as eight it is given. Texts are told
-    from `base` on, events are numbered from `number_from` on; their names only if they are asked for. `batch` is what of a batch's
-    columns is looked at, in a tuple."""
+    from `base` on, events are numbered from `number_from` on; their names only if they are asked for. `batch` is what of a
+    batch's columns is looked at, in a tuple."""
     first, subject, predicate, object_, subject_at, predicate_at, object_at, numbers, scales, starts, ends, name_at = batch
     width = len(sources)
     event, rows = _match_rows(first, wanted, subject, predicate, object_, constants, variables, width)

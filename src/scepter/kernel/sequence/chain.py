@@ -54,8 +54,7 @@ class ChainKernel:
         self._closing = Waiting(self._width, self._marks)
         self._pools = [*(pool for stage in self._stages for pool in (stage.waiting, stage.iterating)), self._closing]
         used = [*(stage.waiting for stage in self._stages[1:]), *(stage.iterating for stage in self._stages if stage.again)]
-        self._used = [*used, self._closing] if self._trailing else used
-        """The pools that may hold runs."""
+        self._used = [*used, self._closing] if self._trailing else used  # the pools that may hold runs
         self.expired: list[tuple[int, Runs]] = []
         """(steps taken, runs whose time was over before the next one) of the last batch, where they are asked for."""
         self._just_closing = 0
@@ -113,7 +112,7 @@ class ChainKernel:
         if not len(arrivals) and not len(waiting):
             return self._none
         table = moment.keyed(stage.search, self._partition_columns[stage.plan.atom])
-        todo = self._relevant(waiting, stage, selection, table, moment)
+        todo = self._relevant(waiting, stage, selection, table)
         gone_on, found, patient = self._none, _NOTHING_FOUND, stage.patient
         if len(todo):
             found = self._go(stage, selection, waiting.columns, waiting.keys, todo, table, moment)
@@ -124,8 +123,8 @@ class ChainKernel:
             return gone_on
         arrivals = self._bounded(stage.deadlines, arrivals)
         key = stage.search.key_of_runs(arrivals)
-        found, can = _NOTHING_FOUND, self._can_wait(arrivals, moment)
-        stay = can
+        found = _NOTHING_FOUND
+        can = stay = self._can_wait(arrivals, moment)
         if not patient or table.has_after(arrivals.time):
             found = self._go(stage, selection, arrivals, key, np.arange(len(arrivals), dtype=np.int64), table, moment)
             stay = can & ~found.done
@@ -174,11 +173,9 @@ class ChainKernel:
         if self._plan.timeouts and len(runs):
             self.expired.append((step, runs))
 
-    def _relevant(self, waiting: Waiting, stage: Stage, selection: Selection, table: Keyed, moment: Moment) -> Int64:
+    def _relevant(self, waiting: Waiting, stage: Stage, selection: Selection, table: Keyed) -> Int64:
         """The waiting runs that this batch can concern: for a small batch, those with a key in it."""
-        if selection is Selection.STRICT:
-            return waiting.live()
-        if stage.negations or stage.rival is not None:
+        if selection is Selection.STRICT or stage.negations or stage.rival is not None:
             return waiting.live()
         if not len(table.rows):
             return _NO
@@ -295,7 +292,7 @@ class ChainKernel:
         table = moment.keyed(again, self._partition_columns[stage.plan.atom])
         more = Stage(stage.plan, stage.atom, again, (), stage.iterating, None, stage.iterating, rival=self._reluctant(step))
         waiting = stage.iterating
-        todo = self._relevant(waiting, more, selection, table, moment)
+        todo = self._relevant(waiting, more, selection, table)
         found = self._go(more, selection, waiting.runs, waiting.key, todo, table, moment)
         over = self._release(waiting, found, moment)
         self._run_out(step + 1, over.take(over.round < plan.least))

@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 
 from scepter.kernel.lineage import Lineage
-from scepter.kernel.rows import NO_LINEAGE, constant, filled, mappings
+from scepter.kernel.rows import NO_LINEAGE, filled, mappings
 from scepter.kernel.scan.solutions import Int64, Solutions, UInt64
 from scepter.kernel.sequence.forward_search import NOTHING
 from scepter.kernel.sequence.moment import Moment
@@ -88,13 +88,13 @@ class RunExtension:
         """A run for each row, which is the first that it takes."""
         time, start, n = table.time, table.start, len(table.time)
         before = time if moment.seen is None else rank_of(moment.seen, group, start, "left")
-        nothing, marks = constant(n, NOTHING), np.empty((n, self._marks), np.int64)
+        nothing, marks = filled(n, NOTHING), np.empty((n, self._marks), np.int64)
         if self._marks:
             marks.fill(NOTHING)
             marks = self._marked(marks, table, np.arange(n), atom)
         runs = Runs(
-            time, time, start, self._bounds.limit(time, start), self._bounds.rank_limit(before), nothing, constant(n, 0),
-            nothing, group, self._record(constant(n, NO_LINEAGE), table, _ALL, atom), constant(n, 1), marks,
+            time, time, start, self._bounds.limit(time, start), self._bounds.rank_limit(before), nothing, filled(n, 0),
+            nothing, group, self._record(filled(n, NO_LINEAGE), table, _ALL, atom), filled(n, 1), marks,
             *spread((table.ids, table.refs, table.number, table.scale), _placed(atom.slots), self._width),
         )  # fmt: skip
         return self._inside(runs, moment)

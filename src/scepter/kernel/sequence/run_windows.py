@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scepter.algebra.query import Counting, Sliding, Tumbling, Window
-from scepter.kernel.rows import constant
+from scepter.kernel.rows import filled
 from scepter.kernel.scan.solutions import Int64, UInt64
 from scepter.kernel.sequence.forward_search import NOTHING
 from scepter.timeline import MAX_INSTANT, Duration, TimeKind
@@ -28,7 +28,7 @@ class Bounds:
     def limit(self, first: Int64, start: Int64) -> Int64:
         """The last time at which runs with these first events may go on."""
         if self.length is None:
-            return constant(len(first), MAX_INSTANT)
+            return filled(len(first), MAX_INSTANT)
         if self.tumbling:
             return self.window_start(first) + (self.length - 1)
         return np.minimum(start, MAX_INSTANT - max(self.length, 0)) + self.length
@@ -41,7 +41,7 @@ class Bounds:
     def rank_limit(self, before: Int64) -> Int64:
         """The greatest count of events (up to and including a time) that runs with so many events before them may see."""
         if self.events is None:
-            return constant(len(before), MAX_INSTANT)
+            return filled(len(before), MAX_INSTANT)
         return before + self.events
 
     def close(self, limit: Int64) -> Int64:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import TypeVar
 
 import numpy as np
@@ -59,6 +60,7 @@ class Runs(ColumnTable):
 
 
 _NAMES = Runs.NAMES
+_every = attrgetter(*_NAMES)
 _TYPES = {"group": np.uint64, "ids": np.uint64, "number": np.float64, "scale": np.int8}
 _WIDE = frozenset(("ids", "refs", "number", "scale"))
 
@@ -154,14 +156,14 @@ class Waiting:
         at, size = self._size, self._size + count
         if size > len(self._alive):
             self._grow(max(size, 2 * len(self._alive), 64))
-        columns = self.columns
+        columns, given = _every(self.columns), _every(runs)
         if count == 1:  # a row costs a third of a stretch of rows
-            for name in _NAMES:
-                getattr(columns, name)[at] = getattr(runs, name)[0]
+            for column, each in zip(columns, given, strict=True):
+                column[at] = each[0]
             self.keys[at], self._alive[at] = key[0], True
         else:
-            for name in _NAMES:
-                getattr(columns, name)[at:size] = getattr(runs, name)
+            for column, each in zip(columns, given, strict=True):
+                column[at:size] = each
             self.keys[at:size], self._alive[at:size] = key, True
         self._size = size
         earliest = int(runs.limit[0] if count == 1 else runs.limit.min())

@@ -18,7 +18,7 @@ from scepter.inner import plain
 from scepter.kernel.condition.interpreter import EITHER, FALSE, ROW, RUN, TRUE, Programs, stack
 from scepter.kernel.condition.programs import Place, compile_conjuncts, thresholds
 from scepter.kernel.condition.row_programs import contiguous
-from scepter.kernel.rows import constant, filled, spread
+from scepter.kernel.rows import filled, spread
 from scepter.kernel.scan.solutions import Int64, Solutions, UInt64
 from scepter.kernel.sequence.forward_search import (
     ANY,
@@ -156,7 +156,7 @@ class StepSearch:
     def keyed(self, table: Solutions, order: Order, ranks: Int64 | None) -> Keyed:
         """A table, in the order of this search's `columns`, with what the search looks at."""
         rows = order.rows
-        ranks = constant(len(rows), 0) if ranks is None else ranks[rows]
+        ranks = _zeros(len(rows)) if ranks is None else ranks[rows]
         if not len(self._threshold_columns):
             return Keyed(table, order, ranks, _NO_VALUES, _NO_VALUES)
         number, scale = np.ascontiguousarray(table.number), np.ascontiguousarray(table.scale)
@@ -177,7 +177,7 @@ class StepSearch:
             return pairs
         all_runs: list[Int64] = []
         all_rows: list[Int64] = []
-        resume, forced, found = constant(len(todo), -1), constant(len(todo), 0), filled(len(todo), NOTHING)
+        resume, forced, found = filled(len(todo), -1), _zeros(len(todo)), filled(len(todo), NOTHING)
         while len(todo):
             (got_runs, got_rows), (stalled, stalled_rows) = self._search(
                 mode, todo, resume, forced, found, runs, keys, table, after, limit, only
@@ -250,6 +250,12 @@ class StepSearch:
 
 
 _NO, _ONE, _NO_VALUES = np.empty(0, np.int64), np.ones(1, np.int64), np.empty((0, 0))
+_ZEROS = np.zeros(256, np.int64)
+
+
+def _zeros(count: int) -> Int64:
+    """Zeros that nobody writes into."""
+    return _ZEROS[:count] if count <= len(_ZEROS) else np.zeros(count, np.int64)
 
 
 def _stack(programs: list[Programs]) -> Programs:
