@@ -62,7 +62,7 @@ def padded(*parts: bytes | bytearray | memoryview, spare: int = 0) -> NDArray[np
     buffer = np.empty(size + _PAD + spare, np.uint8)
     text, at = buffer.data, 0
     for part in (*parts, lexing.SENTINEL):
-        text[at : at + len(part)] = part
+        text[at : at + len(part)] = part.cast("B") if isinstance(part, memoryview) else part  # Arrow's bytes have a sign
         at += len(part)
     return buffer
 
