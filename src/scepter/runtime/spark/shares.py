@@ -151,8 +151,8 @@ def _of_rows(number: int, found: Stages, buckets: int, *, merges: bool = False) 
 
 
 def _one_behind_another(plan: PhysicalPlan, number: int, buckets: int, first: int) -> list[Share]:
-    """The stages of a unit as shares, which are numbered from `first` on; none where there are no several, or all would have
-    one bucket."""
+    """The stages of a unit as shares, which are numbered from `first` on; none where there are no several, or all before the
+    last would have one bucket."""
     stages = unit_exchanges(plan.units[number])
     found: list[Share] = []
     root = plan.units[number].root
@@ -167,7 +167,7 @@ def _one_behind_another(plan: PhysicalPlan, number: int, buckets: int, first: in
         for exchange, source in enumerate(stage.sources):
             if source is not None:
                 found[source] = replace(found[source], to=(*found[source].to, (first + place, exchange)))
-    return found if any(share.buckets > 1 for share in found) else []
+    return found if any(share.buckets > 1 for share in found[:-1] or found) else []
 
 
 def _behind_makers(plan: PhysicalPlan, found: list[Share]) -> None:
