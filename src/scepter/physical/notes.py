@@ -27,16 +27,19 @@ from scepter.ontology.axioms import read_ontology
 from scepter.ontology.recognition import route
 from scepter.physical.cutting import Owned
 from scepter.physical.event_text import shortened
+from scepter.physical.exchanges import unit_exchanges
 from scepter.physical.facts import Facts
 from scepter.physical.horizon import horizon
 from scepter.physical.hot_keys import within_key
 from scepter.physical.nodes import listed, nodes
-from scepter.physical.partitioning import FEEDING, asks, feeding, plan_partitioning
+from scepter.physical.partitioning import FEEDING, feeding, kept_together, plan_partitioning
 from scepter.physical.plan import PhysicalPlan, UnitPlan
 from scepter.physical.sequence_plan import QueryPlan
 from scepter.physical.stages import Stages, Undivided, unit_stages
+from scepter.physical.time_nodes import TimeJoin
 from scepter.physical.unit_nodes import Refused
 from scepter.physical.unit_nodes import Sequence as SequenceNode
+from scepter.physical.window_nodes import ValidityJoin
 from scepter.physical.wording import division, readable
 from scepter.rdf.terms import IRI, TYPE, Triple
 from scepter.timeline import Duration, TimeKind
@@ -50,6 +53,8 @@ def notes_of(unit: UnitPlan, plan: PhysicalPlan, notation: Notation) -> Iterator
     yield from _of_unit(unit, plan, notation)
     yield f"columns: {'; '.join(f'not all of it: {reason}' for reason in unit.exact) or 'all of it'}"
     yield from _shared(unit, plan)
+    if plan.facts.sampled and sum(isinstance(node, TimeJoin | ValidityJoin) for node in nodes(unit.root)) > 1:
+        yield f"joins: ordered by what the first {plan.facts.sampled} triples of the streams hold"
     yield f"time: {_time(plan)}"
     yield f"looks back: {_looks_back(unit, plan.facts)}"
     yield f"partitioning: {division(plan_partitioning(unit, plan))}"
@@ -58,7 +63,10 @@ def notes_of(unit: UnitPlan, plan: PhysicalPlan, notation: Notation) -> Iterator
     if unit in [plan.units[number] for number in feeding(plan)]:
         round = 1 + plan.rounds[plan.units.index(unit)]
         yield f"stages: over history in round {round} of {1 + max(plan.rounds)}: {_ROUNDS}"
-        yield f"stages: live one for all of these queries, whose state is a log of events: {FEEDING}"
+        if kept_together(plan):
+            yield f"stages: live one for all of these queries, whose state is a log of events: {FEEDING}"
+        elif round > 1:
+            yield "stages: live behind those of the queries that construct what it reads"
     yield f"predicates: {_predicates(unit, notation)}"
     if isinstance(unit.unit, Query) and isinstance(unit.root, SequenceNode):
         yield from (f"release: {sentence}" for sentence in _release(unit.root.plan))
@@ -140,27 +148,35 @@ def _hot_keys(unit: UnitPlan, facts: Facts) -> Iterator[str]:
 
 def _stages(unit: UnitPlan, notation: Notation) -> Iterator[str]:
     """What runs where events are read, and what crosses to the buckets of the key; or why events cross as they are."""
-    if isinstance(unit.root, SequenceNode | Refused):
+    if isinstance(unit.root, Refused):
         return
-    match unit_stages(unit):
-        case Stages(below=below, above=above, why=why, dimensions=dimensions, variables=variables, merges=merges):
-            read = "; ".join(readable(node.line(notation)) for node in below)
-            yield f"where events are read: {read}"
-            if not why:
-                buckets = f"in buckets of {listed(variables)}"
-            elif dimensions:
-                along = " and ".join(f"by {listed(each.variables)}" for each in dimensions)
-                everywhere = "rows that one does not divide go to every bucket along it"
-                buckets = f"in a grid of buckets {along}, since {why} ({everywhere})"
-            else:
-                buckets = f"in one bucket, since {why}"
-            if not buckets.startswith("in one") and (merges or asks(unit)):
-                buckets += "; live in one, since rows of several buckets may be one answer"
-            yield f"{buckets}: all above"
-            if cut_down := [readable(node.input.line(notation)) for node in nodes(above) if isinstance(node, Owned)]:
-                yield f"{Owned.says}, where every bucket has the same rows: behind {'; '.join(cut_down)}"
-        case Undivided(why):
-            yield f"one, whose live state is a log of events: {why}"
+    if not isinstance(unit.root, SequenceNode):
+        match unit_stages(unit):
+            case Stages(below=below, above=above) as found:
+                read = "; ".join(readable(node.line(notation)) for node in below)
+                yield f"where events are read: {read}"
+                yield f"{_buckets(found)}: all above"
+                if cut_down := [readable(node.input.line(notation)) for node in nodes(above) if isinstance(node, Owned)]:
+                    yield f"{Owned.says}, where every bucket has the same rows: behind {'; '.join(cut_down)}"
+            case Undivided(why):
+                yield f"one, whose live state is a log of events: {why}"
+    several = unit_exchanges(unit)
+    if len(several) == 1:
+        yield f"live {_buckets(several[0].stages)}: rows of other buckets might be one answer"
+    elif several:
+        told = [f"{_buckets(stage.stages)}: {readable(stage.stages.above.line(notation))}" for stage in several]
+        yield f"live {len(several)}, one behind another: {'; then '.join(told)}"
+
+
+def _buckets(found: Stages) -> str:
+    if isinstance(found.above, SequenceNode):
+        return "in buckets as above"
+    if not found.why:
+        return f"in buckets of {listed(found.variables)}"
+    if not found.dimensions:
+        return f"in one bucket, since {found.why}"
+    along = " and ".join(f"by {listed(each.variables)}" for each in found.dimensions)
+    return f"in a grid of buckets {along}, since {found.why} (rows that one does not divide go to every bucket along it)"
 
 
 def _predicates(unit: UnitPlan, notation: Notation) -> str:

@@ -79,14 +79,9 @@ def partitioning(plan: QueryPlan) -> Partitioning:
 
 
 def sequence_division(plan: QueryPlan, *, live: bool) -> PartitionKind:
-    """How a sequence's work is divided over buckets: as planned; live, slices of history are none, and what several buckets
-    give (ASK, DISTINCT) cannot meet once more."""
-    found = partitioning(plan)
-    if not live:
-        return found.kind
-    if found.merges or (found.kind is PartitionKind.SLICES and not found.variables):
-        return PartitionKind.ONE
-    return PartitionKind.GRID if found.kind is PartitionKind.SLICES else found.kind
+    """How a sequence's work is divided over buckets: as planned; live, where slices of history are none, by first events."""
+    kind = partitioning(plan).kind
+    return PartitionKind.GRID if live and kind is PartitionKind.SLICES else kind
 
 
 def begins_only(plan: QueryPlan) -> frozenset[int]:
@@ -130,13 +125,13 @@ def unit_partitioning(unit: UnitPlan, facts: Facts) -> Partitioning:
     return Partitioning(PartitionKind.ONE, why)
 
 
-FEEDING = "queries that feed each other run together"
+FEEDING = "queries that feed each other run together where the events of one have to be at hand"
 
 
 def plan_partitioning(unit: UnitPlan, plan: PhysicalPlan) -> Partitioning:
-    """How the work of a unit is divided in its program: as if it were alone; live, queries that feed each other are not."""
+    """How the work of a unit is divided in its program: as if it were alone; live, unless it is kept together with others."""
     found = unit_partitioning(unit, plan.facts)
-    fed = found.kind is PartitionKind.SLICES and unit in [plan.units[number] for number in feeding(plan)]
+    fed = found.kind is PartitionKind.SLICES and unit in [plan.units[number] for number in kept_together(plan)]
     return replace(found, variables=()) if fed else found
 
 
@@ -155,6 +150,19 @@ def feeding(plan: PhysicalPlan, streams: Sequential[IRI] = ()) -> tuple[int, ...
         for number, unit in enumerate(plan.units)
         if unit.unit.into in made or not unit.unit.streams or any(stream.iri in made for stream in unit.unit.streams)
     )
+
+
+def kept_together(plan: PhysicalPlan, streams: Sequential[IRI] = ()) -> tuple[int, ...]:
+    """The units that feed each other and run live in one place: all of them, if one cannot be divided."""
+    found = feeding(plan, streams)
+    return () if all(_is_divided(plan.units[number]) for number in found) else found
+
+
+def _is_divided(unit: UnitPlan) -> bool:
+    """Whether what crosses to buckets are rows, not events."""
+    if isinstance(unit.root, Sequence):
+        return unit.root.flattened is None
+    return isinstance(unit_stages(unit), Stages)
 
 
 def looks_back(units: Sequential[UnitPlan], facts: Facts) -> int | None:
@@ -224,10 +232,9 @@ def _by_time(plan: QueryPlan, no_key: str) -> Partitioning:
         case Sliding(duration):
             why = f"{no_key}, but no match is longer than {duration}: history can be cut into overlapping slices"
             leading = any(chain.leading for chain in plan.chains)
-            live = () if _is_one_answer(plan) else (FIRST_EVENT,)
-            return Partitioning(PartitionKind.SLICES, why, variables=live, look_back=leading, merges=asks)
+            return Partitioning(PartitionKind.SLICES, why, variables=(FIRST_EVENT,), look_back=leading, merges=asks)
         case _:
-            return Partitioning(PartitionKind.GRID, no_key, variables=(FIRST_EVENT,), merges=_is_one_answer(plan))
+            return Partitioning(PartitionKind.GRID, no_key, variables=(FIRST_EVENT,), merges=is_one_answer(plan))
 
 
 def _bound_by_every_scan(plan: QueryPlan) -> tuple[int, ...]:
@@ -293,7 +300,7 @@ def _merges(plan: QueryPlan, key: frozenset[str]) -> bool:
             return False
 
 
-def _is_one_answer(plan: QueryPlan) -> bool:
+def is_one_answer(plan: QueryPlan) -> bool:
     """Whether matches that begin with different events may be one answer."""
     return isinstance(plan.result, Ask) or (isinstance(plan.result, Select) and plan.result.distinct)
 

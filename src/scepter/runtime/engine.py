@@ -35,7 +35,7 @@ from scepter.rdf.terms import IRI, Triple
 from scepter.runtime.matches import Match, MatchRows, mixed, sorted_matches
 from scepter.runtime.notices import Notices
 from scepter.runtime.options import RunOptions
-from scepter.runtime.planning import facts_of, planned
+from scepter.runtime.planning import Sample, facts_of, planned
 from scepter.runtime.registry import TaskSetup, grounds_of, task_of
 from scepter.runtime.shared_units import shared_tasks
 from scepter.runtime.tasks import Task
@@ -46,6 +46,7 @@ _COMPACT_FROM = 64 * 2**20
 _LOOK, _FEW = 64, 100_000
 """Where so few rows may be kept, they are counted at each step; where many may, at every so many steps."""
 
+_ALL = np.ones(1, np.bool_)
 _Found = TypeVar("_Found")
 Shedding: TypeAlias = Callable[[str, bool], None]
 """Hears what a limit has made a run forget, and whether that is all that a unit kept."""
@@ -86,6 +87,7 @@ class LocalEngine:
         self._notices = notices or Notices()
         self._facts = facts_of(options, background, ontology)
         self._plan = planned(program, self._facts) if plan is None else plan
+        self._sample: Sample | None = None
         self._grounds = [grounds_of(unit.unit, background, ontology) for unit in self._plan.units]
         self.streams: list[IRI] = list(dict.fromkeys(s.iri for unit in program.units for s in unit.streams))
         """The streams by their number in batches."""
@@ -142,13 +144,18 @@ class LocalEngine:
 
     # ---------------------------------------------------------------- events and time
 
+    def look_at(self, heads: Sequence[EventBatch]) -> None:
+        """The first events of each stream, before any is taken: joins are ordered by what they hold."""
+        self._sample = Sample.of(heads, self._key)
+
     def take(self, batch: EventBatch, wanted: NDArray[np.bool_] | None = None) -> None:
         """Give it events, all or the wanted ones; their `stream` numbers index `streams`."""
         if not batch.events:
             return
         tasks = self.prepare(batch.kind)
         given = self._given(batch)
-        wanted = np.ones(batch.events, np.bool_) if wanted is None else wanted
+        if wanted is None:
+            wanted = _ALL if batch.events == 1 else np.ones(batch.events, np.bool_)
         if self._start is not None:
             # a version from before the start is the one that is there then
             standing = np.array([iri in self._versions for iri in self.streams], np.bool_)[batch.stream]
@@ -162,7 +169,9 @@ class LocalEngine:
     def _given(self, batch: EventBatch) -> list[Intake]:
         """The batch as each unit is given it: as it came, or with all that its triples entail."""
         plain = self._intake(batch)
-        more = batch if self._entailing is None else self._entailing(batch)
+        if self._entailing is None:
+            return [plain] * len(self._plan.units)
+        more = self._entailing(batch)
         whole = plain if more is batch else Intake(more, self._texts.add(more), plain.number)
         return [whole if unit.entailed else plain for unit in self._plan.units]
 
@@ -272,7 +281,8 @@ class LocalEngine:
             )  # fmt: skip
             if self._plan.assumed:
                 facts = facts_of(self._options, self._background, self._ontology, kind)
-                self._plan = planned(self._program, replace(facts, statics=self._facts.statics))
+                facts = replace(facts, statics=self._facts.statics)
+                self._plan = planned(self._program, facts if self._sample is None else self._sample.known(facts))
             known = self._background
             if any(unit.entailed for unit in self._plan.units):
                 schema = Schema.from_triples(self._ontology)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import pairwise
 
-from scepter.algebra.query import Preference, Selection
+from scepter.algebra.query import Counting, Preference, Selection
+from scepter.kernel.sequence.in_flight import Link
 from scepter.kernel.sequence.preference import Rival
 from scepter.kernel.sequence.runs import Waiting
 from scepter.kernel.sequence.step_search import StepSearch
@@ -28,11 +30,17 @@ class Stage:
     """The gap bounds of this and later steps that speak of a part taken before: behind them a run cannot be completed."""
     rival: Rival | None = None
     """What goes before this step's events."""
+    link: Link | None = None
+    """Its search by the rows that runs took last, where that is all it looks at."""
 
-    @property
-    def patient(self) -> bool:
-        """Whether a run that finds nothing waits on, whatever else comes."""
-        return not self.negations and self.rival is None and self.plan.selection is not Selection.STRICT
+    patient: bool = field(init=False)
+    """Whether a run that finds nothing waits on, whatever else comes."""
+    judged: bool = field(init=False)
+    """Whether its first event is judged by what was taken before."""
+
+    def __post_init__(self) -> None:
+        self.judged = any(not f.previous for branch in self.atom.branches for f in branch.stateful)
+        self.patient = not self.negations and self.rival is None and self.plan.selection is not Selection.STRICT
 
 
 def build_stages(chain: Chain, plan: QueryPlan, key: TermKey) -> list[Stage]:
@@ -53,13 +61,21 @@ def build_stages(chain: Chain, plan: QueryPlan, key: TermKey) -> list[Stage]:
             Stage(
                 step, atom, StepSearch(step.atom, atom, step.key, step.shared, bound, plan.variables, key),
                 tuple(negation(n, plan, bound, key) for n in step.negations), Waiting(width, marks), again,
-                Waiting(width, marks), _deadlines(chain, plan, i),
+                Waiting(width, marks), _deadlines(chain, plan, i), _greedy(stages[i - 1]) if i else None,
             )
         )  # fmt: skip
-        if i and (hurry := _greedy(stages[i - 1])) is not None:
-            stages[i].rival = hurry
         bound = also
+    if lazy(plan):
+        for before, stage in pairwise(stages):
+            link = stage.search.after(before.atom.slots, before.atom.certain)
+            if link is not None and before.again is None and not stage.negations and stage.rival is None:
+                stage.link = Link(link, tuple(before.atom.slots.index(slot) for slot in plan.partition))
     return stages
+
+
+def lazy(plan: QueryPlan) -> bool:
+    """Whether a run is told by the one it was before and the row it took: it carries no times and no values besides."""
+    return not (plan.marks or plan.aggregated or plan.timeouts or isinstance(plan.window, Counting))
 
 
 def negation(negated: NegationPlan, plan: QueryPlan, bound: frozenset[int], key: TermKey) -> StepSearch:

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from scepter.kernel.lineage import Lineage
 from scepter.kernel.rows import NO_LINEAGE, filled, mappings
@@ -59,6 +60,9 @@ def spread(table, slots, width):  # type: ignore[no-untyped-def]
     return ids, refs, number, scale
 
 
+_ALL = slice(None)
+
+
 @lru_cache(maxsize=1024)
 def _placed(numbers: tuple[int, ...]) -> Int64:
     return np.array(numbers, np.int64)
@@ -81,31 +85,29 @@ class RunExtension:
             filled(1, 1), marks, *mappings(1, self._width),
         )  # fmt: skip
 
-    def begun(self, table: Solutions, group: UInt64, atom: AtomPlan, moment: Moment) -> Runs:
-        """A run for each row, which is the first that it takes."""
+    def begun(self, table: Solutions, group: UInt64, atom: AtomPlan, moment: Moment) -> tuple[Runs, NDArray[np.bool_]]:
+        """A run for each row, which is the first that it takes, where its window holds it; and which those are."""
         time, start, n = table.time, table.start, len(table.time)
         before = time if moment.seen is None else rank_of(moment.seen, group, start, "left")
-        nothing, marks, rows = filled(n, NOTHING), np.empty((n, self._marks), np.int64), np.arange(n)
+        nothing, marks = filled(n, NOTHING), np.empty((n, self._marks), np.int64)
         if self._marks:
             marks.fill(NOTHING)
-            marks = self._marked(marks, table, rows, atom)
+            marks = self._marked(marks, table, np.arange(n), atom)
         runs = Runs(
-            time, time, start, self._bounds.limit(time, start), self._bounds.rank_limit(before), nothing, np.zeros(n, np.int64),
-            nothing, group, self._record(filled(n, NO_LINEAGE), table, rows, atom), filled(n, 1), marks,
+            time, time, start, self._bounds.limit(time, start), self._bounds.rank_limit(before), nothing, filled(n, 0),
+            nothing, group, self._record(filled(n, NO_LINEAGE), table, _ALL, atom), filled(n, 1), marks,
             *spread((table.ids, table.refs, table.number, table.scale), _placed(atom.slots), self._width),
         )  # fmt: skip
-        return self._inside(runs, moment)
+        inside = self._inside(runs, moment)
+        return runs.where(inside), inside
 
     def __call__(
         self, old: Runs, table: Solutions, rows: Int64, atom: AtomPlan, moment: Moment, local: frozenset[int] | None = None
     ) -> Runs:
         """The runs, each with the event(s) and mapping of its row written into their columns; with `local`, by an iteration."""
-        again, local = local is not None, local or frozenset()
         if not len(old):
             return self._none
-        sure = _placed(tuple(slot in local or slot in atom.certain for slot in atom.slots))
-        mapping = old.ids, old.refs, old.number, old.scale
-        bind(mapping, _placed(atom.slots), sure, (table.ids, table.refs, table.number, table.scale), rows)
+        node = self.bound(old, table, rows, atom, local or frozenset())
         start = np.minimum(old.start, table.start[rows])
         if self._bounds.gaps:  # a run that waited had the limit of its gap bound
             limit = self._bounds.limit(old.first, start)
@@ -114,33 +116,44 @@ class RunExtension:
         rank_limit = old.rank_limit
         if moment.seen is not None:
             rank_limit = np.minimum(rank_limit, self._bounds.rank_limit(rank_of(moment.seen, old.group, start, "left")))
-        node = self._record(old.node, table, rows, atom)
-        rounds = old.round + 1 if again else filled(len(rows), 1)
+        rounds = filled(len(rows), 1) if local is None else old.round + 1
         marks = self._marked(old.marks, table, rows, atom) if self._marks else old.marks
         runs = Runs(
             table.time[rows], old.first, start, limit, rank_limit, old.lead, old.lead_rank,
-            filled(len(rows), NOTHING), old.group, node, rounds, marks, *mapping,
+            filled(len(rows), NOTHING), old.group, node, rounds, marks, old.ids, old.refs, old.number, old.scale,
         )  # fmt: skip
-        return self._inside(runs, moment)
+        return runs.where(self._inside(runs, moment))
 
-    def _inside(self, runs: Runs, moment: Moment) -> Runs:
-        """Those in their windows, which bound matches, not what an event may follow: an interval that is too long is accepted,
-        and leads nowhere."""
+    def bound(self, old: Runs, table: Solutions, rows: Int64, atom: AtomPlan, local: frozenset[int] = frozenset()) -> Int64:
+        """Write the mapping of each run's row into its columns; returns the node of its events with those of the row."""
+        sure = _placed(tuple(slot in local or slot in atom.certain for slot in atom.slots))
+        mapping = old.ids, old.refs, old.number, old.scale
+        bind(mapping, _placed(atom.slots), sure, (table.ids, table.refs, table.number, table.scale), rows)
+        return self._record(old.node, table, rows, atom)
+
+    def reaching(self, start: Int64, limit: Int64) -> tuple[Int64, Int64]:
+        """The least starts of runs, and the limits that their windows then set, where nothing else bounds them."""
+        return start, limit if self._bounds.tumbling else np.minimum(limit, self._bounds.limit(start, start))
+
+    def _inside(self, runs: Runs, moment: Moment) -> NDArray[np.bool_]:
+        """Which are in their windows, which bound matches, not what an event may follow: an interval that is too long is
+        accepted, and leads nowhere."""
         inside = runs.time <= runs.limit
         if moment.seen is not None:
             inside &= rank_of(moment.seen, runs.group, runs.time, "right") <= runs.rank_limit
-        return runs if bool(inside.all()) else runs.take(inside)
+        return inside
 
-    def _record(self, parent: Int64, table: Solutions, rows: Int64, atom: AtomPlan) -> Int64:
+    def _record(self, parent: Int64, table: Solutions, rows: Int64 | slice, atom: AtomPlan) -> Int64:
+        """The nodes of the events just taken."""
         if len(atom.branches) == 1:
             return self._steps(parent, table, rows, atom, atom.branches[0])
-        node = parent.copy()
+        node, places = parent.copy(), np.arange(len(table))[rows]
         for number, branch in enumerate(atom.branches):
-            of = np.flatnonzero(table.branch[rows] == number)
-            node[of] = self._steps(node[of], table, rows[of], atom, branch)
+            of = np.flatnonzero(table.branch[places] == number)
+            node[of] = self._steps(node[of], table, places[of], atom, branch)
         return node
 
-    def _steps(self, node: Int64, table: Solutions, rows: Int64, atom: AtomPlan, branch: Branch) -> Int64:
+    def _steps(self, node: Int64, table: Solutions, rows: Int64 | slice, atom: AtomPlan, branch: Branch) -> Int64:
         for position, scan in enumerate(branch.scans):
             label = self._plan.scans[scan].label
             values = self._aggregated_values(label, atom, table, rows) if self._plan.aggregated else None
@@ -160,8 +173,8 @@ class RunExtension:
                 marks[of, column] = table.time[rows[of]]
         return marks
 
-    def _aggregated_values(self, label: str, atom: AtomPlan, table: Solutions, rows: Int64) -> Int64:
-        values = np.full((len(rows), len(self._plan.aggregated)), -1, np.int64)
+    def _aggregated_values(self, label: str, atom: AtomPlan, table: Solutions, rows: Int64 | slice) -> Int64:
+        values = np.full((len(table.time[rows]), len(self._plan.aggregated)), -1, np.int64)
         for i, (part, slot) in enumerate(self._plan.aggregated):
             if part == label and slot in atom.slots:
                 column = atom.slots.index(slot)

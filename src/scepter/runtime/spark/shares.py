@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scepter.kernel.rows import Int64
-from scepter.physical.partitioning import PartitionKind, asks, feeding, looks_back, partitioning, sequence_division
+from scepter.physical.exchanges import unit_exchanges
+from scepter.physical.partitioning import PartitionKind, asks, kept_together, looks_back, partitioning, sequence_division
 from scepter.physical.plan import PhysicalPlan
 from scepter.physical.stages import Stages, unit_stages
 from scepter.physical.unit_nodes import Sequence as SequenceNode
@@ -53,6 +54,19 @@ class Share:
     """Whether rows of different buckets may be one row of the answer."""
     round: int = 0
     """Over history: which rounds have to be over before, in which others construct what its units read."""
+    sources: tuple[int | None, ...] = ()
+    """Of a unit in several stages: of each exchange the share that makes its rows, None where events are read."""
+    to: tuple[tuple[int, int], ...] = ()
+    """The shares that its rows go to, and which of their exchanges that is; none: they are answers."""
+    depth: int = 0
+    """How many shares lie one behind another before it."""
+    feeds: tuple[int, ...] = ()
+    """Live: the shares that read what it constructs."""
+
+    @property
+    def reads(self) -> bool:
+        """Whether some of its rows are made where events are read."""
+        return not self.sources or None in self.sources
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,12 +97,15 @@ class Slices:
 
 
 def shares(plan: PhysicalPlan, streams: Sequence[IRI], buckets: int, *, live: bool) -> tuple[Share, ...]:
-    """The parts of a program, each unit by itself; live, those that feed each other are together."""
-    together = feeding(plan, streams) if live else ()
+    """The parts of a program, each unit by itself; live, some that feed each other are together."""
+    together = kept_together(plan, streams) if live else ()
     found: list[Share] = []
     rest: list[tuple[int, ...]] = [together] if together else []
     for number in range(len(plan.units)):
         if number in together:
+            continue
+        if live and (stages := _one_behind_another(plan, number, buckets, len(found))):
+            found += stages
             continue
         share = _divided(plan, number, buckets, live=live)
         if share is None:
@@ -98,6 +115,8 @@ def shares(plan: PhysicalPlan, streams: Sequence[IRI], buckets: int, *, live: bo
     if live and rest:  # one log of events for all of them
         rest = [tuple(sorted(number for units in rest for number in units))]
     found += [_of_events(plan, units, buckets, live=live) for units in rest]
+    if live:
+        _behind_makers(plan, found)
     rounds = (0,) * len(plan.units) if live else plan.rounds
     return tuple(replace(share, number=number, round=rounds[share.units[0]]) for number, share in enumerate(found))
 
@@ -105,24 +124,64 @@ def shares(plan: PhysicalPlan, streams: Sequence[IRI], buckets: int, *, live: bo
 def _divided(plan: PhysicalPlan, number: int, buckets: int, *, live: bool) -> Share | None:
     unit = plan.units[number]
     if isinstance(unit.root, SequenceNode):
-        if unit.root.flattened is not None:
-            return None
-        merges = partitioning(unit.root.plan).merges
-        if sequence_division(unit.root.plan, live=live) is not PartitionKind.GRID:
-            return Share(0, (number,), Form.SOLUTIONS, buckets, merges=merges)
-        side = max(1, buckets // A_CORE)
-        return Share(0, (number,), Form.SOLUTIONS, side, sides=(side,) if side > 1 else (), merges=merges)
+        return None if unit.root.flattened is not None else _of_sequence(number, unit.root, buckets, live=live)
     found = unit_stages(unit)
     if not isinstance(found, Stages):
         return None
+    if found.why and not live and slices_of(plan, (number,), buckets):
+        return None  # rows of a slice are sent once, those of a grid several times
     merges = found.merges or asks(unit)
-    most = 1 if live and merges else min(buckets, FEW) if found.everywhere else buckets
+    return _of_rows(number, found, 1 if live and merges else buckets, merges=merges)
+
+
+def _of_sequence(number: int, root: SequenceNode, buckets: int, *, live: bool) -> Share:
+    merges = partitioning(root.plan).merges
+    if sequence_division(root.plan, live=live) is not PartitionKind.GRID:
+        return Share(0, (number,), Form.SOLUTIONS, buckets, merges=merges)
+    side = max(1, buckets // A_CORE)
+    return Share(0, (number,), Form.SOLUTIONS, side, sides=(side,) if side > 1 else (), merges=merges)
+
+
+def _of_rows(number: int, found: Stages, buckets: int, *, merges: bool = False) -> Share:
+    most = min(buckets, FEW) if found.everywhere else buckets
     if not found.why:
         return Share(0, (number,), Form.ROWS, most, found, sides=() if found.plain else (most,), merges=merges)
-    if not live and slices_of(plan, (number,), buckets):  # rows of a slice are sent once, those of a grid several times
-        return None
     sides = found.sides(max(1, most // A_CORE))
     return Share(0, (number,), Form.ROWS, prod(sides), found, sides=sides, merges=merges)
+
+
+def _one_behind_another(plan: PhysicalPlan, number: int, buckets: int, first: int) -> list[Share]:
+    """The stages of a unit as shares, which are numbered from `first` on; none where there are no several, or all would have
+    one bucket."""
+    stages = unit_exchanges(plan.units[number])
+    found: list[Share] = []
+    root = plan.units[number].root
+    for place, stage in enumerate(stages):
+        if isinstance(root, SequenceNode) and not place:
+            share = _of_sequence(number, root, buckets, live=True)
+        else:
+            share = _of_rows(number, stage.stages, buckets)
+        depth = max((1 + found[source].depth for source in stage.sources if source is not None), default=0)
+        sources = tuple(None if source is None else first + source for source in stage.sources)
+        found.append(replace(share, sources=sources, depth=depth, merges=False))
+        for exchange, source in enumerate(stage.sources):
+            if source is not None:
+                found[source] = replace(found[source], to=(*found[source].to, (first + place, exchange)))
+    return found if any(share.buckets > 1 for share in found) else []
+
+
+def _behind_makers(plan: PhysicalPlan, found: list[Share]) -> None:
+    """Let those that construct a stream feed those that read it, which lie behind them."""
+    for number in plan.order if plan.feeds else ():
+        read = {stream.iri for stream in plan.units[number].unit.streams}
+        mine = [at for at, share in enumerate(found) if share.units == (number,) and share.form is not Form.EVENTS]
+        makers = [at for at, share in enumerate(found) if not share.to and plan.feeds.get(share.units[0]) in read]
+        makers = [at for at in makers if found[at].form is not Form.EVENTS]
+        for at in mine:
+            before = (*makers, *(source for source in found[at].sources if source is not None))
+            found[at] = replace(found[at], depth=max((1 + found[each].depth for each in before), default=0))
+        for at in makers:
+            found[at] = replace(found[at], feeds=(*found[at].feeds, *(each for each in mine if found[each].reads)))
 
 
 def _of_events(plan: PhysicalPlan, units: tuple[int, ...], buckets: int, *, live: bool) -> Share:

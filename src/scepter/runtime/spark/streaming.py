@@ -21,12 +21,12 @@ from scepter.rdf.terms import IRI
 from scepter.runtime import refusals
 from scepter.runtime.notices import LIMIT, TIMES, sent
 from scepter.runtime.queries import Query, check_endless
-from scepter.runtime.spark.batch import PACKED, Reading, Report, pack_frame
+from scepter.runtime.spark.batch import Reading, Report, pack_frame
 from scepter.runtime.spark.bucket import FOUND, patience, ticks_per_millisecond
 from scepter.runtime.spark.environment import check_live, shared
 from scepter.runtime.spark.jobs import Job
 from scepter.runtime.spark.processor import BucketProcessor
-from scepter.runtime.spark.pushdown import packed_table
+from scepter.runtime.spark.pushdown import PACKED, packed_table
 from scepter.runtime.spark.tables import arrow_schema, result_schema
 from scepter.timeline import TimeKind
 
@@ -62,14 +62,13 @@ def run_streaming(
     every = reduce(DataFrame.unionAll, frames).observe(_READ + job.name, _sum("events"))
     if not wait:
         every = every.withWatermark("event_time", delay)
-    processor = BucketProcessor(
-        job,
-        arrow_schema(
-            query.variables, query.constructs, query.asks, job.kind, query.occurrences, parts=job.parts, why=job.options.why
-        ),
+    schema = arrow_schema(
+        query.variables, query.constructs, query.asks, job.kind, query.occurrences, parts=job.parts, why=job.options.why
     )
-    buckets = every.select("place", "blob").groupBy("place")
-    found = buckets.transformWithStateInPandas(processor, FOUND, "Append", "EventTime")
+    found = every.select("place", "blob")
+    for depth in range(job.depth):
+        processor = BucketProcessor(job, schema, depth)
+        found = found.groupBy("place").transformWithStateInPandas(processor, FOUND, "Append", "EventTime")
     counted = found.observe(_FOUND + job.name, _sum("matches"), _sum("late"))
     return counted.mapInArrow(
         partial(_unpacked, job.streams, job.kind, report), result_schema(query, job.kind, parts=job.parts, why=job.options.why)
