@@ -60,7 +60,7 @@ class Run:
     def __post_init__(self) -> None:
         (self.folder / "in").mkdir(parents=True)
         self.kept.mkdir()
-        (self.folder / "query").write_text(program(self.language, self.seed))
+        (self.folder / "query").write_text(program(self.language, self.seed).text)
 
     @property
     def kept(self) -> Path:
@@ -74,7 +74,7 @@ class Run:
             sys.executable, "-m", "scepter", "run", str(place / "query"), "--language", self.language,
             "--stream", f"{STREAM}={place / 'in'}", "--follow", "--checkpoint", str(self.kept / "checkpoint"),
             "--output", str(self.kept / "out.jsonl"), "--dead-letter", str(self.kept / "dead.jsonl"), "--format", "jsonl",
-            "--max-delay", str(DISORDER), "--master", "local[2]", *self.options,
+            "--max-delay", str(DISORDER), "--master", "local[2]", *program(self.language, self.seed).options, *self.options,
         ]  # fmt: skip
         small = {_MARK: str(place), "PYTHONPATH": os.pathsep.join(sys.path)}
         with (place / "log").open("ab") as log:

@@ -139,7 +139,8 @@ def seeds() -> dict[str, list[bytes]]:
         ".ndjsonld": [b'{"@id": "a:s", "a:p": 1}\n\n{"@graph": [{"@id": "_:b", "a:p": "x"}]}\n'],
         ".jelly": [_jelly()],
     }
-    found |= {language: [program(language, seed).encode() for seed in range(5)] for language in LANGUAGES}
+    rounds = range(0, 5 * len(LANGUAGES), len(LANGUAGES))  # through the forms of a language
+    found |= {language: [program(language, seed).text.encode() for seed in rounds] for language in LANGUAGES}
     return found
 
 
