@@ -12,7 +12,7 @@ import os
 import stat
 import sys
 import tempfile
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -113,6 +113,10 @@ def spare_collections() -> None:
         def on_end(self, ended: Any) -> None:
             self.depth -= 1
             if self.depth == 0 and self.collected:
+                if not gc.get_freeze_count():
+                    # what is young counts as old from here on, unseen: the first collection would go through all of it
+                    gc.freeze()
+                    gc.unfreeze()
                 gc.enable()
 
     event.register("numba:compile", Compiling())  # type: ignore[no-untyped-call]
@@ -162,6 +166,15 @@ def spare_events() -> None:
 
     for told in list(ffi.lib._lock._cblist):
         ffi.unregister_lock_callback(*told)
+
+
+def spare_colours() -> None:
+    """Have numba not set up the terminal for each exception that it makes, and mostly catches itself, where colorama is
+    installed: a tenth of its time. The texts keep their colours; only a Windows console has to be set up for them."""
+    from numba.core import errors
+
+    if hasattr(errors, "ColorShell") and os.name != "nt":
+        errors.ColorShell = nullcontext
 
 
 def spare_walks() -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from llvmlite.binding import ffi  # type: ignore[import-untyped]
-from numba.core import caching, ir
+from numba.core import caching, errors, ir
 from numba.core.compiler import run_frontend
 
 from scepter import compiled
@@ -227,3 +227,25 @@ def test_variables_of_an_instruction_are_all_listed() -> None:
     assert len(statements) > 30
     for each in statements:
         assert [found.name for found in each.list_vars()] == asked(vars(each)), each
+
+
+def test_what_compiling_made_is_not_gone_through_at_its_end() -> None:
+    code = (
+        "import gc; from numba import njit; import scepter.rdf.words; gc.collect(); before = len(gc.get_objects())\n"
+        "njit(lambda a, b: a * b)(2, 3); young = sum(len(gc.get_objects(generation)) for generation in (0, 1))\n"
+        "print(len(gc.get_objects()) - before > 5_000, young < 1_000, gc.get_freeze_count(), gc.isenabled())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "True True 0 True\n"
+
+
+def test_messages_of_exceptions_set_up_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And have the colours that they had."""
+    colorama = pytest.importorskip("colorama")
+    import scepter.rdf.words  # noqa: F401
+
+    made: list[None] = []
+    monkeypatch.setattr(colorama.initialise, "wrap_stream", lambda *args: made.append(None))
+    scheme: Any = vars(errors)["HighlightColorScheme"](vars(errors)["themes"]["dark_bg"])  # not there without colorama
+    text = scheme.errmsg("no such type")
+    assert "no such type" in text and "\x1b[" in text and not made

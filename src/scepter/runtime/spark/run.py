@@ -39,7 +39,7 @@ from scepter.runtime.spark.pushdown import source_options
 from scepter.runtime.spark.range_reading import first_kind
 from scepter.runtime.spark.ranges import next_salt, plan_ranges
 from scepter.runtime.spark.sampling import sampled
-from scepter.runtime.spark.shares import A_CORE
+from scepter.runtime.spark.shares import A_CORE, shares
 from scepter.runtime.spark.shipped_background import ShippedBackground
 from scepter.runtime.spark.source import Settings
 from scepter.runtime.spark.splits import Inputs, Split
@@ -232,12 +232,14 @@ def _prepared(
     kind = _kind(given, files, topics, options.times, report, lifts)
     order = tuple(IRI(iri) for iri in numbers)
     buckets = _live_buckets(spark) if live else _buckets(spark)
-    identity = Identity.of(query.program, options, kind, order, query.text, buckets) if live else None
-    found = Found() if identity is None else claim(identity)
     facts = facts_of(options, static, schema, kind)
+    plan = planned(query.program, facts)
+    staged = live and any(share.depth for share in shares(plan, order, buckets, live=True))
+    identity = Identity.of(query.program, options, kind, order, query.text, buckets, staged=staged) if live else None
+    found = Found() if identity is None else claim(identity)
     job = Job(
         name=uuid.uuid4().hex,
-        plan=planned(query.program, facts),
+        plan=plan,
         options=options,
         kind=kind,
         key=TermKey.random() if identity is None else identity.key,

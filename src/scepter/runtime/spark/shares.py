@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scepter.kernel.rows import Int64
+from scepter.physical.exchanges import unit_exchanges
 from scepter.physical.partitioning import PartitionKind, asks, feeding, looks_back, partitioning, sequence_division
 from scepter.physical.plan import PhysicalPlan
 from scepter.physical.stages import Stages, unit_stages
@@ -53,6 +54,12 @@ class Share:
     """Whether rows of different buckets may be one row of the answer."""
     round: int = 0
     """Over history: which rounds have to be over before, in which others construct what its units read."""
+    sources: tuple[int | None, ...] = ()
+    """Of a unit in several stages: of each exchange the share that makes its rows, None where events are read."""
+    to: tuple[tuple[int, int], ...] = ()
+    """The shares that its rows go to, and which of their exchanges that is; none: they are answers."""
+    depth: int = 0
+    """How many shares lie one behind another before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +97,9 @@ def shares(plan: PhysicalPlan, streams: Sequence[IRI], buckets: int, *, live: bo
     for number in range(len(plan.units)):
         if number in together:
             continue
+        if live and (stages := _one_behind_another(plan, number, buckets, len(found))):
+            found += stages
+            continue
         share = _divided(plan, number, buckets, live=live)
         if share is None:
             rest.append((number,))
@@ -105,24 +115,50 @@ def shares(plan: PhysicalPlan, streams: Sequence[IRI], buckets: int, *, live: bo
 def _divided(plan: PhysicalPlan, number: int, buckets: int, *, live: bool) -> Share | None:
     unit = plan.units[number]
     if isinstance(unit.root, SequenceNode):
-        if unit.root.flattened is not None:
-            return None
-        merges = partitioning(unit.root.plan).merges
-        if sequence_division(unit.root.plan, live=live) is not PartitionKind.GRID:
-            return Share(0, (number,), Form.SOLUTIONS, buckets, merges=merges)
-        side = max(1, buckets // A_CORE)
-        return Share(0, (number,), Form.SOLUTIONS, side, sides=(side,) if side > 1 else (), merges=merges)
+        return None if unit.root.flattened is not None else _of_sequence(number, unit.root, buckets, live=live)
     found = unit_stages(unit)
     if not isinstance(found, Stages):
         return None
+    if found.why and not live and slices_of(plan, (number,), buckets):
+        return None  # rows of a slice are sent once, those of a grid several times
     merges = found.merges or asks(unit)
-    most = 1 if live and merges else min(buckets, FEW) if found.everywhere else buckets
+    return _of_rows(number, found, 1 if live and merges else buckets, merges=merges)
+
+
+def _of_sequence(number: int, root: SequenceNode, buckets: int, *, live: bool) -> Share:
+    merges = partitioning(root.plan).merges
+    if sequence_division(root.plan, live=live) is not PartitionKind.GRID:
+        return Share(0, (number,), Form.SOLUTIONS, buckets, merges=merges)
+    side = max(1, buckets // A_CORE)
+    return Share(0, (number,), Form.SOLUTIONS, side, sides=(side,) if side > 1 else (), merges=merges)
+
+
+def _of_rows(number: int, found: Stages, buckets: int, *, merges: bool = False) -> Share:
+    most = min(buckets, FEW) if found.everywhere else buckets
     if not found.why:
         return Share(0, (number,), Form.ROWS, most, found, sides=() if found.plain else (most,), merges=merges)
-    if not live and slices_of(plan, (number,), buckets):  # rows of a slice are sent once, those of a grid several times
-        return None
     sides = found.sides(max(1, most // A_CORE))
     return Share(0, (number,), Form.ROWS, prod(sides), found, sides=sides, merges=merges)
+
+
+def _one_behind_another(plan: PhysicalPlan, number: int, buckets: int, first: int) -> list[Share]:
+    """The stages of a unit as shares, which are numbered from `first` on; none where there are no several, or all would have
+    one bucket."""
+    stages = unit_exchanges(plan.units[number])
+    found: list[Share] = []
+    root = plan.units[number].root
+    for place, stage in enumerate(stages):
+        if isinstance(root, SequenceNode) and not place:
+            share = _of_sequence(number, root, buckets, live=True)
+        else:
+            share = _of_rows(number, stage.stages, buckets)
+        depth = max((1 + found[source].depth for source in stage.sources if source is not None), default=0)
+        sources = tuple(None if source is None else first + source for source in stage.sources)
+        found.append(replace(share, sources=sources, depth=depth, merges=False))
+        for exchange, source in enumerate(stage.sources):
+            if source is not None:
+                found[source] = replace(found[source], to=(*found[source].to, (first + place, exchange)))
+    return found if any(share.buckets > 1 for share in found) else []
 
 
 def _of_events(plan: PhysicalPlan, units: tuple[int, ...], buckets: int, *, live: bool) -> Share:
