@@ -113,7 +113,7 @@ class Run:
             time.sleep(_LOOK)
 
     def kill(self, draw: random.Random, span: float) -> None:
-        """Kill the driver within `span` seconds, mostly with all it has started, or one of its workers, which Spark replaces."""
+        """Kill the driver within `span` seconds, mostly with all it started, or one of its workers, which Spark replaces."""
         assert self.process is not None
         if draw.random() < WORKERS:
             self.workers()
