@@ -36,6 +36,7 @@ from scepter.runtime.spark.measured import BucketTask, ReadingTask, Told, ran
 from scepter.runtime.spark.pushdown import packed_table
 from scepter.runtime.spark.sampling import with_hot_keys
 from scepter.runtime.spark.shares import Form
+from scepter.runtime.spark.spans import with_span
 from scepter.runtime.spark.splits import Inputs, Split, given_splits, read_split, splits_of, spread
 from scepter.runtime.spark.tables import QUERY, arrow_schema, graph_schema, match_table, result_schema
 from scepter.runtime.spark.whole import packed_events, run_events
@@ -111,7 +112,7 @@ def _rounds(
     """Round after round what is read, each blob in the task of its bucket, and what is `found` in it. What units construct for
     others is read in later rounds, as a table of events among the inputs."""
     given = list(inputs.items())
-    job = with_hot_keys(spark, job, splits_of(given))
+    job = with_span(with_hot_keys(spark, job, splits_of(given)), splits_of(given))
     for round in range(job.rounds):
         reading = Reading(shared(spark, replace(job, round=round)), report)
         packed = _spread(spark, reading, given)
@@ -126,9 +127,14 @@ def _spread(spark: SparkSession, reading: Reading, inputs: Sequence[tuple[int, D
     """What is read of the inputs, each blob in the task of its bucket."""
     packed = _packed(spark, reading, inputs)
     # straight to the task of its bucket: a grouping would sort the blobs first, and hash eight buckets to two tasks unevenly
-    tasks = max(share.buckets for share in reading.job.value.at_work)
+    tasks = tasks_of(reading.job.value)
     place = F.greatest(F.col("query") + F.col("bucket"), F.lit(0))
     return packed.where(F.col("blob").isNotNull()).repartitionById(tasks, place)
+
+
+def tasks_of(job: Job) -> int:
+    """How many tasks there are behind the shuffle."""
+    return max(share.buckets for share in job.at_work)
 
 
 def _packed(spark: SparkSession, reading: Reading, inputs: Sequence[tuple[int, DataFrame | list[Split]]]) -> DataFrame:

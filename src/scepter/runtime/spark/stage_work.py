@@ -11,7 +11,8 @@ import numpy as np
 from scepter.kernel.rows import Int64, Rows, UInt64, concat
 from scepter.kernel.scan.intake import Intake
 from scepter.kernel.state.row_shipping import split_rows, unpack_rows
-from scepter.kernel.state.shipping import NOWHERE, furthest
+from scepter.kernel.state.shipping import furthest
+from scepter.kernel.state.slices import NOWHERE
 from scepter.kernel.texts import Texts
 from scepter.physical.event_nodes import FirstOnes, LastOnes, Rest
 from scepter.physical.instant_nodes import Paired
