@@ -9,6 +9,8 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/set-up.stamp
 TYPED := $(wildcard src tests tools)
 ENGINE ?= local
+# Tests start hundreds of processes, and Spark starts more: without bytecode each would compile all modules again.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help demo kafka-demo test lint types unit in-process on-spark cases docs constraints clean
 .DEFAULT_GOAL := help
@@ -25,7 +27,10 @@ demo: $(STAMP)
 kafka-demo: $(STAMP)
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python examples/kafka-demo/run
 
-test: lint types unit cases docs
+# Two halves of the tests beside each other, and first the types, then the cases, beside both: those on Spark wait half of their
+# time for a JVM, a micro-batch or a broker. The tests build the documentation site too, as `make docs` does.
+test: lint
+	@$(MAKE) --no-print-directory --jobs=3 --output-sync=target types in-process on-spark cases
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
@@ -38,12 +43,12 @@ types: $(STAMP)
 unit: $(STAMP)
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target in-process on-spark
 
-# Starting JVMs and waiting for micro-batches leaves a core to the rest.
-in-process:
+in-process: $(STAMP)
 	$(BIN)/python -m pytest -m "not spark"
 
-on-spark:
-	$(BIN)/python -m pytest -m spark
+# only these folders have tests that need a JVM (tests/unit/test_house.py): the others are not even collected
+on-spark: $(STAMP)
+	$(BIN)/python -m pytest -m spark tests/spark tests/kafka tests/docs
 
 cases: $(STAMP)
 	$(BIN)/scepter test cases examples --engine $(ENGINE)

@@ -113,20 +113,24 @@ def spare_collections() -> None:
         def on_end(self, ended: Any) -> None:
             self.depth -= 1
             if self.depth == 0 and self.collected:
+                if not gc.get_freeze_count():
+                    # what is young counts as old from here on, unseen: the first collection would go through all of it
+                    gc.freeze()
+                    gc.unfreeze()
                 gc.enable()
 
     event.register("numba:compile", Compiling())  # type: ignore[no-untyped-call]
 
 
 def spare_lookups() -> None:
-    """Have numba find the type of an operation on numbers once while it compiles a kernel. It tries every meaning that `+` has,
-    those of arrays, strings and dates too, anew at each place where `+` stands and for each number that stands beside it: a
-    quarter of its time. That a number is written out counts only where a meaning asks for it."""
+    """Have numba find the type of an operation once while it compiles a kernel. It tries every meaning that `+` or `[]` has,
+    those of strings and dates too, anew at each place where it stands and for each number that stands beside it: a third of its
+    time. That a number is written out counts only where a meaning asks for it."""
     from numba.core import event, types
     from numba.core.types.functions import BaseFunction
 
     look_up = BaseFunction.get_call_type
-    plain = (types.Number, types.Boolean, types.CPointer)
+    plain = (types.Number, types.Boolean, types.CPointer, types.Array, types.BaseTuple, types.SliceType)
     known: dict[tuple[Any, Any], Any] = {}
 
     class Compiling(event.Listener):
@@ -154,6 +158,38 @@ def spare_lookups() -> None:
 
     BaseFunction.get_call_type = found  # type: ignore[method-assign, assignment]
     event.register("numba:compile", compiling)  # type: ignore[no-untyped-call]
+
+
+def spare_events() -> None:
+    """Have numba not tell of each of some 35,000 calls of LLVM that it begins and ends: nobody listens."""
+    from llvmlite.binding import ffi  # type: ignore[import-untyped]
+
+    for told in list(ffi.lib._lock._cblist):
+        ffi.unregister_lock_callback(*told)
+
+
+def spare_walks() -> None:
+    """Have numba list the variables of an instruction at once. It asks every field of it, texts and places in the source too,
+    by five questions and a list of its own, and asks again at every pass."""
+    from numba.core import ir
+
+    walk = ir.Inst._rec_list_vars
+    without = frozenset((str, int, float, bool, type(None), ir.Loc))
+
+    def listed(instruction: Any, value: Any) -> Any:
+        kind = type(value)
+        if kind is not dict and kind is not list and kind is not tuple:
+            return walk(instruction, value)  # type: ignore[no-untyped-call]
+        found = []
+        for each in value.values() if kind is dict else value:
+            kind = type(each)
+            if kind is ir.Var:
+                found.append(each)
+            elif kind not in without:
+                found += listed(instruction, each)
+        return found
+
+    ir.Inst._rec_list_vars = listed  # type: ignore[method-assign]
 
 
 def settle() -> None:

@@ -13,6 +13,7 @@ import scepter
 from naive import epsparql as naive
 from naive.comparison import comparable_graph, comparable_row
 from property.epsparql_strategies import EXAMPLES, chains, events, plain_queries, programs, queries, several, statics
+from roads import any_sample
 from scepter.algebra.timed import TimedProgram
 from scepter.errors import QueryError
 from scepter.physical.facts import Facts
@@ -115,6 +116,16 @@ def test_same_answers_in_batches_and_out_of_order(
     note(text)
     arriving = sorted(stream, key=lambda e: e.end + random.randint(0, delay))
     assert by_engine(query, arriving, size, delay) == by_definition(query, stream)
+
+
+@MANY
+@given(queries() | programs(), events(), statics, st.integers(0, 1 << 30))
+def test_whatever_a_sample_says(text: str, stream: list[naive.Event], static: list[Triple], seed: int) -> None:
+    query = parsed(text)
+    note(text)
+    ordered = in_order(stream)
+    with any_sample(seed):
+        assert by_engine(query, ordered, 3, static=static) == by_definition(query, ordered, static)
 
 
 @MANY

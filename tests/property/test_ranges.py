@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from batches import KEY, PROV, Event, at_time, events_of, integer, quad, unsalted
 from scepter.rdf.batch import DeadLetter
-from scepter.runtime.spark.ranges import Range, read_range
+from scepter.runtime.spark.range_reading import read_range
+from scepter.runtime.spark.ranges import Range
 from scepter.timeline import TimeKind
 
 NAMES = st.sampled_from(["a", "b", "\\u0061", "é☃"])

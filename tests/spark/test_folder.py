@@ -10,7 +10,8 @@ import pytest
 from batches import KEY, PROV, at_time, events_of, quad
 from scepter.errors import OptionError
 from scepter.runtime.spark.folder import NOTHING, Folder, Limits, Offset, count_events, events_end, list_files
-from scepter.runtime.spark.ranges import Range, read_range
+from scepter.runtime.spark.range_reading import read_range
+from scepter.runtime.spark.ranges import Range
 from scepter.timeline import TimeKind
 
 HOUR = 3_600_000_000

@@ -17,7 +17,7 @@ from batches import at_time, quad
 from scepter.rdf.batch import DeadLetter
 from scepter.runtime.spark.event_rows import event_schema
 from scepter.runtime.spark.folder import NOTHING, Offset, list_files
-from scepter.runtime.spark.ranges import first_kind
+from scepter.runtime.spark.range_reading import first_kind
 from scepter.runtime.spark.source import EventStreamReader, OldPartition, Settings
 from scepter.timeline import TimeKind
 

@@ -93,7 +93,8 @@ def test_live_tables_of_the_format_send_solutions_not_terms(spark: SparkSession,
 
 
 def test_a_job_survives_being_an_option() -> None:
-    assert Packing.read(Packing(job(), 3).written()) == Packing(job(), 3)
+    packing = Packing.read(Packing.of(job(), 3).written())
+    assert (packing.job, packing.stream, packing.kind) == (job(), 3, job().kind)
 
 
 def certain(of: Job, reached: dict[int, int], watermark: int) -> int:

@@ -12,7 +12,8 @@ from scepter.errors import OptionError
 from scepter.rdf.batch import DeadLetter
 from scepter.rdf.nquads import ReadState
 from scepter.rdf.readers import Reading, read_nquads
-from scepter.runtime.spark.ranges import Range, cut, event_start, first_kind, next_salt, plan_ranges, read_range
+from scepter.runtime.spark.range_reading import event_start, first_kind, read_range
+from scepter.runtime.spark.ranges import Range, cut, next_salt, plan_ranges
 from scepter.timeline import TimeKind
 
 STAMPED = f"<http://e/s> <http://e/p> <http://e/o> {integer(7)} .\n"

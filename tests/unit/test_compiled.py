@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from numba.core import caching
+from llvmlite.binding import ffi  # type: ignore[import-untyped]
+from numba.core import caching, ir
+from numba.core.compiler import run_frontend
 
 from scepter import compiled
 
@@ -179,3 +181,59 @@ def test_operations_on_numbers_are_looked_up_once_for_a_kernel() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["1", "1"]
+
+
+def test_what_arrays_hold_is_looked_up_once_for_a_kernel() -> None:
+    code = (
+        "from numba.core.types.functions import BaseFunction as B; asked = []; plain = B.get_call_type\n"
+        "def noted(self, context, args, kws):\n"
+        "    asked.append(str(self)); return plain(self, context, args, kws)\n"
+        "B.get_call_type = noted\n"
+        "import numpy as np; from numba import njit; import scepter.rdf.words\n"
+        "for text, times in (('lambda a, i: a[i] + a[i + 1] + a[i + 2]', 1), ('lambda a, i: a[i] + len(a)', 1)):\n"
+        "    asked.clear(); assert njit(eval(text))(np.arange(3), 0) == 3; print(sum('getitem' in name for name in asked))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["1", "1"]
+
+
+def test_calls_of_llvm_are_told_to_nobody() -> None:
+    import scepter.rdf.words  # noqa: F401
+
+    assert ffi.lib._lock._cblist == []
+
+
+def test_variables_of_an_instruction_are_all_listed() -> None:
+    """As numba lists them, by asking every field."""
+
+    def asked(value: Any) -> list[str]:
+        if isinstance(value, ir.Var):
+            return [value.name]
+        if isinstance(value, ir.Inst):
+            return asked(vars(value))
+        held = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
+        return [name for each in held for name in asked(each)]
+
+    import scepter.rdf.words  # noqa: F401
+
+    def function(a: Any, b: Any) -> Any:
+        found = (a[0], b, {"x": [a, b]}, sorted(a, key=b))
+        for each in range(len(a)):
+            if each > b:
+                a[each] = max(found[1], b)
+        return found, a[1:b]
+
+    statements = [each for block in run_frontend(function).blocks.values() for each in block.body]  # type: ignore[no-untyped-call]
+    assert len(statements) > 30
+    for each in statements:
+        assert [found.name for found in each.list_vars()] == asked(vars(each)), each
+
+
+def test_what_compiling_made_is_not_gone_through_at_its_end() -> None:
+    code = (
+        "import gc; from numba import njit; import scepter.rdf.words; gc.collect(); before = len(gc.get_objects())\n"
+        "njit(lambda a, b: a * b)(2, 3); young = sum(len(gc.get_objects(generation)) for generation in (0, 1))\n"
+        "print(len(gc.get_objects()) - before > 5_000, young < 1_000, gc.get_freeze_count(), gc.isenabled())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "True True 0 True\n"

@@ -77,3 +77,11 @@ def test_compiled_functions_make_columns_by_the_allocator() -> None:
         if isinstance(call, ast.Call) and ast.unparse(call.func) in ("np.empty", "np.zeros", "np.full")
     ]
     assert not found, f"use `fresh`, `zeroed` or `filled` instead: {found}"
+
+
+def test_tests_that_need_a_jvm_stand_where_make_looks_for_them() -> None:
+    """`make test` runs its second half over these folders alone, and leaves what is marked out of the first."""
+    (folders,) = re.findall(r"pytest -m spark (.+)", (ROOT / "Makefile").read_text("utf-8"))
+    marks = re.compile(r"mark" + r"\.spark\b")
+    marked = {path for path in (ROOT / "tests").rglob("*.py") if marks.search(path.read_text("utf-8"))}
+    assert marked and {path.relative_to(ROOT).parts[1] for path in marked} <= {Path(each).name for each in folders.split()}

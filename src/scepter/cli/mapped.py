@@ -19,10 +19,11 @@ from scepter.lift.plain import Quad, plain_quads
 from scepter.lift.reader import MappedReaders
 from scepter.lift.suggest import suggested
 from scepter.rdf.batch import DeadLetter, EventBatch
+from scepter.rdf.extensions import TABLES
 from scepter.rdf.files import HEAD, format_extension
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.nquads import BATCH_BYTES, ReadState
-from scepter.rdf.readers import TABLES, Lift, Reading
+from scepter.rdf.readers import Lift, Reading
 from scepter.rdf.scanner import term_text
 from scepter.rdf.source import DeadLetterTaker
 from scepter.rdf.terms import PROV, XSD

@@ -34,7 +34,7 @@ from scepter.runtime.queries import Query
 from scepter.runtime.spark.answers import faults_told, ordered_answers
 from scepter.runtime.spark.folder import list_files
 from scepter.runtime.spark.letters import FolderLetters, drained
-from scepter.runtime.spark.ranges import first_kind
+from scepter.runtime.spark.range_reading import first_kind
 from scepter.runtime.spark.run import analyze_with_options, run_with_options
 from scepter.runtime.spark.source import register
 from scepter.runtime.spark.warm_up import Claim

@@ -19,9 +19,10 @@ from scepter.errors import OptionError, nearest, option_error
 from scepter.io.fed import Fed
 from scepter.io.kafka_live import follow_kafka
 from scepter.rdf.batch import DeadLetter, EventBatch
+from scepter.rdf.extensions import EXTENSIONS, TABLES
 from scepter.rdf.files import HEAD, KNOWN, check_name, format_extension, format_of, leads_nowhere, lost, read_file, sniffed
 from scepter.rdf.nquads import NQuadsReader
-from scepter.rdf.readers import READERS, TABLES, Lift, Reading, needs_map
+from scepter.rdf.readers import Lift, Reading, needs_map
 
 _CHUNK: Final = 1 << 16
 _WAITING: Final = 64
@@ -240,7 +241,7 @@ class GrowingFolder:
             there = [path for path in self._path.iterdir() if path.name not in self._seen and not path.name.startswith(hidden)]
         except OSError:  # the folder is gone, or closed to us: it may come again
             return []
-        known = sorted(path for path in there if format_extension(path) in READERS)
+        known = sorted(path for path in there if format_extension(path) in EXTENSIONS)
         nowhere = [path for path in known if leads_nowhere(path)]
         for path in nowhere:
             self._miss(path)

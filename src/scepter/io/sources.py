@@ -17,10 +17,11 @@ from typing import IO, Final
 from scepter.errors import OptionError, nearest, option_error
 from scepter.io.kafka import open_kafka
 from scepter.rdf.batch import EventBatch
+from scepter.rdf.extensions import TABLES
 from scepter.rdf.files import KNOWN, check_name, format_of, read_file, read_pipe, size_of, stream_files
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.nquads import BATCH_BYTES, ReadState
-from scepter.rdf.readers import TABLES, Lift, Reading, needs_map
+from scepter.rdf.readers import Lift, Reading, needs_map
 from scepter.rdf.source import DeadLetterTaker, EventSource, Progress
 
 

@@ -9,13 +9,13 @@ from typing import Final
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from scepter.errors import nearest, option_error
-from scepter.rdf.readers import READERS
+from scepter.rdf.extensions import EXTENSIONS
 from scepter.timeline import TimeKind, parse_datetime, parse_duration
 
 SCHEME: Final = "kafka"
 _EXAMPLE: Final = "kafka://localhost:9092/readings"
 _PARAMETERS: Final = ("format", "from", "key", "timeout", "config")
-_FORMATS: Final = {name.removeprefix("."): name for name in READERS if name != ".parquet"}
+_FORMATS: Final = {name.removeprefix("."): name for name in EXTENSIONS if name != ".parquet"}
 _OURS: Final = frozenset(
     {"bootstrap.servers", "group.id", "enable.auto.commit", "enable.partition.eof", "isolation.level", "transactional.id",
      "enable.idempotence", "auto.offset.reset"}

@@ -21,10 +21,11 @@ from scepter.kafka.address import Address
 from scepter.kafka.messages import Message
 from scepter.rdf.assigning import AssignTime
 from scepter.rdf.batch import DeadLetter, EventBatch
+from scepter.rdf.extensions import is_log
 from scepter.rdf.files import sniffed
 from scepter.rdf.formats import transcode
 from scepter.rdf.joined import Joined
-from scepter.rdf.messages import is_log, log_events
+from scepter.rdf.messages import log_events
 from scepter.rdf.nquads import NQuadsReader
 from scepter.rdf.readers import Lift, Reading, reader_of
 

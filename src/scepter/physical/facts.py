@@ -13,6 +13,8 @@ from scepter.timeline import TimeKind
 Count = Callable[[TriplePattern, IRI | None], int]
 """How many triples of a static graph (None: the default graph) have a pattern's constants."""
 Statics = Callable[[Unit], Count]
+Seen = Callable[[TriplePattern], int]
+"""How many triples of a sample of the streams have a pattern's constants."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,10 @@ class Facts:
     """The instants at which queries over windows are evaluated, where the run gives them."""
     statics: Statics | None = field(default=None, compare=False, repr=False)
     """How many static triples a unit's patterns find; None: there are none. A plan that has been made does not keep it."""
+    seen: Seen | None = field(default=None, compare=False, repr=False)
+    """What a sample of the streams holds; None: there is none, as of a live stream. It orders joins, and changes no answer."""
+    sampled: int = 0
+    """How many triples the sample has."""
     indexed: bool = True
     """Whether the runs of sequences find their next step by key: switched off to measure what that is worth, and in tests."""
     exact: bool = False

@@ -35,8 +35,10 @@ from scepter.physical.partitioning import FEEDING, asks, feeding, plan_partition
 from scepter.physical.plan import PhysicalPlan, UnitPlan
 from scepter.physical.sequence_plan import QueryPlan
 from scepter.physical.stages import Stages, Undivided, unit_stages
+from scepter.physical.time_nodes import TimeJoin
 from scepter.physical.unit_nodes import Refused
 from scepter.physical.unit_nodes import Sequence as SequenceNode
+from scepter.physical.window_nodes import ValidityJoin
 from scepter.physical.wording import division, readable
 from scepter.rdf.terms import IRI, TYPE, Triple
 from scepter.timeline import Duration, TimeKind
@@ -50,6 +52,8 @@ def notes_of(unit: UnitPlan, plan: PhysicalPlan, notation: Notation) -> Iterator
     yield from _of_unit(unit, plan, notation)
     yield f"columns: {'; '.join(f'not all of it: {reason}' for reason in unit.exact) or 'all of it'}"
     yield from _shared(unit, plan)
+    if plan.facts.sampled and sum(isinstance(node, TimeJoin | ValidityJoin) for node in nodes(unit.root)) > 1:
+        yield f"joins: ordered by what the first {plan.facts.sampled} triples of the streams hold"
     yield f"time: {_time(plan)}"
     yield f"looks back: {_looks_back(unit, plan.facts)}"
     yield f"partitioning: {division(plan_partitioning(unit, plan))}"

@@ -91,7 +91,7 @@ class PatternPlanner:
         if not triples:
             return Fixed((), ((),))
         left = list(triples)
-        first = min(left, key=lambda t: (self._static(t) > 0, self._static(t), -_constants(t)))
+        first = min(left, key=lambda t: (self._static(t) > 0, self._static(t), self.dataset.streamed(t), -_constants(t)))
         left.remove(first)
         rows = self._alone(first)
         while left:
@@ -104,11 +104,12 @@ class PatternPlanner:
     def _static(self, triple: TriplePattern) -> int:
         return self.dataset.static(triple, self.graph)
 
-    def _rank(self, triple: TriplePattern, bound: frozenset[str]) -> tuple[bool, bool, int, int]:
+    def _rank(self, triple: TriplePattern, bound: frozenset[str]) -> tuple[bool, bool, int, int, int]:
         """Connected first; static look-ups before joins of streams, as they keep nothing; the fewest choices first."""
         names = frozenset(variables_of(triple))
         known = _constants(triple) + len(names & bound)
-        return bool(names) and not names & bound, self._static(triple) == 0, -known, self._static(triple)
+        streamed = self.dataset.streamed(triple)
+        return bool(names) and not names & bound, self._static(triple) == 0, streamed, -known, self._static(triple)
 
     def _alone(self, triple: TriplePattern) -> Node:
         """All triples that match."""

@@ -9,12 +9,12 @@ from typing import Any
 
 from scepter.algebra.continuous import ContinuousQuery, Extent, LastTriples, PeriodicQuery, Range
 from scepter.algebra.events import EventQuery
-from scepter.algebra.expressions import Compare
-from scepter.algebra.patterns import PathPattern, TriplePattern
+from scepter.algebra.expressions import Aggregate, Compare
+from scepter.algebra.patterns import PathPattern, Slice, TriplePattern
 from scepter.algebra.query import Ask, Program, Query, Unit
 from scepter.algebra.timed import TimedProgram
 from scepter.algebra.timed_bounds import counts_units
-from scepter.algebra.walk import find, walk
+from scepter.algebra.walk import Algebra, find, walk
 from scepter.algebra.windows import (
     CountWindow,
     Landmark,
@@ -31,7 +31,7 @@ from scepter.physical.chains_together import chains_together
 from scepter.physical.entailment import entailment_of
 from scepter.physical.estimates import estimates
 from scepter.physical.event_plan import event_plan
-from scepter.physical.facts import Facts
+from scepter.physical.facts import Facts, Seen
 from scepter.physical.lift_sequences import lift_sequence
 from scepter.physical.nodes import Node
 from scepter.physical.plan import PhysicalPlan, UnitPlan
@@ -68,7 +68,7 @@ def plan(program: Program, facts: Facts) -> PhysicalPlan:
     joined = chains_together(_chains(given, known), known)
     units = tuple(_planned(number, unit, known, joined.get(number)) for number, unit in enumerate(given))
     alike, groups = shared(units)
-    return PhysicalPlan(alike, replace(known, statics=None), assumed=facts.kind is None, shared=groups)
+    return PhysicalPlan(alike, replace(known, statics=None, seen=None), assumed=facts.kind is None, shared=groups)
 
 
 def _split(program: Program) -> Iterator[Unit]:
@@ -139,7 +139,9 @@ def _timed(program: TimedProgram, facts: Facts) -> _Made:
     static = bool(facts.default_graph or facts.ontology)
     policy = None if facts.unrestricted else facts.policy
     count = None if facts.statics is None else facts.counts(program)
-    (root,) = plan_program(program, TimedFacts(facts.kind, static, policy, facts.ontology, facts.time_unit, count))
+    seen = _seen(program, facts)
+    known = TimedFacts(facts.kind, static, policy, facts.ontology, facts.time_unit, count, seen)
+    (root,) = plan_program(program, known)
     (query,) = program.queries
     late = policy is not None or any(map(decides_late, program.parts))
     return _Made(root, not late, is_ordered(query.pattern))
@@ -182,7 +184,8 @@ def _windowed(query: WindowedQuery, facts: Facts) -> _Made:
         windows = {window.name: _window(window, facts) for window in query.windows}
     except QueryError as error:
         return _Made(Refused(query, error))
-    known = WindowFacts(_reporting(query, windows, facts), policy, facts.counts(query), _ASKED if facts.exact else "")
+    exact = _ASKED if facts.exact else ""
+    known = WindowFacts(_reporting(query, windows, facts), policy, facts.counts(query), exact, _seen(query.pattern, facts))
     root, ranked = plan_windowed(query, windows, known)
     return _Made(root, ranked=ranked)
 
@@ -282,8 +285,17 @@ def _periodic(query: PeriodicQuery, facts: Facts) -> _Made:
     windows = [WindowOn(tuple(dict.fromkeys(iris)), width, grid) for width, iris in streams.items()]
     exact = _ASKED if facts.exact else _unflattened(query, facts)
     every = query.report is Report.WINDOW_CLOSE
-    root, ranked = plan_periodic(query.pattern, windows, grid, facts.counts(query), every=every, exact=exact)
+    seen = _seen(query.pattern, facts)
+    root, ranked = plan_periodic(query.pattern, windows, grid, facts.counts(query), every=every, exact=exact, seen=seen)
     return _Made(root, ranked=ranked)
+
+
+def _seen(pattern: Algebra, facts: Facts) -> Seen | None:
+    """What may order the joins of a pattern: nothing where answers show in which order solutions were found, or where a schema
+    entails what no sample holds."""
+    cut = next(find(pattern, Slice), None) is not None
+    shown = cut or any(each.function in _AS_THEY_COME for each in find(pattern, Aggregate))
+    return None if shown or facts.ontology or facts.schema else facts.seen
 
 
 def _step(query: PeriodicQuery, facts: Facts) -> int:
@@ -302,6 +314,7 @@ def _events(query: EventQuery, facts: Facts) -> _Made:
     return _Made(made.root, made.at_once)
 
 
+_AS_THEY_COME = ("SAMPLE", "GROUP_CONCAT")
 _WINDOWS = "rule 1 of RSEP-QL (Windows) says what a window holds"
 _CONTINUOUSLY = "rule 1 of Sparkwave (Continuous matching) says how long a triple counts"
 _PERIODICALLY = "rule 2 of Sparkwave (Periodic windows) says when a query is evaluated, and over what"

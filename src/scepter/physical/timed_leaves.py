@@ -14,7 +14,7 @@ from scepter.ontology.schema import Schema as OntologySchema
 from scepter.physical import nodes
 from scepter.physical.derive_nodes import Derive, DerivedPath, Picked, Recalled
 from scepter.physical.entailment import speaks_of_data
-from scepter.physical.facts import Count
+from scepter.physical.facts import Count, Seen
 from scepter.physical.instant_nodes import EventScan, Tracked
 from scepter.physical.nodes import Node, TripleScan
 from scepter.physical.strata import feeds_pattern
@@ -40,6 +40,8 @@ class TimedFacts:
     time_unit: str = "ms"
     count: Count | None = None
     """How many triples of the default graph have a pattern's constants, where that is known."""
+    seen: Seen | None = None
+    """What a sample of the streams holds, where joins may be ordered by it."""
 
     def may_be_static(self, triple: TriplePattern) -> bool:
         """Whether a triple of the default graph, or one that it entails, may match."""
@@ -97,11 +99,21 @@ class Leaves:
         """A join of scans, always one that hangs together with those before it."""
         if not triples:
             return Inline((), ((),))
-        first, *rest = self._parts(in_order(triples))
+        first, *rest = self._parts(in_order(triples, self._expected(triples)))
         found = self._part(first, longest)
         for part in rest:
             found = TimeJoin(found, self._part(part, longest), longest=longest)
         return found
+
+    def _expected(self, triples: Sequence[TriplePattern]) -> Seen | None:
+        """How many triples a pattern is expected to find; None where a sample does not tell, since it has nothing of what is
+        derived, or where a policy sees in which order solutions are found."""
+        seen, static = self.facts.seen, self.facts.count
+        rules = (self.together, *(each for _, each in self.derives))
+        fed = any(self._feed(each, triple) for each in rules for triple in triples)
+        if seen is None or fed or self.tracked:
+            return None
+        return lambda triple: seen(triple) + (0 if static is None else static(triple, None))
 
     def _parts(self, triples: Sequence[TriplePattern]) -> list[tuple[TriplePattern, ...]]:
         """Triple patterns one by one, but together those that rules derive of one node."""

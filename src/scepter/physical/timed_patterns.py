@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import assert_never
 
 from scepter.algebra.expressions import Call, Constant, Exists, Expression, Variable
@@ -33,6 +33,7 @@ from scepter.algebra.scope import certain, in_scope, mentioned_variables
 from scepter.algebra.timed import TIME_FUNCTIONS, Rule, TimedQuery
 from scepter.algebra.walk import find, rewrite, walk
 from scepter.optimizer.conditions import conjuncts
+from scepter.physical.facts import Seen
 from scepter.physical.time_nodes import hidden
 from scepter.timeline import Allen
 
@@ -160,16 +161,21 @@ def sides(pattern: Union) -> Iterator[Pattern]:
             yield node
 
 
-def in_order(triples: Sequence[TriplePattern]) -> list[TriplePattern]:
-    """As written, but always one that hangs together with those before it: others would multiply the rows."""
+def in_order(triples: Sequence[TriplePattern], expected: Seen | None = None) -> list[TriplePattern]:
+    """Always one that hangs together with those before it, since others would multiply the rows; of those the one that is
+    expected to find least, and of equals the one that is written first."""
     left, found, bound = list(triples), list[TriplePattern](), set[str]()
     while left:
         names = {id(t): in_scope(BGP((t,))) for t in left}
-        best = max(left, key=lambda t: not bound or not names[id(t)] or bool(names[id(t)] & bound))  # the first of equals
+        best = min(left, key=lambda t: (_apart(names[id(t)], bound), 0 if expected is None else expected(t)))
         left.remove(best)
         found.append(best)
         bound |= names[id(best)]
     return found
+
+
+def _apart(names: Set[str], bound: Set[str]) -> bool:
+    return bool(bound and names) and not names & bound
 
 
 def outermost(expression: Expression) -> list[Exists]:

@@ -10,7 +10,7 @@ from scepter.algebra.patterns import Graph, Pattern, TriplePattern
 from scepter.algebra.walk import find
 from scepter.algebra.windows import CountWindow
 from scepter.physical import nodes, window_nodes
-from scepter.physical.facts import Count
+from scepter.physical.facts import Count, Seen
 from scepter.physical.nodes import Node
 from scepter.physical.window_nodes import Coalesce, CountedWindow, Counts, ItemScan, LatestOccurrence, Step, Window
 from scepter.rdf.terms import IRI
@@ -70,6 +70,8 @@ class Dataset:
     """The event patterns, by number."""
     exact: str = ""
     """Why the exact evaluator is asked for whatever the pattern is."""
+    seen: Seen | None = None
+    """What a sample of the streams holds, where joins may be ordered by it."""
 
     def snapshot(self, pattern: Pattern, why: str) -> Node:
         """The pattern by the exact evaluator, over the windows that it looks at."""
@@ -105,3 +107,7 @@ class Dataset:
     def static(self, triple: TriplePattern, graph: IRI | None) -> int:
         """How many static triples may match."""
         return 0 if graph in self.named else self.count(triple, graph)
+
+    def streamed(self, triple: TriplePattern) -> int:
+        """How many streamed triples are expected to match, beside those of other patterns; 0 where nobody knows."""
+        return 0 if self.seen is None else self.seen(triple)

@@ -18,7 +18,7 @@ from scepter.algebra.scope import mentioned_variables
 from scepter.algebra.windows import EventPattern, Policy, WindowedQuery, scans, window_graph
 from scepter.physical import nodes, window_nodes
 from scepter.physical.event_match import EventMatch, graph_scan, move_together
-from scepter.physical.facts import Count
+from scepter.physical.facts import Count, Seen
 from scepter.physical.nodes import Node
 from scepter.physical.pattern_plan import PatternPlanner, is_hidden
 from scepter.physical.window_contents import Content, Dataset, NotPlanned, VersionsOf, WindowOn
@@ -100,8 +100,15 @@ def _report_of(pattern: Pattern, dataset: Dataset, report: Callable[[Node], wind
 
 
 def plan_periodic(
-    pattern: Pattern, windows: Sequence[WindowOn], grid: Step, count: Count, *, every: bool = False, exact: str = ""
-) -> tuple[Node, bool]:  # fmt: skip
+    pattern: Pattern,
+    windows: Sequence[WindowOn],
+    grid: Step,
+    count: Count,
+    *,
+    every: bool = False,
+    exact: str = "",
+    seen: Seen | None = None,
+) -> tuple[Node, bool]:
     """A periodic query: evaluated at every multiple of the step at which a window holds an item, or, with `every`, at all of
     them from the first item on (spec/50-sparkwave rule 2)."""
     items: Node = window_nodes.ItemScan(tuple(dict.fromkeys(iri for window in windows for iri in window.streams)))
@@ -113,7 +120,7 @@ def plan_periodic(
     def report(rows: Node) -> window_nodes.Report:
         return window_nodes.Report(rows, items, when, window_nodes.Output.ALL, grid)
 
-    return report_of(pattern, Dataset(tuple(windows), {}, count, grid, (), exact), report)
+    return report_of(pattern, Dataset(tuple(windows), {}, count, grid, (), exact, seen), report)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +159,7 @@ def plan_windowed(query: WindowedQuery, contents: Mapping[IRI, Content], known: 
     named: dict[IRI, tuple[Content, ...]] = {window_graph(name): (content,) for name, content in contents.items()}
     default = tuple(content for content in contents.values() if isinstance(content, VersionsOf) and content.default)
     events = tuple(map(matched, query.events))
-    return report_of(query.pattern, Dataset(default, named, known.count, grid, events, known.exact), report)
+    return report_of(query.pattern, Dataset(default, named, known.count, grid, events, known.exact, known.seen), report)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,3 +171,5 @@ class WindowFacts:
     count: Count
     exact: str = ""
     """Why the exact evaluator is asked for."""
+    seen: Seen | None = None
+    """What a sample of the streams holds, where joins may be ordered by it."""

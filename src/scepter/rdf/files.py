@@ -12,17 +12,20 @@ import io
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final
 
 from scepter.errors import nearest, option_error
 from scepter.rdf.batch import DeadLetter, EventBatch
-from scepter.rdf.readers import READERS, Lift, Reading, reader_of, sniff
-from scepter.rdf.source import DeadLetterTaker
+from scepter.rdf.extensions import EXTENSIONS, sniff
+
+if TYPE_CHECKING:
+    from scepter.rdf.readers import Lift, Reader, Reading
+    from scepter.rdf.source import DeadLetterTaker
 
 HEAD: Final = 1 << 16
 """How much of a file is looked at to tell its format."""
 GZIP_MAGIC: Final = b"\x1f\x8b"
-KNOWN: Final = ", ".join(READERS)
+KNOWN: Final = ", ".join(EXTENSIONS)
 """The extensions of stream files, for messages."""
 
 
@@ -125,9 +128,9 @@ def _unpacked(packed: IO[bytes] | io.RawIOBase, reading: Reading) -> io.Buffered
 
 def _read_unpacked(path: Path, file: io.BufferedReader, reading: Reading, extension: str | None) -> Iterator[EventBatch]:
     extension = extension or format_extension(path)
-    if extension not in READERS:
+    if extension not in EXTENSIONS:
         extension = sniffed(file.peek(HEAD), reading.lift) or ""
-    reader = reader_of(extension, reading)
+    reader = _reader_of(extension, reading)
     if reader is None:
         raise option_error(
             "unknown-format",
@@ -137,13 +140,19 @@ def _read_unpacked(path: Path, file: io.BufferedReader, reading: Reading, extens
     yield from reader(file, reading)
 
 
+def _reader_of(extension: str, reading: Reading) -> Reader | None:
+    from scepter.rdf.readers import reader_of  # loads the kernels: who only lists files does not read them
+
+    return reader_of(extension, reading)
+
+
 def read_pipe(raw: Any, reading: Reading) -> Iterator[EventBatch]:
     """The events of a pipe, gzipped or not, in the format that its first bytes tell, else N-Quads."""
     file: Any = io.BufferedReader(raw, HEAD)
     if file.peek(HEAD).startswith(GZIP_MAGIC):
         file = _unpacked(file, reading)
     head = file.peek(HEAD)
-    reader = reader_of(sniffed(head, reading.lift) or ".nq", reading)
+    reader = _reader_of(sniffed(head, reading.lift) or ".nq", reading)
     assert reader is not None
     yield from reader(file, reading)
 
@@ -182,7 +191,7 @@ def format_extension(path: Path) -> str:
 def format_of(path: Path, lift: Lift | None = None) -> str | None:
     """The extension of the format a file is read as, None if nothing tells."""
     extension = format_extension(path)
-    if extension in READERS:
+    if extension in EXTENSIONS:
         return extension
     try:
         with path.open("rb") as file:
@@ -212,7 +221,7 @@ def stream_files(text: str) -> list[Path]:
     them tells of; OptionError if there is none."""
     path = Path(text)
     if path.is_dir():
-        known = sorted(child for child in path.iterdir() if format_extension(child) in READERS)
+        known = sorted(child for child in path.iterdir() if format_extension(child) in EXTENSIONS)
         found = [child for child in known if child.is_file() or leads_nowhere(child)]
         if not found:
             raise option_error("empty-source", f"{path} holds no stream file", help=f"stream files end in {KNOWN}")

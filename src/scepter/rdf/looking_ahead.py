@@ -60,6 +60,8 @@ class LookedAhead:
         self._asked = asked
         self._room = room
         self._kept: deque[_Part] | None = deque()
+        self.head: EventBatch | None = None
+        """Its first events, until its batches are asked for."""
         self.survey = self._survey()
 
     @property
@@ -75,6 +77,7 @@ class LookedAhead:
             batch = part.batch
             if batch is None:
                 continue
+            self.head = self.head or batch
             self._asked.run.kind = batch.kind
             least, greatest = int(batch.start.min()), int(batch.end.max())
             before = int(batch.end[0]) if events == 0 else last
@@ -116,6 +119,7 @@ class LookedAhead:
 
     def batches(self, dead_letter: DeadLetterTaker, progress: Progress) -> Iterator[EventBatch]:
         """The events in the order they stand; to be asked for once."""
+        self.head = None
         if self._kept is None:
             yield from self._read(dead_letter, progress)
             return

@@ -23,9 +23,6 @@ from scepter.rdf.limits import BeyondLimit, ReadLimits, check_json, check_turtle
 from scepter.rdf.rdf12 import spelled
 
 _DEFAULT: Final = ox.DefaultGraph()
-_ANNOUNCED: Final = re.compile(rb"""@?version\s*(?:"[^"\n]*-messages"|'[^'\n]*-messages')""", re.IGNORECASE)
-"""How a log begins: a version whose label ends in -messages."""
-_LEADING: Final = re.compile(rb"(?:\xef\xbb\xbf)?(?:\s|#[^\n]*(?:\n|\Z))*+")
 _DIRECTIVE: Final = re.compile(
     rb"(?i:@?prefix)\s+(?P<prefix>[^\s:]*+):\s*<(?P<iri>[^<>\s]*)>|(?i:@?base)\s*<(?P<base>[^<>\s]*)>"
 )
@@ -117,16 +114,6 @@ class JsonMessages:
     def _refuse(self, text: bytes, line: int | None, reason: str) -> None:
         shown = text[:SHOWN].decode("utf-8", errors="replace").rstrip()
         self._dead_letter(DeadLetter(self._source, line, reason, shown))
-
-
-def is_log(text: bytes) -> bool:
-    """Whether a text of N-Triples, N-Quads, Turtle or TriG announces messages.
-
-    >>> is_log(b'# a log\\nVERSION "1.2-messages"')
-    True
-    """
-    leading = _LEADING.match(text)
-    return _ANNOUNCED.match(text, leading.end() if leading else 0) is not None
 
 
 def log_events(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import IO, Any, Final, Protocol, TypeAlias
@@ -12,13 +11,14 @@ import pyoxigraph
 
 from scepter.errors import DataError, OptionError, option_error
 from scepter.rdf.batch import DeadLetter, EventBatch
+from scepter.rdf.extensions import TABLES, is_log
 from scepter.rdf.formats import document_batches, events_to_batch
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.jelly import JellyReader
 from scepter.rdf.joined import Joined
 from scepter.rdf.letters import SHOWN
 from scepter.rdf.limits import BeyondLimit, check_turtle
-from scepter.rdf.messages import JsonMessages, is_log, log_events
+from scepter.rdf.messages import JsonMessages, log_events
 from scepter.rdf.nquads import NQuadsReader, ReadState
 from scepter.rdf.parquet import EventTable, parquet_batches, table_batches
 from scepter.rdf.source import DeadLetterTaker
@@ -200,8 +200,6 @@ def _unmapped(file: IO[bytes], reading: Reading) -> Iterator[EventBatch]:
 
 
 _CHUNK: Final = 1 << 16
-TABLES: Final = (".csv", ".tsv", ".json", ".jsonl", ".ndjson")
-"""The extensions of what only a mapping makes events of."""
 READERS: Final[dict[str, Reader]] = {
     ".nq": read_nquads,
     ".nquads": read_nquads,
@@ -216,43 +214,10 @@ READERS: Final[dict[str, Reader]] = {
     ".parquet": read_parquet,
     **dict.fromkeys(TABLES, _unmapped),
 }
-"""Readers by extension; a new format is one more entry."""
+"""Readers by extension; a new format is one more entry, and one in `EXTENSIONS`."""
 
 
 def reader_of(extension: str, reading: Reading) -> Reader | None:
     """The reader of a format; None of one that nobody knows."""
     mapped = None if reading.lift is None else reading.lift.reader(extension)
     return mapped or READERS.get(extension)
-
-
-_JSON_START: Final = re.compile(rb'\s*(?:\[\s*[{\]]|\{\s*["}])')
-# The notation's own PREFIX lines may stand before the first event; in TriG no subject begins with a digit.
-_TIMELINE_START: Final = re.compile(
-    rb"(?:(?i:@?prefix)\s+[^\s:]*:\s*<[^<>\s]*>[ \t]*\.?(?:\s|#[^\n]*(?:\n|\Z))*+)*+[+-]?\d[\dTZ:.+-]*+\s*\{"
-)
-_NQUADS_START: Final = re.compile(rb'(?:<[^<>"{}|^`\x00-\x20]*>|_:\S+)[ \t]*<[^<>"{}|^`\x00-\x20]*>[ \t]*[<_"]')
-# What may stand before the first statement of N-Quads
-_DIRECTIVES: Final = re.compile(rb"(?:VERSION\s*(?:\"[^\"\n]*\"|'[^'\n]*')|MESSAGE\b|#[^\n]*|\s)+")
-_TRIG_START: Final = re.compile(
-    rb"(?i:@?prefix\b|@?base\b|@?version\b|graph\b)|\{|\[|(?:<[^<>\s]*>|[\w.-]*:[\w.-]*)\s*[\{<\w:\[\"']"
-)
-_LEADING: Final = re.compile(rb"(?:\xef\xbb\xbf)?(?:\s|#[^\n]*(?:\n|\Z))*")
-
-
-def sniff(head: bytes) -> str | None:
-    """The extension of the format that the first bytes of a file look like.
-
-    >>> sniff(b"# a comment\\n10 { <a:b> <a:c> 1 }")
-    '.timeline'
-    """
-    if head.startswith(b"PAR1"):
-        return ".parquet"
-    leading = _LEADING.match(head)
-    text = head[leading.end() if leading else 0 :]
-    if _JSON_START.match(text):
-        return ".jsonld"
-    if _TIMELINE_START.match(text):
-        return ".timeline"
-    if _NQUADS_START.match(text, directives.end() if (directives := _DIRECTIVES.match(text)) else 0):
-        return ".nq"
-    return ".trig" if _TRIG_START.match(text) else None

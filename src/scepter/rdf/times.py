@@ -10,15 +10,17 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from scepter.errors import nearest, option_error
-from scepter.rdf.hashing import TermKey, term_id
 from scepter.rdf.terms import PROV, Literal, parse_term
 from scepter.timeline import TimeKind, parse_instant
+
+if TYPE_CHECKING:
+    from scepter.rdf.hashing import TermKey
 
 _SOSA: Final = "http://www.w3.org/ns/sosa/"
 _SSNX: Final = "http://purl.oclc.org/NET/ssnx/ssn#"
@@ -168,6 +170,8 @@ def _named(name: str) -> tuple[TimeProperty, ...]:
 
 @lru_cache(maxsize=64)
 def _table(properties: TimeProperties, key: TermKey) -> NDArray[np.uint64]:
+    from scepter.rdf.hashing import term_id  # loads kernels, which options and planners do not need
+
     ids = [
         0 if iri is None else term_id(key, f"<{iri}>")
         for each in properties.ranked

@@ -35,7 +35,7 @@ from scepter.rdf.terms import IRI, Triple
 from scepter.runtime.matches import Match, MatchRows, mixed, sorted_matches
 from scepter.runtime.notices import Notices
 from scepter.runtime.options import RunOptions
-from scepter.runtime.planning import facts_of, planned
+from scepter.runtime.planning import Sample, facts_of, planned
 from scepter.runtime.registry import TaskSetup, grounds_of, task_of
 from scepter.runtime.shared_units import shared_tasks
 from scepter.runtime.tasks import Task
@@ -86,6 +86,7 @@ class LocalEngine:
         self._notices = notices or Notices()
         self._facts = facts_of(options, background, ontology)
         self._plan = planned(program, self._facts) if plan is None else plan
+        self._sample: Sample | None = None
         self._grounds = [grounds_of(unit.unit, background, ontology) for unit in self._plan.units]
         self.streams: list[IRI] = list(dict.fromkeys(s.iri for unit in program.units for s in unit.streams))
         """The streams by their number in batches."""
@@ -141,6 +142,10 @@ class LocalEngine:
         return self._number
 
     # ---------------------------------------------------------------- events and time
+
+    def look_at(self, heads: Sequence[EventBatch]) -> None:
+        """The first events of each stream, before any is taken: joins are ordered by what they hold."""
+        self._sample = Sample.of(heads, self._key)
 
     def take(self, batch: EventBatch, wanted: NDArray[np.bool_] | None = None) -> None:
         """Give it events, all or the wanted ones; their `stream` numbers index `streams`."""
@@ -272,7 +277,8 @@ class LocalEngine:
             )  # fmt: skip
             if self._plan.assumed:
                 facts = facts_of(self._options, self._background, self._ontology, kind)
-                self._plan = planned(self._program, replace(facts, statics=self._facts.statics))
+                facts = replace(facts, statics=self._facts.statics)
+                self._plan = planned(self._program, facts if self._sample is None else self._sample.known(facts))
             known = self._background
             if any(unit.entailed for unit in self._plan.units):
                 schema = Schema.from_triples(self._ontology)

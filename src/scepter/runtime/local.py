@@ -116,6 +116,7 @@ def run_in_parts(
         warn(warning)
     untimed = Untimed(dead_letter)
     inputs = open_inputs(query, streams, engine, options, untimed)
+    engine.look_at([i.source.head for i in inputs if i.source.head is not None])
     if observer is not None:
         observer.surveyed({i.iri: i.survey for i in inputs})
     return _timed(_run(query, engine, inputs, progress, observer), inputs, options, untimed)

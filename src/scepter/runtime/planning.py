@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
 from itertools import chain
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
 
 from scepter.algebra.continuous import ContinuousQuery, PeriodicQuery
 from scepter.algebra.patterns import TriplePattern
@@ -17,9 +24,16 @@ from scepter.kernel.window.query_dataset import query_dataset
 from scepter.physical.facts import Count, Facts, Statics
 from scepter.physical.plan import PhysicalPlan
 from scepter.physical.planner import plan
+from scepter.rdf.batch import EventBatch
+from scepter.rdf.hashing import TermKey, term_id
 from scepter.rdf.terms import IRI, Triple
 from scepter.runtime.options import RunOptions
 from scepter.timeline import TimeKind
+
+_ENOUGH: Final = 500
+"""Triples of a sample: fewer say little, and over so few the order of joins is all one."""
+_MOST: Final = 1 << 15
+"""Triples of each stream that are looked at."""
 
 
 def facts_of(
@@ -73,3 +87,34 @@ def _counted(dataset: Dataset) -> Count:
 def planned(program: Program, facts: Facts) -> PhysicalPlan:
     """The plan of a run: the one that every engine takes."""
     return plan(program, facts)
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Triples of the streams, all from the same stretch of time: (subject, predicate, object) by ids."""
+
+    ids: NDArray[np.uint64]
+    key: TermKey
+
+    @classmethod
+    def of(cls, heads: Sequence[EventBatch], key: TermKey) -> Sample | None:
+        """What the first events of each stream hold, up to where the first of these stretches ends: a stream that brings
+        little in that time counts as little. None where it is too few triples to tell."""
+        until = min((int(head.end[-1]) for head in heads), default=0)
+        parts = [np.empty((0, 3), np.uint64)]
+        for head in heads:
+            rows = np.repeat(head.end <= until, np.diff(head.first))
+            parts.append(np.stack([head.subject[rows], head.predicate[rows], head.object[rows]], axis=1)[:_MOST])
+        ids = np.concatenate(parts)
+        return cls(ids, key) if len(ids) >= _ENOUGH else None
+
+    def known(self, facts: Facts) -> Facts:
+        """The facts of a run with what the sample tells."""
+        return replace(facts, seen=cache(self._count), sampled=len(self.ids))
+
+    def _count(self, triple: TriplePattern) -> int:
+        found = np.ones(len(self.ids), np.bool_)
+        for column, term in enumerate(constants(triple)):
+            if term is not None:
+                found &= self.ids[:, column] == np.uint64(term_id(self.key, str(term)))
+        return int(found.sum())

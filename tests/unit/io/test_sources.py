@@ -14,10 +14,10 @@ from batches import KEY, XSD, Event, at_time, events_of, integer, quad
 from scepter.errors import OptionError
 from scepter.io.sources import FileSource, PipeSource, open_source
 from scepter.rdf.batch import DeadLetter
+from scepter.rdf.extensions import sniff
 from scepter.rdf.hashing import term_id
 from scepter.rdf.looking_ahead import survey
 from scepter.rdf.nquads import ReadState
-from scepter.rdf.readers import sniff
 from scepter.rdf.source import EventSource, Survey
 from scepter.timeline import TimeKind
 

@@ -12,11 +12,11 @@ from scepter.errors import OptionError
 from scepter.kafka.address import Address
 from scepter.kafka.messages import Span, shared
 from scepter.kafka.payloads import Payloads, looks_like, unknown_format
+from scepter.kafka.topic import cut
 from scepter.rdf.assigning import AssignTime
 from scepter.rdf.batch import DeadLetter
 from scepter.rdf.nquads import ReadState
 from scepter.rdf.readers import Reading
-from scepter.runtime.spark.topics import cut
 
 ADDRESS = Address("localhost:9092", "readings")
 

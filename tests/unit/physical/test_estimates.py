@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from scepter.algebra.patterns import TriplePattern
 from scepter.physical.description import OperatorFacts, describe
 from scepter.physical.explain import explain
 from scepter.rdf.formats import parse_graph
@@ -62,6 +65,47 @@ def test_windows_join_the_rarest_static_triples_first() -> None:
     expected = {"StaticScan ?f :level ?l in the default graph": 1, "Static look-up in the default graph: ?s :in ?f": 1}
     assert known(window.format("?s :in ?f . ?f :level ?l"), "rsep-ql") == expected
     assert known(window.format("?f :level ?l . ?s :in ?f"), "rsep-ql") == expected, "whatever the order that is written"
+
+
+def joined(text: str, language: str, often: dict[str, int], **known: object) -> list[str]:
+    """The scans of a plan in the order they are joined, given how often the predicates of a sample occur."""
+    query = parse(PREFIX + text, language)
+
+    def seen(triple: TriplePattern) -> int:
+        return often[str(triple.predicate.term).removeprefix("<http://e/").removesuffix(">")]  # type: ignore[union-attr]
+
+    static = load_background(query, {None: STATIC}, None)
+    facts = replace(facts_of(RunOptions(**known), static, (), TimeKind.INTEGER), seen=seen, sampled=1_000)  # type: ignore[arg-type]
+    (unit,) = describe(planned(query.program, facts), language, {"": "http://e/"}).units
+    return [each.text.split()[2] for each in unit.operators if each.text.startswith("TripleScan")]
+
+
+OFTEN = {"load": 500, "speed": 400, "alarm": 1, "other": 2}
+TIMED = "SELECT * WHERE { ?s :load ?l . ?s :speed ?v . ?x :other ?y . ?s :alarm ?x }"
+WINDOWED = (
+    "SELECT * FROM NAMED :s WIN [RANGE 10 STEP 1] AS :w WHERE { WINDOW :w { ?s :load ?l . ?s :speed ?v . ?s :alarm ?a } }"
+)
+PERIODIC = "SELECT * FROM STREAM :s [RANGE 10 STEP 5] WHERE { ?s :load ?l . ?s :speed ?v . ?s :alarm ?a }"
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "expected"),
+    [
+        (TIMED, "ep-sparql", [":alarm", ":other", ":speed", ":load"]),
+        (WINDOWED, "rsep-ql", [":alarm", ":speed", ":load"]),
+        (PERIODIC, "sparkwave", [":alarm", ":speed", ":load"]),
+    ],
+)
+def test_what_a_sample_has_least_of_is_joined_first(text: str, language: str, expected: list[str]) -> None:
+    assert joined(text, language, OFTEN) == expected
+    cut = text.replace("SELECT *", "SELECT ?s") + " LIMIT 3"
+    assert joined(cut, language, OFTEN) == joined(cut, language, dict.fromkeys(OFTEN, 0)), "LIMIT shows the order"
+
+
+def test_under_a_policy_the_written_order_stays() -> None:
+    text = "SELECT * WHERE { { ?s :load ?l . ?s :alarm ?x } SEQ { ?s :speed ?v } }"
+    assert joined(text, "ep-sparql", OFTEN) == [":alarm", ":load", ":speed"]
+    assert joined(text, "ep-sparql", OFTEN, policy="recent") == [":load", ":alarm", ":speed"]
 
 
 def test_the_text_shows_them() -> None:

@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
-from scepter.rdf.hashing import TermKey, canonical_text, hash_bytes, salted_label, term_id
+from scepter.rdf import hashing
+from scepter.rdf.hashing import TermKey, canonical_text, hash_bytes, hash_of, salted_label, term_id
 from scepter.rdf.terms import XSD, Literal
 
 KEY = TermKey.fixed()
@@ -21,7 +25,20 @@ KEY = TermKey.fixed()
 )
 def test_hash_is_siphash_1_3(data: bytes, expected: int) -> None:
     array = np.frombuffer(data, dtype=np.uint8)
-    assert int(hash_bytes(array, 0, len(array), np.uint64(0), np.uint64(0))) == expected
+    assert int(hash_bytes(array, 0, len(array), np.uint64(0), np.uint64(0))) == hash_of(data, 0, 0) == expected
+
+
+def test_ids_are_the_same_whoever_makes_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = [f'"{"é" * size}{"x" * more}"' for size in range(20) for more in range(3)]
+    monkeypatch.setattr(hashing, "FEW", -1)
+    for key in (KEY, TermKey(0, 0), TermKey(2**64 - 1, 2**63)):
+        assert [term_id(key, text) for text in texts] == [hash_of(text.encode(), key.low, key.high) for text in texts]
+
+
+def test_a_few_ids_need_no_kernel() -> None:
+    """To compile one takes longer than a small run."""
+    code = "from scepter.rdf import hashing as h; h.term_id(h.TermKey.fixed(), '<a:b>'); print(h.hash_bytes._kernel.signatures)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
 
 
 def test_offset_does_not_change_the_hash() -> None:
@@ -30,7 +47,7 @@ def test_offset_does_not_change_the_hash() -> None:
         for after in (0, 1, 9):
             array = np.frombuffer(b"?" * before + data + b"!" * after, dtype=np.uint8)
             found = hash_bytes(array, before, before + len(data), np.uint64(KEY.low), np.uint64(KEY.high))
-            assert int(found) == term_id(KEY, data)
+            assert int(found) == hash_of(data, KEY.low, KEY.high)
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ import pytest
 
 from batches import KEY, Event, events_of
 from scepter.rdf.batch import DeadLetter
-from scepter.rdf.messages import is_log
+from scepter.rdf.extensions import is_log, sniff
 from scepter.rdf.nquads import ReadState
-from scepter.rdf.readers import READERS, Reading, sniff
+from scepter.rdf.readers import READERS, Reading
 from scepter.rdf.times import TimeProperties
 
 TIME = "http://example.org/time"

@@ -33,7 +33,7 @@ from scepter.runtime.spark.future import present
 from scepter.runtime.spark.jobs import Job, Work, new_work, work
 from scepter.runtime.spark.lifted import lifted_batches, wanted_columns
 from scepter.runtime.spark.measured import BucketTask, ReadingTask, Told, ran
-from scepter.runtime.spark.pushdown import packed_table
+from scepter.runtime.spark.pushdown import PACKED, packed_table
 from scepter.runtime.spark.sampling import with_hot_keys
 from scepter.runtime.spark.shares import Form
 from scepter.runtime.spark.spans import with_span
@@ -41,7 +41,6 @@ from scepter.runtime.spark.splits import Inputs, Split, given_splits, read_split
 from scepter.runtime.spark.tables import QUERY, arrow_schema, graph_schema, match_table, result_schema
 from scepter.runtime.spark.whole import packed_events, run_events
 
-PACKED = "query int, bucket int, time bigint, events bigint, blob binary"
 _PACKED = pa.schema(
     [("query", pa.int32()), ("bucket", pa.int32()), ("time", pa.int64()), ("events", pa.int64()), ("blob", pa.binary())]
 )

@@ -24,8 +24,8 @@ NEEDED: Final = (
     "pyarrow.compute",
     "pyspark.sql.pandas.serializers",
     "pyspark.worker",
-    "scepter.runtime.spark.batch",
     "scepter.runtime.spark.bucket",
+    "scepter.runtime.spark.source_tasks",
 )
 """What tasks import."""
 

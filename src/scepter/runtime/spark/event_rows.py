@@ -11,7 +11,6 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import ArrayType, DataType, LongType, StringType, StructField, StructType, TimestampType
 
 from scepter.errors import DataError, Diagnostic
-from scepter.rdf.arena import gather
 from scepter.rdf.batch import EventBatch
 from scepter.timeline import TimeKind
 
@@ -58,6 +57,8 @@ def _graphs(batch: EventBatch, type: pa.ListType) -> pa.Array:
 
 
 def _texts(batch: EventBatch, places: NDArray[np.int64]) -> pa.Array:
+    from scepter.rdf.arena import gather  # loads kernels; a planner asks for the schema alone
+
     starts, data = gather(batch.buffer, places)
     if starts[-1] > _LONGEST:
         raise DataError(Diagnostic("event-size", "the terms of one event take more than 2 GB, more than a table can hold"))

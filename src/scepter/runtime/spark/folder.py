@@ -17,15 +17,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from scepter.errors import OptionError
 from scepter.rdf.files import leads_nowhere, size_of, stream_files
-from scepter.rdf.hashing import TermKey
-from scepter.rdf.readers import Lift
 from scepter.rdf.times import PROV_TIMES, TimeProperties
-from scepter.runtime.spark.ranges import Range, cut, divisible, next_salt, read_on
+from scepter.runtime.spark.ranges import Range, cut, divisible, next_salt
 from scepter.timeline import TimeKind
+
+if TYPE_CHECKING:
+    from scepter.rdf.readers import Lift
 
 Offset: TypeAlias = dict[str, Any]
 """{"mark": newest time done, "salt": next salt, "files": {path: {"time", "size", "done", "salt"}}, "old": [path, …]}: `old` are
@@ -35,7 +36,6 @@ NOTHING: Final[Offset] = {"mark": -1, "salt": 0, "files": {}}
 _LOG: Final = logging.getLogger(__name__)
 _COUNTED_BYTES: Final = 1 << 20
 _BYTES_PER_EVENT: Final = 256
-_KEY: Final = TermKey.fixed()
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,5 +199,9 @@ def _count_between(part: Range, start: int, stop: int, kind: TimeKind, times: Ti
 
 def count_events(part: Range, kind: TimeKind, times: TimeProperties = PROV_TIMES, lift: Lift | None = None) -> int:
     """How many good events a range holds."""
-    batches = read_on(part, _KEY, 0, lambda letter: None, predicates=frozenset(), kind=kind, times=times, lift=lift)
+    # only who counts events reads them here, and loads kernels
+    from scepter.rdf.hashing import TermKey
+    from scepter.runtime.spark.range_reading import read_on
+
+    batches = read_on(part, TermKey.fixed(), 0, lambda letter: None, predicates=frozenset(), kind=kind, times=times, lift=lift)
     return sum(batch.events for batch in batches)

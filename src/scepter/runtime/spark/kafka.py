@@ -7,13 +7,11 @@ in the task that reads them: only blobs of solutions leave it. Long spans of a p
 from __future__ import annotations
 
 import logging
-import secrets
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-import pyarrow as pa
 from pyspark.sql.datasource import DataSourceReader, DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMaxRows, SupportsTriggerAvailableNow
 from pyspark.sql.types import StructType
@@ -21,24 +19,17 @@ from pyspark.sql.types import StructType
 from scepter.errors import OptionError
 from scepter.kafka.address import Address
 from scepter.kafka.client import NO_BROKER, Bounds, gone, recreated, starts
-from scepter.kafka.messages import Span, read_span, shared
-from scepter.kafka.payloads import Payloads
-from scepter.kafka.topic import held, skipped, spans_of, told_by
-from scepter.rdf.batch import DeadLetter, EventBatch
-from scepter.rdf.hashing import TermKey
-from scepter.rdf.nquads import BATCH_BYTES, ReadState
-from scepter.rdf.readers import Lift, Reading
-from scepter.rdf.source import DeadLetterTaker
+from scepter.kafka.messages import Span, shared
+from scepter.kafka.topic import divided, held, skipped, spans_of, told_by
+from scepter.rdf.batch import DeadLetter
 from scepter.rdf.times import TimeProperties
-from scepter.runtime.spark.arrivals import SALT_ROOM
-from scepter.runtime.spark.batch import packed_rows
-from scepter.runtime.spark.event_rows import arrow_of, event_rows
-from scepter.runtime.spark.future import present
 from scepter.runtime.spark.letters import FolderLetters
-from scepter.runtime.spark.topics import divided
 from scepter.timeline import TimeKind
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from scepter.rdf.readers import Lift
     from scepter.runtime.spark.source import Settings
 
 _LOG: Final = logging.getLogger(__name__)
@@ -53,7 +44,7 @@ class SpanPartition(InputPartition):
         super().__init__((span, format))
 
 
-class _Messages:
+class Messages:
     """Reads spans into Arrow rows: the part of both readers that runs in tasks."""
 
     def __init__(self, address: Address, settings: Settings, schema: StructType | None, kind: TimeKind) -> None:
@@ -74,52 +65,26 @@ class _Messages:
             unused[letter.reason] += 1
             self.tell(letter)
 
-        packing = self.settings.packing
-        if packing is not None:
-            # drawn anew by each task: no other task of the run, nor of the run before a restart, numbers its events alike
-            job = packing.job
-            run = ReadState(job.kind, secrets.randbits(38) * SALT_ROOM, self._times(), job.options.limits)
-            reading = self._reading(job.key, packing.stream, take, job.predicates, run)
-            batches = present(job, self._batches(span, format, reading, named=job.named), take)
-            yield from packed_rows(job, batches, run.salt, take)
-        else:
-            assert self.table is not None
-            schema = arrow_of(self.table)
-            run = ReadState(self.kind, times=self._times(), limits=self.settings.read_limits)
-            reading = self._reading(TermKey.fixed(), 0, take, None, run)
-            for batch in self._batches(span, format, reading):
-                yield event_rows(batch, self.settings.stream, schema)
+        from scepter.runtime.spark.message_tasks import rows_of  # loads the engine, which only tasks need
+
+        yield from rows_of(self, span, format, take)
         for reason, count in unused.most_common():
             _LOG.warning("%s: %d not used: %s", self.address.name, count, reason)
 
-    def _times(self) -> TimeProperties:
+    def times(self) -> TimeProperties:
+        """What gives an event its time."""
         packing, times = self.settings.packing, self.settings.times
         return times if packing is None or times.inside else packing.job.options.times
 
-    def _lift(self) -> Lift | None:
+    def lift(self) -> Lift | None:
+        """What makes events of messages."""
         packing = self.settings.packing
         return self.settings.lift or (None if packing is None else packing.job.lifts.get(packing.stream))
-
-    def _reading(
-        self, key: TermKey, stream: int, take: DeadLetterTaker, predicates: frozenset[int] | None, run: ReadState
-    ) -> Reading:
-        return Reading(key, stream, self.address.name, take, predicates, run, BATCH_BYTES, {}, self._lift())
-
-    def _batches(self, span: Span, format: str, reading: Reading, *, named: bool = True) -> Iterator[EventBatch]:
-        return Payloads(self.address, format, reading, named).batches(read_span(self.address, span))
 
     def tell(self, letter: DeadLetter) -> None:
         """Put a dead letter where those of the run are."""
         if self.letters is not None:
             self.letters(letter)
-
-    def times(self, span: Span, format: str) -> Iterator[EventBatch]:
-        """The events of a span, without their triples."""
-        assert self.settings.packing is not None
-        job = self.settings.packing.job
-        run = ReadState(self.kind, 0, self._times(), job.options.limits)
-        reading = self._reading(job.key, self.settings.packing.stream, lambda letter: None, frozenset(), run)
-        return self._batches(span, format, reading, named=False)
 
     def planned(self, spans: Sequence[Span], now: Mapping[int, Bounds]) -> list[InputPartition]:
         """Tasks for spans, in which there is something to read."""
@@ -130,14 +95,14 @@ class _Messages:
         if not spans:
             return []
         if not self.format:
-            told = told_by(self.address, now, self._times(), self._lift())
+            told = told_by(self.address, now, self.times(), self.lift())
             if told is None:
                 return []
             self.format = told.format
         return [(piece, self.format) for piece in divided(spans, self.settings.partitions)]
 
 
-class KafkaReader(_Messages, DataSourceReader):
+class KafkaReader(Messages, DataSourceReader):
     """What a topic holds when the query is planned."""
 
     def partitions(self) -> Sequence[InputPartition]:
@@ -145,7 +110,7 @@ class KafkaReader(_Messages, DataSourceReader):
         return self.planned(spans_of(self.address), held(self.address))
 
 
-class KafkaStreamReader(_Messages, DataSourceStreamReader, SupportsTriggerAvailableNow):
+class KafkaStreamReader(Messages, DataSourceStreamReader, SupportsTriggerAvailableNow):
     """Messages as they come."""
 
     def __init__(self, address: Address, settings: Settings, schema: StructType, kind: TimeKind) -> None:

@@ -11,9 +11,12 @@ import json
 import pickle
 import zlib
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from pyspark.sql import DataFrame
+
+from scepter.timeline import TimeKind
 
 if TYPE_CHECKING:
     from scepter.runtime.spark.jobs import Job
@@ -23,26 +26,47 @@ PACKING: Final = "packedFor"
 """The option that tells the source what to pack."""
 LETTERS: Final = "deadLetterPath"
 """The option that tells the source where its dead letters go."""
+PACKED: Final = "query int, bucket int, time bigint, events bigint, blob binary"
+"""The columns of packed solutions."""
 BEGIN: Final = "beginAt"
 """The option that tells the source where a first run begins."""
 
 
 @dataclass(frozen=True, slots=True)
 class Packing:
-    """A job and the number that it gives to the source's stream."""
+    """A job and the number that it gives to the source's stream. The job stays packed until a task asks for it: it holds the
+    plan, and to unpack that imports the engine, which planners would wait for and do not need."""
 
-    job: Job
+    packed: bytes
     stream: int
+    kind: TimeKind
+    """The job's."""
+
+    @classmethod
+    def of(cls, job: Job, stream: int) -> Packing:
+        """Only the driver that made the job packs it."""
+        return cls(zlib.compress(pickle.dumps(job)), stream, job.kind)
+
+    @property
+    def job(self) -> Job:
+        """The job, which a process unpacks once."""
+        return _unpacked(self.packed)
 
     def written(self) -> str:
-        """As the value of an option. Only the driver that made the job writes it."""
-        return base64.b64encode(zlib.compress(pickle.dumps(self))).decode()
+        """As the value of an option."""
+        return base64.b64encode(pickle.dumps(self)).decode()
 
     @classmethod
     def read(cls, text: str) -> Packing:
         """What `written` gave."""
-        found: Packing = pickle.loads(zlib.decompress(base64.b64decode(text)))
+        found: Packing = pickle.loads(base64.b64decode(text))
         return found
+
+
+@lru_cache(maxsize=16)
+def _unpacked(packed: bytes) -> Job:
+    job: Job = pickle.loads(zlib.decompress(packed))
+    return job
 
 
 def source_options(frame: DataFrame) -> dict[str, str] | None:
@@ -68,7 +92,7 @@ def packed_table(frame: DataFrame, job: Job, stream: int, begin: str | None = No
     if options is None:
         return None
     reading = frame.sparkSession.readStream if frame.isStreaming else frame.sparkSession.read
-    packed = reading.format(FORMAT).options(**options).option(PACKING, Packing(job, stream).written())
+    packed = reading.format(FORMAT).options(**options).option(PACKING, Packing.of(job, stream).written())
     return (packed if begin is None else packed.option(BEGIN, begin)).load()
 
 

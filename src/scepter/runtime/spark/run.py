@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TypeAlias
@@ -38,7 +39,9 @@ from scepter.runtime.spark.identity import BUCKETS, Identity
 from scepter.runtime.spark.jobs import Job
 from scepter.runtime.spark.lifted import lifted_kind
 from scepter.runtime.spark.pushdown import source_options
-from scepter.runtime.spark.ranges import first_kind, next_salt, plan_ranges
+from scepter.runtime.spark.range_reading import first_kind
+from scepter.runtime.spark.ranges import next_salt, plan_ranges
+from scepter.runtime.spark.sampling import sampled
 from scepter.runtime.spark.shares import A_CORE
 from scepter.runtime.spark.shipped_background import ShippedBackground
 from scepter.runtime.spark.source import Settings
@@ -239,9 +242,10 @@ def _prepared(
         found = claim(identity)
         identity = identity if found.buckets is None else identity.in_buckets(found.buckets)
         buckets = identity.buckets
+    facts = facts_of(options, static, schema, kind)
     job = Job(
         name=uuid.uuid4().hex,
-        plan=planned(query.program, facts_of(options, static, schema, kind)),
+        plan=planned(query.program, facts),
         options=options,
         kind=kind,
         key=TermKey.random() if identity is None else identity.key,
@@ -268,6 +272,9 @@ def _prepared(
             inputs[numbers[iri]] = [*ranges]
         elif isinstance(what, DataFrame):
             inputs[numbers[iri]] = what
+    sample = None if live else sampled(job, [(n, there) for n, there in inputs.items() if isinstance(there, list)])
+    if sample is not None:
+        job = replace(job, plan=planned(query.program, sample.known(facts)))
     return job, inputs, found
 
 

@@ -14,6 +14,7 @@ from pyspark.sql import SparkSession
 
 from scepter.physical.hot_keys import within_key
 from scepter.rdf.batch import DeadLetter
+from scepter.runtime.planning import Sample
 from scepter.runtime.spark.environment import Shared, shared
 from scepter.runtime.spark.jobs import Job, work
 from scepter.runtime.spark.ranges import Range, divisible
@@ -46,6 +47,19 @@ def with_hot_keys(spark: SparkSession, job: Job, splits: Sequence[tuple[int, Spl
         return job
     counted = spread(spark, samples).mapInArrow(partial(_sample, shared(spark, job)), _COUNTED)
     return chosen(job, [(share, int(key), *more) for share, key, *more in counted.collect()])
+
+
+def sampled(job: Job, inputs: Sequence[tuple[int, Sequence[Split]]]) -> Sample | None:
+    """The first events of each stream, for the plan; None where there is little input, or a stream is no file."""
+    ranges = [[part for part in splits if isinstance(part, Range)] for _, splits in inputs]
+    size = sum(part.stop - part.start for parts in ranges for part in parts)
+    if size < SAMPLED_FROM or len(inputs) < len(job.streams) or not all(parts and divisible(parts[0]) for parts in ranges):
+        return None
+    heads = []
+    for (stream, _), parts in zip(inputs, ranges, strict=True):
+        read = read_split(job, stream, sample_of(parts[0]), _nowhere, predicates=job.predicates, named=False)
+        heads += [batch for batch in read if batch.events][:1]
+    return Sample.of(heads, job.key)
 
 
 def _sample(job: Shared[Job], tables: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -14,6 +14,9 @@ maxFileAge           how far a file may be behind the newest one done, such as 1
 map                  how rows and documents become events: a mapping in YARRRML or RML, its file or its text
 limits               limits of one input, such as depth=50,literal=1MB (docs/reference/formats.md)
 deadLetterPath       a folder, shared by driver and workers, for what could not be used; else it is counted in the workers' logs
+
+Spark plans in processes of their own, several for each query, and waits ten seconds for each: importing this module loads
+neither the readers nor the engine. What runs in tasks stands in `source_tasks`.
 """
 
 from __future__ import annotations
@@ -21,13 +24,11 @@ from __future__ import annotations
 import json
 import logging
 import os
-import secrets
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Final
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
 
-import pyarrow as pa
 from pyspark.sql import SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
 from pyspark.sql.streaming.datasource import (
@@ -41,29 +42,23 @@ from pyspark.sql.types import StructType
 
 from scepter.errors import nearest, option_error
 from scepter.kafka.address import Address, is_kafka, parse_address
-from scepter.kafka.topic import held, told_by
-from scepter.lift.context import load_context
-from scepter.lift.load import load_mapping
-from scepter.lift.reader import MappedReaders
-from scepter.rdf.batch import DeadLetter, EventBatch
+from scepter.rdf.batch import DeadLetter
+from scepter.rdf.extensions import EXTENSIONS
 from scepter.rdf.files import stream_files
-from scepter.rdf.hashing import TermKey
 from scepter.rdf.limits import DEFAULT, ReadLimits
-from scepter.rdf.readers import READERS, Lift
-from scepter.rdf.source import DeadLetterTaker
 from scepter.rdf.times import PROV_TIMES, TimeProperties
-from scepter.runtime.spark.arrivals import SALT_ROOM
-from scepter.runtime.spark.batch import PACKED, packed_rows
-from scepter.runtime.spark.event_rows import arrow_of, event_rows, event_schema
+from scepter.runtime.spark.event_rows import event_schema
 from scepter.runtime.spark.folder import NOTHING, Folder, Found, Limits, Offset, list_files
-from scepter.runtime.spark.future import present
-from scepter.runtime.spark.jobs import Job
-from scepter.runtime.spark.kafka import KafkaReader, KafkaStreamReader
 from scepter.runtime.spark.letters import FolderLetters
-from scepter.runtime.spark.pushdown import BEGIN, PACKING, Packing
+from scepter.runtime.spark.pushdown import BEGIN, PACKED, PACKING, Packing
 from scepter.runtime.spark.pushdown import FORMAT as NAME
-from scepter.runtime.spark.ranges import AT_LEAST, Range, first_kind, plan_ranges, read_on, read_range
+from scepter.runtime.spark.ranges import AT_LEAST, Range, plan_ranges
 from scepter.timeline import TimeKind, parse_duration
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from scepter.rdf.readers import Lift
 
 OPTIONS: Final = (
     "path", "paths", "stream", "timestamps", "timeProperty", "format", "names", "partitions",
@@ -119,7 +114,7 @@ class Settings:
             sources=sources,
             stream=given.get("stream", ",".join(sources)),
             kind=_choice(given, "timestamps", _KINDS, None),
-            format=_choice(given, "format", {name.removeprefix("."): name for name in READERS}, ""),
+            format=_choice(given, "format", {name.removeprefix("."): name for name in EXTENSIONS}, ""),
             names=_choice(given, "names", {"true": True, "false": False}, False),
             partitions=_count(given, "partitions") or 2 * (os.cpu_count() or 1),
             limits=limits,
@@ -156,7 +151,11 @@ class Settings:
 
     def _first_kind(self) -> TimeKind | None:
         if self.topic is None:
+            from scepter.runtime.spark.range_reading import first_kind
+
             return first_kind([file.path for file in list_files(self.sources)], self.format, self.times, lift=self.lift)
+        from scepter.kafka.topic import held, told_by
+
         told = told_by(self.topic, held(self.topic), self.times, self.lift)
         return None if told is None else told.kind
 
@@ -165,8 +164,15 @@ def _lift(given: Mapping[str, str]) -> Lift | None:
     if "map" in given and "context" in given:
         raise option_error("bad-option", "map and context exclude each other")
     if "context" in given:
+        from scepter.lift.context import load_context
+
         return load_context(given["context"])
-    return MappedReaders(load_mapping(given["map"])) if "map" in given else None
+    if "map" not in given:
+        return None
+    from scepter.lift.load import load_mapping
+    from scepter.lift.reader import MappedReaders
+
+    return MappedReaders(load_mapping(given["map"]))
 
 
 def _sources(given: Mapping[str, str]) -> tuple[str, ...]:
@@ -224,6 +230,8 @@ class EventSource(DataSource):
         """Of what is there."""
         settings = Settings.of(self.options)
         if settings.topic is not None:
+            from scepter.runtime.spark.kafka import KafkaReader
+
             return KafkaReader(settings.topic, settings, schema, _kind_of(settings, schema))
         return EventReader(settings, schema)
 
@@ -231,6 +239,8 @@ class EventSource(DataSource):
         """Of what is there and what comes."""
         settings = Settings.of(self.options)
         if settings.topic is not None:
+            from scepter.runtime.spark.kafka import KafkaStreamReader
+
             return KafkaStreamReader(settings.topic, settings, schema, _kind_of(settings, schema))
         return EventStreamReader(settings, schema)
 
@@ -278,65 +288,16 @@ class _Rows:
             take(DeadLetter(path, None, _TOO_OLD))
         else:
             path = partition.value.path
-            yield from self._rows_of(partition.value, take)
+            from scepter.runtime.spark.source_tasks import rows_of  # loads the engine, which only tasks need
+
+            yield from rows_of(self.settings, self.kind, self.table, partition.value, take, live=self.live)
         for reason, count in unused.most_common():
             _LOG.warning("%s: %d not used: %s", path, count, reason)
-
-    def _rows_of(self, part: Range, take: DeadLetterTaker) -> Iterator[pa.RecordBatch]:
-        settings = self.settings
-        reading = read_on if self.live else read_range
-        if settings.packing is not None:
-            yield from _packed(settings, settings.packing, part, take, reading)
-            return
-        schema = arrow_of(self.table)
-        batches = reading(
-            part, TermKey.fixed(), 0, take,
-            kind=self.kind, times=settings.times, limits=settings.read_limits, lift=settings.lift,
-        )  # fmt: skip
-        for batch in batches:
-            yield event_rows(batch, settings.stream, schema)
-
-
-def read_times(settings: Settings, part: Range) -> Iterator[EventBatch]:
-    """The events of a range that a live run would read, without their triples."""
-    assert settings.packing is not None
-    job = settings.packing.job
-    return read_on(
-        part, job.key, settings.packing.stream, lambda letter: None,
-        predicates=frozenset(), kind=job.kind, named=False, times=_times(settings, job), limits=job.options.limits,
-        lift=_lift_of(settings, settings.packing),
-    )  # fmt: skip
-
-
-def _times(settings: Settings, job: Job) -> TimeProperties:
-    return settings.times if settings.times.inside else job.options.times
-
-
-def _lift_of(settings: Settings, packing: Packing) -> Lift | None:
-    return settings.lift or packing.job.lifts.get(packing.stream)
-
-
-def _packed(
-    settings: Settings,
-    packing: Packing,
-    part: Range,
-    take: DeadLetterTaker,
-    reading: Callable[..., Iterator[EventBatch]],
-) -> Iterator[pa.RecordBatch]:
-    job = packing.job
-    # drawn anew by each task: the salts of a source are its own, and a run may have several sources
-    part = replace(part, salt=secrets.randbits(38) * SALT_ROOM)
-    batches = reading(
-        part, job.key, packing.stream, take,
-        predicates=job.predicates, kind=job.kind, named=job.named, times=_times(settings, job),
-        limits=job.options.limits, lift=_lift_of(settings, packing),
-    )  # fmt: skip
-    yield from packed_rows(job, present(job, batches, take), part.salt, take)
 
 
 def _kind_of(settings: Settings, schema: StructType) -> TimeKind:
     if settings.packing is not None:
-        return settings.packing.job.kind
+        return settings.packing.kind
     kind = TimeKind.INTEGER if schema["start"].dataType.typeName() == "long" else TimeKind.DATETIME
     if schema != event_schema(kind, names=settings.names):
         raise option_error(

@@ -13,7 +13,8 @@ from pyspark.sql import functions as F
 from scepter.rdf.batch import EventBatch
 from scepter.rdf.source import DeadLetterTaker
 from scepter.runtime.spark.jobs import Job
-from scepter.runtime.spark.ranges import Range, read_range
+from scepter.runtime.spark.range_reading import read_range
+from scepter.runtime.spark.ranges import Range
 from scepter.runtime.spark.topics import Piece, read_piece
 
 Split: TypeAlias = Range | Piece

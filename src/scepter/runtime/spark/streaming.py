@@ -21,12 +21,12 @@ from scepter.rdf.terms import IRI
 from scepter.runtime import refusals
 from scepter.runtime.notices import LIMIT, TIMES, sent
 from scepter.runtime.queries import Query, check_endless
-from scepter.runtime.spark.batch import PACKED, Reading, Report, pack_frame
+from scepter.runtime.spark.batch import Reading, Report, pack_frame
 from scepter.runtime.spark.bucket import FOUND, patience, ticks_per_millisecond
 from scepter.runtime.spark.environment import check_live, shared
 from scepter.runtime.spark.jobs import Job
 from scepter.runtime.spark.processor import BucketProcessor
-from scepter.runtime.spark.pushdown import packed_table
+from scepter.runtime.spark.pushdown import PACKED, packed_table
 from scepter.runtime.spark.tables import arrow_schema, result_schema
 from scepter.timeline import TimeKind
 

@@ -34,9 +34,11 @@ from scepter.runtime.spark.future import present
 from scepter.runtime.spark.identity import Identity
 from scepter.runtime.spark.jobs import Job
 from scepter.runtime.spark.kafka import KafkaReader
+from scepter.runtime.spark.message_tasks import times_of
 from scepter.runtime.spark.pushdown import Packing, source_options
 from scepter.runtime.spark.ranges import AT_LEAST, Range, cut
-from scepter.runtime.spark.source import MOST, Settings, read_times
+from scepter.runtime.spark.source import MOST, Settings
+from scepter.runtime.spark.source_tasks import read_times
 from scepter.timeline import MIN_INSTANT, format_instant
 
 FILE: Final = "warm-up.json"
@@ -195,7 +197,7 @@ def _settings(table: DataFrame, job: Job, stream: int) -> Settings:
             f"the history of <{job.streams[stream].value}> cannot be read again: its table is not of format rdf alone",
             help='give it as spark.readStream.format("rdf").load(…), or leave out warm_up',
         )
-    return replace(Settings.of(options), packing=Packing(job, stream))
+    return replace(Settings.of(options), packing=Packing.of(job, stream))
 
 
 def places_of(settings: Settings, stream: int) -> list[Place]:
@@ -203,7 +205,7 @@ def places_of(settings: Settings, stream: int) -> list[Place]:
     if settings.topic is not None:
         assert settings.packing is not None
         now = held(settings.topic)
-        reader = KafkaReader(settings.topic, settings, None, settings.packing.job.kind)
+        reader = KafkaReader(settings.topic, settings, None, settings.packing.kind)
         spans = [Span(number, each.low, each.high) for number, each in now.items() if each.low < each.high]
         return [Place(stream, str(span.partition), span.start, span.stop, 0, f) for span, f in reader.pieces(spans, now)]
     files = list_files(settings.sources, begun=True)
@@ -254,7 +256,7 @@ def _events(sources: Mapping[int, Settings], place: Place) -> Iterator[EventBatc
     job = settings.packing.job
     if settings.topic is not None:
         reader = KafkaReader(settings.topic, settings, None, job.kind)
-        batches = reader.times(Span(int(place.path), place.start, place.stop), place.format)
+        batches = times_of(reader, Span(int(place.path), place.start, place.stop), place.format)
     else:
         batches = read_times(settings, Range(place.path, place.start, place.stop, place.size, 0, place.format))
     return present(job, batches, _nowhere)

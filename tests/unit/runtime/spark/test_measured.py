@@ -22,7 +22,8 @@ from scepter.runtime.spark import batch
 from scepter.runtime.spark.environment import Enclosed
 from scepter.runtime.spark.jobs import Job
 from scepter.runtime.spark.measured import Told, ran
-from scepter.runtime.spark.ranges import plan_ranges, read_range
+from scepter.runtime.spark.range_reading import read_range
+from scepter.runtime.spark.ranges import plan_ranges
 from scepter.runtime.spark.shares import Form
 
 S = "http://example/s"

@@ -84,7 +84,7 @@ def source(tmp_path: Path) -> Iterator[Settings]:
     for name, times in {"a.nq": (1, 2, 3), "b.nq": (4, 30, 5), "c.nq": (28, 40)}.items():
         (tmp_path / name).write_text(events(*times))
     settings = Settings.of({"path": str(tmp_path), "timestamps": "integer"})
-    yield replace(settings, packing=Packing(job(), 0))
+    yield replace(settings, packing=Packing.of(job(), 0))
 
 
 def times_of(settings: Settings, until: int | None = None) -> list[Timed]:
