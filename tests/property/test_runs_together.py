@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from unittest import mock
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from hypothesis import given, note
 
 from naive import spaseq as naive
 from property.spaseq_strategies import QueryText
-from property.test_spaseq_naive import MANY, by_definition, by_engine, runs
-from scepter.kernel.sequence import step_search
+from property.test_spaseq_naive import by_definition, by_engine
+from scepter.algebra.query import Selection
+from scepter.kernel.sequence import in_flight
+from scepter.kernel.sequence.in_flight import Flight, Link
+from scepter.kernel.sequence.step_search import StepSearch
 from scepter.rdf.terms import IRI, XSD, Literal, Triple
 
 E = "http://example/"
@@ -22,20 +23,25 @@ STREAM = E + "s"
 
 
 @pytest.fixture
-def searched(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
-    """How many pairs each search gave that was made for several runs at once; it is tried from two runs on."""
-    found, together = list[int](), step_search.StepSearch._together
-    monkeypatch.setattr(step_search, "_MANY", 2)
-    monkeypatch.setattr(step_search, "_IDLE", 0)
+def linked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int, int]]:
+    """Of each search by the rows that runs took last: how many runs there were, how many rows had to look, what they took."""
+    told, call, of_rows, looked = list[tuple[int, int, int]](), Link.__call__, StepSearch.of_rows, list[int]()
 
-    def noted(*given: object) -> tuple[np.ndarray, np.ndarray] | None:
-        pairs = together(*given)  # type: ignore[arg-type]
-        if pairs is not None:
-            found.append(len(pairs[0]))
-        return pairs
+    def noted(link: Link, selection: Selection, flight: Flight, *rest: object) -> object:
+        looked.clear()
+        found = call(link, selection, flight, *rest)  # type: ignore[arg-type]
+        if found is not None:
+            told.append((len(flight), sum(looked), len(found[0])))
+        return found
 
-    with mock.patch.object(step_search.StepSearch, "_together", noted):
-        yield found
+    def looking(search: StepSearch, selection: Selection, time: np.ndarray, *rest: object) -> object:
+        looked.append(len(time))
+        return of_rows(search, selection, time, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(in_flight, "_IDLE", 0)
+    monkeypatch.setattr(Link, "__call__", noted)
+    monkeypatch.setattr(StepSearch, "of_rows", looking)
+    return told
 
 
 def prices(seed: int, spelt: Sequence[str]) -> list[naive.Event]:
@@ -53,7 +59,9 @@ PLAIN, LONG = ("1", "2", "3", "2.5"), ("1", "2", "2.00000000000000000001", "3")
 @pytest.mark.parametrize("window", ["4 SLIDING", "30 SLIDING", "6 EVENTS"])
 @pytest.mark.parametrize("spelt", [PLAIN, LONG])
 @pytest.mark.parametrize("last", ["?r < ?q", "?r < ?q && ?r > ?p", "?r < 3"])
-def test_many_runs_come_to_one_event(window: str, spelt: tuple[str, ...], last: str, searched: list[int]) -> None:
+def test_many_runs_come_to_one_event(
+    window: str, spelt: tuple[str, ...], last: str, linked: list[tuple[int, int, int]]
+) -> None:
     """Each has a limit of its own: what one of them finds may lie beyond another's."""
     text = f"""PREFIX : <{E}>
       SELECT ?c ?p ?q ?r WITHIN {window} FROM STREAM S :s WHERE {{
@@ -68,17 +76,29 @@ def test_many_runs_come_to_one_event(window: str, spelt: tuple[str, ...], last: 
         assert by_engine(query, stream, 0, 48, 0) == wanted != Counter()
         assert by_engine(query, stream, 0, 17, 0) == wanted
     if window == "30 SLIDING" and spelt == PLAIN and "?p" not in last:
-        assert sum(searched) > 40
+        runs, looked, took = (sum(column) for column in zip(*linked, strict=True))
+        assert looked < runs and took > 40
     if "EVENTS" in window:
-        assert not searched
+        assert not linked
 
 
-@MANY
-@given(runs())
-def test_as_by_definition(run: tuple[QueryText, list[naive.Event]]) -> None:
-    query, stream = run
-    note(query.text)
-    in_order: Sequence[naive.Event] = sorted(stream, key=lambda e: (e.end, e.start))
-    with mock.patch.multiple(step_search, _MANY=2, _IDLE=0):
-        found: Counter[object] = by_engine(query, in_order, 0, 1_000, 0)
-    assert found == by_definition(query, stream, 0)
+@pytest.mark.parametrize("operator", [";", ",", ":"])
+@pytest.mark.parametrize("window", ["4 SLIDING", "9 SLIDING", "7"])
+def test_steps_of_one_condition_look_once(operator: str, window: str, linked: list[tuple[int, int, int]]) -> None:
+    """Up, down, up: what rows found for the first step they need not look for again at the third."""
+    text = f"""PREFIX : <{E}>
+      SELECT ?c ?p ?q ?r ?s WITHIN {window} FROM STREAM S :s WHERE {{
+        SEQ (A {operator} B {operator} C {operator} D)
+        DEFINE GPM A ON S {{ ?c :price ?p }}
+        DEFINE GPM B ON S {{ ?c :price ?q FILTER (?q >= ?p) }}
+        DEFINE GPM C ON S {{ ?c :price ?r FILTER (?r <= ?q) }}
+        DEFINE GPM D ON S {{ ?c :price ?s FILTER (?s >= ?r) }} }}"""
+    query = QueryText(text, (E + "s",))
+    for seed in range(2):
+        stream = prices(seed, PLAIN)
+        wanted = by_definition(query, stream, 0)
+        linked.clear()
+        assert by_engine(query, stream, 0, 48, 0) == wanted != Counter()
+        third = [looked for _, looked, _ in linked[2::3]]
+        assert len(third) > 0 and not any(third)
+        assert by_engine(query, stream, 0, 7, 0) == wanted

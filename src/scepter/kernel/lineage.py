@@ -19,6 +19,8 @@ from scepter.rdf.lengthening import lengthened
 from scepter.rdf.words import fresh, zeroed
 
 _COLUMNS = ("left", "right", "part", "event", "name")
+_ROOMY = 16
+"""Room for more than so many times what is kept is given back."""
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _MIXES = (_MIX, np.uint64(0xC2B2AE3D27D4EB4F))
 
@@ -76,7 +78,7 @@ class Lineage:
 
     def stepped(self, before: Int64, part: int, event: Int64, name: Int64, values: Int64 | None = None) -> Int64:
         """A node for each event that a run takes after others. Equal steps of one run are one node, unless values are kept."""
-        if len(before) > 1 and values is None:
+        if len(before) > 1 and values is None and not bool((before[1:] > before[:-1]).all()):
             first, where = distinct(np.stack([before, event], axis=1))
             if len(first) < len(before):
                 return self._append(before[first], NO_LINEAGE, part, event[first], name[first], len(first))[where]
@@ -177,16 +179,14 @@ class Lineage:
 
     def branch(self, roots: Int64) -> tuple[Lineage, Int64]:
         """The nodes that some reach, apart from the rest, and where each of the given ones stands among them."""
-        kept = np.flatnonzero(self.live(roots))
+        kept, places = self._kept(self.live(roots))
         copy = Lineage()
-        copy._columns = {name: self._columns[name][kept] for name in _COLUMNS}
-        copy._values = self._values[kept]
+        copy._columns = {name: column.take(kept) for name, column in self._columns.items()}
+        copy._values = self._values.take(kept, axis=0)
         copy._size = len(kept)
         for side in ("left", "right"):
-            column = copy._columns[side]
-            inner = column != NO_LINEAGE
-            column[inner] = np.searchsorted(kept, column[inner])
-        return copy, np.where(roots == NO_LINEAGE, NO_LINEAGE, np.searchsorted(kept, roots))
+            copy._columns[side] = places.take(copy._columns[side])
+        return copy, places.take(roots)
 
     # ---------------------------------------------------------------- what is kept
 
@@ -197,13 +197,25 @@ class Lineage:
 
     def keep(self, mark: Mask) -> Int64:
         """Drop the unmarked nodes; returns the new place of each old one. Its last entry is NO_LINEAGE, so that -1 stays -1."""
+        kept, places = self._kept(mark)
+        columns = {name: column.take(kept) for name, column in self._columns.items()}
+        columns["left"], columns["right"] = places.take(columns["left"]), places.take(columns["right"])
+        values, self._size = self._values.take(kept, axis=0), len(kept)
+        if _ROOMY * self._size < len(self._values):
+            self._columns, self._values = columns, values
+            return places
+        # the room stays: what was needed once is needed again, and to grow into new memory costs more than to fill it
+        for name, column in columns.items():
+            self._columns[name][: self._size] = column
+        self._values[: self._size] = values
+        return places
+
+    def _kept(self, mark: Mask) -> tuple[Int64, Int64]:
+        """The marked nodes, and the new place of each old one; the last entry, which -1 takes, is NO_LINEAGE."""
         kept = np.flatnonzero(mark)
         places = np.full(self._size + 1, NO_LINEAGE, np.int64)
         places[kept] = np.arange(len(kept))
-        columns = {name: self._columns[name][kept] for name in _COLUMNS}
-        columns["left"], columns["right"] = places[columns["left"]], places[columns["right"]]
-        self._columns, self._values, self._size = columns, self._values[kept], len(kept)
-        return places
+        return kept, places
 
     def truncate(self, size: int) -> None:
         """Forget the nodes added since there were `size`."""

@@ -16,16 +16,17 @@ from numpy.typing import NDArray
 from scepter.algebra.query import Preference, Selection
 from scepter.kernel.row.owned import Cell
 from scepter.kernel.scan.solutions import Int64, Solutions, UInt64
-from scepter.kernel.sequence.chain_stages import Stage, bound_after, build_stages, negation
+from scepter.kernel.sequence.chain_stages import Stage, bound_after, build_stages, lazy, negation
 from scepter.kernel.sequence.closings import closings, run_out_at
 from scepter.kernel.sequence.forward_search import NOTHING, instants_after, key_of
+from scepter.kernel.sequence.in_flight import Flight, Link
 from scepter.kernel.sequence.leading_negation import LeadingNegations
 from scepter.kernel.sequence.moment import Moment
 from scepter.kernel.sequence.preference import Rival
 from scepter.kernel.sequence.run_extension import RunExtension
-from scepter.kernel.sequence.run_windows import Bounds, Counts, rank_of
-from scepter.kernel.sequence.runs import Runs, Waiting, no_runs
-from scepter.kernel.sequence.step_search import Decide, Keyed, StepSearch
+from scepter.kernel.sequence.run_windows import Bounds, Counts
+from scepter.kernel.sequence.runs import Runs, Waiting, merged, no_runs
+from scepter.kernel.sequence.step_search import Decide, Keyed, StepSearch, own_events
 from scepter.physical.sequence_plan import Chain, GapPlan, QueryPlan
 from scepter.rdf.hashing import TermKey
 from scepter.timeline import MAX_INSTANT
@@ -46,6 +47,7 @@ class ChainKernel:
         self._width = len(plan.variables)
         self._marks = len(plan.marks)
         self._none = no_runs(self._width, self._marks)
+        self._nobody, self._lazy = Flight.written_out(self._none), lazy(plan)
         self._extend = extend
         self._stages = build_stages(chain, plan, key)
         bound = bound_after(chain, plan, len(chain.steps))
@@ -68,10 +70,12 @@ class ChainKernel:
             if i:
                 arrivals = self._advance(i, stage, arrivals, moment)
             if stage.again is not None:
-                arrivals = self._iterate(i, stage, stage.again, arrivals, moment)
+                iterated = self._iterate(i, stage, stage.again, arrivals.written(self._extend), moment)
+                arrivals = Flight.written_out(iterated)
+        runs = arrivals.written(self._extend)
         if self._trailing:
-            arrivals = self._close(arrivals, moment)
-        return self._leading.clear(arrivals, moment)
+            runs = self._close(runs, moment)
+        return self._leading.clear(runs, moment)
 
     def finish(self, counts: Counts) -> Runs:
         """The end of the input: every window closes; one that counts events with the last of its partition (rule 14)."""
@@ -84,65 +88,97 @@ class ChainKernel:
         moment = Moment([], np.empty(0, np.uint64), np.empty(0, np.int64), MAX_INSTANT - 1, MAX_INSTANT - 1)
         return self._leading.clear(runs.replace(time=ends), moment)
 
-    def _begin(self, moment: Moment) -> Runs:
+    def _begin(self, moment: Moment) -> Flight:
         """One run per row of the first atom, those of other buckets left out."""
         stage = self._stages[0]
         table = moment.tables[stage.plan.atom]
+        rows = np.arange(len(table), dtype=np.int64)
         if self._cell.sides:
             # equal solutions have one start, equal matches one first event, or several of one instant
-            table = table.take(self._cell.owns(table.start if self._plan.solutions else table.time))
+            rows = rows[self._cell.owns(table.start if self._plan.solutions else table.time)]
         if any(not f.previous for branch in stage.atom.branches for f in branch.stateful):
             # an optional atom before it, left out in this chain, is what the filter looks at: judge it on an empty run
-            nobody, rows = self._extend.nobody(), np.arange(len(table), dtype=np.int64)
-            table = table.take(self._decide(nobody, np.zeros(len(table), np.int64), table, rows, stage.plan.atom, False))
-        runs = self._none
-        if len(table):
-            group = key_of(table.ids, self._partition_columns[stage.plan.atom])
-            runs = self._extend.begun(table, group, stage.atom, moment)
-        return self._leading.look_back(runs, moment)
+            nobody = self._extend.nobody()
+            rows = rows[self._decide(nobody, np.zeros(len(rows), np.int64), table, rows, stage.plan.atom, False)]
+        if not len(rows):
+            self._leading.look_back(self._none, moment)
+            return self._nobody
+        first = table if len(rows) == len(table) else table.take(rows)
+        group = key_of(first.ids, self._partition_columns[stage.plan.atom])
+        runs, inside = self._extend.begun(first, group, stage.atom, moment)
+        return Flight.written_out(self._leading.look_back(runs, moment), rows[inside], table)
 
     # ---------------------------------------------------------------- going on
 
-    def _advance(self, step: int, stage: Stage, arrivals: Runs, moment: Moment) -> Runs:
+    def _advance(self, step: int, stage: Stage, arrivals: Flight, moment: Moment) -> Flight:
         """Let the waiting and the arriving runs take this step."""
         selection, waiting = stage.plan.selection, stage.waiting
         assert selection is not None
         if not len(arrivals) and not len(waiting):
-            return self._none
+            return self._nobody
         table = moment.keyed(stage.search, self._partition_columns[stage.plan.atom])
-        todo = self._relevant(waiting, stage, selection, table, moment)
-        gone_on, found, patient = self._none, _NOTHING_FOUND, stage.patient
+        todo, waited = self._relevant(waiting, stage, selection, table, moment), waiting.columns
+        going, patient = _NOTHING_FOUND, stage.patient
         if len(todo):
-            found = self._go(stage, selection, waiting.columns, waiting.keys, todo, table, moment)
-            gone_on = self._gone_on(waiting.columns, found, table, stage, moment)
-        if len(found.runs) or not patient or moment.seen is not None or not waiting.rests(moment.until):
-            self._run_out(step, self._release(waiting, found, moment))
-        if not len(arrivals):
-            return gone_on
-        arrivals = self._bounded(stage.deadlines, arrivals)
-        key = stage.search.key_of_runs(arrivals)
-        found, can = _NOTHING_FOUND, self._can_wait(arrivals, moment)
+            going = self._go(stage, selection, waited, waiting.keys, todo, table, moment)
+        if len(going.runs) or not patient or moment.seen is not None or not waiting.rests(moment.until):
+            self._run_out(step, self._release(waiting, going, moment))
+        found = None
+        if len(arrivals) and stage.link is not None:
+            found = self._linked(stage, stage.link, selection, arrivals, table, moment)
+        if len(arrivals) and found is None:
+            found = self._arrived(step, stage, selection, arrivals, table, moment)
+        places, rows = found or (_NO, _NO)
+        if self._lazy:
+            return arrivals.gone_on(stage.atom, table.rows, waited, (going.runs, places), (going.rows, rows), self._extend)
+        parts = [(waited, going.runs, going.rows), (arrivals.written(self._extend), places, rows)]
+        return Flight.written_out(Runs.joined([self._gone_on(*part, table, stage, moment) for part in parts]))
+
+    def _linked(
+        self, stage: Stage, link: Link, selection: Selection, arrivals: Flight, table: Keyed, moment: Moment
+    ) -> tuple[Int64, Int64] | None:
+        """What runs in flight take, by the rows that they took last; those that can still find something stay."""
+        places, rows, stay = _NO, _NO, arrivals.limit > moment.until
+        if not stage.patient or table.has_after(arrivals.time):
+            if (found := link(selection, arrivals, table, moment)) is None:
+                return None
+            places, rows, done = found
+            stay &= ~done
+        kept, _ = arrivals.taken(np.flatnonzero(stay), self._extend)
+        stage.waiting.append(kept, stage.search.key_of_runs(kept))
+        return places, rows
+
+    def _arrived(
+        self, step: int, stage: Stage, selection: Selection, arrivals: Flight, table: Keyed, moment: Moment
+    ) -> tuple[Int64, Int64]:
+        """What runs take that each look for themselves; those that can still find something stay."""
+        runs = self._bounded(stage.deadlines, arrivals.written(self._extend))
+        key = stage.search.key_of_runs(runs)
+        found, can = _NOTHING_FOUND, moment.concerns_later(runs)
         over, stay = ~can, can
-        if not patient or table.has_after(arrivals.time):
-            found = self._go(stage, selection, arrivals, key, np.arange(len(arrivals), dtype=np.int64), table, moment)
+        if not stage.patient or table.has_after(runs.time):
+            found = self._go(stage, selection, runs, key, np.arange(len(runs), dtype=np.int64), table, moment)
             over, stay = over & ~found.done, can & ~found.done
         if self._plan.timeouts:
-            self._run_out(step, arrivals.take(over))
-        kept = arrivals.where(stay)
+            self._run_out(step, runs.take(over))
+        kept = runs.where(stay)
         if found.passed is not None:
             kept = kept.replace(passed=found.passed[stay])
-        waiting.append(kept, key if kept is arrivals else key[stay])
-        if not len(found.runs):
-            return gone_on
-        return Runs.joined([gone_on, self._gone_on(arrivals, found, table, stage, moment)])
+        stage.waiting.append(kept, key if kept is runs else key[stay])
+        return found.runs, found.rows
 
     def _gone_on(
-        self, runs: Runs, found: _Found, table: Keyed, stage: Stage, moment: Moment, local: frozenset[int] | None = None
+        self,
+        runs: Runs,
+        places: Int64,
+        rows: Int64,
+        table: Keyed,
+        stage: Stage,
+        moment: Moment,
+        local: frozenset[int] | None = None,
     ) -> Runs:
         """The runs that took a row, each with what it took."""
-        if not len(found.runs):
-            return self._none
-        return self._extend(runs.take(found.runs), table.rows, found.rows, stage.atom, moment, local)
+        return self._extend(runs.take(places), table.rows, rows, stage.atom, moment, local) if len(places) else self._none
 
     def _go(
         self, stage: Stage, selection: Selection, runs: Runs, keys: UInt64, todo: Int64, table: Keyed, moment: Moment
@@ -173,23 +209,13 @@ class ChainKernel:
 
     def _relevant(self, waiting: Waiting, stage: Stage, selection: Selection, table: Keyed, moment: Moment) -> Int64:
         """The waiting runs that this batch can concern: for a small batch, those with a key in it."""
-        if selection is Selection.STRICT:
-            return waiting.live()
-        if stage.negations or stage.rival is not None:
+        if selection is Selection.STRICT or stage.negations or stage.rival is not None:
             return waiting.live()
         if not len(table.rows):
             return _NO
         if len(table.rows) <= 16 and len(waiting) > 64:
             return waiting.of_keys(table.order.keys)
         return waiting.live()
-
-    def _can_wait(self, runs: Runs, moment: Moment) -> NDArray[np.bool_]:
-        """Which runs a later event can still concern."""
-        open_ = runs.limit > moment.until
-        if moment.seen is not None:
-            ahead = np.full(len(runs), MAX_INSTANT, np.int64)
-            open_ &= rank_of(moment.seen, runs.group, ahead, "left") < runs.rank_limit
-        return open_
 
     def _release(self, waiting: Waiting, found: _Found, moment: Moment) -> Runs:
         """Drop the runs that are done and those whose time is over; returns the latter where they are asked for."""
@@ -201,7 +227,7 @@ class ChainKernel:
                 waiting.assign("passed", moved, found.passed[np.searchsorted(found.todo, moved)])
         if moment.seen is not None:
             rows = waiting.live()
-            over = rows[~self._can_wait(waiting.runs.take(rows), moment)]
+            over = rows[~moment.concerns_later(waiting.runs.take(rows))]
         else:
             over = waiting.expired(moment.until)
         waiting.kill(over)
@@ -223,7 +249,7 @@ class ChainKernel:
             only = np.full(len(runs), NOTHING, np.int64)
             only[todo] = instants_after(moment.groups, moment.instants, runs.group[todo], runs.time[todo])
             active = todo[only[todo] != NOTHING]
-            done |= (only[todo] != NOTHING) & _inside(runs.replace(limit=limit), todo, only[todo], moment)
+            done |= (only[todo] != NOTHING) & moment.holds(runs.replace(limit=limit), todo, only[todo])
         got_runs, got_rows = stage.search(selection, runs, keys, active, table, after, limit, only, self._decide)
         if selection is Selection.NEXT and len(got_runs):
             taken = np.zeros(len(runs), np.bool_)
@@ -246,6 +272,10 @@ class ChainKernel:
         self, stage: Stage, selection: Selection, runs: Runs, keys: UInt64, todo: Int64, table: Keyed, moment: Moment
     ) -> _Found:
         """`x op N! , y` (Algorithm 9): y is the next event and itself no N, or the one after a next that is no N."""
+
+        def at(places: Int64, when: Int64) -> tuple[Int64, Int64]:
+            return stage.search(selection, runs, keys, places, table, when - 1, runs.limit, when, self._decide)
+
         passed = runs.passed[todo].copy()
         next_ = instants_after(moment.groups, moment.instants, runs.group[todo], runs.time[todo])
         next_[passed != NOTHING] = NOTHING
@@ -253,22 +283,19 @@ class ChainKernel:
         at_next[todo] = next_
         seen_next = todo[next_ != NOTHING]
         refused_runs, refused_events = self._refused_at(stage.negations, runs, seen_next, at_next, moment)
-        first_runs, first_rows = self._at(stage, runs, keys, seen_next, table, at_next)
-        own = _own_events(first_runs, table.rows, first_rows, refused_runs, refused_events)
+        first_runs, first_rows = at(seen_next, at_next)
+        own = own_events(first_runs, table.rows, first_rows, refused_runs, refused_events)
         blocked = np.isin(todo, refused_runs)
         passed[(next_ != NOTHING) & ~blocked] = next_[(next_ != NOTHING) & ~blocked]
         at_second = np.full(len(runs), NOTHING, np.int64)
         at_second[todo] = instants_after(moment.groups, moment.instants, runs.group[todo], passed)
         at_second[todo[(passed == NOTHING) | blocked]] = NOTHING
         seen_second = todo[at_second[todo] != NOTHING]
-        second_runs, second_rows = self._at(stage, runs, keys, seen_second, table, at_second)
-        done = blocked | ((at_second[todo] != NOTHING) & _inside(runs, todo, at_second[todo], moment))
+        second_runs, second_rows = at(seen_second, at_second)
+        done = blocked | ((at_second[todo] != NOTHING) & moment.holds(runs, todo, at_second[todo]))
         return _Found(
             todo, done, np.concatenate([first_runs[~own], second_runs]), np.concatenate([first_rows[~own], second_rows]), passed
         )
-
-    def _at(self, stage: Stage, runs: Runs, keys: UInt64, todo: Int64, table: Keyed, at: Int64) -> tuple[Int64, Int64]:
-        return stage.search(Selection.STRICT, runs, keys, todo, table, at - 1, runs.limit, at, self._decide)
 
     def _refused_at(
         self, searches: tuple[StepSearch, ...], runs: Runs, todo: Int64, at: Int64, moment: Moment
@@ -296,19 +323,21 @@ class ChainKernel:
         found = self._go(more, selection, waiting.runs, waiting.key, todo, table, moment)
         over = self._release(waiting, found, moment)
         self._run_out(step + 1, over.take(over.round < plan.least))
-        front = Runs.joined([arrivals, _merged(self._gone_on(waiting.runs, found, table, stage, moment, local))])
+        front = Runs.joined(
+            [arrivals, merged(self._gone_on(waiting.runs, found.runs, found.rows, table, stage, moment, local))]
+        )
         every = [front]
         while len(front):
             going = self._bounded(stage.deadlines, front if plan.most is None else front.take(front.round < plan.most))
             key = again.key_of_runs(going)
             found = self._go(more, selection, going, key, np.arange(len(going), dtype=np.int64), table, moment)
-            can = self._can_wait(going, moment)
+            can = moment.concerns_later(going)
             stay = can & ~found.done
             kept = going.where(stay)
             waiting.append(kept if found.passed is None else kept.replace(passed=found.passed[stay]), key[stay])
             if self._plan.timeouts:
                 self._run_out(step + 1, going.take(~can & ~found.done & (going.round < plan.least)))
-            front = _merged(self._gone_on(going, found, table, stage, moment, local))
+            front = merged(self._gone_on(going, found.runs, found.rows, table, stage, moment, local))
             every.append(front)
         runs = Runs.joined(every)
         return runs if plan.least == 1 else runs.take(runs.round >= plan.least)
@@ -419,31 +448,3 @@ class _Found:
 
 _NO = np.empty(0, np.int64)
 _NOTHING_FOUND = _Found(_NO, np.empty(0, np.bool_), _NO, _NO)
-
-
-def _own_events(runs: Int64, table: Solutions, rows: Int64, refused_runs: Int64, refused_events: Int64) -> NDArray[np.bool_]:
-    """Which pairs select an event that a negation refuses for the same run."""
-    refused = set(zip(refused_runs.tolist(), refused_events.tolist(), strict=True))
-    events = table.events[rows].tolist()
-    return np.array([any((r, e) in refused for e in es) for r, es in zip(runs.tolist(), events, strict=True)], np.bool_)
-
-
-def _inside(runs: Runs, todo: Int64, at: Int64, moment: Moment) -> NDArray[np.bool_]:
-    """Whether instants are in the windows of runs; one behind it is no next event: the time of the run is over."""
-    inside = at <= runs.limit[todo]
-    if moment.seen is not None:
-        inside &= rank_of(moment.seen, runs.group[todo], at, "right") <= runs.rank_limit[todo]
-    return inside
-
-
-def _merged(runs: Runs) -> Runs:
-    """Runs with the same events and the same mapping are one: iterations that differ only in values bound anew since.
-
-    Of those that is kept which a leading negation refused the longest ago: it is clear of it wherever another one is.
-    """
-    if len(np.unique(runs.node)) == len(runs):
-        return runs
-    rows = np.concatenate([runs.node[:, None].view(np.uint64), runs.ids], axis=1)
-    earliest = np.argsort(runs.lead, kind="stable")
-    _, first = np.unique(rows[earliest], axis=0, return_index=True)
-    return runs if len(first) == len(runs) else runs.take(np.sort(earliest[first]))

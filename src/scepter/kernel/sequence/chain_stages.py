@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
-from scepter.algebra.query import Preference, Selection
+from scepter.algebra.query import Counting, Preference, Selection
+from scepter.kernel.sequence.in_flight import Link
 from scepter.kernel.sequence.preference import Rival
 from scepter.kernel.sequence.runs import Waiting
 from scepter.kernel.sequence.step_search import StepSearch
@@ -28,6 +30,8 @@ class Stage:
     """The gap bounds of this and later steps that speak of a part taken before: behind them a run cannot be completed."""
     rival: Rival | None = None
     """What goes before this step's events."""
+    link: Link | None = None
+    """Its search by the rows that runs took last, where that is all it looks at."""
 
     @property
     def patient(self) -> bool:
@@ -59,7 +63,17 @@ def build_stages(chain: Chain, plan: QueryPlan, key: TermKey) -> list[Stage]:
         if i and (hurry := _greedy(stages[i - 1])) is not None:
             stages[i].rival = hurry
         bound = also
+    if lazy(plan):
+        for before, stage in pairwise(stages):
+            link = stage.search.after(before.atom.slots, before.atom.certain)
+            if link is not None and before.again is None and not stage.negations and stage.rival is None:
+                stage.link = Link(link, tuple(before.atom.slots.index(slot) for slot in plan.partition))
     return stages
+
+
+def lazy(plan: QueryPlan) -> bool:
+    """Whether a run is told by the one it was before and the row it took: it carries no times and no values besides."""
+    return not (plan.marks or plan.aggregated or plan.timeouts or isinstance(plan.window, Counting))
 
 
 def negation(negated: NegationPlan, plan: QueryPlan, bound: frozenset[int], key: TermKey) -> StepSearch:

@@ -264,7 +264,7 @@ def search_forward(mode, asking, run_columns, row_columns, filters, thresholds, 
         if position < rows and keys[position] == key:
             stop = ends[position]
             if times[stop - 1] > limit:
-                stop = _first_after(pointer(keys, 0), pointer(times, 0), key, limit, position, rows)
+                stop = _first_after(pointer(keys, 0), pointer(times, 0), key, limit, position, stop)
         first = resume[i] >= 0
         while position < stop:
             if bounds > 0 and not first:

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from scepter.kernel.scan.solutions import Int64, Solutions, UInt64
 from scepter.kernel.sequence.forward_search import key_of
 from scepter.kernel.sequence.run_windows import rank_of
+from scepter.kernel.sequence.runs import Runs
 from scepter.kernel.sequence.step_search import Keyed, Order, StepSearch
+from scepter.timeline import MAX_INSTANT
 
 
 @dataclass(slots=True)
@@ -24,18 +31,36 @@ class Moment:
     """No event up to here can come any more. (Below `until` while more events of its last instant may come.)"""
     seen: dict[int, tuple[int, Int64]] | None = None
     """For windows that count events: per group the events before, and the times of the last ones."""
-    _keyed: dict[int, Keyed] = field(default_factory=dict)
+    links: dict[Hashable, Any] = field(default_factory=dict)
+    """What rows have found, by table and condition (`in_flight.Links`)."""
+    _keyed: dict[tuple[int, tuple[int, ...], tuple[int, ...], tuple[int, ...]], Keyed] = field(default_factory=dict)
     _orders: dict[tuple[int, tuple[int, ...]], Order] = field(default_factory=dict)
 
     def keyed(self, search: StepSearch, partition: tuple[int, ...]) -> Keyed:
-        """An atom's table, sorted for a search."""
-        if id(search) not in self._keyed:
-            table = self.tables[search.atom]
+        """An atom's table, sorted for a search: once for all that look at the same of it."""
+        table = self.tables[search.atom]
+        alike = id(table), search.columns, search.bounded, partition
+        if alike not in self._keyed:
             ranks = None
             if self.seen is not None:
                 ranks = rank_of(self.seen, key_of(table.ids, partition), table.time, "right")
-            self._keyed[id(search)] = search.keyed(table, self._ordered(table, search.columns), ranks)
-        return self._keyed[id(search)]
+            self._keyed[alike] = search.keyed(table, self._ordered(table, search.columns), ranks)
+        return self._keyed[alike]
+
+    def holds(self, runs: Runs, places: Int64, at: Int64) -> NDArray[np.bool_]:
+        """Whether instants are in the windows of runs; one behind it is no next event: the time of the run is over."""
+        inside = at <= runs.limit[places]
+        if self.seen is not None:
+            inside &= rank_of(self.seen, runs.group[places], at, "right") <= runs.rank_limit[places]
+        return inside
+
+    def concerns_later(self, runs: Runs) -> NDArray[np.bool_]:
+        """Which runs a later event can still concern."""
+        open_ = runs.limit > self.until
+        if self.seen is not None:
+            ahead = np.full(len(runs), MAX_INSTANT, np.int64)
+            open_ &= rank_of(self.seen, runs.group, ahead, "left") < runs.rank_limit
+        return open_
 
     def _ordered(self, table: Solutions, columns: tuple[int, ...]) -> Order:
         """Steps that ask for the same pattern look at one table, and mostly in one order."""

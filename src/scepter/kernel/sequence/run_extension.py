@@ -7,6 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from scepter.kernel.lineage import Lineage
 from scepter.kernel.rows import NO_LINEAGE, filled, mappings
@@ -81,8 +82,8 @@ class RunExtension:
             filled(1, 1), marks, *mappings(1, self._width),
         )  # fmt: skip
 
-    def begun(self, table: Solutions, group: UInt64, atom: AtomPlan, moment: Moment) -> Runs:
-        """A run for each row, which is the first that it takes."""
+    def begun(self, table: Solutions, group: UInt64, atom: AtomPlan, moment: Moment) -> tuple[Runs, NDArray[np.bool_]]:
+        """A run for each row, which is the first that it takes, where its window holds it; and which those are."""
         time, start, n = table.time, table.start, len(table.time)
         before = time if moment.seen is None else rank_of(moment.seen, group, start, "left")
         nothing, marks, rows = filled(n, NOTHING), np.empty((n, self._marks), np.int64), np.arange(n)
@@ -94,18 +95,16 @@ class RunExtension:
             nothing, group, self._record(filled(n, NO_LINEAGE), table, rows, atom), filled(n, 1), marks,
             *spread((table.ids, table.refs, table.number, table.scale), _placed(atom.slots), self._width),
         )  # fmt: skip
-        return self._inside(runs, moment)
+        inside = self._inside(runs, moment)
+        return runs.where(inside), inside
 
     def __call__(
         self, old: Runs, table: Solutions, rows: Int64, atom: AtomPlan, moment: Moment, local: frozenset[int] | None = None
     ) -> Runs:
         """The runs, each with the event(s) and mapping of its row written into their columns; with `local`, by an iteration."""
-        again, local = local is not None, local or frozenset()
         if not len(old):
             return self._none
-        sure = _placed(tuple(slot in local or slot in atom.certain for slot in atom.slots))
-        mapping = old.ids, old.refs, old.number, old.scale
-        bind(mapping, _placed(atom.slots), sure, (table.ids, table.refs, table.number, table.scale), rows)
+        node = self.bound(old, table, rows, atom, local or frozenset())
         start = np.minimum(old.start, table.start[rows])
         if self._bounds.gaps:  # a run that waited had the limit of its gap bound
             limit = self._bounds.limit(old.first, start)
@@ -114,22 +113,32 @@ class RunExtension:
         rank_limit = old.rank_limit
         if moment.seen is not None:
             rank_limit = np.minimum(rank_limit, self._bounds.rank_limit(rank_of(moment.seen, old.group, start, "left")))
-        node = self._record(old.node, table, rows, atom)
-        rounds = old.round + 1 if again else filled(len(rows), 1)
+        rounds = filled(len(rows), 1) if local is None else old.round + 1
         marks = self._marked(old.marks, table, rows, atom) if self._marks else old.marks
         runs = Runs(
             table.time[rows], old.first, start, limit, rank_limit, old.lead, old.lead_rank,
-            filled(len(rows), NOTHING), old.group, node, rounds, marks, *mapping,
+            filled(len(rows), NOTHING), old.group, node, rounds, marks, old.ids, old.refs, old.number, old.scale,
         )  # fmt: skip
-        return self._inside(runs, moment)
+        return runs.where(self._inside(runs, moment))
 
-    def _inside(self, runs: Runs, moment: Moment) -> Runs:
-        """Those in their windows, which bound matches, not what an event may follow: an interval that is too long is accepted,
-        and leads nowhere."""
+    def bound(self, old: Runs, table: Solutions, rows: Int64, atom: AtomPlan, local: frozenset[int] = frozenset()) -> Int64:
+        """Write the mapping of each run's row into its columns; returns the node of its events with those of the row."""
+        sure = _placed(tuple(slot in local or slot in atom.certain for slot in atom.slots))
+        mapping = old.ids, old.refs, old.number, old.scale
+        bind(mapping, _placed(atom.slots), sure, (table.ids, table.refs, table.number, table.scale), rows)
+        return self._record(old.node, table, rows, atom)
+
+    def reaching(self, start: Int64, limit: Int64) -> tuple[Int64, Int64]:
+        """The least starts of runs, and the limits that their windows then set, where nothing else bounds them."""
+        return start, limit if self._bounds.tumbling else np.minimum(limit, self._bounds.limit(start, start))
+
+    def _inside(self, runs: Runs, moment: Moment) -> NDArray[np.bool_]:
+        """Which are in their windows, which bound matches, not what an event may follow: an interval that is too long is
+        accepted, and leads nowhere."""
         inside = runs.time <= runs.limit
         if moment.seen is not None:
             inside &= rank_of(moment.seen, runs.group, runs.time, "right") <= runs.rank_limit
-        return runs if bool(inside.all()) else runs.take(inside)
+        return inside
 
     def _record(self, parent: Int64, table: Solutions, rows: Int64, atom: AtomPlan) -> Int64:
         if len(atom.branches) == 1:

@@ -259,3 +259,16 @@ class Waiting:
         self._alive = np.ones(len(rows), np.bool_)
         self._size, self._dead = len(rows), 0
         self._unorder()
+
+
+def merged(runs: Runs) -> Runs:
+    """Runs with the same events and the same mapping are one: iterations that differ only in values bound anew since.
+
+    Of those that is kept which a leading negation refused the longest ago: it is clear of it wherever another one is.
+    """
+    if len(np.unique(runs.node)) == len(runs):
+        return runs
+    rows = np.concatenate([runs.node[:, None].view(np.uint64), runs.ids], axis=1)
+    earliest = np.argsort(runs.lead, kind="stable")
+    _, first = np.unique(rows[earliest], axis=0, return_index=True)
+    return runs if len(first) == len(runs) else runs.take(np.sort(earliest[first]))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ from scepter.inner import plain
 from scepter.kernel.condition.interpreter import EITHER, FALSE, ROW, RUN, TRUE, Programs, stack
 from scepter.kernel.condition.programs import Place, compile_conjuncts, thresholds
 from scepter.kernel.condition.row_programs import contiguous
-from scepter.kernel.rows import filled, spread
+from scepter.kernel.rows import filled
 from scepter.kernel.scan.solutions import Int64, Solutions, UInt64
 from scepter.kernel.sequence.forward_search import (
     ANY,
@@ -39,14 +40,10 @@ from scepter.kernel.sequence.forward_search import (
 )
 from scepter.kernel.sequence.runs import Runs
 from scepter.physical.sequence_plan import AtomPlan
-from scepter.rdf.distinct import distinct
 from scepter.rdf.hashing import TermKey
-from scepter.timeline import MIN_INSTANT
+from scepter.timeline import MAX_INSTANT
 
 _MODE = {Selection.NEXT: NEXT, Selection.ANY: ANY, Selection.STRICT: STRICT, Selection.BEFORE: BEFORE}
-
-_MANY, _IDLE = 512, 15
-"""From so many runs on it is asked which of them look for the same; where too few do, not in the next so many searches."""
 
 Decide = Callable[[Runs, Int64, Solutions, Int64, int, bool], NDArray[np.bool_]]
 """(runs, places, rows, places, atom, continuing) -> the exact verdict on each pair."""
@@ -110,9 +107,13 @@ class StepSearch:
         *,
         continuing: bool = False,
         local: frozenset[int] = frozenset(),
+        at: Mapping[int, int] | None = None,
     ) -> None:
+        """`at` says in which column of a run each slot is, where that is not its number."""
         self.atom = atom
-        self.key = key
+        self._made = atom, plan, key, shared, bound, variables, term_key
+        at = at or {slot: slot for slot in range(len(variables))}
+        self.key = tuple(at[slot] for slot in key)
         self.continuing = continuing
         column = {slot: i for i, slot in enumerate(plan.slots)}
         self.columns = tuple(column[s] for s in key)
@@ -126,11 +127,11 @@ class StepSearch:
                 return None
             if previous or slot not in column:
                 asked.add(slot)
-                return RUN, slot, 0
+                return RUN, at.get(slot, 0), 0
             if slot in plan.certain or slot in local or slot not in bound:
-                return ROW, slot, column[slot]
+                return ROW, at.get(slot, 0), column[slot]
             asked.add(slot)
-            return EITHER, slot, column[slot]
+            return EITHER, at.get(slot, 0), column[slot]
 
         conjuncts: list[Expression] = []
         first = [0]
@@ -139,7 +140,7 @@ class StepSearch:
             first.append(len(conjuncts))
         self._filters = plain(
             Filters(
-                np.array(shared, np.int64),
+                np.array([at[slot] for slot in shared], np.int64),
                 np.array([column[s] for s in shared], np.int64),
                 np.array(first, np.int64),
                 compile_conjuncts(tuple(conjuncts), locate, term_key),
@@ -147,10 +148,19 @@ class StepSearch:
         )
         # a threshold speaks for all rows only where there is one branch
         found = thresholds(tuple(conjuncts), locate, term_key) if len(plan.branches) == 1 else ()
-        self._threshold_columns = np.array([t.column for t in found], np.int64)
+        self.bounded = tuple(t.column for t in found)
+        """The columns of the atom's table whose values a threshold bounds."""
         self._threshold_upper = np.array([t.operator in ("<", "<=") for t in found], np.bool_)
         self._thresholds = plain(_stack([t.bound for t in found]))
-        self._asked, self._idle = sorted(asked), 0
+        self._asked = asked.union(key)
+        self.shape = self.key, self.columns, self.bounded, _written((self._filters, self._thresholds, self._threshold_upper))
+        """Searches with the same shape of the same tables find the same."""
+
+    def after(self, slots: tuple[int, ...], certain: frozenset[int]) -> StepSearch | None:
+        """The same search for runs that are the rows of a table with these slots; None if it looks at others."""
+        if not self._asked <= certain:
+            return None
+        return StepSearch(*self._made, at={slot: column for column, slot in enumerate(slots)})
 
     def key_of_runs(self, runs: Runs) -> UInt64:
         """The join keys of runs."""
@@ -160,10 +170,10 @@ class StepSearch:
         """A table, in the order of this search's `columns`, with what the search looks at."""
         rows = order.rows
         ranks = np.zeros(len(rows), np.int64) if ranks is None else ranks[rows]
-        if not len(self._threshold_columns):
+        if not self.bounded:
             return Keyed(table, order, ranks, _NO_VALUES, _NO_VALUES, _NO_VALUES)
         number, scale = np.ascontiguousarray(table.number), np.ascontiguousarray(table.scale)
-        return Keyed(table, order, ranks, *bounded_values(number, scale, rows, self._threshold_columns))
+        return Keyed(table, order, ranks, *bounded_values(number, scale, rows, np.array(self.bounded, np.int64)))
 
     def __call__(
         self, selection: Selection, runs: Runs, keys: UInt64, todo: Int64, table: Keyed, after: Int64, limit: Int64,
@@ -176,14 +186,11 @@ class StepSearch:
         if not len(todo) or not len(table.rows):
             return _NO, _NO
         mode = _MODE[selection]
-        if mode == NEXT and len(todo) >= _MANY and (pairs := self._together(todo, runs, keys, table, after, limit)) is not None:
-            return pairs
+        columns = RunColumns(after, keys, limit, runs.rank_limit, only, contiguous(runs.ids, runs.number, runs.scale))
         all_runs, all_rows = list[Int64](), list[Int64]()
         resume, forced, found = filled(len(todo), -1), np.zeros(len(todo), np.int64), filled(len(todo), NOTHING)
         while len(todo):
-            got_runs, got_rows, stalled, stalled_rows = self._search(
-                mode, todo, resume, forced, found, runs, keys, table, after, limit, only
-            )
+            got_runs, got_rows, stalled, stalled_rows = self._search(mode, todo, resume, forced, found, columns, table)
             if not len(stalled) and not all_runs:
                 return got_runs, table.order.rows[got_rows]
             all_runs.append(got_runs)
@@ -199,46 +206,28 @@ class StepSearch:
             forced = np.where(verdict, TRUE, FALSE).astype(np.int64)
         return np.concatenate(all_runs), table.order.rows[np.concatenate(all_rows)]
 
-    def _together(
-        self, todo: Int64, runs: Runs, keys: UInt64, table: Keyed, after: Int64, limit: Int64
-    ) -> tuple[Int64, Int64] | None:
-        """Skip-till-next, where runs that have come to one event by different ways look for the same: one of them looks, as far
-        as any of them may, and each takes what lies within its own limit. None where few are alike, or where what is found
-        rests on more than their terms: in counts of events, or in what columns leave open."""
-        if self._idle or bool(table.ranks.any()):
-            self._idle = max(0, self._idle - 1)
-            return None
-        told = [keys[todo], after[todo].view(np.uint64), *(runs.ids[todo, slot] for slot in self._asked)]
-        first, where = distinct(np.column_stack(told))
-        count, some = len(first), todo[first]
-        if 4 * count > 3 * len(todo):
-            self._idle = _IDLE
-            return None
-        farthest, limits = filled(count, MIN_INSTANT), limit.copy()
-        np.maximum.at(farthest, where, limit[todo])
-        limits[some] = farthest
-        fresh = filled(count, -1), np.zeros(count, np.int64), filled(count, NOTHING)
-        got_runs, got_rows, stalled, _ = self._search(NEXT, some, *fresh, runs, keys, table, after, limits, after)
-        if len(stalled):
-            self._idle = _IDLE
-            return None
-        place = np.empty(len(keys), np.int64)
-        place[some] = np.arange(count)
-        found = np.bincount(place[got_runs], minlength=count)
-        of, at = spread(found[where], (np.cumsum(found) - found)[where])
-        taking, rows = todo[of], got_rows[at]
-        inside = table.order.times[rows] <= limit[taking]
-        return taking[inside], table.order.rows[rows[inside]]
+    def of_rows(
+        self, selection: Selection, time: Int64, columns: tuple[UInt64, NDArray[np.float64], NDArray[np.int8]], limit: Int64,
+        only: Int64, table: Keyed,
+    ) -> tuple[Int64, Int64] | None:  # fmt: skip
+        """The accepted pairs (place of a row that looks, row of `table.rows`), in order of the places, where rows look for the
+        runs that took them: with their times, their mapping's columns, and limits. None where columns leave one open."""
+        size = len(time)
+        if not size or not len(table.rows):
+            return _NO, _NO
+        fresh = filled(size, -1), np.zeros(size, np.int64), filled(size, NOTHING)
+        looking = RunColumns(time, key_of(columns[0], self.key), limit, filled(size, MAX_INSTANT), only, contiguous(*columns))
+        runs, rows, stalled, _ = self._search(_MODE[selection], np.arange(size), *fresh, looking, table)
+        return None if len(stalled) else (runs, table.order.rows[rows])
 
     def _search(
-        self, mode: int, todo: Int64, resume: Int64, forced: Int64, found: Int64, runs: Runs, keys: UInt64, table: Keyed,
-        after: Int64, limit: Int64, only: Int64,
-    ) -> tuple[Int64, Int64, Int64, Int64]:  # fmt: skip
+        self, mode: int, todo: Int64, resume: Int64, forced: Int64, found: Int64, runs: RunColumns, table: Keyed
+    ) -> tuple[Int64, Int64, Int64, Int64]:
         ordered, rows, room = table.order, table.rows, np.empty(4 * max(1, len(table.values)))
         result: tuple[Int64, Int64, Int64, Int64] = search_forward(
             mode,
             tuple(Asking(todo, resume, forced, found)),
-            tuple(RunColumns(after, keys, limit, runs.rank_limit, only, contiguous(runs.ids, runs.number, runs.scale))),
+            tuple(runs),
             tuple(
                 RowColumns(
                     ordered.keys, ordered.times, ordered.ends, table.ranks, ordered.rows, rows.start, rows.branch,
@@ -253,6 +242,18 @@ class StepSearch:
 
 
 _NO, _ONE, _NO_VALUES = np.empty(0, np.int64), np.ones(1, np.int64), np.empty((0, 0))
+
+
+def own_events(runs: Int64, table: Solutions, rows: Int64, refused_runs: Int64, refused_events: Int64) -> NDArray[np.bool_]:
+    """Which pairs select an event that a negation refuses for the same run."""
+    refused = set(zip(refused_runs.tolist(), refused_events.tolist(), strict=True))
+    events = table.events[rows].tolist()
+    return np.array([any((r, e) in refused for e in es) for r, es in zip(runs.tolist(), events, strict=True)], np.bool_)
+
+
+def _written(arrays: tuple[Any, ...]) -> bytes:
+    """Arrays and tuples of them, as bytes."""
+    return b"|".join(_written(each) if isinstance(each, tuple) else np.asarray(each).tobytes() for each in arrays)
 
 
 def _stack(programs: list[Programs]) -> Programs:
