@@ -27,10 +27,11 @@ demo: $(STAMP)
 kafka-demo: $(STAMP)
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python examples/kafka-demo/run
 
-# Two halves of the tests beside each other, and first the types, then the cases, beside both: those on Spark wait half of their
-# time for a JVM, a micro-batch or a broker. The tests build the documentation site too, as `make docs` does.
+# First the types beside the cases, which compile the kernels; then the two halves of the tests, which find them: each half, and
+# each of Spark's workers, would compile them for itself. The tests build the documentation site too, as `make docs` does.
 test: lint
-	@$(MAKE) --no-print-directory --jobs=3 --output-sync=target types in-process on-spark cases
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync=target types cases
+	@$(MAKE) --no-print-directory unit
 
 lint: $(STAMP)
 	$(BIN)/ruff check .

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+import pandas as pd
 import pyarrow as pa
 
 from naive.comparison import comparable_graph
@@ -87,7 +88,8 @@ class Micro:
     def __init__(self, query: Query, job: Job) -> None:
         self.job = job
         self.schema = arrow_schema(query.variables, query.constructs, query.asks, job.kind, query.occurrences, parts=False)
-        self.places: dict[int, Place] = {}
+        self.places: dict[tuple[int, int], Place] = {}
+        """By stateful part, one behind another, and by place."""
         self.watermark = 0
         self.run = ReadState(job.kind)
         self.number = 0
@@ -105,29 +107,49 @@ class Micro:
         rows = [row for part in packed for row in part.to_pylist()]
         if not rows:  # all of them are older than what the run begins with
             return
-        blobs: dict[int, list[bytes]] = {}
-        for row in rows:
-            blobs.setdefault(row["query"] * self.job.buckets + row["bucket"], []).append(row["blob"])
-        for place, of_place in blobs.items():
-            self._collect(self._bucket(place).take(place, of_place, self.watermark))
+        self._through([(row["query"] * self.job.buckets + row["bucket"], row["blob"], None) for row in rows])
         self.watermark = max(self.watermark, max(r["time"] for r in rows) // ticks_per_millisecond(self.job))
-        for place in list(self.places):
-            due = {timer for timer in self.places[place].timers if timer <= self.watermark}
-            self.places[place].timers -= due
-            if due:
-                self._collect(self._bucket(place).wake(place, self.watermark))
+        self._through([])
 
-    def _bucket(self, place: int) -> Bucket:
-        at = self.places.setdefault(place, Place())
-        log = None if self.job.whole is None else at.log
-        return Bucket(self.job, self.schema, *cast("tuple[Any, ...]", (at, at.state, at.answered, log)))
+    def _through(self, given: list[tuple[int, bytes | None, bytes | None]]) -> None:
+        """A micro-batch: what comes for places, read or made, through one stateful part after the other, and who is woken."""
+        for depth in range(self.job.depth):
+            sent: list[tuple[int, bytes | None, bytes | None]] = []
+            by_place: dict[int, list[tuple[bytes | None, bytes | None]]] = {}
+            for place, blob, made in given:
+                by_place.setdefault(place, []).append((blob, made))
+            for place, parts in by_place.items():
+                columns: dict[str, Any] = {"place": [place] * len(parts), "blob": [blob for blob, _ in parts]}
+                if depth:
+                    none, zero = [None] * len(parts), [0] * len(parts)
+                    columns |= {"made": [made for _, made in parts], "rows": none}
+                    columns |= {"matches": zero, "late": zero, "letters": none}
+                frame = pd.DataFrame(columns)
+                sent += self._collect(self._bucket(depth, place).given(place, [frame], self.watermark))
+            for at, place in list(self.places):
+                due = {timer for timer in self.places[at, place].timers if timer <= self.watermark}
+                if due and at == depth:
+                    self.places[at, place].timers -= due
+                    sent += self._collect(self._bucket(depth, place).wake(place, self.watermark))
+            given = sent
+        assert not given
 
-    def _collect(self, frames: Iterable[Any]) -> None:
+    def _bucket(self, depth: int, place: int) -> Bucket:
+        at = self.places.setdefault((depth, place), Place())
+        log = None if self.job.whole is None or depth else at.log
+        return Bucket(self.job, self.schema, *cast("tuple[Any, ...]", (at, at.state, at.answered, log, depth)))
+
+    def _collect(self, frames: Iterable[Any]) -> list[tuple[int, bytes | None, bytes | None]]:
+        """Take what is found; what goes on to other places."""
+        sent: list[tuple[int, bytes | None, bytes | None]] = []
         for frame in frames:
             for data in frame["rows"].dropna():
                 self.rows += pa.ipc.open_stream(data).read_all().to_pylist()
             self.late += int(frame["late"].sum())
             self.letters.extend(frame["letters"].dropna().tolist())
+            for place, blob, made in zip(frame["place"], frame["blob"], frame["made"], strict=True):
+                sent += [(place, blob, made)] if blob is not None or made is not None else []
+        return sent
 
 
 def comparable(rows: Iterable[dict[str, Any]], before: object) -> Counter[object]:

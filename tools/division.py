@@ -1,4 +1,5 @@
-"""How every query of cases/ and examples/ is divided on Spark: in buckets of a key, windows, slices of time, or in one task.
+"""How every query of cases/ and examples/ is divided on Spark: in buckets of a key, in stages one behind another, by windows,
+slices of time, or in one task.
 
     python tools/division.py [--units] [FOLDER …]
 
@@ -70,6 +71,8 @@ def _ways(plan: PhysicalPlan, found: tuple[Share, ...], *, live: bool) -> dict[i
 
 
 def _way(plan: PhysicalPlan, share: Share, number: int, *, live: bool) -> str:
+    if share.sources:
+        return "stages"
     if share.form is Form.SOLUTIONS:
         root = plan.units[number].root
         assert isinstance(root, SequenceNode)

@@ -12,7 +12,7 @@ import os
 import stat
 import sys
 import tempfile
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any
 
@@ -166,6 +166,15 @@ def spare_events() -> None:
 
     for told in list(ffi.lib._lock._cblist):
         ffi.unregister_lock_callback(*told)
+
+
+def spare_colours() -> None:
+    """Have numba not set up the terminal for each exception that it makes, and mostly catches itself, where colorama is
+    installed: a tenth of its time. The texts keep their colours; only a Windows console has to be set up for them."""
+    from numba.core import errors
+
+    if hasattr(errors, "ColorShell") and os.name != "nt":
+        errors.ColorShell = nullcontext
 
 
 def spare_walks() -> None:

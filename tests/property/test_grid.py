@@ -40,7 +40,7 @@ def check(
     given: dict[str, Any] = {"background": background, "options": options, "given": {e.stream for e in stream}}
     live = job_of(query, buckets, live=True, ontology=ontology, **given)
     job = job_of(query, buckets, ontology=ontology, **given)
-    assume(any(share.buckets > 1 and (share.sides or by_key) for each in (live, job) for share in each.shares))
+    assume(buckets == 1 or any(share.buckets > 1 and (share.sides or by_key) for each in (live, job) for share in each.shares))
     events = [
         graph_event(job, e.stream, e.start, e.end, e.triples)
         for e in sorted(stream, key=lambda e: (e.end, e.start))
@@ -165,6 +165,43 @@ def test_pairs_that_consume(text: str, drawn: list[tuple[int, str, str, str]], p
     note(text)
     stream = [Event("http://example/s", t // 3, t // 3, tuple(triples(f":{s} :{p} :{o} ."))) for t, s, p, o in drawn]
     check(parse(PREFIX + text, "ep-sparql"), stream, buckets, size, options=RunOptions.of(policy=policy), by_key=True)
+
+
+PAIR = "FROM STREAM S :s WHERE { SEQ (A ; B) DEFINE GPM A ON S { ?x :p ?y } DEFINE GPM B ON S { ?x :q ?z } }"
+APART = PAIR.replace("?x :q", "?u :q")
+WINDOW = "FROM NAMED WINDOW :w ON :s [RANGE 6 STEP 2] WHERE"
+STAGED = [
+    ("ep-sparql", "SELECT DISTINCT ?z WHERE { { ?x :p ?y } SEQ { ?x :q ?z } }"),
+    ("ep-sparql", "SELECT DISTINCT ?y ?u WHERE { { { ?x :p ?y } OPTIONAL { ?x :r ?u } } SEQ { ?x :q ?z } }"),
+    ("ep-sparql", "ASK { { ?x :p ?y } SEQ { ?x :q ?z } }"),
+    ("ep-sparql", "SELECT (COUNT(?z) AS ?n) WHERE { { ?x :p ?y } SEQ { ?x :q ?z } FILTER (getDURATION() < 5) }"),
+    ("ep-sparql", "SELECT ?y ?z WHERE { { ?x :p ?y } SEQ { ?x :q ?z } FILTER (getDURATION() < 5) } ORDER BY ?y LIMIT 2"),
+    ("sparkwave", "SELECT (COUNT(?x) AS ?n) FROM STREAM :s [RANGE 6 STEP 3] WHERE { ?x :p ?y . ?x :q ?z }"),
+    ("sparkwave", "SELECT (MAX(?n) AS ?m) FROM STREAM :s [RANGE 6 STEP 3] "
+     "WHERE { SELECT ?x (COUNT(?y) AS ?n) WHERE { ?x :p ?y } GROUP BY ?x }"),
+    ("rsep-ql", f"REGISTER ISTREAM :o AS SELECT ?y ?z {WINDOW} {{ WINDOW :w {{ ?x :p ?y OPTIONAL {{ ?x :q ?z }} }} }}"),
+    ("rsep-ql", f"REGISTER DSTREAM :o AS SELECT ?y ?z {WINDOW} {{ WINDOW :w {{ ?x :p ?y . ?x :q ?z }} }}"),
+    ("rsep-ql", f"REGISTER RSTREAM :o AS SELECT ?y ?z {WINDOW} {{ WINDOW :w {{ ?x :p ?y . ?x :q ?z }} }} ORDER BY ?y LIMIT 3"),
+    ("rsep-ql", f"REGISTER RSTREAM :o AS SELECT (COUNT(?z) AS ?n) {WINDOW} {{ WINDOW :w {{ ?x :p ?y . ?x :q ?z }} }}"),
+    ("rsep-ql", f"REGISTER RSTREAM :o AS ASK {WINDOW} {{ WINDOW :w {{ ?x :p ?y . ?x :q ?z }} }}"),
+    *(("spaseq", f"{result} WITHIN 6 SLIDING {how}") for result in ("ASK", "SELECT DISTINCT ?y ?z") for how in (PAIR, APART)),
+]  # fmt: skip
+
+
+@MANY
+@given(st.sampled_from(STAGED), EVENTS, st.sampled_from([1, 2, 7, 28]), SIZES)
+def test_stages_one_behind_another(
+    which: tuple[str, str], drawn: list[tuple[int, str, str, str]], buckets: int, size: int
+) -> None:
+    language, text = which
+    note(text)
+    stream = [Event("http://example/s", t // 2, t // 2, tuple(triples(f":{s} :{p} :{o} ."))) for t, s, p, o in drawn]
+    query = parse(PREFIX + text, language)
+    check(query, stream, buckets, size, by_key=True)
+    first_event = language == "spaseq" and APART in text
+    assert job_of(query, buckets, live=True, given=["http://example/s"]).depth == (
+        1 if buckets < (8 if first_event else 2) else 2
+    )
 
 
 MATCHED = """SELECT ?x ?y ?z FROM NAMED :s WIN [RANGE 6 STEP 1] AS :w

@@ -31,12 +31,12 @@ WHERE {
 }
 """,
     "ep-sparql": """PREFIX : <http://example/>
-SELECT ?s ?v ?w
+SELECT DISTINCT ?v ?w
 WHERE { { ?s :a ?v } OPTIONAL { ?s :b ?b } } SEQ { ?s :c ?w }
 FILTER (getDURATION() < 12 && ?w > ?v)
 """,
 }
-"""One that is divided over buckets, and one that runs whole."""
+"""One in buckets of its key, and one whose rows cross to other buckets behind them: they hide their key."""
 
 
 def main(language: str, master: str, partitions: str, events: str, checkpoint: str, output: str) -> None:

@@ -20,7 +20,7 @@ def kill(process: subprocess.Popen[bytes]) -> None:
 
 @pytest.mark.slow
 def test_matches_after_kills_are_those_of_an_undisturbed_run(spark: SparkSession, tmp_path: Path) -> None:
-    run = Disturbed(tmp_path, "spaseq", "local[2]")
+    run = Disturbed(tmp_path, "ep-sparql", "local[2]")
     for goal in run.points(2):
         process = run.start()
         run.await_batches(goal, process)

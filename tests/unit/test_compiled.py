@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 from llvmlite.binding import ffi  # type: ignore[import-untyped]
-from numba.core import caching, ir
+from numba.core import caching, errors, ir
 from numba.core.compiler import run_frontend
 
 from scepter import compiled
@@ -237,3 +237,15 @@ def test_what_compiling_made_is_not_gone_through_at_its_end() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "True True 0 True\n"
+
+
+def test_messages_of_exceptions_set_up_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And have the colours that they had."""
+    colorama = pytest.importorskip("colorama")
+    import scepter.rdf.words  # noqa: F401
+
+    made: list[None] = []
+    monkeypatch.setattr(colorama.initialise, "wrap_stream", lambda *args: made.append(None))
+    scheme: Any = vars(errors)["HighlightColorScheme"](vars(errors)["themes"]["dark_bg"])  # not there without colorama
+    text = scheme.errmsg("no such type")
+    assert "no such type" in text and "\x1b[" in text and not made

@@ -1,4 +1,4 @@
-"""Small input of a fresh installation is read by interpreted kernels: compiling takes some 20 seconds of CPU, once, and what is
+"""Small input of a fresh installation is read by interpreted kernels: compiling takes some 12 seconds of CPU, once, and what is
 small is answered before that.
 
 The kernels are Python that numba compiles; left alone, they are Python. The answers are the same

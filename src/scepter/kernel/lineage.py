@@ -87,6 +87,13 @@ class Lineage:
             self._values[places] = values
         return places
 
+    def grafted(self, nodes: Mapping[str, Int64]) -> int:
+        """Take over the columns of other nodes, without the values of steps; where the first of them stands."""
+        base = self._size
+        left, right = (np.where(nodes[side] < 0, NO_LINEAGE, nodes[side] + base) for side in ("left", "right"))
+        self._append(left, right, nodes["part"], nodes["event"], nodes["name"], len(left))
+        return base
+
     def _append(
         self, left: Int64 | int, right: Int64 | int, part: Int64 | int, event: Int64 | int, name: Int64 | int, count: int
     ) -> Int64:

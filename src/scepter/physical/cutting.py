@@ -15,7 +15,7 @@ from scepter.physical.time_nodes import Inline, Instants, Once, Rename, StaticSc
 from scepter.physical.unit_nodes import GraphScan
 from scepter.physical.window_nodes import Fixed, ItemScan, NotStatic, Window
 
-_ONE_BY_ONE = (
+ONE_BY_ONE = (
     nodes.Filter, nodes.Static, nodes.Project, TimeFilter, Rename, NotStatic, Window, events.Named, events.Asked, events.Within,
     events.Before,
 )  # fmt: skip
@@ -24,7 +24,8 @@ _EVENT_LEAVES = (
     nodes.TripleScan, ItemScan, GraphScan, OccurrenceScan, EventScan, Instants, events.Recognise, events.ItemGraphs,
 )  # fmt: skip
 """Leaves whose rows can be sent: terms, sets of triples, times, and the one event that each was made of."""
-_STATIC = (Inline, StaticScan, Fixed, Recalled)
+STATIC = (Inline, StaticScan, Fixed, Recalled)
+"""Leaves that read no event."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,8 @@ class Received(Node):
     place: int
     below: Node
     """What makes them."""
+    stage: int | None = None
+    """The stage of the unit that does (`exchanges`); None: it is done where events are read."""
     inputs = ()
 
     def line(self, notation: Notation) -> str:
@@ -54,6 +57,13 @@ class Owned(Unary):
 @dataclass(frozen=True)
 class Again(Once):
     """Rows that are there once in what a task has read, which several tasks may have: each once."""
+
+
+@dataclass(frozen=True)
+class FirstAnswer(nodes.Project):
+    """Rows of several buckets, of which an ASK is answered by the first."""
+
+    says = "FirstAnswer, of all buckets"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +100,12 @@ def cut(root: Node, *, apart: bool = False) -> Cut | str:
     for node in nodes.nodes(above):
         if isinstance(node, EventScan) and node.tracked:
             return "a policy consumes the triples of a path, which is matched with whole events at hand"
-        if not node.inputs and not isinstance(node, (Received, *_STATIC)):
+        if not node.inputs and not isinstance(node, (Received, *STATIC)):
             return f"what {type(node).__name__} makes of an event is looked at with all events at hand"
     return Cut(tuple(below), above, told) if below else "it reads no event"
 
 
-ADDED = (Owned, Again)
+ADDED = (Owned, Again, FirstAnswer)
 """What no plan has before it is cut."""
 
 
@@ -120,7 +130,7 @@ def numbers_above(root: Node, above: Node) -> list[int]:
 
 def _is_one_by_one(node: Node) -> bool:
     once = False
-    while isinstance(node, (*_ONE_BY_ONE, Once)) and len(node.inputs) == 1:
+    while isinstance(node, (*ONE_BY_ONE, Once)) and len(node.inputs) == 1:
         if isinstance(node, Window) and node.timeless:  # its rows could not wait for their time
             return False
         once = once or isinstance(node, Once)

@@ -12,7 +12,7 @@ import textwrap
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
-from xml.sax.saxutils import escape
+from html import escape
 
 from scepter.physical.automaton import Automaton, State, StateKind, Transition
 from scepter.physical.description import Description, UnitFacts
@@ -358,4 +358,4 @@ def _length(text: str) -> float:
 
 
 def _xml(text: str) -> str:
-    return escape(_NOT_XML.sub("\ufffd", text))
+    return escape(_NOT_XML.sub("\ufffd", text), quote=False)

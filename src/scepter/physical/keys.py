@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from scepter.algebra.expressions import Variable
 from scepter.physical import nodes
-from scepter.physical.cutting import Received
+from scepter.physical.cutting import FirstAnswer, Received
 from scepter.physical.derive_keys import OWNED, RECALLED, derive_keys, picked_keys
 from scepter.physical.derive_nodes import Derive, Picked, Recalled
 from scepter.physical.event_keys import event_keys
@@ -66,9 +66,11 @@ no query has."""
 class Found:
     """The keys of a plan's nodes, and the first reason for which there is none."""
 
-    def __init__(self, recalled: str | None = None) -> None:
-        """`recalled`: the column of derived triples that rules are divided by."""
+    def __init__(self, recalled: str | None = None, *, strictly: bool = False) -> None:
+        """`recalled`: the column of derived triples that rules are divided by. `strictly`: equal rows are to be in one bucket,
+        and not to be merged behind them."""
         self.reason: str | None = None
+        self._strictly = strictly
         self._recalled = recalled
         self.merges = False
         self._known: dict[int, Keys | None] = {}
@@ -76,7 +78,7 @@ class Found:
 
     def assuming(self, column: str) -> Found:
         """The keys of nodes inside rules, if those are divided by a column of what they derive."""
-        return Found(column)
+        return Found(column, strictly=self._strictly)
 
     def keys(self, node: Node) -> Keys | None:
         """By which variables a node's input may be divided; None: any, since it reads nothing but static data."""
@@ -115,6 +117,8 @@ class Found:
             case MatchedOnce(input, occurrences=True):  # matches of the same occurrences are in the same bucket
                 return {name: at for name, at in (self.keys(input) or {}).items() if not (is_hidden(name) and owns(at))}
             case Once(input) | MatchedOnce(input):
+                if self._strictly:
+                    return self.shown(self.keys(input), _EQUAL)
                 keys = self.keys(input)
                 self.merges = self.merges or any(map(is_hidden, keys or ()))
                 return keys
@@ -122,9 +126,13 @@ class Found:
                 return self.shown(self.keys(input), "DISTINCT compares all rows")
             case LatestOccurrence(input):
                 return self.shown(self.keys(input), "timestamp() of one constant triple looks at the whole stream")
+            case FirstAnswer():
+                return self.none("ASK has one answer")
             case nodes.Project(input, variables) | Answers(input, variables):
                 keys = self.keys(input)
-                if isinstance(node, Answers) and node.once is not None:
+                if isinstance(node, Answers) and node.once is not None and self._strictly:
+                    keys = self.shown(keys, _EQUAL, frozenset(node.once))
+                elif isinstance(node, Answers) and node.once is not None:
                     self.merges = self.merges or not set(keys or ()) <= set(node.once)
                 return _projected(keys, variables)
             case Rename(input, names):
@@ -320,7 +328,7 @@ class Found:
             return self.none("its evaluations depend on what the events say")
         if node.output is Output.ALL:
             return self.keys(node.input)
-        return self.shown(self.keys(node.input), "equal rows of different buckets are one row of the answer")
+        return self.shown(self.keys(node.input), _EQUAL)
 
 
 def _offered(node: Received) -> Keys:
@@ -356,6 +364,7 @@ def _renamed(keys: Keys | None, names: Mapping[str, str]) -> Keys | None:
     return None if keys is None else {names.get(name, name): origin for name, origin in keys.items()}
 
 
+_EQUAL = "equal rows of different buckets are one row of the answer"
 _HIDDEN = "\0"
 _SAID = {START: "the start", END: "the end", ASSERTIONS: "the assertions"}
 

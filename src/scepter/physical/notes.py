@@ -27,11 +27,12 @@ from scepter.ontology.axioms import read_ontology
 from scepter.ontology.recognition import route
 from scepter.physical.cutting import Owned
 from scepter.physical.event_text import shortened
+from scepter.physical.exchanges import unit_exchanges
 from scepter.physical.facts import Facts
 from scepter.physical.horizon import horizon
 from scepter.physical.hot_keys import within_key
 from scepter.physical.nodes import listed, nodes
-from scepter.physical.partitioning import FEEDING, asks, feeding, plan_partitioning
+from scepter.physical.partitioning import FEEDING, feeding, plan_partitioning
 from scepter.physical.plan import PhysicalPlan, UnitPlan
 from scepter.physical.sequence_plan import QueryPlan
 from scepter.physical.stages import Stages, Undivided, unit_stages
@@ -144,27 +145,35 @@ def _hot_keys(unit: UnitPlan, facts: Facts) -> Iterator[str]:
 
 def _stages(unit: UnitPlan, notation: Notation) -> Iterator[str]:
     """What runs where events are read, and what crosses to the buckets of the key; or why events cross as they are."""
-    if isinstance(unit.root, SequenceNode | Refused):
+    if isinstance(unit.root, Refused):
         return
-    match unit_stages(unit):
-        case Stages(below=below, above=above, why=why, dimensions=dimensions, variables=variables, merges=merges):
-            read = "; ".join(readable(node.line(notation)) for node in below)
-            yield f"where events are read: {read}"
-            if not why:
-                buckets = f"in buckets of {listed(variables)}"
-            elif dimensions:
-                along = " and ".join(f"by {listed(each.variables)}" for each in dimensions)
-                everywhere = "rows that one does not divide go to every bucket along it"
-                buckets = f"in a grid of buckets {along}, since {why} ({everywhere})"
-            else:
-                buckets = f"in one bucket, since {why}"
-            if not buckets.startswith("in one") and (merges or asks(unit)):
-                buckets += "; live in one, since rows of several buckets may be one answer"
-            yield f"{buckets}: all above"
-            if cut_down := [readable(node.input.line(notation)) for node in nodes(above) if isinstance(node, Owned)]:
-                yield f"{Owned.says}, where every bucket has the same rows: behind {'; '.join(cut_down)}"
-        case Undivided(why):
-            yield f"one, whose live state is a log of events: {why}"
+    if not isinstance(unit.root, SequenceNode):
+        match unit_stages(unit):
+            case Stages(below=below, above=above) as found:
+                read = "; ".join(readable(node.line(notation)) for node in below)
+                yield f"where events are read: {read}"
+                yield f"{_buckets(found)}: all above"
+                if cut_down := [readable(node.input.line(notation)) for node in nodes(above) if isinstance(node, Owned)]:
+                    yield f"{Owned.says}, where every bucket has the same rows: behind {'; '.join(cut_down)}"
+            case Undivided(why):
+                yield f"one, whose live state is a log of events: {why}"
+    several = unit_exchanges(unit)
+    if len(several) == 1:
+        yield f"live {_buckets(several[0].stages)}: rows of other buckets might be one answer"
+    elif several:
+        told = [f"{_buckets(stage.stages)}: {readable(stage.stages.above.line(notation))}" for stage in several]
+        yield f"live {len(several)}, one behind another: {'; then '.join(told)}"
+
+
+def _buckets(found: Stages) -> str:
+    if isinstance(found.above, SequenceNode):
+        return "in buckets as above"
+    if not found.why:
+        return f"in buckets of {listed(found.variables)}"
+    if not found.dimensions:
+        return f"in one bucket, since {found.why}"
+    along = " and ".join(f"by {listed(each.variables)}" for each in found.dimensions)
+    return f"in a grid of buckets {along}, since {found.why} (rows that one does not divide go to every bucket along it)"
 
 
 def _predicates(unit: UnitPlan, notation: Notation) -> str:

@@ -79,14 +79,9 @@ def partitioning(plan: QueryPlan) -> Partitioning:
 
 
 def sequence_division(plan: QueryPlan, *, live: bool) -> PartitionKind:
-    """How a sequence's work is divided over buckets: as planned; live, slices of history are none, and what several buckets
-    give (ASK, DISTINCT) cannot meet once more."""
-    found = partitioning(plan)
-    if not live:
-        return found.kind
-    if found.merges or (found.kind is PartitionKind.SLICES and not found.variables):
-        return PartitionKind.ONE
-    return PartitionKind.GRID if found.kind is PartitionKind.SLICES else found.kind
+    """How a sequence's work is divided over buckets: as planned; live, where slices of history are none, by first events."""
+    kind = partitioning(plan).kind
+    return PartitionKind.GRID if live and kind is PartitionKind.SLICES else kind
 
 
 def begins_only(plan: QueryPlan) -> frozenset[int]:
@@ -224,10 +219,9 @@ def _by_time(plan: QueryPlan, no_key: str) -> Partitioning:
         case Sliding(duration):
             why = f"{no_key}, but no match is longer than {duration}: history can be cut into overlapping slices"
             leading = any(chain.leading for chain in plan.chains)
-            live = () if _is_one_answer(plan) else (FIRST_EVENT,)
-            return Partitioning(PartitionKind.SLICES, why, variables=live, look_back=leading, merges=asks)
+            return Partitioning(PartitionKind.SLICES, why, variables=(FIRST_EVENT,), look_back=leading, merges=asks)
         case _:
-            return Partitioning(PartitionKind.GRID, no_key, variables=(FIRST_EVENT,), merges=_is_one_answer(plan))
+            return Partitioning(PartitionKind.GRID, no_key, variables=(FIRST_EVENT,), merges=is_one_answer(plan))
 
 
 def _bound_by_every_scan(plan: QueryPlan) -> tuple[int, ...]:
@@ -293,7 +287,7 @@ def _merges(plan: QueryPlan, key: frozenset[str]) -> bool:
             return False
 
 
-def _is_one_answer(plan: QueryPlan) -> bool:
+def is_one_answer(plan: QueryPlan) -> bool:
     """Whether matches that begin with different events may be one answer."""
     return isinstance(plan.result, Ask) or (isinstance(plan.result, Select) and plan.result.distinct)
 

@@ -121,16 +121,18 @@ def stages(root: Node) -> Stages | Undivided:
     parts = cut(root)
     if isinstance(parts, str):
         return Undivided(parts)
-    made = _divided_by(parts)
+    made = divided_by(parts)
     if not made.dimensions and isinstance(root, Returned):  # one event may stand at both ends of answers
         apart = cut(root, apart=True)
         assert not isinstance(apart, str)
-        return by if (by := _divided_by(apart)).dimensions else made
+        return by if (by := divided_by(apart)).dimensions else made
     return made
 
 
-def _divided_by(parts: Cut) -> Stages:
-    found = Found()
+def divided_by(parts: Cut, *, strictly: bool = False) -> Stages:
+    """What is above a cut, with its key, its grid, or why it has none. `strictly`: rows that may be one row of the answer are
+    in one bucket, and are not to meet once more."""
+    found = Found(strictly=strictly)
     keys = found.keys(parts.above) or {}
     whole = {name: at for name, at in keys.items() if found.is_whole(at, parts.above)}
     if whole:

@@ -37,8 +37,7 @@ def division(partition: Partitioning) -> str:
             live = _grid(partition) if partition.variables else "not at all"
             return f"by slices of time over history, {live} on a live stream: {partition.why}"
         case PartitionKind.GRID:
-            live = ", live in one since rows of several buckets may be one answer" if partition.merges else ""
-            return f"{_grid(partition)}{live}: {partition.why}"
+            return f"{_grid(partition)}: {partition.why}"
         case PartitionKind.ONE:
             return f"none, all in one partition: {partition.why}"
         case _:

@@ -1,4 +1,4 @@
-"""Says that kernels are being compiled, which the first run of an installation does for some 20 seconds: numba tells when."""
+"""Says that kernels are being compiled, which the first run of an installation does for some 12 seconds: numba tells when."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def told_once(*, first: bool = False) -> Iterator[None]:
     def tell(done: int, kernel: str) -> None:
         if not _spoken:
             _spoken.append(kernel)
-            sys.stderr.write("scepter compiles its kernels, once for this installation: some 20 seconds\n")
+            sys.stderr.write("scepter compiles its kernels, once for this installation: some 12 seconds\n")
 
     with told(tell):
         yield

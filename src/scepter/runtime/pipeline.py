@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scepter.algebra.notation import Notation
 from scepter.algebra.query import Result
 from scepter.kernel.build import Surroundings, leaf_groups, operator_of
-from scepter.kernel.operator import Operator, Until
+from scepter.kernel.operator import ByRows, ByTime, Operator, Until
 from scepter.kernel.rows import COLUMNS, Int64, Rows, concat, cut, empty
 from scepter.kernel.scan.intake import Intake
 from scepter.kernel.state.container import Arrays
@@ -88,7 +88,8 @@ class Pipeline:
         self._sweep_at, self._forget_at = _SWEEP_FROM, 0
         self._none = [empty(len(node.schema.variables)) for node in self.nodes]
         self.owned: Callable[[Rows], Rows] | None = None
-        """Over slices of history: the rows that are answers of this slice."""
+        """What of the root's rows are answers here: over slices of history those of this slice; none where they go on to other
+        stages."""
 
     @property
     def feeds(self) -> IRI | None:
@@ -120,6 +121,11 @@ class Pipeline:
         found = self._operators[-1]
         assert found is not None
         return found
+
+    @property
+    def tells_time(self) -> bool:
+        """Whether an operator may give rows whenever time moves on."""
+        return any(isinstance(operator, ByTime) and not isinstance(operator, ByRows) for operator in self._working)
 
     @property
     def around(self) -> Surroundings:

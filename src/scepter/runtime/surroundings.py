@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 
 def surroundings(plan: UnitPlan, setup: TaskSetup) -> Surroundings:
     """What the operators of a unit rest on."""
-    return plain(setup) if isinstance(plan.root, Sequence) else _MADE[type(plan.unit)](plan, setup)
+    made = None if isinstance(plan.root, Sequence) else _MADE.get(type(plan.unit))
+    return plain(setup) if made is None else made(plan, setup)
 
 
 def plain(setup: TaskSetup, background: Background | None = None, **more: Any) -> Surroundings:

@@ -19,7 +19,7 @@ from scepter.rdf.terms import IRI, Literal
 ROOT = Path(__file__).parents[3]
 PLAIN = Notation({"": "http://e/"})
 SCAN = TripleScan(TriplePattern(Variable("s"), Constant(IRI("http://e/p")), Variable("o")))
-INSIDE = {"Core", "Owned", "Received", "Together"}
+INSIDE = {"Core", "FirstAnswer", "Owned", "Received", "Together"}
 """What no plan shows: it stands inside a scan, stands for others on a worker, or holds units together."""
 
 

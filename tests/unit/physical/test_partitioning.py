@@ -108,11 +108,11 @@ def test_without_key_and_window_matches_are_divided_by_their_first_event() -> No
     ("select", "sequence", "within", "history", "live"),
     [
         ("SELECT ?p1", "A; D", "WITHIN 10 SLIDING", PartitionKind.SLICES, PartitionKind.GRID),
-        ("SELECT DISTINCT ?p1", "A; D", "WITHIN 10 SLIDING", PartitionKind.SLICES, PartitionKind.ONE),
-        ("ASK", "A; D", "WITHIN 10 SLIDING", PartitionKind.SLICES, PartitionKind.ONE),
+        ("SELECT DISTINCT ?p1", "A; D", "WITHIN 10 SLIDING", PartitionKind.SLICES, PartitionKind.GRID),
+        ("ASK", "A; D", "WITHIN 10 SLIDING", PartitionKind.SLICES, PartitionKind.GRID),
         ("SELECT ?p1", "A; D", "WITHIN 10", PartitionKind.TUMBLING, PartitionKind.TUMBLING),
         ("SELECT ?p1", "A; B", "WITHIN 10", PartitionKind.KEY, PartitionKind.KEY),
-        ("SELECT DISTINCT ?p1", "A; D", "", PartitionKind.GRID, PartitionKind.ONE),
+        ("SELECT DISTINCT ?p1", "A; D", "", PartitionKind.GRID, PartitionKind.GRID),
         ("SELECT ?p1", "A; D", "AFTER MATCH SKIP TO NEXT", PartitionKind.ONE, PartitionKind.ONE),
     ],
 )

@@ -181,6 +181,8 @@ def test_queries_that_feed_each_other_are_told_to_run_in_rounds_and_live_togethe
     assert "over history in round 1 of 2" in told and "over history in round 2 of 2" in told
 
 
-def test_ask_is_told_to_run_live_in_one_bucket() -> None:
+def test_ask_is_told_to_have_live_a_stage_behind_its_buckets() -> None:
     told = explained("ASK { { ?x :a ?y } OPTIONAL { ?x :b ?z } } SEQ { ?x :c ?w }", "ep-sparql")
-    assert "in buckets of ?x; live in one, since rows of several buckets may be one answer" in told
+    assert "in buckets of ?x: all above" in told
+    assert "live 2, one behind another: in buckets of ?x: Answers" in told
+    assert "then in one bucket, since ASK has one answer: FirstAnswer, of all buckets" in told

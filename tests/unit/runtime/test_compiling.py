@@ -25,7 +25,7 @@ def compile_two() -> None:
 def test_a_person_at_a_prompt_is_told_once(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(sys, "ps1", ">>> ", raising=False)
     compile_two()
-    assert capsys.readouterr().err.splitlines() == ["scepter compiles its kernels, once for this installation: some 20 seconds"]
+    assert capsys.readouterr().err.splitlines() == ["scepter compiles its kernels, once for this installation: some 12 seconds"]
 
 
 def test_a_program_is_told_nothing(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -39,7 +39,7 @@ def test_the_log_of_a_first_run_tells_it(monkeypatch: pytest.MonkeyPatch, capsys
     for _ in range(2):
         with compiling.told_once(first=True):
             assert njit(lambda x: x + 1)(1) == 2
-    assert capsys.readouterr().err.splitlines() == ["scepter compiles its kernels, once for this installation: some 20 seconds"]
+    assert capsys.readouterr().err.splitlines() == ["scepter compiles its kernels, once for this installation: some 12 seconds"]
 
 
 def test_nothing_is_said_where_nothing_is_compiled(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -85,8 +85,9 @@ def merged(table, given, found, mapping):  # type: ignore[no-untyped-def]
         row = found[mapping, scan]
         if row != NOBODY:
             for variable in range(len(bound)):
-                if table.ids[row, variable] != 0:
-                    bound[variable] = table.ids[row, variable]
+                term = table.ids[row * table.width + variable]
+                if term != 0:
+                    bound[variable] = term
     return bound
 
 
@@ -140,8 +141,8 @@ def _ranked(tree, table, node, found, base, top, policy, competes):  # type: ign
             term = np.uint64(0)
             for scan in range(ROWS, found.shape[1]):
                 row = found[base + i, scan]
-                if row != NOBODY and table.ids[row, tree.columns[at]] != 0:
-                    term = table.ids[row, tree.columns[at]]
+                if row != NOBODY and table.ids[row * table.width + tree.columns[at]] != 0:
+                    term = table.ids[row * table.width + tree.columns[at]]
             mixed = (mixed ^ term) * np.uint64(0xFF51AFD7ED558CCD)
             mixed ^= mixed >> np.uint64(32)
         group[i] = mixed
@@ -168,7 +169,7 @@ def _comes_before(found, group, base, a, b, backward):  # type: ignore[no-untype
 def _looked_up(tree, table, node, before, given, wanted, time, floor, found, base):  # type: ignore[no-untyped-def]
     """The rows of a scan. LAST and all are found from the newest on, FIRST from the oldest on."""
     scan, top = tree.choice[node], base
-    bucket = bucket_of(tree, table, node, given)
+    bucket = bucket_of(tree, table, node, given, 0)
     row = table.oldest[bucket] if wanted == FIRST else table.newest[bucket]
     start, end = np.int64(0), np.int64(0)
     while row != NOBODY:
@@ -193,7 +194,7 @@ def _looked_up(tree, table, node, before, given, wanted, time, floor, found, bas
 @inner
 def _agrees(table, row, given):  # type: ignore[no-untyped-def]
     for variable in range(len(given)):
-        term = table.ids[row, variable]
+        term = table.ids[row * table.width + variable]
         if term != 0 and given[variable] != 0 and term != given[variable]:
             return False
     return True

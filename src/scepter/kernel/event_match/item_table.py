@@ -6,13 +6,15 @@ meets it. Whatever is written while an instant is open is written down in a log,
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 
 from scepter.inner import inner
+from scepter.kernel.event_match.match_tree import pointed_tree
 from scepter.kernel.rows import Int8, Int64, UInt64
+from scepter.rdf.words import pointer
 
 NOBODY = -1
 ENTRIES = 3
@@ -46,14 +48,50 @@ class Table(NamedTuple):
     set aside for rows that are yet to be linked)."""
 
 
+class Pointed(NamedTuple):
+    """A table as compiled functions hand it on: pointers, since to take an array out of a tuple counts its references."""
+
+    scan: Any
+    slot: Any
+    start: Any
+    end: Any
+    since: Any
+    until: Any
+    ids: Any
+    """Of row r from r * `width` on."""
+    width: int
+    older: Any
+    newer: Any
+    newest: Any
+    buckets: int
+    oldest: Any
+    consumed: Any
+    """Of window w from w * `slots` on."""
+    slots: int
+    window: Any
+    log: Int64
+
+
 @inner
-def bucket_of(tree, table, node, ids):  # type: ignore[no-untyped-def]
-    """The chain of a scan's rows with the terms that it is looked up by. Chains may be shared: who walks compares terms."""
+def pointed(table):  # type: ignore[no-untyped-def]
+    """A table, given as a tuple, as compiled functions hand it on."""
+    scan, slot, start, end, since, until, ids, older, newer, newest, oldest, consumed, window, log = table
+    return Pointed(
+        pointer(scan, 0), pointer(slot, 0), pointer(start, 0), pointer(end, 0), pointer(since, 0), pointer(until, 0),
+        pointer(ids, 0), ids.shape[1], pointer(older, 0), pointer(newer, 0), pointer(newest, 0), len(newest),
+        pointer(oldest, 0), pointer(consumed, 0), consumed.shape[1], pointer(window, 0), log,
+    )  # fmt: skip
+
+
+@inner
+def bucket_of(tree, table, node, ids, first):  # type: ignore[no-untyped-def]
+    """The chain of a scan's rows with the terms that it is looked up by, those of a mapping from `first` on. Chains may be
+    shared: who walks compares terms."""
     mixed = np.uint64(tree.choice[node] + 1) * np.uint64(0x9E3779B97F4A7C15)
     for i in range(tree.columns_from[node], tree.columns_from[node + 1]):
-        mixed = (mixed ^ ids[tree.columns[i]]) * np.uint64(0xFF51AFD7ED558CCD)
+        mixed = (mixed ^ ids[first + tree.columns[i]]) * np.uint64(0xFF51AFD7ED558CCD)
         mixed ^= mixed >> np.uint64(32)
-    return np.int64((mixed >> np.uint64(7)) & np.uint64(len(table.newest) - 1))
+    return np.int64((mixed >> np.uint64(7)) & np.uint64(table.buckets - 1))
 
 
 @inner
@@ -72,10 +110,18 @@ def has_room(table, entries):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def link(tree, table, nodes, rows):  # type: ignore[no-untyped-def]
-    """Append rows to their chains; `nodes` are the tree's nodes by scan. The log has set three entries a row aside."""
-    for row in rows:
-        bucket = bucket_of(tree, table, nodes[table.scan[row]], table.ids[row])
+def link(tree_, table_, nodes, rows):  # type: ignore[no-untyped-def]
+    """Append rows to their chains."""
+    linked(pointed_tree(tree_), pointed(table_), nodes, rows, 0, len(rows))
+
+
+@inner
+def linked(tree, table, nodes, rows, first, last):  # type: ignore[no-untyped-def]
+    """Append some of the rows to their chains; `nodes` are the tree's nodes by scan. The log has set three entries a row
+    aside."""
+    for place in range(first, last):
+        row = rows[place]
+        bucket = bucket_of(tree, table, nodes[table.scan[row]], table.ids, row * table.width)
         before = table.newest[bucket]
         table.older[row], table.newer[row] = before, NOBODY
         logged(table, NEWEST, bucket, before)
@@ -113,15 +159,16 @@ def unlink(table, bucket, row):  # type: ignore[no-untyped-def]
 @inner
 def is_over(table, row, floor):  # type: ignore[no-untyped-def]
     """Whether nobody will see a row any more: no evaluation at `floor` or later."""
-    return table.until[row] <= floor or table.consumed[table.window[table.scan[row]], table.slot[row]] != 0
+    return table.until[row] <= floor or table.consumed[table.window[table.scan[row]] * table.slots + table.slot[row]] != 0
 
 
 @inner
 def consume(table, window, slot):  # type: ignore[no-untyped-def]
     """Hide an item of a window. The log has room."""
-    if table.consumed[window, slot] == 0:
-        logged(table, CONSUMED, window * table.consumed.shape[1] + slot, 0)
-        table.consumed[window, slot] = 1
+    where = window * table.slots + slot
+    if table.consumed[where] == 0:
+        logged(table, CONSUMED, where, 0)
+        table.consumed[where] = 1
 
 
 @njit(cache=True)

@@ -14,8 +14,8 @@ from numba import njit
 
 from scepter.inner import inner
 from scepter.kernel.event_match.evaluate import END, EVER, ROWS, START, evaluate, merged, put_row
-from scepter.kernel.event_match.item_table import NOBODY, Table, consume, has_room, link
-from scepter.kernel.event_match.match_tree import ANY, CHRONOLOGICAL, FIRST, LAST, RECENT, SCAN, UNRESTRICTED, Tree
+from scepter.kernel.event_match.item_table import NOBODY, consume, has_room, linked, pointed
+from scepter.kernel.event_match.match_tree import ANY, CHRONOLOGICAL, FIRST, LAST, RECENT, SCAN, UNRESTRICTED, pointed_tree
 from scepter.kernel.report.evaluations import next_evaluation
 from scepter.kernel.rows import Int64, UInt64
 from scepter.rdf.words import zeroed
@@ -68,7 +68,7 @@ def _link(tree, table, coming, time, at):  # type: ignore[no-untyped-def]
     while last < len(coming.rows) and table.end[coming.rows[last]] <= time:
         last += 1
     if last > first:
-        link(tree, table, coming.nodes, coming.rows[first:last])
+        linked(tree, table, coming.nodes, coming.rows, first, last)
         at[LINKED] = last
 
 
@@ -97,7 +97,7 @@ def _partners(tree, table, root, row, wanted, time, floor, room):  # type: ignor
     """The pairs of one right side, from the second place of `found` on."""
     found = room.found
     put_row(table, found, 0, row)
-    bound = merged(table, zeroed(table.ids.shape[1], np.uint64), found, 0)
+    bound = merged(table, zeroed(table.width, np.uint64), found, 0)
     one = np.int64(1)
     top = evaluate(tree, table, tree.left[root], table.start[row], bound, wanted, time, floor, found, one)
     for pair in range(1, top):
@@ -109,7 +109,7 @@ def _partners(tree, table, root, row, wanted, time, floor, room):  # type: ignor
 def settle(tree_, table_, root, rights, coming_, selects, room_):  # type: ignore[no-untyped-def]
     """The pairs of right sides, for all time: a steady pattern that consumes nothing. If it selects, who is selected lasts
     until one of them leaves; if it does not, each pair lasts as long as its rows."""
-    tree, table, coming, room = Tree(*tree_), Table(*table_), Coming(*coming_), Room(*room_)
+    tree, table, coming, room = pointed_tree(tree_), pointed(table_), Coming(*coming_), Room(*room_)
     while room.at[AT] < len(rights):
         row, before = rights[room.at[AT]], room.at[COUNT]
         time = floor = table.since[row]
@@ -157,7 +157,7 @@ def _wait(tree, table, root, waiting, room, row):  # type: ignore[no-untyped-def
     if tree.choice[root] != UNRESTRICTED:
         mixed = np.uint64(0)
         for at in range(tree.columns_from[root], tree.columns_from[root + 1]):
-            mixed = (mixed ^ table.ids[row, tree.columns[at]]) * np.uint64(0xFF51AFD7ED558CCD)
+            mixed = (mixed ^ table.ids[row * table.width + tree.columns[at]]) * np.uint64(0xFF51AFD7ED558CCD)
             mixed ^= mixed >> np.uint64(32)
     place = room.at[WAITING]
     while place > 0 and waiting.group[place - 1] > mixed:
@@ -175,7 +175,7 @@ def _still(table, waiting, room, time):  # type: ignore[no-untyped-def]
     kept = 0
     for at in range(room.at[WAITING]):
         row = waiting.row[at]
-        gone = table.until[row] <= time or table.consumed[table.window[table.scan[row]], table.slot[row]] != 0
+        gone = table.until[row] <= time or table.consumed[table.window[table.scan[row]] * table.slots + table.slot[row]] != 0
         if not gone and not waiting.loses[at]:
             waiting.row[kept], waiting.group[kept], waiting.loses[kept] = row, waiting.group[at], 0
             kept += 1
@@ -215,7 +215,7 @@ def _compete(tree, table, root, waiting, room, time):  # type: ignore[no-untyped
 def compete(tree_, table_, root, rights, coming_, waiting_, due_, consuming, room_):  # type: ignore[no-untyped-def]
     """Evaluate a steady pattern that consumes, at each evaluation at which a right side comes or waits. `rights` are in order
     of entry; those that no evaluation that is due sees stay."""
-    tree, table, coming, room = Tree(*tree_), Table(*table_), Coming(*coming_), Room(*room_)
+    tree, table, coming, room = pointed_tree(tree_), pointed(table_), Coming(*coming_), Room(*room_)
     waiting, due = Waiting(*waiting_), Due(*due_)
     at = room.at
     while True:
@@ -249,8 +249,8 @@ def compete(tree_, table_, root, rights, coming_, waiting_, due_, consuming, roo
 def follow(tree_, table_, root, changes, coming_, stop, room_):  # type: ignore[no-untyped-def]
     """Evaluate a pattern that consumes nothing as a whole, wherever what it sees changes: between two changes it is constant,
     after the last one as far as time is known."""
-    tree, table, coming, room = Tree(*tree_), Table(*table_), Coming(*coming_), Room(*room_)
-    at, nothing = room.at, zeroed(table.ids.shape[1], np.uint64)
+    tree, table, coming, room = pointed_tree(tree_), pointed(table_), Coming(*coming_), Room(*room_)
+    at, nothing = room.at, zeroed(table.width, np.uint64)
     while at[AT] < len(changes):
         time = changes[at[AT]]
         until = changes[at[AT] + 1] if at[AT] + 1 < len(changes) else stop
@@ -268,9 +268,9 @@ def follow(tree_, table_, root, changes, coming_, stop, room_):  # type: ignore[
 @njit(cache=True)
 def exhaust(tree_, table_, root, changes, coming_, due_, consuming, room_):  # type: ignore[no-untyped-def]
     """Evaluate a pattern that consumes as a whole, at each evaluation before which something changed or was consumed."""
-    tree, table, coming, room = Tree(*tree_), Table(*table_), Coming(*coming_), Room(*room_)
+    tree, table, coming, room = pointed_tree(tree_), pointed(table_), Coming(*coming_), Room(*room_)
     due = Due(*due_)
-    at, nothing = room.at, zeroed(table.ids.shape[1], np.uint64)
+    at, nothing = room.at, zeroed(table.width, np.uint64)
     while True:
         time = np.int64(MAX_INSTANT)
         if at[AGAIN] == 2:

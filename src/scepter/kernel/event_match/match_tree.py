@@ -15,8 +15,10 @@ from typing import NamedTuple, assert_never
 import numpy as np
 
 from scepter.algebra.windows import Earliest, EventPattern, Followed, ItemScan, Latest, Policy
+from scepter.inner import inner
 from scepter.kernel.rows import Int64
 from scepter.physical.nodes import Schema
+from scepter.rdf.words import pointer
 
 SCAN, EXTREME, SEQ = range(3)
 ANY, FIRST, LAST = -1, 0, 1
@@ -44,6 +46,15 @@ class Tree(NamedTuple):
     columns: Int64
     """Of a scan, the columns that whoever asks has bound, and every row binds: rows are looked up by them. Of a sequence, the
     columns that both sides may bind: right sides that agree on them compete (rule 8)."""
+
+
+@inner
+def pointed_tree(tree):  # type: ignore[no-untyped-def]
+    """A tree, given as a tuple, as compiled functions hand it on: pointers, whose references nobody counts."""
+    kind, left, right, choice, columns_from, columns = tree
+    return Tree(
+        pointer(kind, 0), pointer(left, 0), pointer(right, 0), pointer(choice, 0), pointer(columns_from, 0), pointer(columns, 0)
+    )
 
 
 @dataclass(slots=True)

@@ -238,7 +238,7 @@ class EventMatch(ByTime):
         rows = np.arange(self._store.size)
         if self._steady:
             rows = rows[self._store.table.scan[rows] != self._right]
-        table.link(self._shape.tree, self._store.table, self._nodes, rows)
+        table.link(tuple(self._shape.tree), tuple(self._store.table), self._nodes, rows)
 
     def save(self) -> None:
         """Start an instant that may be undone."""

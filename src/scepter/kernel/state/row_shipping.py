@@ -33,16 +33,17 @@ def split_rows(
     *,
     every: bool,
     events: Occurring | None = None,
+    branching: bool = False,
 ) -> Iterator[tuple[int, int, bytes]]:
     """(bucket, greatest time, packed rows) of each bucket. `parts` are the rows of each exchange with the bucket of each row;
     None: they go to every one. With `every`, each bucket hears of the last time, `last`, also without a row. `events` has what
-    the rows of occurrences stand for."""
+    the rows of occurrences stand for. `branching`: rows were made of several events each."""
     divided = [_Divided(rows, of) for rows, of in parts]
     for bucket in range(buckets):
         mine = [each.part(bucket) for each in divided]
         if any(map(len, mine)):
             greatest = max(int(rows.end.max(initial=MIN_INSTANT)) for rows in mine)
-            yield bucket, greatest, pack_rows(mine, texts, lineage, reached, last, events)
+            yield bucket, greatest, pack_rows(mine, texts, lineage, reached, last, events, branching)
         elif every:
             yield bucket, last, pack({}, {"places": 0, "reached": list(reached.items()), "last": last})
 
@@ -66,8 +67,9 @@ class _Divided:
 
 
 def pack_rows(
-    exchanges: Sequence[Rows], texts: Texts, lineage: Lineage, reached: Reached, last: int, events: Occurring | None = None
-) -> bytes:
+    exchanges: Sequence[Rows], texts: Texts, lineage: Lineage, reached: Reached, last: int, events: Occurring | None = None,
+    branching: bool = False,
+) -> bytes:  # fmt: skip
     """Rows by exchange, with the texts that their refs point at and the events that they were made of; rows of occurrences
     with the sets of triples that they stand for."""
     arrays: Arrays = {}
@@ -77,7 +79,15 @@ def pack_rows(
     names: list[Int64] = []
     selected: list[Int64] = []
     for place, rows in enumerate(exchanges):
-        part, event, name = lineage.told(rows.lineage)
+        if branching:
+            branch, ends = lineage.branch(rows.lineage)
+            nodes = {name.removeprefix("lineage."): column for name, column in branch.columns().items()}
+            name = nodes.pop("name")
+            arrays |= {f"{place}.node.{key}": nodes[key] for key in ("left", "right", "part", "event")}
+            arrays[f"{place}.node"] = ends
+            part = event = np.full(len(rows), -1, np.int64)
+        else:
+            part, event, name = lineage.told(rows.lineage)
         each, at = one_ref_each(rows.ids, rows.refs)
         flat.append(each)
         where.append(at)
@@ -158,7 +168,13 @@ def _untold(arrays: Arrays, base: int, first: int, parts: Mapping[int, int], lin
     refs = placed(arrays["refs"].astype(np.int64), base, first)
     since, until = lasting(len(end))
     nodes = np.full(len(end), NO_LINEAGE, np.int64)
-    if "event" in arrays:
+    if "node" in arrays:
+        mine = _under(arrays, "node.")
+        names = arrays.get("names", np.full(len(mine["left"]), NO_REF, np.int64))
+        names[names >= 0] += base
+        under = lineage.grafted({**mine, "name": names})
+        nodes = np.where(arrays["node"] < 0, NO_LINEAGE, arrays["node"] + under)
+    elif "event" in arrays:
         names = arrays.get("names", np.full(len(end), NO_REF, np.int64))
         names[names >= 0] += base
         event = arrays["event"]

@@ -35,8 +35,10 @@ _Step = TypeVar("_Step")
 _ROWS: Final = 8192
 _PACKED: Final = pa.ipc.IpcWriteOptions(compression="lz4")
 """Rows go through the JVM twice on their way out, and their terms repeat each other: a tenth of the bytes."""
-FOUND: Final = "rows binary, matches bigint, late bigint, letters binary"
-"""What a bucket gives: rows of the result as an Arrow stream, how many, how many late events, and their times."""
+FOUND: Final = "place int, blob binary, made binary, rows binary, matches bigint, late bigint, letters binary"
+"""What a bucket gives. To the buckets behind it, with their place: what was read for them, and rows that were made for them.
+For nobody there, with a place below zero: rows of the result as an Arrow stream, how many, how many late events, and their
+times."""
 
 
 def ticks_per_millisecond(job: Job) -> int:
@@ -61,8 +63,12 @@ class Bucket:
         state: ValueState,
         answered: ValueState,
         log: ListState | None = None,
+        depth: int = 0,
     ) -> None:
+        """`depth`: how many stateful parts lie before this one."""
         self._job = job
+        self._depth = depth
+        self._place = 0
         self._schema = schema
         self._handle = handle
         self._state = state
@@ -77,9 +83,21 @@ class Bucket:
             self._whole = WholeProgram(job, job.whole, state, log, self.certain, self._taken)
         self._marks = [job.state_of(share.number) for share in job.shares]
 
-    def take(self, place: int, blobs: Iterable[bytes], milliseconds: int) -> Iterator[pd.DataFrame]:
-        """Take packed solutions, and release what the watermark has passed."""
-        watermark = self._ticks(milliseconds)
+    def given(self, place: int, frames: Iterable[pd.DataFrame], milliseconds: int) -> Iterator[pd.DataFrame]:
+        """What Spark has for a place: what is not for here passes, found already or for the buckets behind these."""
+        if self._share(place).depth != self._depth if place >= 0 else self._depth > 0:
+            for frame in frames:
+                yield _passed(frame)
+            return
+        blobs, made = [], []
+        for frame in frames:
+            blobs += [bytes(blob) for blob in frame["blob"].dropna()]
+            made += [bytes(blob) for blob in frame["made"].dropna()] if self._depth else []
+        yield from self.take(place, blobs, milliseconds, made)
+
+    def take(self, place: int, blobs: Iterable[bytes], milliseconds: int, made: Iterable[bytes] = ()) -> Iterator[pd.DataFrame]:
+        """Take packed solutions, and what other stages have made, and release what the watermark has passed."""
+        self._place, watermark = place, self._ticks(milliseconds)
         if place < 0:
             self._check_identity()
             yield from self._times(blobs, watermark)
@@ -88,9 +106,13 @@ class Bucket:
         elif not self._is_answered(place):
             work = self._restored(place)
             reached: dict[int, int] = {}
-            for each in self._within(work, (work.accept(blob, watermark) for blob in blobs)):
+            # what is made of punctual events is, whenever it is known
+            given = chain(((blob, watermark) for blob in blobs), ((blob, MIN_INSTANT) for blob in made))
+            for each in self._within(work, (work.accept(*part) for part in given)):
                 reached = furthest(reached, each)
-            yield from self._step(work, self.certain(reached, watermark))
+            # stages that follow each other go with the watermark: then all rows up to it are there, from whatever bucket
+            alone = not (work.share.to or work.share.depth)
+            yield from self._step(work, self.certain(reached, watermark) if alone else watermark)
 
     def _check_identity(self) -> None:
         """The place that hears of every micro-batch keeps what the state is of: another run stops here, before it answers."""
@@ -104,7 +126,7 @@ class Bucket:
 
     def wake(self, place: int, milliseconds: int) -> Iterator[pd.DataFrame]:
         """The watermark has moved: release what it has passed."""
-        watermark = self._ticks(milliseconds)
+        self._place, watermark = place, self._ticks(milliseconds)
         if self._is_whole(place):
             yield from self._step_whole((), watermark)
         elif not self._is_answered(place):
@@ -158,7 +180,8 @@ class Bucket:
             sink = pa.BufferOutputStream()
             with pa.ipc.new_stream(sink, self._schema, options=_PACKED) as writer:
                 writer.write_batch(batch)
-            yield _found(rows=sink.getvalue().to_pybytes(), matches=batch.num_rows)
+            # in as many places as they come from: where others are behind this part, they pass there
+            yield _found(place=-1 - self._place, rows=sink.getvalue().to_pybytes(), matches=batch.num_rows)
 
     def _asks(self, share: Share) -> bool:
         return any(asks(self._job.plan.units[unit]) for unit in share.units)
@@ -177,7 +200,10 @@ class Bucket:
             begun = work.begun(min(watermark, self._job.beginning.told) - 1)
             for matches in self._within(work, chain(begun, work.released(watermark - 1))):
                 yield from self._rows(matches)
-                if matches and self._asks(work.share):
+                sent = work.sent()
+                for place, blob in sent:
+                    yield _found(place=place, made=blob)
+                if (matches or sent) and self._asks(work.share):
                     self._answered.update((True,))
                     self._state.clear()
                     self._sleep()
@@ -234,5 +260,13 @@ class Bucket:
         return MIN_INSTANT if milliseconds <= 0 else milliseconds * self._scale
 
 
-def _found(rows: bytes | None = None, matches: int = 0, late: int = 0, letters: bytes | None = None) -> pd.DataFrame:
-    return pd.DataFrame({"rows": [rows], "matches": [matches], "late": [late], "letters": [letters]})
+def _found(**given: object) -> pd.DataFrame:
+    nothing = {"place": -1, "blob": None, "made": None, "rows": None, "matches": 0, "late": 0, "letters": None}
+    return pd.DataFrame({name: [given.get(name, default)] for name, default in nothing.items()})
+
+
+def _passed(frame: pd.DataFrame) -> pd.DataFrame:
+    """What is for the buckets behind these, as these give it."""
+    if "made" in frame:
+        return frame
+    return pd.concat([_found(place=place, blob=blob) for place, blob in zip(frame["place"], frame["blob"], strict=True)])

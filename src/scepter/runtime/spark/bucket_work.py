@@ -20,6 +20,7 @@ from scepter.kernel.texts import FIXED, Texts
 from scepter.ontology.schema import Schema
 from scepter.physical.cutting import ADDED, Received, numbers_above
 from scepter.physical.metrics import Metrics
+from scepter.physical.partitioning import asks
 from scepter.physical.plan import UnitPlan
 from scepter.rdf.batch import EventBatch
 from scepter.rdf.terms import IRI
@@ -28,6 +29,7 @@ from scepter.runtime.matches import Match
 from scepter.runtime.pipeline import Pipeline
 from scepter.runtime.registry import TaskSetup, grounds_of, task_of
 from scepter.runtime.spark.identity import VERSION_CODE
+from scepter.runtime.spark.sending import Sending
 from scepter.runtime.spark.skew import HotKey, hot_key_at
 from scepter.timeline import MAX_INSTANT
 
@@ -83,6 +85,7 @@ class BucketWork:
         self.root = job.plan.units[share.units[0]].root
         """Of the whole plan."""
         self._begin: tuple[UnitPlan, TaskSetup] = unit, setup
+        self._sending = Sending(job, share, texts, first=asks(unit)) if share.to else None
         self.begin_anew()
 
     def given(self, batch: EventBatch) -> EventBatch:
@@ -95,6 +98,12 @@ class BucketWork:
         assert isinstance(made, Pipeline)
         made.around.cell.sides, made.around.cell.number = self.share.sides, self.bucket
         self.pipeline: Pipeline = made
+        if self._sending is not None:
+            made.owned = self._sending.take
+
+    def sent(self) -> list[tuple[int, bytes]]:
+        """(place, packed rows) of what goes on to other stages: to be asked for behind each of the steps of `released`."""
+        return [] if self._sending is None else list(self._sending.packed(self.pipeline))
 
     def read_work(self) -> dict[int, Metrics]:
         """What operators have done where events are read, by their numbers in the plan, since it was last asked."""
@@ -128,8 +137,9 @@ class BucketWork:
         return sum(work.rows_out for node, work in nodes if isinstance(node, Received))
 
     def begun(self, until: int) -> Iterator[Sequence[Match]]:
-        """What is told of the time before a run began: whether what is asked for has happened, and nothing else."""
-        if self.pipeline.closed < until:
+        """What is told of the time before a run began: whether what is asked for has happened, and nothing else. What goes on
+        to other stages is told there."""
+        if self.pipeline.closed < until and not self.share.to:
             for matches in self.released(until):
                 yield [match for match in matches if match.boolean]
 

@@ -27,6 +27,8 @@ FORM: Final = 1
 """The written form of a live run's state."""
 EVENTS_FORM: Final = 2
 """That of event queries, which kept a log of events in form 1."""
+STAGED: Final = 2
+"""How much greater it is where stages lie one behind another, which were in one bucket before."""
 CODE: Final = "other-query"
 VERSION_CODE: Final = "other-version"
 BUCKETS: Final = "spark.scepter.buckets"
@@ -56,8 +58,9 @@ class Identity:
         buckets: int = 32,
         *,
         asked: bool = True,
+        staged: bool = False,
     ) -> Identity:
-        """Of a run that is to start."""
+        """Of a run that is to start; `staged`: whether some of its stateful parts lie one behind another."""
         told = {
             "--policy": options.policy or "none",
             "--time-unit": options.time_unit,
@@ -70,7 +73,7 @@ class Identity:
             "the streams": ", ".join(f"<{stream.value}>" for stream in streams),
         }
         events = any(isinstance(unit, EventQuery) for unit in program.units)
-        return cls(canonical(program), told, text, EVENTS_FORM if events else FORM, asked)
+        return cls(canonical(program), told, text, (EVENTS_FORM if events else FORM) + STAGED * staged, asked)
 
     @property
     def key(self) -> TermKey:

@@ -80,6 +80,11 @@ class Job:
         return 1 + max(share.round for share in self.shares)
 
     @property
+    def depth(self) -> int:
+        """How many stateful parts lie one behind another, live: as many as the longest way from an event to an answer."""
+        return 1 + max((share.depth for share in self.shares), default=0)
+
+    @property
     def at_work(self) -> tuple[Share, ...]:
         """The parts of this round."""
         return tuple(share for share in self.shares if share.round == self.round)
@@ -126,6 +131,7 @@ class Job:
             self.key,
             self.buckets,
             *self.shares[number].sides,
+            *((self.shares[number].sources, self.shares[number].to) if self.shares[number].sources else ()),
         )
         return blake2b(repr(told).encode(), digest_size=16).hexdigest()
 

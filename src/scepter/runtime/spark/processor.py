@@ -24,11 +24,12 @@ if TYPE_CHECKING:
 class BucketProcessor(StatefulProcessor):
     """One bucket of a share, or all that runs in one task; and, at places below zero, the times of all events."""
 
-    def __init__(self, job: Job, schema: pa.Schema) -> None:
+    def __init__(self, job: Job, schema: pa.Schema, depth: int = 0) -> None:
+        """`depth`: how many stateful parts lie before this one."""
         # itself, not a broadcast of it: Spark does not hand broadcast variables to stateful processors
         # inside what Spark pickles anyway, so that unpickling this object loads nothing; state is never pickled (bucket_work)
-        self._given = pickle.dumps((job, schema))
-        self._whole = job.whole is not None
+        self._given = pickle.dumps((job, schema, depth))
+        self._whole = job.whole is not None and not depth
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Declare the state."""
@@ -40,8 +41,7 @@ class BucketProcessor(StatefulProcessor):
 
     def handleInputRows(self, key: Any, rows: Iterator[pd.DataFrame], timerValues: Any) -> Iterator[pd.DataFrame]:
         """Take packed solutions, and release what the watermark has passed."""
-        blobs = (bytes(blob) for frame in rows for blob in frame["blob"])
-        yield from self._loaded().take(int(key[0]), blobs, timerValues.getCurrentWatermarkInMs())
+        yield from self._loaded().given(int(key[0]), rows, timerValues.getCurrentWatermarkInMs())
 
     def handleExpiredTimer(self, key: Any, timerValues: Any, expiredTimerInfo: Any) -> Iterator[pd.DataFrame]:
         """The watermark has moved: release what it has passed."""
@@ -52,8 +52,8 @@ class BucketProcessor(StatefulProcessor):
 
     def _loaded(self) -> Bucket:
         if self._bucket is None:
-            job, schema = pickle.loads(self._given)
+            job, schema, depth = pickle.loads(self._given)
             self._bucket = import_module("scepter.runtime.spark.bucket").Bucket(
-                job, schema, self._handle, self._kernel, self._answered, self._log
+                job, schema, self._handle, self._kernel, self._answered, self._log, depth
             )
         return self._bucket

@@ -42,7 +42,7 @@ from scepter.runtime.spark.pushdown import source_options
 from scepter.runtime.spark.range_reading import first_kind
 from scepter.runtime.spark.ranges import next_salt, plan_ranges
 from scepter.runtime.spark.sampling import sampled
-from scepter.runtime.spark.shares import A_CORE
+from scepter.runtime.spark.shares import A_CORE, shares
 from scepter.runtime.spark.shipped_background import ShippedBackground
 from scepter.runtime.spark.source import Settings
 from scepter.runtime.spark.splits import Inputs, Split
@@ -235,17 +235,19 @@ def _prepared(
     live = any(isinstance(what, DataFrame) and what.isStreaming for what in given.values())
     kind = _kind(given, files, topics, options.times, report, lifts)
     order = tuple(IRI(iri) for iri in numbers)
+    facts = facts_of(options, static, schema, kind)
+    plan = planned(query.program, facts)
     identity, found, buckets = None, Found(), _buckets(spark)
     if live:
         buckets, asked = _live_buckets(spark)
-        identity = Identity.of(query.program, options, kind, order, query.text, buckets, asked=asked)
+        staged = any(share.depth for share in shares(plan, order, buckets, live=True))
+        identity = Identity.of(query.program, options, kind, order, query.text, buckets, asked=asked, staged=staged)
         found = claim(identity)
         identity = identity if found.buckets is None else identity.in_buckets(found.buckets)
         buckets = identity.buckets
-    facts = facts_of(options, static, schema, kind)
     job = Job(
         name=uuid.uuid4().hex,
-        plan=planned(query.program, facts),
+        plan=plan,
         options=options,
         kind=kind,
         key=TermKey.random() if identity is None else identity.key,

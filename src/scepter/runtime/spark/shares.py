@@ -9,6 +9,7 @@ from math import prod
 from typing import TypeAlias
 
 from scepter.kernel.state.slices import Slices, cut
+from scepter.physical.exchanges import unit_exchanges
 from scepter.physical.partitioning import PartitionKind, asks, feeding, looks_back, partitioning, sequence_division
 from scepter.physical.plan import PhysicalPlan
 from scepter.physical.stages import Stages, unit_stages
@@ -52,6 +53,12 @@ class Share:
     """Whether rows of different buckets may be one row of the answer."""
     round: int = 0
     """Over history: which rounds have to be over before, in which others construct what its units read."""
+    sources: tuple[int | None, ...] = ()
+    """Of a unit in several stages: of each exchange the share that makes its rows, None where events are read."""
+    to: tuple[tuple[int, int], ...] = ()
+    """The shares that its rows go to, and which of their exchanges that is; none: they are answers."""
+    depth: int = 0
+    """How many shares lie one behind another before it."""
 
 
 Span: TypeAlias = tuple[int, int]
@@ -68,6 +75,9 @@ def shares(
     for number in range(len(plan.units)):
         if number in together:
             continue
+        if live and (stages := _one_behind_another(plan, number, buckets, len(found))):
+            found += stages
+            continue
         share = _divided(plan, number, buckets, span, live=live)
         if share is None:
             rest.append((number,))
@@ -83,30 +93,58 @@ def shares(
 def _divided(plan: PhysicalPlan, number: int, buckets: int, span: Span | None, *, live: bool) -> Share | None:
     unit = plan.units[number]
     if isinstance(unit.root, SequenceNode):
-        if unit.root.flattened is not None:
-            return None
-        how, division = partitioning(unit.root.plan), sequence_division(unit.root.plan, live=live)
-        if division is PartitionKind.SLICES and buckets > 1:  # a match belongs to the slice of its start
-            back = looks_back([unit], plan.facts)
-            assert back is not None
-            back = max(back, 1)
-            slices = cut(back, buckets, before=back if how.look_back else 0, after=back, span=span)
-            return Share(0, (number,), Form.SOLUTIONS, slices.places, slices=slices, merges=how.merges)
-        if division is not PartitionKind.GRID:
-            return Share(0, (number,), Form.SOLUTIONS, buckets, merges=how.merges)
-        side = max(1, buckets // A_CORE)
-        return Share(0, (number,), Form.SOLUTIONS, side, sides=(side,) if side > 1 else (), merges=how.merges)
+        return None if unit.root.flattened is not None else _of_sequence(plan, number, buckets, span, live=live)
     found = unit_stages(unit)
     if not isinstance(found, Stages):
         return None
+    if found.why and not live and slices_of(plan, (number,), buckets):
+        return None  # rows of a slice are sent once, those of a grid several times
     merges = found.merges or asks(unit)
-    most = 1 if live and merges else min(buckets, FEW) if found.everywhere else buckets
+    return _of_rows(number, found, 1 if live and merges else buckets, merges=merges)
+
+
+def _of_sequence(plan: PhysicalPlan, number: int, buckets: int, span: Span | None, *, live: bool) -> Share:
+    unit = plan.units[number]
+    assert isinstance(unit.root, SequenceNode)
+    how, division = partitioning(unit.root.plan), sequence_division(unit.root.plan, live=live)
+    if division is PartitionKind.SLICES and buckets > 1:  # a match belongs to the slice of its start
+        back = looks_back([unit], plan.facts)
+        assert back is not None
+        back = max(back, 1)
+        slices = cut(back, buckets, before=back if how.look_back else 0, after=back, span=span)
+        return Share(0, (number,), Form.SOLUTIONS, slices.places, slices=slices, merges=how.merges)
+    if division is not PartitionKind.GRID:
+        return Share(0, (number,), Form.SOLUTIONS, buckets, merges=how.merges)
+    side = max(1, buckets // A_CORE)
+    return Share(0, (number,), Form.SOLUTIONS, side, sides=(side,) if side > 1 else (), merges=how.merges)
+
+
+def _of_rows(number: int, found: Stages, buckets: int, *, merges: bool = False) -> Share:
+    most = min(buckets, FEW) if found.everywhere else buckets
     if not found.why:
         return Share(0, (number,), Form.ROWS, most, found, sides=() if found.plain else (most,), merges=merges)
-    if not live and slices_of(plan, (number,), buckets):  # rows of a slice are sent once, those of a grid several times
-        return None
     sides = found.sides(max(1, most // A_CORE))
     return Share(0, (number,), Form.ROWS, prod(sides), found, sides=sides, merges=merges)
+
+
+def _one_behind_another(plan: PhysicalPlan, number: int, buckets: int, first: int) -> list[Share]:
+    """The stages of a unit as shares, which are numbered from `first` on; none where there are no several, or all would have
+    one bucket."""
+    stages = unit_exchanges(plan.units[number])
+    found: list[Share] = []
+    root = plan.units[number].root
+    for place, stage in enumerate(stages):
+        if isinstance(root, SequenceNode) and not place:
+            share = _of_sequence(plan, number, buckets, None, live=True)
+        else:
+            share = _of_rows(number, stage.stages, buckets)
+        depth = max((1 + found[source].depth for source in stage.sources if source is not None), default=0)
+        sources = tuple(None if source is None else first + source for source in stage.sources)
+        found.append(replace(share, sources=sources, depth=depth, merges=False))
+        for exchange, source in enumerate(stage.sources):
+            if source is not None:
+                found[source] = replace(found[source], to=(*found[source].to, (first + place, exchange)))
+    return found if any(share.buckets > 1 for share in found) else []
 
 
 def _of_events(plan: PhysicalPlan, units: tuple[int, ...], buckets: int, span: Span | None, *, live: bool) -> Share:

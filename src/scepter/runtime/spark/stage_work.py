@@ -12,12 +12,11 @@ from scepter.kernel.rows import Int64, Rows, UInt64, concat
 from scepter.kernel.scan.intake import Intake
 from scepter.kernel.state.row_shipping import split_rows, unpack_rows
 from scepter.kernel.state.shipping import furthest
-from scepter.kernel.state.slices import NOWHERE
 from scepter.kernel.texts import Texts
 from scepter.physical.event_nodes import FirstOnes, LastOnes, Rest
 from scepter.physical.instant_nodes import Paired
 from scepter.physical.metrics import Metrics
-from scepter.physical.nodes import nodes
+from scepter.physical.nodes import Node, nodes
 from scepter.physical.window_nodes import Report
 from scepter.rdf.batch import EventBatch
 from scepter.rdf.source import DeadLetterTaker
@@ -26,8 +25,9 @@ from scepter.runtime.notices import SCHEMA_IGNORED, sent
 from scepter.runtime.scanning import Scanner, name_parts
 from scepter.runtime.spark.arrivals import Arrivals
 from scepter.runtime.spark.bucket_work import BucketWork
-from scepter.runtime.spark.grid import in_grid, keys_of
-from scepter.runtime.spark.skew import places_of, spread
+from scepter.runtime.spark.grid import keys_of
+from scepter.runtime.spark.sending import in_buckets
+from scepter.runtime.spark.skew import places_of
 from scepter.timeline import MIN_INSTANT
 
 if TYPE_CHECKING:
@@ -44,9 +44,14 @@ class StageWork(BucketWork):
         assert share.stages is not None
         self.stages = share.stages
         super().__init__(job, share, replace(job.plan.units[share.units[0]], root=self.stages.above), Texts(), like, bucket)
-        name_parts(self.stages.below, self.pipeline.around, job.streams)
+        read = zip(self.stages.below, share.sources or (None,) * len(self.stages.below), strict=True)
+        self._read: tuple[Node, ...] = tuple(node for node, source in read if source is None)
+        """What runs where events are read; the rows of other exchanges come from other stages."""
+        name_parts((self.root,) if share.sources else self.stages.below, self.pipeline.around, job.streams)
         self._timed = any(isinstance(node, Report) for node in self.pipeline.nodes)
         self._holding = any(isinstance(node, FirstOnes | LastOnes | Rest) for node in self.pipeline.nodes)
+        if share.to:  # what is behind it hears of time by its rows
+            self._holding = self._holding or self.pipeline.tells_time
         self._ties = any(isinstance(node, Paired) for node in self.pipeline.nodes)
         self._arrived: Arrivals | None = None
         self._scanner: Scanner | None = None
@@ -59,6 +64,8 @@ class StageWork(BucketWork):
     ) -> Iterator[tuple[int, int, bytes]]:
         """(bucket, greatest time, packed rows) of batches whose events are numbered from `number` on; `report` takes those
         that cannot be used, and what there is to say."""
+        if not (self._read or self.stages.told):
+            return
         found, reached, last = self._scanned(batches, number)
         assert self._scanner is not None
         self._tell([found.pop() for _ in self.stages.told], report)
@@ -81,11 +88,11 @@ class StageWork(BucketWork):
     def _scanned(self, batches: Iterable[EventBatch], number: int) -> tuple[list[list[Rows]], dict[int, int], int]:
         """What the lower stage makes of events, by exchange; how far streams have reached; the last time."""
         if self._scanner is None:
-            read = (*self.stages.below, *self.stages.told)
+            read = (*self._read, *self.stages.told)
             self._scanner = Scanner(read, self.pipeline.around, self.job.streams, measured=self.job.measured)
         reached: dict[int, int] = {}
         last = MIN_INSTANT
-        found: list[list[Rows]] = [[] for _ in (*self.stages.below, *self.stages.told)]
+        found: list[list[Rows]] = [[] for _ in (*self._read, *self.stages.told)]
         for batch in map(self.given, batches):
             intake = Intake(batch, self.texts.add(batch), number, named=self.job.parts or bool(self.stages.told))
             wanted = np.ones(batch.events, np.bool_) if self.job.start is None else batch.end >= self.job.start
@@ -120,25 +127,10 @@ class StageWork(BucketWork):
         return np.concatenate(keys), np.concatenate(times)
 
     def _in_buckets(self, found: Sequence[Sequence[Rows]]) -> Iterator[tuple[Rows, UInt64 | None]]:
-        dimensions = self.stages.dimensions
-        for place, (node, parts) in enumerate(zip(self.stages.below, found, strict=True)):
-            rows = concat(parts, len(node.schema.variables))
-            if self.share.buckets == 1:
-                yield rows, None
-                continue
-            if self.share.sides:
-                yield in_grid(rows, node, [each.keys[place] for each in dimensions], self.share.sides)
-                continue
-            if not dimensions[0].divides(place):
-                yield rows, None
-                continue
-            of = keys_of(rows, node, dimensions[0].keys[place][0])
-            turns = spread(of, rows.end, self.share.buckets, self.hot, before=True, after=False)
-            if len(turns) == 1:
-                yield rows, turns[0]
-            else:  # a row of a hot key stands in every slice that may need it
-                wanted = [np.flatnonzero(turn != NOWHERE) for turn in turns]
-                yield rows.take(np.concatenate(wanted)), np.concatenate([t[w] for t, w in zip(turns, wanted, strict=True)])
+        read = iter(found)
+        for place, node in enumerate(self.stages.below):
+            parts = next(read) if not self.share.sources or self.share.sources[place] is None else ()
+            yield in_buckets(self.share, place, concat(parts, len(node.schema.variables)), self.hot)
 
     def _forget(self) -> None:
         """Let go of what was made of events, and of their texts; those that operators hold stay."""

@@ -62,14 +62,13 @@ def run_streaming(
     every = reduce(DataFrame.unionAll, frames).observe(_READ + job.name, _sum("events"))
     if not wait:
         every = every.withWatermark("event_time", delay)
-    processor = BucketProcessor(
-        job,
-        arrow_schema(
-            query.variables, query.constructs, query.asks, job.kind, query.occurrences, parts=job.parts, why=job.options.why
-        ),
+    schema = arrow_schema(
+        query.variables, query.constructs, query.asks, job.kind, query.occurrences, parts=job.parts, why=job.options.why
     )
-    buckets = every.select("place", "blob").groupBy("place")
-    found = buckets.transformWithStateInPandas(processor, FOUND, "Append", "EventTime")
+    found = every.select("place", "blob")
+    for depth in range(job.depth):
+        processor = BucketProcessor(job, schema, depth)
+        found = found.groupBy("place").transformWithStateInPandas(processor, FOUND, "Append", "EventTime")
     counted = found.observe(_FOUND + job.name, _sum("matches"), _sum("late"))
     return counted.mapInArrow(
         partial(_unpacked, job.streams, job.kind, report), result_schema(query, job.kind, parts=job.parts, why=job.options.why)
