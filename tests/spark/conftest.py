@@ -22,7 +22,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    found = session("local[2]", "scepter tests", messages=tmp_path_factory.mktemp("spark") / "messages.log")
+    messages = tmp_path_factory.mktemp("spark") / "messages.log"
+    # many small queries, each planned once: to compile the JVM's code to the utmost took a sixth of all its time
+    found = session("local[2]", "scepter tests", messages=messages, brief=True)
     register(found)
     yield found
     found.stop()

@@ -179,7 +179,7 @@ class LeafGroup:
         mine, stream = wanted, intake.batch.stream
         if self.streams is not None and not (len(stream) == 1 and streams[stream[0]] in self.streams):
             mine = wanted & np.array([iri in self.streams for iri in streams], np.bool_)[stream]
-        return self.leaves.scan(intake, mine), int(np.count_nonzero(mine))
+        return self.leaves.scan(intake, mine), int(mine[0] if len(mine) == 1 else np.count_nonzero(mine))
 
 
 def leaf_groups(leaves: Sequence[Node], around: Surroundings) -> list[LeafGroup]:

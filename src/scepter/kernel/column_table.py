@@ -49,8 +49,8 @@ class ColumnTable:
     @classmethod
     def joined(cls, parts: Sequence[Self]) -> Self:
         """All rows of at least one table, one after the other."""
-        filled = [part for part in parts if len(part)] or parts[:1]
-        if len(filled) == 1:
+        filled = parts if len(parts) == 1 else [part for part in parts if len(part)] or parts
+        if len(filled) == 1 or not len(filled[0]):
             return filled[0]
         return cls(*(np.concatenate([getattr(part, name) for part in filled]) for name in cls.NAMES))
 

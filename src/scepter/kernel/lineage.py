@@ -60,12 +60,13 @@ class Lineage:
 
     def told(self, leaves: Int64) -> tuple[Int64, Int64, Int64]:
         """The part, the event and the name's ref of each leaf; below zero where there is none."""
-        some = (leaves != NO_LINEAGE).nonzero()[0]
-        if len(some) == len(leaves):
-            return self._columns["part"][leaves], self._columns["event"][leaves], self._columns["name"][leaves]
+        columns = self._columns
+        if (leaves[0] if len(leaves) == 1 else leaves.min(initial=0)) != NO_LINEAGE:
+            return columns["part"][leaves], columns["event"][leaves], columns["name"][leaves]
+        some = np.flatnonzero(leaves != NO_LINEAGE)
         found = tuple(np.full(len(leaves), -1, np.int64) for _ in range(3))
         for column, name in zip(found, ("part", "event", "name"), strict=True):
-            column[some] = self._columns[name][leaves[some]]
+            column[some] = columns[name][leaves[some]]
         return found[0], found[1], found[2]
 
     def joined(self, left: Int64, right: Int64) -> Int64:
@@ -104,8 +105,9 @@ class Lineage:
             self._values = self._grown(self._values, capacity)
         given = (left, right, part, event, name)
         if count == 1:  # which costs a third of a stretch
+            at = self._size
             for column, each in zip(self._columns.values(), given, strict=True):
-                column[self._size] = each if isinstance(each, int) else each[0]
+                column[at] = each if isinstance(each, int) else each[0]
         else:
             for column, each in zip(self._columns.values(), given, strict=True):
                 column[self._size : size] = each

@@ -61,6 +61,9 @@ class Rows(ColumnTable):
     until: Int64
     lineage: Int64
 
+    def __len__(self) -> int:
+        return len(self.end)
+
     @property
     def width(self) -> int:
         """How many variables a mapping has room for."""

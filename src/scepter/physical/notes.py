@@ -32,7 +32,7 @@ from scepter.physical.facts import Facts
 from scepter.physical.horizon import horizon
 from scepter.physical.hot_keys import within_key
 from scepter.physical.nodes import listed, nodes
-from scepter.physical.partitioning import FEEDING, feeding, plan_partitioning
+from scepter.physical.partitioning import FEEDING, feeding, kept_together, plan_partitioning
 from scepter.physical.plan import PhysicalPlan, UnitPlan
 from scepter.physical.sequence_plan import QueryPlan
 from scepter.physical.stages import Stages, Undivided, unit_stages
@@ -63,7 +63,10 @@ def notes_of(unit: UnitPlan, plan: PhysicalPlan, notation: Notation) -> Iterator
     if unit in [plan.units[number] for number in feeding(plan)]:
         round = 1 + plan.rounds[plan.units.index(unit)]
         yield f"stages: over history in round {round} of {1 + max(plan.rounds)}: {_ROUNDS}"
-        yield f"stages: live one for all of these queries, whose state is a log of events: {FEEDING}"
+        if kept_together(plan):
+            yield f"stages: live one for all of these queries, whose state is a log of events: {FEEDING}"
+        elif round > 1:
+            yield "stages: live behind those of the queries that construct what it reads"
     yield f"predicates: {_predicates(unit, notation)}"
     if isinstance(unit.unit, Query) and isinstance(unit.root, SequenceNode):
         yield from (f"release: {sentence}" for sentence in _release(unit.root.plan))

@@ -125,13 +125,13 @@ def unit_partitioning(unit: UnitPlan, facts: Facts) -> Partitioning:
     return Partitioning(PartitionKind.ONE, why)
 
 
-FEEDING = "queries that feed each other run together"
+FEEDING = "queries that feed each other run together where the events of one have to be at hand"
 
 
 def plan_partitioning(unit: UnitPlan, plan: PhysicalPlan) -> Partitioning:
-    """How the work of a unit is divided in its program: as if it were alone; live, queries that feed each other are not."""
+    """How the work of a unit is divided in its program: as if it were alone; live, unless it is kept together with others."""
     found = unit_partitioning(unit, plan.facts)
-    fed = found.kind is PartitionKind.SLICES and unit in [plan.units[number] for number in feeding(plan)]
+    fed = found.kind is PartitionKind.SLICES and unit in [plan.units[number] for number in kept_together(plan)]
     return replace(found, variables=()) if fed else found
 
 
@@ -150,6 +150,19 @@ def feeding(plan: PhysicalPlan, streams: Sequential[IRI] = ()) -> tuple[int, ...
         for number, unit in enumerate(plan.units)
         if unit.unit.into in made or not unit.unit.streams or any(stream.iri in made for stream in unit.unit.streams)
     )
+
+
+def kept_together(plan: PhysicalPlan, streams: Sequential[IRI] = ()) -> tuple[int, ...]:
+    """The units that feed each other and run live in one place: all of them, if one cannot be divided."""
+    found = feeding(plan, streams)
+    return () if all(_is_divided(plan.units[number]) for number in found) else found
+
+
+def _is_divided(unit: UnitPlan) -> bool:
+    """Whether what crosses to buckets are rows, not events."""
+    if isinstance(unit.root, Sequence):
+        return unit.root.flattened is None
+    return isinstance(unit_stages(unit), Stages)
 
 
 def looks_back(units: Sequential[UnitPlan], facts: Facts) -> int | None:

@@ -10,7 +10,7 @@ import gzip
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import accumulate
+from itertools import accumulate, chain, repeat
 from pathlib import Path
 from typing import IO, Final, NamedTuple
 
@@ -46,6 +46,9 @@ _PAD: Final = len(SENTINEL)
 _NAMELESS: Final = -1
 _NO_IDS: Final = scanner.id_table(())
 _TRIES: Final = 100
+_SMALL: Final = 4096
+"""The memory that so many rows are read with is kept for the next ones."""
+_NO_TEXT: Final = scratch_for(-64)
 _CHECKS: Final = {ox.RdfFormat.JSON_LD: check_json, ox.RdfFormat.RDF_XML: check_xml}
 
 
@@ -110,7 +113,7 @@ def graphs_to_batch(
     graphs: Iterable[Sequence[tuple[str, str, str]]],
     start: Sequence[int],
     end: Sequence[int],
-    stream: int | Sequence[int],
+    stream: Sequence[int],
     key: TermKey,
     kind: TimeKind,
     run: ReadState,
@@ -121,8 +124,8 @@ def graphs_to_batch(
     encoded = text.encode()
     # more than ASCII: what counts are bytes
     lengths = map(len, lines) if len(encoded) == len(text) else (len(line.encode()) for line in lines)
-    bounds, given = np.array([*accumulate(lengths, initial=0)], np.int64), np.empty((len(lines), 4), np.int64)
-    given[:, 0], given[:, 1], given[:, 2], given[:, 3] = start, end, _NAMELESS, stream
+    bounds = np.array([*accumulate(lengths, initial=0)], np.int64)
+    given = np.array([*chain.from_iterable(zip(start, end, repeat(_NAMELESS), stream, strict=False))], np.int64).reshape(-1, 4)
     return grouped_batch(encoded, bounds, given, key, kind, _refuse, run=run)
 
 
@@ -151,13 +154,18 @@ def grouped_batch(
     size = len(text)
     lines = line_bound(text) + len(given)
     rows = row_bound(size, lines)
-    columns = scanner.allot(max(rows, len(given)), lines)
+    before, scratch = run.room or (None, _NO_TEXT)
+    columns = scanner.allot(max(rows, len(given)), lines, before)
+    if len(scratch) < size + 64:
+        scratch = scratch_for(size)
+    if rows <= _SMALL:
+        run.room = columns, scratch
     buffer = padded(text, spare=spare_for(size, rows))
     state = columns.state
     state[scanner.SALT] = run.salt
     state[scanner.SPARE] = size + _PAD
     grouping.scan_grouped(
-        buffer, scanner.id_table(predicates) if predicates else _NO_IDS, predicates is not None, scratch_for(size),
+        buffer, scanner.id_table(predicates) if predicates else _NO_IDS, predicates is not None, scratch,
         key.words(), bounds, given,
         columns.ids, columns.places, columns.number, columns.scale, columns.events, columns.errors, columns.known_ids, state,
     )  # fmt: skip

@@ -27,6 +27,7 @@ from scepter.rdf.lexing import BAD_SUBJECT, CR, HASH, LF, UNDERSCORE
 from scepter.rdf.scanner import (
     AT_TIME,
     BEGIN,
+    CAPACITY,
     CONSUMED,
     ERRORS,
     EVENTS,
@@ -171,12 +172,12 @@ def _event(
         drop_repeated_of_many(first, state, ids, places, number, scale)
     elif state[ROWS] - first > 1:
         drop_repeated(first, state, ids, places, number, scale)
-    row = state[EVENTS]
-    events[5 * row] = start
-    events[5 * row + 1] = end
-    events[5 * row + 2] = name
-    events[5 * row + 3] = first
-    events[5 * row + 4] = stream
+    row, size = state[EVENTS], state[CAPACITY] + 1
+    events[row] = start
+    events[size + row] = end
+    events[2 * size + row] = name
+    events[3 * size + row] = first
+    events[4 * size + row] = stream
     state[EVENTS] = row + 1
 
 

@@ -8,7 +8,7 @@ is the N-Triples text with escapes decoded, the language tag in lower case and `
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 
@@ -41,10 +41,12 @@ class TermKey:
 
     low: int
     high: int
+    _words: NDArray[np.uint64] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if not (0 <= self.low <= _MASK and 0 <= self.high <= _MASK):
             raise ValueError("a term key is two unsigned 64-bit integers")
+        object.__setattr__(self, "_words", np.array([self.low, self.high], np.uint64))
 
     @classmethod
     def random(cls) -> TermKey:
@@ -57,8 +59,8 @@ class TermKey:
         return cls(0x0706050403020100, 0x0F0E0D0C0B0A0908)
 
     def words(self) -> NDArray[np.uint64]:
-        """The key as the kernels take it."""
-        return np.array([self.low, self.high], dtype=np.uint64)
+        """The key as the kernels take it, which do not write into it."""
+        return self._words
 
 
 def term_id(key: TermKey, text: str | bytes, salt: int = 0) -> int:

@@ -181,7 +181,7 @@ class JellyReader:
         columns = self._columns
         assert self._run.kind is not None
         number, scale = exact_numbers(columns, self._out)
-        start, end, name_at, first, _ = events_of(columns)
+        start, end, name_at, first, _ = map(np.copy, events_of(columns))
         first[-1] = rows
         subject, predicate, object = columns.ids[:, :rows].copy()
         subject_at, predicate_at, object_at = columns.places[:, :rows].copy()

@@ -52,17 +52,18 @@ class ReadState:
     limits: ReadLimits = DEFAULT
     assign: AssignTime | None = None
     """How events without a time get one; without it they are dead letters."""
+    room: tuple[scanner.Columns, NDArray[np.uint8]] | None = None
+    """What the last small batch of events at hand was read with: the next one is read in the same memory."""
 
 
 def padded(*parts: bytes | bytearray | memoryview, spare: int = 0) -> NDArray[np.uint8]:
     """A buffer as the kernels want it: the text, a sentinel, and room for salted labels."""
     size = sum(map(len, parts))
-    buffer = np.empty(size + _PAD + spare, dtype=np.uint8)
-    at = 0
-    for part in parts:
-        buffer[at : at + len(part)] = np.frombuffer(part, dtype=np.uint8)
+    buffer = np.empty(size + _PAD + spare, np.uint8)
+    text, at = buffer.data, 0
+    for part in (*parts, lexing.SENTINEL):
+        text[at : at + len(part)] = part.cast("B") if isinstance(part, memoryview) else part  # Arrow's bytes have a sign
         at += len(part)
-    buffer[size : size + _PAD] = lexing.LF
     return buffer
 
 
@@ -94,9 +95,10 @@ def batch_of(columns: scanner.Columns, buffer: NDArray[np.uint8], kind: TimeKind
     rows = int(columns.state[scanner.ROWS])
     number, scale = exact_numbers(columns, buffer)
     start, end, name_at, first, stream = events_of(columns)
+    ids, places = columns.ids, columns.places
     return EventBatch(
         buffer[: int(columns.state[scanner.SPARE])], kind, stream.astype(np.int32), start, end, name_at, first,
-        *_three(columns.ids[:, :rows]), *_three(columns.places[:, :rows]), number, scale,
+        ids[0, :rows], ids[1, :rows], ids[2, :rows], places[0, :rows], places[1, :rows], places[2, :rows], number, scale,
     )  # fmt: skip
 
 
@@ -106,7 +108,7 @@ def gathered_batch(
     """The batch that a scan filled, apart from its columns and its buffer: they may be filled again."""
     rows = int(columns.state[scanner.ROWS])
     number, scale = exact_numbers(columns, buffer)
-    start, end, name_at, first, stream = events_of(columns)
+    start, end, name_at, first, stream = map(np.copy, events_of(columns))
     text = buffer[: int(columns.state[scanner.SPARE])]
     if not named:
         name_at[:] = -1
@@ -126,7 +128,7 @@ def exact_numbers(columns: scanner.Columns, buffer: NDArray[np.uint8]) -> tuple[
     """The objects' numbers, with those that only exact reading decides."""
     rows = int(columns.state[scanner.ROWS])
     number, scale = columns.number[:rows], columns.scale[:rows]
-    for row in (scale == UNDECIDED).nonzero()[0]:
+    for row in (scale == UNDECIDED).nonzero()[0].tolist() if rows != 1 or scale[0] == UNDECIDED else ():
         term = scanner.decode_term(buffer, int(columns.places[2, row]))
         if not isinstance(term, Literal):
             raise AssertionError("only literals are numbers")
@@ -135,11 +137,10 @@ def exact_numbers(columns: scanner.Columns, buffer: NDArray[np.uint8]) -> tuple[
 
 
 def events_of(columns: scanner.Columns) -> tuple[NDArray[np.int64], ...]:
-    """Start, end, name's offset, first row (and one more) and stream of the events."""
-    events = int(columns.state[scanner.EVENTS])
-    columns.events[events, 3] = columns.state[scanner.ROWS]
-    start, end, name_at, first, stream = columns.events[: events + 1].T.copy()
-    return start[:events], end[:events], name_at[:events], first, stream[:events]
+    """Start, end, name's offset, first row (and one more) and stream of the events, not copied."""
+    events, told = int(columns.state[scanner.EVENTS]), columns.events
+    told[3, events] = columns.state[scanner.ROWS]
+    return told[0, :events], told[1, :events], told[2, :events], told[3, : events + 1], told[4, :events]
 
 
 class NQuadsReader:

@@ -84,7 +84,7 @@ class Columns:
     number: NDArray[np.float64]
     scale: NDArray[np.int8]
     events: NDArray[np.int64]
-    """Per event: start, end, name's offset, first row, stream."""
+    """Rows of starts, ends, names' offsets, first triple rows and streams, with room for one event more than there are rows."""
     errors: NDArray[np.int64]
     """Per error: code, line, offset of the line."""
     known_ids: NDArray[np.uint64]
@@ -92,13 +92,19 @@ class Columns:
     state: NDArray[np.int64]
 
 
-def allot(rows: int, lines: int) -> Columns:
-    """Columns for at most so many rows and lines. Untouched memory costs nothing."""
-    state = np.zeros(STATE, np.int64)
+def allot(rows: int, lines: int, before: Columns | None = None) -> Columns:
+    """Columns for at most so many rows and lines. Untouched memory costs nothing. What no batch takes over, errors and state,
+    stands where it stood `before`, if there is room."""
+    if before is None or len(before.errors) <= 2 * lines:
+        errors, known_ids = np.empty((2 * lines + 1, 3), np.int64), np.empty(SLOTS + 1, np.uint64)
+        state = np.zeros(STATE, np.int64)
+    else:
+        errors, known_ids, state = before.errors, before.known_ids, before.state
+        state.fill(0)
     state[CAPACITY] = rows
     return Columns(
-        np.empty((3, rows), np.uint64), np.empty((3, rows), np.int64), np.empty(rows, np.float64), np.empty(rows, np.int8),
-        np.empty((rows + 1, 5), np.int64), np.empty((2 * lines + 1, 3), np.int64), np.empty(SLOTS + 1, np.uint64), state,
+        np.empty((3, rows), np.uint64), np.empty((3, rows), np.int64), np.empty(rows), np.empty(rows, np.int8),
+        np.empty((5, rows + 1), np.int64), errors, known_ids, state,
     )  # fmt: skip
 
 

@@ -46,6 +46,7 @@ _COMPACT_FROM = 64 * 2**20
 _LOOK, _FEW = 64, 100_000
 """Where so few rows may be kept, they are counted at each step; where many may, at every so many steps."""
 
+_ALL = np.ones(1, np.bool_)
 _Found = TypeVar("_Found")
 Shedding: TypeAlias = Callable[[str, bool], None]
 """Hears what a limit has made a run forget, and whether that is all that a unit kept."""
@@ -153,7 +154,8 @@ class LocalEngine:
             return
         tasks = self.prepare(batch.kind)
         given = self._given(batch)
-        wanted = np.ones(batch.events, np.bool_) if wanted is None else wanted
+        if wanted is None:
+            wanted = _ALL if batch.events == 1 else np.ones(batch.events, np.bool_)
         if self._start is not None:
             # a version from before the start is the one that is there then
             standing = np.array([iri in self._versions for iri in self.streams], np.bool_)[batch.stream]
@@ -167,7 +169,9 @@ class LocalEngine:
     def _given(self, batch: EventBatch) -> list[Intake]:
         """The batch as each unit is given it: as it came, or with all that its triples entail."""
         plain = self._intake(batch)
-        more = batch if self._entailing is None else self._entailing(batch)
+        if self._entailing is None:
+            return [plain] * len(self._plan.units)
+        more = self._entailing(batch)
         whole = plain if more is batch else Intake(more, self._texts.add(more), plain.number)
         return [whole if unit.entailed else plain for unit in self._plan.units]
 

@@ -61,6 +61,7 @@ class Pipeline:
         self._around = around
         self._at_once = at_once
         self._measured = setup.measured
+        self._clock = time.thread_time_ns if setup.measured else int
         self._answering = Answering(root, result, number, setup, around, ranked=ranked)
         self.nodes = list(nodes(root))
         """The nodes of its plan, inputs first."""
@@ -150,15 +151,20 @@ class Pipeline:
 
     def next_waiting(self) -> int | None:
         """The first time at which something that waits is due."""
+        if not any(self._waiting):
+            return None
         different = {id(rows): rows for parts in self._waiting for rows in parts}
-        return min([int(rows.end[0] if len(rows) == 1 else rows.end.min()) for rows in different.values()], default=None)
+        return min([int(rows.end[0] if len(rows) == 1 else rows.end.min()) for rows in different.values()])
 
     def release(self, until: int, closed: int) -> Sequence[Match]:
         """Process the instants up to `closed`, and the one that is open if nothing can take its answers back."""
-        found = self._none[-1]
-        if closed > self.closed or ((waiting := self.next_waiting()) is not None and waiting <= closed):
+        found, waiting = self._none[-1], self.next_waiting()
+        due = waiting is not None and waiting <= closed
+        if due or closed > self.closed:
             self.closed = max(self.closed, closed)
-            found = self._stepwise(Until(closed))
+            now = Until(closed)
+            if due or not all(operator.rests(now) for operator in self._working):
+                found = self._stepwise(now)
             self._evict(closed)
         if self._at_once and until > closed:
             opened = self._run(Until(until, open=True))
@@ -201,11 +207,13 @@ class Pipeline:
         due = self._due(until)
         for place, operator in enumerate(self._operators):
             came = 0
+            if operator is None:
+                given.append(rows := due.pop())
+                counts.append(len(rows))
+                continue
             for each in self._inputs[place]:
                 came += counts[each]
-            if operator is None:
-                rows = due.pop()
-            elif not came and operator.rests(until):
+            if not came and operator.rests(until):
                 rows = self._none[place]
             else:
                 started = self._clock()
@@ -223,35 +231,30 @@ class Pipeline:
         metrics = self.metrics[place]
         if rows <= metrics.kept_most:
             return
-        if not self._measured:
-            pass
-        elif 4 * rows >= 5 * self._weighed[place]:
+        if self._measured and 4 * rows >= 5 * self._weighed[place]:
             self._weighed[place], metrics.memory = rows, weigh()
-        else:
+        elif self._measured:
             metrics.memory = metrics.memory * rows // metrics.kept_most
         metrics.kept_most = rows
-
-    def _clock(self) -> int:
-        return time.thread_time_ns() if self._measured else 0
 
     def _due(self, until: Until) -> list[Rows]:
         """The rows of each leaf whose time has come, in order of end, those of the last leaf first. What several leaves share
         is cut once."""
-        cuts: dict[tuple[int, ...], tuple[Rows, tuple[Rows, ...]]] = {}
+        cuts: dict[tuple[int, ...], tuple[Rows, tuple[Rows, ...], int]] = {}
         found = []
         for leaf in range(len(self._waiting) - 1, -1, -1):
-            parts = self._waiting[leaf]
+            parts, place = self._waiting[leaf], self._leaves[leaf]
             if not parts:
-                found.append(self._none[self._leaves[leaf]])
+                found.append(self._none[place])
                 continue
-            self._note_kept(
-                self._leaves[leaf], sum(map(len, parts)), partial(_rows_bytes, parts)
-            )  # the most since the last pass
             alike = tuple(map(id, parts))
             if alike not in cuts:
-                due, later = cut(concat(parts, parts[0].width).by_end(), until.time)
-                cuts[alike] = due, (later,) if len(later) else ()
-            due, self._waiting[leaf] = cuts[alike]
+                waiting = concat(parts, parts[0].width)
+                due, later = cut(waiting.by_end(), until.time)
+                cuts[alike] = due, (later,) if len(later) else (), len(waiting)
+            due, self._waiting[leaf], count = cuts[alike]
+            if count > self.metrics[place].kept_most:  # the most since the last pass
+                self._note_kept(place, count, partial(_rows_bytes, parts))
             found.append(due)
         return found
 

@@ -144,7 +144,7 @@ class Engine:
 
     def push(self, event: Event | Mapping[str, Any], stream: str | None = None) -> list[Match]:
         """Give it one event; or one row, of which the engine's mapping makes events of `stream` (by default the only one)."""
-        return self.push_all([event], stream)
+        return Matches(self._step(self._accepted([event], stream)), self.query)
 
     def push_all(self, events: Iterable[Event | Mapping[str, Any]], stream: str | None = None) -> list[Match]:
         """Give it several events, or rows; the matches are those of pushing them one by one."""
@@ -157,7 +157,7 @@ class Engine:
                 f"push_all takes events, and was given a table ({type(events).__name__})",
                 help="engine.push_all(scepter.events(table, map='mapping.yml', stream='…'))",
             )
-        return Matches(self._step(self._accepted(events, stream)), query=self.query)
+        return Matches(self._step(self._accepted(list(events), stream)), self.query)
 
     def _mapped(self, given: Mapping[str, Any], stream: str | None) -> Sequence[Event]:
         """The events that the mapping makes of a row."""
@@ -184,9 +184,9 @@ class Engine:
         """Events that would move time on by more than `max_advance`, and that nothing has confirmed yet."""
         return [event for jumps in self._jumps.values() for _, event in jumps.held]
 
-    def _accepted(self, events: Iterable[Event | Mapping[str, Any]], stream: str | None) -> list[Event]:
+    def _accepted(self, events: list[Event | Mapping[str, Any]], stream: str | None) -> list[Event]:
         """The events, and those made of rows, each with its time; without those that have to wait for another."""
-        events, found = list(events), list[Event]()
+        found: list[Event] = []
         streams, every = self._streams, self._every_stream
         if events and not self._closed and _are_plain(events, None if every else streams):
             if events[0].kind is not self._kind:
@@ -245,7 +245,8 @@ class Engine:
         """The events that are not late, and the watermark behind them. Apart and in order those that need not wait, where many
         come in order: no entry is made for each, of which the garbage collector would look at all."""
         watermark, delay, kind = self._watermark, self._delay, self._kind or TimeKind.INTEGER
-        at_once, new = list[Event](), list[_Entry]()
+        at_once: list[Event] = []
+        new: list[_Entry] = []
         if len(events) > _MANY and (ends := np.array([e.end for e in events])).min() > MIN_INSTANT + delay:
             starts = np.array([e.start for e in events])
             reached = np.maximum(np.maximum.accumulate(ends - delay), watermark)
@@ -296,7 +297,8 @@ class Engine:
         due += self._due(watermark - 1)
         found: Sequence[Match] = ()
         if due or at_once or not reopens:
-            self._take([*(entry[3] for entry in due), *at_once])
+            if due or at_once:
+                self._take([*(entry[3] for entry in due), *at_once])
             found = self._fresh(self._engine.advance(watermark - 1))
             self._engine.commit()
             self._returned.clear()
@@ -313,10 +315,9 @@ class Engine:
         return [*found, *told] if found else told
 
     def _take(self, events: list[Event]) -> None:
-        if not events:
-            return
-        self._events.update(enumerate(events, self._engine.next_number))
-        self._engine.take(self._read(events))
+        if events:
+            self._events.update(enumerate(events, self._engine.next_number))
+            self._engine.take(self._read(events))
 
     def _take_opened(self, new: list[_Entry]) -> None:
         """Take the events of the open instant; all but the new ones were read when it was opened before."""
@@ -324,8 +325,9 @@ class Engine:
         if self._read_before is not None:
             batch, self._engine.reading.salt = self._read_before
         if new:
-            read = self._read([entry[3] for entry in new])
-            self._events.update(enumerate(map(itemgetter(3), new), self._engine.next_number + len(self._instant)))
+            events = [entry[3] for entry in new]
+            read = self._read(events)
+            self._events.update(enumerate(events, self._engine.next_number + len(self._instant)))
             self._instant += new
             batch = read if batch is None else joined(batch, read)
         if batch is not None:
@@ -334,11 +336,12 @@ class Engine:
 
     def _read(self, events: list[Event]) -> EventBatch:
         assert self._kind is not None
-        engine = self._engine
-        numbers = self._numbers
-        for new in {event.stream for event in events} - numbers.keys():
-            numbers[new] = engine.stream_number(IRI(new))
-        stream = [numbers[e.stream] for e in events]
+        engine, numbers = self._engine, self._numbers
+        stream = [numbers.get(e.stream, -1) for e in events]
+        if -1 in stream:
+            for new in {event.stream for event in events} - numbers.keys():
+                numbers[new] = engine.stream_number(IRI(new))
+            stream = [numbers[e.stream] for e in events]
         triples, start, end = [e.triples for e in events], [e.start for e in events], [e.end for e in events]
         return graphs_to_batch(triples, start, end, stream, engine.key, self._kind, engine.reading)
 

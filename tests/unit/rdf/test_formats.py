@@ -162,7 +162,8 @@ def test_graphs_as_columns() -> None:
     assert events_of([found]) == events_of([wanted])
     assert found.stream.tolist() == [0, 1]
     with pytest.raises(DataError, match=r"event 1: .*relative IRI"):
-        graphs_to_batch([given[0], [("<relative>", "<a:p>", "<a:o>")]], [1, 1], [2, 3], 0, KEY, TimeKind.INTEGER, ReadState())
+        wrong = [given[0], [("<relative>", "<a:p>", "<a:o>")]]
+        graphs_to_batch(wrong, [1, 1], [2, 3], [0, 0], KEY, TimeKind.INTEGER, ReadState())
 
 
 def test_no_events_make_an_empty_batch() -> None:

@@ -6,7 +6,7 @@ import division
 
 MOST = {
     "over history": {"ep-sparql": 0.22, "obep": 0.18, "rsep-ql": 0.25, "sparkwave": 0.14, "spaseq": 0.06},
-    "live": {"ep-sparql": 0.22, "obep": 0.18, "rsep-ql": 0.27, "sparkwave": 0.14, "spaseq": 0.06},
+    "live": {"ep-sparql": 0.22, "obep": 0.18, "rsep-ql": 0.24, "sparkwave": 0.14, "spaseq": 0.06},
 }
 
 

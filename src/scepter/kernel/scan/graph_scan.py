@@ -61,8 +61,9 @@ class Solved:
         for part, table in zip(parts, self.tables, strict=True):
             if id(table) not in made:
                 nodes = lineage.leaves(part, table.events[:, 0], table.names[:, 0])
-                terms = (table.ids, table.refs, table.number, table.scale)
-                made[id(table)] = Rows(*terms, table.start, table.time, *lasting(len(table)), nodes)
+                made[id(table)] = Rows(
+                    table.ids, table.refs, table.number, table.scale, table.start, table.time, *lasting(len(nodes)), nodes
+                )
         found = [made[id(table)] for table in self.tables]
         return [*found, self.ticks.rows()] if ticked else found
 
@@ -122,16 +123,19 @@ class GraphScans:
 
     def solve(self, intake: Intake, wanted: Mask) -> Solved | None:
         """Evaluate the scans on the wanted events of a batch; None where none of them is of its streams."""
-        if len(self._numbers) != len(self._streams()):  # streams come, and stay
+        streams = self._streams()
+        if len(self._numbers) != len(streams):  # streams come, and stay
             known = {stream.iri: 0 if self._plan.merged else i for i, stream in enumerate(self._plan.streams)}
             every = self._plan.merged and not self._plan.streams
-            self._numbers = np.array([0 if every else known.get(iri, -1) for iri in self._streams()], np.int64)
+            self._numbers = np.array([0 if every else known.get(iri, -1) for iri in streams], np.int64)
         of = self._numbers[intake.batch.stream]
         numbers = range(max(1, len(self._plan.streams)))
         if len(of) == 1:
-            if of[0] < 0 or not wanted[0]:
+            only = of.item()
+            if only < 0 or not wanted[0]:
                 return None
-            by_stream = {i: wanted if of[0] == i else _NONE for i in numbers}
+            by_stream = dict.fromkeys(numbers, _NONE)
+            by_stream[only] = wanted
         else:
             by_stream = {i: wanted & (of == i) for i in numbers}
             if not any(bool(mine.any()) for mine in by_stream.values()):

@@ -45,23 +45,23 @@ def compile_pattern(triples: tuple[TriplePattern, ...], width: int, key: TermKey
 
 @njit(cache=True)
 def match_table(batch, wanted, constants, variables, sources, base, number_from, named):  # type: ignore[no-untyped-def]
-    """The columns of a table of solutions: every way to lay the patterns on the rows of each wanted event. Texts are told from
-    `base` on, events are numbered from `number_from` on; their names only if they are asked for. `batch` is what of a batch's
-    columns is looked at, in a tuple."""
+    """The columns of a table of solutions: every way to lay the patterns on the rows of each wanted event. End, start, event
+    and name are the rows of one array: each that a kernel gives back costs Python as much as eight it is given. Texts are told
+    from `base` on, events are numbered from `number_from` on; their names only if they are asked for. `batch` is what of a
+    batch's columns is looked at, in a tuple."""
     first, subject, predicate, object_, subject_at, predicate_at, object_at, numbers, scales, starts, ends, name_at = batch
     width = len(sources)
     event, rows = _match_rows(first, wanted, subject, predicate, object_, constants, variables, width)
     n = len(event)
-    time, start, branch = fresh(n, np.int64), fresh(n, np.int64), zeroed(n, np.int8)
-    events, names = fresh((n, 1), np.int64), fresh((n, 1), np.int64)
+    told = fresh((4, n), np.int64)
     ids, refs = fresh((n, width), np.uint64), fresh((n, width), np.int64)
     number, scale = fresh((n, width), np.float64), fresh((n, width), np.int8)
     for i in range(n):
         e = event[i]
-        time[i] = ends[e]
-        start[i] = starts[e]
-        events[i, 0] = e + number_from
-        names[i, 0] = name_at[e] + base if named and name_at[e] >= 0 else NO_REF
+        told[0, i] = ends[e]
+        told[1, i] = starts[e]
+        told[2, i] = e + number_from
+        told[3, i] = name_at[e] + base if named and name_at[e] >= 0 else NO_REF
         for v in range(width):
             row = rows[i, sources[v, 0]]
             number[i, v] = np.nan
@@ -77,7 +77,7 @@ def match_table(batch, wanted, constants, variables, sources, base, number_from,
                 refs[i, v] = object_at[row] + base
                 number[i, v] = numbers[row]
                 scale[i, v] = scales[row]
-    return time, start, branch, events, names, ids, refs, number, scale
+    return told, ids, refs, number, scale
 
 
 @inner

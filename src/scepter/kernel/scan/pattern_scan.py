@@ -57,14 +57,15 @@ class Scans:
             for place, scan in enumerate(plan.scans)
             if scan.tree is not None and not isinstance(scan.tree, Core)
         }
-        self._chosen = [
+        chosen = [
             tuple(scan.tree.columns[scan.tree.names.index(name)] for name in named) if isinstance(scan.tree, Core) else ()
             for scan, named in zip(plan.scans, names, strict=True)
         ]
         told = [
             (tree.shape, tree.graphs, columns) if isinstance(tree := scan.tree, Core) else (tree or scan, tuple(named))
-            for scan, named, columns in zip(plan.scans, names, self._chosen, strict=True)
+            for scan, named, columns in zip(plan.scans, names, chosen, strict=True)
         ]
+        self._chosen = [_columns(scan, columns) for scan, columns in zip(plan.scans, chosen, strict=True)]
         first: dict[object, int] = {}
         self._alike = [first.setdefault(each, place) for place, each in enumerate(told)]
         self._filters = [Conditions(scan.local, named, key) for scan, named in zip(plan.scans, names, strict=True)]
@@ -85,14 +86,14 @@ class Scans:
                 matched[shape] = self._match(self._compiled[shape], intake, wanted[stream])
             return matched[shape]
 
-        results = []
+        results: list[tuple[Solutions, Solutions]] = []
         for number, scan in enumerate(self._plan.scans):
             if scan.tree is not None:
                 alike = self._alike[number]  # what scans have in common is one table, also for whoever packs it
                 if alike not in tables:
                     tables[alike] = self._solved(number, scan, intake, core_of)
                 everything = tables[alike]
-                kept = self._filter(number, everything, texts)
+                kept = self._filter(number, everything, texts) if scan.local else everything
             else:
                 kept, everything = self._general(scan, intake, texts, wanted[scan.stream], graphs)
             results.append((kept, everything))
@@ -103,7 +104,8 @@ class Scans:
     ) -> Solutions:  # fmt: skip
         """A pattern's solutions, each of an event once."""
         if isinstance(scan.tree, Core):
-            return self._chosen_of(scan.tree, self._chosen[number], core_of(scan.tree, scan.stream))
+            table, chosen = core_of(scan.tree, scan.stream), self._chosen[number]
+            return table if chosen is None else self._chosen_of(scan.tree, chosen, table)
 
         def matched(core: Core) -> Solutions:
             return self._chosen_of(core, core.columns, core_of(core, scan.stream))
@@ -116,18 +118,12 @@ class Scans:
             batch.first, batch.subject, batch.predicate, batch.object, batch.subject_at, batch.predicate_at, batch.object_at,
             batch.number, batch.scale, batch.start, batch.end, batch.name_at,
         )  # fmt: skip
-        return Solutions(
-            *match_table(
-                columns,
-                wanted,
-                compiled.constants,
-                compiled.variables,
-                compiled.sources,
-                intake.base,
-                intake.number,
-                intake.named,
-            )
-        ).by_time()
+        told, *mapping = match_table(
+            columns, wanted, compiled.constants, compiled.variables, compiled.sources, intake.base, intake.number, intake.named
+        )
+        time, start, event, name = told
+        branch = np.zeros(len(time), np.int8)
+        return Solutions(time, start, branch, event[:, None], name[:, None], *mapping).by_time()
 
     def _chosen_of(self, core: Core, columns: tuple[int, ...], matched: Solutions) -> Solutions:
         """Solutions with what background graphs add, in some columns, each of an event once."""
@@ -135,7 +131,7 @@ class Scans:
         for name, triples in core.graphs:
             matched = self._background.join(name, triples, matched)
         table = matched.columns(columns)
-        return each_once(table) if len(set(columns)) < max(width, matched.width) else table
+        return each_once(table) if len(table) > 1 and len(set(columns)) < max(width, matched.width) else table
 
     def _filter(self, number: int, table: Solutions, texts: Texts) -> Solutions:
         return self._filters[number].keep(table, texts, _alone)
@@ -186,6 +182,12 @@ class Scans:
             batch.end[event], batch.start[event], np.zeros(n, np.int8), (event + intake.number)[:, None],
             intake.names()[event][:, None], ids, refs, number, scale,
         )  # fmt: skip
+
+
+def _columns(scan: ScanPlan, columns: tuple[int, ...]) -> tuple[int, ...] | None:
+    """The columns that a scan takes of what its triples give; None where it is just that."""
+    as_it_is = isinstance(scan.tree, Core) and not scan.tree.graphs and columns == tuple(range(scan.tree.shape.width))
+    return None if as_it_is else columns
 
 
 def _triples(intake: Intake, event: int, texts: Texts, known: dict[Term, tuple[int, int]]) -> list[Triple]:

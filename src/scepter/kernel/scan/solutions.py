@@ -36,6 +36,9 @@ class Solutions(ColumnTable):
     number: Float64
     scale: Int8
 
+    def __len__(self) -> int:
+        return len(self.time)
+
     @property
     def width(self) -> int:
         """How many columns a mapping has."""
@@ -43,7 +46,7 @@ class Solutions(ColumnTable):
 
     def columns(self, order: Sequence[int]) -> Solutions:
         """The same rows with the mapping's columns chosen and ordered."""
-        if tuple(order) == tuple(range(self.width)):
+        if len(order) == self.width and tuple(order) == tuple(range(len(order))):
             return self
         at = np.asarray(order, dtype=np.int64)
         return self.replace(

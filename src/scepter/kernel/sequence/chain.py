@@ -55,6 +55,8 @@ class ChainKernel:
         self._leading = LeadingNegations(chain.leading, plan, bounds, decide)
         self._closing = Waiting(self._width, self._marks)
         self._pools = [*(pool for stage in self._stages for pool in (stage.waiting, stage.iterating)), self._closing]
+        # those that may hold runs
+        self._used = [*(s.waiting for s in self._stages[1:]), *(s.iterating for s in self._stages if s.again), self._closing]
         self.expired: list[tuple[int, Runs]] = []
         """(steps taken, runs whose time was over before the next one) of the last batch, where they are asked for."""
         self._just_closing = 0
@@ -96,10 +98,9 @@ class ChainKernel:
         if self._cell.sides:
             # equal solutions have one start, equal matches one first event, or several of one instant
             rows = rows[self._cell.owns(table.start if self._plan.solutions else table.time)]
-        if any(not f.previous for branch in stage.atom.branches for f in branch.stateful):
+        if stage.judged:
             # an optional atom before it, left out in this chain, is what the filter looks at: judge it on an empty run
-            nobody = self._extend.nobody()
-            rows = rows[self._decide(nobody, np.zeros(len(rows), np.int64), table, rows, stage.plan.atom, False)]
+            rows = rows[self._decide(self._extend.nobody(), np.zeros(len(rows), np.int64), table, rows, stage.plan.atom, False)]
         if not len(rows):
             self._leading.look_back(self._none, moment)
             return self._nobody
@@ -117,7 +118,7 @@ class ChainKernel:
         if not len(arrivals) and not len(waiting):
             return self._nobody
         table = moment.keyed(stage.search, self._partition_columns[stage.plan.atom])
-        todo, waited = self._relevant(waiting, stage, selection, table, moment), waiting.columns
+        todo, waited = self._relevant(waiting, stage, selection, table), waiting.columns
         going, patient = _NOTHING_FOUND, stage.patient
         if len(todo):
             going = self._go(stage, selection, waited, waiting.keys, todo, table, moment)
@@ -207,15 +208,14 @@ class ChainKernel:
         if self._plan.timeouts and len(runs):
             self.expired.append((step, runs))
 
-    def _relevant(self, waiting: Waiting, stage: Stage, selection: Selection, table: Keyed, moment: Moment) -> Int64:
+    def _relevant(self, waiting: Waiting, stage: Stage, selection: Selection, table: Keyed) -> Int64:
         """The waiting runs that this batch can concern: for a small batch, those with a key in it."""
         if selection is Selection.STRICT or stage.negations or stage.rival is not None:
             return waiting.live()
         if not len(table.rows):
             return _NO
-        if len(table.rows) <= 16 and len(waiting) > 64:
-            return waiting.of_keys(table.order.keys)
-        return waiting.live()
+        few = len(table.rows) <= 16 and len(waiting) > 64
+        return waiting.of_keys(table.order.keys) if few else waiting.live()
 
     def _release(self, waiting: Waiting, found: _Found, moment: Moment) -> Runs:
         """Drop the runs that are done and those whose time is over; returns the latter where they are asked for."""
@@ -319,7 +319,7 @@ class ChainKernel:
         table = moment.keyed(again, self._partition_columns[stage.plan.atom])
         more = Stage(stage.plan, stage.atom, again, (), stage.iterating, None, stage.iterating, rival=self._reluctant(step))
         waiting = stage.iterating
-        todo = self._relevant(waiting, more, selection, table, moment)
+        todo = self._relevant(waiting, more, selection, table)
         found = self._go(more, selection, waiting.runs, waiting.key, todo, table, moment)
         over = self._release(waiting, found, moment)
         self._run_out(step + 1, over.take(over.round < plan.least))
@@ -406,7 +406,7 @@ class ChainKernel:
 
     def rests(self, time: int) -> bool:
         """Whether time alone, up to here, changes nothing: no run's window closes, nothing that is looked back at grows old."""
-        return not any(map(len, self.history)) and all(pool.rests(time) for pool in self._pools)
+        return not any(map(len, self.history)) and all(pool.rests(time) for pool in self._used)
 
     @property
     def history(self) -> list[Solutions]:
@@ -420,18 +420,18 @@ class ChainKernel:
     def save(self) -> None:
         """Start an instant that may be undone."""
         self._leading.save()
-        for pool in self.pools():
+        for pool in self._used:
             pool.save()
 
     def undo(self) -> None:
         """Back to `save`."""
         self._leading.undo()
-        for pool in self.pools():
+        for pool in self._used:
             pool.undo()
 
     def commit(self) -> None:
         """Keep what was done."""
-        for pool in self.pools():
+        for pool in self._used:
             pool.commit()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 from scepter.algebra.query import Counting, Preference, Selection
@@ -33,10 +33,14 @@ class Stage:
     link: Link | None = None
     """Its search by the rows that runs took last, where that is all it looks at."""
 
-    @property
-    def patient(self) -> bool:
-        """Whether a run that finds nothing waits on, whatever else comes."""
-        return not self.negations and self.rival is None and self.plan.selection is not Selection.STRICT
+    patient: bool = field(init=False)
+    """Whether a run that finds nothing waits on, whatever else comes."""
+    judged: bool = field(init=False)
+    """Whether its first event is judged by what was taken before."""
+
+    def __post_init__(self) -> None:
+        self.judged = any(not f.previous for branch in self.atom.branches for f in branch.stateful)
+        self.patient = not self.negations and self.rival is None and self.plan.selection is not Selection.STRICT
 
 
 def build_stages(chain: Chain, plan: QueryPlan, key: TermKey) -> list[Stage]:
@@ -57,11 +61,9 @@ def build_stages(chain: Chain, plan: QueryPlan, key: TermKey) -> list[Stage]:
             Stage(
                 step, atom, StepSearch(step.atom, atom, step.key, step.shared, bound, plan.variables, key),
                 tuple(negation(n, plan, bound, key) for n in step.negations), Waiting(width, marks), again,
-                Waiting(width, marks), _deadlines(chain, plan, i),
+                Waiting(width, marks), _deadlines(chain, plan, i), _greedy(stages[i - 1]) if i else None,
             )
         )  # fmt: skip
-        if i and (hurry := _greedy(stages[i - 1])) is not None:
-            stages[i].rival = hurry
         bound = also
     if lazy(plan):
         for before, stage in pairwise(stages):

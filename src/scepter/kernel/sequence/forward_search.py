@@ -70,31 +70,30 @@ def _keys(ids, columns):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def bounded_values(number, scale, rows, columns):  # type: ignore[no-untyped-def]
-    """The values of some columns of a table, in the order of `rows`, with the least and greatest of each block of them. What
-    float64 does not hold exactly, or is no number at all, is not a number here: the filter itself judges it, and it keeps its
-    block from being skipped."""
+    """The values of some columns of a table, in the order of `rows`, and the least and then the greatest of each block of them.
+    What float64 does not hold exactly, or is no number at all, is not a number here: the filter itself judges it, and it keeps
+    its block from being skipped."""
     blocks = (len(rows) + BLOCK - 1) // BLOCK
     values = fresh((len(columns), len(rows)), np.float64)
-    least, most = fresh((len(columns), blocks), np.float64), fresh((len(columns), blocks), np.float64)
+    extremes = fresh((2 * len(columns), blocks), np.float64)
     for t in range(len(columns)):
+        least, most = t, len(columns) + t
         for b in range(blocks):
-            least[t, b] = math.inf
-            most[t, b] = -math.inf
+            extremes[least, b] = math.inf
+            extremes[most, b] = -math.inf
         for r in range(len(rows)):
             b = r // BLOCK
             kind = scale[rows[r], columns[t]]
             x = number[rows[r], columns[t]]
             if kind == INEXACT or kind == NOT_A_NUMBER or math.isnan(x):  # noqa: SIM109
                 values[t, r] = math.nan
-                least[t, b] = -math.inf
-                most[t, b] = math.inf
+                extremes[least, b] = -math.inf
+                extremes[most, b] = math.inf
             else:
                 values[t, r] = x
-                if x < least[t, b]:
-                    least[t, b] = x
-                if x > most[t, b]:
-                    most[t, b] = x
-    return values, least, most
+                extremes[least, b] = min(x, extremes[least, b])
+                extremes[most, b] = max(x, extremes[most, b])
+    return values, extremes
 
 
 @njit(cache=True)
@@ -188,13 +187,12 @@ class RowColumns(NamedTuple):
 
 class Limits(NamedTuple):
     """Thresholds: columns of rows that the i-th program, run on a run, bounds from above or below. `values` has the columns in
-    the rows' order, `least` and `most` the extremes of each block of them; `room` is for four bounds of each."""
+    the rows' order, `extremes` the least and then the greatest of each block of them; `room` is for four bounds of each."""
 
     upper: NDArray[np.bool_]
     programs: tuple[Any, ...]
     values: Float64
-    least: Float64
-    most: Float64
+    extremes: Float64
     room: Float64
 
 
@@ -209,8 +207,8 @@ class Filters(NamedTuple):
 
 @njit(cache=True)
 def search_forward(mode, asking, run_columns, row_columns, filters, thresholds, room):  # type: ignore[no-untyped-def]
-    """Search for the runs in `asking`. Returns (pairs' runs, pairs' rows, stalled places in todo, stalled rows). What has a
-    name above is given as a plain tuple (`inner.plain`).
+    """Search for the runs in `asking`. Returns the pairs (a row of runs, a row of rows) and the stalled ones (places in `todo`,
+    rows). What has a name above is given as a plain tuple (`inner.plain`).
 
     Invariants: `position` runs over the stretch of the run's key, from the first row after the run's time to `stop`, the first
     beyond its limit, and never back. A pair is written, refused or stalled when it is passed, so that each is told once. A run
@@ -221,11 +219,12 @@ def search_forward(mode, asking, run_columns, row_columns, filters, thresholds, 
     run_time, run_key, run_limit, run_rank_limit, run_only, runs = run_columns
     keys, times, ends, ranks, order, starts, branches, candidates = row_columns
     shared_run, shared_row, branch_first, filtering = filters
-    th_upper, bounding, th_values, th_least, th_most, limits = thresholds
+    th_upper, bounding, th_values, th_extremes, limits = thresholds
     programs, bounds_of, stack = pointed(filtering), pointed(bounding), pointed_stack(room)
     val, sca, err = stack.val, stack.sca, stack.err
     run_ids, row_ids = runs[0], candidates[0]
-    rows, blocks = len(keys), th_least.shape[1]
+    rows, blocks, bounds = len(keys), th_extremes.shape[1], len(th_upper)
+    th_least, th_most = pointer(th_extremes, 0), pointer(th_extremes, bounds * blocks)
     capacity = max(64, len(todo))
     out_run = fresh(capacity, np.int64)
     out_row = fresh(capacity, np.int64)
@@ -233,7 +232,6 @@ def search_forward(mode, asking, run_columns, row_columns, filters, thresholds, 
     stalled = fresh(16, np.int64)
     stalled_row = fresh(16, np.int64)
     stall = np.int64(0)
-    bounds = len(th_upper)
     lower, upper = pointer(limits, 0), pointer(limits, bounds)
     surely_above, surely_below = pointer(limits, 2 * bounds), pointer(limits, 3 * bounds)
     for i in range(len(todo)):
@@ -270,7 +268,7 @@ def search_forward(mode, asking, run_columns, row_columns, filters, thresholds, 
             if bounds > 0 and not first:
                 position = _next_within(
                     position, stop, bounds, lower, upper,
-                    pointer(th_values, 0), rows, pointer(th_least, 0), pointer(th_most, 0), blocks,
+                    pointer(th_values, 0), rows, th_least, th_most, blocks,
                 )  # fmt: skip
                 if position >= stop:
                     break
@@ -322,7 +320,17 @@ def search_forward(mode, asking, run_columns, row_columns, filters, thresholds, 
                 if found_time[i] == NOTHING:
                     found_time[i] = time
             position += 1
-    return out_run[:out].copy(), out_row[:out].copy(), stalled[:stall].copy(), stalled_row[:stall].copy()
+    return _two(out_run, out_row, out), _two(stalled, stalled_row, stall)
+
+
+@inner
+def _two(first, second, count):  # type: ignore[no-untyped-def]
+    """So many of two columns, as the rows of one array: to give back two costs Python twice as much."""
+    both = fresh((2, count), np.int64)
+    for i in range(count):
+        both[0, i] = first[i]
+        both[1, i] = second[i]
+    return both
 
 
 @njit(cache=True)

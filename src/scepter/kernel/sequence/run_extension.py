@@ -60,6 +60,9 @@ def spread(table, slots, width):  # type: ignore[no-untyped-def]
     return ids, refs, number, scale
 
 
+_ALL = slice(None)
+
+
 @lru_cache(maxsize=1024)
 def _placed(numbers: tuple[int, ...]) -> Int64:
     return np.array(numbers, np.int64)
@@ -86,13 +89,13 @@ class RunExtension:
         """A run for each row, which is the first that it takes, where its window holds it; and which those are."""
         time, start, n = table.time, table.start, len(table.time)
         before = time if moment.seen is None else rank_of(moment.seen, group, start, "left")
-        nothing, marks, rows = filled(n, NOTHING), np.empty((n, self._marks), np.int64), np.arange(n)
+        nothing, marks = filled(n, NOTHING), np.empty((n, self._marks), np.int64)
         if self._marks:
             marks.fill(NOTHING)
-            marks = self._marked(marks, table, rows, atom)
+            marks = self._marked(marks, table, np.arange(n), atom)
         runs = Runs(
-            time, time, start, self._bounds.limit(time, start), self._bounds.rank_limit(before), nothing, np.zeros(n, np.int64),
-            nothing, group, self._record(filled(n, NO_LINEAGE), table, rows, atom), filled(n, 1), marks,
+            time, time, start, self._bounds.limit(time, start), self._bounds.rank_limit(before), nothing, filled(n, 0),
+            nothing, group, self._record(filled(n, NO_LINEAGE), table, _ALL, atom), filled(n, 1), marks,
             *spread((table.ids, table.refs, table.number, table.scale), _placed(atom.slots), self._width),
         )  # fmt: skip
         inside = self._inside(runs, moment)
@@ -140,16 +143,17 @@ class RunExtension:
             inside &= rank_of(moment.seen, runs.group, runs.time, "right") <= runs.rank_limit
         return inside
 
-    def _record(self, parent: Int64, table: Solutions, rows: Int64, atom: AtomPlan) -> Int64:
+    def _record(self, parent: Int64, table: Solutions, rows: Int64 | slice, atom: AtomPlan) -> Int64:
+        """The nodes of the events just taken."""
         if len(atom.branches) == 1:
             return self._steps(parent, table, rows, atom, atom.branches[0])
-        node = parent.copy()
+        node, places = parent.copy(), np.arange(len(table))[rows]
         for number, branch in enumerate(atom.branches):
-            of = np.flatnonzero(table.branch[rows] == number)
-            node[of] = self._steps(node[of], table, rows[of], atom, branch)
+            of = np.flatnonzero(table.branch[places] == number)
+            node[of] = self._steps(node[of], table, places[of], atom, branch)
         return node
 
-    def _steps(self, node: Int64, table: Solutions, rows: Int64, atom: AtomPlan, branch: Branch) -> Int64:
+    def _steps(self, node: Int64, table: Solutions, rows: Int64 | slice, atom: AtomPlan, branch: Branch) -> Int64:
         for position, scan in enumerate(branch.scans):
             label = self._plan.scans[scan].label
             values = self._aggregated_values(label, atom, table, rows) if self._plan.aggregated else None
@@ -169,8 +173,8 @@ class RunExtension:
                 marks[of, column] = table.time[rows[of]]
         return marks
 
-    def _aggregated_values(self, label: str, atom: AtomPlan, table: Solutions, rows: Int64) -> Int64:
-        values = np.full((len(rows), len(self._plan.aggregated)), -1, np.int64)
+    def _aggregated_values(self, label: str, atom: AtomPlan, table: Solutions, rows: Int64 | slice) -> Int64:
+        values = np.full((len(table.time[rows]), len(self._plan.aggregated)), -1, np.int64)
         for i, (part, slot) in enumerate(self._plan.aggregated):
             if part == label and slot in atom.slots:
                 column = atom.slots.index(slot)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import TypeVar
 
 import numpy as np
@@ -10,6 +11,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from scepter.kernel.column_table import ColumnTable
+from scepter.kernel.rows import filled
 from scepter.kernel.scan.solutions import Float64, Int8, Int64, UInt64
 from scepter.rdf.lengthening import lengthened
 from scepter.rdf.words import fresh
@@ -49,12 +51,16 @@ class Runs(ColumnTable):
     number: Float64
     scale: Int8
 
+    def __len__(self) -> int:
+        return len(self.time)
+
     def where(self, mask: NDArray[np.bool_]) -> Runs:
         """The runs where a mask is true; they themselves where it is so for all."""
         return self if bool(mask[0] if len(mask) == 1 else mask.all()) else self.take(mask)
 
 
 _NAMES = Runs.NAMES
+_every = attrgetter(*_NAMES)
 _TYPES = {"group": np.uint64, "ids": np.uint64, "number": np.float64, "scale": np.int8}
 _WIDE = frozenset(("ids", "refs", "number", "scale"))
 
@@ -65,44 +71,32 @@ def no_runs(width: int, marks: int = 0) -> Runs:
     return Runs(*(np.empty((0, columns[n]) if n in columns else 0, _TYPES.get(n, np.int64)) for n in _NAMES))
 
 
-_NEWEST = 1024
-"""So many rows are looked through one by one."""
-
-
 @njit(cache=True)
-def _of_keys(wanted, ordered_keys, ordered, keys, alive, size):  # type: ignore[no-untyped-def]
-    """The live rows that have one of the wanted keys, which are sorted: of those in `ordered`, which are the first, by search;
-    of the others one by one."""
+def _of_keys(wanted, keys, alive, newest, before, linked, size):  # type: ignore[no-untyped-def]
+    """The live rows that have one of the wanted keys, which are sorted. Rows of one remainder of keys are a chain, from the
+    `newest` to the one `before` it, and so on; those from `linked` on are put into theirs first."""
+    remainder = np.uint64(len(newest) - 1)
+    for row in range(linked, size):
+        chain = np.int64(keys[row] & remainder)
+        before[row] = newest[chain]
+        newest[chain] = row
     found, count = fresh(64, np.int64), 0
     for i in range(len(wanted)):
         key = wanted[i]
         if i and key == wanted[i - 1]:
             continue
-        at, behind = 0, len(ordered)
-        while at < behind:
-            middle = (at + behind) >> 1
-            if ordered_keys[middle] < key:
-                at = middle + 1
-            else:
-                behind = middle
-        row = len(ordered)
-        while True:
-            if at < len(ordered) and ordered_keys[at] == key:
-                place = ordered[at]
-                at += 1
-            elif row < size:
-                place = row
-                row += 1
-            else:
-                break
-            if keys[place] == key and alive[place]:
+        row = newest[np.int64(key & remainder)]
+        while row >= 0:
+            if keys[row] == key and alive[row]:
                 if count == len(found):
                     found = lengthened(found, count)
-                found[count] = place
+                found[count] = row
                 count += 1
+            row = before[row]
     return found[:count].copy()
 
 
+_NO_CHAINS = np.empty(0, np.int64)
 _Item = TypeVar("_Item", bound=np.generic)
 
 
@@ -120,8 +114,8 @@ class Waiting:
         self._alive: NDArray[np.bool_] = np.empty(0, np.bool_)
         self._size = 0
         self._dead = 0
-        self._ordered, self._ordered_keys = np.empty(0, np.int64), np.empty(0, np.uint64)
-        """The first rows in order of their keys, and the keys in that order."""
+        self._newest, self._before, self._linked = _NO_CHAINS, _NO_CHAINS, 0
+        """The chains of the first so many rows by their keys, made when they are asked for."""
         self._saved: tuple[int, list[Int64]] | None = None
         self._earliest: int | None = None
         """A lower bound of the live runs' limits: nothing can expire before it."""
@@ -145,33 +139,32 @@ class Waiting:
         return np.flatnonzero(alive if mask is None else alive & mask)
 
     def of_keys(self, keys: UInt64) -> Int64:
-        """The places of the live rows that have one of some keys (sorted), in order. Costs what is found and the newest rows:
-        the others are looked up in an order by key, which is made anew when the newest are a quarter of all."""
-        if self._size - len(self._ordered) > max(_NEWEST, len(self._ordered) // 4):
-            self._ordered = np.argsort(self.key, kind="stable")
-            self._ordered_keys = self.keys[self._ordered]
-        places: Int64 = _of_keys(keys, self._ordered_keys, self._ordered, self.keys, self._alive, self._size)
+        """The places of the live rows that have one of some keys (sorted), in order. Costs what is found, and once per row."""
+        if self._size > len(self._newest):
+            self._newest = filled(1 << (2 * self._size).bit_length(), -1)
+            self._before, self._linked = np.empty_like(self._newest), 0
+        places: Int64 = _of_keys(keys, self.keys, self._alive, self._newest, self._before, self._linked, self._size)
+        self._linked = self._size
         places.sort()
         return places
 
     def append(self, runs: Runs, key: UInt64) -> None:
         """Add rows."""
-        if not len(runs):
-            return
         count = len(runs)
-        size = self._size + count
+        if not count:
+            return
+        at, size = self._size, self._size + count
         if size > len(self._alive):
             self._grow(max(size, 2 * len(self._alive), 64))
-        columns = self.columns
+        columns, given = _every(self.columns), _every(runs)
         if count == 1:  # a row costs a third of a stretch of rows
-            at = self._size
-            for name in _NAMES:
-                getattr(columns, name)[at] = getattr(runs, name)[0]
+            for column, each in zip(columns, given, strict=True):
+                column[at] = each[0]
+            self.keys[at], self._alive[at] = key[0], True
         else:
-            for name in _NAMES:
-                getattr(columns, name)[self._size : size] = getattr(runs, name)
-        self.keys[self._size : size] = key
-        self._alive[self._size : size] = True
+            for column, each in zip(columns, given, strict=True):
+                column[at:size] = each
+            self.keys[at:size], self._alive[at:size] = key, True
         self._size = size
         earliest = int(runs.limit[0] if count == 1 else runs.limit.min())
         self._earliest = earliest if self._earliest is None else min(self._earliest, earliest)
@@ -244,11 +237,11 @@ class Waiting:
         self._dead = int(size - np.count_nonzero(self._alive[:size]))
         self._size = size
         self._saved = (size, [])
-        if size < len(self._ordered):
-            self._unorder()
+        if size < self._linked:
+            self._unlink()
 
-    def _unorder(self) -> None:
-        self._ordered, self._ordered_keys = self._ordered[:0], self._ordered_keys[:0]
+    def _unlink(self) -> None:
+        self._newest, self._before, self._linked = _NO_CHAINS, _NO_CHAINS, 0
 
     def sweep(self) -> None:
         """Drop the dead rows for good."""
@@ -258,7 +251,7 @@ class Waiting:
         self.columns, self.keys = self.columns.take(rows), self.keys[rows]
         self._alive = np.ones(len(rows), np.bool_)
         self._size, self._dead = len(rows), 0
-        self._unorder()
+        self._unlink()
 
 
 def merged(runs: Runs) -> Runs:

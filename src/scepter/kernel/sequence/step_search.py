@@ -27,11 +27,7 @@ from scepter.kernel.sequence.forward_search import (
     NEXT,
     NOTHING,
     STRICT,
-    Asking,
     Filters,
-    Limits,
-    RowColumns,
-    RunColumns,
     bounded_values,
     key_of,
     search_forward,
@@ -45,6 +41,7 @@ from scepter.timeline import MAX_INSTANT
 
 _MODE = {Selection.NEXT: NEXT, Selection.ANY: ANY, Selection.STRICT: STRICT, Selection.BEFORE: BEFORE}
 
+_NEXT = Selection.NEXT
 Decide = Callable[[Runs, Int64, Solutions, Int64, int, bool], NDArray[np.bool_]]
 """(runs, places, rows, places, atom, continuing) -> the exact verdict on each pair."""
 
@@ -78,12 +75,11 @@ class Keyed:
     order: Order
     ranks: Int64
     values: NDArray[np.float64]
-    least: NDArray[np.float64]
-    most: NDArray[np.float64]
+    extremes: NDArray[np.float64]
 
     def has_after(self, times: Int64) -> bool:
         """Whether a row is later than one of some times."""
-        return bool(len(self.rows)) and bool(times.min() < self.rows.time[-1])
+        return bool(len(self.rows)) and bool((times[0] if len(times) == 1 else times.min()) < self.rows.time[-1])
 
 
 @lru_cache(maxsize=8)
@@ -150,9 +146,11 @@ class StepSearch:
         found = thresholds(tuple(conjuncts), locate, term_key) if len(plan.branches) == 1 else ()
         self.bounded = tuple(t.column for t in found)
         """The columns of the atom's table whose values a threshold bounds."""
+        self._bounded_at = np.array(self.bounded, np.int64)
         self._threshold_upper = np.array([t.operator in ("<", "<=") for t in found], np.bool_)
         self._thresholds = plain(_stack([t.bound for t in found]))
         self._asked = asked.union(key)
+        self._stack, self._room = tuple(stack()), np.empty(4 * max(1, len(found)))
         self.shape = self.key, self.columns, self.bounded, _written((self._filters, self._thresholds, self._threshold_upper))
         """Searches with the same shape of the same tables find the same."""
 
@@ -169,11 +167,11 @@ class StepSearch:
     def keyed(self, table: Solutions, order: Order, ranks: Int64 | None) -> Keyed:
         """A table, in the order of this search's `columns`, with what the search looks at."""
         rows = order.rows
-        ranks = np.zeros(len(rows), np.int64) if ranks is None else ranks[rows]
+        ranks = _zeros(len(rows)) if ranks is None else ranks[rows]
         if not self.bounded:
-            return Keyed(table, order, ranks, _NO_VALUES, _NO_VALUES, _NO_VALUES)
+            return Keyed(table, order, ranks, _NO_VALUES, _NO_VALUES)
         number, scale = np.ascontiguousarray(table.number), np.ascontiguousarray(table.scale)
-        return Keyed(table, order, ranks, *bounded_values(number, scale, rows, np.array(self.bounded, np.int64)))
+        return Keyed(table, order, ranks, *bounded_values(number, scale, rows, self._bounded_at))
 
     def __call__(
         self, selection: Selection, runs: Runs, keys: UInt64, todo: Int64, table: Keyed, after: Int64, limit: Int64,
@@ -185,12 +183,13 @@ class StepSearch:
         """
         if not len(todo) or not len(table.rows):
             return _NO, _NO
-        mode = _MODE[selection]
-        columns = RunColumns(after, keys, limit, runs.rank_limit, only, contiguous(runs.ids, runs.number, runs.scale))
-        all_runs, all_rows = list[Int64](), list[Int64]()
-        resume, forced, found = filled(len(todo), -1), np.zeros(len(todo), np.int64), filled(len(todo), NOTHING)
+        mode = NEXT if selection is _NEXT else _MODE[selection]  # an Enum's hash is computed in Python
+        columns = after, keys, limit, runs.rank_limit, only, contiguous(runs.ids, runs.number, runs.scale)
+        all_runs: list[Int64] = []
+        all_rows: list[Int64] = []
+        resume, forced, found = filled(len(todo), -1), _zeros(len(todo)), filled(len(todo), NOTHING)
         while len(todo):
-            got_runs, got_rows, stalled, stalled_rows = self._search(mode, todo, resume, forced, found, columns, table)
+            (got_runs, got_rows), (stalled, stalled_rows) = self._search(mode, (todo, resume, forced, found), columns, table)
             if not len(stalled) and not all_runs:
                 return got_runs, table.order.rows[got_rows]
             all_runs.append(got_runs)
@@ -215,33 +214,36 @@ class StepSearch:
         size = len(time)
         if not size or not len(table.rows):
             return _NO, _NO
-        fresh = filled(size, -1), np.zeros(size, np.int64), filled(size, NOTHING)
-        looking = RunColumns(time, key_of(columns[0], self.key), limit, filled(size, MAX_INSTANT), only, contiguous(*columns))
-        runs, rows, stalled, _ = self._search(_MODE[selection], np.arange(size), *fresh, looking, table)
+        asking = np.arange(size), filled(size, -1), _zeros(size), filled(size, NOTHING)
+        looking = time, key_of(columns[0], self.key), limit, filled(size, MAX_INSTANT), only, contiguous(*columns)
+        (runs, rows), (stalled, _) = self._search(_MODE[selection], asking, looking, table)
         return None if len(stalled) else (runs, table.order.rows[rows])
 
-    def _search(
-        self, mode: int, todo: Int64, resume: Int64, forced: Int64, found: Int64, runs: RunColumns, table: Keyed
-    ) -> tuple[Int64, Int64, Int64, Int64]:
-        ordered, rows, room = table.order, table.rows, np.empty(4 * max(1, len(table.values)))
-        result: tuple[Int64, Int64, Int64, Int64] = search_forward(
+    def _search(self, mode: int, asking: tuple[Int64, ...], runs: tuple[Any, ...], table: Keyed) -> tuple[Int64, Int64]:
+        """Pairs as two rows, those of runs and of rows; and those that columns leave open. Of `Asking` and of `RunColumns`."""
+        ordered, rows = table.order, table.rows
+        result: tuple[Int64, Int64] = search_forward(
             mode,
-            tuple(Asking(todo, resume, forced, found)),
-            tuple(runs),
-            tuple(
-                RowColumns(
-                    ordered.keys, ordered.times, ordered.ends, table.ranks, ordered.rows, rows.start, rows.branch,
-                    contiguous(rows.ids, rows.number, rows.scale),
-                )
+            asking,
+            runs,
+            (
+                ordered.keys, ordered.times, ordered.ends, table.ranks, ordered.rows, rows.start, rows.branch,
+                contiguous(rows.ids, rows.number, rows.scale),
             ),
             self._filters,
-            tuple(Limits(self._threshold_upper, self._thresholds, table.values, table.least, table.most, room)),
-            tuple(stack()),
+            (self._threshold_upper, self._thresholds, table.values, table.extremes, self._room),
+            self._stack,
         )  # fmt: skip
         return result
 
 
 _NO, _ONE, _NO_VALUES = np.empty(0, np.int64), np.ones(1, np.int64), np.empty((0, 0))
+_ZEROS = np.zeros(256, np.int64)
+
+
+def _zeros(count: int) -> Int64:
+    """Zeros that nobody writes into."""
+    return _ZEROS[:count] if count <= len(_ZEROS) else np.zeros(count, np.int64)
 
 
 def own_events(runs: Int64, table: Solutions, rows: Int64, refused_runs: Int64, refused_events: Int64) -> NDArray[np.bool_]:

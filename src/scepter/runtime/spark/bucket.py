@@ -24,6 +24,7 @@ from scepter.kernel.state.shipping import furthest
 from scepter.physical.partitioning import asks
 from scepter.runtime.matches import Match
 from scepter.runtime.spark.advance import known_after, known_before, written
+from scepter.runtime.spark.feeding import constructed
 from scepter.runtime.spark.jobs import Job, Work, new_work
 from scepter.runtime.spark.shares import Share
 from scepter.runtime.spark.tables import match_table
@@ -111,7 +112,7 @@ class Bucket:
             for each in self._within(work, (work.accept(*part) for part in given)):
                 reached = furthest(reached, each)
             # stages that follow each other go with the watermark: then all rows up to it are there, from whatever bucket
-            alone = not (work.share.to or work.share.depth)
+            alone = not (work.share.to or work.share.feeds or work.share.depth)
             yield from self._step(work, self.certain(reached, watermark) if alone else watermark)
 
     def _check_identity(self) -> None:
@@ -199,8 +200,11 @@ class Bucket:
         if watermark > MIN_INSTANT:
             begun = work.begun(min(watermark, self._job.beginning.told) - 1)
             for matches in self._within(work, chain(begun, work.released(watermark - 1))):
-                yield from self._rows(matches)
                 sent = work.sent()
+                if work.share.feeds:  # what others read is no answer
+                    sent += constructed(self._job, work.share, matches)
+                    matches = ()
+                yield from self._rows(matches)
                 for place, blob in sent:
                     yield _found(place=place, made=blob)
                 if (matches or sent) and self._asks(work.share):

@@ -139,7 +139,7 @@ class BucketWork:
     def begun(self, until: int) -> Iterator[Sequence[Match]]:
         """What is told of the time before a run began: whether what is asked for has happened, and nothing else. What goes on
         to other stages is told there."""
-        if self.pipeline.closed < until and not self.share.to:
+        if self.pipeline.closed < until and not (self.share.to or self.share.feeds):
             for matches in self.released(until):
                 yield [match for match in matches if match.boolean]
 

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from scepter.kernel.state.slices import Slices, cut
 from scepter.physical.exchanges import unit_exchanges
-from scepter.physical.partitioning import PartitionKind, asks, feeding, looks_back, partitioning, sequence_division
+from scepter.physical.partitioning import PartitionKind, asks, kept_together, looks_back, partitioning, sequence_division
 from scepter.physical.plan import PhysicalPlan
 from scepter.physical.stages import Stages, unit_stages
 from scepter.physical.unit_nodes import Sequence as SequenceNode
@@ -59,6 +59,13 @@ class Share:
     """The shares that its rows go to, and which of their exchanges that is; none: they are answers."""
     depth: int = 0
     """How many shares lie one behind another before it."""
+    feeds: tuple[int, ...] = ()
+    """Live: the shares that read what it constructs."""
+
+    @property
+    def reads(self) -> bool:
+        """Whether some of its rows are made where events are read."""
+        return not self.sources or None in self.sources
 
 
 Span: TypeAlias = tuple[int, int]
@@ -68,8 +75,8 @@ Span: TypeAlias = tuple[int, int]
 def shares(
     plan: PhysicalPlan, streams: Sequence[IRI], buckets: int, *, live: bool, span: Span | None = None
 ) -> tuple[Share, ...]:
-    """The parts of a program, each unit by itself; live, those that feed each other are together."""
-    together = feeding(plan, streams) if live else ()
+    """The parts of a program, each unit by itself; live, some that feed each other are together."""
+    together = kept_together(plan, streams) if live else ()
     found: list[Share] = []
     rest: list[tuple[int, ...]] = [together] if together else []
     for number in range(len(plan.units)):
@@ -86,6 +93,8 @@ def shares(
     if live and rest:  # one log of events for all of them
         rest = [tuple(sorted(number for units in rest for number in units))]
     found += [_of_events(plan, units, buckets, span, live=live) for units in rest]
+    if live:
+        _behind_makers(plan, found)
     rounds = (0,) * len(plan.units) if live else plan.rounds
     return tuple(replace(share, number=number, round=rounds[share.units[0]]) for number, share in enumerate(found))
 
@@ -145,6 +154,20 @@ def _one_behind_another(plan: PhysicalPlan, number: int, buckets: int, first: in
             if source is not None:
                 found[source] = replace(found[source], to=(*found[source].to, (first + place, exchange)))
     return found if any(share.buckets > 1 for share in found) else []
+
+
+def _behind_makers(plan: PhysicalPlan, found: list[Share]) -> None:
+    """Let those that construct a stream feed those that read it, which lie behind them."""
+    for number in plan.order if plan.feeds else ():
+        read = {stream.iri for stream in plan.units[number].unit.streams}
+        mine = [at for at, share in enumerate(found) if share.units == (number,) and share.form is not Form.EVENTS]
+        makers = [at for at, share in enumerate(found) if not share.to and plan.feeds.get(share.units[0]) in read]
+        makers = [at for at in makers if found[at].form is not Form.EVENTS]
+        for at in mine:
+            before = (*makers, *(source for source in found[at].sources if source is not None))
+            found[at] = replace(found[at], depth=max((1 + found[each].depth for each in before), default=0))
+        for at in makers:
+            found[at] = replace(found[at], feeds=(*found[at].feeds, *(each for each in mine if found[each].reads)))
 
 
 def _of_events(plan: PhysicalPlan, units: tuple[int, ...], buckets: int, span: Span | None, *, live: bool) -> Share:
