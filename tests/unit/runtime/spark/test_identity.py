@@ -108,3 +108,11 @@ def test_a_log_of_items_is_the_state_of_another_version() -> None:
     now = Identity.of(parse(text, "obep").program, RunOptions(), TimeKind.INTEGER, (IRI("http://e/s"),), text)
     found = refusal(replace(now, form=1), now)
     assert found is not None and found.code == "other-version" and "form 1" in found.message
+
+
+def test_what_was_in_one_bucket_is_the_state_of_another_version_where_stages_lie_one_behind_another() -> None:
+    text = "PREFIX : <http://e/> ASK FROM STREAM S :s WHERE { SEQ (A) DEFINE GPM A ON S { ?x :p ?y } }"
+    program = parse(text, "spaseq").program
+    now = Identity.of(program, RunOptions(), TimeKind.INTEGER, (IRI("http://e/s"),), text, staged=True)
+    found = refusal(replace(now, form=1), now)
+    assert found is not None and found.code == "other-version" and "form 1" in found.message
