@@ -9,10 +9,8 @@ from typing import Any
 
 import pytest
 
+from patience import PATIENCE
 from scepter.bench.broker import Broker, NoBroker, broker, create_topics
-
-PATIENCE = 600
-"""Seconds; a machine may be busy."""
 
 
 class Topics:

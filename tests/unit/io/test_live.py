@@ -6,12 +6,12 @@ import os
 import shutil
 import socket
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from patience import awaited
 from scepter.errors import OptionError
 from scepter.io.live import LiveSource, open_live
 from scepter.lift.load import load_mapping
@@ -39,12 +39,14 @@ class Polled:
 
     def until(self, done: Callable[[], bool]) -> None:
         """Poll until something is so; the test is stopped by its own limit where it never is."""
-        give_up = time.monotonic() + 60
-        while not done():
-            assert time.monotonic() < give_up, (self.times, self.letters)
-            for batches in self.source.poll().values():
-                self.times += [time for batch in batches for time in batch.end.tolist()]
-            time.sleep(0.005)
+
+        def polled() -> bool:
+            if not done():
+                for batches in self.source.poll().values():
+                    self.times += [time for batch in batches for time in batch.end.tolist()]
+            return done()
+
+        awaited(polled, lambda: (self.times, self.letters))
 
     def has(self, *times: int) -> None:
         self.until(lambda: self.times == list(times))
