@@ -59,14 +59,15 @@ def divisions(folder: Path) -> Iterator[Division]:
         except ScepterError:
             continue
         streams = [IRI(iri) for iri in query.streams]
-        ways = [_ways(plan, shares(plan, streams, BUCKETS, live=live), live=live) for live in (False, True)]
+        ways = [ways_of(plan, shares(plan, streams, BUCKETS, live=live), live=live) for live in (False, True)]
         for number, unit in enumerate(plan.units):
             if not isinstance(unit.root, Refused):
                 why = plan_partitioning(unit, plan).why
                 yield Division(str(path.relative_to(ROOT)), query.language, number, ways[0][number], ways[1][number], why)
 
 
-def _ways(plan: PhysicalPlan, found: tuple[Share, ...], *, live: bool) -> dict[int, str]:
+def ways_of(plan: PhysicalPlan, found: tuple[Share, ...], *, live: bool) -> dict[int, str]:
+    """The way of each unit of a plan."""
     return {number: _way(plan, share, number, live=live) for share in found for number in share.units}
 
 

@@ -9,10 +9,8 @@ from typing import Any
 
 import pytest
 
+from patience import PATIENCE
 from scepter.bench.broker import Broker, NoBroker, broker, create_topics
-
-PATIENCE = 600
-"""Seconds; a machine may be busy."""
 
 
 class Topics:
@@ -72,6 +70,20 @@ class Topics:
                 ended += 1
         client.close()
         return found
+
+    def forget_what_no_run_needs(self, topic: str) -> list[int]:
+        """Delete all before the offsets that a run's group has committed; where each partition begins then."""
+        from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
+        from confluent_kafka.admin import AdminClient
+
+        client = AdminClient({"bootstrap.servers": self.broker.address})
+        groups = [each.group_id for each in client.list_consumer_groups().result(PATIENCE).valid]
+        asked = [client.list_consumer_group_offsets([ConsumerGroupTopicPartitions(group)]) for group in groups]
+        found = [place for each in asked for future in each.values() for place in future.result(PATIENCE).topic_partitions]
+        marks = [TopicPartition(topic, place.partition, place.offset) for place in found if place.topic == topic]
+        for future in client.delete_records(marks).values() if marks else ():
+            future.result(PATIENCE)
+        return [place.offset for place in sorted(marks, key=lambda place: place.partition)]
 
     def matches(self, topic: str) -> list[dict[str, Any]]:
         """The JSON of the messages that are committed."""

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from kafka.conftest import PATIENCE
+from patience import PATIENCE
 
 
 class Run:

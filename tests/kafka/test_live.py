@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import random
+import time
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -79,13 +82,74 @@ def test_killed_and_left_by_the_broker_nothing_is_lost_or_doubled(topics: Topics
         settled(20)
         run.kill()
         mine.fill(topic, [far(10_000), far(10_001)], begin=1000)
-        expected = [json.loads(line) for line in scepter("run", *given, "--max-delay", "5000").stdout.splitlines()]
+        whole = scepter("run", *given, "--max-delay", "5000")
+        assert whole.exit_code == 0, whole.output
+        expected = [json.loads(line) for line in whole.stdout.splitlines()]
         run.start()
         settled(len(expected))
         assert run.stop() == 0, run.log()
         found = mine.matches(out)
         assert len({match.pop("id") for match in found}) == len(found)
         assert Counter(map(json.dumps, found)) == Counter(map(json.dumps, expected))
+
+
+def test_a_run_goes_on_with_what_its_query_looks_back_to(topics: Topics, tmp_path: Path) -> None:
+    topic, whole, out = topics.new(2), topics.new(2), topics.new(2)
+    given = (query(tmp_path), "--engine", "local", "--max-delay", "5")
+    run = Run(
+        tmp_path,
+        [*given, "--stream", f"S={topics.url(topic, 'idle=1min')}", "--follow", "--output", topics.url(out, "key=x"),
+         "--dead-letter", "dead.jsonl"],
+    )  # fmt: skip
+    draw = random.Random(5)
+    sent = 0
+    begins = [[0, 0]]
+    for _ in range(5):
+        run.start()
+        before = len(topics.read(out))
+        for _ in range(2):
+            texts = [event(time) for time in range(sent, sent + 1100)]
+            for each in (topic, whole):
+                topics.fill(each, texts, begin=sent)
+            sent += len(texts)
+            run.wait(lambda before=before: len(topics.read(out)) > before + draw.randrange(300))  # type: ignore[misc]
+        run.kill()
+        begins.append(topics.forget_what_no_run_needs(topic))
+    assert all(low < high for a, b in pairwise(begins[1:]) for low, high in zip(a, b, strict=True)), begins
+    assert begins[-1] > [sent // 4, sent // 4]
+    for each in (topic, whole):
+        topics.fill(each, [far(sent + 100), far(sent + 101)], begin=sent)
+    bounded = scepter("run", *given, "--stream", f"S={topics.url(whole)}")
+    assert bounded.exit_code == 0, bounded.output
+    expected = bounded.stdout.splitlines()
+    run.start()
+    run.wait(lambda: len(topics.read(out)) >= len(expected))
+    assert run.stop() == 0, run.log()
+    found = topics.matches(out)
+    assert len({match.pop("id") for match in found}) == len(found)
+    assert Counter(map(json.dumps, found)) == Counter(json.dumps(json.loads(line)) for line in expected)
+    assert not lines(tmp_path / "dead.jsonl")  # nothing that is gone was asked for
+
+
+def test_a_partition_that_is_behind_is_waited_for(topics: Topics, tmp_path: Path) -> None:
+    topic = topics.new(2)
+    given = ["--follow", "--output", "out.jsonl", "--dead-letter", "dead.jsonl", "--engine", "local"]
+    run = Run(tmp_path, [query(tmp_path), "--stream", f"S={topics.url(topic, 'idle=1min')}", *given])
+    run.start()
+    ahead, behind = [at for at in range(100) if at % 4 < 2], [at for at in range(100) if at % 4 >= 2]
+    topics.fill(topic, [*(event(time) for time in ahead)], partition=0)
+    time.sleep(1)
+    for at in range(0, 50, 10):  # slower than the other, and without --max-delay
+        topics.fill(topic, [event(time) for time in behind[at : at + 10]], partition=1)
+        time.sleep(0.2)
+    topics.fill(topic, [far(200)], partition=0)
+    topics.fill(topic, [far(200)], partition=1)
+    (tmp_path / "s.nq").write_text("".join(event(n).replace("http://e/e>", f"http://e/e{n}>") for n in range(100)))
+    expected = scepter("run", query(tmp_path), "--stream", f"S={tmp_path / 's.nq'}", "--engine", "local").stdout.splitlines()
+    run.wait(lambda: len(lines(tmp_path / "out.jsonl")) >= len(expected))
+    assert run.stop() == 0, run.log()
+    assert Counter(map(json.dumps, lines(tmp_path / "out.jsonl"))) == Counter(json.dumps(json.loads(each)) for each in expected)
+    assert not lines(tmp_path / "dead.jsonl")
 
 
 def test_a_topic_that_does_not_exist_is_told_at_once(topics: Topics, tmp_path: Path) -> None:

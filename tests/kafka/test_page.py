@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from docs.markdown import commands
-from kafka.conftest import PATIENCE, Topics
+from kafka.conftest import Topics
+from patience import PATIENCE
 
 pytestmark = pytest.mark.slow
 

@@ -102,3 +102,24 @@ def test_steps_of_one_condition_look_once(operator: str, window: str, linked: li
         third = [looked for _, looked, _ in linked[2::3]]
         assert len(third) > 0 and not any(third)
         assert by_engine(query, stream, 0, 7, 0) == wanted
+
+
+def test_a_row_looks_again_where_a_run_may_go_farther() -> None:
+    """Two runs come to the price at 3: the one of 0 at its second step, and may go on to 4; the one of 1 at its third, to 5.
+
+    What comes later makes them one batch."""
+    stream = [
+        naive.Event(STREAM, t, t, frozenset((Triple(IRI(E + "a"), IRI(E + "price"), Literal(price, XSD + "decimal")),)))
+        for t, price in ((0, "1.5"), (1, "1"), (2, "1.2"), (3, "2"), (5, "3"), *((9 + n, "0") for n in range(64)))
+    ]
+    text = f"""PREFIX : <{E}>
+      SELECT ?p ?q ?r ?s WITHIN 4 SLIDING FROM STREAM S :s WHERE {{
+        SEQ (A ; B ; C ; D)
+        DEFINE GPM A ON S {{ ?c :price ?p FILTER (?p < 2 && ?p != 1.2) }}
+        DEFINE GPM B ON S {{ ?c :price ?q FILTER (?q > ?p) }}
+        DEFINE GPM C ON S {{ ?c :price ?r FILTER (?r > ?q) }}
+        DEFINE GPM D ON S {{ ?c :price ?s FILTER (?s > ?r) }} }}"""
+    query = QueryText(text, (E + "s",))
+    found = by_engine(query, stream, 0, len(stream), 0)
+    assert found == by_definition(query, stream, 0)
+    assert len(found) == 1

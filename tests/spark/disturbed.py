@@ -13,6 +13,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from buckets import triples
+from patience import awaited
 from scepter.rdf.terms import Literal
 from scepter.rdf.timeline_notation import TimelineEvent
 from scepter.runtime.push import Engine, Event
@@ -23,8 +24,6 @@ from spark_answers import write_events
 
 SCRIPT = Path(__file__).with_name("live_run.py")
 BATCHES = 6
-PATIENCE = 600
-"""Seconds; a machine may be busy."""
 
 
 def at(time: int, text: str) -> TimelineEvent:
@@ -77,9 +76,7 @@ class Disturbed:
         """Until so many micro-batches are done, and then somewhere within the next. It has two parts more to go on with, and
         cannot come to its end however long that takes."""
         self.give(goal + 2)
-        deadline = time.monotonic() + PATIENCE
-        while self.committed() < goal and process.poll() is None and time.monotonic() < deadline:
-            time.sleep(0.02)
+        awaited(lambda: self.committed() >= goal or process.poll() is not None, self.log)
         time.sleep(self._draw.uniform(0, 0.3))
         assert process.poll() is None, self.log()
         assert goal <= self.committed(), self.log()

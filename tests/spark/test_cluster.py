@@ -8,7 +8,6 @@ import socket
 import subprocess
 import sys
 import tarfile
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -18,9 +17,10 @@ import pytest
 from pyspark.sql import SparkSession
 
 from batches import at_time, integer, quad
+from patience import PATIENCE, awaited
 from scepter.runtime.spark.java import java_home
 from scepter.runtime.spark.session import BRIEF_JVM
-from spark.disturbed import PATIENCE, Disturbed
+from spark.disturbed import Disturbed
 
 HOME = Path(pyspark.__file__).parent
 QUERY = """\
@@ -71,11 +71,10 @@ def kill(process: subprocess.Popen[bytes]) -> None:
 
 
 def await_lines(log: Path, words: str, count: int) -> None:
-    for _ in range(1_800):
-        if log.exists() and log.read_text(errors="replace").count(words) >= count:
-            return
-        time.sleep(0.1)
-    raise AssertionError(f"{log} never said {words!r}: {log.read_text(errors='replace')}")
+    awaited(
+        lambda: log.exists() and log.read_text(errors="replace").count(words) >= count,
+        lambda: f"{log} never said {words!r}: {log.read_text(errors='replace')}",
+    )
 
 
 class Cluster:
@@ -137,7 +136,7 @@ def packed_environment(folder: Path) -> Path:
 
 
 def finished(command: list[str], folder: Path, env: dict[str, str]) -> str:
-    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=900, check=False)
+    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -9,7 +9,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,7 +17,9 @@ import pytest
 from pyspark.sql import SparkSession
 from typer.testing import CliRunner, Result
 
+import patience
 from batches import at_time, integer, quad
+from patience import PATIENCE
 from scepter.cli.checkpoint import _watermark
 from scepter.cli.main import app
 
@@ -136,24 +137,26 @@ def command(folder: Path, *arguments: str) -> subprocess.Popen[str]:
 
 def awaited(path: Path, lines: int, running: subprocess.Popen[str]) -> None:
     """Waits until a file has so many lines."""
-    for _ in range(2_400):
-        if path.exists() and len(path.read_text().splitlines()) >= lines:
-            return
-        assert running.poll() is None, running.communicate()
-        time.sleep(0.1)
-    running.kill()
-    raise AssertionError(running.communicate())
+    _until(lambda: path.exists() and len(path.read_text().splitlines()) >= lines, running)
 
 
 def awaited_watermark(spark: Path, milliseconds: int, running: subprocess.Popen[str]) -> None:
     """Waits until a run has told all that is certain at a time: a micro-batch without data follows the last events."""
-    for _ in range(2_400):
-        if (_watermark(spark) or 0) >= milliseconds:
-            return
-        assert running.poll() is None, running.communicate()
-        time.sleep(0.1)
-    running.kill()
-    raise AssertionError(running.communicate())
+    _until(lambda: (_watermark(spark) or 0) >= milliseconds, running)
+
+
+def _until(done: Callable[[], bool], running: subprocess.Popen[str]) -> None:
+    """Waits as long as a run goes on."""
+
+    def killed() -> object:
+        running.kill()
+        return running.communicate()
+
+    def found() -> bool:
+        assert running.poll() is None or done(), running.communicate()
+        return done()
+
+    patience.awaited(found, killed)
 
 
 def move_in(path: Path, text: str) -> None:
@@ -172,7 +175,7 @@ def test_a_followed_folder_stopped_and_started_again_gives_every_match_once(fold
     move_in(watched / "1.nq", opened("a", 1, "x") + valued("b", 2, "x") + "broken\n" + valued("c", 30, "none"))
     awaited(folder / "out.jsonl", 1, first)
     os.killpg(first.pid, signal.SIGTERM)  # as systemd and timeout do: the JVM must not hear of it
-    _, said = first.communicate(timeout=300)
+    _, said = first.communicate(timeout=PATIENCE)
     assert first.returncode == 0, said
     assert "stopping behind the current micro-batch" in said
     assert "1 match" in said
@@ -183,7 +186,7 @@ def test_a_followed_folder_stopped_and_started_again_gives_every_match_once(fold
     awaited(folder / "out.jsonl", 2, second)
     awaited_watermark(folder / "state" / "spark", 90, second)
     os.killpg(second.pid, signal.SIGINT)
-    _, said = second.communicate(timeout=300)
+    _, said = second.communicate(timeout=PATIENCE)
     assert second.returncode == 0, said
     assert "stopping behind the current micro-batch" in said
     assert re.search(r"4 events  [\d,]+/s .*  1 matches", said), said
@@ -199,7 +202,7 @@ def check_other_runs(folder: Path, watched: Path) -> None:
     before = (folder / "out.jsonl").read_bytes()
     (folder / "q.spaseq").write_text(QUERY.replace("WITHIN 10", "WITHIN 11"))
     changed = command(folder, *arguments)
-    _, said = changed.communicate(timeout=300)
+    _, said = changed.communicate(timeout=PATIENCE)
     assert changed.returncode == 2, said
     assert "error[other-query]: state holds the state of another query: line 2 is now `SELECT ?x ?v WITHIN 11" in said
     assert "--warm-up" in said
@@ -208,7 +211,7 @@ def check_other_runs(folder: Path, watched: Path) -> None:
     (folder / "q.spaseq").write_text(QUERY)
     shutil.rmtree(folder / "state" / "spark")
     broken = command(folder, *arguments)
-    _, said = broken.communicate(timeout=300)
+    _, said = broken.communicate(timeout=PATIENCE)
     assert broken.returncode == 2, said
     assert "error[checkpoint-incomplete]: a part of state is missing" in said
     assert (folder / "out.jsonl").read_bytes() == before
@@ -221,7 +224,7 @@ def check_taken_over(folder: Path, *arguments: str) -> None:
     changed = command(folder, *arguments, "--warm-up", "auto")
     awaited(folder / "out.jsonl", 3, changed)
     os.killpg(changed.pid, signal.SIGTERM)
-    _, said = changed.communicate(timeout=300)
+    _, said = changed.communicate(timeout=PATIENCE)
     assert changed.returncode == 0, said
     assert "warm-up: events from 19 on are read again; what is certain from 90 on is told" in said, said
     found = [json.loads(line) for line in (folder / "out.jsonl").read_text().splitlines()]

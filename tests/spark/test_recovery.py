@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from spark.disturbed import PATIENCE, Disturbed
+from patience import PATIENCE
+from spark.disturbed import Disturbed
 
 
 def kill(process: subprocess.Popen[bytes]) -> None:

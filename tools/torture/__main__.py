@@ -10,6 +10,7 @@ from pathlib import Path
 
 from torture.guided import run as run_guided
 from torture.kills import Stuck, compare
+from torture.mutants import others, seeds
 from torture.mutants import run as run_mutants
 from torture.programs import LANGUAGES
 from torture.writers import run as run_writers
@@ -35,6 +36,9 @@ def main() -> int:
     mutants.add_argument("--count", type=int, default=2_000)
     mutants.add_argument("--seed", type=int, default=0, help="the number of the first")
     mutants.add_argument("--workers", type=int, default=1)
+    mutants.add_argument(
+        "--only", choices=sorted(seeds() | others()), action="append", help="of this reader or parser; repeatable"
+    )
     writers = commands.add_parser("writers", help="processes that write matches and letters, killed in their writes")
     writers.add_argument("--kills", type=int, default=100)
     writers.add_argument("--seed", type=int, default=1)
@@ -48,7 +52,7 @@ def main() -> int:
     if given.command == "writers":
         return 1 if run_writers(given.kills, given.seed, say) else 0
     if given.command == "mutants":
-        return 1 if run_mutants(given.count, given.seed, given.workers, say) else 0
+        return 1 if run_mutants(given.count, given.seed, given.workers, given.only or (), say) else 0
     return run_kills(given.kills, given.per_run, given.worse, given.seed, given.language or list(LANGUAGES))
 
 

@@ -31,8 +31,10 @@ PATIENCE: Final = 900.0
 DISORDER: Final = 4
 ADVANCE: Final = 2_000
 """By how much one event alone may move time on, in the runs that say so."""
-WORKERS: Final = 0.4
+WORKERS: Final = 0.5
 """The share of kills that end a worker. Of a run that starts they wait for one: most of its time it has none."""
+AT_WORK: Final = 0.1
+"""How long workers are left at work before one is killed, as a share of the time that a run takes to its first answers."""
 ALONE: Final = 0.3
 """The share of killed drivers whose JVM is left to find out by itself, while the next driver starts."""
 _MARK: Final = "SPARK_CONF_DIR"
@@ -60,7 +62,7 @@ class Run:
     def __post_init__(self) -> None:
         (self.folder / "in").mkdir(parents=True)
         self.kept.mkdir()
-        (self.folder / "query").write_text(program(self.language, self.seed))
+        (self.folder / "query").write_text(program(self.language, self.seed).text)
 
     @property
     def kept(self) -> Path:
@@ -74,7 +76,7 @@ class Run:
             sys.executable, "-m", "scepter", "run", str(place / "query"), "--language", self.language,
             "--stream", f"{STREAM}={place / 'in'}", "--follow", "--checkpoint", str(self.kept / "checkpoint"),
             "--output", str(self.kept / "out.jsonl"), "--dead-letter", str(self.kept / "dead.jsonl"), "--format", "jsonl",
-            "--max-delay", str(DISORDER), "--master", "local[2]", *self.options,
+            "--max-delay", str(DISORDER), "--master", "local[2]", *program(self.language, self.seed).options, *self.options,
         ]  # fmt: skip
         small = {_MARK: str(place), "PYTHONPATH": os.pathsep.join(sys.path)}
         with (place / "log").open("ab") as log:
@@ -110,13 +112,16 @@ class Run:
                 raise Stuck(f"{files} files are not done\n{self.log()}")
             time.sleep(_LOOK)
 
-    def kill(self, draw: random.Random) -> None:
-        """Kill the driver, mostly with all it has started, or one of its workers, which Spark replaces."""
+    def kill(self, draw: random.Random, span: float) -> None:
+        """Kill the driver within `span` seconds, mostly with all it started, or one of its workers, which Spark replaces."""
         assert self.process is not None
         if draw.random() < WORKERS:
+            self.workers()
+            time.sleep(draw.uniform(0, AT_WORK * span))
             self.kills["worker"] += 1
             _end(draw.choice(self.workers()))
             return
+        time.sleep(draw.uniform(0, span))  # anywhere: while it starts, reads, writes, or is done
         self.kills["driver"] += 1
         if draw.random() < ALONE:
             _end(self.process.pid)
@@ -333,8 +338,7 @@ def _disturb(run: Run, kills: int, draw: random.Random, worse: int, small: bool,
         if small and others[number, "disk"]:
             run.fill_disk(number + 1)
         for _ in range(points[number]):
-            time.sleep(draw.uniform(0, span))  # anywhere: while it starts, reads, writes, or is done
-            run.kill(draw)
+            run.kill(draw, span)
         if others[number, "checkpoint"]:
             time.sleep(draw.uniform(0, span))
             run.break_checkpoint(draw, number + 1)

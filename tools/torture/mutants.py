@@ -9,7 +9,7 @@ import tempfile
 import time
 import traceback
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -22,6 +22,8 @@ import pyoxigraph as ox
 from scepter.bench.jelly import JellyWriter
 from scepter.errors import ScepterError
 from scepter.io.sources import PipeSource
+from scepter.kafka.address import Address
+from scepter.kafka.payloads import Payloads
 from scepter.lift.context import ContextReaders
 from scepter.lift.load import read_mapping
 from scepter.lift.reader import MappedReaders
@@ -92,6 +94,35 @@ mappings:
 _CONTEXT: Final = '{"@context": {"@vocab": "a:", "t": "http://www.w3.org/ns/prov#generatedAtTime", "id": "@id"}}'
 _STATIC: Final = "static "
 """Before the extension of what is read as background."""
+_MESSAGE: Final = "message "
+"""Before the extension of what comes as the messages of a topic."""
+_TOPIC: Final = Address("localhost:9092", "mutants")
+
+
+@dataclass(frozen=True, slots=True)
+class _Sent:
+    """A message that no broker has seen."""
+
+    text: bytes
+    at: int
+
+    def value(self) -> bytes:
+        return self.text
+
+    def partition(self) -> int:
+        return 0
+
+    def offset(self) -> int:
+        return self.at
+
+    def timestamp(self) -> tuple[int, int]:
+        return 1, self.at
+
+    def headers(self) -> list[tuple[str, bytes]]:
+        return []
+
+    def error(self) -> None:
+        return None
 
 
 @cache
@@ -109,6 +140,7 @@ def _lifted() -> dict[str, tuple[Reader, bytes]]:
     return {name: (reader, data) for name, (reader, data) in found.items() if reader is not None}
 
 
+@cache
 def others() -> dict[str, list[bytes]]:
     """What is mutated besides: rows and documents that are lifted, and background."""
     xml = (
@@ -117,9 +149,19 @@ def others() -> dict[str, list[bytes]]:
     )
     turtle = b"@prefix : <a:> .\n:s :p 1, 'x'@en, [ :q ( 1 2.5 ) ] .\n"
     static = {".rdf": xml, ".n3": turtle, ".ttl": turtle, ".jsonld": b'{"@id": "a:s", "a:p": [{"@list": [1, "x"]}]}'}
-    return {name: [data] for name, (_, data) in _lifted().items()} | {_STATIC + name: [data] for name, data in static.items()}
+    lifted = {name: [data] for name, (_, data) in _lifted().items()}
+    sent = {
+        name: texts for name, texts in seeds().items() if name in (".nq", ".trig", ".ttl", ".jsonld", ".jelly", ".timeline")
+    }
+    sent[".json"] = lifted["mapped .json"]
+    return (
+        lifted
+        | {_STATIC + name: [data] for name, data in static.items()}
+        | {_MESSAGE + name: texts for name, texts in sent.items()}
+    )
 
 
+@cache
 def seeds() -> dict[str, list[bytes]]:
     """What is mutated, by the extension of the format or the name of the language."""
     nquads = stream(1, 1, 8, 2)[0].encode()
@@ -139,7 +181,8 @@ def seeds() -> dict[str, list[bytes]]:
         ".ndjsonld": [b'{"@id": "a:s", "a:p": 1}\n\n{"@graph": [{"@id": "_:b", "a:p": "x"}]}\n'],
         ".jelly": [_jelly()],
     }
-    found |= {language: [program(language, seed).encode() for seed in range(5)] for language in LANGUAGES}
+    rounds = range(0, 5 * len(LANGUAGES), len(LANGUAGES))  # through the forms of a language
+    found |= {language: [program(language, seed).text.encode() for seed in rounds] for language in LANGUAGES}
     return found
 
 
@@ -163,6 +206,20 @@ def _loads(extension: str) -> Callable[[bytes], None]:
     return attempt
 
 
+def _received(extension: str) -> Callable[[bytes], None]:
+    """As a message between two others, which are whole, and as two, cut anywhere."""
+    whole = others()[_MESSAGE + extension][0]
+
+    def attempt(data: bytes) -> None:
+        lift = MappedReaders(read_mapping(_MAPPING, "m.yml")) if extension == ".json" else None
+        reading = Reading(TermKey.fixed(), 0, "mutant", lambda letter: None, None, ReadState(), BATCH_BYTES, {}, lift)
+        hands = [[_Sent(text, at) for at, text in enumerate(texts)] for texts in ((whole, data, whole), (data[:40], data[40:]))]
+        for batch in Payloads(_TOPIC, extension, reading).batches(hands):
+            assert batch.events >= 0
+
+    return attempt
+
+
 def _piped(data: bytes) -> None:
     for batch in PipeSource(partial(io.BytesIO, data)).batches(TermKey.fixed(), 0, lambda letter: None):
         assert batch.events >= 0
@@ -178,6 +235,8 @@ def doing(what: str) -> Callable[[bytes], None]:
         return _parsed(what)
     if what.startswith(_STATIC):
         return _loads(what.removeprefix(_STATIC))
+    if what.startswith(_MESSAGE):
+        return _received(what.removeprefix(_MESSAGE))
     return _reads(READERS[what] if what in READERS else _lifted()[what][0])
 
 
@@ -207,21 +266,22 @@ def attempt(number: int, originals: dict[str, list[bytes]]) -> Finding | None:
     return Finding(what, number, f"{taken:.1f} seconds") if taken > SLOW else None
 
 
-def _attempts(numbers: range) -> tuple[int, list[Finding]]:
-    originals = seeds() | others()
+def _attempts(only: Collection[str], numbers: range) -> tuple[int, list[Finding]]:
+    originals = {name: texts for name, texts in (seeds() | others()).items() if not only or name in only}
     for what, (data, *_) in originals.items():  # what is compiled or loaded first is no mutant's fault
         doing(what)(data)
     found = [finding for number in numbers if (finding := attempt(number, originals)) is not None]
     return len(numbers), found
 
 
-def run(count: int, seed: int, workers: int, say: Callable[[str], None]) -> int:
-    """So many mutants, in processes of their own, so that a crash is seen; how many went wrong."""
+def run(count: int, seed: int, workers: int, only: Collection[str], say: Callable[[str], None]) -> int:
+    """So many mutants, in processes of their own, so that a crash is seen; how many went wrong. `only` are the readers and
+    parsers to try, all if there are none."""
     share = 2_000
     parts = [range(seed + at, seed + min(at + share, count)) for at in range(0, count, share)]
     done, wrong = 0, Counter[str]()
     with multiprocessing.get_context("spawn").Pool(workers, maxtasksperchild=20) as pool:
-        for tried, found in pool.imap_unordered(_attempts, parts):
+        for tried, found in pool.imap_unordered(partial(_attempts, only), parts):
             done += tried
             for finding in found:
                 wrong[finding.what] += 1

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from typing import Final
+from dataclasses import dataclass
+from typing import Final, TypeAlias
 
 STREAM: Final = "http://example/s"
 _PREFIX: Final = "PREFIX : <http://example/>\n"
@@ -12,51 +13,129 @@ _PROV: Final = "http://www.w3.org/ns/prov#generatedAtTime"
 _INTEGER: Final = "http://www.w3.org/2001/XMLSchema#integer"
 
 
-def _spaseq(draw: random.Random) -> str:
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A query, and the options that it is run with."""
+
+    text: str
+    options: tuple[str, ...] = ()
+
+
+Form: TypeAlias = Callable[[random.Random], Program]
+
+
+def _program(text: str, *options: str) -> Program:
+    return Program(_PREFIX + text, options)
+
+
+def _spaseq(draw: random.Random) -> Program:
     sequence = draw.choice(["A ; B", "A ; B+ ; C", "A ; B! ; C", "A , C", "A : B", "A ; B ; C"])
     window = f"WITHIN {draw.randint(5, 20)} SLIDING"
     kept = "".join(f"  DEFINE GPM {name} ON S {{ ?s :{name.lower()} ?{name.lower()} }}\n" for name in "ABC" if name in sequence)
-    return f"{_PREFIX}SELECT ?s {window} FROM STREAM S <{STREAM}>\nWHERE {{\n  SEQ ({sequence})\n{kept}}}\n"
+    return _program(f"SELECT ?s {window} FROM STREAM S <{STREAM}>\nWHERE {{\n  SEQ ({sequence})\n{kept}}}\n")
 
 
-def _ep_sparql(draw: random.Random) -> str:
-    second = draw.choice(["{ ?s :c ?w }", "{ ?s :b ?w }"])
-    operator = draw.choice(["SEQ", "EQUALS"])
+def _spaseq_without_key(draw: random.Random) -> Program:
+    """Parts that share no variable: they meet in a grid."""
+    text = f"SELECT ?s ?t WITHIN {draw.randint(3, 8)} SLIDING FROM STREAM S <{STREAM}>\nWHERE {{\n  SEQ (A ; C)\n"
+    return _program(text + "  DEFINE GPM A ON S { ?s :a ?v }\n  DEFINE GPM C ON S { ?t :c ?w }\n}\n")
+
+
+def _pair(draw: random.Random) -> str:
+    """Two sides of one subject within a bound."""
+    operator, second = draw.choice(["SEQ", "EQUALS"]), draw.choice("bc")
     limit = draw.randint(5, 20)
-    return f"{_PREFIX}SELECT ?s ?v ?w WHERE {{ ?s :a ?v }} {operator} {second} FILTER (getDURATION() < {limit})\n"
+    return f"SELECT ?s ?v ?w WHERE {{ ?s :a ?v }} {operator} {{ ?s :{second} ?w }} FILTER (getDURATION() < {limit})\n"
 
 
-def _rsep_ql(draw: random.Random) -> str:
-    width = draw.randint(3, 12)
-    step = draw.randint(1, width)
-    return (
-        f"{_PREFIX}SELECT ?s ?v FROM NAMED WINDOW :w ON <{STREAM}> [RANGE {width} STEP {step}]\n"
-        "WHERE { WINDOW :w { ?s :a ?v . ?s :b ?x } }\n"
+def _ep_sparql(draw: random.Random) -> Program:
+    return _program(_pair(draw))
+
+
+def _ep_sparql_policy(draw: random.Random) -> Program:
+    """Pairs that consume, divided by their subject."""
+    return _program(_pair(draw), "--policy", draw.choice(["chronological", "recent"]))
+
+
+def _ep_sparql_rule(draw: random.Random) -> Program:
+    """A rule and a query of what it derives, divided by the subject of what is derived."""
+    first, second = draw.randint(5, 12), draw.randint(12, 20)
+    return _program(
+        f"CONSTRUCT {{ ?s :d ?v }} WHERE {{ {{ ?s :a ?v }} SEQ {{ ?s :b ?x }} FILTER (getDURATION() < {first}) }}\n"
+        f"SELECT ?s ?v ?w WHERE {{ {{ ?s :d ?v }} SEQ {{ ?s :c ?w }} FILTER (getDURATION() < {second}) }}\n"
     )
 
 
-def _obep(draw: random.Random) -> str:
-    operator = draw.choice(["SEQ", "AND", "BEFORE"])
-    events = f"EVENT A AS ClassA\nEVENT B AS ClassB\nEVENT L MATCH A {operator} B WITHIN ({draw.randint(3, 9)} ms)\n"
-    return f"{_PREFIX}{events}RETURN L AS RDF STREAM\n"
+def _ep_sparql_grid(draw: random.Random) -> Program:
+    """Joins by different variables, which meet in a grid."""
+    limit = draw.randint(5, 12)
+    return _program(
+        "SELECT ?s ?t ?v ?w WHERE { { ?s :a ?v } SEQ { ?t :c ?v } SEQ { ?t :b ?w } "
+        f"FILTER (getDURATION() < {limit}) }}\n"
+    )  # fmt: skip
 
 
-def _sparkwave(draw: random.Random) -> str:
-    return f"{_PREFIX}SELECT ?s ?v ?w FROM STREAM <{STREAM}> [RANGE {draw.randint(3, 12)}] WHERE {{ ?s :a ?v . ?s :c ?w }}\n"
+def _window(draw: random.Random, pattern: str) -> Program:
+    width = draw.randint(3, 12)
+    step = draw.randint(1, width)
+    window = f"FROM NAMED WINDOW :w ON <{STREAM}> [RANGE {width} STEP {step}]"
+    return _program(f"SELECT * {window}\nWHERE {{ WINDOW :w {{ {pattern} }} }}\n")
 
 
-LANGUAGES: Final[dict[str, Callable[[random.Random], str]]] = {
-    "spaseq": _spaseq,
-    "ep-sparql": _ep_sparql,
-    "rsep-ql": _rsep_ql,
-    "obep": _obep,
-    "sparkwave": _sparkwave,
+def _rsep_ql(draw: random.Random) -> Program:
+    return _window(draw, "?s :a ?v . ?s :b ?x")
+
+
+def _rsep_ql_grid(draw: random.Random) -> Program:
+    return _window(draw, "?s :a ?v . ?t :c ?v . ?t :b ?w")
+
+
+def _rsep_ql_match(draw: random.Random) -> Program:
+    """An event pattern; under naive it chooses among all items, under the other policies it consumes them."""
+    labels = "".join(f"EVENT ON :w {{ ?s :{name.lower()} ?{name.lower()} }} AS {name}\n" for name in "AB")
+    text = f"SELECT ?s ?a ?b FROM NAMED WINDOW :w ON <{STREAM}> [RANGE {draw.randint(4, 9)} STEP 1]\n{labels}"
+    policy = draw.choice(["unrestricted", "naive", "chronological", "recent"])
+    return _program(f"{text}WHERE {{ MATCH {{ A SEQ B }} }}\n", "--policy", policy)
+
+
+def _composite(draw: random.Random, pattern: str) -> Program:
+    events = "EVENT A AS ClassA\nEVENT B AS ClassB\n"
+    return _program(f"{events}EVENT L MATCH {pattern} WITHIN ({draw.randint(3, 9)} ms)\nRETURN L AS RDF STREAM\n")
+
+
+def _obep(draw: random.Random) -> Program:
+    return _composite(draw, f"A {draw.choice(['SEQ', 'AND', 'BEFORE'])} B")
+
+
+def _obep_of_three(draw: random.Random) -> Program:
+    return _composite(draw, draw.choice(["(A SEQ B) SEQ A", "A SEQ (B SEQ A)", "(A AND B) SEQ A"]))
+
+
+def _sparkwave(draw: random.Random) -> Program:
+    window = f"FROM STREAM <{STREAM}> [RANGE {draw.randint(3, 12)}]"
+    return _program(f"SELECT ?s ?v ?w {window} WHERE {{ ?s :a ?v . ?s :c ?w }}\n")
+
+
+def _sparkwave_grid(draw: random.Random) -> Program:
+    window = f"FROM STREAM <{STREAM}> [RANGE {draw.randint(3, 9)}]"
+    return _program(f"SELECT ?s ?t ?v ?w {window} WHERE {{ ?s :a ?v . ?t :c ?v . ?t :b ?w }}\n")
+
+
+LANGUAGES: Final[dict[str, tuple[Form, ...]]] = {
+    "spaseq": (_spaseq, _spaseq_without_key),
+    "ep-sparql": (_ep_sparql_policy, _ep_sparql_rule, _ep_sparql_grid, _ep_sparql),
+    "rsep-ql": (_rsep_ql_match, _rsep_ql_grid, _rsep_ql),
+    "obep": (_obep_of_three, _obep),
+    "sparkwave": (_sparkwave_grid, _sparkwave),
 }
+"""The forms of each: every way in which live state is kept and divided."""
 
 
-def program(language: str, seed: int) -> str:
-    """A program that is the same for the same seed."""
-    return LANGUAGES[language](random.Random(f"{language} {seed}"))
+def program(language: str, seed: int) -> Program:
+    """A program that is the same for the same seed. Seeds in a row go through the forms of a language in turn, as runs of one
+    language after the other do."""
+    forms = LANGUAGES[language]
+    return forms[seed // len(LANGUAGES) % len(forms)](random.Random(f"{language} {seed}"))
 
 
 def _event(number: int, time: int, draw: random.Random) -> str:

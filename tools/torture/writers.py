@@ -53,7 +53,7 @@ class Given:
 
 def given(language: str, seed: int, format: str) -> Given:
     """The answers of a program over a stream, cut into micro-batches; some of them are empty."""
-    query = parse(program(language, seed), language)
+    query = parse(program(language, seed).text, language)
     letters: list[DeadLetter] = []
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "s.nq"

@@ -63,6 +63,8 @@ class Checkpoint:
             return Found()
         path = self._folder / IDENTITY
         told = _identity(path)
+        if told is not None:
+            identity = identity.going_on(told["of"].encode())
         if told is not None and (refused := identity.refusal(told["of"].encode(), str(self._folder))) is not None:
             if not self._replaces or refused.code != CODE:
                 raise OptionError(refused)
@@ -75,7 +77,7 @@ class Checkpoint:
         kept = {"of": identity.written().decode(), "since": since, "watermark": watermark}
         write_whole(path, sealed(json.dumps(kept).encode()))
         (self._folder / REPLACING).unlink(missing_ok=True)
-        return Found(_last(self._folder / SPARK / "offsets") >= 0, watermark)
+        return Found(_last(self._folder / SPARK / "offsets") >= 0, watermark, identity.buckets)
 
     def _check_parts(self, folder: Path) -> None:
         spark = folder / SPARK

@@ -7,8 +7,9 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Final, TextIO
 
@@ -18,13 +19,16 @@ from scepter.cli.stopping import stopping
 from scepter.cli.target import Target, kafka_output, lasting_name, name_of_topics
 from scepter.compiled import are_kept, settle
 from scepter.errors import QueryError, option_error
+from scepter.io.kafka_live import KafkaLive
+from scepter.io.kafka_marks import Marks, Reached
 from scepter.io.kafka_output import FollowedOutput
 from scepter.io.live import LiveSource, open_live
 from scepter.io.results import ResultWriter
 from scepter.io.writers import open_writer
-from scepter.kafka.address import is_kafka
+from scepter.kafka.address import Address, is_kafka, parse_address
 from scepter.kept import open_named
 from scepter.kernel.static.background import Background
+from scepter.physical.horizon import horizon
 from scepter.rdf.batch import DeadLetter
 from scepter.rdf.hashing import term_id
 from scepter.rdf.nquads import BATCH_BYTES
@@ -40,9 +44,12 @@ from scepter.runtime.notices import LIMIT, Notices
 from scepter.runtime.queries import check_endless
 from scepter.runtime.watching import WatchedGraph
 from scepter.runtime.work import PerInstant, WorkLimits, watched
+from scepter.timeline import MIN_INSTANT
 
 _PAUSE: Final = 0.02
 """Seconds between two looks at sources of which none had anything."""
+_MARKED: Final = 5.0
+"""Seconds after which a run tells how far it is, though it has no match to tell."""
 
 
 class _Letters:
@@ -88,7 +95,8 @@ def run_following_here(job: Job, format: str, target: Target, dead_letter: Path 
             letters(DeadLetter(LIMIT, None, text))
 
         within = PerInstant(job.options.work, let_go)
-        for matches in map(within, _answers(job, sources, letters, stop, let_go)):
+        followed = writer if isinstance(writer, FollowedOutput) else None
+        for matches in map(within, _answers(job, sources, letters, stop, let_go, followed)):
             writer.write_all(matches)
             writer.close()  # hands on what there is: it may be long until the next match
             found += len(matches)
@@ -96,8 +104,9 @@ def run_following_here(job: Job, format: str, target: Target, dead_letter: Path 
 
 
 def _answers(
-    job: Job, sources: Mapping[str, LiveSource], letters: _Letters, stop: threading.Event, let_go: Callable[[str], None]
-) -> Iterator[Sequence[Match]]:
+    job: Job, sources: Mapping[str, LiveSource], letters: _Letters, stop: threading.Event, let_go: Callable[[str], None],
+    followed: FollowedOutput | None,
+) -> Iterator[Sequence[Match]]:  # fmt: skip
     query = job.query
     static = load_background(query, job.background, job.ontology)  # also where it is read again: it must be right at the start
     engine = LocalEngine(
@@ -113,27 +122,32 @@ def _answers(
     watched = [WatchedGraph.of(iri, files, engine, letters) for iri, files in job.background.items()] if job.reload else []
     again = LiveInput("background", versions=True)
     whole = {iri: WholeEvents(letters) for iri in changing}
+    places = None if followed is None or followed.marks is None else _Places(followed.marks, followed.begun, sources.values())
     for iri, source in sources.items():
         number = engine.stream_number(IRI(iri))
         refused = whole[iri].refused if iri in whole else letters
         source.open(Reading(engine.key, number, source.name, refused, wanted, engine.reading, BATCH_BYTES, {}))
-    run = LiveRun(engine, (*inputs.values(), again), letters, lambda: time.time_ns() // 1000)
+    told = MIN_INSTANT if followed is None or followed.begun is None else followed.begun.told
+    run = LiveRun(engine, (*inputs.values(), again), letters, lambda: time.time_ns() // 1000, told)
+    if followed is not None and places is not None:
+        followed.reached = partial(places.reached, run)
     began = False
     try:
         while not stop.is_set():
             came = False
-            latest = max(each.greatest for each in inputs.values())
+            latest = max(each.latest for each in inputs.values())
             for graph in watched:  # before the streams: what was written before an event came holds for it
                 run.take(again, graph.poll(run.kind, latest))
             for iri, source in sources.items():
-                batches = [whole[iri].whole(batch) if iri in whole else batch for batch in source.poll()]
-                came |= bool(batches)
-                run.take(inputs[iri], batches)
-                inputs[iri].ended = source.ended
+                for part, batches in source.poll().items():
+                    came = True
+                    run.take(inputs[iri], [whole[iri].whole(batch) if iri in whole else batch for batch in batches], part)
+                inputs[iri].awaited, inputs[iri].ended = source.awaited, source.ended
             for graph in watched:
                 if not graph.read:
                     run.take(again, graph.poll(run.kind, latest))
-            if matches := run.advance():
+            matches = run.advance()
+            if matches or (places is not None and places.are_due()):
                 yield matches
             if all(source.ended for iri, source in sources.items() if iri not in changing):
                 break
@@ -143,7 +157,8 @@ def _answers(
             if not came:
                 stop.wait(_PAUSE)
         if stop.is_set() and _go_on(job):
-            return  # what is not certain yet, the next run tells
+            yield []  # what is not certain yet, the next run tells: it hears how far this one was
+            return
         if matches := run.finish():
             yield matches
     except QueryError as error:
@@ -155,12 +170,53 @@ def _go_on(job: Job) -> bool:
     return all(is_kafka(source) for source in job.sources.values())
 
 
+def _marks(job: Job, output: Address) -> Marks | None:
+    """The marks by which a run between topics goes on; None where it has to read everything again: marks are committed with
+    the matches, to one broker; versions of a graph hold for ever, and times that are given by arrival, or believed by what
+    came before them, are others in the next run."""
+    sources = [parse_address(source, waits=True) for source in job.sources.values()]
+    options = job.options
+    elsewhere = any(source.servers != output.servers or source.topic == output.topic for source in sources)
+    if elsewhere or job.query.lowered.versions or options.assign_time is not None or options.max_advance is not None:
+        return None
+    return Marks(output, sources, lambda kind: horizon(job.query.program, kind, options.time_unit, options.policy))
+
+
+class _Places:
+    """From where on the next run would have to read."""
+
+    def __init__(self, marks: Marks, begun: Reached | None, sources: Iterable[LiveSource]) -> None:
+        self._marks = marks
+        self._sources = [source for source in sources if isinstance(source, KafkaLive)]
+        self._due = time.monotonic() + _MARKED
+        for source in self._sources:
+            found = None if begun is None else {n: at for (topic, n), at in begun.places.items() if topic == source.topic}
+            source.keep_places(found)
+
+    def are_due(self) -> bool:
+        """Whether they are to be told again, though there is no match."""
+        return time.monotonic() > self._due
+
+    def reached(self, run: LiveRun) -> Reached | None:
+        """How far the run is; None where there is nothing to tell yet."""
+        self._due = time.monotonic() + _MARKED
+        back = None if run.kind is None else self._marks.back(run.kind)
+        if run.kind is None or back is None or run.last == MIN_INSTANT or run.watermark < run.told:
+            return None
+        found: dict[tuple[str, int], int] = {}
+        for source in self._sources:
+            for number, place in source.places(run.last - back).items():
+                of = (source.topic, number)
+                found[of] = min(place, found.get(of, place))  # two streams may be one topic
+        return Reached(run.kind, run.watermark, found)
+
+
 @contextmanager
 def _writer(job: Job, format: str, target: Target, events: bool) -> Iterator[ResultWriter]:
     if target.topic is not None:
         name = name_of_topics(job, target.topic)
         output = kafka_output(job, target.topic, name or lasting_name(None), events)
-        messages = FollowedOutput(output, again=name is not None)
+        messages = FollowedOutput(output, None if name is None else _marks(job, target.topic), again=name is not None)
         yield messages
         messages.leave()
         return

@@ -54,7 +54,7 @@ def name_of_topics(job: Job, topic: Address) -> str | None:
     before it again. None where a source is no topic, and a second run reads something else."""
     if not all(is_kafka(source) for source in job.sources.values()):
         return None
-    read = sorted((iri, parse_address(source).name) for iri, source in job.sources.items())
+    read = sorted((iri, parse_address(source, waits=True).name) for iri, source in job.sources.items())
     return hashlib.blake2b(repr((job.query.text, read, topic.name)).encode(), digest_size=16).hexdigest()
 
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 import queue
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections import defaultdict, deque
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Final, NamedTuple, TypeAlias
 
 from scepter.errors import OptionError, ScepterError
 from scepter.kafka.address import Address, parse_address
@@ -26,6 +27,28 @@ _PAUSE: Final = 0.05
 """Seconds between two questions to a broker that had nothing new."""
 _WAITING: Final = 8
 """So many hands of messages may wait: then reading does."""
+_ASKED: Final = 1.0
+"""Seconds after which the broker is asked again, though what was new is not all read: another partition may have more."""
+_IDLE: Final = 5.0
+"""Seconds after which a partition without messages is not waited for, where the address says nothing."""
+_STRETCH: Final = 1000
+"""Offsets that are remembered together, once they are read: a run that goes on reads so many too many at most."""
+
+Came: TypeAlias = Mapping[int, Sequence[EventBatch]]
+"""Events by the part of their source, those of a part in their order."""
+
+
+class _Stretch(NamedTuple):
+    """Messages of a partition that follow each other."""
+
+    first: int
+    """The offset of the first."""
+    greatest: int
+    """The greatest time of their events."""
+
+
+class Awaited(frozenset[int]):
+    """Partitions that time waits for from here on."""
 
 
 class KafkaLive:
@@ -35,11 +58,37 @@ class KafkaLive:
         self.name = address.name
         partitions(address)  # raises if there is no such topic, or nobody answers
         self._address, self._lift, self._clock = address, lift, clock
-        self._hands: queue.Queue[Sequence[Message] | DeadLetter | ScepterError] = queue.Queue(_WAITING)
+        self._hands: queue.Queue[Sequence[Message] | Awaited | DeadLetter | ScepterError] = queue.Queue(_WAITING)
         self._closed = threading.Event()
         self._thread: threading.Thread | None = None
         self._reading: Reading | None = None
         self._format = address.format
+        self._begin: Mapping[int, int] | None = None
+        self._read_up_to: dict[int, int] = {}
+        self._stretches: defaultdict[int, deque[_Stretch]] | None = None
+        self.awaited: Collection[int] = ()
+        """The partitions that time waits for: those that have had a message of late, or have one that is not read."""
+
+    @property
+    def topic(self) -> str:
+        """The topic's name."""
+        return self._address.topic
+
+    def keep_places(self, begin: Mapping[int, int] | None) -> None:
+        """Remember from where a run would have to read again. It begins at these offsets, not where the address says, and in
+        a partition that has none with what it holds."""
+        self._begin, self._stretches = begin, defaultdict(deque)
+
+    def places(self, since: int) -> dict[int, int]:
+        """Where a run begins again, by partition, that needs the events from a time on; asked with times that only grow."""
+        assert self._stretches is not None, "keep_places first"
+        for stretches in self._stretches.values():
+            while stretches and stretches[0].greatest < since:
+                stretches.popleft()
+        return {
+            number: self._stretches[number][0].first if self._stretches[number] else up_to
+            for number, up_to in self._read_up_to.items()
+        }
 
     def open(self, reading: Reading) -> None:
         """Start the thread that reads. What the messages look like is asked now, where there are any."""
@@ -47,23 +96,47 @@ class KafkaLive:
         now = held(self._address)
         if not self._format and (told := told_by(self._address, now, reading.run.times, self._lift)) is not None:
             self._format = told.format
-        begin = starts(self._address, now)
+        if self._begin is None:
+            begin = starts(self._address, now)
+        else:
+            begin = {number: self._begin.get(number, each.low) for number, each in now.items()}
+        self._read_up_to = dict(begin)
+        self._waited_for: frozenset[int] = frozenset(begin)
+        self._splits = reading.run.assign is None  # else the order of arrival is one of the whole topic
+        self.awaited = Awaited(begin) if self._splits else (0,)
         self._thread = threading.Thread(target=self._read, args=(begin,), name=f"reads {self.name}", daemon=True)
         self._thread.start()
 
-    def poll(self) -> list[EventBatch]:
-        """The events of the messages that have come."""
+    def poll(self) -> Came:
+        """The events of the messages that have come, by partition."""
         assert self._reading is not None, "open it first"
-        found: list[EventBatch] = []
+        found: defaultdict[int, list[EventBatch]] = defaultdict(list)
         for _ in range(self._hands.qsize()):
             hand = self._hands.get()
             if isinstance(hand, ScepterError):
                 raise hand
-            if isinstance(hand, DeadLetter):
+            if isinstance(hand, Awaited):
+                self.awaited = hand if self._splits else (0,)
+            elif isinstance(hand, DeadLetter):
                 self._reading.dead_letter(hand)
             elif told := self._told(hand):
-                found += Payloads(self._address, self._format, self._reading).batches([told])
+                for number, part in _by_partition(told).items() if self._splits else ((0, told),):
+                    batches = list(Payloads(self._address, self._format, self._reading).batches([part]))
+                    found[number] += batches
+                    self._note(number, part, batches)
         return found
+
+    def _note(self, number: int, messages: Sequence[Message], batches: Sequence[EventBatch]) -> None:
+        """Some messages of a partition are read."""
+        if self._stretches is None:
+            return
+        self._read_up_to[number] = messages[-1].offset() + 1
+        if ends := [int(batch.end.max()) for batch in batches if batch.events]:
+            stretches, first = self._stretches[number], messages[0].offset()
+            if stretches and first - stretches[-1].first < _STRETCH:
+                first, before = stretches.pop()
+                ends.append(before)
+            stretches.append(_Stretch(first, max(ends)))
 
     def _told(self, hand: Sequence[Message]) -> Sequence[Message]:
         """The messages from the first one on that tells the format, where nothing has told it so far."""
@@ -82,8 +155,10 @@ class KafkaLive:
     def _read(self, begin: Mapping[int, int]) -> None:
         try:
             places = dict(begin)
+            heard = dict.fromkeys(begin, self._clock())
             while not self._closed.is_set():
                 spans = self._spans(places)
+                self._wait_for(spans, places, heard)
                 if not spans:
                     self._closed.wait(_PAUSE)
                     continue
@@ -91,12 +166,28 @@ class KafkaLive:
         except ScepterError as error:
             self._hand_on(error)
 
+    def _wait_for(self, spans: Sequence[Span], places: Mapping[int, int], heard: dict[int, float]) -> None:
+        """Tell which partitions time waits for, where it is no longer the same ones: those that are not idle."""
+        now = self._clock()
+        heard.update({number: now for number in places if number not in heard})
+        heard.update({span.partition: now for span in spans})
+        if spans and not self._waited_for:  # after a pause of all: the others may have something too, a moment later
+            heard.update(dict.fromkeys(heard, now))
+        idle = _IDLE if self._address.idle is None else self._address.idle
+        awaited = Awaited(number for number, then in heard.items() if now - then < idle)
+        if awaited != self._waited_for:
+            self._waited_for = awaited
+            self._hand_on(awaited)
+
     def _read_spans(self, spans: Sequence[Span], places: dict[int, int]) -> None:
+        asked = self._clock()
         try:
             for hand in merged(self._address, spans):
                 if not self._hand_on(hand):
                     return
                 places.update({message.partition(): message.offset() + 1 for message in hand})
+                if self._clock() - asked > _ASKED:
+                    return
         except ScepterError as error:
             if error.code != DELETED:
                 raise
@@ -130,7 +221,7 @@ class KafkaLive:
                 self._closed.wait(1)
         return {}
 
-    def _hand_on(self, hand: Sequence[Message] | DeadLetter | ScepterError) -> bool:
+    def _hand_on(self, hand: Sequence[Message] | Awaited | DeadLetter | ScepterError) -> bool:
         """Waits while the run has enough to do; False where it is over."""
         while not self._closed.is_set():
             try:
@@ -152,6 +243,13 @@ class KafkaLive:
             self._thread.join(5)
 
 
+def _by_partition(hand: Sequence[Message]) -> Mapping[int, Sequence[Message]]:
+    found: defaultdict[int, list[Message]] = defaultdict(list)
+    for message in hand:
+        found[message.partition()].append(message)
+    return found
+
+
 def follow_kafka(text: str, lift: Lift | None = None) -> KafkaLive:
     """The live source that an address names."""
-    return KafkaLive(parse_address(text), lift)
+    return KafkaLive(parse_address(text, waits=True), lift)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
 from scepter.errors import nearest, option_error
+from scepter.io.kafka_marks import Marks, Reached
 from scepter.io.results import Match, Shape, record
 from scepter.kafka.address import EARLIEST, Address
 from scepter.kafka.messages import read_span
@@ -80,11 +81,11 @@ class KafkaOutput:
             self.transactions.write(messages, marks)
         return len(messages)
 
-    def written(self) -> Counter[str]:
-        """What the topic holds of this query's matches, by their ids without the numbers behind them."""
+    def written(self, since: Mapping[int, int]) -> Counter[str]:
+        """What the topic holds from some offsets on of this query's matches, by their ids without the numbers behind them."""
         found: Counter[str] = Counter()
         for span in spans_of(replace(self._address, start=EARLIEST)):
-            for hand in read_span(self._address, span):
+            for hand in read_span(self._address, replace(span, start=max(span.start, since.get(span.partition, 0)))):
                 ids = (value for each in hand for name, value in each.headers() or () if name == ID_HEADER)
                 found.update(_bare(id.decode()) for id in ids)
         return found
@@ -128,11 +129,19 @@ class MessageWriter:
 
 class FollowedOutput:
     """Writes the matches of a followed run in this process, those of a step in a transaction. A run that begins `again` with
-    topics that an earlier one has read finds its matches again: those that are written are left out, by their ids."""
+    topics that an earlier one has read finds its matches again: those that are written are left out, by their ids.
 
-    def __init__(self, output: KafkaOutput, *, again: bool) -> None:
-        self._output = output
-        self._written = output.written() if again else Counter[str]()
+    Where it is known how far back the query looks (`marks`), a step commits where it would have to begin again, and what it
+    has told. The next run begins there. Only the matches of the instant that was open may be found again then: their ids are
+    in what was written since that instant was opened."""
+
+    def __init__(self, output: KafkaOutput, marks: Marks | None, *, again: bool) -> None:
+        self._output, self.marks = output, marks
+        self.begun = None if marks is None else marks.begin(output.transactions)
+        since = {} if self.begun is None else self.begun.written
+        self._written = output.written(since) if again else Counter[str]()
+        self.reached: Callable[[], Reached | None] = lambda: None
+        """How far the run is."""
 
     def write(self, match: Match) -> None:
         """Write one match."""
@@ -143,8 +152,10 @@ class FollowedOutput:
         fresh = list(self._output.outgoing(matches))
         if self._written:
             fresh = [message for message in fresh if not self._is_written(_bare(message.id))]
-        if fresh:
-            self._output.transactions.write(fresh, ())
+        reached = None if self.marks is None else self.reached()
+        marks = [] if self.marks is None or reached is None else self.marks.of(reached)
+        if fresh or marks:
+            self._output.transactions.write(fresh, marks)
 
     def _is_written(self, id: str) -> bool:
         if not self._written[id]:

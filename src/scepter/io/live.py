@@ -10,14 +10,14 @@ import queue
 import socket
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, Final, Protocol
 
 from scepter.errors import OptionError, nearest, option_error
 from scepter.io.fed import Fed
-from scepter.io.kafka_live import follow_kafka
+from scepter.io.kafka_live import Came, follow_kafka
 from scepter.rdf.batch import DeadLetter, EventBatch
 from scepter.rdf.extensions import EXTENSIONS, TABLES
 from scepter.rdf.files import HEAD, KNOWN, check_name, format_extension, format_of, leads_nowhere, lost, read_file, sniffed
@@ -33,6 +33,16 @@ _ROWS: Final = (".csv", ".tsv", ".jsonl", ".ndjson")
 """The same, through a mapping or a context."""
 
 
+class _OnePart:
+    """A source that comes in one order."""
+
+    awaited: Final[Collection[int]] = (0,)
+
+
+def _whole(batches: list[EventBatch]) -> Came:
+    return {0: batches} if batches else {}
+
+
 class LiveSource(Protocol):
     """A source that goes on. `poll` never waits: the run waits for all of its sources together."""
 
@@ -41,8 +51,12 @@ class LiveSource(Protocol):
     def open(self, reading: Reading) -> None:
         """Start reading; what cannot be read raises OptionError."""
 
-    def poll(self) -> list[EventBatch]:
-        """The events that have come since the last time, in their order."""
+    def poll(self) -> Came:
+        """The events that have come since the last time."""
+
+    @property
+    def awaited(self) -> Collection[int]:
+        """The parts from which more may come that is behind the others."""
 
     @property
     def ended(self) -> bool:
@@ -76,7 +90,7 @@ def _fed(reading: Reading, lift: Lift | None) -> _Text | Fed:
     return _Text(reading) if lift is None else Fed(reading, lift)
 
 
-class PipeLive:
+class PipeLive(_OnePart):
     """Standard input, a FIFO or a socket: bytes that a thread waits for."""
 
     def __init__(self, name: str, opened: Callable[[], IO[bytes]], lift: Lift | None = None) -> None:
@@ -106,7 +120,7 @@ class PipeLive:
         except OSError as error:
             self._chunks.put(error)
 
-    def poll(self) -> list[EventBatch]:
+    def poll(self) -> Came:
         """The events of the bytes that have come."""
         assert self._text is not None, "open it first"
         found: list[EventBatch] = []
@@ -120,7 +134,7 @@ class PipeLive:
             found += self._text.finish()
             if isinstance(chunk, OSError):
                 self._dead_letter(DeadLetter(self.name, None, f"the source failed: {chunk.strerror or chunk}"))
-        return found
+        return _whole(found)
 
     def _look(self, chunk: bytes) -> None:
         """Say so where the first bytes are of a format that cannot be read line by line: its lines would be told one by one."""
@@ -141,7 +155,7 @@ class PipeLive:
         """The thread ends with its source, or with the process."""
 
 
-class GrowingFile:
+class GrowingFile(_OnePart):
     """A file of lines that others write to the end of."""
 
     def __init__(self, path: Path, lift: Lift | None = None) -> None:
@@ -162,7 +176,7 @@ class GrowingFile:
         except OSError as error:
             raise option_error("unreadable-source", f"{self._path} cannot be read: {error.strerror}") from None
 
-    def poll(self) -> list[EventBatch]:
+    def poll(self) -> Came:
         """The events of what was appended."""
         assert self._file is not None and self._text is not None and self._reading is not None, "open it first"
         found: list[EventBatch] = []
@@ -183,7 +197,7 @@ class GrowingFile:
                 self._file.close()
                 self._file = following
                 found += self._begun()
-        return found
+        return _whole(found)
 
     def _begun(self) -> list[EventBatch]:
         """Another text: a table has its heading again, lines go on, and no line goes on from one text to the other."""
@@ -216,7 +230,7 @@ class GrowingFile:
             self._file.close()
 
 
-class GrowingFolder:
+class GrowingFolder(_OnePart):
     """A folder into which others put whole files: each is read once, in order of their names among those there."""
 
     def __init__(self, path: Path, lift: Lift | None = None) -> None:
@@ -231,9 +245,9 @@ class GrowingFolder:
         """Nothing is read yet: the folder may be empty."""
         self._reading = reading
 
-    def poll(self) -> list[EventBatch]:
+    def poll(self) -> Came:
         """The events of the new files."""
-        return [batch for path in self._new() for batch in self._read(path)]
+        return _whole([batch for path in self._new() for batch in self._read(path)])
 
     def _new(self) -> list[Path]:
         hidden = (".", "_")  # being written, as others name them

@@ -14,7 +14,7 @@ from scepter.timeline import TimeKind, parse_datetime, parse_duration
 
 SCHEME: Final = "kafka"
 _EXAMPLE: Final = "kafka://localhost:9092/readings"
-_PARAMETERS: Final = ("format", "from", "key", "timeout", "config")
+_PARAMETERS: Final = ("format", "from", "idle", "key", "timeout", "config")
 _FORMATS: Final = {name.removeprefix("."): name for name in EXTENSIONS if name != ".parquet"}
 _OURS: Final = frozenset(
     {"bootstrap.servers", "group.id", "enable.auto.commit", "enable.partition.eof", "isolation.level", "transactional.id",
@@ -39,6 +39,8 @@ class Address:
     """The variable whose value is the key of a match's message."""
     timeout: float = 300.0
     """Seconds without an answer after which a broker counts as gone for good."""
+    idle: float | None = None
+    """Seconds without a message after which a run in this process does not wait for a partition; None: nobody said."""
     settings: tuple[tuple[str, str], ...] = ()
     """The client's own settings."""
 
@@ -61,8 +63,8 @@ def is_kafka(source: object) -> bool:
     return isinstance(source, str) and source.startswith(f"{SCHEME}://")
 
 
-def parse_address(text: str) -> Address:
-    """The address that a text is; raises OptionError.
+def parse_address(text: str, *, waits: bool = False) -> Address:
+    """The address that a text is; raises OptionError. `waits`: it is read by what can wait for a partition.
 
     >>> parse_address("kafka://localhost:9092/readings?format=trig").format
     '.trig'
@@ -77,6 +79,8 @@ def parse_address(text: str) -> Address:
             text, f"{servers} is not of the form host:port", f"write for example {_EXAMPLE}; several: host:port,host:port"
         )
     given = _parameters(text, parts.query)
+    if "idle" in given and not waits:
+        raise _wrong(text, "only a topic that is followed in this process has idle=…", "leave it out, and give --max-delay")
     settings = {name: value for name, value in given.items() if "." in name}
     if "config" in given:
         settings = {**_config(text, Path(given["config"])), **settings}
@@ -88,7 +92,8 @@ def parse_address(text: str) -> Address:
         _format(text, given.get("format")),
         _start(text, given.get("from", EARLIEST)),
         given.get("key", "").removeprefix("?") or None,
-        _seconds(text, given.get("timeout", "5min")),
+        _seconds(text, "timeout", given.get("timeout", "5min")),
+        _seconds(text, "idle", given["idle"]) if "idle" in given else None,
         tuple(sorted(settings.items())),
     )
 
@@ -134,11 +139,11 @@ def _start(text: str, given: str) -> str | int:
         raise _wrong(text, f"from={given} is no place", "from is earliest, latest, or a dateTime with its zone") from None
 
 
-def _seconds(text: str, given: str) -> float:
+def _seconds(text: str, name: str, given: str) -> float:
     try:
         return parse_duration(given).ticks(TimeKind.DATETIME, "s") / 1_000_000
     except ValueError as error:
-        raise _wrong(text, f"timeout: {error}", "write for example 30s or 5min") from None
+        raise _wrong(text, f"{name}: {error}", "write for example 30s or 5min") from None
 
 
 def _config(text: str, path: Path) -> Mapping[str, str]:

@@ -45,6 +45,8 @@ class Transactions:
     def __init__(self, address: Address, name: str, clock: Callable[[], float] = time.monotonic) -> None:
         self._address = address
         self._clock = clock
+        self.ends: dict[int, int] = {}
+        """By partition of the topic, the offset behind the last message written."""
         self._kafka = library()
         self._producer = producer(address, f"scepter-{name}")
         self._group = consumer(address, **{"group.id": f"scepter-{name}"})
@@ -97,13 +99,18 @@ class Transactions:
         while True:
             try:
                 self._producer.produce(
-                    self._address.topic, message.value.encode(), message.key.encode(), headers={ID_HEADER: message.id}
-                )
+                    self._address.topic, message.value.encode(), message.key.encode(), headers={ID_HEADER: message.id},
+                    on_delivery=self._delivered,
+                )  # fmt: skip
                 return
             except BufferError:  # the library's queue is full: let it send
                 if self._clock() > deadline:
                     raise gone(self._address, self._address.timeout) from None
                 self._producer.poll(0.1)
+
+    def _delivered(self, error: Any, message: Any) -> None:
+        if error is None:
+            self.ends[message.partition()] = message.offset() + 1
 
     def _retried(self, call: Callable[[], object], deadline: float) -> None:
         """Calls again what may be called again, until it is too late."""

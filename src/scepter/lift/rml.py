@@ -22,6 +22,7 @@ from scepter.rdf.terms import IRI, LANG_STRING, TYPE, BlankNode, Literal, Term
 RML: Final = "http://w3id.org/rml/"
 _ALIASES: Final = ("http://www.w3.org/ns/r2rml#", "http://semweb.mmlab.be/ns/rml#", "http://semweb.mmlab.be/ns/ql#")
 EVENTS: Final = "urn:scepter:map:"
+_BASE: Final = "urn:scepter:mapping"
 _SECTION: Final = ("time", "end", "event", "timeFormat", "timeUnit", "timeZone")
 _REFUSED: Final = {
     "joinCondition": "joins between sources are not supported; join the tables first, or take the other one as background",
@@ -54,7 +55,7 @@ def read_rml(text: str, name: str) -> Mapping:
     """The mapping of an RML text in Turtle; raises OptionError that says what is wrong."""
     graph = _Rml(name)
     try:
-        for quad in ox.parse(text, format=ox.RdfFormat.TURTLE, base_iri="urn:scepter:mapping"):
+        for quad in ox.parse(text, format=ox.RdfFormat.TURTLE, base_iri=_BASE):
             graph.add(quad)
     except SyntaxError as error:
         place = f"{name}:{error.lineno or 1}"
@@ -69,6 +70,7 @@ class _Rml:
     name: str
     triples: dict[Node, dict[str, list[Node]]] = field(default_factory=dict)
     section: dict[str, str] = field(default_factory=dict)
+    refused: list[tuple[Node, str]] = field(default_factory=list)
 
     def add(self, quad: ox.Quad) -> None:
         iri = quad.predicate.value
@@ -77,7 +79,7 @@ class _Rml:
             return
         local = _local(iri)
         if local in _REFUSED:
-            self.refuse(quad.subject, f"rml:{local}: {_REFUSED[local]}")
+            self.refused.append((quad.subject, local))  # told when it is known where it stands
         if local is not None and local not in _KNOWN:
             close = nearest(local, _KNOWN)
             self.refuse(None, f"rml:{local} is not known" + (f"; did you mean rml:{close}?" if close else ""))
@@ -93,10 +95,25 @@ class _Rml:
             self.refuse(None, f"<{EVENTS}{local}> has one text, once in the mapping")
 
     def refuse(self, node: Node | None, message: str) -> NoReturn:
-        place = f"{self.name}: " if node is None else f"{self.name}: {node}: "
-        raise option_error("mapping", place + message)
+        message, _, help = message.partition("; ")
+        raise option_error("mapping", f"{self.name}: {self.place(node)}{message}", help=help or None)
+
+    def place(self, node: Node | None) -> str:
+        """What a person would look for: a blank node is in the triples map above it."""
+        above = {
+            object: subject for subject, properties in self.triples.items() for each in properties.values() for object in each
+        }
+        for _ in range(len(above)):  # a circle has no end
+            if not isinstance(node, ox.BlankNode):
+                break
+            node = above.get(node)
+        if node is None or isinstance(node, ox.BlankNode):
+            return ""
+        return f"{str(node).replace(_BASE, '')}: "
 
     def mapping(self) -> Mapping:
+        for node, local in self.refused:
+            self.refuse(node, f"rml:{local}: {_REFUSED[local]}")
         maps: list[TriplesMap] = []
         hints: set[Hint] = set()
         nodes = [n for n, properties in self.triples.items() if properties.get("subjectMap") or properties.get("subject")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Protocol, TypeVar, assert_never
@@ -84,7 +85,7 @@ class Place:
     """Where an expression stands and what it sees."""
 
     clause: Clause
-    visible: frozenset[str]
+    visible: AbstractSet[str]
     """The variables that something binds there."""
     outermost: bool = False
     """A FILTER directly in the body of a part of the query, not in a nested group."""
@@ -145,7 +146,7 @@ class ExpressionLowering:
             case tree.IterationCall():
                 return self.extension.iteration(expression, place)
             case tree.ExistsTest(group, negated, span):
-                return Exists(self.group(group, place.visible), negated, span)
+                return Exists(self.group(group, frozenset(place.visible)), negated, span)
             case _:
                 assert_never(expression)
 

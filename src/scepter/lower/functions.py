@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Iterator
+from functools import cache
 
 from scepter.errors import Diagnostic, Severity, nearest
 from scepter.lower.expressions import FUNCTIONS
@@ -51,5 +52,12 @@ def _calls(document: object) -> Iterator[tree.IriCall]:
             yield node
         if isinstance(node, tuple):
             pending.extend(reversed(node))
-        elif dataclasses.is_dataclass(node):
-            pending.extend(getattr(node, field.name) for field in reversed(dataclasses.fields(node)))
+        else:
+            kind: type = type(node)
+            pending.extend(getattr(node, name) for name in _fields(kind))
+
+
+@cache
+def _fields(kind: type) -> tuple[str, ...]:
+    """The fields of a kind of node, the last one first; of what is no node there are none."""
+    return tuple(field.name for field in reversed(dataclasses.fields(kind))) if dataclasses.is_dataclass(kind) else ()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 from scepter.algebra.expressions import And, Expression, IterationAggregate, Previous, Variable
@@ -21,16 +22,51 @@ ITERATION_FUNCTIONS = ("COUNT", "SUM", "AVG", "MIN", "MAX", "FIRST", "LAST")
 
 
 @dataclass(frozen=True, slots=True)
-class Earlier:
-    """What stands before a place of the sequence."""
+class Bound:
+    """What an atom binds."""
 
     variables: frozenset[str] = frozenset()
     """Bound by positive GPMs; those of `?` count, those of `!` do not."""
     kleene: frozenset[str] = frozenset()
     """The names of the Kleene atoms."""
 
-    def __or__(self, other: Earlier) -> Earlier:
-        return Earlier(self.variables | other.variables, self.kleene | other.kleene)
+    def __or__(self, other: Bound) -> Bound:
+        return Bound(self.variables | other.variables, self.kleene | other.kleene)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Before(AbstractSet[str]):
+    """The names before a step of the sequence, and some more. `steps` tells of each name the first step that has it, and grows
+    as steps are read: a copy for each step would take time by the square of their number."""
+
+    steps: Mapping[str, int]
+    at: int
+    more: frozenset[str] = frozenset()
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.more or self.steps.get(name, self.at) < self.at  # type: ignore[call-overload]
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self.more
+        yield from (name for name, step in self.steps.items() if step < self.at and name not in self.more)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def plus(self, more: frozenset[str]) -> Before:
+        """With more names."""
+        return Before(self.steps, self.at, self.more | more)
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """What stands before a place of the sequence."""
+
+    variables: Before
+    kleene: Before
+
+    def __or__(self, found: Bound) -> Earlier:
+        return Earlier(self.variables.plus(found.variables), self.kleene.plus(found.kleene))
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +80,7 @@ class Parts:
         """The GPMs that the sequence uses and that bind a variable."""
         return [name for name, bound in self.binds.items() if variable in bound and name in self.postfixes]
 
-    def iteration(self, call: tree.IterationCall, kleene: frozenset[str] | None) -> IterationAggregate:
+    def iteration(self, call: tree.IterationCall, kleene: AbstractSet[str] | None) -> IterationAggregate:
         """`COUNT(B.?v)`, checked; `kleene` are the Kleene atoms that may be named, None for all."""
         function = call.function.upper()
         if function not in ITERATION_FUNCTIONS:
@@ -65,7 +101,7 @@ class Parts:
             )
         return IterationAggregate(function, call.part, Variable(call.variable.name, call.variable.span), call.span)
 
-    def _check_part(self, call: tree.IterationCall, kleene: frozenset[str] | None) -> None:
+    def _check_part(self, call: tree.IterationCall, kleene: AbstractSet[str] | None) -> None:
         if call.part not in self.postfixes:
             raise unknown_gpm(call.part, call.part_span, self.postfixes)
         uses = self.postfixes[call.part]
@@ -129,7 +165,7 @@ class GpmLowering:
         groups = GroupLowering(self, self.scope)
         pattern, filters = groups.parts(self.definition.group, frozenset())
         self._own = in_scope(pattern)
-        place = Place(Clause.FILTER, self._own | self.earlier.variables, outermost=True)
+        place = Place(Clause.FILTER, self.earlier.variables.plus(self._own), outermost=True)
         conditions = [c for condition in groups.conditions(filters, place) for c in conjuncts(condition)]
         self.graphs += groups.graphs
         return Scan(self.definition.name, self.stream, pattern, tuple(conditions), self.definition.name_span)

@@ -29,7 +29,7 @@ from scepter.errors import Diagnostic, Severity, Source, Span, query_error
 from scepter.lower.circles import refuse_circles
 from scepter.lower.clauses import Streamset, clause_of, lower_window
 from scepter.lower.expressions import fold
-from scepter.lower.gpm import BodyOnly, Earlier, GpmLowering, Parts, unknown_gpm
+from scepter.lower.gpm import Before, BodyOnly, Bound, Earlier, GpmLowering, Parts, unknown_gpm
 from scepter.lower.limits import refuse_many
 from scepter.lower.projection import lower_result
 from scepter.lower.result import Lowered, NamedGraph
@@ -213,12 +213,16 @@ class _QueryLowering:
 
     def _sequence(self, streams: Streamset, parts: Parts) -> Sequence:
         steps: list[Step] = []
-        earlier = Earlier()
+        variables: dict[str, int] = {}
+        kleene: dict[str, int] = {}
         written = self.query.sequence.steps
         for at, step in enumerate(written):
             self._following = written[at + 1].atom if at + 1 < len(written) else None
+            earlier = Earlier(Before(variables, at), Before(kleene, at))
             atom, bound = self._atom(_unwrapped(step.atom), at == 0, earlier, streams, parts)
-            earlier = earlier | bound
+            for known, names in ((variables, bound.variables), (kleene, bound.kleene)):
+                for name in names:
+                    known.setdefault(name, at)
             gap = None if step.gap is None else lower_gap(step.gap, written, at)
             steps.append(Step(atom, None if step.operator is None else _SELECTIONS[step.operator], gap))
         self._check_ways(steps)
@@ -244,13 +248,13 @@ class _QueryLowering:
 
     def _atom(
         self, atom: syntax.SequenceAtom, first: bool, earlier: Earlier, streams: Streamset, parts: Parts
-    ) -> tuple[Atom, Earlier]:
+    ) -> tuple[Atom, Bound]:
         match atom:
             case syntax.Parenthesised(inner):
                 return self._atom(inner, first, earlier, streams, parts)
             case syntax.Combination(operator, operands):
                 lowered: list[Atom] = []
-                found = Earlier()
+                found = Bound()
                 for operand in operands:
                     sees = earlier | found if operator == "&" else earlier
                     each, bound = self._atom(operand, first, sees, streams, parts)
@@ -264,7 +268,7 @@ class _QueryLowering:
 
     def _reference(
         self, reference: syntax.Reference, first: bool, earlier: Earlier, streams: Streamset, parts: Parts
-    ) -> tuple[Atom, Earlier]:
+    ) -> tuple[Atom, Bound]:
         definition = self._definitions[reference.name]
         use = self._uses[reference.name] = self._uses.get(reference.name, 0) + 1
         scope = reference.name if use == 1 else f"{reference.name}-{use}"
@@ -274,11 +278,11 @@ class _QueryLowering:
         self.graphs += lowering.graphs
         variables = ordered_scope(scan.pattern)
         if reference.postfix == "!":
-            return Negation(scan), Earlier()
+            return Negation(scan), Bound()
         for variable in variables:
             if not variable.name.startswith("_:"):
                 self.bound.setdefault(variable.name, variable)
-        bound = Earlier(frozenset(v.name for v in variables))
+        bound = Bound(frozenset(v.name for v in variables))
         match reference.postfix:
             case "+":
                 local = tuple(v.name for v in variables if v.name not in earlier.variables)

@@ -6,8 +6,8 @@ again where more events of the same time come. So an answer does not wait for th
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -23,6 +23,17 @@ from scepter.runtime.matches import Match
 from scepter.timeline import MIN_INSTANT, TimeKind
 
 Mask: TypeAlias = NDArray[np.bool_]
+Token: TypeAlias = tuple[EventBatch, int]
+"""An event of a batch."""
+
+
+@dataclass(slots=True)
+class LivePart:
+    """How far one part of a stream is: what comes in one order. A file is one part, a topic has its partitions."""
+
+    greatest: int = MIN_INSTANT
+    jumps: Jumps[Token] | None = None
+    """Holds back what would move time on by too much, where that is asked for."""
 
 
 @dataclass(slots=True)
@@ -30,13 +41,23 @@ class LiveInput:
     """How far one stream is."""
 
     iri: str
-    greatest: int = MIN_INSTANT
     ended: bool = False
     versions: bool = False
     """Whether it brings the versions of a graph: they come rarely, and time does not wait for them."""
-    jumps: Jumps[tuple[EventBatch, int]] | None = None
-    """Holds back what would move time on by too much, where that is asked for."""
+    awaited: Collection[int] = (0,)
+    """The parts that time waits for."""
+    parts: defaultdict[int, LivePart] = field(default_factory=lambda: defaultdict(LivePart))
     leap: Leap = field(default_factory=Leap)
+
+    @property
+    def latest(self) -> int:
+        """The greatest time that has come."""
+        return max((part.greatest for part in self.parts.values()), default=MIN_INSTANT)
+
+    @property
+    def reached(self) -> int:
+        """How far all of it is: the part that is behind, of those that are waited for; where none is, the one ahead."""
+        return min((self.parts[number].greatest for number in self.awaited), default=self.latest)
 
 
 @dataclass(slots=True)
@@ -47,7 +68,11 @@ class LiveRun:
     inputs: Sequence[LiveInput]
     dead_letter: DeadLetterTaker
     clock: Callable[[], int]
+    told: int = MIN_INSTANT
+    """What is certain before this time an earlier run has told."""
     watermark: int = MIN_INSTANT
+    last: int = MIN_INSTANT
+    """The greatest time of an event before the watermark."""
     late: int = 0
     _kind: TimeKind | None = None
     _delay: int = 0
@@ -66,15 +91,16 @@ class LiveRun:
         """The kind of time of what has come; None before anything has."""
         return self._kind
 
-    def take(self, input: LiveInput, batches: Sequence[EventBatch]) -> None:
-        """Events of a stream have come; `advance` answers."""
+    def take(self, input: LiveInput, batches: Sequence[EventBatch], part: int = 0) -> None:
+        """Events of a part of a stream have come; `advance` answers."""
+        of = input.parts[part]
         for batch in batches:
             if self._kind is None:
                 self._begin(batch.kind)
-            for part in self._confirmed(input, self._present(input, batch)):
-                usable = self._in_time(input, part)
+            for some in self._confirmed(input, of, self._present(input, batch)):
+                usable = self._in_time(input, of, some)
                 if usable.events:
-                    input.greatest = max(input.greatest, int(usable.end.max()))
+                    of.greatest = max(of.greatest, int(usable.end.max()))
                     self._waiting.append(usable)
 
     def _begin(self, kind: TimeKind) -> None:
@@ -93,34 +119,33 @@ class LiveRun:
         self._refuse(input, batch, ahead, lambda end, _: refusals.ahead(end, batch.kind))
         return kept(batch, ~ahead) if ahead.any() else batch
 
-    def _confirmed(self, input: LiveInput, batch: EventBatch) -> Iterator[EventBatch]:
+    def _confirmed(self, input: LiveInput, of: LivePart, batch: EventBatch) -> Iterator[EventBatch]:
         """What may move time on now, in the order in which it may: events of the batch, and others that they confirm."""
-        if self._advance is not None and input.jumps is None and not input.versions:
-            input.jumps = Jumps(self._advance)
-        jumps = input.jumps
+        if self._advance is not None and of.jumps is None and not input.versions:
+            of.jumps = Jumps(self._advance)
+        jumps = of.jumps
         if jumps is None or jumps.calm(batch.end):
             yield batch
             return
         taken = [event for at, end in enumerate(batch.end.tolist()) for event in jumps.admit(end, (batch, at))]
-        self._waive(input, jumps.dropped)
+        self._waive(input, jumps, jumps.dropped)
         jumps.dropped = []
         begin = 0
         for at in range(1, len(taken) + 1):
             if at == len(taken) or taken[at][0] is not taken[at - 1][0] or taken[at][1] < taken[at - 1][1]:
-                of = taken[begin][0]
-                yield kept(of, np.isin(np.arange(of.events), [place for _, place in taken[begin:at]]))
+                whole = taken[begin][0]
+                yield kept(whole, np.isin(np.arange(whole.events), [place for _, place in taken[begin:at]]))
                 begin = at
 
-    def _waive(self, input: LiveInput, events: Iterable[tuple[int, tuple[EventBatch, int]]]) -> None:
+    def _waive(self, input: LiveInput, jumps: Jumps[Token], events: Iterable[tuple[int, Token]]) -> None:
         """Events that wait are not waited for any longer."""
         for end, (batch, _) in events:
-            assert input.jumps is not None
-            self.dead_letter(DeadLetter(input.iri, None, refusals.unconfirmed(end, input.jumps.limit, batch.kind)))
+            self.dead_letter(DeadLetter(input.iri, None, refusals.unconfirmed(end, jumps.limit, batch.kind)))
 
-    def _in_time(self, input: LiveInput, batch: EventBatch) -> EventBatch:
+    def _in_time(self, input: LiveInput, of: LivePart, batch: EventBatch) -> EventBatch:
         """Those of a batch that are not late."""
         assert self._kind is not None
-        peaks = np.maximum.accumulate(np.maximum(batch.end, input.greatest))
+        peaks = np.maximum.accumulate(np.maximum(batch.end, of.greatest))
         behind = np.maximum(np.maximum(peaks, MIN_INSTANT + self._delay) - self._delay, self.watermark)
         late = batch.end < behind
         input.leap.seen(batch.end, late, input.iri, self._kind)
@@ -138,17 +163,17 @@ class LiveRun:
         if (
             assign is not None
             and assign.kind is self._kind
-            and not any(i.greatest > assign.last for i in self.inputs if not i.versions)
+            and not any(i.latest > assign.last for i in self.inputs if not i.versions)
         ):
             # times are given in order of arrival, each once: what comes next is later than all there is
             now = assign.now()
             return (assign.last if now is None else now) + 1
         streams = [input for input in self.inputs if not input.versions]
         if all(input.ended for input in streams):
-            return max(self.watermark, *(i.greatest for i in streams))
-        seen = [i.greatest for i in streams if not i.ended]
+            return max(self.watermark, *(i.latest for i in streams))
+        seen = [i.reached for i in streams if not i.ended]
         ahead = self.engine.options.idle_streams == "ignore"
-        found = max(i.greatest for i in streams) if ahead else min(seen)
+        found = max(i.reached for i in streams) if ahead else min(seen)
         return found if found == MIN_INSTANT else found - self._delay
 
     def advance(self) -> Sequence[Match]:
@@ -156,23 +181,31 @@ class LiveRun:
         if self._kind is None:
             return []
         reached = max(self.watermark, self.reached())
+        across = self.watermark < self.told < reached
+        return [match for step in ([self.told] if across else []) + [reached] for match in self._advance_to(step)]
+
+    def _advance_to(self, reached: int) -> Sequence[Match]:
         again = any(bool((batch.end == self.watermark).any()) for batch in self._waiting)
         if reached == self.watermark and not again:
             return []
         self._leave(again)
         self.watermark = reached
         found: list[Match] = []
-        if self._part(lambda end: end < reached) or not again:
+        before = self._part(lambda end: end < reached)
+        if before or not again:
             found += self._fresh(self.engine.advance(reached - 1))
             self.engine.commit()
             self._returned = []
+        self.last = max([self.last, *(int(batch.end.max()) for batch in before)])
         self.engine.save()
         self._saved = True
         self._open = self._part(lambda end: end == reached)
         self._waiting = [rest for batch in self._waiting if (rest := _where(batch, batch.end > reached)) is not None]
         opened = self._fresh(self.engine.advance(reached, reached - 1))
         self._returned += opened
-        return [*found, *opened]
+        if reached <= self.told:
+            found = []
+        return [*found, *opened] if reached >= self.told else []
 
     def _leave(self, again: bool) -> None:
         """Leave the open instant: for good, or to do it again with what has come."""
@@ -182,6 +215,7 @@ class LiveRun:
         if not again:
             self.engine.commit()
             self._returned = []
+            self.last = max([self.last, *(int(batch.end.max()) for batch in self._open)])
             return
         salt = self.engine.reading.salt
         self.engine.undo()
@@ -213,7 +247,9 @@ class LiveRun:
         if self._kind is None:
             return found
         for input in self.inputs:
-            self._waive(input, [] if input.jumps is None else input.jumps.held)
+            for part in input.parts.values():
+                if part.jumps is not None:
+                    self._waive(input, part.jumps, part.jumps.held)
         if self._saved:
             self.engine.commit()
         for batch in self._waiting:

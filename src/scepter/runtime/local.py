@@ -26,14 +26,11 @@ from scepter.runtime.jumps import Jumps, Leap
 from scepter.runtime.matches import Match
 from scepter.runtime.options import RunOptions, check_taken
 from scepter.runtime.queries import Query
-from scepter.runtime.work import Clock, check_matches, check_runs
+from scepter.runtime.work import Clock, Pace, check_matches, check_runs
 from scepter.timeline import MAX_INSTANT, MIN_INSTANT
 
 _STEP_EVENTS = 1 << 16
 """So many events are taken before time moves on: fewer cost more calls, more cost memory."""
-
-_CAREFUL_EVENTS = 1 << 10
-"""So many where partial matches are counted in between."""
 KEPT_BYTES = 100 << 20
 """What is kept of streams that were read to look ahead: longer ones are read twice."""
 
@@ -254,32 +251,34 @@ def _run(
     observer: Observer | None,
 ) -> Iterator[Sequence[Match]]:
     total = sum(i.survey.bytes for i in inputs)
-    triples = matches = waiting = 0
+    triples = matches = 0
     reached = MIN_INSTANT
     work = engine.options.work
-    clock, step = Clock(work), _STEP_EVENTS if work.runs is None else _CAREFUL_EVENTS
+    clock, pace = Clock(work), Pace(work, _STEP_EVENTS)
     try:
         while any(i.complete < MAX_INSTANT for i in inputs):
             behind = min(inputs, key=lambda i: i.complete)
             read = behind.read()
             if read is not None:
                 triples += read[0].triples
-                waiting += read[0].events
                 if observer is not None:
                     observer.taken(behind.iri, *read, engine.next_number)
                 engine.take(*read)
                 for again in behind.confirmed:
                     engine.take(*again)
+                for batch, wanted in (read, *behind.confirmed):
+                    pace.take(batch.end[wanted])
             complete = min(i.complete for i in inputs)
             clock.check()
-            if waiting >= step and reached < complete < MAX_INSTANT:
-                reached, waiting = complete, 0
-                found = engine.advance(complete)
-                matches += len(found)
-                check_matches(matches, work)
-                yield found
-                engine.commit()
-                check_runs(engine.state_size, work)
+            if pace.waiting >= pace.events and reached < complete:
+                reached = complete
+                for instant in pace.instants(complete):
+                    found = engine.advance(instant)
+                    matches += len(found)
+                    check_matches(matches, work)
+                    yield found
+                    engine.commit()
+                    check_runs(engine.state_size, work)
             if progress is not None:
                 progress(Progress(sum(i.done for i in inputs), total, triples, matches, engine.state_size))
         found = engine.finish()

@@ -21,8 +21,12 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
+from numpy.typing import NDArray
+
 from scepter.errors import DataError, Diagnostic, OptionError, option_error
 from scepter.kept import BatchRecord
+from scepter.timeline import MAX_INSTANT
 
 if TYPE_CHECKING:
     from scepter.runtime.matches import Match
@@ -39,6 +43,11 @@ _NO_LIMIT: Final = (None, "none")
 FOLLOWED: Final = {"max_matches": "1000000", "max_runs": "10000000"}
 """The limits of a run that goes on where none are given: beyond what anybody reads of one instant, or keeps for one key, and
 below what ends a process."""
+_FIRST_STEP: Final = 64
+"""Events of the first step of a run with limits."""
+_SHORT_STEP: Final = 0.02
+_LONG_STEP: Final = 0.2
+"""Seconds of the processor."""
 _WHOLE: Final = ("scepter.kernel.texts", "scepter.kernel.static", "scepter.ontology", "numba", "llvmlite", "importlib")
 """Modules that are not interrupted: what they change is shared by queries and by runs, and may not be left half changed."""
 
@@ -177,6 +186,47 @@ def _takes(room: dict[tuple[int, int], int], place: tuple[int, int]) -> bool:
 
 def _read_places(text: str | None) -> Counter[tuple[int, int]]:
     return Counter({} if text is None else {(query, end): count for query, end, count in json.loads(text)})
+
+
+class Pace:
+    """How many events a run takes in one step.
+
+    What a step makes is looked at behind it, and a kernel is not interrupted. So a run with limits begins with small steps,
+    since rows may grow with a power of the events, and takes longer ones as long as they are short.
+    """
+
+    def __init__(self, limits: WorkLimits, most: int) -> None:
+        self._most, self._limited = most, limits != NO_LIMITS
+        self.events = min(_FIRST_STEP, most) if self._limited else most
+        self.waiting = 0
+        """Events that were taken, and are in no step yet."""
+        self._ends: list[NDArray[np.int64]] = []
+
+    def take(self, ends: NDArray[np.int64]) -> None:
+        """Events with these ends were taken."""
+        self.waiting += len(ends)
+        if self._limited:
+            self._ends.append(ends)
+
+    def instants(self, until: int) -> Iterator[int]:
+        """Where the steps up to `until` end; the last one of a run is not among them."""
+        self.waiting = 0
+        if self._limited:
+            ends = np.sort(np.concatenate(self._ends))
+            now, later = np.split(ends, [np.searchsorted(ends, until, "right")])
+            self._ends, self.waiting = [later], len(later)
+            while len(now) > self.events:
+                instant = int(now[self.events - 1])
+                now = now[np.searchsorted(now, instant, "right") :]
+                began = time.process_time()
+                yield instant
+                taken = time.process_time() - began
+                if taken < _SHORT_STEP:
+                    self.events = min(2 * self.events, self._most)
+                elif taken > _LONG_STEP:
+                    self.events = max(self.events // 2, _FIRST_STEP)
+        if until < MAX_INSTANT:
+            yield until
 
 
 class Clock:

@@ -8,15 +8,14 @@ import re
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
 
 import pytest
 from typer.testing import CliRunner
 
+from patience import PATIENCE, awaited
 from scepter.bench.model import Goal, Point, Room, Workload
 from scepter.bench.processes import descendants
 from scepter.bench.shapes.stocks import Ticks
@@ -96,18 +95,6 @@ def test_sigterm_ends_the_measurement_too(tmp_path: Path) -> None:
     with subprocess.Popen(command, env={**os.environ, "TMPDIR": str(tmp_path)}, stderr=subprocess.DEVNULL) as bench:
         measurement = awaited(lambda: next(iter(descendants(bench.pid)), None))
         bench.send_signal(signal.SIGTERM)
-        assert bench.wait(30) == 128 + signal.SIGTERM
+        assert bench.wait(PATIENCE) == 128 + signal.SIGTERM
     assert awaited(lambda: not Path(f"/proc/{measurement}").exists())
     assert list(tmp_path.iterdir()) == []
-
-
-Found = TypeVar("Found")
-
-
-def awaited(found: Callable[[], Found | None]) -> Found:
-    until = time.monotonic() + 60
-    while time.monotonic() < until:
-        if value := found():
-            return value
-        time.sleep(0.02)
-    raise AssertionError("it did not come")

@@ -23,8 +23,9 @@ from scepter.timeline import TimeKind
 QUERY = "SELECT ?x WITHIN 5 FROM STREAM S <http://e/s> WHERE { SEQ (A) DEFINE GPM A ON S { ?x ?p ?o } }"
 
 
-def identity(text: str = QUERY) -> Identity:
-    return Identity.of(parse(text, "spaseq").program, RunOptions(), TimeKind.INTEGER, (IRI("http://e/s"),), text)
+def identity(text: str = QUERY, buckets: int = 32, *, asked: bool = False) -> Identity:
+    program = parse(text, "spaseq").program
+    return Identity.of(program, RunOptions(), TimeKind.INTEGER, (IRI("http://e/s"),), text, buckets, asked=asked)
 
 
 def batches(folder: Path, offsets: int, commits: int) -> None:
@@ -79,6 +80,22 @@ def test_another_query_is_refused_and_the_folder_stays_as_it_is(folder: Path) ->
     assert caught.value.code == "other-query" and str(folder) in str(caught.value)
     assert len(str(caught.value).splitlines()) == 3
     start(folder)
+
+
+def test_a_run_goes_on_in_the_buckets_that_its_state_has_however_many_cores_there_are_now(tmp_path: Path) -> None:
+    for cores_want in (256, 32, 4096):
+        with opened(tmp_path, recorded=True) as kept:
+            assert kept.claim(identity(buckets=cores_want)).buckets == 256
+
+
+def test_another_number_of_buckets_is_refused_where_it_is_asked_for(folder: Path) -> None:
+    with opened(folder, recorded=True) as kept, pytest.raises(OptionError) as caught:
+        kept.claim(identity(buckets=64, asked=True))
+    assert str(caught.value).splitlines() == [
+        f"error[other-query]: {folder} holds the state of a run with other options: spark.scepter.buckets is 64 now",
+        "note: it was 32",
+        "help: go back to what it was, let --warm-up begin with the last of its history, or start anew with another folder",
+    ]
 
 
 def refused(folder: Path, code: str, *words: str, recorded: bool = True) -> None:
@@ -166,18 +183,18 @@ def committed(folder: Path) -> Path:
 
 
 def test_a_changed_query_with_a_warm_up_takes_the_place_of_the_one_before(committed: Path) -> None:
-    assert replace_by(committed) == Found(goes_on=False, watermark=40)  # micro-batch 2 is not committed
+    assert replace_by(committed) == Found(goes_on=False, watermark=40, buckets=32)  # micro-batch 2 is not committed
     assert (committed / "before" / "spark" / "offsets" / "2").exists() and not (committed / "spark").exists()
     assert last_written(committed / "output.json") == -1
-    assert replace_by(committed) == Found(goes_on=False, watermark=40)  # killed before its first micro-batch
+    assert replace_by(committed) == Found(goes_on=False, watermark=40, buckets=32)  # killed before its first micro-batch
     batches(committed, 1, 1)
     written(committed, 0)
-    assert replace_by(committed) == Found(goes_on=True, watermark=40)
+    assert replace_by(committed) == Found(goes_on=True, watermark=40, buckets=32)
     assert (committed / "spark").exists()
 
 
 def test_the_same_query_with_a_warm_up_goes_on(committed: Path) -> None:
-    assert replace_by(committed, QUERY) == Found(goes_on=True)
+    assert replace_by(committed, QUERY) == Found(goes_on=True, buckets=32)
     assert (committed / "spark").exists() and not (committed / "before").exists()
 
 
@@ -187,7 +204,7 @@ def test_a_crash_while_a_place_is_taken_is_made_good(committed: Path, moved: tup
     (committed / "before").mkdir()
     for name in moved:
         (committed / name).rename(committed / "before" / name)
-    assert replace_by(committed) == Found(goes_on=False, watermark=40)
+    assert replace_by(committed) == Found(goes_on=False, watermark=40, buckets=32)
     assert not (committed / "replacing.json").exists() and last_written(committed / "output.json") == -1
 
 

@@ -10,6 +10,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from patience import PATIENCE
+
 PAIRS = """PREFIX : <http://e/>
 SELECT ?x ?y WHERE { { :a :v ?x } SEQ { :a :v ?y } FILTER (?y > ?x && getDURATION() < 10) }"""
 
@@ -36,7 +38,7 @@ def test_standard_input_answers_as_it_comes(tmp_path: Path) -> None:
     first = json.loads(run.stdout.readline())  # the writer has not closed it
     assert (first["start"], first["end"]) == (1, 2)
     run.stdin.write(value(3) + "<http://e/a> <http://e")
-    rest, told = run.communicate(timeout=120)
+    rest, told = run.communicate(timeout=PATIENCE)
     assert [(row["start"], row["end"]) for row in map(json.loads, rest.splitlines())] == [(1, 3), (2, 3)]
     assert run.returncode == 0 and "1 line or event could not be used" in told
     assert "engine: local" in told
@@ -49,7 +51,7 @@ def test_an_error_ends_a_run_whose_standard_input_is_open(tmp_path: Path) -> Non
         run.stdin.flush()
         # the thread that waits for bytes must not hold what the interpreter needs to end
         told = run.stderr.read()
-        assert run.wait(timeout=120) == 2 and "error[time-kind]" in told and "Fatal" not in told
+        assert run.wait(timeout=PATIENCE) == 2 and "error[time-kind]" in told and "Fatal" not in told
 
 
 def test_it_stops_while_standard_input_is_open(tmp_path: Path) -> None:
@@ -59,7 +61,7 @@ def test_it_stops_while_standard_input_is_open(tmp_path: Path) -> None:
         run.stdin.flush()
         assert json.loads(run.stdout.readline())["end"] == 2
         run.send_signal(signal.SIGTERM)
-        assert run.wait(timeout=120) == 0 and "1 match" in run.stderr.read()
+        assert run.wait(timeout=PATIENCE) == 0 and "1 match" in run.stderr.read()
 
 
 def test_it_stops_when_it_is_told(tmp_path: Path) -> None:
@@ -70,7 +72,7 @@ def test_it_stops_when_it_is_told(tmp_path: Path) -> None:
     while not (tmp_path / "out.jsonl").exists() or not (tmp_path / "out.jsonl").read_text():
         assert run.poll() is None
     run.send_signal(signal.SIGTERM)
-    _, told = run.communicate(timeout=120)
+    _, told = run.communicate(timeout=PATIENCE)
     assert run.returncode == 0 and "stopping" in told and "1 match" in told
 
 
@@ -113,7 +115,7 @@ def test_a_background_file_is_read_again_and_a_broken_one_is_not(tmp_path: Path)
     while not dead.read_text():
         assert run.poll() is None
     run.stdin.write(on("d", "r2", 9) + on("d", "r3", 10))
-    rest, told = run.communicate(timeout=120)
+    rest, told = run.communicate(timeout=PATIENCE)
     assert [json.loads(row)["bindings"]["y"]["value"] for row in rest.splitlines()] == ["http://e/r2"], told
     assert "its last version stays" in dead.read_text() and run.returncode == 0
 
@@ -134,7 +136,7 @@ def test_versions_are_followed_and_time_does_not_wait_for_them(tmp_path: Path) -
     run.stdin.flush()
     found = [json.loads(run.stdout.readline()) for _ in range(2)]
     assert [(row["end"], row["bindings"]["y"]["value"]) for row in found] == [(2, "http://e/r1"), (6, "http://e/r2")]
-    rest, told = run.communicate(timeout=120)
+    rest, told = run.communicate(timeout=PATIENCE)
     assert rest == "" and run.returncode == 0, told
 
 
@@ -145,7 +147,7 @@ def test_a_socket_that_closes_in_the_middle_of_a_line(tmp_path: Path) -> None:
         peer, _ = server.accept()
         peer.sendall((value(1) + value(2) + '<http://e/a> <http://e/v> "3"^^<http://www.w3').encode())
         peer.close()
-        rest, told = run.communicate(timeout=120)
+        rest, told = run.communicate(timeout=PATIENCE)
     assert [(row["start"], row["end"]) for row in map(json.loads, rest.splitlines())] == [(1, 2)]
     assert run.returncode == 0 and "1 line or event could not be used" in told
     letter = (tmp_path / "dead.jsonl").read_text()

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
+from patience import PATIENCE
 from scepter.cli.main import app
 
 MAP = """\
@@ -145,7 +146,7 @@ def test_a_pipe_of_the_shell(folder: Path) -> None:
     writing = threading.Thread(target=lambda: pipe.write_text(CSV))
     writing.start()
     command = [sys.executable, "-m", "scepter", "run", "q.spaseq", "--engine", "local", "--format", "csv"]
-    done = subprocess.run([*command, "--stream", "S=pipe", "--map", "m.yml"], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([*command, "--stream", "S=pipe", "--map", "m.yml"], capture_output=True, text=True, timeout=PATIENCE)
     writing.join(60)
     assert done.stdout == ANSWER, done.stderr
 

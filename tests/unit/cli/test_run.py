@@ -7,13 +7,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner, Result
 
+from patience import PATIENCE, awaited
 from scepter.cli.main import app
 from scepter.errors import DataError, Diagnostic
 
@@ -313,13 +313,14 @@ def program(folder: Path, *arguments: str) -> list[str]:
 def opened_by_a_reader(pipe: Path) -> int:
     """The other end of a pipe, once somebody reads it: not while kernels are loaded, where a callback of the compiler can
     swallow an interrupt."""
-    deadline = time.monotonic() + 60
-    while True:
+
+    def opened() -> int | None:
         try:
             return os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
         except OSError:
-            assert time.monotonic() < deadline, "nobody reads"
-            time.sleep(0.05)
+            return None
+
+    return awaited(opened, lambda: "nobody reads")
 
 
 class TestProcess:
@@ -353,7 +354,7 @@ class TestProcess:
         run.stdout.close()
         complaint = run.stderr.read()
         run.stderr.close()
-        assert run.wait(60) == 141
+        assert run.wait(PATIENCE) == 141
         assert "Traceback" not in complaint
 
     def test_an_interrupt_leaves_no_file_and_exit_code_130(self, folder: Path) -> None:
@@ -371,7 +372,7 @@ class TestProcess:
         end = opened_by_a_reader(pipe)
         assert list(folder.glob("*.part"))
         run.send_signal(signal.SIGINT)
-        _, complaint = run.communicate(timeout=60)
+        _, complaint = run.communicate(timeout=PATIENCE)
         os.close(end)
         assert run.returncode == 130, complaint
         assert "Traceback" not in complaint
@@ -420,7 +421,7 @@ class TestTermination:
         end = opened_by_a_reader(pipe)
         assert list(folder.glob(".out.jsonl*.part"))
         (os.killpg if group else os.kill)(run.pid, signal.SIGTERM)
-        _, complaint = run.communicate(timeout=60)
+        _, complaint = run.communicate(timeout=PATIENCE)
         os.close(end)
         assert (run.returncode, complaint.splitlines()[-1]) == (143, "terminated")
         assert "Traceback" not in complaint

@@ -10,7 +10,13 @@ from scepter.kafka.address import Address, is_kafka, parse_address
 
 def test_an_address_in_full() -> None:
     found = parse_address("kafka://a:9092,b:9093/my%20topic?format=jsonld&from=latest&key=?house&timeout=30s&linger.ms=5")
-    assert found == Address("a:9092,b:9093", "my topic", ".jsonld", "latest", "house", 30.0, (("linger.ms", "5"),))
+    settings = (("linger.ms", "5"),)
+    assert found == Address("a:9092,b:9093", "my topic", ".jsonld", "latest", "house", 30.0, settings=settings)
+
+
+def test_who_waits_for_a_partition() -> None:
+    assert parse_address("kafka://a:1/t?idle=500ms", waits=True).idle == 0.5
+    assert parse_address("kafka://a:1/t", waits=True).idle is None
 
 
 def test_a_time_to_start_from_is_told_in_milliseconds() -> None:
@@ -34,12 +40,13 @@ def test_settings_of_a_file_stay_out_of_the_name(tmp_path: Path) -> None:
         ("kafka://a:1,b/t", "a:1,b is not of the form host:port"),
         ("kafka://a:99999/t", "a:99999 is not of the form host:port"),
         ("kafka://a:1/t?form=nq", "did you mean format?"),
-        ("kafka://a:1/t?zzz=nq", "the parameters are format, from, key, timeout, config"),
+        ("kafka://a:1/t?zzz=nq", "the parameters are format, from, idle, key, timeout, config"),
         ("kafka://a:1/t?format=", "the parameter format has no value"),
         ("kafka://a:1/t?format=trg", "did you mean trig?"),
         ("kafka://a:1/t?format=parquet", "no format parquet is known"),
         ("kafka://a:1/t?from=yesterday", "from=yesterday is no place"),
         ("kafka://a:1/t?timeout=soon", "timeout: "),
+        ("kafka://a:1/t?idle=5s", "only a topic that is followed in this process has idle="),
         ("kafka://a:1/t?group.id=x", "the setting group.id is the run's own"),
         ("kafka://a:1/t?config=/nowhere/at/all", "config /nowhere/at/all cannot be read"),
     ],

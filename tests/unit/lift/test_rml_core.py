@@ -521,7 +521,10 @@ def test_events_hold_the_triples_of_their_rows(situation: Situation) -> None:
 
 
 REFUSED = [
-    (one(BY_ID, pair("ex:p", 'rml:parentTriplesMap <#T> ; rml:joinCondition [ rml:child "a" ]')), "joins between sources"),
+    (
+        one(BY_ID, pair("ex:p", 'rml:parentTriplesMap <#T> ; rml:joinCondition [ rml:child "a" ]')),
+        "<#T>: rml:joinCondition: joins",
+    ),
     (one(BY_ID, pair("ex:p", "rml:functionExecution ex:f")), "functions are not supported"),
     (one(BY_ID, pair("ex:p", 'rml:referance "x"')), "did you mean rml:reference"),
     (one(BY_ID, pair("ex:p", 'rml:reference "x" ; rml:template "{x}"')), "a constant, a reference or a template"),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from scepter.physical.horizon import horizon
 from scepter.rdf.batch import DeadLetter
 from scepter.rdf.nquads import NQuadsReader
 from scepter.rdf.terms import IRI
@@ -18,6 +20,7 @@ from scepter.runtime.matches import Match
 from scepter.runtime.options import RunOptions
 from scepter.runtime.push import Engine, Event
 from scepter.runtime.queries import Query, parse
+from scepter.timeline import MIN_INSTANT, TimeKind
 
 S = "http://e/s"
 NUMBER = "^^<http://www.w3.org/2001/XMLSchema#integer>"
@@ -92,6 +95,70 @@ def test_an_answer_does_not_wait_for_the_event_after_it() -> None:
         run.take(input, [batch])
         found.append(len(run.advance()))
     assert found == [0, 1, 1]  # the second event of an instant adds its own answer, and repeats none
+
+
+@pytest.mark.parametrize("name", [name for name in QUERIES if name != "optional"])  # how far that one looks back, nobody knows
+@settings(max_examples=15, deadline=None)
+@given(events=EVENTS, delay=st.sampled_from([0, 3]), data=st.data())
+def test_a_run_goes_on_with_the_events_within_its_horizon(
+    name: str, events: list[tuple[int, str, int]], delay: int, data: st.DataObject
+) -> None:
+    query = query_of(name)
+    back = horizon(query.program, TimeKind.INTEGER, "s")
+    assert back is not None
+
+    def begun(told: int) -> tuple[LiveRun, LiveInput, NQuadsReader]:
+        engine = LocalEngine(query.program, RunOptions.of(max_delay=delay), load_background(query, None))
+        of = LiveInput(S)
+        reader = NQuadsReader(
+            engine.key, engine.stream_number(IRI(S)), S, lambda letter: None, run=engine.reading, batch_bytes=1
+        )
+        return LiveRun(engine, (of,), lambda letter: None, lambda: 0, told), of, reader
+
+    def step(run: LiveRun, of: LiveInput, reader: NQuadsReader, event: tuple[int, str, int]) -> list[str]:
+        batch = reader.feed(line(*event))
+        run.take(of, [] if batch is None else [batch])
+        return [str(match.row()) for match in run.advance()]
+
+    first = begun(MIN_INSTANT)
+    run = first[0]
+    stop = data.draw(st.integers(1, len(events)))
+    told = [(step(*first, event), run.watermark) for event in events[:stop]]
+    watermark = run.watermark
+    open_instant = Counter(row for rows, reached in told if reached == watermark for row in rows)
+    since = MIN_INSTANT if run.last == MIN_INSTANT else run.last - back
+    wanted = Counter(row for event in events[stop:] for row in step(*first, event))
+    second = begun(watermark)
+    kept = [event for number, event in enumerate(events) if event[0] >= since or number >= stop]
+    found = Counter(row for event in kept for row in step(*second, event))
+    assert not wanted - found
+    assert not found - wanted - open_instant  # these an id tells from new ones
+
+
+def test_a_part_that_is_behind_makes_nothing_late_and_one_that_is_idle_holds_nothing_back() -> None:
+    query = query_of("spaseq")
+    letters: list[DeadLetter] = []
+    engine = LocalEngine(query.program, RunOptions(), load_background(query, None))
+    input = LiveInput(S, awaited=(0, 1))
+    run = LiveRun(engine, (input,), letters.append, lambda: 0)
+
+    def take(part: int, text: bytes) -> int:
+        reader = NQuadsReader(engine.key, engine.stream_number(IRI(S)), S, letters.append, run=engine.reading, batch_bytes=1)
+        batches = [batch for batch in (reader.feed(text), reader.finish()) if batch is not None]
+        run.take(input, batches, part)
+        return len(run.advance())
+
+    assert take(0, line(10, "v", 1) + line(12, "v", 2)) == 0  # the other may have something before
+    assert take(1, line(1, "v", 1)) == 0
+    assert take(1, line(2, "v", 5)) == 1
+    assert run.watermark == 2 and not letters
+    assert take(0, line(11, "v", 1)) == 0
+    assert [letter.reason for letter in letters] == ["late: 11 is behind the watermark 12"]  # of its own part
+    input.awaited = (0,)
+    assert len(run.advance()) == 1 and run.watermark == 12
+    input.awaited = ()  # where all are idle, time is that of the one ahead
+    assert take(1, line(13, "v", 3)) == 1 and run.watermark == 13
+    assert len(letters) == 1
 
 
 FAR = 10**9

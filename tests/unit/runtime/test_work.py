@@ -6,16 +6,23 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 import scepter
+from patience import PATIENCE
 from scepter.cli.main import app
 from scepter.errors import DataError, Diagnostic
+from scepter.runtime import work
+from scepter.runtime.engine import LocalEngine
 from scepter.runtime.options import RunOptions
 from scepter.runtime.work import Clock, WorkLimits, watched
+from scepter.timeline import MAX_INSTANT
 
 ANY = """PREFIX : <http://e/>
 SELECT ?s WITHIN 100000 FROM STREAM S <http://e/stream>
@@ -47,6 +54,51 @@ def test_too_many_partial_matches() -> None:
         engine.push_all(events(100, "a"))
         engine.push(scepter.Event("http://e/stream", "<http://e/s> <http://e/a> 1 .", 200))
         engine.push(scepter.Event("http://e/stream", "<http://e/s> <http://e/a> 1 .", 300))
+
+
+@pytest.mark.parametrize("limit", [{"max_matches": 10}, {"max_runs": 10}, {"max_seconds": 1e6}, {"max_memory": "4 GB"}])
+def test_what_grows_with_a_power_of_the_events_is_made_in_small_steps(
+    monkeypatch: pytest.MonkeyPatch, limit: dict[str, Any]
+) -> None:
+    made: list[int] = []
+    advance = LocalEngine.advance
+
+    def counted(engine: LocalEngine, until: int, closed: int | None = None) -> Sequence[scepter.Match]:
+        found = advance(engine, until, closed)
+        made.append(len(found))
+        return found
+
+    monkeypatch.setattr(LocalEngine, "advance", counted)
+    query = scepter.parse(ANY.replace("A ; B+ ; C", "A : B : C").replace(":b", ":a").replace(":c", ":a"))
+    if "max_matches" in limit or "max_runs" in limit:
+        with pytest.raises(scepter.DataError):
+            scepter.run_local(query, events(150, "a"), **limit)
+    else:
+        assert len(scepter.run_local(query, events(150, "a"), **limit)) == 150 * 149 * 148 // 6
+    assert 0 < made[0] <= 64 * 63 * 62 // 6  # of 551,300
+
+
+def test_steps_grow_as_long_as_they_are_short() -> None:
+    def steps(ends: Sequence[int], until: int, seconds: float) -> list[int]:
+        clock = [0.0]
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("scepter.runtime.work.time.process_time", lambda: clock[0])
+            pace = work.Pace(WorkLimits(seconds=9), 500)
+            pace.take(np.array(ends, np.int64))
+            found = []
+            for instant in pace.instants(until):
+                found.append(instant)
+                clock[0] += seconds
+        return [*found, pace.waiting]
+
+    ends = range(1, 1_001)
+    assert steps(ends, 900, 0.0) == [64, 192, 448, 900, 100]
+    assert steps(ends, 300, 1.0) == [64, 128, 192, 256, 300, 700]
+    assert steps(ends, MAX_INSTANT, 0.0) == [64, 192, 448, 948, 0]  # what is left is the run's last step
+    assert steps([7] * 300, 9, 0.0) == [7, 9, 0]  # events of one time are in one step
+    free = work.Pace(WorkLimits(), 500)
+    free.take(np.array(ends, np.int64))
+    assert (free.events, free.waiting, list(free.instants(900)), free.waiting) == (500, 1_000, [900], 0)
 
 
 def test_too_long() -> None:
@@ -121,7 +173,7 @@ except scepter.DataError as error:
 
 @pytest.mark.parametrize("limit", ["max_matches", "max_runs"])
 def test_a_step_that_makes_more_rows_than_fit_ends_before_they_are_counted(limit: str) -> None:
-    told = subprocess.run([sys.executable, "-c", CROSS, limit], capture_output=True, text=True, check=True, timeout=120)
+    told = subprocess.run([sys.executable, "-c", CROSS, limit], capture_output=True, text=True, check=True, timeout=PATIENCE)
     assert told.stdout.split() == ["max-memory"]
 
 

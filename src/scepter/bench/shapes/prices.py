@@ -1,4 +1,4 @@
-"""Prices of 100 companies, one a second, as timestamped N-Triples."""
+"""Prices of companies, one a second, as timestamped N-Triples."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ class Prices:
     price: NDArray[np.int64]
 
     @classmethod
-    def drawn(cls, events: int, seed: int = 5) -> Prices:
+    def drawn(cls, events: int, seed: int = 5, companies: int = COMPANIES) -> Prices:
         """The same for the same seed."""
         random = np.random.default_rng(seed)
-        company = random.integers(0, COMPANIES, events)
+        company = random.integers(0, companies, events)
         price = np.empty(events, np.int64)
-        for c in range(COMPANIES):
+        for c in range(companies):
             rows = np.flatnonzero(company == c)
             price[rows] = np.round(1000 * np.exp(np.cumsum(random.normal(0.0, 0.06, len(rows))) % 1.5)).astype(np.int64)
         return cls(company, price)
@@ -54,7 +54,7 @@ class Prices:
 def drops(company, price, window):  # type: ignore[no-untyped-def]
     """Pairs of a company, the second price below 0.7 of the first, less than the window apart."""
     found = 0
-    for c in range(COMPANIES):
+    for c in range(company.max() + 1):
         rows = np.flatnonzero(company == c)
         for i in range(len(rows)):
             j = i + 1

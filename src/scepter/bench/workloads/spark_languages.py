@@ -28,7 +28,9 @@ LANGUAGES: Final = ("SPAseq", "EP-SPARQL", "Sparkwave", "RSEP-QL", "OBEP")
 _PARTS: Final = 4
 """Files, each of which is a micro-batch of a live run."""
 _BUCKETS: Final = 64
-_WINDOW: Final = 250
+_COMPANIES: Final = 6_400
+"""A hundred for each of the buckets."""
+_WINDOW: Final = 16_000
 
 
 def points(room: Room) -> Iterator[Point]:
@@ -39,7 +41,7 @@ def points(room: Room) -> Iterator[Point]:
         at="", query=QUERY % 60, language="spaseq", streams={TICKS: room.file("ticks.nq", partial(ticks.write, triples=3))},
         events=events, triples=3 * events, answers=int(v_shapes(*ticks.by_company(), 60_000)),
     ))  # fmt: skip
-    prices = Prices.drawn(events)
+    prices = Prices.drawn(events, companies=_COMPANIES)
     yield _point(room, "EP-SPARQL", 1, Point(
         at="", query=DROP % _WINDOW, language="ep-sparql", streams={PRICES: room.file("prices.nt", prices.write)},
         events=events, triples=events, answers=int(drops(prices.company, prices.price, _WINDOW)),

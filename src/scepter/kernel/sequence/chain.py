@@ -130,6 +130,8 @@ class ChainKernel:
         if len(arrivals) and found is None:
             found = self._arrived(step, stage, selection, arrivals, table, moment)
         places, rows = found or (_NO, _NO)
+        if not len(going.runs) and not len(places):  # which is what most single events come to
+            return self._nobody
         if self._lazy:
             return arrivals.gone_on(stage.atom, table.rows, waited, (going.runs, places), (going.rows, rows), self._extend)
         parts = [(waited, going.runs, going.rows), (arrivals.written(self._extend), places, rows)]
@@ -145,7 +147,7 @@ class ChainKernel:
                 return None
             places, rows, done = found
             stay &= ~done
-        kept, _ = arrivals.taken(np.flatnonzero(stay), self._extend)
+        kept, _ = arrivals.taken(stay.nonzero()[0], self._extend)
         stage.waiting.append(kept, stage.search.key_of_runs(kept))
         return places, rows
 
@@ -169,15 +171,9 @@ class ChainKernel:
         return found.runs, found.rows
 
     def _gone_on(
-        self,
-        runs: Runs,
-        places: Int64,
-        rows: Int64,
-        table: Keyed,
-        stage: Stage,
-        moment: Moment,
+        self, runs: Runs, places: Int64, rows: Int64, table: Keyed, stage: Stage, moment: Moment,
         local: frozenset[int] | None = None,
-    ) -> Runs:
+    ) -> Runs:  # fmt: skip
         """The runs that took a row, each with what it took."""
         return self._extend(runs.take(places), table.rows, rows, stage.atom, moment, local) if len(places) else self._none
 

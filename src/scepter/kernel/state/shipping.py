@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from types import MappingProxyType
 from typing import TypeAlias
@@ -16,14 +16,13 @@ from scepter.kernel.scan.solutions import Int64, Solutions, UInt64
 from scepter.kernel.sequence.forward_search import key_of
 from scepter.kernel.sparql.dataset import Graph
 from scepter.kernel.state.container import Arrays, pack, unpack
+from scepter.kernel.state.slices import NOWHERE
 from scepter.kernel.texts import FIXED, Texts, one_ref_each
 from scepter.physical.sequence_plan import QueryPlan
 from scepter.rdf.arena import NO_REF
 from scepter.rdf.batch import NOT_A_NUMBER
 from scepter.rdf.terms import Triple, parse_term
 
-NOWHERE = np.uint64(2**64 - 1)
-"""The bucket of rows that no bucket gets."""
 Reached: TypeAlias = Mapping[int, int]
 """Stream -> the greatest time of its events."""
 EventGraphs: TypeAlias = Mapping[int, Graph]
@@ -46,35 +45,6 @@ def keys_of(plan: QueryPlan, slots: tuple[int, ...], solved: Solved) -> list[UIn
 def buckets_by_window(solved: Solved, origin: int, length: int, buckets: int) -> list[UInt64]:
     """Per scan, the bucket of each row: rows of one tumbling window meet."""
     return [((table.time - origin) // length % buckets).astype(np.uint64) for table in solved.tables]
-
-
-@dataclass(frozen=True, slots=True)
-class Slices:
-    """Overlapping stretches of history, given to buckets in turn. A match belongs to the slice of its start; it ends at most
-    one window later, and with `look_back` events of the window before its start concern it too."""
-
-    window: int
-    buckets: int
-    look_back: bool
-
-    @property
-    def length(self) -> int:
-        """Of a slice without its overlaps: slices of one bucket are further apart than a window, so that no match spans two."""
-        return 4 * self.window
-
-    def of(self, times: Int64) -> Iterator[UInt64]:
-        """The buckets of events with these times: each time several arrays, NOWHERE where there is no further one."""
-        first = (times - self.window) // self.length
-        last = (times + (self.window if self.look_back else 0)) // self.length
-        for more in range(3 if self.look_back else 2):
-            found = ((first + more) % self.buckets).astype(np.uint64)
-            found[first + more > last] = NOWHERE
-            yield found
-
-    def owns(self, bucket: int, starts: Int64) -> NDArray[np.bool_]:
-        """Whether matches with these starts belong to a bucket."""
-        mine: NDArray[np.bool_] = starts // self.length % self.buckets == bucket
-        return mine
 
 
 def split(

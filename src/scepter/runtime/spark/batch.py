@@ -30,6 +30,7 @@ from scepter.runtime.spark.confirmed import confirmed, with_refused
 from scepter.runtime.spark.environment import Shared, shared
 from scepter.runtime.spark.frames import frame_batches
 from scepter.runtime.spark.future import present
+from scepter.runtime.spark.history_span import with_span
 from scepter.runtime.spark.jobs import Job, Work, new_work, work
 from scepter.runtime.spark.lifted import lifted_batches, wanted_columns
 from scepter.runtime.spark.measured import BucketTask, ReadingTask, Told, ran
@@ -110,7 +111,7 @@ def _rounds(
     """Round after round what is read, each blob in the task of its bucket, and what is `found` in it. What units construct for
     others is read in later rounds, as a table of events among the inputs."""
     given = list(inputs.items())
-    job = with_hot_keys(spark, job, splits_of(given))
+    job = with_span(with_hot_keys(spark, job, splits_of(given)), splits_of(given))
     for round in range(job.rounds):
         reading = Reading(shared(spark, replace(job, round=round)), report)
         packed = _spread(spark, reading, given)
@@ -125,9 +126,14 @@ def _spread(spark: SparkSession, reading: Reading, inputs: Sequence[tuple[int, D
     """What is read of the inputs, each blob in the task of its bucket."""
     packed = _packed(spark, reading, inputs)
     # straight to the task of its bucket: a grouping would sort the blobs first, and hash eight buckets to two tasks unevenly
-    tasks = max(share.buckets for share in reading.job.value.at_work)
+    tasks = tasks_of(reading.job.value)
     place = F.greatest(F.col("query") + F.col("bucket"), F.lit(0))
     return packed.where(F.col("blob").isNotNull()).repartitionById(tasks, place)
+
+
+def tasks_of(job: Job) -> int:
+    """How many tasks there are behind the shuffle."""
+    return max(share.buckets for share in job.at_work)
 
 
 def _packed(spark: SparkSession, reading: Reading, inputs: Sequence[tuple[int, DataFrame | list[Split]]]) -> DataFrame:

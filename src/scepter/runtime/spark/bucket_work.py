@@ -161,8 +161,8 @@ class BucketWork:
         """All matches of its bucket, or those that a hot key's place owns: the input has ended."""
         hot, bucket = hot_key_at(self.hot, self.bucket), self.bucket
         if hot is not None:
-            by_start = self.by_start
-            self.pipeline.owned = lambda rows: rows.take(hot.owns(bucket, rows.start if by_start else rows.end))
+            by_start, slices = self.by_start, hot.cut(before=False, after=False)
+            self.pipeline.owned = lambda rows: rows.take(slices.owns(bucket, rows.start if by_start else rows.end))
         yield from self.released(self._last())
         yield self.pipeline.finish()
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from difflib import SequenceMatcher
 from enum import Enum
 from typing import Any, Final
@@ -31,6 +31,8 @@ STAGED: Final = 2
 """How much greater it is where stages lie one behind another, which were in one bucket before."""
 CODE: Final = "other-query"
 VERSION_CODE: Final = "other-version"
+BUCKETS: Final = "spark.scepter.buckets"
+"""The setting of a session that tells how many buckets a live run has."""
 _SHOWN: Final = 120
 
 
@@ -42,12 +44,22 @@ class Identity:
     options: Mapping[str, str]
     text: str = ""
     form: int = FORM
+    asked: bool = True
+    """Whether the number of buckets was asked for; else a run goes on with the one that its state has."""
 
     @classmethod
     def of(
-        cls, program: Program, options: RunOptions, kind: TimeKind, streams: Sequence[IRI], text: str = "", buckets: int = 32,
-        *, staged: bool = False,
-    ) -> Identity:  # fmt: skip
+        cls,
+        program: Program,
+        options: RunOptions,
+        kind: TimeKind,
+        streams: Sequence[IRI],
+        text: str = "",
+        buckets: int = 32,
+        *,
+        asked: bool = True,
+        staged: bool = False,
+    ) -> Identity:
         """Of a run that is to start; `staged`: whether some of its stateful parts lie one behind another."""
         told = {
             "--policy": options.policy or "none",
@@ -56,18 +68,31 @@ class Identity:
             "--evaluate-at": "none" if options.evaluate_at is None else ", ".join(str(at.value) for at in options.evaluate_at),
             "--why": "on" if options.why else "off",
             "--max-derivations": str(options.max_derivations),
-            "spark.scepter.buckets": str(buckets),
+            BUCKETS: str(buckets),
             "the timestamps' kind": kind.value,
             "the streams": ", ".join(f"<{stream.value}>" for stream in streams),
         }
         events = any(isinstance(unit, EventQuery) for unit in program.units)
-        return cls(canonical(program), told, text, (EVENTS_FORM if events else FORM) + STAGED * staged)
+        return cls(canonical(program), told, text, (EVENTS_FORM if events else FORM) + STAGED * staged, asked)
 
     @property
     def key(self) -> TermKey:
         """The key of the run's term ids: a restart must use that of the state."""
         digest = hashlib.blake2b(self.program.encode(), digest_size=16, person=b"scepter-live").digest()
         return TermKey(int.from_bytes(digest[:8], "little"), int.from_bytes(digest[8:], "little"))
+
+    @property
+    def buckets(self) -> int:
+        """How many buckets it has."""
+        return int(self.options[BUCKETS])
+
+    def in_buckets(self, buckets: int) -> Identity:
+        """With so many, unless others were asked for."""
+        return self if self.asked else replace(self, options={**self.options, BUCKETS: str(buckets)})
+
+    def going_on(self, kept: bytes) -> Identity:
+        """As it goes on with the state of `kept`."""
+        return self.in_buckets(int(json.loads(kept)["options"].get(BUCKETS, self.buckets)))
 
     def written(self) -> bytes:
         """As a checkpoint keeps it."""

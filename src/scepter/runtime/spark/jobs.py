@@ -22,7 +22,7 @@ from scepter.runtime.options import RunOptions
 from scepter.runtime.spark.beginning import EVERYTHING, Beginning
 from scepter.runtime.spark.identity import Identity, canonical
 from scepter.runtime.spark.sequence_work import SequenceWork
-from scepter.runtime.spark.shares import Form, Share, shares
+from scepter.runtime.spark.shares import Form, Share, Span, shares
 from scepter.runtime.spark.shipped_background import ShippedBackground
 from scepter.runtime.spark.skew import HotKey
 from scepter.runtime.spark.stage_work import StageWork
@@ -57,6 +57,8 @@ class Job:
     """Whether its tasks tell what their operators did."""
     hot: Mapping[int, tuple[HotKey, ...]] = field(default_factory=dict)
     """Over history: the keys with more than a task's share of the rows, by share."""
+    span: Span | None = None
+    """Over history: about how long it is, where a look at its files tells."""
     round: int = 0
     """Over history: which of the rounds of its program this is."""
     refused: Mapping[int, frozenset[int]] = field(default_factory=dict)
@@ -70,7 +72,7 @@ class Job:
     @cached_property
     def shares(self) -> tuple[Share, ...]:
         """The parts of the program that are worked on apart from each other, each in buckets of its own."""
-        return shares(self.plan, self.streams, self.buckets, live=self.live)
+        return shares(self.plan, self.streams, self.buckets, live=self.live, span=self.span)
 
     @property
     def rounds(self) -> int:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
@@ -14,6 +16,7 @@ from pyspark.sql import functions as F
 from scepter.errors import Diagnostic, option_error
 from scepter.kafka.address import Address, is_kafka, parse_address
 from scepter.kafka.topic import Told, held, told_by
+from scepter.kept import write_whole
 from scepter.rdf.batch import DeadLetter
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.indexing import Progress
@@ -32,7 +35,7 @@ from scepter.runtime.registry import grounds_of
 from scepter.runtime.spark.batch import analyze_batch, run_batch
 from scepter.runtime.spark.environment import cores, prepare
 from scepter.runtime.spark.frames import frame_kind
-from scepter.runtime.spark.identity import Identity
+from scepter.runtime.spark.identity import BUCKETS, Identity
 from scepter.runtime.spark.jobs import Job
 from scepter.runtime.spark.lifted import lifted_kind
 from scepter.runtime.spark.pushdown import source_options
@@ -49,9 +52,10 @@ from scepter.runtime.spark.topics import plan_pieces
 from scepter.runtime.spark.warm_up import Claim, Found, kept_folder, warmed
 from scepter.timeline import TimeKind
 
-BUCKETS = "spark.scepter.buckets"
-"""The setting of a session that tells how many buckets a live run has: the same for every restart, whatever its cores are."""
 _LIVE_BUCKETS = 32
+"""So many buckets a live run has at least, and where nothing would tell a restart how many there are."""
+_MOST_BUCKETS = 4096
+_KEPT_BUCKETS = "scepter-buckets.json"
 
 Given: TypeAlias = DataFrame | str | Path
 FindFiles: TypeAlias = Callable[[str], Sequence[Path]]
@@ -108,7 +112,7 @@ def run(
     found = run_with_options(
         query, spark, streams, options, find_files=find_files, background=background, ontology=ontology, parts=False,
         lifts=lifts_of(query, map, streams, options.times, context), kept=folder,
-        claim=lambda identity: Found(folder is not None and any(folder.glob("offsets/*"))),
+        claim=partial(_claimed, folder),
     )  # fmt: skip
     return _called(found, query.answers)
 
@@ -231,12 +235,16 @@ def _prepared(
     live = any(isinstance(what, DataFrame) and what.isStreaming for what in given.values())
     kind = _kind(given, files, topics, options.times, report, lifts)
     order = tuple(IRI(iri) for iri in numbers)
-    buckets = _live_buckets(spark) if live else _buckets(spark)
     facts = facts_of(options, static, schema, kind)
     plan = planned(query.program, facts)
-    staged = live and any(share.depth for share in shares(plan, order, buckets, live=True))
-    identity = Identity.of(query.program, options, kind, order, query.text, buckets, staged=staged) if live else None
-    found = Found() if identity is None else claim(identity)
+    identity, found, buckets = None, Found(), _buckets(spark)
+    if live:
+        buckets, asked = _live_buckets(spark)
+        staged = any(share.depth for share in shares(plan, order, buckets, live=True))
+        identity = Identity.of(query.program, options, kind, order, query.text, buckets, asked=asked, staged=staged)
+        found = claim(identity)
+        identity = identity if found.buckets is None else identity.in_buckets(found.buckets)
+        buckets = identity.buckets
     job = Job(
         name=uuid.uuid4().hex,
         plan=plan,
@@ -344,11 +352,27 @@ def _kind(
     return TimeKind.INTEGER
 
 
-def _live_buckets(spark: SparkSession) -> int:
-    given = str(spark.conf.get(BUCKETS, None) or _LIVE_BUCKETS)
-    if not given.isdigit() or not 0 < int(given) <= 4096:
-        raise option_error("buckets", f"{BUCKETS} cannot be {given!r}", help="a number from 1 to 4096, some four for each core")
-    return int(given)
+def _live_buckets(spark: SparkSession) -> tuple[int, bool]:
+    """How many buckets a live run has, and whether that was asked for; else, at its first start, some for each core."""
+    given = spark.conf.get(BUCKETS, None)
+    if given is None:
+        return min(_MOST_BUCKETS, max(_LIVE_BUCKETS, A_CORE * cores(spark))), False
+    if not given.isdigit() or not 0 < int(given) <= _MOST_BUCKETS:
+        raise option_error(
+            "buckets", f"{BUCKETS} cannot be {given!r}", help=f"a number from 1 to {_MOST_BUCKETS}, some four for each core"
+        )
+    return int(given), True
+
+
+def _claimed(folder: Path | None, identity: Identity) -> Found:
+    """What a run finds in the folder of its checkpoint, which from its first start on tells how many buckets it has. Without a
+    folder nobody would know at the next start."""
+    if folder is None:
+        return Found(buckets=_LIVE_BUCKETS)
+    goes_on, path = any(folder.glob("offsets/*")), folder / _KEPT_BUCKETS
+    if not goes_on:
+        write_whole(path, json.dumps(identity.buckets).encode())
+    return Found(goes_on, buckets=json.loads(path.read_bytes()) if path.exists() else _LIVE_BUCKETS)
 
 
 def _buckets(spark: SparkSession) -> int:

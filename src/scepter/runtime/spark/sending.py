@@ -9,7 +9,7 @@ import numpy as np
 
 from scepter.kernel.rows import Rows, UInt64, concat, empty
 from scepter.kernel.state.row_shipping import split_rows
-from scepter.kernel.state.shipping import NOWHERE
+from scepter.kernel.state.slices import NOWHERE
 from scepter.runtime.pipeline import Pipeline
 from scepter.runtime.spark.grid import in_grid, keys_of
 from scepter.runtime.spark.shares import Share

@@ -20,7 +20,8 @@ from scepter.kernel.scan.intake import Intake
 from scepter.kernel.sequence.matched_sequence import MatchedSequence
 from scepter.kernel.sequence.run_windows import Bounds, resolve
 from scepter.kernel.state.container import Arrays
-from scepter.kernel.state.shipping import NOWHERE, Slices, buckets_by_window, furthest, keys_of, split, unpack_solved
+from scepter.kernel.state.shipping import buckets_by_window, furthest, keys_of, split, unpack_solved
+from scepter.kernel.state.slices import NOWHERE
 from scepter.kernel.texts import Texts
 from scepter.physical.cutting import Received
 from scepter.physical.metrics import Metrics
@@ -57,10 +58,6 @@ class SequenceWork(BucketWork):
         super().__init__(job, share, replace(unit, root=replace(unit.root, inputs=received)), texts, like, bucket)
         self.bounds: Bounds = resolve(unit.root.query.window, job.kind, job.options.time_unit, job.start or 0, self.plan.gaps)
         self.division = sequence_division(self.plan, live=job.live)
-        self.slices: Slices | None = None
-        if self.division is PartitionKind.SLICES and job.buckets > 1:
-            assert self.bounds.length is not None
-            self.slices = Slices(self.bounds.length, job.buckets, partitioning(self.plan).look_back)
         self._parts = [self.pipeline.around.part(scan.label) for scan in self.plan.scans]
         self._scans: GraphScans | None = None
         self._scanned = [Metrics() for _ in unit.root.inputs]
@@ -89,12 +86,12 @@ class SequenceWork(BucketWork):
                     reached = furthest(reached, {stream: int(batch.end[batch.stream == stream].max())})
         graphs = self.pipeline.around.graphs
         whole = joined(parts, [len(scan.slots) for scan in self.plan.scans])
-        if self.slices is None:
+        if self.share.slices is None:
             for of, ticks in self._buckets(whole):
                 yield from split(whole, of, ticks, self.texts, reached, graphs)
         else:
-            tables = zip(*(self.slices.of(table.time) for table in whole.tables), strict=True)
-            for rows, ticks in zip(tables, self.slices.of(whole.ticks.times), strict=True):
+            tables = zip(*(self.share.slices.of(table.time) for table in whole.tables), strict=True)
+            for rows, ticks in zip(tables, self.share.slices.of(whole.ticks.times), strict=True):
                 yield from split(whole, list(rows), ticks, self.texts, graphs=graphs)
         graphs.clear()
         self.texts.forget()
@@ -188,7 +185,7 @@ class SequenceWork(BucketWork):
 
     def ended(self) -> Iterator[Sequential[Match]]:
         """All matches of its bucket: the input has ended."""
-        slices, bucket = self.slices, self.bucket
+        slices, bucket = self.share.slices, self.bucket
         if slices is not None:
             self.pipeline.owned = lambda rows: rows.take(slices.owns(bucket, rows.start))
         return super().ended()

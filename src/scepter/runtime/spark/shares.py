@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from math import prod
+from typing import TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
-from scepter.kernel.rows import Int64
+from scepter.kernel.state.slices import Slices, cut
 from scepter.physical.exchanges import unit_exchanges
 from scepter.physical.partitioning import PartitionKind, asks, kept_together, looks_back, partitioning, sequence_division
 from scepter.physical.plan import PhysicalPlan
@@ -48,6 +46,7 @@ class Share:
     buckets: int
     stages: Stages | None = None
     slices: Slices | None = None
+    """Over history: how it is cut where nothing else divides the work."""
     sides: tuple[int, ...] = ()
     """Of a grid: its buckets along each dimension."""
     merges: bool = False
@@ -69,34 +68,13 @@ class Share:
         return not self.sources or None in self.sources
 
 
-@dataclass(frozen=True, slots=True)
-class Slices:
-    """Stretches of history that overlap by what answers look back. An answer belongs to the slice of its end."""
-
-    horizon: int
-    buckets: int
-
-    @property
-    def length(self) -> int:
-        """Of a slice without its overlap: slices of one bucket are further apart than any answer looks back."""
-        return 4 * self.horizon
-
-    def of(self, ends: Int64) -> list[tuple[int, NDArray[np.bool_]]]:
-        """(bucket, which of the events it reads)."""
-        first, last = ends // self.length, (ends + self.horizon) // self.length
-        found: dict[int, NDArray[np.bool_]] = {}
-        for number in np.unique(np.concatenate([first, last])).tolist():
-            mine = (first == number) | (last == number)
-            bucket = number % self.buckets
-            found[bucket] = mine | found[bucket] if bucket in found else mine
-        return list(found.items())
-
-    def owns(self, bucket: int, end: int) -> bool:
-        """Whether an answer with this end belongs to a bucket."""
-        return end // self.length % self.buckets == bucket
+Span: TypeAlias = tuple[int, int]
+"""The first time and the last of history, as far as they are known."""
 
 
-def shares(plan: PhysicalPlan, streams: Sequence[IRI], buckets: int, *, live: bool) -> tuple[Share, ...]:
+def shares(
+    plan: PhysicalPlan, streams: Sequence[IRI], buckets: int, *, live: bool, span: Span | None = None
+) -> tuple[Share, ...]:
     """The parts of a program, each unit by itself; live, some that feed each other are together."""
     together = kept_together(plan, streams) if live else ()
     found: list[Share] = []
@@ -107,24 +85,24 @@ def shares(plan: PhysicalPlan, streams: Sequence[IRI], buckets: int, *, live: bo
         if live and (stages := _one_behind_another(plan, number, buckets, len(found))):
             found += stages
             continue
-        share = _divided(plan, number, buckets, live=live)
+        share = _divided(plan, number, buckets, span, live=live)
         if share is None:
             rest.append((number,))
         else:
             found.append(share)
     if live and rest:  # one log of events for all of them
         rest = [tuple(sorted(number for units in rest for number in units))]
-    found += [_of_events(plan, units, buckets, live=live) for units in rest]
+    found += [_of_events(plan, units, buckets, span, live=live) for units in rest]
     if live:
         _behind_makers(plan, found)
     rounds = (0,) * len(plan.units) if live else plan.rounds
     return tuple(replace(share, number=number, round=rounds[share.units[0]]) for number, share in enumerate(found))
 
 
-def _divided(plan: PhysicalPlan, number: int, buckets: int, *, live: bool) -> Share | None:
+def _divided(plan: PhysicalPlan, number: int, buckets: int, span: Span | None, *, live: bool) -> Share | None:
     unit = plan.units[number]
     if isinstance(unit.root, SequenceNode):
-        return None if unit.root.flattened is not None else _of_sequence(number, unit.root, buckets, live=live)
+        return None if unit.root.flattened is not None else _of_sequence(plan, number, buckets, span, live=live)
     found = unit_stages(unit)
     if not isinstance(found, Stages):
         return None
@@ -134,12 +112,20 @@ def _divided(plan: PhysicalPlan, number: int, buckets: int, *, live: bool) -> Sh
     return _of_rows(number, found, 1 if live and merges else buckets, merges=merges)
 
 
-def _of_sequence(number: int, root: SequenceNode, buckets: int, *, live: bool) -> Share:
-    merges = partitioning(root.plan).merges
-    if sequence_division(root.plan, live=live) is not PartitionKind.GRID:
-        return Share(0, (number,), Form.SOLUTIONS, buckets, merges=merges)
+def _of_sequence(plan: PhysicalPlan, number: int, buckets: int, span: Span | None, *, live: bool) -> Share:
+    unit = plan.units[number]
+    assert isinstance(unit.root, SequenceNode)
+    how, division = partitioning(unit.root.plan), sequence_division(unit.root.plan, live=live)
+    if division is PartitionKind.SLICES and buckets > 1:  # a match belongs to the slice of its start
+        back = looks_back([unit], plan.facts)
+        assert back is not None
+        back = max(back, 1)
+        slices = cut(back, buckets, before=back if how.look_back else 0, after=back, span=span)
+        return Share(0, (number,), Form.SOLUTIONS, slices.places, slices=slices, merges=how.merges)
+    if division is not PartitionKind.GRID:
+        return Share(0, (number,), Form.SOLUTIONS, buckets, merges=how.merges)
     side = max(1, buckets // A_CORE)
-    return Share(0, (number,), Form.SOLUTIONS, side, sides=(side,) if side > 1 else (), merges=merges)
+    return Share(0, (number,), Form.SOLUTIONS, side, sides=(side,) if side > 1 else (), merges=how.merges)
 
 
 def _of_rows(number: int, found: Stages, buckets: int, *, merges: bool = False) -> Share:
@@ -158,7 +144,7 @@ def _one_behind_another(plan: PhysicalPlan, number: int, buckets: int, first: in
     root = plan.units[number].root
     for place, stage in enumerate(stages):
         if isinstance(root, SequenceNode) and not place:
-            share = _of_sequence(number, root, buckets, live=True)
+            share = _of_sequence(plan, number, buckets, None, live=True)
         else:
             share = _of_rows(number, stage.stages, buckets)
         depth = max((1 + found[source].depth for source in stage.sources if source is not None), default=0)
@@ -184,15 +170,18 @@ def _behind_makers(plan: PhysicalPlan, found: list[Share]) -> None:
             found[at] = replace(found[at], feeds=(*found[at].feeds, *(each for each in mine if found[each].reads)))
 
 
-def _of_events(plan: PhysicalPlan, units: tuple[int, ...], buckets: int, *, live: bool) -> Share:
-    slices = None if live else slices_of(plan, units, buckets)
+def _of_events(plan: PhysicalPlan, units: tuple[int, ...], buckets: int, span: Span | None, *, live: bool) -> Share:
+    slices = None if live else slices_of(plan, units, buckets, span)
     if slices is None:
         return Share(0, units, Form.EVENTS, 1)
     merges = any(asks(plan.units[number]) for number in units)
-    return Share(0, units, Form.EVENTS, buckets, slices=slices, merges=merges)
+    return Share(0, units, Form.EVENTS, slices.places, slices=slices, merges=merges)
 
 
-def slices_of(plan: PhysicalPlan, units: tuple[int, ...], buckets: int) -> Slices | None:
+def slices_of(plan: PhysicalPlan, units: tuple[int, ...], buckets: int, span: Span | None = None) -> Slices | None:
     """How history is cut for some units; None where their answers may look back for ever."""
     back = looks_back([plan.units[number] for number in units], plan.facts) if buckets > 1 else None
-    return None if back is None else Slices(max(back, 1), buckets)
+    if back is None:
+        return None
+    back = max(back, 1)
+    return cut(back, buckets, before=back, after=0, span=span)

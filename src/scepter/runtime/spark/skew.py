@@ -7,14 +7,13 @@ the sample says, answers are the same: it divides the work, nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from scepter.kernel.rows import Int64, UInt64
-from scepter.kernel.state.shipping import NOWHERE
+from scepter.kernel.state.slices import NOWHERE, Slices
 from scepter.runtime.spark.shares import Share
 
 
@@ -32,19 +31,9 @@ class HotKey:
     length: int
     """Of a slice without its overlaps; slices of one place are further apart than answers look back."""
 
-    def slices(self, times: Int64, before: int, after: int) -> Iterator[UInt64]:
-        """The places of rows with these times, several arrays in turn, NOWHERE where there is no further one: a slice is given
-        the rows from `before` ahead of it to `after` behind it."""
-        first, last = (times - after) // self.length, (times + before) // self.length
-        for more in range(1 + -(-(before + after) // self.length)):
-            found = (self.first + (first + more) % self.places).astype(np.uint64)
-            found[first + more > last] = NOWHERE
-            yield found
-
-    def owns(self, place: int, times: Int64) -> NDArray[np.bool_]:
-        """Whether answers of these times are those of a place."""
-        mine: NDArray[np.bool_] = self.first + times // self.length % self.places == place
-        return mine
+    def cut(self, *, before: bool, after: bool) -> Slices:
+        """Its history; slices are given rows from ahead of them, from behind them, or both."""
+        return Slices(self.length, self.places, self.back * before, self.back * after, self.first)
 
 
 def hot_key_at(hot: Sequence[HotKey], place: int) -> HotKey | None:
@@ -64,7 +53,7 @@ def spread(keys: UInt64, times: Int64, buckets: int, hot: Sequence[HotKey], befo
         mine = keys == np.uint64(each.key)
         if not mine.any():
             continue
-        for turn, places in enumerate(each.slices(times[mine], each.back * before, each.back * after)):
+        for turn, places in enumerate(each.cut(before=before, after=after).of(times[mine])):
             if turn == len(found):
                 found.append(np.full(len(keys), NOWHERE))
             found[turn][mine] = places

@@ -53,6 +53,8 @@ class Found:
     """Whether its state is there."""
     watermark: int | None = None
     """Spark's, in milliseconds, where a run of another query had come whose place it takes."""
+    buckets: int | None = None
+    """How many buckets its state has; None: there is none yet, and it may have as many as it likes."""
 
 
 Claim: TypeAlias = Callable[[Identity], Found]

@@ -45,10 +45,10 @@ def packed_events(job: Job, share: Share, batches: Iterable[EventBatch]) -> Iter
         if share.slices is None:
             yield 0, last, pack_batch(batch, last)
             continue
-        parts = dict(share.slices.of(batch.end))
+        turns = list(share.slices.of(batch.end))
         for bucket in range(share.buckets):
-            some = kept(batch, parts[bucket]) if bucket in parts else None
-            yield bucket, last, pack({}, {"last": last}) if some is None else pack_batch(apart(some), last)
+            mine = np.logical_or.reduce([turn == bucket for turn in turns])
+            yield bucket, last, pack_batch(apart(kept(batch, mine)), last) if mine.any() else pack({}, {"last": last})
 
 
 def apart(batch: EventBatch) -> EventBatch:
@@ -104,7 +104,8 @@ def run_events(
     # no further than the input: a report at the close of windows ends with it
     matches = [*engine.advance(last), *engine.finish()]
     if share.slices is not None:
-        matches = [match for match in matches if share.slices.owns(bucket, match.end)]
+        mine = share.slices.owns(bucket, np.array([match.end for match in matches], np.int64))
+        matches = list(compress(matches, mine.tolist()))
     return sorted_matches(matches)
 
 

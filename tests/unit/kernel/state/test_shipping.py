@@ -8,7 +8,8 @@ import pytest
 from buckets import Buckets, job_of, triples
 from scepter.kernel.scan.graph_scan import Solved, Ticks
 from scepter.kernel.scan.solutions import Solutions
-from scepter.kernel.state.shipping import NOWHERE, buckets_by_window, split, unpack_solved
+from scepter.kernel.state.shipping import buckets_by_window, split, unpack_solved
+from scepter.kernel.state.slices import NOWHERE
 from scepter.kernel.texts import FIXED, Texts
 from scepter.rdf.batch import EventBatch
 from scepter.rdf.formats import GraphEvent, events_to_batch

@@ -34,7 +34,7 @@ def test_a_mutant_is_the_same_whenever_it_is_made() -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_what_is_mutated_is_right_to_begin_with(language: str) -> None:
     for seed in range(20):
-        assert parse(program(language, seed), language).streams is not None
+        assert parse(program(language, seed).text, language).streams is not None
 
 
 def test_a_query_that_is_too_long_is_refused_before_it_is_read() -> None:
