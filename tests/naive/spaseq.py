@@ -199,9 +199,11 @@ class _Evaluation:
         """When the time of a run is over that then still waits; None for one that does not."""
         if not self.window.inside(run):
             return None
-        deadlines = [run.times(p.bound[0])[-1] + p.bound[1] for p in places[taken:] if p.bound and run.times(p.bound[0])]
         last, atom = places[taken - 1], places[taken - 1].atom
         short = isinstance(atom, Iteration) and len(run.iterations[atom.scan.label]) < atom.least
+        # 16: a bound counts from the last event of its atom; where iterations are missing, that is still to come
+        known = {label for label in run.labels if not (short and label == run.labels[-1])}
+        deadlines = [run.times(p.bound[0])[-1] + p.bound[1] for p in places[taken:] if p.bound and p.bound[0] in known]
         if short and last.bound is not None:
             deadlines.append(run.times(last.bound[0])[-1] + last.bound[1])
         deadline = min(deadlines, default=None)
