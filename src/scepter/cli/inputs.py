@@ -10,7 +10,7 @@ from typing import Protocol, TypeVar
 
 import typer
 
-from scepter.errors import Diagnostic, OptionError, QueryError, Severity, Source, option_error, render
+from scepter.errors import Diagnostic, OptionError, QueryError, Severity, Source, nearest, option_error, render
 from scepter.runtime.queries import read_query as read_query  # for the commands
 from scepter.syntax.parse import detect_language
 
@@ -18,6 +18,8 @@ UNKNOWN_STREAM = "unknown-stream"
 """The code of the error for a name that is none of a query's streams."""
 
 _Source = TypeVar("_Source")
+_SHOWN = 8
+"""Files of a folder that a message names."""
 _SCHEME = re.compile(r"<?[A-Za-z][A-Za-z0-9+.\-]*:")
 
 
@@ -87,7 +89,16 @@ def streams_of_folder(query: Streams, folder: Path, given: Sequence[str]) -> lis
         if iri in given:
             continue
         local = local_name(iri).lower()
-        mine = sorted(path for path in folder.iterdir() if path.name.partition(".")[0].lower() == local)
+        there = sorted(folder.iterdir())
+        mine = [path for path in there if path.name.partition(".")[0].lower() == local]
+        if not mine:
+            names = ", ".join([path.name for path in there[:_SHOWN]] + ["…"] * (len(there) > _SHOWN))
+            holds = f"there are {names}" if there else "it is empty"
+            raise option_error(
+                "missing-stream",
+                f"--streams {folder}: no file is named as the stream <{iri}>; {holds}",
+                help=f"name its file {local}.nq (any format will do), or say which it is: --stream {iri}=SOURCE",
+            )
         if len(mine) > 1:
             names = ", ".join(path.name for path in mine)
             raise option_error(
@@ -162,6 +173,10 @@ def _split_background(argument: str, by_name: Mapping[str, str]) -> tuple[str | 
             return argument[:place].removeprefix("<").removesuffix(">"), Path(argument[place + 1 :])
     if places and not Path(argument).is_file():
         return argument[: places[-1]], Path(argument[places[-1] + 1 :])
+    if file and Path(file).is_file() and not Path(argument).is_file():
+        close, listed = nearest(name, by_name), ", ".join(f"<{iri}>" for iri in by_name.values())
+        advice = f"did you mean {close}?" if close else f"its graphs are {listed}" if listed else f"write --background {file}"
+        raise option_error("unknown-graph", f"--background {argument}: the query reads no graph {name}", help=advice)
     return None, Path(argument)
 
 

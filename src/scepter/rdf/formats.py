@@ -368,6 +368,9 @@ def load_graph(path: str | Path, scope: str | None = None) -> list[Triple]:
     return list(dict.fromkeys(triple for triple, _ in load_dataset(path, scope)))
 
 
+_IMPLIES: Final = ox.NamedNode("http://www.w3.org/2000/10/swap/log#implies")
+
+
 def _file_scope(path: Path) -> str:
     return f"f{zlib.crc32(str(path).encode()):08x}x"
 
@@ -379,6 +382,11 @@ def _dataset(data: bytes, format: ox.RdfFormat, scope: str, path: Path) -> Itera
             triple = Triple(
                 _term(quad.subject, labels, scope), _term(quad.predicate, labels, scope), _term(quad.object, labels, scope)
             )
+            if quad.predicate == _IMPLIES:
+                message = f"{path}: it has a rule of N3 (=>), and rules are not applied to static data"
+                raise GraphError(
+                    Diagnostic("n3-rule", message, None, "leave the rule out, or write it as a CONSTRUCT in EP-SPARQL")
+                )
             name = None if quad.graph_name == _DEFAULT else _term(quad.graph_name, labels, scope)
             if isinstance(name, Literal):
                 raise AssertionError("a graph is not named by a literal")

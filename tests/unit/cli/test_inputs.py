@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from scepter.cli.inputs import assign_background, existing, read_query, split_streams
+from scepter.cli.inputs import assign_background, existing, read_query, split_streams, streams_of_folder
 from scepter.cli.inputs import assign_streams as assign_named
 from scepter.errors import OptionError, option_error
 
@@ -91,6 +91,33 @@ class TestBackground:
             assign_background(["none.ttl"])
         with pytest.raises(OptionError, match="is a folder"):
             assign_background([str(tmp_path)])
+
+    @pytest.mark.parametrize(
+        ("graphs", "expected"),
+        [
+            (["http://example/places"], "did you mean places?"),
+            (["http://example/g"], "its graphs are <http://example/g>"),
+            ([], "write --background "),
+        ],
+    )
+    def test_a_name_that_is_no_graph_of_the_query(self, tmp_path: Path, graphs: list[str], expected: str) -> None:
+        path = tmp_path / "p.ttl"
+        path.touch()
+        with pytest.raises(OptionError, match="the query reads no graph place") as caught:
+            assign_background([f"place={path}"], graphs)
+        assert caught.value.code == "unknown-graph"
+        assert str(caught.value.diagnostic.help).startswith(expected)
+
+
+class TestFolder:
+    def test_a_stream_that_no_file_is_named_as(self, tmp_path: Path) -> None:
+        with pytest.raises(OptionError, match="<http://example/power>; it is empty") as caught:
+            streams_of_folder(FakeQuery(POWER), tmp_path, [])
+        assert caught.value.code == "missing-stream"
+        for number in range(10):
+            (tmp_path / f"f{number}.nq").touch()
+        with pytest.raises(OptionError, match=r"there are f0.nq, f1.nq, .*, f7.nq, …\n"):
+            streams_of_folder(FakeQuery(POWER), tmp_path, [])
 
 
 class TestQueryFile:

@@ -223,6 +223,13 @@ def test_static_files_of_other_formats(tmp_path: Path) -> None:
     assert [graph for _, graph in load_dataset(tmp_path / "g.nq")] == [IRI("a:g"), None]
 
 
+def test_rules_of_n3_are_refused_by_name(tmp_path: Path) -> None:
+    (tmp_path / "g.n3").write_text("@prefix : <http://e/> . :a :p 1 . { :a :p 1 } => { :a :q 2 } .")
+    with pytest.raises(GraphError, match="it has a rule of N3") as caught:
+        load_graph(tmp_path / "g.n3")
+    assert caught.value.diagnostic.code == "n3-rule"
+
+
 def test_blank_nodes_of_two_files_differ(tmp_path: Path) -> None:
     for name in ("a.ttl", "b.ttl"):
         (tmp_path / name).write_text("_:x <a:p> 1 .")
