@@ -188,7 +188,11 @@ STAGED = [
 ]  # fmt: skip
 
 
+TIES = [(0, "a", "p", "a"), (0, "a", "p", "b"), (0, "a", "q", "a"), (0, "b", "p", "c"), (4, "b", "q", "b"), (0, "a", "p", "c")]
+
+
 @MANY
+@example(STAGED[9], TIES, 1, 1)  # LIMIT cuts through rows that ORDER BY does not tell apart
 @given(st.sampled_from(STAGED), EVENTS, st.sampled_from([1, 2, 7, 28]), SIZES)
 def test_stages_one_behind_another(
     which: tuple[str, str], drawn: list[tuple[int, str, str, str]], buckets: int, size: int

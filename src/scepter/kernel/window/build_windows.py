@@ -126,7 +126,7 @@ def _report(node: nodes.Report, around: Surroundings) -> Operator:
     arrange = None
     if node.order or node.offset or node.limit is not None:
         columns = [(node.schema.column(name), descending) for name, descending in node.order]
-        arrange = Ordering(columns, node.offset, node.limit, around.texts)
+        arrange = Ordering(columns, node.offset, node.limit, node.schema.variables, around.texts)
     return EveryAnswer(node.schema, schedule, timed=node.timed, arrange=arrange)
 
 
