@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from unittest.mock import patch
 
 import numpy as np
@@ -21,6 +22,7 @@ from scepter.kernel.time_group.spans import Spans, span_function
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.terms import IRI, Literal, Term
 from scepter.rdf.values import ExpressionError
+from scepter.rdf.values.numeric import divide, format_decimal, quotient_text
 
 KEY = TermKey.fixed()
 plain = st.one_of(st.integers(-99, 99).map(integer), st.decimals(-99, 99, places=2).map(lambda d: decimal(f"{d:f}")))
@@ -94,3 +96,12 @@ def test_numbers_at_the_edges(function: str, terms: list[Term | None]) -> None:
 def test_everyday_numbers_are_never_left_to_the_definition(function: str, terms: list[Term]) -> None:
     with patch.object(Listing, "_value", side_effect=AssertionError("listed")):
         check(Aggregate(function, Variable("v")), [*terms], 4)
+
+
+@given(st.integers(-(2**61), 2**61), st.integers(0, 15), st.integers(1, 2**40))
+@example(5, 1, 2**40)
+@example(-(10**18) + 1, 0, 9)
+def test_quotients_in_whole_numbers_are_those_of_decimals(units: int, decimals: int, by: int) -> None:
+    quotient = divide(Decimal(units).scaleb(-decimals), by)
+    assert isinstance(quotient, Decimal)
+    assert quotient_text(units, decimals, by) == format_decimal(quotient)

@@ -17,7 +17,7 @@ from scepter.kernel.rows import Float64, Int8, Int64, Mask, UInt64
 from scepter.kernel.texts import Texts
 from scepter.rdf.batch import DOUBLE, INEXACT, MAX_SCALE, NOT_A_NUMBER
 from scepter.rdf.terms import XSD, Literal
-from scepter.rdf.values.numeric import Number, divide, format_decimal, nearest
+from scepter.rdf.values.numeric import Number, divide, format_decimal, nearest, quotient_text
 
 MEMBERS, ERRORS, FRACTIONS, DOUBLES, OTHERS, NANS, UPS, DOWNS, UNITS = range(9)
 """The first columns of a total: rows; of these without a number, decimals, doubles, numbers for the exact evaluator, NaN,
@@ -183,23 +183,9 @@ def exact_texts(totals: Int64, scale: Scale, *, mean: bool) -> list[str | None]:
         if wrong:
             found.append(None)
         elif mean and count:
-            found.append(f'"{_quotient(units, count, scale.decimals)}"{_DECIMAL}')
+            found.append(f'"{quotient_text(units, scale.decimals, count)}"{_DECIMAL}')
         elif fraction:
             found.append(f'"{format_decimal(Decimal(units).scaleb(-scale.decimals))}"{_DECIMAL}')
         else:
             found.append(f'"{units // _TEN**scale.decimals}"{_INTEGER}')
     return found
-
-
-def _quotient(units: int, count: int, decimals: int) -> str:
-    """units / 10^decimals / count, as `divide` writes it: in whole numbers where the division ends soon, as it often does."""
-    for more in (0, 3):
-        whole, rest = divmod(abs(units) * _TEN**more, count)
-        if not rest:
-            digits = str(whole).rjust(decimals + more + 1, "0")
-            place = len(digits) - decimals - more
-            text = f"{digits[:place]}.{digits[place:]}".rstrip("0").removesuffix(".")
-            return f"-{text}" if units < 0 else text
-    quotient = divide(Decimal(units).scaleb(-decimals), count)
-    assert isinstance(quotient, Decimal)
-    return format_decimal(quotient)
