@@ -43,6 +43,7 @@ from scepter.kernel.sparql.dataset import Graph as RDFGraph
 from scepter.kernel.sparql.expressions import compile_condition, compile_expression, once_per_node
 from scepter.kernel.sparql.hash_join import HashJoin, disjoint
 from scepter.kernel.sparql.triple_matching import Extension, compile_bgp, compile_path
+from scepter.physical.timed_patterns import is_ordered
 from scepter.rdf.terms import IRI, Term
 from scepter.rdf.values import OrderKey, order_key
 
@@ -101,8 +102,7 @@ def compile_pattern(pattern: Pattern) -> Plan:
         case Distinct():
             return _distinct(compile_pattern(pattern.pattern))
         case Slice():
-            inner, stop = compile_pattern(pattern.pattern), None if pattern.limit is None else pattern.offset + pattern.limit
-            return lambda context: islice(inner(context), pattern.offset, stop)
+            return _sliced(pattern)
         case _:
             assert_never(pattern)
 
@@ -296,12 +296,24 @@ def _order_by(pattern: OrderBy) -> Plan:
     conditions = [(compile_expression(expression), descending) for expression, descending in pattern.conditions]
 
     def ordered(context: Context) -> Iterator[Row]:
-        rows = [(row, [order_key(value_or_error(e, row, context)) for e, _ in conditions]) for row in inner(context)]
+        found = sorted(inner(context), key=_spelt)  # which of equal rows a LIMIT keeps may not depend on the order of triples
+        rows = [(row, [order_key(value_or_error(e, row, context)) for e, _ in conditions]) for row in found]
         for i, (_, descending) in reversed(list(enumerate(conditions))):
             rows.sort(key=_ith(i), reverse=descending)  # stable, so the first condition is sorted by last
         return (row for row, _ in rows)
 
     return ordered
+
+
+def _sliced(pattern: Slice) -> Plan:
+    inner, stop = compile_pattern(pattern.pattern), None if pattern.limit is None else pattern.offset + pattern.limit
+    if is_ordered(pattern.pattern):
+        return lambda context: islice(inner(context), pattern.offset, stop)
+    return lambda context: iter(sorted(inner(context), key=_spelt)[pattern.offset : stop])
+
+
+def _spelt(row: Row) -> list[tuple[str, str]]:
+    return sorted((name, str(term)) for name, term in row.items())
 
 
 def _ith(i: int) -> Callable[[tuple[Row, list[OrderKey]]], OrderKey]:
