@@ -99,7 +99,8 @@ def test_everyday_numbers_are_never_left_to_the_definition(function: str, terms:
 
 
 @given(st.integers(-(2**61), 2**61), st.integers(0, 15), st.integers(1, 2**40))
-@example(5, 1, 2**40)
+@example(1, 0, 2**35)  # half of the last digit, which is even
+@example(3, 0, 2**35)  # and odd
 @example(-(10**18) + 1, 0, 9)
 def test_quotients_in_whole_numbers_are_those_of_decimals(units: int, decimals: int, by: int) -> None:
     quotient = divide(Decimal(units).scaleb(-decimals), by)
