@@ -196,6 +196,10 @@ def window_queries(draw: st.DrawFn) -> QueryText:
                 f"WINDOW {one} {{ ?x :p ?x . ?x :q ?y }}",
                 f"?x :name ?y OPTIONAL {{ WINDOW {one} {{ ?x :p ?z }} }}",
                 f"WINDOW {one} {{ ?x :p|:q ?y }}",
+                f"WINDOW {one} {{ ?x (:p|^:q)+ ?y }}",
+                f"WINDOW {one} {{ ?x :p ?y }} WINDOW {other} {{ ?y :q/:p+ ?z }}",
+                f"WINDOW {one} {{ ?x :p ?y . ?y :q+ :a }}",
+                f"WINDOW {one} {{ ?x :p ?y OPTIONAL {{ ?y :q* ?z }} }}",
             ]
         )
     )

@@ -126,11 +126,12 @@ def timed(draw: st.DrawFn) -> Setting:
 @st.composite
 def groups(draw: st.DrawFn, *, periodic: bool) -> str:
     """A WHERE clause."""
+    walks = ["?a :p+ ?b .", "?a :q/:p+ ?b .", "?a (:p|^:q)+ :y .", "?a :p* ?b ."] if periodic else []
     parts = [draw(blocks(draw(st.sampled_from([1, 2, 2, 3])))).replace("?b :", "?a :", 1)]
     if "?a" not in parts[0]:
         parts[0] = "?a :p ?v . " + parts[0]
     for kind in draw(
-        st.lists(st.sampled_from(["optional", "union", "values", "bind", "minus", "group", "select"]), max_size=2)
+        st.lists(st.sampled_from(["optional", "union", "values", "bind", "minus", "group", "select", *walks]), max_size=2)
     ):
         inner = draw(blocks())
         match kind:
@@ -147,6 +148,8 @@ def groups(draw: st.DrawFn, *, periodic: bool) -> str:
                 parts.append(f"MINUS {{ {inner} }}")
             case "group":
                 parts.append(f"{{ {inner} }}")
+            case walk if walk in walks:
+                parts.append(walk)
             case _:
                 parts.append(f"{{ SELECT {draw(st.sampled_from(['?a', 'DISTINCT ?a ?v', '*']))} WHERE {{ {inner} }} }}")
     if draw(st.integers(0, 2)) == 0:

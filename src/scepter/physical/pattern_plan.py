@@ -22,6 +22,7 @@ from scepter.algebra.patterns import (
     LeftJoin,
     Match,
     Minus,
+    PathPattern,
     Pattern,
     Project,
     TriplePattern,
@@ -40,7 +41,7 @@ from scepter.rdf.terms import IRI
 _UNSTEADY = frozenset(("RAND", "UUID", "STRUUID", "BNODE", "NOW", "TIMESTAMP"))
 
 
-_SPOKEN = {"PathPattern": "a property path", "OrderBy": "ORDER BY inside", "Slice": "LIMIT inside", "Graph": "GRAPH ?g"}
+_SPOKEN = {"OrderBy": "ORDER BY inside", "Slice": "LIMIT inside", "Graph": "GRAPH ?g"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +81,8 @@ class PatternPlanner:
                 return self._group(pattern)
             case Match(number):
                 return self.dataset.events[number]
+            case PathPattern():
+                return self.dataset.path(pattern, self.graph)
             case Graph(Constant(IRI() as name), inner):
                 return replace(self, graph=name).node(inner)
             case _:

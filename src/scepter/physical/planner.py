@@ -285,8 +285,10 @@ def _periodic(query: PeriodicQuery, facts: Facts) -> _Made:
     windows = [WindowOn(tuple(dict.fromkeys(iris)), width, grid) for width, iris in streams.items()]
     exact = _ASKED if facts.exact else _unflattened(query, facts)
     every = query.report is Report.WINDOW_CLOSE
-    seen = _seen(query.pattern, facts)
-    root, ranked = plan_periodic(query.pattern, windows, grid, facts.counts(query), every=every, exact=exact, seen=seen)
+    seen, entailed = _seen(query.pattern, facts), bool(facts.ontology or facts.schema)
+    root, ranked = plan_periodic(
+        query.pattern, windows, grid, facts.counts(query), every=every, exact=exact, seen=seen, entailed=entailed
+    )
     return _Made(root, ranked=ranked)
 
 

@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import reduce
 from typing import TypeAlias
 
-from scepter.algebra.expressions import Constant, Variable
-from scepter.algebra.patterns import Graph, Pattern, TriplePattern
-from scepter.algebra.walk import find
+from scepter.algebra.expressions import Compare, Constant, Or, Variable
+from scepter.algebra.patterns import (
+    Graph,
+    Link,
+    NegatedPropertySet,
+    Path,
+    PathPattern,
+    Pattern,
+    TriplePattern,
+    ZeroOrMore,
+    ZeroOrOne,
+)
+from scepter.algebra.walk import find, walk
 from scepter.algebra.windows import CountWindow
 from scepter.physical import nodes, window_nodes
 from scepter.physical.facts import Count, Seen
 from scepter.physical.nodes import Node
 from scepter.physical.window_nodes import Coalesce, CountedWindow, Counts, ItemScan, LatestOccurrence, Step, Window
 from scepter.rdf.terms import IRI
+
+_FOLLOWED_FROM_ALL = 2_000
+"""Static triples over which a path between two variables is followed from every node; its pairs may be their square."""
 
 
 class NotPlanned(Exception):
@@ -72,6 +86,8 @@ class Dataset:
     """Why the exact evaluator is asked for whatever the pattern is."""
     seen: Seen | None = None
     """What a sample of the streams holds, where joins may be ordered by it."""
+    entailed: bool = False
+    """Whether streamed triples stand for others, by a schema."""
 
     def snapshot(self, pattern: Pattern, why: str) -> Node:
         """The pattern by the exact evaluator, over the windows that it looks at."""
@@ -82,6 +98,28 @@ class Dataset:
         triples = tuple(window.over(nodes.TripleScan(every, window.streams), self.grid) for _, window in windows)
         names = tuple(name for name, _ in windows)
         return window_nodes.WindowSnapshot(pattern, names, triples, self.events, self.grid, why)
+
+    def path(self, pattern: PathPattern, graph: IRI | None) -> Node:
+        """The pairs of a path, by the exact evaluator over the triples whose predicates it names: it is followed anew when one
+        of these comes or goes, not with every change of a window. Raises NotPlanned."""
+        if self.entailed:
+            raise NotPlanned("a property path under a schema looks at the window as a whole")
+        links = _links(pattern.path)
+        if links is None:
+            raise NotPlanned("a property path that may have no step, or names no predicates, looks at the window as a whole")
+        every = TriplePattern(Variable("s"), Variable("p"), Variable("o"))
+        ends = (pattern.subject, pattern.object)
+        static = sum(self.static(replace(every, predicate=Constant(iri)), graph) for iri in links)
+        if static > _FOLLOWED_FROM_ALL and not any(isinstance(end, Constant) for end in ends):
+            raise NotPlanned(f"a property path over {static} static triples is followed from the terms that are bound")
+        named = reduce(Or, [Compare("=", Variable("p"), Constant(iri)) for iri in links])
+        triples = []
+        for window in self.default if graph is None else self.named.get(graph, ()):
+            scan = nodes.Filter(nodes.TripleScan(every, window.streams), (named,))
+            triples.append(window.over(scan, self.grid))
+        asked: Pattern = pattern if graph is None else Graph(Constant(graph), pattern)
+        why = "a property path is followed term by term"
+        return window_nodes.WindowSnapshot(asked, (graph,) * len(triples), tuple(triples), (), self.grid, why, part=True)
 
     def whole(self, pattern: Pattern, graph: IRI | None) -> Node | None:
         """A leaf for a whole pattern; None: it is taken apart."""
@@ -111,3 +149,11 @@ class Dataset:
     def streamed(self, triple: TriplePattern) -> int:
         """How many streamed triples are expected to match, beside those of other patterns; 0 where nobody knows."""
         return 0 if self.seen is None else self.seen(triple)
+
+
+def _links(path: Path) -> list[IRI] | None:
+    """The predicates of a path; None where it may have no step, which relates every node to itself, or names what it avoids."""
+    parts = list(walk(path))
+    if any(isinstance(part, ZeroOrMore | ZeroOrOne | NegatedPropertySet) for part in parts):
+        return None
+    return list(dict.fromkeys(part.iri for part in parts if isinstance(part, Link)))

@@ -11,7 +11,7 @@ from enum import Enum
 from scepter.algebra.expressions import Aggregate, Expression
 from scepter.algebra.notation import Notation
 from scepter.algebra.patterns import Pattern, Project, TriplePattern
-from scepter.algebra.scope import in_scope
+from scepter.algebra.scope import certain, in_scope
 from scepter.physical.nodes import Binary, Node, Schema, Unary
 from scepter.rdf.terms import IRI, Term
 
@@ -195,12 +195,16 @@ class WindowSnapshot(Node):
     """What the pattern's MATCH stand for."""
     grid: Step | None
     exact: str = field()
+    part: bool = False
+    """Whether it is part of a pattern, and may be joined by blank nodes too."""
 
     def _schema(self) -> Schema:
         if isinstance(self.pattern, Project):
             names = [variable.name for variable in self.pattern.variables]
         else:
             names = sorted(in_scope(self.pattern))
+        if self.part:
+            return Schema(tuple(names), certain(self.pattern))
         return Schema(tuple(name for name in names if not name.startswith("_:")))
 
 

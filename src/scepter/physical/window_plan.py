@@ -108,6 +108,7 @@ def plan_periodic(
     every: bool = False,
     exact: str = "",
     seen: Seen | None = None,
+    entailed: bool = False,
 ) -> tuple[Node, bool]:
     """A periodic query: evaluated at every multiple of the step at which a window holds an item, or, with `every`, at all of
     them from the first item on (spec/50-sparkwave rule 2)."""
@@ -120,7 +121,7 @@ def plan_periodic(
     def report(rows: Node) -> window_nodes.Report:
         return window_nodes.Report(rows, items, when, window_nodes.Output.ALL, grid)
 
-    return report_of(pattern, Dataset(tuple(windows), {}, count, grid, (), exact, seen), report)
+    return report_of(pattern, Dataset(tuple(windows), {}, count, grid, (), exact, seen, entailed), report)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,9 @@ import scepter
 from scepter.errors import QueryError
 from scepter.physical.explain import explain
 from scepter.physical.facts import Facts
+from scepter.physical.nodes import nodes
 from scepter.physical.planner import plan
+from scepter.physical.window_nodes import WindowSnapshot
 from scepter.rdf.formats import parse_graph
 from scepter.runtime.queries import parse
 from scepter.timeline import TimeKind
@@ -59,3 +61,28 @@ def test_a_duration_that_the_assumed_time_line_does_not_have_is_told_and_no_cras
     shown = parse(f"PREFIX : <http://e/> {text}", "sparkwave").explain()
     assert "Refused: 10 us is no whole number of time units" in shown
     assert "it is refused before it runs" in shown
+
+
+WHOLE = "a property path that may have no step, or names no predicates, looks at the window as a whole"
+PATH = """PREFIX : <http://e/> SELECT ?s FROM STREAM <http://e/s> [RANGE 10 STEP 5]
+    WHERE { ?s :in ?room . ?room %s }"""
+
+
+@pytest.mark.parametrize(
+    ("path", "static", "schema", "why"),
+    [
+        (":part+ ?b", 2_000, False, "a property path is followed term by term"),
+        (":part+ :b", 1_000_000, False, "a property path is followed term by term"),
+        (":part+ ?b", 2_001, False, "a property path over 2001 static triples is followed from the terms that are bound"),
+        (":part* ?b", 0, False, WHOLE),
+        ("(!:part)+ ?b", 0, False, WHOLE),
+        (":part+ ?b", 0, True, "a property path under a schema looks at the window as a whole"),
+    ],
+)  # fmt: skip
+def test_a_path_alone_is_followed_term_by_term_where_its_pairs_are_few(path: str, static: int, schema: bool, why: str) -> None:
+    ontology = tuple(parse_graph("<a:A> <http://www.w3.org/2000/01/rdf-schema#subClassOf> <a:B> .")) if schema else ()
+    facts = Facts(TimeKind.INTEGER, ontology=ontology, statics=lambda _unit: lambda _triple, _graph: static)
+    (unit,) = plan(parse(PATH % path, "sparkwave").program, facts).units
+    (snapshot,) = [node for node in nodes(unit.root) if isinstance(node, WindowSnapshot)]
+    assert snapshot.exact == why
+    assert snapshot.part is ("term by term" in why)

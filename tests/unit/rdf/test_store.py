@@ -74,6 +74,7 @@ def test_it_answers_as_a_graph_in_memory_does(tmp_path: Path, triples: list[Trip
     assert len(graph) == len(plain)
     assert set(graph) == set(plain)
     assert graph.nodes().keys() == plain.nodes().keys()
+    assert [graph.has_node(term) for term in OBJECTS] == [plain.has_node(term) for term in OBJECTS]
     assert set(graph.predicates()) == {t.predicate for t in plain}
     assert set(graph.objects_of(TERMS[0])) == {t.object for t in plain if t.predicate == TERMS[0]}
     for wanted in product([None, *TERMS], [None, *TERMS[:2]], [None, *OBJECTS]):

@@ -47,6 +47,10 @@ class _Then(Graph):
         """The subjects and objects."""
         return {**self._static.nodes(), **self._streamed.nodes()}
 
+    def has_node(self, term: Term) -> bool:
+        """Whether a term is a subject or an object."""
+        return self._streamed.has_node(term) or self._static.has_node(term)
+
     def match(self, subject: Term | None, predicate: Term | None, object: Term | None) -> Sequence[Triple]:
         """The triples with these terms; None stands for any."""
         known = self._static.match(subject, predicate, object)

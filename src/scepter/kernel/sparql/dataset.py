@@ -42,6 +42,10 @@ class Graph:
             self._nodes = dict.fromkeys(term for triple in self._triples for term in (triple.subject, triple.object))
         return self._nodes
 
+    def has_node(self, term: Term) -> bool:
+        """Whether a term is a subject or an object: paths ask it for every row."""
+        return term in self.nodes()
+
     def predicates(self) -> Collection[Term]:
         """The different predicates."""
         return {triple.predicate for triple in self._triples}

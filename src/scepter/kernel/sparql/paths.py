@@ -91,9 +91,8 @@ def _sequence(graph: Graph, path: PathSequence, node: Term, forward: bool, targe
     """`a/b` is `a` to a fresh variable and `b` from it: a variable takes a zero-length path only at nodes of the graph,
     or at the term on the path's other end."""
     first, second = (path.left, path.right) if forward else (path.right, path.left)
-    nodes = graph.nodes()
     for middle in _reach(graph, first, node, forward, None):
-        if middle in nodes or middle == target:
+        if middle == target or graph.has_node(middle):
             yield from _reach(graph, second, middle, forward, target)
 
 

@@ -49,6 +49,10 @@ class StoredGraph(Graph):
         places = np.unique(np.concatenate([self.store.subjects & _LOW, self.store.objects.astype(np.uint64)]))
         return {self.term(place): None for place in places.tolist()}
 
+    def has_node(self, term: Term) -> bool:
+        """Whether a term is a subject or an object: looked up, since to list all nodes decodes every term."""
+        return bool(self.count(term, None, None) or self.count(None, None, term))
+
     def predicates(self) -> list[Term]:
         """The different predicates."""
         found, subjects, row = [], self.store.subjects, 0

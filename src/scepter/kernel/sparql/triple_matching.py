@@ -119,9 +119,9 @@ def compile_path(pattern: PathPattern) -> Extension:
         graph = context.graph
         start, end = subject(row), object_(row)
         start_is_term, end_is_term = _is_term(pattern.subject, context), _is_term(pattern.object, context)
-        if start is not None and not start_is_term and start not in graph.nodes() and not (end_is_term and start == end):
+        if start is not None and not start_is_term and not graph.has_node(start) and not (end_is_term and start == end):
             return
-        if end is not None and not end_is_term and end not in graph.nodes() and not (start_is_term and start == end):
+        if end is not None and not end_is_term and not graph.has_node(end) and not (start_is_term and start == end):
             return
         for first, last in pairs(graph, pattern.path, start, end):
             extended = dict(row)

@@ -69,6 +69,10 @@ class WindowGraph(Graph):
         streamed = (term for triple in self._times for term in (triple.subject, triple.object))
         return dict.fromkeys(chain(self._static.nodes(), streamed))
 
+    def has_node(self, term: Term) -> bool:
+        """Whether a term is a subject or an object, by the indexes that follow what comes and goes."""
+        return bool(self._lookup((0,), (term,)) or self._lookup((2,), (term,))) or self._static.has_node(term)
+
     def match(self, subject: Term | None, predicate: Term | None, object: Term | None) -> Sequence[Triple]:
         """The triples with these terms; None stands for any."""
         known = self._static.match(subject, predicate, object)
