@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TypeAlias
 
-from scepter.algebra.expressions import Compare, Constant, Or, Variable
+from scepter.algebra.expressions import Compare, Constant, Expression, Or, Variable
 from scepter.algebra.patterns import (
     Graph,
     Link,
@@ -112,7 +112,8 @@ class Dataset:
         static = sum(self.static(replace(every, predicate=Constant(iri)), graph) for iri in links)
         if static > _FOLLOWED_FROM_ALL and not any(isinstance(end, Constant) for end in ends):
             raise NotPlanned(f"a property path over {static} static triples is followed from the terms that are bound")
-        named = reduce(Or, [Compare("=", Variable("p"), Constant(iri)) for iri in links])
+        equal: list[Expression] = [Compare("=", Variable("p"), Constant(iri)) for iri in links]
+        named = reduce(Or, equal)
         triples = []
         for window in self.default if graph is None else self.named.get(graph, ()):
             scan = nodes.Filter(nodes.TripleScan(every, window.streams), (named,))
