@@ -56,7 +56,9 @@ class ChainKernel:
         self._closing = Waiting(self._width, self._marks)
         self._pools = [*(pool for stage in self._stages for pool in (stage.waiting, stage.iterating)), self._closing]
         # those that may hold runs
-        self._used = [*(s.waiting for s in self._stages[1:]), *(s.iterating for s in self._stages if s.again), self._closing]
+        self._used = [*(s.waiting for s in self._stages[1:]), *(s.iterating for s in self._stages if s.again)]
+        if self._trailing:
+            self._used.append(self._closing)
         self.expired: list[tuple[int, Runs]] = []
         """(steps taken, runs whose time was over before the next one) of the last batch, where they are asked for."""
         self._just_closing = 0
@@ -423,7 +425,10 @@ class ChainKernel:
 
     def rests(self, time: int) -> bool:
         """Whether time alone, up to here, changes nothing: no run's window closes, nothing that is looked back at grows old."""
-        return not any(map(len, self.history)) and all(pool.rests(time) for pool in self._used)
+        for pool in self._used:
+            if not pool.rests(time):
+                return False
+        return not any(map(len, self._leading.history))
 
     @property
     def history(self) -> list[Solutions]:

@@ -95,6 +95,11 @@ def _placed(numbers: tuple[int, ...]) -> Int64:
     return np.array(numbers, np.int64)
 
 
+@lru_cache(maxsize=1024)
+def _places(slots: tuple[int, ...], partition: tuple[int, ...], key: tuple[int, ...]) -> tuple[Int64, Int64, Int64]:
+    return _placed(slots), _placed(partition), _placed(key)
+
+
 class RunExtension:
     """Extends the runs of a sequence. The columns of the runs it is given are its own to write into."""
 
@@ -141,10 +146,10 @@ class RunExtension:
         self, table: Solutions, partition: tuple[int, ...], key: tuple[int, ...], atom: AtomPlan, until: int,
         room: tuple[Any, ...], at: int,
     ) -> tuple[int, int]:  # fmt: skip
-        node = self._record(filled(len(table), NO_LINEAGE), table, _ALL, atom)
+        node = self._record(filled(len(table.time), NO_LINEAGE), table, _ALL, atom)
         columns = table.time, table.start, table.ids, table.refs, table.number, table.scale
         written: tuple[int, int] = begin(
-            columns, node, until, (_placed(atom.slots), _placed(partition), _placed(key)), self._bounds.window, room, at
+            columns, node, until, _places(atom.slots, partition, key), self._bounds.window, room, at
         )
         return written
 
