@@ -153,12 +153,13 @@ class LocalEngine:
 
     def take(self, batch: EventBatch, wanted: NDArray[np.bool_] | None = None) -> None:
         """Give it events, all or the wanted ones; their `stream` numbers index `streams`."""
-        if not batch.events:
+        if not (events := len(batch.end)):
             return
-        self.prepare(batch.kind)
+        if self._tasks is None:
+            self.prepare(batch.kind)
         given = self._given(batch)
         if wanted is None:
-            wanted = _ALL if batch.events == 1 else np.ones(batch.events, np.bool_)
+            wanted = _ALL if events == 1 else np.ones(events, np.bool_)
         if self._start is not None:
             # a version from before the start is the one that is there then
             standing = np.array([iri in self._versions for iri in self.streams], np.bool_)[batch.stream]
@@ -184,7 +185,7 @@ class LocalEngine:
 
     def _intake(self, batch: EventBatch) -> Intake:
         intake = Intake(batch, self._texts.add(batch), self._number)
-        self._number += batch.events
+        self._number += len(batch.end)
         return intake
 
     def advance(self, until: int, closed: int | None = None) -> Sequence[Match]:

@@ -123,10 +123,13 @@ class ChainKernel:
         """Let the waiting and the arriving runs take this step."""
         selection, waiting = stage.plan.selection, stage.waiting
         assert selection is not None
-        if not len(arrivals) and not len(waiting):
+        came, wait, table = len(arrivals.limit), len(waiting), moment.tables[stage.plan.atom]
+        if not came and not wait:
             return self._nobody
-        patient, table, waited = stage.patient, moment.tables[stage.plan.atom], waiting.columns
-        going = self._of_few(stage, selection, table) if patient and moment.seen is None and len(table) <= _FEW else None
+        patient, waited = stage.patient, waiting.columns
+        going = None
+        if patient and moment.seen is None and len(table.time) <= _FEW:
+            going = self._of_few(stage, selection, table) if wait and len(table.time) else _NOTHING_FOUND
         keyed = None
         if going is None:
             keyed = moment.keyed(stage.search, self._partition_columns[stage.plan.atom])
@@ -135,7 +138,7 @@ class ChainKernel:
         if len(going.runs) or not patient or moment.seen is not None or not waiting.rests(moment.until):
             self._run_out(step, self._release(waiting, going, moment))
         found = None
-        if len(arrivals):
+        if came:
             keyed = keyed or moment.keyed(stage.search, self._partition_columns[stage.plan.atom])
             if stage.link is not None:
                 found = self._linked(stage, stage.link, selection, arrivals, keyed, moment)
@@ -151,8 +154,6 @@ class ChainKernel:
 
     def _of_few(self, stage: Stage, selection: Selection, table: Solutions) -> _Found | None:
         """What those that wait take of few rows; None where more than columns decides."""
-        if not len(table) or not len(stage.waiting):
-            return _NOTHING_FOUND
         pairs = stage.search.of_few(selection, stage.waiting, table)
         if pairs is None or not pairs.size:
             return None if pairs is None else _NOTHING_FOUND

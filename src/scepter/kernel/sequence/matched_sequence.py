@@ -109,7 +109,7 @@ class MatchedSequence:
             found = self._distinct(found)
         if self._skipping is not None:
             return self._skipping(found), moment
-        if len(found) and len(self._chains) > 1:
+        if len(self._chains) > 1 and len(found):
             self._retract(found)
         return found, moment
 

@@ -138,7 +138,7 @@ class RunExtension:
     ) -> None:
         """The same written at once where runs wait for the next step, by its join key: for rows of the last instant, behind
         which there is nothing to look at yet, and windows that count no events."""
-        at, runs = waiting.room_for(len(table)), waiting.columns
+        at, runs = waiting.room_for(len(table.time)), waiting.columns
         room = waiting.narrow, runs.ids, runs.refs, runs.number, runs.scale, waiting.alive
         waiting.added(*self._write(table, partition, key, atom, until, room, at))
 
