@@ -177,6 +177,34 @@ def spare_colours() -> None:
         errors.ColorShell = nullcontext
 
 
+def spare_pickles() -> None:
+    """Have a kernel that gives an array back find `numpy.ndarray` among its constants. Numba has it pickled in the code, and
+    asks Python to unpickle it for every array: half of what an array costs that is given back."""
+    from llvmlite import ir  # type: ignore[import-untyped]
+    from numba.core import cgutils, types
+    from numba.core.pythonapi import PythonAPI
+    from numba.np import numpy_support
+
+    box, number = PythonAPI.from_native_value, ir.IntType(32)
+
+    def boxed(api: Any, kind: Any, value: Any, constants: Any = None) -> Any:
+        if type(kind) is not types.Array or constants is None:
+            return box(api, kind, value, constants)  # type: ignore[no-untyped-call]
+        of, told = (
+            constants.read_const(constants.add_const(each))
+            for each in (kind.box_type, numpy_support.as_dtype(kind.dtype))  # type: ignore[no-untyped-call]
+        )
+        signature = ir.FunctionType(api.pyobj, [api.voidptr, api.pyobj, number, number, api.pyobj])
+        adapt = api._get_function(signature, name="NRT_adapt_ndarray_to_python_acqref")
+        address = cgutils.alloca_once_value(api.builder, value)  # type: ignore[no-untyped-call]
+        address = api.builder.bitcast(address, api.voidptr)
+        made = api.builder.call(adapt, [address, of, number(kind.ndim), number(int(kind.mutable)), told])
+        api.context.nrt.decref(api.builder, kind, value)
+        return made
+
+    PythonAPI.from_native_value = boxed  # type: ignore[method-assign]
+
+
 def spare_walks() -> None:
     """Have numba list the variables of an instruction at once. It asks every field of it, texts and places in the source too,
     by five questions and a list of its own, and asks again at every pass."""

@@ -10,12 +10,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from llvmlite.binding import ffi  # type: ignore[import-untyped]
+from numba import njit
 from numba.core import caching, errors, ir
 from numba.core.compiler import run_frontend
 
 from scepter import compiled
+from scepter.rdf.words import fresh
 
 
 @pytest.fixture
@@ -249,3 +252,13 @@ def test_messages_of_exceptions_set_up_no_terminal(monkeypatch: pytest.MonkeyPat
     scheme: Any = vars(errors)["HighlightColorScheme"](vars(errors)["themes"]["dark_bg"])  # not there without colorama
     text = scheme.errmsg("no such type")
     assert "no such type" in text and "\x1b[" in text and not made
+
+
+def test_an_array_that_a_kernel_gives_back_is_not_unpickled() -> None:
+    """Numba's own way takes a reference to `numpy.ndarray` for every array, which shows that it was asked for."""
+    zeros = njit(lambda size: fresh((2, size), np.float64))
+    assert zeros(3).shape == (2, 3) and zeros(3).dtype == np.float64 and zeros(3).flags.owndata is False
+    before = sys.getrefcount(np.ndarray)
+    for _ in range(1000):
+        zeros(1)
+    assert sys.getrefcount(np.ndarray) < before + 100

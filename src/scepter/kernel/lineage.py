@@ -8,6 +8,7 @@ events costs k nodes. Nodes are in the order they were made: a node's operands s
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -46,6 +47,8 @@ class Lineage:
 
     def leaves(self, part: int | Int64, event: Int64, name: Int64, values: Int64 | None = None) -> Int64:
         """A leaf for each event, all of one part or each of its own."""
+        if len(event) == 1 and values is None and isinstance(part, int):
+            return self._append_one(NO_LINEAGE, part, event[0], name[0])
         places = self._append(NO_LINEAGE, NO_LINEAGE, part, event, name, len(event))
         if values is not None:
             self._values[places] = values
@@ -62,7 +65,7 @@ class Lineage:
         """The part, the event and the name's ref of each leaf; below zero where there is none."""
         columns = self._columns
         if (leaves[0] if len(leaves) == 1 else leaves.min(initial=0)) != NO_LINEAGE:
-            return columns["part"][leaves], columns["event"][leaves], columns["name"][leaves]
+            return columns["part"].take(leaves), columns["event"].take(leaves), columns["name"].take(leaves)
         some = np.flatnonzero(leaves != NO_LINEAGE)
         found = tuple(np.full(len(leaves), -1, np.int64) for _ in range(3))
         for column, name in zip(found, ("part", "event", "name"), strict=True):
@@ -79,6 +82,8 @@ class Lineage:
 
     def stepped(self, before: Int64, part: int, event: Int64, name: Int64, values: Int64 | None = None) -> Int64:
         """A node for each event that a run takes after others. Equal steps of one run are one node, unless values are kept."""
+        if len(before) == 1 and values is None:
+            return self._append_one(before[0], part, event[0], name[0])
         if len(before) > 1 and values is None and not bool((before[1:] > before[:-1]).all()):
             first, where = distinct(np.stack([before, event], axis=1))
             if len(first) < len(before):
@@ -100,22 +105,32 @@ class Lineage:
     ) -> Int64:
         size = self._size + count
         if size > len(self._columns["left"]):
-            capacity = max(size, 2 * len(self._columns["left"]))
-            self._columns = {name: self._grown(old, capacity) for name, old in self._columns.items()}
-            self._values = self._grown(self._values, capacity)
-        given = (left, right, part, event, name)
-        if count == 1:  # which costs a third of a stretch
-            at = self._size
-            for column, each in zip(self._columns.values(), given, strict=True):
-                column[at] = each if isinstance(each, int) else each[0]
-        else:
-            for column, each in zip(self._columns.values(), given, strict=True):
-                column[self._size : size] = each
+            self._grow(size)
+        at = self._size
+        for column, each in zip(self._columns.values(), (left, right, part, event, name), strict=True):
+            column[at:size] = each
         if self._values.shape[1]:
-            self._values[self._size : size] = NO_REF
-        places = np.arange(self._size, size, dtype=np.int64)
+            self._values[at:size] = NO_REF
         self._size = size
-        return places
+        return np.arange(at, size)
+
+    def _append_one(self, left: Any, part: int, event: Any, name: Any) -> Int64:
+        """The same of a leaf, or of a step, alone: which costs a third of a stretch."""
+        at, columns = self._size, self._columns
+        if at == len(columns["left"]):
+            self._grow(at + 1)
+            columns = self._columns
+        columns["left"][at], columns["right"][at] = left, NO_LINEAGE
+        columns["part"][at], columns["event"][at], columns["name"][at] = part, event, name
+        if self._values.shape[1]:
+            self._values[at] = NO_REF
+        self._size = at + 1
+        return np.arange(at, at + 1)
+
+    def _grow(self, size: int) -> None:
+        capacity = max(size, 2 * len(self._columns["left"]))
+        self._columns = {name: self._grown(old, capacity) for name, old in self._columns.items()}
+        self._values = self._grown(self._values, capacity)
 
     def _grown(self, old: Int64, capacity: int) -> Int64:
         grown = np.empty((capacity, *old.shape[1:]), np.int64)

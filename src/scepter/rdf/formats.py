@@ -10,7 +10,7 @@ import gzip
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import accumulate, chain, repeat
+from itertools import accumulate
 from pathlib import Path
 from typing import IO, Final, NamedTuple
 
@@ -43,7 +43,8 @@ from scepter.timeline import TimeKind
 
 _DEFAULT: Final = ox.DefaultGraph()
 _PAD: Final = len(SENTINEL)
-_NAMELESS: Final = -1
+NAMELESS: Final = -1
+"""The name's offset of an event without one."""
 _NO_IDS: Final = scanner.id_table(())
 _TRIES: Final = 100
 _SMALL: Final = 4096
@@ -80,7 +81,7 @@ def events_to_batch(
     names: dict[int, str] = {}
     size = 0
     for stream, name, start, end, triples in events:
-        name_at = _NAMELESS
+        name_at = NAMELESS
         if name is not None:
             # the name stands in a comment: the scanner passes over it, name_at points into it
             names[len(bounds) - 1] = name
@@ -110,23 +111,17 @@ def events_to_batch(
 
 
 def graphs_to_batch(
-    graphs: Iterable[Sequence[tuple[str, str, str]]],
-    start: Sequence[int],
-    end: Sequence[int],
-    stream: Sequence[int],
-    key: TermKey,
-    kind: TimeKind,
-    run: ReadState,
+    graphs: Iterable[Sequence[tuple[str, str, str]]], given: Sequence[int], key: TermKey, kind: TimeKind, run: ReadState
 ) -> EventBatch:
-    """A batch of events without names, given as columns; triples are N-Triples texts of terms. What is malformed raises."""
+    """A batch of events, given by their triples, N-Triples texts of terms, and four numbers of each: start, end, NAMELESS,
+    stream. What is malformed raises."""
     lines = ["".join([f"{s} {p} {o} .\n" for s, p, o in triples]) for triples in graphs]
     text = "".join(lines)
     encoded = text.encode()
     # more than ASCII: what counts are bytes
     lengths = map(len, lines) if len(encoded) == len(text) else (len(line.encode()) for line in lines)
-    bounds = np.array([*accumulate(lengths, initial=0)], np.int64)
-    given = np.array([*chain.from_iterable(zip(start, end, repeat(_NAMELESS), stream, strict=False))], np.int64).reshape(-1, 4)
-    return grouped_batch(encoded, bounds, given, key, kind, _refuse, run=run)
+    told, at = np.array([*accumulate(lengths, initial=0), *given], np.int64), len(lines) + 1
+    return grouped_batch(encoded, told[:at], told[at:].reshape(-1, 4), key, kind, _refuse, run=run)
 
 
 def _refuse(code: int, index: int, text: bytes) -> None:

@@ -92,10 +92,9 @@ def spare_for(size: int, rows: int) -> int:
 
 def batch_of(columns: scanner.Columns, buffer: NDArray[np.uint8], kind: TimeKind) -> EventBatch:
     """The batch that a scan filled, which takes over its columns and its buffer."""
-    rows = int(columns.state[scanner.ROWS])
     number, scale = exact_numbers(columns, buffer)
     start, end, name_at, first, stream = events_of(columns)
-    ids, places = columns.ids, columns.places
+    ids, places, rows = columns.ids, columns.places, len(number)
     return EventBatch(
         buffer[: int(columns.state[scanner.SPARE])], kind, stream.astype(np.int32), start, end, name_at, first,
         ids[0, :rows], ids[1, :rows], ids[2, :rows], places[0, :rows], places[1, :rows], places[2, :rows], number, scale,

@@ -15,13 +15,22 @@ from numba.core import cgutils, config
 from numba.extending import intrinsic
 from numba.np.arrayobj import _empty_nd_impl
 
-from scepter.compiled import doubt_files, spare_collections, spare_colours, spare_events, spare_lookups, spare_walks
+from scepter.compiled import (
+    doubt_files,
+    spare_collections,
+    spare_colours,
+    spare_events,
+    spare_lookups,
+    spare_pickles,
+    spare_walks,
+)
 
 doubt_files()  # before the first kernel is declared: every module of kernels comes by here
 spare_collections()
 spare_lookups()
 spare_events()
 spare_colours()
+spare_pickles()
 spare_walks()
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
+from operator import methodcaller
 from typing import TypeAlias, TypeVar
 
 import numpy as np
@@ -47,6 +48,8 @@ _LOOK, _FEW = 64, 100_000
 """Where so few rows may be kept, they are counted at each step; where many may, at every so many steps."""
 
 _ALL = np.ones(1, np.bool_)
+_SAVE: Callable[[Task], None] = methodcaller("save")
+_COMMIT: Callable[[Task], None] = methodcaller("commit")
 _Found = TypeVar("_Found")
 Shedding: TypeAlias = Callable[[str, bool], None]
 """Hears what a limit has made a run forget, and whether that is all that a unit kept."""
@@ -150,21 +153,26 @@ class LocalEngine:
 
     def take(self, batch: EventBatch, wanted: NDArray[np.bool_] | None = None) -> None:
         """Give it events, all or the wanted ones; their `stream` numbers index `streams`."""
-        if not batch.events:
+        if not (events := len(batch.end)):
             return
-        tasks = self.prepare(batch.kind)
+        if self._tasks is None:
+            self.prepare(batch.kind)
         given = self._given(batch)
         if wanted is None:
-            wanted = _ALL if batch.events == 1 else np.ones(batch.events, np.bool_)
+            wanted = _ALL if events == 1 else np.ones(events, np.bool_)
         if self._start is not None:
             # a version from before the start is the one that is there then
             standing = np.array([iri in self._versions for iri in self.streams], np.bool_)[batch.stream]
             wanted = wanted & ((batch.end >= self._start) | standing)
-        for number in range(len(tasks)):
-            self._give(number, given[number], wanted)
+        for number, intake in enumerate(given):
+            self._give(number, intake, wanted)
 
     def _give(self, number: int, intake: Intake, wanted: NDArray[np.bool_]) -> None:
-        self._within(number, lambda task: task.take(intake, wanted), None)
+        if self._shedding is None:
+            assert self._tasks is not None
+            self._tasks[number].take(intake, wanted)
+        else:
+            self._within(number, lambda task: task.take(intake, wanted), None)
 
     def _given(self, batch: EventBatch) -> list[Intake]:
         """The batch as each unit is given it: as it came, or with all that its triples entail."""
@@ -177,7 +185,7 @@ class LocalEngine:
 
     def _intake(self, batch: EventBatch) -> Intake:
         intake = Intake(batch, self._texts.add(batch), self._number)
-        self._number += batch.events
+        self._number += len(batch.end)
         return intake
 
     def advance(self, until: int, closed: int | None = None) -> Sequence[Match]:
@@ -186,12 +194,15 @@ class LocalEngine:
         if self._tasks is None:
             return []
         closed = until if closed is None else closed
-        return _together(
-            [
-                self._emit(number, self._within(number, lambda task: task.release(until, closed), []))
-                for number in self._plan.order
-            ]
-        )
+        answers: list[Sequence[Match]] = []
+        for number in self._plan.order:
+            if self._shedding is None:
+                found = self._tasks[number].release(until, closed)
+            else:
+                found = self._within(number, lambda task: task.release(until, closed), [])
+            if found:
+                answers.append(self._emit(number, found))
+        return _together(answers) if answers else []
 
     def _within(self, number: int, step: Callable[[Task], _Found], otherwise: _Found) -> _Found:
         """What a step of a unit gives; where the run goes on at a limit, a unit that takes too long or too much begins anew."""
@@ -212,6 +223,13 @@ class LocalEngine:
             self._begin_anew(number, BROKEN_OFF[error.code].format(work.seconds, work.memory))
         return otherwise
 
+    def _each(self, step: Callable[[Task], None]) -> None:
+        for number, task in enumerate(self._tasks or ()):
+            if self._shedding is None:
+                step(task)
+            else:
+                self._within(number, step, None)
+
     def _begin_anew(self, number: int, why: str) -> None:
         """Forget all that a unit keeps, with those that share operators with it."""
         assert self._tasks is not None and self._shedding is not None
@@ -226,7 +244,7 @@ class LocalEngine:
     def _shed(self) -> None:
         """Let go of what keeps too much."""
         most = self._options.work.runs
-        if self._shedding is None or most is None:
+        if most is None:
             return
         self._committed += 1
         if self._committed % min(_LOOK, 1 + most // _FEW):  # to count many rows costs what they are
@@ -321,8 +339,7 @@ class LocalEngine:
         """Start an instant that may be undone."""
         self._marks = (self._number, self.reading.salt)
         self._open = True
-        for number in range(len(self._tasks or ())):
-            self._within(number, lambda task: task.save(), None)
+        self._each(_SAVE)
 
     def undo(self) -> None:
         """Back to `save`: events taken again in the same order get the same numbers and blank nodes."""
@@ -334,9 +351,9 @@ class LocalEngine:
     def commit(self) -> None:
         """Keep what was done since `save`; release what nothing can use any more."""
         self._open = False
-        for number in range(len(self._tasks or ())):
-            self._within(number, lambda task: task.commit(), None)
-        self._shed()
+        self._each(_COMMIT)
+        if self._shedding is not None:
+            self._shed()
         if self._texts.size > self._compact_at:
             self._compact()
 

@@ -70,6 +70,7 @@ class Pipeline:
             told for node, told in zip(self.nodes, self.metrics, strict=True) if isinstance(node, Derive) and node.inner
         ]
         self._weighed = [0 for _ in self.nodes]
+        self._leaf_metrics = [told for node, told in zip(self.nodes, self.metrics, strict=True) if not node.inputs]
         places = {id(node): place for place, node in enumerate(self.nodes)}
         self._leaves = [place for place, node in enumerate(self.nodes) if not node.inputs]
         self._groups = leaf_groups([self.nodes[place] for place in self._leaves], around)
@@ -107,14 +108,12 @@ class Pipeline:
             spent = (self._clock() - started) // len(found)
             if getattr(group.leaves, "met_schema", False):
                 self._setup.notices.tell(SCHEMA_IGNORED)
+            waiting = self._waiting
             for place, rows in zip(group.places, found, strict=True):
-                count, leaf = len(rows), self._leaves[place]
-                self.metrics[leaf].count(events, count, spent)
+                count = len(rows.end)
+                self._leaf_metrics[place].count(events, count, spent)
                 if count:
-                    self._wait(place, rows)
-
-    def _wait(self, place: int, rows: Rows) -> None:
-        self._waiting[place] = (*self._waiting[place], rows)
+                    waiting[place] = (*waiting[place], rows)
 
     @property
     def root(self) -> Operator:
@@ -138,7 +137,7 @@ class Pipeline:
         if len(rows):
             leaf = self._received[place]
             self.metrics[self._leaves[leaf]].rows_out += len(rows)
-            self._wait(leaf, rows)
+            self._waiting[leaf] = (*self._waiting[leaf], rows)
 
     def stretches(self, rows: int = _STRETCH_ROWS) -> list[int]:
         """The times at which what waits parts into stretches of about so many rows: to process it stretch by stretch costs
@@ -151,10 +150,14 @@ class Pipeline:
 
     def next_waiting(self) -> int | None:
         """The first time at which something that waits is due."""
-        if not any(self._waiting):
-            return None
-        different = {id(rows): rows for parts in self._waiting for rows in parts}
-        return min([int(rows.end[0] if len(rows) == 1 else rows.end.min()) for rows in different.values()])
+        least, last = None, None
+        for parts in self._waiting:
+            for rows in parts:
+                if rows is not last:  # leaves of equal shape share theirs
+                    end, last = rows.end, rows
+                    first = int(end[0] if len(end) == 1 else end.min())
+                    least = first if least is None or first < least else least
+        return least
 
     def release(self, until: int, closed: int) -> Sequence[Match]:
         """Process the instants up to `closed`, and the one that is open if nothing can take its answers back."""
@@ -162,14 +165,16 @@ class Pipeline:
         due = waiting is not None and waiting <= closed
         if due or closed > self.closed:
             self.closed = max(self.closed, closed)
-            now = Until(closed)
-            if due or not all(operator.rests(now) for operator in self._working):
+            now, rests = Until(closed), not due
+            for operator in self._working:
+                rests = rests and operator.rests(now)
+            if not rests:
                 found = self._stepwise(now)
             self._evict(closed)
         if self._at_once and until > closed:
             opened = self._run(Until(until, open=True))
             found = concat([found, opened], opened.width) if len(found) else opened
-        return self._matches(found)
+        return self._matches(found) if len(found.end) else []
 
     def finish(self) -> Sequence[Match]:
         """Process what is left; windows close."""
@@ -203,26 +208,22 @@ class Pipeline:
     def _run(self, until: Until) -> Rows:
         """One pass from the leaves to the root."""
         given: list[Rows] = []
-        counts: list[int] = []
         due = self._due(until)
         for place, operator in enumerate(self._operators):
-            came = 0
             if operator is None:
-                given.append(rows := due.pop())
-                counts.append(len(rows))
+                given.append(due.pop())
                 continue
-            for each in self._inputs[place]:
-                came += counts[each]
+            inputs = [given[each] for each in self._inputs[place]]
+            came = sum([len(rows.end) for rows in inputs])
             if not came and operator.rests(until):
                 rows = self._none[place]
             else:
                 started = self._clock()
-                rows = operator.process([given[each] for each in self._inputs[place]], until)
-                self.metrics[place].count(came, len(rows), self._clock() - started)
+                rows = operator.process(inputs, until)
+                self.metrics[place].count(came, len(rows.end), self._clock() - started)
                 if self._measured and not until.open:
                     self._note_kept(place, sum(operator.state_rows().values()), partial(_state_bytes, operator))
             given.append(rows)
-            counts.append(len(rows))
         return given[-1]
 
     def _note_kept(self, place: int, rows: int, weigh: Callable[[], int]) -> None:
@@ -249,11 +250,11 @@ class Pipeline:
                 continue
             alike = tuple(map(id, parts))
             if alike not in cuts:
-                waiting = concat(parts, parts[0].width)
+                waiting = parts[0] if len(parts) == 1 else concat(parts, parts[0].width)
                 due, later = cut(waiting.by_end(), until.time)
-                cuts[alike] = due, (later,) if len(later) else (), len(waiting)
+                cuts[alike] = due, (later,) if len(later.end) else (), len(waiting.end)
             due, self._waiting[leaf], count = cuts[alike]
-            if count > self.metrics[place].kept_most:  # the most since the last pass
+            if count > self._leaf_metrics[leaf].kept_most:  # the most since the last pass
                 self._note_kept(place, count, partial(_rows_bytes, parts))
             found.append(due)
         return found

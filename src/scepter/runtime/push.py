@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from scepter.errors import DataError, Diagnostic, option_error
 from scepter.rdf.batch import DeadLetter, EventBatch, joined
-from scepter.rdf.formats import graphs_to_batch
+from scepter.rdf.formats import NAMELESS, graphs_to_batch
 from scepter.rdf.terms import IRI
 from scepter.runtime import refusals
 from scepter.runtime.engine import LocalEngine
@@ -294,7 +294,8 @@ class Engine:
             due = sorted(self._instant)
             self._instant, self._read_before = [], None
         self._watermark = watermark
-        due += self._due(watermark - 1)
+        if self._ahead and self._ahead[0][0] < watermark:
+            due += self._due(watermark - 1)
         found: Sequence[Match] = ()
         if due or at_once or not reopens:
             if due or at_once:
@@ -337,17 +338,17 @@ class Engine:
     def _read(self, events: list[Event]) -> EventBatch:
         assert self._kind is not None
         engine, numbers = self._engine, self._numbers
-        stream = [numbers.get(e.stream, -1) for e in events]
-        if -1 in stream:
-            for new in {event.stream for event in events} - numbers.keys():
-                numbers[new] = engine.stream_number(IRI(new))
-            stream = [numbers[e.stream] for e in events]
-        triples, start, end = [e.triples for e in events], [e.start for e in events], [e.end for e in events]
-        return graphs_to_batch(triples, start, end, stream, engine.key, self._kind, engine.reading)
+        given: list[int] = []
+        for event in events:
+            number = numbers.get(event.stream)
+            if number is None:
+                number = numbers[event.stream] = engine.stream_number(IRI(event.stream))
+            given += (event.start, event.end, NAMELESS, number)
+        return graphs_to_batch([event.triples for event in events], given, engine.key, self._kind, engine.reading)
 
     def _fresh(self, matches: Sequence[Match]) -> Sequence[Match]:
         """Those not returned for this instant before."""
-        if not self._returned:
+        if not matches or not self._returned:
             return matches
         returned = Counter(match.row() for match in self._returned)  # few instants are opened twice
         fresh = []

@@ -10,6 +10,7 @@ from batches import KEY, XSD, events_of, integer
 from scepter.errors import DataError, OptionError
 from scepter.rdf.batch import DeadLetter
 from scepter.rdf.formats import (
+    NAMELESS,
     GraphError,
     GraphEvent,
     document_batches,
@@ -158,12 +159,12 @@ def test_graphs_as_columns() -> None:
     given = [[("<a:s>", "<a:p>", '"é"')], [("<a:s>", "<a:p>", "<a:o>"), ("<a:t>", "<a:p>", "_:b")]]
     named = [GraphEvent(stream, None, 1, 2 + stream, triples) for stream, triples in enumerate(given)]
     wanted = events_to_batch(named, KEY, TimeKind.INTEGER, run=ReadState())
-    found = graphs_to_batch(given, [1, 1], [2, 3], [0, 1], KEY, TimeKind.INTEGER, ReadState())
+    found = graphs_to_batch(given, [1, 2, NAMELESS, 0, 1, 3, NAMELESS, 1], KEY, TimeKind.INTEGER, ReadState())
     assert events_of([found]) == events_of([wanted])
     assert found.stream.tolist() == [0, 1]
     with pytest.raises(DataError, match=r"event 1: .*relative IRI"):
         wrong = [given[0], [("<relative>", "<a:p>", "<a:o>")]]
-        graphs_to_batch(wrong, [1, 1], [2, 3], [0, 0], KEY, TimeKind.INTEGER, ReadState())
+        graphs_to_batch(wrong, [1, 2, NAMELESS, 0, 1, 3, NAMELESS, 0], KEY, TimeKind.INTEGER, ReadState())
 
 
 def test_no_events_make_an_empty_batch() -> None:

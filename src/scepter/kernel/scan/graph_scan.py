@@ -44,7 +44,7 @@ class Ticks:
         return Rows(self.groups[:, None], refs, number, scale, self.times, self.times, since, until, lineage)
 
 
-_NONE = np.zeros(1, np.bool_)
+_ONE, _NONE = np.ones(1, np.bool_), np.zeros(1, np.bool_)
 _NO_TICKS = Ticks(np.empty(0, np.uint64), np.empty(0, np.int64))
 
 
@@ -58,13 +58,15 @@ class Solved:
     def rows(self, parts: Sequence[int], lineage: Lineage, *, ticked: bool) -> list[Rows]:
         """Rows per scan, an event their lineage; last, if asked for, the ticks."""
         made: dict[int, Rows] = {}
+        found = []
         for part, table in zip(parts, self.tables, strict=True):
-            if id(table) not in made:
+            rows = made.get(id(table))
+            if rows is None:
                 nodes = lineage.leaves(part, table.events[:, 0], table.names[:, 0])
-                made[id(table)] = Rows(
+                rows = made[id(table)] = Rows(
                     table.ids, table.refs, table.number, table.scale, table.start, table.time, *lasting(len(nodes)), nodes
                 )
-        found = [made[id(table)] for table in self.tables]
+            found.append(rows)
         return [*found, self.ticks.rows()] if ticked else found
 
 
@@ -112,6 +114,8 @@ class GraphScans:
         self._partitioned = bool(plan.partition) and plan.ticked
         self._numbers: Int64 = np.empty(0, np.int64)
         """The number in the plan of each stream of the run, -1 for one that it does not read."""
+        self._alone: list[dict[int, Mask]] = []
+        """What an event of each stream of the run is to the plan's streams, where it comes alone."""
 
     def scan(self, intake: Intake, wanted: Mask) -> list[Rows]:
         """Per leaf its rows in order of end; the ticks last."""
@@ -128,26 +132,26 @@ class GraphScans:
             known = {stream.iri: 0 if self._plan.merged else i for i, stream in enumerate(self._plan.streams)}
             every = self._plan.merged and not self._plan.streams
             self._numbers = np.array([0 if every else known.get(iri, -1) for iri in streams], np.int64)
-        of = self._numbers[intake.batch.stream]
-        numbers = range(max(1, len(self._plan.streams)))
-        if len(of) == 1:
-            only = of.item()
-            if only < 0 or not wanted[0]:
+            numbers = range(max(1, len(self._plan.streams)))
+            self._alone = [{i: _ONE if i == only else _NONE for i in numbers} for only in self._numbers]
+        stream = intake.batch.stream
+        if len(stream) == 1:
+            seen = wanted
+            if not wanted[0] or self._numbers[stream[0]] < 0:
                 return None
-            by_stream = dict.fromkeys(numbers, _NONE)
-            by_stream[only] = wanted
+            by_stream = self._alone[stream[0]]
         else:
-            by_stream = {i: wanted & (of == i) for i in numbers}
+            of = self._numbers[stream]
+            by_stream = {i: wanted & (of == i) for i in self._alone[0]}
             if not any(bool(mine.any()) for mine in by_stream.values()):
                 return None
+            seen = wanted & (of >= 0) if self._ticked else wanted
         solved = self._scans(intake, self._texts, by_stream, self._graphs)
-        seen = wanted & (of >= 0) if self._ticked else wanted
-        return Solved(tuple([solved[place][0] for place in self._places]), self._ticks(intake, seen, solved))
+        ticks = self._ticks(intake, seen, solved) if self._ticked or self._partitioned else _NO_TICKS
+        return Solved(tuple([solved[place][0] for place in self._places]), ticks)
 
     def _ticks(self, intake: Intake, seen: NDArray[np.bool_], solved: list[tuple[Solutions, Solutions]]) -> Ticks:
         if not self._partitioned:
-            if not self._ticked:
-                return _NO_TICKS
             times = np.sort(intake.batch.end[seen])
             return Ticks(np.zeros(len(times), np.uint64), times)
         # SPAseq rule 14: an event is in the partition of a value if some GPM, its filters left aside, binds the variables to it

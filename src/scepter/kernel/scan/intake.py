@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from scepter.rdf.batch import EventBatch
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Intake:
-    """A batch whose buffer has been added to the arena at `base`, and whose events are numbered from `number` on."""
+    """A batch whose buffer has been added to the arena at `base`, and whose events are numbered from `number` on. No field is
+    ever exchanged; it is not frozen, since to make a frozen one costs more (decision 0280)."""
 
     batch: EventBatch
     base: int

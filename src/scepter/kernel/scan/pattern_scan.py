@@ -90,9 +90,9 @@ class Scans:
         for number, scan in enumerate(self._plan.scans):
             if scan.tree is not None:
                 alike = self._alike[number]  # what scans have in common is one table, also for whoever packs it
-                if alike not in tables:
-                    tables[alike] = self._solved(number, scan, intake, core_of)
-                everything = tables[alike]
+                everything = tables.get(alike)
+                if everything is None:
+                    everything = tables[alike] = self._solved(number, scan, intake, core_of)
                 kept = self._filter(number, everything, texts) if scan.local else everything
             else:
                 kept, everything = self._general(scan, intake, texts, wanted[scan.stream], graphs)
@@ -121,9 +121,9 @@ class Scans:
         told, *mapping = match_table(
             columns, wanted, compiled.constants, compiled.variables, compiled.sources, intake.base, intake.number, intake.named
         )
-        time, start, event, name = told
-        branch = np.zeros(len(time), np.int8)
-        return Solutions(time, start, branch, event[:, None], name[:, None], *mapping).by_time()
+        branch = np.zeros(told.shape[1], np.int8)
+        table = Solutions(told[0], told[1], branch, told[2, :, None], told[3, :, None], *mapping)
+        return table if len(branch) == 1 else table.by_time()
 
     def _chosen_of(self, core: Core, columns: tuple[int, ...], matched: Solutions) -> Solutions:
         """Solutions with what background graphs add, in some columns, each of an event once."""

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from scepter.algebra.query import Preference, Selection
 from scepter.kernel.row.owned import Cell
 from scepter.kernel.scan.solutions import Int64, Solutions, UInt64
-from scepter.kernel.sequence.chain_stages import Stage, bound_after, build_stages, lazy, negation
+from scepter.kernel.sequence.chain_stages import Stage, bound_after, build_stages, lazy, negation, waits_at_once
 from scepter.kernel.sequence.closings import closings, run_out_at
-from scepter.kernel.sequence.forward_search import NOTHING, instants_after, key_of
+from scepter.kernel.sequence.forward_search import NOTHING, instants_after
 from scepter.kernel.sequence.in_flight import Flight, Link
 from scepter.kernel.sequence.leading_negation import LeadingNegations
 from scepter.kernel.sequence.moment import Moment
@@ -56,24 +56,33 @@ class ChainKernel:
         self._closing = Waiting(self._width, self._marks)
         self._pools = [*(pool for stage in self._stages for pool in (stage.waiting, stage.iterating)), self._closing]
         # those that may hold runs
-        self._used = [*(s.waiting for s in self._stages[1:]), *(s.iterating for s in self._stages if s.again), self._closing]
+        self._used = [*(s.waiting for s in self._stages[1:]), *(s.iterating for s in self._stages if s.again)]
+        if self._trailing:
+            self._used.append(self._closing)
         self.expired: list[tuple[int, Runs]] = []
         """(steps taken, runs whose time was over before the next one) of the last batch, where they are asked for."""
         self._just_closing = 0
         self._partition_columns = {i: tuple(a.slots.index(s) for s in plan.partition) for i, a in enumerate(plan.atoms)}
+        self._waits = self._lazy and not chain.leading and waits_at_once(self._stages)
 
     # ---------------------------------------------------------------- one batch
 
     def step(self, moment: Moment) -> Runs:
         """The runs that this batch completes."""
         self.expired = []
-        arrivals = self._begin(moment)
+        first = moment.tables[self._stages[0].plan.atom]
+        late = self._waits and len(first.time) > 0 and first.time[0] == moment.until and not self._cell.sides
+        arrivals = self._nobody if late else self._begin(moment)
         for i, stage in enumerate(self._stages):
             if i:
                 arrivals = self._advance(i, stage, arrivals, moment)
             if stage.again is not None:
                 iterated = self._iterate(i, stage, stage.again, arrivals.written(self._extend), moment)
                 arrivals = Flight.written_out(iterated)
+        if late:  # what begins at the last instant has nothing to look at yet: it waits
+            stage, atom, after = self._stages[0], self._stages[0].plan.atom, self._stages[1]
+            columns = self._partition_columns[atom]
+            self._extend.begin_in(after.waiting, first, columns, after.search.key, stage.atom, moment.until)
         runs = arrivals.written(self._extend)
         if self._trailing:
             runs = self._close(runs, moment)
@@ -105,8 +114,7 @@ class ChainKernel:
             self._leading.look_back(self._none, moment)
             return self._nobody
         first = table if len(rows) == len(table) else table.take(rows)
-        group = key_of(first.ids, self._partition_columns[stage.plan.atom])
-        runs, inside = self._extend.begun(first, group, stage.atom, moment)
+        runs, inside = self._extend.begun(first, self._partition_columns[stage.plan.atom], stage.atom, moment)
         return Flight.written_out(self._leading.look_back(runs, moment), rows[inside], table)
 
     # ---------------------------------------------------------------- going on
@@ -115,27 +123,43 @@ class ChainKernel:
         """Let the waiting and the arriving runs take this step."""
         selection, waiting = stage.plan.selection, stage.waiting
         assert selection is not None
-        if not len(arrivals) and not len(waiting):
+        came, wait, table = len(arrivals.limit), len(waiting), moment.tables[stage.plan.atom]
+        if not came and not wait:
             return self._nobody
-        table = moment.keyed(stage.search, self._partition_columns[stage.plan.atom])
-        todo, waited = self._relevant(waiting, stage, selection, table), waiting.columns
-        going, patient = _NOTHING_FOUND, stage.patient
-        if len(todo):
-            going = self._go(stage, selection, waited, waiting.keys, todo, table, moment)
+        patient, waited = stage.patient, waiting.columns
+        going = None
+        if patient and moment.seen is None and len(table.time) <= _FEW:
+            going = self._of_few(stage, selection, table) if wait and len(table.time) else _NOTHING_FOUND
+        keyed = None
+        if going is None:
+            keyed = moment.keyed(stage.search, self._partition_columns[stage.plan.atom])
+            todo = self._relevant(waiting, stage, selection, keyed)
+            going = self._go(stage, selection, waited, waiting.keys, todo, keyed, moment) if len(todo) else _NOTHING_FOUND
         if len(going.runs) or not patient or moment.seen is not None or not waiting.rests(moment.until):
             self._run_out(step, self._release(waiting, going, moment))
         found = None
-        if len(arrivals) and stage.link is not None:
-            found = self._linked(stage, stage.link, selection, arrivals, table, moment)
-        if len(arrivals) and found is None:
-            found = self._arrived(step, stage, selection, arrivals, table, moment)
+        if came:
+            keyed = keyed or moment.keyed(stage.search, self._partition_columns[stage.plan.atom])
+            if stage.link is not None:
+                found = self._linked(stage, stage.link, selection, arrivals, keyed, moment)
+            if found is None:
+                found = self._arrived(step, stage, selection, arrivals, keyed, moment)
         places, rows = found or (_NO, _NO)
         if not len(going.runs) and not len(places):  # which is what most single events come to
             return self._nobody
         if self._lazy:
-            return arrivals.gone_on(stage.atom, table.rows, waited, (going.runs, places), (going.rows, rows), self._extend)
+            return arrivals.gone_on(stage.atom, table, waited, (going.runs, places), (going.rows, rows), self._extend)
         parts = [(waited, going.runs, going.rows), (arrivals.written(self._extend), places, rows)]
         return Flight.written_out(Runs.joined([self._gone_on(*part, table, stage, moment) for part in parts]))
+
+    def _of_few(self, stage: Stage, selection: Selection, table: Solutions) -> _Found | None:
+        """What those that wait take of few rows; None where more than columns decides."""
+        pairs = stage.search.of_few(selection, stage.waiting, table)
+        if pairs is None or not pairs.size:
+            return None if pairs is None else _NOTHING_FOUND
+        todo = np.unique(pairs[0])
+        done = np.full(len(todo), selection is Selection.NEXT)
+        return _Found(todo, done, pairs[0], pairs[1])
 
     def _linked(
         self, stage: Stage, link: Link, selection: Selection, arrivals: Flight, table: Keyed, moment: Moment
@@ -171,11 +195,11 @@ class ChainKernel:
         return found.runs, found.rows
 
     def _gone_on(
-        self, runs: Runs, places: Int64, rows: Int64, table: Keyed, stage: Stage, moment: Moment,
+        self, runs: Runs, places: Int64, rows: Int64, table: Solutions, stage: Stage, moment: Moment,
         local: frozenset[int] | None = None,
     ) -> Runs:  # fmt: skip
         """The runs that took a row, each with what it took."""
-        return self._extend(runs.take(places), table.rows, rows, stage.atom, moment, local) if len(places) else self._none
+        return self._extend(runs.take(places), table, rows, stage.atom, moment, local) if len(places) else self._none
 
     def _go(
         self, stage: Stage, selection: Selection, runs: Runs, keys: UInt64, todo: Int64, table: Keyed, moment: Moment
@@ -210,7 +234,7 @@ class ChainKernel:
             return waiting.live()
         if not len(table.rows):
             return _NO
-        few = len(table.rows) <= 16 and len(waiting) > 64
+        few = len(table.rows) <= _FEW and len(waiting) > 64
         return waiting.of_keys(table.order.keys) if few else waiting.live()
 
     def _release(self, waiting: Waiting, found: _Found, moment: Moment) -> Runs:
@@ -320,7 +344,7 @@ class ChainKernel:
         over = self._release(waiting, found, moment)
         self._run_out(step + 1, over.take(over.round < plan.least))
         front = Runs.joined(
-            [arrivals, merged(self._gone_on(waiting.runs, found.runs, found.rows, table, stage, moment, local))]
+            [arrivals, merged(self._gone_on(waiting.runs, found.runs, found.rows, table.rows, stage, moment, local))]
         )
         every = [front]
         while len(front):
@@ -333,7 +357,7 @@ class ChainKernel:
             waiting.append(kept if found.passed is None else kept.replace(passed=found.passed[stay]), key[stay])
             if self._plan.timeouts:
                 self._run_out(step + 1, going.take(~can & ~found.done & (going.round < plan.least)))
-            front = merged(self._gone_on(going, found.runs, found.rows, table, stage, moment, local))
+            front = merged(self._gone_on(going, found.runs, found.rows, table.rows, stage, moment, local))
             every.append(front)
         runs = Runs.joined(every)
         return runs if plan.least == 1 else runs.take(runs.round >= plan.least)
@@ -402,7 +426,10 @@ class ChainKernel:
 
     def rests(self, time: int) -> bool:
         """Whether time alone, up to here, changes nothing: no run's window closes, nothing that is looked back at grows old."""
-        return not any(map(len, self.history)) and all(pool.rests(time) for pool in self._used)
+        for pool in self._used:
+            if not pool.rests(time):
+                return False
+        return not any(map(len, self._leading.history))
 
     @property
     def history(self) -> list[Solutions]:
@@ -442,5 +469,7 @@ class _Found:
     passed: Int64 | None = None
 
 
+_FEW = 16
+"""So few rows look for the runs of their keys."""
 _NO = np.empty(0, np.int64)
 _NOTHING_FOUND = _Found(_NO, np.empty(0, np.bool_), _NO, _NO)

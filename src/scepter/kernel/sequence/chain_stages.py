@@ -78,6 +78,12 @@ def lazy(plan: QueryPlan) -> bool:
     return not (plan.marks or plan.aggregated or plan.timeouts or isinstance(plan.window, Counting))
 
 
+def waits_at_once(stages: list[Stage]) -> bool:
+    """Whether a run that begins at the last instant of a batch is as it was begun, and waits for the second step."""
+    first, *later = stages
+    return bool(later) and not first.judged and first.again is None and not later[0].negations and later[0].rival is None
+
+
 def negation(negated: NegationPlan, plan: QueryPlan, bound: frozenset[int], key: TermKey) -> StepSearch:
     """The search for events that a negation refuses."""
     return StepSearch(negated.atom, plan.atoms[negated.atom], negated.key, negated.shared, bound, plan.variables, key)

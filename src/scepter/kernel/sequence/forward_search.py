@@ -15,7 +15,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from scepter.inner import inner
+from scepter.inner import inner, shared
 from scepter.kernel.condition.interpreter import (
     BOOLEAN,
     FAILED,
@@ -31,6 +31,7 @@ from scepter.kernel.condition.interpreter import (
     run_program,
 )
 from scepter.kernel.scan.solutions import Float64, Int8, Int64, UInt64
+from scepter.kernel.sequence.runs import of_keys
 from scepter.rdf.batch import INEXACT, NOT_A_NUMBER
 from scepter.rdf.lengthening import filled, lengthened
 from scepter.rdf.words import fresh, pointer
@@ -56,19 +57,25 @@ def _places(columns: tuple[int, ...] | range) -> Int64:
     return np.array(columns, np.int64)
 
 
+@inner
+def key_at(ids, row, columns):  # type: ignore[no-untyped-def]
+    """The join key of one row."""
+    key = np.uint64(0)
+    for i in range(len(columns)):
+        key = (key ^ ids[row, columns[i]]) * _GOLDEN
+        key ^= key >> np.uint64(29)
+    return key
+
+
 @njit(cache=True)
 def _keys(ids, columns):  # type: ignore[no-untyped-def]
     keys = fresh(len(ids), np.uint64)
     for r in range(len(ids)):
-        key = np.uint64(0)
-        for column in columns:
-            key = (key ^ ids[r, column]) * _GOLDEN
-            key ^= key >> np.uint64(29)
-        keys[r] = key
+        keys[r] = key_at(ids, r, columns)
     return keys
 
 
-@njit(cache=True)
+@shared
 def bounded_values(number, scale, rows, columns):  # type: ignore[no-untyped-def]
     """The values of some columns of a table, in the order of `rows`, and the least and then the greatest of each block of them.
     What float64 does not hold exactly, or is no number at all, is not a number here: the filter itself judges it, and it keeps
@@ -96,7 +103,7 @@ def bounded_values(number, scale, rows, columns):  # type: ignore[no-untyped-def
     return values, extremes
 
 
-@njit(cache=True)
+@shared
 def stretch_ends(keys):  # type: ignore[no-untyped-def]
     """Per row of sorted keys: where the stretch of its key ends."""
     ends = fresh(len(keys), np.int64)
@@ -205,10 +212,46 @@ class Filters(NamedTuple):
     programs: Programs
 
 
+class Few(NamedTuple):
+    """What few rows, as they came, look for the runs of their keys by: the chains of a pool (`Waiting.chains`), the columns of
+    the rows' keys and of the values that thresholds bound. Without chains, rows are in order and runs are told by `Asking`."""
+
+    newest: Int64
+    before: Int64
+    linked: int
+    size: int
+    alive: NDArray[np.bool_]
+    key: Int64
+    bounded: Int64
+
+
+NO_CHAINS = (_AT_MOST_ONE[:0], _AT_MOST_ONE[:0], 0, 0, np.empty(0, np.bool_), _AT_MOST_ONE[:0], _AT_MOST_ONE[:0])
+"""Of `Few`."""
+
+
+@inner
+def _sorted_few(ids, times, columns):  # type: ignore[no-untyped-def]
+    """The order by key of few rows in order of time, with the keys and times in it."""
+    n = len(ids)
+    order, keys, ordered = fresh(n, np.int64), fresh(n, np.uint64), fresh(n, np.int64)
+    for r in range(n):
+        key, at = key_at(ids, r, columns), r
+        while at > 0 and keys[at - 1] > key:
+            keys[at] = keys[at - 1]
+            order[at] = order[at - 1]
+            at -= 1
+        keys[at] = key
+        order[at] = r
+    for r in range(n):
+        ordered[r] = times[order[r]]
+    return order, keys, ordered
+
+
 @njit(cache=True)
-def search_forward(mode, asking, run_columns, row_columns, filters, thresholds, room):  # type: ignore[no-untyped-def]
-    """Search for the runs in `asking`. Returns the pairs (a row of runs, a row of rows) and the stalled ones (places in `todo`,
-    rows). What has a name above is given as a plain tuple (`inner.plain`).
+def search_forward(mode, asking, run_columns, row_columns, few, filters, thresholds, room):  # type: ignore[no-untyped-def]
+    """Search for the runs in `asking`, or for those that have the key of one of few rows. Returns the pairs (a row of runs, a
+    row of rows) and the stalled ones (places in `todo`, rows); where rows came in order, by their places in it. What has a name
+    above is given as a plain tuple (`inner.plain`).
 
     Invariants: `position` runs over the stretch of the run's key, from the first row after the run's time to `stop`, the first
     beyond its limit, and never back. A pair is written, refused or stalled when it is passed, so that each is told once. A run
@@ -220,6 +263,14 @@ def search_forward(mode, asking, run_columns, row_columns, filters, thresholds, 
     keys, times, ends, ranks, order, starts, branches, candidates = row_columns
     shared_run, shared_row, branch_first, filtering = filters
     th_upper, bounding, th_values, th_extremes, limits = thresholds
+    newest, before, linked, size, alive, key_columns, bounded = few
+    if len(newest) > 0:
+        order, keys, times = _sorted_few(candidates[0], times, key_columns)
+        ends = stretch_ends(keys)
+        todo = of_keys(keys, run_key, alive, newest, before, linked, size)
+        resume, forced = filled(len(todo), np.int64(-1)), filled(len(todo), np.int64(0))
+        found_time = filled(len(todo), np.int64(NOTHING))
+        th_values, th_extremes = bounded_values(candidates[1], candidates[2], order, bounded)
     programs, bounds_of, stack = pointed(filtering), pointed(bounding), pointed_stack(room)
     val, sca, err = stack.val, stack.sca, stack.err
     run_ids, row_ids = runs[0], candidates[0]
@@ -320,6 +371,9 @@ def search_forward(mode, asking, run_columns, row_columns, filters, thresholds, 
                 if found_time[i] == NOTHING:
                     found_time[i] = time
             position += 1
+    if len(newest) > 0 and th_extremes.shape[1] > 0:  # whose pointers were looked at: it is kept until here
+        for i in range(out):
+            out_row[i] = order[out_row[i]]
     return _two(out_run, out_row, out), _two(stalled, stalled_row, stall)
 
 

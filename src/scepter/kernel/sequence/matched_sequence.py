@@ -94,25 +94,31 @@ class MatchedSequence:
 
     def _step(self, inputs: Sequence[Rows], until: Until) -> tuple[Runs, Moment]:
         groups, times = _NO_GROUPS, _NO_TIMES
+        seen = None
         if self._ticked:
             groups, times = inputs[-1].ids[:, 0], inputs[-1].end
-        seen = None
-        if self._bounds.events is not None:
-            self._counts, seen = self._counts.observe(groups, times)
-        moment = Moment(self._atoms(self._tables(inputs)), *self._instants(groups, times), until.time, until.closed, seen)
+            if self._bounds.events is not None:
+                self._counts, seen = self._counts.observe(groups, times)
+            groups, times = self._instants(groups, times)
+        moment = Moment(self._atoms(self._tables(inputs)), groups, times, until.time, until.closed, seen)
         complete = [chain.step(moment) for chain in self._chains]
         if self._plan.timeouts:
             return self._timed_out([chain.timed_out(moment) for chain in self._chains]), moment
-        found = self._distinct(Runs.joined(complete))
+        found = complete[0] if len(complete) == 1 else Runs.joined(complete)
+        if len(found.time) > 1:
+            found = self._distinct(found)
         if self._skipping is not None:
             return self._skipping(found), moment
-        if len(found) and len(self._chains) > 1:
+        if len(self._chains) > 1 and len(found):
             self._retract(found)
         return found, moment
 
     def rests(self, until: Until) -> bool:
         """Unless a window closes, or something that is looked back at grows old."""
-        return not until.last and all(chain.rests(until.time) for chain in self._chains)
+        rests = not until.last
+        for chain in self._chains:
+            rests = rests and chain.rests(until.time)
+        return rests
 
     def _tables(self, inputs: Sequence[Rows]) -> list[Solutions]:
         """The rows of each scan with their events; scans that were given the same rows have one table."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -11,15 +12,17 @@ from numpy.typing import NDArray
 
 from scepter.kernel.lineage import Lineage
 from scepter.kernel.rows import NO_LINEAGE, filled, mappings
-from scepter.kernel.scan.solutions import Int64, Solutions, UInt64
-from scepter.kernel.sequence.forward_search import NOTHING
+from scepter.kernel.scan.solutions import Int64, Solutions
+from scepter.kernel.sequence.forward_search import NOTHING, key_at
 from scepter.kernel.sequence.moment import Moment
-from scepter.kernel.sequence.run_windows import Bounds, rank_of
-from scepter.kernel.sequence.runs import Runs, no_runs
+from scepter.kernel.sequence.run_windows import Bounds, limit_of, rank_of
+from scepter.kernel.sequence.runs import KEY, Runs, Waiting, allotted, no_runs
 from scepter.physical.sequence_plan import AtomPlan, Branch, QueryPlan
 from scepter.rdf.arena import NO_REF
 from scepter.rdf.batch import NOT_A_NUMBER
-from scepter.rdf.words import fresh, zeroed
+from scepter.timeline import MAX_INSTANT
+
+_TIME, _FIRST, _START, _LIMIT, _RANK_LIMIT, _LEAD, _LEAD_RANK, _PASSED, _GROUP, _NODE, _ROUND = range(KEY)
 
 
 @njit(cache=True)
@@ -40,24 +43,48 @@ def bind(runs, slots, sure, table, rows):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def spread(table, slots, width):  # type: ignore[no-untyped-def]
-    """The mappings of a table in so many columns, each at its slot; the others are unbound."""
-    table_ids, table_refs, table_number, table_scale = table
-    n = len(table_ids)
-    ids, refs = zeroed((n, width), np.uint64), fresh((n, width), np.int64)
-    number, scale = fresh((n, width), np.float64), fresh((n, width), np.int8)
-    for i in range(n):
-        for slot in range(width):
-            refs[i, slot] = NO_REF
-            number[i, slot] = np.nan
-            scale[i, slot] = NOT_A_NUMBER
+def begin(table, node, until, places, window, room, at):  # type: ignore[no-untyped-def]
+    """Write a run for each row of a table, the first that it takes, into the room of runs from `at` on, where the window lets
+    it go on beyond `until`: its narrow columns with its join key, its mapping, and whether it lives. Returns how many they are,
+    and the least of their limits. `places` are the slots of the table's columns, its columns that make up the partition, and
+    the slots of the join key.
+
+    Invariant: what no row binds is unbound (id 0, NO_REF, NaN, NOT_A_NUMBER)."""
+    times, starts, table_ids, table_refs, table_number, table_scale = table
+    slots, partition, key = places
+    narrow, ids, refs, number, scale, alive = room
+    first, least = at, np.int64(MAX_INSTANT)
+    for row in range(len(times)):
+        limit = limit_of(times[row], starts[row], window)
+        if limit <= until:
+            continue
+        least = min(least, limit)
+        for slot in range(ids.shape[1]):
+            ids[at, slot] = 0
+            refs[at, slot] = NO_REF
+            number[at, slot] = np.nan
+            scale[at, slot] = NOT_A_NUMBER
         for column in range(len(slots)):
             slot = slots[column]
-            ids[i, slot] = table_ids[i, column]
-            refs[i, slot] = table_refs[i, column]
-            number[i, slot] = table_number[i, column]
-            scale[i, slot] = table_scale[i, column]
-    return ids, refs, number, scale
+            ids[at, slot] = table_ids[row, column]
+            refs[at, slot] = table_refs[row, column]
+            number[at, slot] = table_number[row, column]
+            scale[at, slot] = table_scale[row, column]
+        narrow[_TIME, at] = times[row]
+        narrow[_FIRST, at] = times[row]
+        narrow[_START, at] = starts[row]
+        narrow[_LIMIT, at] = limit
+        narrow[_RANK_LIMIT, at] = MAX_INSTANT
+        narrow[_LEAD, at] = NOTHING
+        narrow[_LEAD_RANK, at] = 0
+        narrow[_PASSED, at] = NOTHING
+        narrow[_GROUP, at] = np.int64(key_at(table_ids, row, partition))
+        narrow[_NODE, at] = node[row]
+        narrow[_ROUND, at] = 1
+        narrow[KEY, at] = np.int64(key_at(ids, at, key))
+        alive[at] = True
+        at += 1
+    return at - first, least
 
 
 _ALL = slice(None)
@@ -66,6 +93,11 @@ _ALL = slice(None)
 @lru_cache(maxsize=1024)
 def _placed(numbers: tuple[int, ...]) -> Int64:
     return np.array(numbers, np.int64)
+
+
+@lru_cache(maxsize=1024)
+def _places(slots: tuple[int, ...], partition: tuple[int, ...], key: tuple[int, ...]) -> tuple[Int64, Int64, Int64]:
+    return _placed(slots), _placed(partition), _placed(key)
 
 
 class RunExtension:
@@ -85,21 +117,41 @@ class RunExtension:
             filled(1, 1), marks, *mappings(1, self._width),
         )  # fmt: skip
 
-    def begun(self, table: Solutions, group: UInt64, atom: AtomPlan, moment: Moment) -> tuple[Runs, NDArray[np.bool_]]:
+    def begun(
+        self, table: Solutions, partition: tuple[int, ...], atom: AtomPlan, moment: Moment
+    ) -> tuple[Runs, NDArray[np.bool_]]:
         """A run for each row, which is the first that it takes, where its window holds it; and which those are."""
-        time, start, n = table.time, table.start, len(table.time)
-        before = time if moment.seen is None else rank_of(moment.seen, group, start, "left")
-        nothing, marks = filled(n, NOTHING), np.empty((n, self._marks), np.int64)
+        n = len(table)
+        narrow, runs = allotted(n, self._width, self._marks)
+        room = narrow, runs.ids, runs.refs, runs.number, runs.scale, np.empty(n, np.bool_)
+        self._write(table, partition, (), atom, NOTHING, room, 0)
         if self._marks:
-            marks.fill(NOTHING)
-            marks = self._marked(marks, table, np.arange(n), atom)
-        runs = Runs(
-            time, time, start, self._bounds.limit(time, start), self._bounds.rank_limit(before), nothing, filled(n, 0),
-            nothing, group, self._record(filled(n, NO_LINEAGE), table, _ALL, atom), filled(n, 1), marks,
-            *spread((table.ids, table.refs, table.number, table.scale), _placed(atom.slots), self._width),
-        )  # fmt: skip
+            runs.marks.fill(NOTHING)
+            self._marked(runs.marks, table, np.arange(n), atom)
+        if moment.seen is not None:
+            runs.rank_limit[:] = self._bounds.rank_limit(rank_of(moment.seen, runs.group, table.start, "left"))
         inside = self._inside(runs, moment)
         return runs.where(inside), inside
+
+    def begin_in(
+        self, waiting: Waiting, table: Solutions, partition: tuple[int, ...], key: tuple[int, ...], atom: AtomPlan, until: int
+    ) -> None:
+        """The same written at once where runs wait for the next step, by its join key: for rows of the last instant, behind
+        which there is nothing to look at yet, and windows that count no events."""
+        at, runs = waiting.room_for(len(table.time)), waiting.columns
+        room = waiting.narrow, runs.ids, runs.refs, runs.number, runs.scale, waiting.alive
+        waiting.added(*self._write(table, partition, key, atom, until, room, at))
+
+    def _write(
+        self, table: Solutions, partition: tuple[int, ...], key: tuple[int, ...], atom: AtomPlan, until: int,
+        room: tuple[Any, ...], at: int,
+    ) -> tuple[int, int]:  # fmt: skip
+        node = self._record(filled(len(table.time), NO_LINEAGE), table, _ALL, atom)
+        columns = table.time, table.start, table.ids, table.refs, table.number, table.scale
+        written: tuple[int, int] = begin(
+            columns, node, until, _places(atom.slots, partition, key), self._bounds.window, room, at
+        )
+        return written
 
     def __call__(
         self, old: Runs, table: Solutions, rows: Int64, atom: AtomPlan, moment: Moment, local: frozenset[int] | None = None

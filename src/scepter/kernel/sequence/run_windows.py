@@ -2,16 +2,40 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 from scepter.algebra.query import Counting, Sliding, Tumbling, Window
+from scepter.inner import inner
 from scepter.kernel.rows import filled
 from scepter.kernel.scan.solutions import Int64, UInt64
 from scepter.kernel.sequence.forward_search import NOTHING
+from scepter.rdf.words import fresh
 from scepter.timeline import MAX_INSTANT, Duration, TimeKind
+
+_ENDLESS, _TUMBLING, _SLIDING = 0, 1, 2
+
+
+@inner
+def limit_of(first, start, window):  # type: ignore[no-untyped-def]
+    """The last time at which a run may go on, by the time of its first event and the least start of its events."""
+    length = window[1]
+    if window[0] == _ENDLESS:
+        return np.int64(MAX_INSTANT)
+    if window[0] == _TUMBLING:
+        return (first - window[2]) // length * length + window[2] + (length - 1)
+    return min(start, MAX_INSTANT - max(length, 0)) + length
+
+
+@njit(cache=True)
+def _limits(first, start, window):  # type: ignore[no-untyped-def]
+    found = fresh(len(first), np.int64)
+    for i in range(len(first)):
+        found[i] = limit_of(first[i], start[i], window)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,14 +48,17 @@ class Bounds:
     events: int | None = None
     gaps: tuple[int, ...] = ()
     """The longest times of the gap bounds (SPAseq rule 16)."""
+    window: Int64 = field(init=False, repr=False, compare=False)
+    """Its kind, length and origin, for kernels."""
+
+    def __post_init__(self) -> None:
+        kind = _ENDLESS if self.length is None else _TUMBLING if self.tumbling else _SLIDING
+        object.__setattr__(self, "window", np.array([kind, self.length or 0, self.origin], np.int64))
 
     def limit(self, first: Int64, start: Int64) -> Int64:
         """The last time at which runs with these first events may go on."""
-        if self.length is None:
-            return filled(len(first), MAX_INSTANT)
-        if self.tumbling:
-            return self.window_start(first) + (self.length - 1)
-        return np.minimum(start, MAX_INSTANT - max(self.length, 0)) + self.length
+        limits: Int64 = _limits(first, start, self.window)
+        return limits
 
     def window_start(self, time: Int64) -> Int64:
         """The start of the tumbling window that a time lies in."""

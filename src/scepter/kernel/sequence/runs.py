@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import TypeVar
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from scepter.inner import shared
 from scepter.kernel.column_table import ColumnTable
 from scepter.kernel.rows import filled
 from scepter.kernel.scan.solutions import Float64, Int8, Int64, UInt64
@@ -60,6 +59,8 @@ class Runs(ColumnTable):
 
 
 _NAMES = Runs.NAMES
+KEY = _NAMES.index("marks")
+"""The narrow columns are those before it; in a matrix of them, their join keys stand here."""
 _every = attrgetter(*_NAMES)
 _TYPES = {"group": np.uint64, "ids": np.uint64, "number": np.float64, "scale": np.int8}
 _WIDE = frozenset(("ids", "refs", "number", "scale"))
@@ -71,10 +72,19 @@ def no_runs(width: int, marks: int = 0) -> Runs:
     return Runs(*(np.empty((0, columns[n]) if n in columns else 0, _TYPES.get(n, np.int64)) for n in _NAMES))
 
 
-@njit(cache=True)
-def _of_keys(wanted, keys, alive, newest, before, linked, size):  # type: ignore[no-untyped-def]
-    """The live rows that have one of the wanted keys, which are sorted. Rows of one remainder of keys are a chain, from the
-    `newest` to the one `before` it, and so on; those from `linked` on are put into theirs first."""
+def allotted(capacity: int, width: int, marks: int = 0) -> tuple[Int64, Runs]:
+    """Room for so many runs: its narrow columns are the rows of one matrix, their join keys the last; so a kernel that writes
+    runs is given few arrays."""
+    narrow, shape = np.empty((KEY + 1, capacity), np.int64), (capacity, width)
+    columns = [narrow[i].view(np.uint64) if name == "group" else narrow[i] for i, name in enumerate(_NAMES[:KEY])]
+    mapping = np.empty(shape, np.uint64), np.empty(shape, np.int64), np.empty(shape), np.empty(shape, np.int8)
+    return narrow, Runs(*columns, np.empty((capacity, marks), np.int64), *mapping)
+
+
+@shared
+def of_keys(wanted, keys, alive, newest, before, linked, size):  # type: ignore[no-untyped-def]
+    """The live rows that have one of the wanted keys, which are sorted, in order. Rows of one remainder of keys are a chain,
+    from the `newest` to the one `before` it, and so on; those from `linked` on are put into theirs first."""
     remainder = np.uint64(len(newest) - 1)
     for row in range(linked, size):
         chain = np.int64(keys[row] & remainder)
@@ -93,11 +103,21 @@ def _of_keys(wanted, keys, alive, newest, before, linked, size):  # type: ignore
                 found[count] = row
                 count += 1
             row = before[row]
+    gap = 1  # by Shell's sort: a chain goes from the newest to the oldest, few keys have few chains
+    while 3 * gap < count:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for i in range(gap, count):
+            row, at = found[i], i
+            while at >= gap and found[at - gap] > row:
+                found[at] = found[at - gap]
+                at -= gap
+            found[at] = row
+        gap //= 3
     return found[:count].copy()
 
 
 _NO_CHAINS = np.empty(0, np.int64)
-_Item = TypeVar("_Item", bound=np.generic)
 
 
 class Waiting:
@@ -107,18 +127,23 @@ class Waiting:
     """
 
     def __init__(self, width: int, marks: int = 0) -> None:
-        self.columns = no_runs(width, marks)
-        """All rows, dead ones too, and the room behind them."""
-        self.keys: UInt64 = np.empty(0, np.uint64)
-        """The join keys of all rows, and the room behind them."""
-        self._alive: NDArray[np.bool_] = np.empty(0, np.bool_)
+        self._width, self._marks = width, marks
         self._size = 0
+        self._allot(0)
         self._dead = 0
         self._newest, self._before, self._linked = _NO_CHAINS, _NO_CHAINS, 0
         """The chains of the first so many rows by their keys, made when they are asked for."""
         self._saved: tuple[int, list[Int64]] | None = None
         self._earliest: int | None = None
         """A lower bound of the live runs' limits: nothing can expire before it."""
+
+    def _allot(self, capacity: int) -> None:
+        self.narrow, self.columns = allotted(capacity, self._width, self._marks)
+        """All rows, dead ones too, and the room behind them; the narrow ones as one matrix."""
+        self.keys: UInt64 = self.narrow[KEY].view(np.uint64)
+        """The join keys of all rows, and the room behind them."""
+        self.alive: NDArray[np.bool_] = np.empty(capacity, np.bool_)
+        """Which rows live, and the room behind them."""
 
     def __len__(self) -> int:
         return self._size - self._dead
@@ -135,54 +160,68 @@ class Waiting:
 
     def live(self, mask: NDArray[np.bool_] | None = None) -> Int64:
         """The places of the live rows (where a mask over all rows is true)."""
-        alive = self._alive[: self._size]
+        alive = self.alive[: self._size]
         return np.flatnonzero(alive if mask is None else alive & mask)
 
     def of_keys(self, keys: UInt64) -> Int64:
         """The places of the live rows that have one of some keys (sorted), in order. Costs what is found, and once per row."""
-        if self._size > len(self._newest):
-            self._newest = filled(1 << (2 * self._size).bit_length(), -1)
-            self._before, self._linked = np.empty_like(self._newest), 0
-        places: Int64 = _of_keys(keys, self.keys, self._alive, self._newest, self._before, self._linked, self._size)
-        self._linked = self._size
-        places.sort()
+        newest, before, linked, size = self.chains()
+        places: Int64 = of_keys(keys, self.keys, self.alive, newest, before, linked, size)
         return places
+
+    def chains(self) -> tuple[Int64, Int64, int, int]:
+        """What `of_keys` is given behind the rows, all of which it links."""
+        linked, size = self._linked, self._size
+        if size > len(self._newest):
+            self._newest = filled(1 << (2 * size).bit_length(), -1)
+            self._before, linked = np.empty_like(self._newest), 0
+        self._linked = size
+        return self._newest, self._before, linked, size
+
+    def room_for(self, count: int) -> int:
+        """Where so many rows more can be written; they are there when `added` says so."""
+        size = self._size + count
+        if size > len(self.alive):
+            self._move(slice(self._size), max(size, 2 * len(self.alive), 64))
+        return self._size
+
+    def added(self, count: int, earliest: int) -> None:
+        """So many rows more have been written, the least of their limits is `earliest`."""
+        if count:
+            self._size += count
+            self._earliest = earliest if self._earliest is None else min(self._earliest, earliest)
 
     def append(self, runs: Runs, key: UInt64) -> None:
         """Add rows."""
         count = len(runs)
         if not count:
             return
-        at, size = self._size, self._size + count
-        if size > len(self._alive):
-            self._grow(max(size, 2 * len(self._alive), 64))
+        at = self.room_for(count)
         columns, given = _every(self.columns), _every(runs)
         if count == 1:  # a row costs a third of a stretch of rows
             for column, each in zip(columns, given, strict=True):
                 column[at] = each[0]
-            self.keys[at], self._alive[at] = key[0], True
+            self.keys[at], self.alive[at] = key[0], True
         else:
             for column, each in zip(columns, given, strict=True):
-                column[at:size] = each
-            self.keys[at:size], self._alive[at:size] = key, True
-        self._size = size
-        earliest = int(runs.limit[0] if count == 1 else runs.limit.min())
-        self._earliest = earliest if self._earliest is None else min(self._earliest, earliest)
+                column[at : at + count] = each
+            self.keys[at : at + count], self.alive[at : at + count] = key, True
+        self.added(count, int(runs.limit[0] if count == 1 else runs.limit.min()))
 
-    def _grow(self, capacity: int) -> None:
-        def grown(old: NDArray[_Item]) -> NDArray[_Item]:
-            new = np.empty((capacity, *old.shape[1:]), old.dtype)
-            new[: self._size] = old[: self._size]
-            return new
-
-        self.columns = Runs(*(grown(getattr(self.columns, n)) for n in _NAMES))
-        self.keys, self._alive = grown(self.keys), grown(self._alive)
+    def _move(self, rows: Int64 | slice, capacity: int) -> None:
+        """Take some rows, in order, to new room."""
+        narrow, alive, wide = self.narrow[:, rows], self.alive[rows], [column[rows] for column in _every(self.columns)[KEY:]]
+        self._allot(capacity)
+        size = len(alive)
+        self.narrow[:, :size], self.alive[:size] = narrow, alive
+        for column, old in zip(_every(self.columns)[KEY:], wide, strict=True):
+            column[:size] = old
 
     def kill(self, rows: Int64) -> None:
         """Mark rows as dead."""
         if not len(rows):
             return
-        self._alive[rows] = False
+        self.alive[rows] = False
         self._dead += len(rows)
         if self._saved is not None:
             self._saved[1].append(rows)
@@ -233,8 +272,8 @@ class Waiting:
         size, killed = self._saved
         for rows in killed:
             old = rows[rows < size]
-            self._alive[old] = True
-        self._dead = int(size - np.count_nonzero(self._alive[:size]))
+            self.alive[old] = True
+        self._dead = int(size - np.count_nonzero(self.alive[:size]))
         self._size = size
         self._saved = (size, [])
         if size < self._linked:
@@ -248,8 +287,7 @@ class Waiting:
         if not self._dead:
             return
         rows = self.live()
-        self.columns, self.keys = self.columns.take(rows), self.keys[rows]
-        self._alive = np.ones(len(rows), np.bool_)
+        self._move(rows, max(64, len(rows) + len(rows) // 2))
         self._size, self._dead = len(rows), 0
         self._unlink()
 

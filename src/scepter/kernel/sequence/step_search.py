@@ -25,6 +25,7 @@ from scepter.kernel.sequence.forward_search import (
     ANY,
     BEFORE,
     NEXT,
+    NO_CHAINS,
     NOTHING,
     STRICT,
     Filters,
@@ -34,7 +35,7 @@ from scepter.kernel.sequence.forward_search import (
     sort_by_key,
     stretch_ends,
 )
-from scepter.kernel.sequence.runs import Runs
+from scepter.kernel.sequence.runs import Runs, Waiting
 from scepter.physical.sequence_plan import AtomPlan
 from scepter.rdf.hashing import TermKey
 from scepter.timeline import MAX_INSTANT
@@ -146,7 +147,7 @@ class StepSearch:
         found = thresholds(tuple(conjuncts), locate, term_key) if len(plan.branches) == 1 else ()
         self.bounded = tuple(t.column for t in found)
         """The columns of the atom's table whose values a threshold bounds."""
-        self._bounded_at = np.array(self.bounded, np.int64)
+        self._bounded_at, self._columns_at = np.array(self.bounded, np.int64), np.array(self.columns, np.int64)
         self._threshold_upper = np.array([t.operator in ("<", "<=") for t in found], np.bool_)
         self._thresholds = plain(_stack([t.bound for t in found]))
         self._asked = asked.union(key)
@@ -189,7 +190,8 @@ class StepSearch:
         all_rows: list[Int64] = []
         resume, forced, found = filled(len(todo), -1), _zeros(len(todo)), filled(len(todo), NOTHING)
         while len(todo):
-            (got_runs, got_rows), (stalled, stalled_rows) = self._search(mode, (todo, resume, forced, found), columns, table)
+            asking = todo, resume, forced, found
+            (got_runs, got_rows), (stalled, stalled_rows) = self._search(mode, asking, columns, *_told(table))
             if not len(stalled) and not all_runs:
                 return got_runs, table.order.rows[got_rows]
             all_runs.append(got_runs)
@@ -216,28 +218,44 @@ class StepSearch:
             return _NO, _NO
         asking = np.arange(size), filled(size, -1), _zeros(size), filled(size, NOTHING)
         looking = time, key_of(columns[0], self.key), limit, filled(size, MAX_INSTANT), only, contiguous(*columns)
-        (runs, rows), (stalled, _) = self._search(_MODE[selection], asking, looking, table)
+        (runs, rows), (stalled, _) = self._search(_MODE[selection], asking, looking, *_told(table))
         return None if len(stalled) else (runs, table.order.rows[rows])
 
-    def _search(self, mode: int, asking: tuple[Int64, ...], runs: tuple[Any, ...], table: Keyed) -> tuple[Int64, Int64]:
-        """Pairs as two rows, those of runs and of rows; and those that columns leave open. Of `Asking` and of `RunColumns`."""
-        ordered, rows = table.order, table.rows
-        result: tuple[Int64, Int64] = search_forward(
-            mode,
-            asking,
-            runs,
-            (
-                ordered.keys, ordered.times, ordered.ends, table.ranks, ordered.rows, rows.start, rows.branch,
-                contiguous(rows.ids, rows.number, rows.scale),
-            ),
-            self._filters,
-            (self._threshold_upper, self._thresholds, table.values, table.extremes, self._room),
-            self._stack,
-        )  # fmt: skip
+    def of_few(self, selection: Selection, waiting: Waiting, table: Solutions) -> Int64 | None:
+        """The accepted pairs (places of runs, and rows) of those that wait with the rows of a small table, which no window
+        counts. None where columns leave one open."""
+        runs = waiting.columns
+        looking = runs.time, waiting.keys, runs.limit, runs.rank_limit, runs.time, (runs.ids, runs.number, runs.scale)
+        values = contiguous(table.ids, table.number, table.scale)
+        rows = _NO_KEYS, table.time, _NO, _zeros(len(table.time)), _NO, table.start, table.branch, values
+        few = *waiting.chains(), waiting.alive, self._columns_at, self._bounded_at
+        mode = NEXT if selection is _NEXT else _MODE[selection]
+        pairs, open_ = self._search(mode, _NOBODY, looking, rows, _NO_VALUES, _NO_VALUES, few)
+        return None if open_.size else pairs
+
+    def _search(
+        self, mode: int, asking: tuple[Int64, ...], runs: tuple[Any, ...], rows: tuple[Any, ...], values: NDArray[np.float64],
+        extremes: NDArray[np.float64], few: tuple[Any, ...] = NO_CHAINS,
+    ) -> tuple[Int64, Int64]:  # fmt: skip
+        """Pairs as two rows, those of runs and of rows; and those that columns leave open. Of `Asking`, of `RunColumns`, of
+        `RowColumns`, and of `Few`."""
+        limits = self._threshold_upper, self._thresholds, values, extremes, self._room
+        result: tuple[Int64, Int64] = search_forward(mode, asking, runs, rows, few, self._filters, limits, self._stack)
         return result
 
 
+def _told(table: Keyed) -> tuple[tuple[Any, ...], NDArray[np.float64], NDArray[np.float64]]:
+    """A table as a search is given it."""
+    ordered, rows = table.order, table.rows
+    columns = (
+        ordered.keys, ordered.times, ordered.ends, table.ranks, ordered.rows, rows.start, rows.branch,
+        contiguous(rows.ids, rows.number, rows.scale),
+    )  # fmt: skip
+    return columns, table.values, table.extremes
+
+
 _NO, _ONE, _NO_VALUES = np.empty(0, np.int64), np.ones(1, np.int64), np.empty((0, 0))
+_NO_KEYS, _NOBODY = np.empty(0, np.uint64), (_NO, _NO, _NO, _NO)
 _ZEROS = np.zeros(256, np.int64)
 
 
