@@ -38,7 +38,7 @@ def constructed(batch: MatchBatch, row: int) -> tuple[Triple, ...]:
     """A row's graph, sorted; its blank nodes are named after what the match is."""
     assert batch.construct is not None
     bindings = batch.bindings(row)
-    solution = (batch.query, batch.start[row], batch.end[row], sorted((k, str(v)) for k, v in bindings.items()))
+    solution = (batch.query, int(batch.start[row]), int(batch.end[row]), sorted((k, str(v)) for k, v in bindings.items()))
     seed = "m" + hashlib.blake2b(repr(solution).encode(), digest_size=8).hexdigest()
     return tuple(sorted(template(batch.construct.template, bindings, seed), key=_spelling))
 
@@ -49,7 +49,7 @@ def occurred(batch: EventMatches, row: int) -> tuple[Term, tuple[Triple, ...]]:
     terms = zip(batch.refs[here].tolist(), batch.ids[here].tolist(), strict=True)
     asserted = frozenset(Triple(*map(batch.texts.term, refs, ids)) for refs, ids in terms)
     event = batch.returned[batch.event[row]]
-    individual: Term = individual_of(event, batch.start[row], batch.end[row], asserted)
+    individual: Term = individual_of(event, int(batch.start[row]), int(batch.end[row]), asserted)
     if batch.individual_ids[row]:
         individual = batch.texts.term(int(batch.individual_refs[row]), int(batch.individual_ids[row]))
     return individual, tuple(sorted(asserted | {Triple(individual, IRI(TYPE), event)}, key=_spelling))

@@ -43,8 +43,8 @@ def batch_of(rows: list[tuple[Term | None, Term | None]], times: list[tuple[int,
                 ids[i, j] = term_id(key, str(term))
                 refs[i, j] = texts.append([str(term)])[0]
     view, refs, _ = texts.table_view(ids, refs, np.empty(0, np.int64))
-    starts, ends = [s for s, _ in times], [e for _, e in times]
-    return MatchBatch(0, kind, starts, ends, ("x", "start"), ids, refs, view, None, False, lambda row: {})
+    start, end = np.array(times, np.int64).reshape(-1, 2).T
+    return MatchBatch(0, kind, start, end, ("x", "start"), ids, refs, view, None, False, lambda row: {})
 
 
 @given(_ROWS, st.data(), st.sampled_from(TimeKind), st.sampled_from(["jsonl", "csv", "trig"]))
@@ -56,7 +56,7 @@ def test_columns_and_rows_are_written_alike(
     if data is not None:
         drawn = data.draw(st.lists(st.tuples(_TIME, _TIME), min_size=len(rows), max_size=len(rows)))
         times = [(min(pair), max(pair)) for pair in drawn]
-    matches = MatchRows(batch_of(rows, times, kind), range(len(rows)))
+    matches = MatchRows(batch_of(rows, times, kind), np.arange(len(rows)))
     shape = Shape(("start", "y", "x"))
     one_by_one, together = io.StringIO(newline=""), io.StringIO(newline="")
     writer = open_writer(format, one_by_one, shape)
@@ -78,7 +78,7 @@ def test_matches_of_several_queries_are_written_alike(
     for number, rows in enumerate(several):
         drawn = data.draw(st.lists(times, min_size=len(rows), max_size=len(rows)))
         batch = replace(batch_of(rows, drawn, TimeKind.INTEGER), query=number)
-        parts.append(MatchRows(batch, range(len(rows))))
+        parts.append(MatchRows(batch, np.arange(len(rows))))
     matches = mixed(parts)
     every: list[Match] = [match for part in parts for match in part]
     assert [match.row() for match in matches] == [match.row() for match in sorted_matches(every)]

@@ -7,13 +7,15 @@ import io
 import json
 import re
 from collections.abc import Sequence
-from typing import Any, TextIO, assert_never
+from typing import TextIO, assert_never
 
 import numpy as np
 from numpy.typing import NDArray
 
 from scepter.io import columns
-from scepter.io.results import Match, Shape, event_names, write_pieces
+from scepter.io.results import Match, Shape, event_names
+from scepter.io.spelling import Spelling
+from scepter.rdf.lines import Part
 from scepter.rdf.terms import IRI, BlankNode, Literal, Term
 from scepter.runtime.matches import Match as Matched
 from scepter.runtime.matches import MatchBatch
@@ -54,7 +56,7 @@ def _csv_text(term: Term) -> str:
     return line.getvalue()[1:-2]
 
 
-_CSV = columns.Spelling(("", ""), ("_:", ""), ("", ""), None, _csv_text, columns.with_commas_quoted)
+_CSV = Spelling(("", ""), ("_:", ""), ("", ""), None, _csv_text, commas=True)
 
 
 class CsvWriter:
@@ -117,26 +119,24 @@ class CsvWriter:
             for match in matches:
                 self.write(match)
             return
-        for text in columns.laid_out(matches, self._lines):
-            write_pieces(self._out, text)
+        columns.write(matches, self._lines, self._out)
         self._written += len(matches)
 
-    def _lines(self, batch: columns.Batch, rows: NDArray[np.int64], places: NDArray[np.int64]) -> Any:
+    def _lines(self, batch: columns.Batch, rows: NDArray[np.int64], places: NDArray[np.int64]) -> list[Part]:
         start, end = (columns.times(instants, rows, batch.kind) for instants in (batch.start, batch.end))
         spelt = (
             columns.terms(batch, rows, _CSV) if isinstance(batch, MatchBatch) and not (batch.constructs or batch.asks) else {}
         )
         query = [_csv_text(Literal(str(self._shape.queries[batch.query]))), ","] if self._shape.queries else []
-        line = [*query, start, ",", end]
+        line: list[Part] = [*query, start, ",", end]
         for name in self._shape.variables:
-            line += [",", columns.filled(spelt[name]) if name in spelt else ""]
-        behind = ([","] + ["true"] * batch.asks if self._shape.booleans else []) + ["\r\n"]
+            line += [",", *([spelt[name]] if name in spelt else [])]
+        behind = ("," + "true" * batch.asks if self._shape.booleans else "") + "\r\n"
         if not batch.constructs:
-            return columns.joined([*line, "," * len(_TRIPLE_COLUMNS) if self._shape.graphs else "", *behind])
+            return [*line, "," * len(_TRIPLE_COLUMNS) if self._shape.graphs else "", behind]
         graphs = columns.graphs(batch, rows)
-        before = columns.joined([*line, columns.numbered(",", self._written + 1 + places, ",")])
-        triples = graphs.triples(columns.spelt(graphs.spelt, _CSV), "", ",", "")
-        return columns.per_triple(graphs, before, triples, "".join(behind), ",,")
+        before = [*line, ",", self._written + 1 + places, ","]
+        return [columns.per_triple(graphs, before, graphs.triples(_CSV(graphs.spelt), "", ",", ""), ",,", behind)]
 
     def close(self) -> None:
         """Hand the lines on."""

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any, TextIO
+from typing import TextIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from scepter.algebra.events import Form
 from scepter.io import columns
-from scepter.io.results import Match, Shape, names_of, record, term_object, write_pieces
+from scepter.io.results import Match, Shape, names_of, record, term_object
+from scepter.io.spelling import Spelling
+from scepter.rdf.lines import Column, Part, listed, own
 from scepter.rdf.terms import IRI, Term
 from scepter.runtime.event_matches import EventMatches
 from scepter.runtime.graphs import Spelt
@@ -23,31 +25,41 @@ def _json_text(term: Term) -> str:
     return json.dumps(term_object(term), ensure_ascii=False)
 
 
-_JSON = columns.Spelling(
+_JSON = Spelling(
     ('{"type": "uri", "value": "', '"}'),
     ('{"type": "bnode", "value": "', '"}'),
     ('{"type": "literal", "value": "', '"}'),
     ('{"type": "literal", "value": "', '", "datatype": "', '"}'),
     _json_text,
 )
-_INDIVIDUAL = columns.Spelling(('"', '"'), ('"_:', '"'), ('"', '"'), None, lambda term: _individual_text(term))
+_INDIVIDUAL = Spelling(('"', '"'), ('"_:', '"'), ('"', '"'), None, lambda term: _individual_text(term))
+
+
+_QUOTED = Spelling(
+    ('"<', '>"'),
+    ('"_:', '"'),
+    ('"\\"', '\\""'),
+    ('"\\"', '\\"^^<', '>"'),
+    lambda term: json.dumps(str(term), ensure_ascii=False),
+)
+"""Terms in N-Triples form as JSON strings."""
 
 
 def _individual_text(term: Term) -> str:
     return json.dumps(term.value if isinstance(term, IRI) else str(term), ensure_ascii=False)
 
 
-def _graph(batch: columns.Batch, rows: NDArray[np.int64]) -> list[Any]:
+def _graph(batch: columns.Batch, rows: NDArray[np.int64]) -> list[Part]:
     """The triples of each row; of occurrences their event and individual too."""
-    before: list[Any] = [', "graph": [']
+    before: list[Part] = [', "graph": [']
     if isinstance(batch, EventMatches) and batch.form is not Form.RDF_STREAM:
         graphs, individuals = columns.occurrences(batch, rows)
-        events = columns.chosen([json.dumps(event.value, ensure_ascii=False) for event in batch.returned], batch.event[rows])
-        individual = columns.spelt(Spelt.of(individuals), _INDIVIDUAL)
+        events = Column.of([json.dumps(event.value, ensure_ascii=False) for event in batch.returned], batch.event[rows])
+        individual = own(_INDIVIDUAL(Spelt.of(individuals)))
         before = [', "event": ', events, ', "individual": ', individual, ', "assertions": [']
     else:
         graphs = columns.graphs(batch, rows)
-    return [*before, graphs.joined(graphs.triples(columns.quoted(graphs.spelt), "[", ", ", "]"), ", "), "]"]
+    return [*before, graphs.joined(graphs.triples(_QUOTED(graphs.spelt), "[", ", ", "]"), ", "), "]"]
 
 
 class JsonLinesWriter:
@@ -69,27 +81,24 @@ class JsonLinesWriter:
             for match in matches:
                 self.write(match)
             return
-        for text in columns.laid_out(matches, self._lines):
-            write_pieces(self._out, text)
+        columns.write(matches, self._lines, self._out)
 
-    def _lines(self, batch: columns.Batch, rows: NDArray[np.int64], places: NDArray[np.int64]) -> Any:
+    def _lines(self, batch: columns.Batch, rows: NDArray[np.int64], places: NDArray[np.int64]) -> list[Part]:
         start, end = (columns.times(instants, rows, batch.kind, '"') for instants in (batch.start, batch.end))
         query = f'"query": {json.dumps(self._shape.queries[batch.query], ensure_ascii=False)}, ' if self._shape.queries else ""
-        return columns.joined([f'{{{query}"start": ', start, ', "end": ', end, *self._answer(batch, rows), "}\n"])
+        return [f'{{{query}"start": ', start, ', "end": ', end, *self._answer(batch, rows), "}\n"]
 
-    def _answer(self, batch: columns.Batch, rows: NDArray[np.int64]) -> list[Any]:
-        """What stands behind the times, in parts."""
+    def _answer(self, batch: columns.Batch, rows: NDArray[np.int64]) -> list[Part]:
+        """What stands behind the times."""
         if batch.constructs:
             return _graph(batch, rows)
         assert isinstance(batch, MatchBatch)
         if batch.asks:
             return [', "boolean": true']
         spelt = columns.terms(batch, rows, _JSON)
-        bindings = [
-            columns.each(f"{json.dumps(name, ensure_ascii=False)}: ", spelt[name])
-            for name in names_of(spelt, self._shape.variables)
-        ]
-        return [', "bindings": {', columns.listed(bindings, ", "), "}"]
+        names = names_of(spelt, self._shape.variables)
+        bindings = [(f"{json.dumps(name, ensure_ascii=False)}: ", spelt[name]) for name in names]
+        return [', "bindings": {', *listed(bindings, ", "), "}"]
 
     def close(self) -> None:
         """Hand the lines on."""

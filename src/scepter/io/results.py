@@ -7,14 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TextIO, TypeAlias, assert_never
+from typing import Protocol, TypeAlias, assert_never
 
 from scepter.rdf.terms import IRI, STRING, BlankNode, Literal, Term, Triple
 from scepter.runtime.matches import Match as Matched
 from scepter.runtime.why import Why
 from scepter.timeline import TimeKind, format_instant
-
-_PIECE = 1 << 16
 
 
 class Match(Protocol):
@@ -142,9 +140,3 @@ def names_of(bound: Collection[str], variables: Sequence[str]) -> list[str]:
 def event_names(match: Match) -> dict[str, JsonValue]:
     """The events that each part selected, by name."""
     return {part: [str(name) for name in names] for part, names in match.events.items()}
-
-
-def write_pieces(out: TextIO, text: str) -> None:
-    """In pieces: that nobody reads a pipe any more is told by the next write, not by the one that was under way."""
-    for at in range(0, len(text), _PIECE):
-        out.write(text[at : at + _PIECE])

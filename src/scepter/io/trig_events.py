@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TextIO
+from typing import TextIO
 from urllib.parse import quote
 
 import numpy as np
 from numpy.typing import NDArray
 
 from scepter.io import columns
-from scepter.io.results import Match, Shape, graph_rows, names_of, write_pieces
+from scepter.io.results import Match, Shape, graph_rows, names_of
+from scepter.io.spelling import Spelling
+from scepter.rdf.lines import Column, Part, either, joined
 from scepter.rdf.terms import PROV, XSD
 from scepter.runtime.matches import Match as Matched
 from scepter.runtime.matches import MatchBatch
@@ -20,7 +22,10 @@ MATCH_NAME = "urn:scepter:match:"
 MATCH_CLASS = "urn:scepter:Match"
 VARIABLE = "urn:scepter:variable:"
 HOLDS = "urn:scepter:holds"
-_TRIG = columns.Spelling(("<", ">"), ("_:", ""), ('"', '"'), ('"', '"^^<', ">"), str)
+_TRIG = Spelling(
+    ("<", "> .\n"), ("_:", " .\n"), ('"', '" .\n'), ('"', '"^^<', "> .\n"), lambda term: f"{term} .\n"
+)  # fmt: skip
+"""With what ends a statement behind them."""
 
 
 class TrigWriter:
@@ -54,24 +59,28 @@ class TrigWriter:
             for match in matches:
                 self.write(match)
             return
-        for text in columns.laid_out(matches, self._events):
-            write_pieces(self._out, text)
+        columns.write(matches, self._events, self._out)
         self._written += len(matches)
 
-    def _events(self, batch: columns.Batch, rows: NDArray[np.int64], places: NDArray[np.int64]) -> Any:
-        name = columns.numbered(f"<{self._begun(batch.query)}", self._written + 1 + places, ">")
-        behind = ["}\n", name, " ", _prov_column(batch, rows), " .\n"]
+    def _events(self, batch: columns.Batch, rows: NDArray[np.int64], places: NDArray[np.int64]) -> list[Part]:
+        number = self._written + 1 + places
+        name: list[Part] = [f"<{self._begun(batch.query)}", number, ">"]
+        behind = ["}\n", *name, " ", _prov_column(batch, rows), " .\n"]
         if batch.constructs:
             graphs = columns.graphs(batch, rows)
             statements = graphs.joined(graphs.triples(graphs.spelt.texts, "  ", " ", " .\n"))
-            empty = columns.numbered("# match ", self._written + 1 + places, " has an empty graph\n")
-            return columns.either(columns.equal(statements, ""), empty, columns.joined([name, " {\n", statements, *behind]))
+            empty = joined(["# match ", number, " has an empty graph\n"], len(rows))
+            return [either(np.diff(graphs.first) == 0, empty, joined([*name, " {\n", statements, *behind], len(rows)))]
         assert isinstance(batch, MatchBatch)
         if batch.asks:
-            return columns.joined([name, " {\n  ", name, f" <{HOLDS}> true .\n", *behind])
-        spelt = columns.terms(batch, rows, _TRIG)
-        values = [columns.each("  ", name, f" var:{v} ", spelt[v], " .\n") for v in names_of(spelt, self._shape.variables)]
-        return columns.joined([name, " {\n  ", name, f" a <{MATCH_CLASS}> .\n", columns.listed(values, ""), *behind])
+            return [*name, " {\n  ", *name, f" <{HOLDS}> true .\n", *behind]
+        spelt, own = columns.terms(batch, rows, _TRIG), joined(["  ", *name], len(rows))
+        values: list[Part] = [*name, " {\n", own, f" a <{MATCH_CLASS}> .\n"]
+        for variable in names_of(spelt, self._shape.variables):
+            bound = spelt[variable].place >= 0
+            of = Column.of([f" var:{variable} "], np.where(bound, 0, -1))
+            values += [Column(own.texts, np.where(bound, own.place, -1)), of, spelt[variable]]
+        return [*values, *behind]
 
     def _begun(self, query: int) -> str:
         """How the names of a query's matches begin."""
@@ -98,13 +107,13 @@ def _prov(match: Match) -> str:
     return f"prov:startedAtTime {start} ; prov:endedAtTime {end}"
 
 
-def _prov_column(batch: columns.Batch, rows: NDArray[np.int64]) -> object:
+def _prov_column(batch: columns.Batch, rows: NDArray[np.int64]) -> Column:
     """`_prov` of some rows."""
     type = _time_type(batch.kind)
     start, end = (columns.times(each, rows, batch.kind, '"' if type else "") for each in (batch.start, batch.end))
-    instant = columns.each("prov:generatedAtTime ", start, type)
-    interval = columns.each("prov:startedAtTime ", start, f"{type} ; prov:endedAtTime ", end, type)
-    return columns.either(columns.equal(start, end), instant, interval)
+    instant = joined(["prov:generatedAtTime ", start, type], len(rows))
+    interval = joined(["prov:startedAtTime ", start, f"{type} ; prov:endedAtTime ", end, type], len(rows))
+    return either(batch.start[rows] == batch.end[rows], instant, interval)
 
 
 def _time_literal(instant: int, kind: TimeKind) -> str:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scepter.rdf.distinct import distinct
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.lexing import LF, QUOTE, term_end
+from scepter.rdf.packed import Packed
 from scepter.rdf.rekeying import TermColumns, read_terms
 from scepter.rdf.scanner import term_text
 from scepter.rdf.terms import Term, parse_term
@@ -68,15 +69,15 @@ def _mark_ending(buffer: Any, offsets: Any, name: Any, number: Any, found: Any, 
             found[rows[i]] = number
 
 
-def gather(buffer: NDArray[np.uint8], places: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
-    """The texts of the terms at some offsets, one behind the other, and where each starts, with the end of the last one."""
+def gather(buffer: NDArray[np.uint8], places: NDArray[np.int64]) -> Packed:
+    """The texts of the terms at some offsets, one behind the other."""
     sizes = np.empty(len(places), dtype=np.int64)
     _measure(buffer, places, sizes)
     starts = np.zeros(len(places) + 1, dtype=np.int64)
     np.cumsum(sizes, out=starts[1:])
     out = np.empty(int(starts[-1]), dtype=np.uint8)
     _pack(buffer, places, starts, out)
-    return starts, out
+    return Packed(starts, out)
 
 
 class TextArena:

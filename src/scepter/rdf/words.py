@@ -51,6 +51,17 @@ def _load_word(typing_context: Any, data: Any, index: Any) -> Any:
     return types.uint64(data, types.int64), generate
 
 
+def _store_word(typing_context: Any, data: Any, index: Any, word: Any) -> Any:
+    """Eight bytes to any offset of a byte array, from one little-endian word. The caller keeps within."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        address = builder.bitcast(_element(context, builder, signature, args), ir.IntType(64).as_pointer())
+        builder.store(args[2], address, align=1)
+        return context.get_dummy_value()
+
+    return types.void(data, types.int64, types.uint64), generate
+
+
 def _pointer(typing_context: Any, array: Any, index: Any) -> Any:
     """The address of an array's element, to be indexed like the array. Numba counts references of arrays at every call, which
     costs more than the work on a term; a pointer is free. Whoever takes one keeps the array alive: it must be an argument of
@@ -110,6 +121,19 @@ def word_at(data: Any, index: Any) -> np.uint64:
     return np.uint64(int.from_bytes(data[index : index + 8].tobytes().ljust(8, b"\n"), "little"))
 
 
+def put_word(data: Any, index: Any, word: Any) -> None:
+    """`store_word`, interpreted.
+
+    >>> data = np.zeros(9, np.uint8)
+    >>> put_word(data, 1, np.uint64(0x0807060504030201))
+    >>> data.tolist()
+    [0, 1, 2, 3, 4, 5, 6, 7, 8]
+    """
+    if not 0 <= index <= len(data) - 8:
+        raise IndexError(f"a word to {index} of {len(data)} bytes")
+    data[index : index + 8] = np.frombuffer(int(word).to_bytes(8, "little"), np.uint8)
+
+
 def view_from(array: Any, index: Any) -> Any:
     """`pointer`, interpreted.
 
@@ -130,14 +154,16 @@ def zeros_behind(word: Any) -> int:
 
 
 load_word: Any
+store_word: Any
 pointer: Any
 trailing_zeros: Any
 fresh: Any
 zeroed: Any
 if config.DISABLE_JIT:  # type: ignore[attr-defined]
     np.seterr(all="ignore")  # hashes wrap around, 0 * inf is nan: as compiled, without a word
-    load_word, pointer, trailing_zeros, fresh, zeroed = word_at, view_from, zeros_behind, np.empty, np.zeros
+    load_word, store_word, pointer, trailing_zeros = word_at, put_word, view_from, zeros_behind
+    fresh, zeroed = np.empty, np.zeros
 else:
     # mypy sees a decorated intrinsic with its typing context as a parameter
     load_word, pointer, trailing_zeros = intrinsic(_load_word), intrinsic(_pointer), intrinsic(_trailing_zeros)
-    fresh, zeroed = intrinsic(_fresh), intrinsic(_zeroed)
+    store_word, fresh, zeroed = intrinsic(_store_word), intrinsic(_fresh), intrinsic(_zeroed)

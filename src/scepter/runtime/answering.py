@@ -62,11 +62,11 @@ class Answering:
         if self.feeds is not None and self._reports:  # what others read is a stream, whose items come when they are evaluated
             rows = rows.during(np.minimum(rows.start, rows.since), rows.since)
         batch = self._batch(rows)
-        places: Sequence[int] = range(len(rows))
+        places = np.arange(len(rows))
         if isinstance(self._result, Construct) and not self._matches_count:  # a solution that makes no triple makes no graph
-            places = batch.made().tolist()
+            places = batch.made()
         if self._ranked:
-            return [RankedMatch(batch, row, row) for row in places]
+            return [RankedMatch(batch, row, row) for row in places.tolist()]
         return MatchRows(batch, places)
 
     def _batch(self, rows: Rows) -> MatchBatch:
@@ -76,8 +76,8 @@ class Answering:
         return MatchBatch(
             query=self._number,
             kind=self._setup.kind,
-            start=rows.start.tolist(),
-            end=rows.end.tolist(),
+            start=rows.start,
+            end=rows.end,
             names=self._names,
             ids=rows.ids,
             refs=refs,

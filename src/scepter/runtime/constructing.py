@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from scepter.algebra.expressions import Constant
 from scepter.algebra.patterns import Node, TriplePattern
 from scepter.kernel.rows import Int64
 from scepter.kernel.texts import one_ref_each
+from scepter.rdf.lines import Column, joined, listed
+from scepter.rdf.packed import Packed
 from scepter.rdf.terms import IRI, BlankNode
 from scepter.runtime.graphs import Graphs, Spelt, digests
 
@@ -82,23 +82,18 @@ class Constructing:
         """The terms of a node that is no variable: a constant's one, or a blank node for each row."""
         label = _label(node)
         if label is not None:
-            seeds = pa.array(self._seeds(known, place), pa.string())
-            return Spelt.of(pc.binary_join_element_wise(_OWN, seeds, label, ""))
-        return Spelt.of(pa.array([str(node.term)], pa.string())) if isinstance(node, Constant) else None
+            return Spelt.of(Packed.of([f"{_OWN}{seed}{label}" for seed in self._seeds(known, place)]))
+        return Spelt.of(Packed.of([str(node.term)])) if isinstance(node, Constant) else None
 
     def _seeds(self, known: Spelt, place: Int64) -> list[str]:
         """Fresh blank nodes per match, the same on every engine: from what the match is, not from where it was computed."""
         batch = self._batch
-        shown = pa.array([*map(repr, known.texts.to_pylist()), None], pa.string())
-        terms: Any = ""
-        for name in sorted(batch.names):
-            cells = shown.take(pa.array(place[self._where[:, batch.names.index(name)]] % len(shown)))
-            told = pc.fill_null(pc.binary_join_element_wise(f"({name!r}, ", cells, ")", ""), "")
-            between = pc.if_else(pc.and_(pc.not_equal(terms, ""), pc.not_equal(told, "")), ", ", "")
-            terms = pc.binary_join_element_wise(terms, between, told, "")
-        start, end = (pa.array(np.asarray(times, np.int64)[self._rows]).cast(pa.string()) for times in (batch.start, batch.end))
-        what = pc.binary_join_element_wise(f"({batch.query}, ", start, ", ", end, ", [", terms, "])", "")
-        return [f"m{digest}" for digest in digests(what, 8)]
+        shown = Packed.of([f"{known.texts.text(at)!r})" for at in range(len(known.texts))])
+        cells = ((name, Column(shown, place[self._where[:, batch.names.index(name)]])) for name in sorted(batch.names))
+        terms = listed([(f"({name!r}, ", column) for name, column in cells], ", ")
+        start, end = batch.start[self._rows], batch.end[self._rows]
+        what = joined([f"({batch.query}, ", start, ", ", end, ", [", *terms, "])"], len(self._rows))
+        return [f"m{digest}" for digest in digests(what.texts, 8)]
 
 
 def _label(node: Node) -> str | None:

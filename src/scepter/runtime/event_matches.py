@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from scepter.algebra.events import Form
 from scepter.kernel.events.parts import OCCURRENCE
 from scepter.kernel.rows import Int64, UInt64, spread
 from scepter.kernel.texts import TextsView, one_ref_each
+from scepter.rdf.lines import Column, Part, joined
+from scepter.rdf.packed import Packed
 from scepter.rdf.terms import IRI, TYPE, Term, Triple
 from scepter.runtime.graphs import Graphs, ShownGraphs, Spelt, digests
 from scepter.runtime.why import Why
@@ -27,8 +26,8 @@ class EventMatches:
     query: int
     kind: TimeKind
     form: Form
-    start: list[int]
-    end: list[int]
+    start: Int64
+    end: Int64
     returned: tuple[IRI, ...]
     event: Int64
     """Per row: which of the returned events it is an occurrence of."""
@@ -75,31 +74,30 @@ class EventMatches:
         """The graphs of some rows."""
         return self.occurrences(rows)[0]
 
-    def occurrences(self, rows: Int64) -> tuple[Graphs, Any]:
+    def occurrences(self, rows: Int64) -> tuple[Graphs, Packed]:
         """The graphs of some rows, and the texts of their individuals."""
         row, within = spread(self.first[rows + 1] - self.first[rows])
         members = self.first[rows][row] + within
         each, terms = one_ref_each(self.ids[members], self.refs[members])
         spelt = Spelt.at(each, self.texts)
         individuals = self._individuals(rows, Graphs.of(len(rows), row, terms, spelt))
-        named = Spelt.of(pa.array([f"<{TYPE}>", *map(str, self.returned)], pa.string()))
+        named = Spelt.of(Packed.of([f"<{TYPE}>", *map(str, self.returned)]))
         type, those = len(each), np.arange(len(rows))
         own = np.column_stack([type + len(named.texts) + those, np.full(len(rows), type), type + 1 + self.event[rows]])
         spelt = Spelt.together([spelt, named, Spelt.of(individuals)])
         return Graphs.of(len(rows), np.concatenate([row, those]), np.concatenate([terms, own]), spelt), individuals
 
-    def _individuals(self, rows: Int64, asserted: Graphs) -> Any:
+    def _individuals(self, rows: Int64, asserted: Graphs) -> Packed:
         """The individual of each row: of a composite event's occurrence as `kernel.events.parts.individual_of` says."""
-        own = self.individual_ids[rows] == 0
-        given = Spelt.at(self.individual_refs[rows[~own]], self.texts).texts
-        if not own.any():
+        none = self.individual_ids[rows] == 0
+        given = Spelt.at(self.individual_refs[rows[~none]], self.texts).texts
+        if not none.any():
             return given
-        events = pa.array([event.value for event in self.returned], pa.string()).take(pa.array(self.event[rows]))
-        start, end = (pa.array(np.asarray(times, np.int64)[rows]).cast(pa.string()) for times in (self.start, self.end))
-        lines = asserted.lines()
-        between = pc.if_else(pc.equal(lines, ""), "", "\n")
-        texts = pc.binary_join_element_wise(events, "\n", start, "\n", end, between, lines, "")
-        made = pa.array([f"<{OCCURRENCE}{digest}>" for digest in digests(texts.filter(pa.array(own)), 16)], pa.string())
-        order = np.empty(len(rows), np.int64)
-        order[np.flatnonzero(own)], order[np.flatnonzero(~own)] = np.arange(len(made)), len(made) + np.arange(len(given))
-        return pa.concat_arrays([made, given]).take(pa.array(order))
+        mine = np.flatnonzero(none)
+        events = Column.of([event.value for event in self.returned], self.event[rows[mine]])
+        lines = asserted.lines().take(mine)
+        between = Column.of(["\n"], np.where(np.diff(asserted.first)[mine] > 0, 0, -1))
+        parts: list[Part] = [events, "\n", self.start[rows[mine]], "\n", self.end[rows[mine]], between, lines]
+        made = Packed.of([f"<{OCCURRENCE}{digest}>" for digest in digests(joined(parts, len(mine)).texts, 16)])
+        place = np.where(none, np.cumsum(none) - 1, len(made) + np.cumsum(~none) - 1)
+        return joined([Column(Packed.together([made, given]), place)], len(rows)).texts

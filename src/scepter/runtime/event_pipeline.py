@@ -177,8 +177,8 @@ class EventPipeline(Pipeline):
             query=self._number,
             kind=self._setup.kind,
             form=self._query.form,
-            start=rows.start.tolist(),
-            end=rows.end.tolist(),
+            start=rows.start,
+            end=rows.end,
             returned=self._query.returned,
             event=rows.ids[:, 2].view(np.int64) - 1,
             first=np.searchsorted(members.row, np.arange(len(rows) + 1)),
@@ -190,7 +190,7 @@ class EventPipeline(Pipeline):
         )
         if self._occurring.parts is not None:
             batch.told = [self._why(rows, row, node) for row, node in enumerate(rows.lineage.tolist())]
-        return MatchRows(batch, range(len(rows)))
+        return MatchRows(batch, np.arange(len(rows)))
 
     def _why(self, rows: Rows, row: int, node: int) -> Why:
         assert self._occurring.parts is not None

@@ -26,8 +26,8 @@ class MatchBatch:
 
     query: int
     kind: TimeKind
-    start: list[int]
-    end: list[int]
+    start: NDArray[np.int64]
+    end: NDArray[np.int64]
     names: tuple[str, ...]
     """The variables of the columns."""
     ids: NDArray[np.uint64]
@@ -103,9 +103,9 @@ class Batch(Protocol):
     @property
     def kind(self) -> TimeKind: ...  # noqa: D102
     @property
-    def start(self) -> list[int]: ...  # noqa: D102
+    def start(self) -> NDArray[np.int64]: ...  # noqa: D102
     @property
-    def end(self) -> list[int]: ...  # noqa: D102
+    def end(self) -> NDArray[np.int64]: ...  # noqa: D102
     @property
     def constructs(self) -> bool: ...  # noqa: D102
     @property
@@ -136,12 +136,12 @@ class Match:
     @property
     def start(self) -> int:
         """Time of its first event (the least start)."""
-        return self._batch.start[self._row]
+        return int(self._batch.start[self._row])
 
     @property
     def end(self) -> int:
         """Time of its last event, or the close of the window."""
-        return self._batch.end[self._row]
+        return int(self._batch.end[self._row])
 
     @property
     def kind(self) -> TimeKind:
@@ -224,7 +224,7 @@ class MatchRows(Sequence[Match]):
 
     __slots__ = ("_batch", "_rows")
 
-    def __init__(self, batch: Batch, rows: Sequence[int]) -> None:
+    def __init__(self, batch: Batch, rows: NDArray[np.int64]) -> None:
         self._batch = batch
         self._rows = rows
 
@@ -234,7 +234,7 @@ class MatchRows(Sequence[Match]):
         return self._batch
 
     @property
-    def rows(self) -> Sequence[int]:
+    def rows(self) -> NDArray[np.int64]:
         """Which rows of it, in order."""
         return self._rows
 
@@ -248,25 +248,23 @@ class MatchRows(Sequence[Match]):
     def __getitem__(self, index: int | slice) -> Match | MatchRows:
         if isinstance(index, slice):
             return MatchRows(self._batch, self._rows[index])
-        return Match(self._batch, self._rows[index])
+        return Match(self._batch, int(self._rows[index]))
 
     def __iter__(self) -> Iterator[Match]:
-        return map(Match, repeat(self._batch), self._rows)
+        return map(Match, repeat(self._batch), self._rows.tolist())
 
     def sorted(self) -> MatchRows:
         """The same in order of end, start, then bindings."""
-        rows = np.array(self._rows, np.int64)
-        keys = [np.array(self._batch.end, np.int64)[rows], np.array(self._batch.start, np.int64)[rows]]
-        order, ties = _ordered(keys)
+        rows = self._rows
+        order, ties = _ordered([self._batch.end[rows], self._batch.start[rows]])
         placed = rows[order]
         if ties and isinstance(self._batch, MatchBatch) and self._batch.in_columns:
-            return MatchRows(self._batch, self._by_text(self._batch, placed, ties).tolist())
+            return MatchRows(self._batch, self._by_text(self._batch, placed, ties))
         if ties and self._batch.constructs and isinstance(self._batch, (MatchBatch, EventMatches)):
-            return MatchRows(self._batch, self._by_graph(self._batch, placed, ties).tolist())
-        found = placed.tolist()
+            return MatchRows(self._batch, self._by_graph(self._batch, placed, ties))
         for low, high in ties:
-            found[low:high] = sorted(found[low:high], key=lambda row: Match(self._batch, row).row()[3:5])
-        return MatchRows(self._batch, found)
+            placed[low:high] = sorted(placed[low:high].tolist(), key=lambda row: Match(self._batch, row).row()[3:5])
+        return MatchRows(self._batch, placed)
 
     @staticmethod
     def _by_text(batch: MatchBatch, placed: NDArray[np.int64], ties: list[tuple[int, int]]) -> NDArray[np.int64]:
@@ -318,17 +316,13 @@ class MixedRows(Sequence[Match]):
 def mixed(parts: Sequence[MatchRows]) -> MixedRows:
     """The matches of batches of different queries in order of end, start, query, then bindings."""
     ordered = [part.sorted() for part in parts]
-    rows = [np.array(part.rows, np.int64) for part in ordered]
+    rows = [part.rows for part in ordered]
     which = np.repeat(np.arange(len(parts)), list(map(len, rows)))
-    start, end = (np.concatenate([times[at] for times, at in zip(each, rows, strict=True)]) for each in _times(ordered))
+    start = np.concatenate([part.batch.start[part.rows] for part in ordered])
+    end = np.concatenate([part.batch.end[part.rows] for part in ordered])
     query = np.array([part.batch.query for part in ordered], np.int64)[which]
     order = np.lexsort((query, start, end))  # stable: matches of one query stay in its order
     return MixedRows(ordered, which[order], np.concatenate(rows)[order])
-
-
-def _times(parts: Sequence[MatchRows]) -> tuple[list[NDArray[np.int64]], list[NDArray[np.int64]]]:
-    """Of each batch the starts and the ends."""
-    return [np.array(p.batch.start, np.int64) for p in parts], [np.array(p.batch.end, np.int64) for p in parts]
 
 
 def sorted_matches(matches: Iterable[Match]) -> Sequence[Match]:
@@ -365,6 +359,6 @@ def _tied(ties: list[tuple[int, int]]) -> tuple[NDArray[np.int64], NDArray[np.in
 def _when(match: Match) -> tuple[int, int, int, int]:
     batch, row = match._batch, match._row
     if type(match) is Match:
-        return batch.end[row], batch.start[row], batch.query, 0
+        return int(batch.end[row]), int(batch.start[row]), batch.query, 0
     rank = match.rank
-    return batch.end[row], batch.start[row] if rank is None else MIN_INSTANT, batch.query, rank or 0
+    return int(batch.end[row]), int(batch.start[row]) if rank is None else MIN_INSTANT, batch.query, rank or 0

@@ -27,7 +27,7 @@ def batch(triples: list[tuple[str | Term, str | Term, str | Term]], *rows: dict[
             ids[i, at], refs[i, at] = term_id(key, str(term)), texts.append([str(term)])[0]
     view, refs, _ = texts.table_view(ids, refs, np.empty(0, np.int64))
     template = tuple(TriplePattern(*map(node, triple)) for triple in triples)
-    times = [1] * len(rows)
+    times = np.ones(len(rows), np.int64)
     return MatchBatch(query, TimeKind.INTEGER, times, times, names, ids, refs, view, Construct(template), False, lambda row: {})
 
 

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Final
 
+import numpy as np
+from numpy.typing import NDArray
 from pyspark import StorageLevel
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
@@ -54,14 +56,14 @@ class RowAnswer:
     """Why, as JSON."""
 
     @property
-    def start(self) -> list[int]:
+    def start(self) -> NDArray[np.int64]:
         """The start of the one row."""
-        return [self.times[0]]
+        return np.array(self.times[:1], np.int64)
 
     @property
-    def end(self) -> list[int]:
+    def end(self) -> NDArray[np.int64]:
         """The end of the one row."""
-        return [self.times[1]]
+        return np.array(self.times[1:], np.int64)
 
     @property
     def constructs(self) -> bool:

@@ -103,7 +103,7 @@ def arrow_schema(
 def match_table(matches: Iterable[Match], schema: pa.Schema, most: int = _ROWS) -> Iterator[pa.RecordBatch]:
     """Matches in record batches of at most so many rows."""
     if isinstance(matches, MatchRows) and isinstance(matches.batch, MatchBatch) and _in_columns(matches.batch, schema):
-        rows = np.array(matches.rows, np.int64)
+        rows = matches.rows
         for at in range(0, len(rows), most):
             yield _columns(matches.batch, rows[at : at + most], schema)
         return
@@ -127,9 +127,9 @@ def _columns(batch: MatchBatch, rows: NDArray[np.int64], schema: pa.Schema) -> p
             case "_query":
                 column = pa.repeat(pa.scalar(batch.query, field.type), len(rows))
             case "start":
-                column = pa.array(np.array(batch.start, np.int64)[rows]).cast(field.type)
+                column = pa.array(batch.start[rows]).cast(field.type)
             case "end":
-                column = pa.array(np.array(batch.end, np.int64)[rows]).cast(field.type)
+                column = pa.array(batch.end[rows]).cast(field.type)
             case name if name in terms:
                 column = term_structs(batch.ids[rows, terms[name]], batch.refs[rows, terms[name]], batch.texts)
             case _:  # a variable of another query of the file
