@@ -6,6 +6,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from contextlib import ExitStack
+from typing import Any
 from unittest import mock
 
 import pytest
@@ -17,7 +18,7 @@ from property.epsparql_strategies import STREAM, events, iri
 from property.test_epsparql_naive import MANY, by_definition, by_engine, in_order, parsed
 from scepter.kernel.derive import one_pass
 from scepter.kernel.operator import Until
-from scepter.kernel.rows import Rows
+from scepter.kernel.rows import Int64, Rows
 from scepter.physical import timed_plan
 from scepter.rdf.terms import XSD, Literal, Triple
 from scepter.runtime import pipeline
@@ -32,6 +33,7 @@ RULES = (
     ("_:n :r ?s ; :of ?x", "?n :r ?v ; :of ?x", "?x :p ?u", "?x :q ?b", "BIND (?v + ?u AS ?s)"),
     ("_:n :r ?s ; :of ?u ; :two ?d", "?n :r ?v", "?y :p ?u", "", "BIND (?v * ?u AS ?s) BIND (?s - ?u + 0.5 AS ?d)"),
     ("_:n :r ?s ; :of 1", "?n :r ?v ; :of 1", "?y :p ?u", "", "BIND (-?v / ?u AS ?s)"),
+    ("_:n :r ?s ; :last ?v ; :from ?n", "?n :r ?v ; :last ?w ; :from ?m", "?y :p ?u", "", "BIND (?v + ?u AS ?s)"),
     ("?y :r ?u", "?x :r ?v", "?y :p ?u", "", ""),
 )
 BOUNDS = ("getDURATION() < 4", "getDURATION() <= 6", "getDURATION() < 9 && getDURATION() < 5")
@@ -43,12 +45,26 @@ def rules(rule: tuple[str, str, str, str, str], first: str, bound: str) -> str:
     if between:
         pattern += f" EQUALSOPTIONAL {{ {{ {left} }} SEQ {{ {between} }} SEQ {{ {right} }} }}"
         bound = f"!BOUND(?b) && {bound}"
-    begun = template.replace("?u", "?v").replace("?s", "?v").replace("?d", "?v").replace("?y", "?x")
-    shown = " ".join(name for name in ("?x", "?u", "?v") if name in left)
+    begun = template.replace("?u", "?v").replace("?s", "?v").replace("?d", "?v").replace("?y", "?x").replace("?n", "?x")
+    shown = " ".join(name for name in ("?x", "?u", "?v", "?w") if name in left)
     return f"""PREFIX : <http://example/>
       CONSTRUCT {{ {begun} }} WHERE {{ {first} }}
       CONSTRUCT {{ {template} }} WHERE {{ {pattern} FILTER ({bound}) {values} }}
       SELECT {shown} WHERE {{ {left} }}"""
+
+
+def averages(between: str, shortest: int) -> str:
+    """As the paper's (5) and (6): what is read of a rule's rows depends on what comes right before them."""
+    point = "?n :count ?c ; :sum ?s"
+    gap = f"EQUALSOPTIONAL {{ {{ %s }} SEQ {{ {between} }} SEQ {{ %s }} }}"
+    return f"""PREFIX : <http://example/>
+      CONSTRUCT {{ _:n :count 1 ; :sum ?v }} WHERE {{ ?x :p ?v }}
+      CONSTRUCT {{ _:n :count ?d ; :sum ?t }} WHERE {{
+        {{ {point} }} SEQ {{ ?x :p ?v }} {gap % (point, "?x :p ?v")}
+        FILTER (!BOUND(?b) && getDURATION() < 5) BIND (?c + 1 AS ?d) BIND (?s + ?v AS ?t) }}
+      SELECT ?v ?c ?s WHERE {{
+        {{ ?x :p ?v }} SEQ {{ {point} }} {gap % ("?x :p ?v", point)}
+        FILTER (!BOUND(?b) && getDURATION() >= {shortest}) }}"""
 
 
 programs = st.builds(rules, st.sampled_from(RULES), st.sampled_from(GIVEN), st.sampled_from(BOUNDS))
@@ -110,3 +126,49 @@ def test_state_written_and_read_back(rule: tuple[str, str, str, str, str]) -> No
         found = by_engine(query, stream, 3)
     assert len(cuts) > 10
     assert found == by_engine(query, stream, 60)
+
+
+ASKED = "with what comes right before"
+
+
+@MANY
+@given(st.integers(1, 7), events(10), st.integers(1, 12))
+def test_a_reader_is_given_what_it_can_use(shortest: int, stream: list[naive.Event], size: int) -> None:
+    query = parsed(averages("?z :p ?b", shortest))
+    assert ASKED in " ".join(query.explain().replace("│", " ").split())
+    ordered = in_order(stream)
+    assert by_engine(query, ordered, size) == by_definition(query, ordered)
+
+
+@pytest.mark.parametrize("shortest", [2, 5, 8])
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_reader_is_given_what_it_can_use_of_long_streams(shortest: int, seed: int) -> None:
+    """In short stretches, so that what stands before has been let go of, and with state that is written and read back."""
+    text, stream = averages("?z :p ?b", shortest), long_stream(seed, 300)
+    made, process, given_rows = one_pass.OnePass._made, one_pass.OnePass.process, [0, 0]
+
+    def counted(operator: one_pass.OnePass, derived: Int64, asked: Int64, *others: Any) -> Rows:
+        given_rows[0] += len(asked)
+        given_rows[1] += len(derived)
+        return made(operator, derived, asked, *others)
+
+    def cut(operator: one_pass.OnePass, inputs: Sequence[Rows], until: Until) -> Rows:
+        operator.load({name: array.copy() for name, array in operator.dump().items()})
+        return process(operator, inputs, until)
+
+    with ExitStack() as patches:
+        patches.enter_context(mock.patch.object(one_pass, "_FIRST", 20))
+        patches.enter_context(mock.patch.object(one_pass, "_TOGETHER", 20))
+        with mock.patch.object(one_pass.OnePass, "_made", counted):
+            found = by_engine(parsed(text), stream, 300)
+        with mock.patch.object(one_pass.OnePass, "process", cut):
+            assert found == by_engine(parsed(text), stream, 7)
+    assert 0 < given_rows[0] <= given_rows[1] * {2: 1, 5: 0.9, 8: 0.5}[shortest]
+    with mock.patch.object(timed_plan, "push_semi_joins", tuple):
+        query = parsed(text)
+        assert ASKED not in " ".join(query.explain().replace("│", " ").split())
+        assert found == by_engine(query, stream, 300)
+
+
+def test_a_reader_with_another_gap_is_given_all() -> None:
+    assert ASKED not in " ".join(parsed(averages("?z :q ?b", 5)).explain().replace("│", " ").split())

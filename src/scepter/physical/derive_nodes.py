@@ -88,7 +88,7 @@ class Derive(Node):
     predicates of a derived node, the node is one row: what `whole` names, instead of triples that are joined again.
     """
 
-    says = "Derive {until}: {labels}{whole:, nodes with ~}"
+    says = "Derive {until}: {labels}{whole:, nodes with ~}{shortest:, of ~ or more with what comes right before}"
 
     rules: tuple[DerivedRule, ...]
     graphs: bool = False
@@ -99,6 +99,8 @@ class Derive(Node):
     """Whether an ontology may entail more of what they derive."""
     one_pass: bool = False
     """Whether its rule only carries on what it derived, so that one pass in order of end derives all (`linear_rules`)."""
+    shortest: int | None = None
+    """How long a row has to be, with what comes right before it, to be of use to its one reader (`semi_joins`)."""
 
     @cached_property
     def inner(self) -> tuple[Node, ...]:

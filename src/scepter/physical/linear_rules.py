@@ -52,8 +52,6 @@ class Linear:
     """What is carried on, by what, with nothing between."""
     given: Node
     """What is carried on first."""
-    solution: tuple[Source, ...]
-    """Of each variable of a solution."""
     made: tuple[Source, ...]
     """Of each column of a derived row."""
     recalled: tuple[int, ...]
@@ -66,6 +64,15 @@ class Linear:
     def carried(self) -> tuple[Source, ...]:
         """Of each column of the left side, where a derived row has it from."""
         return tuple(self.made[column] for column in self.recalled)
+
+    def holding(self, kind: int) -> frozenset[int]:
+        """The columns of the left side in which a derived row may have something of a kind, also by way of rows before it."""
+        found = frozenset[int]()
+        while True:
+            more = {j for j, (of, which) in enumerate(self.carried) if of == kind or (of == LEFT and which in found)}
+            if found == more:
+                return found
+            found = frozenset(more)
 
 
 def in_one_pass(derive: Derive, kind: TimeKind) -> bool:
@@ -113,18 +120,20 @@ def linear(derive: Derive) -> Linear | None:
     if sources is None:
         return None
     known, values, constants = sources
-    if not {value.variable for value in values} <= {*rule.root.schema.variables}:
+    shown = {*join.left.schema.variables, *join.right.schema.variables, *(value.variable for value in values)}
+    if not shown <= {*rule.root.schema.variables}:  # solutions that differ in what is hidden would be one
         return None
-    solution = tuple(known[name] for name in rule.root.schema.variables)
     made = _made(derive, rule, known, constants, join)
     columns = _columns(derive, recalled, made, constants)
     if made is None or columns is None or set(columns) != set(join.left.schema.variables):
         return None
     places = tuple(columns[name] for name in join.left.schema.variables)
-    found = Linear(join, given, solution, made, places, tuple(constants), tuple(values))
-    of_keys = [made[columns[name]][0] for name in join.keys]
-    told_apart = [] if derive.whole else [kind for kind, _ in made]
-    return found if all(kind in _COPIED for kind in (*of_keys, *told_apart)) else None
+    found = Linear(join, given, made, places, tuple(constants), tuple(values))
+    keys = [column for column, name in enumerate(join.left.schema.variables) if name in join.keys]
+    told_apart = [found.carried[column][0] for column in keys] if derive.whole else [kind for kind, _ in made]
+    if any(kind not in _COPIED for kind in told_apart) or found.holding(VALUE) & {*keys}:
+        return None
+    return found
 
 
 def _steps(rule: DerivedRule) -> Iterator[Node]:

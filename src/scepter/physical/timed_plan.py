@@ -56,6 +56,7 @@ from scepter.physical.instant_nodes import (
 )
 from scepter.physical.linear_rules import in_one_pass
 from scepter.physical.nodes import Node
+from scepter.physical.semi_joins import push_semi_joins
 from scepter.physical.strata import feeds_pattern, strata, whole_nodes
 from scepter.physical.time_nodes import (
     AnsweredOnce,
@@ -124,7 +125,7 @@ def plan_program(program: TimedProgram, facts: TimedFacts) -> tuple[Node, ...]:
             derive = Derive(tuple(made), graphs, whole, entailing=bool(facts.ontology))
             one_pass = not facts.ontology and facts.policy is None and in_one_pass(derive, facts.kind)
             derives = (*derives, (replace(derive, one_pass=one_pass), together))
-    return tuple(_answers(query, _Planner.of(query, facts, derives)) for query in program.queries)
+    return push_semi_joins([_answers(query, _Planner.of(query, facts, derives)) for query in program.queries])
 
 
 def _derived(number: int, rule: Rule, planner: _Planner) -> DerivedRule:

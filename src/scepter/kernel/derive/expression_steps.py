@@ -17,10 +17,11 @@ from scepter.rdf.terms import Literal, Term
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """A program, the columns of both sides that it asks for, and its numbers."""
+    """A program over the figures of rows: a column for each value, then for each other number that is asked for or computed."""
 
     compiled: Program
-    lefts: tuple[int, ...]
+    columns: tuple[int, ...]
+    """Which column of the left side each column of figures is; -1 for a value that is not carried on."""
     rights: tuple[int, ...]
     numbers: Figures
 
@@ -33,23 +34,22 @@ def program_of(rule: Linear) -> Steps | None:
 @dataclass(slots=True)
 class _Writer:
     rule: Linear
-    lefts: list[int] = field(default_factory=list)
+    columns: list[int] = field(default_factory=list)
     rights: list[int] = field(default_factory=list)
     numbers: list[tuple[int, int, int]] = field(default_factory=list)
 
     def written(self) -> Steps:
-        steps, ends = list[tuple[int, int]](), list[int]()
-        for value in self.rule.values:
-            steps += self._steps(value.expression, value.asked)
-            ends.append(len(steps))
-        carried = list[tuple[int, int]]()
-        while len(carried) < len(self.lefts):  # a column may be carried on from another one
-            carried.append(self._place(self.rule.carried[self.lefts[len(carried)]]))
-        kinds, places = (np.array([each[i] for each in carried], np.int64) for i in (0, 1))
+        carried, values = self.rule.carried, self.rule.values
+        self.columns = [carried.index((VALUE, k)) if (VALUE, k) in carried else -1 for k in range(len(values))]
+        expressions = [list(self._steps(value.expression, value.asked)) for value in values]
+        self.columns += [column for column in sorted(self.rule.holding(VALUE)) if column not in self.columns]
+        while len(expressions) < len(self.columns):  # a column may be carried on from another one
+            expressions.append([self._place(carried[self.columns[len(expressions)]])])
+        steps = np.array([step for each in expressions for step in each], np.int64).reshape(-1, 2)
+        ends = np.cumsum([len(each) for each in expressions], dtype=np.int64)
         numbers = np.array(self.numbers, np.int64).reshape(-1, 3)
         figures = Figures(*(np.ascontiguousarray(numbers[None, :, i]) for i in range(3)))
-        program = Program(np.array(steps, np.int64).reshape(-1, 2), np.array(ends, np.int64), kinds, places)
-        return Steps(program, tuple(self.lefts), tuple(self.rights), figures)
+        return Steps(Program(steps, ends, len(values)), tuple(self.columns), tuple(self.rights), figures)
 
     def _steps(self, expression: Expression, asked: Mapping[str, Source]) -> Iterator[tuple[int, int]]:
         match expression:
@@ -72,7 +72,7 @@ class _Writer:
         if kind == VALUE:
             return source
         if kind in (LEFT, RIGHT):
-            columns = self.lefts if kind == LEFT else self.rights
+            columns = self.columns if kind == LEFT else self.rights
             if column not in columns:
                 columns.append(column)
             return kind, columns.index(column)

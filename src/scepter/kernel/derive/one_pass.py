@@ -1,7 +1,10 @@
 """A rule that carries on what it derived, in one pass in order of end (`physical.linear_rules`).
 
 State: as of a gap join, whose left rows are those that were given and those that were derived. Terms that are copied are
-written as rows are found; what is computed follows for all rows of a stretch together, and then the names of new nodes.
+written as rows are found; numbers are computed for all rows of a stretch together. A derived row has the terms of what is
+computed, and the text of its node, only when somebody asks for them: readers, operators that compute what figures cannot tell,
+and whoever writes the state down. Until then a computed term of the table is unbound and its figure is told, and a node has an
+id and no ref. Where the one reader needs rows of some length with what stands right before them, it is given no others.
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from scepter.kernel.condition.calculation import TENTHS, Amounts, given
+from scepter.kernel.condition.calculation import OPEN, TENTHS, Amounts, given
 from scepter.kernel.condition.numerals import Column, Numerals
 from scepter.kernel.derive.deriving import between as part_between
 from scepter.kernel.derive.deriving import endless
@@ -22,10 +25,11 @@ from scepter.kernel.derive.one_pass_search import (
     Mappings,
     Recipe,
     Told,
+    Written,
     carry_on,
     figure,
     levels,
-    name_nodes,
+    long_enough,
 )
 from scepter.kernel.derive.template import named
 from scepter.kernel.encoding import encoded
@@ -34,15 +38,18 @@ from scepter.kernel.gap_join.gap_search import Lefts
 from scepter.kernel.lineage import Lineage
 from scepter.kernel.operator import Operator, Until
 from scepter.kernel.rows import NO_LINEAGE, Int64, Mask, Rows, concat, empty, lasting, mappings, merged
+from scepter.kernel.state.container import Arrays
 from scepter.kernel.texts import Texts
-from scepter.kernel.time_join.join_table import chains_of
+from scepter.kernel.time_join.join_table import Table, chains_of, grown, moved
 from scepter.kernel.time_join.sweep import enter
 from scepter.kernel.time_join.time_join import each_once
 from scepter.physical.derive_nodes import Derive
-from scepter.physical.linear_rules import CONSTANT, LEFT, NODE, VALUE, Linear, Source
+from scepter.physical.linear_rules import CONSTANT, LEFT, NODE, VALUE, Linear
 from scepter.physical.nodes import Extend, Node, Project
 from scepter.physical.time_nodes import Once
+from scepter.rdf.arena import NO_REF
 from scepter.rdf.hashing import TermKey
+from scepter.timeline import MIN_INSTANT
 
 _TOGETHER = 1 << 15
 """About so many rows are derived together: what belongs to them should stay near the processor."""
@@ -68,17 +75,22 @@ class OnePass(GapJoined):
         self._columns = rule.given.schema.columns(rule.join.left.schema.variables)
         ids, refs, number, scale = encoded(rule.constants, key, texts)
         self._constants = Mappings(ids[None, :], refs[None, :], number[None, :], scale[None, :])
-        self._recipe = self._recipe_of(rule.carried, rule.join.left.schema.columns(rule.join.keys))
-        self._solution = self._recipe_of(rule.solution, ())
-        self._nodes = np.array([j for j, (kind, _) in enumerate(rule.carried) if kind == NODE], np.int64)
+        self._asked = node.shortest
+        self._recipe = self._recipe_of(rule, node.rules[0].number * 64 + 1)
         self._program = program_of(rule)
+        self._computed = {} if self._program is None else {j: self._program.columns.index(j) for j in rule.holding(VALUE)}
+        self._named = rule.holding(NODE)
         self._steps = [operator_of(each) for each in _steps(node.rules[0].root)]
         self._repeated, self._each = False, 0
+        self._figures = _figures(0, 0 if self._program is None else len(self._program.columns))
+        self._reach: Int64 = np.empty(0, np.int64)
+        self._gone: int | None = MIN_INSTANT
 
-    def _recipe_of(self, sources: Sequence[Source], keys: Sequence[int]) -> Recipe:
-        gapped = self._between_at is not None
-        kinds, places = (np.array([source[i] for source in sources], np.int64) for i in (0, 1))
-        return Recipe(kinds, places, np.array(keys, np.int64), self._constants, self._bound, self._whole, gapped)
+    def _recipe_of(self, rule: Linear, number: int) -> Recipe:
+        kinds, places = (np.array([source[i] for source in rule.carried], np.int64) for i in (0, 1))
+        keys = np.array(rule.join.left.schema.columns(rule.join.keys), np.int64)
+        gapped, asked = self._between_at is not None, self._asked is not None
+        return Recipe(kinds, places, keys, self._constants, self._bound, self._whole, gapped, number, asked)
 
     # ---- rows
 
@@ -90,6 +102,8 @@ class OnePass(GapJoined):
         instants = np.unique(np.concatenate([rows.end for rows in (left, right, between)]))
         found = list[Rows]()
         low = 0
+        if self._gone is None and len(instants):  # whatever was let go ended before
+            self._gone = max(int(instants[0]) - 1, MIN_INSTANT)
         while low < len(instants):  # what the first few bring tells how much room many need
             some = instants[low : low + (max(1, _TOGETHER // self._each) if self._each else _FIRST)]
             last = int(some[-1])
@@ -102,22 +116,18 @@ class OnePass(GapJoined):
     def _derive(self, left: Rows, right: Rows, between: Rows) -> Rows:
         base = self._lefts.size
         parents = self._carried_on(left, right, between)
-        rows = base + np.flatnonzero(parents[base : self._lefts.size, 0] >= 0)
+        is_given = parents[base : self._lefts.size, 0] < 0
+        self._tell(base + np.flatnonzero(is_given))
+        rows = base + np.flatnonzero(~is_given)
         if not len(rows):
             return empty(len(self.schema.variables))
         self._count(rows)
         values, bound = self._values(rows, parents, right)
-        self._put(rows, values)
-        if self._whole:
-            table = Mappings(*self._lefts.mappings)
-            ids = np.column_stack([column[0] for column in values]) if values else np.empty((len(rows), 0), np.uint64)
-            number = self._derived.number * 64 + 1
-            name_nodes(rows, parents, self._solution, table, _mappings(right), ids, self._lefts.side, number, self._nodes)
-            table.refs[rows, self._nodes[0]] = named(table.ids[rows, self._nodes[0]], self._texts)
-        made = self._made(rows, parents, right, values)
-        if bound is not None:
-            made = self._without_unbound(made, rows, parents, bound)
-        return made
+        asked = np.arange(len(rows))
+        if self._asked is not None:
+            asked = long_enough(rows, self._reach, self._lefts.end, self._asked)
+        made = self._made(rows, asked, parents, right, values)
+        return made if bound is None else self._without_unbound(made, rows[asked], parents, bound)
 
     def _carried_on(self, left: Rows, right: Rows, between: Rows) -> Int64:
         """Write what is given and what is derived; of each row, what it was derived from."""
@@ -127,7 +137,7 @@ class OnePass(GapJoined):
         kinds, rows = visits(left, between, right, (0, known))
         arriving = Arriving(_mappings(left), left.start, left.end, kinds, rows)
         carrying = Carrying(rights, _mappings(right))
-        place = np.array([0, -2, 0, self._lefts.size], np.int64)
+        place = np.array([0, -2, 0, self._lefts.size, self._gone], np.int64)
         repeated = self._repeated or rights.repeated
         width = 2 if self._whole else left.width + 2
         told = Told(chains_of(0, width), np.empty((1, width), np.uint64), np.array([repeated]))
@@ -135,11 +145,13 @@ class OnePass(GapJoined):
         more = len(left) + max(_LEAST, (self._each + self._each // 4 + 1) * len(right))
         first = self._lefts.size
         while True:
-            lefts = self._room(more)
+            self._lefts.reserve(self._lefts.size + more)
+            self._make_room(self._lefts.size)
+            lefts = Lefts(self._lefts.side, self._marks, self._firsts, self._first_end)
             room = len(lefts.side.start)
-            parents, told = _longer(parents, room), _wider(told, room - self._lefts.size)
-            table = Mappings(*self._lefts.mappings)
-            done = carry_on(arriving, place, lefts, betweens, table, carrying, self._recipe, told, parents)
+            parents, told = grown(parents, len(parents), room), _wider(told, room - self._lefts.size)
+            table, written = Mappings(*self._lefts.mappings), Written(parents, self._reach)
+            done = carry_on(arriving, place, lefts, betweens, table, carrying, self._recipe, told, written)
             self._lefts.accept(int(place[3]))
             if done:
                 self._repeated = bool(told.needed[0])
@@ -147,19 +159,12 @@ class OnePass(GapJoined):
                 return parents
             more = room
 
-    def _room(self, more: int) -> Lefts:
-        """Room for so many rows more, at least; what is told of left rows beside their table stays as it is."""
-        self._lefts.reserve(self._lefts.size + more)
-        side, size = self._lefts.side, self._lefts.size
-        room = len(side.start)
-        if room > len(self._first_end):
-            marks, ends, firsts = np.empty((room, 1), np.uint64), np.empty(room, np.int64), chains_of(room, 1)
-            marks[:size], ends[:size] = self._marks[:size], self._first_end[:size]
-            entries = int(self._firsts.sizes[0])
-            enter(firsts, self._firsts.keys[:entries], np.empty(entries, np.bool_))
-            firsts.heads[:entries] = self._firsts.heads[:entries]
-            self._marks, self._first_end, self._firsts = marks, ends, firsts
-        return Lefts(side, self._marks, self._firsts, self._first_end)
+    def _make_room(self, known: int) -> None:
+        super()._make_room(known)
+        room = len(self._first_end)
+        if room > len(self._reach):
+            self._reach = grown(self._reach, known, room)
+            self._figures = Figures(*(grown(part, known, room) for part in self._figures))
 
     def _count(self, rows: Int64) -> None:
         """No more than so many triples at an instant."""
@@ -171,57 +176,102 @@ class OnePass(GapJoined):
             where = f"at {ends[first[many[0]]]}: more than {self._most} triples at one instant"
             raise endless(self._derived, where)
 
-    def _put(self, rows: Int64, values: Sequence[Column]) -> None:
-        """Values that are carried on stand in their rows."""
-        table = self._lefts.mappings
-        for j, (kind, which) in enumerate(self._rule.carried):
-            if kind == VALUE:
-                _write(table, rows, j, values[which])
-
-    def _made(self, rows: Int64, parents: Int64, right: Rows, values: Sequence[Column]) -> Rows:
-        """Derived rows as what they are to all others."""
-        if len(self._rule.recalled) == len(self._rule.made):  # all of it is carried on
-            order = [self._rule.recalled.index(column) for column in range(len(self._rule.made))]
-            return self._lefts.take(rows).columns(order)
-        columns, every = mappings(len(rows), len(self._rule.made)), np.arange(len(rows))
-        table = self._lefts.mappings
-        for column, (kind, which) in enumerate(self._rule.made):
-            if column in self._rule.recalled:
-                terms = _read(table, rows, self._rule.recalled.index(column))
+    def _made(self, derived: Int64, asked: Int64, parents: Int64, right: Rows, values: Sequence[Column] | None) -> Rows:
+        """Derived rows as what they are to all others: those at some places among them."""
+        rows, rule = derived[asked], self._rule
+        columns, every = mappings(len(rows), len(rule.made)), np.arange(len(rows))
+        for column, (kind, which) in enumerate(rule.made):
+            if column in rule.recalled:
+                terms = self._terms(rows, rule.recalled.index(column))
             elif kind == VALUE:
-                terms = values[which]
+                terms = self._numerals.terms(self._amounts(rows, which)) if values is None else _at(values[which], asked)
             elif kind == CONSTANT:
                 terms = _read(self._constants, np.zeros(len(rows), np.int64), which)
             elif kind == LEFT:
-                terms = _read(table, parents[rows, 0], which)
+                terms = self._terms(parents[rows, 0], which)
             else:
                 terms = _read(_mappings(right), parents[rows, 1], which)
             _write(columns, every, column, terms)
         start, end = self._lefts.start[rows], self._lefts.end[rows]
         return Rows(*columns, start, end, *lasting(len(rows)), np.full(len(rows), NO_LINEAGE))
 
+    def _terms(self, rows: Int64, column: int) -> Column:
+        """The terms of a column of the table, also those that nobody has asked for yet."""
+        ids, refs, number, scale = terms = _read(self._lefts.mappings, rows, column)
+        if column in self._computed:
+            figures = self._computed[column]
+            at = np.flatnonzero((ids == 0) & (self._figures.kind[rows, figures] != OPEN))
+            ids[at], refs[at], number[at], scale[at] = self._numerals.terms(self._amounts(rows[at], figures))
+        if column in self._named:
+            at = np.flatnonzero((refs == NO_REF) & (ids != 0))
+            refs[at] = named(ids[at], self._texts)
+        return terms
+
+    def _spell_out(self) -> None:
+        """Give all rows the terms and texts that nobody has asked for yet."""
+        every = np.arange(self._lefts.size)
+        for column in self._named.union(self._computed):
+            _write(self._lefts.mappings, every, column, self._terms(every, column))
+
+    # ---- state
+
+    def _keep(self, table: Table, wanted: Mask) -> Int64:
+        if table is self._betweens and not bool(wanted.all()) and self._gone is not None:
+            self._gone = max(self._gone, int(table.end[~wanted].max()))
+        places = super()._keep(table, wanted)
+        if table is self._lefts:
+            room = len(self._first_end)
+            self._reach = moved(self._reach, places, room)
+            self._figures = Figures(*(moved(part, places, room) for part in self._figures))
+        return places
+
+    def dump(self) -> Arrays:
+        """Both tables, and how derived nodes are named on."""
+        self._spell_out()
+        return super().dump() | {"left.marks": self._marks[: self._lefts.size][self._lefts.linked]}
+
+    def load(self, arrays: Arrays) -> None:
+        """Take over what `dump` gave. How far rows reach back is not known."""
+        super().load(arrays)
+        size, room = self._lefts.size, len(self._first_end)
+        if "left.marks" in arrays:
+            self._marks[:size] = arrays["left.marks"]
+            self._renewed_lefts(size)
+        self._reach, self._gone = np.full(room, MIN_INSTANT, np.int64), None
+        self._figures = _figures(room, self._figures.kind.shape[1])
+        self._tell(np.arange(size))
+
     # ---- values
 
-    def _values(self, rows: Int64, parents: Int64, right: Rows) -> tuple[list[Column], Mask | None]:
-        """What is computed, and of all rows which may be carried on, where some may not."""
-        program, count = self._program, len(self._rule.values)
-        if program is None:
-            return [], None
-        lefts, rights = _figures(self._lefts.size, len(program.lefts)), _figures(len(right), len(program.rights))
-        asked = np.zeros(self._lefts.size, np.bool_)
-        asked[parents[rows, 0]] = True
-        asked[rows] = False
-        there = np.flatnonzero(asked)
-        _fill(lefts, there, self._lefts.take(there), program.lefts, self._texts)
-        _fill(rights, np.arange(len(right)), right, program.rights, self._texts)
-        values = _figures(len(rows), count)
-        if not figure(rows, parents, program.compiled, lefts, rights, program.numbers, values, TENTHS):
-            return self._by_operators(rows, parents, right)
-        amounts = [Amounts(*(np.ascontiguousarray(part[:, k]) for part in values)) for k in range(count)]
-        return [self._numerals.terms(each) for each in amounts], None
+    def _tell(self, rows: Int64) -> None:
+        """The figures of rows whose terms are there."""
+        if self._program is not None and len(rows):
+            there = self._lefts.take(rows)
+            for number, column in enumerate(self._program.columns):
+                if column >= 0:
+                    _fill(self._figures, rows, number, given(there, column, self._texts))
 
-    def _by_operators(self, rows: Int64, parents: Int64, right: Rows) -> tuple[list[Column], Mask | None]:
-        """Values that columns do not tell, from what was there to what rests on it. One that has an error is unbound: the row
+    def _amounts(self, rows: Int64, number: int) -> Amounts:
+        return Amounts(*(part[rows, number] for part in self._figures))
+
+    def _values(self, rows: Int64, parents: Int64, right: Rows) -> tuple[list[Column] | None, Mask | None]:
+        """Compute. Where figures do not tell, the terms, and of all rows which may be carried on."""
+        program = self._program
+        if program is None:
+            return None, None
+        rights, every = _figures(len(right), len(program.rights)), np.arange(len(right))
+        for number, column in enumerate(program.rights):
+            _fill(rights, every, number, given(right, column, self._texts))
+        if figure(rows, parents, program.compiled, self._figures, rights, program.numbers, TENTHS):
+            return None, None
+        self._figures.kind[rows] = OPEN
+        self._spell_out()
+        found = self._by_operators(rows, parents, right)
+        self._tell(rows)
+        return found
+
+    def _by_operators(self, rows: Int64, parents: Int64, right: Rows) -> tuple[list[Column], Mask]:
+        """Values that figures do not tell, from what was there to what rests on it. One that has an error is unbound: the row
         is there, and is not carried on."""
         found = [mappings(len(rows), 1) for _ in self._rule.values]
         schema = self._rule.join.schema
@@ -244,10 +294,11 @@ class OnePass(GapJoined):
             terms = [_read(_mappings(made), np.arange(len(made)), made_by.column(name)) for name in names]
             for to, of in zip(found, terms, strict=True):
                 _write(to, at, 0, of)
-            self._put(some, terms)
-            for j, (kind, _) in enumerate(self._rule.carried):
-                if kind == VALUE:
-                    bound[some] &= self._lefts.mappings[0][some, j] != 0
+            for j, (kind, which) in enumerate(self._rule.carried):
+                if j in self._computed:
+                    of = terms[which] if kind == VALUE else _read(self._lefts.mappings, parents[some, 0], which)
+                    _write(self._lefts.mappings, some, j, of)
+                    bound[some] &= of[0] != 0
         return [_read(each, np.arange(len(rows)), 0) for each in found], bound
 
     def _without_unbound(self, made: Rows, rows: Int64, parents: Int64, bound: Mask) -> Rows:
@@ -287,17 +338,14 @@ def _figures(rows: int, columns: int) -> Figures:
     return Figures(units, digits, kind)
 
 
-def _fill(figures: Figures, places: Int64, rows: Rows, columns: Sequence[int], texts: Texts) -> None:
-    for number, column in enumerate(columns):
-        amounts = given(rows, column, texts)
-        for to, of in zip(figures, (amounts.units, amounts.digits, amounts.kind), strict=True):
-            to[places, number] = of
+def _fill(figures: Figures, places: Int64, number: int, amounts: Amounts) -> None:
+    for to, of in zip(figures, (amounts.units, amounts.digits, amounts.kind), strict=True):
+        to[places, number] = of
 
 
-def _longer(parents: Int64, room: int) -> Int64:
-    longer = np.empty((room, 2), np.int64)
-    longer[: len(parents)] = parents
-    return longer
+def _at(columns: Column, rows: Int64) -> Column:
+    ids, refs, number, scale = columns
+    return ids[rows], refs[rows], number[rows], scale[rows]
 
 
 def _wider(told: Told, more: int) -> Told:

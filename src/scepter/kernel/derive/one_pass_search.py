@@ -4,6 +4,9 @@ Rows are visited in order of end. One that comes later looks back along the chai
 finds is carried on: the new row is written behind the others, with its terms copied from both, and linked, so that later rows
 find it. So rows stand in order of end, and in the order in which they were linked. Where there is no more room the loop stops,
 and goes on from there (`Place`).
+
+A new node has its id at once, made of what it is: of the row carried on, told by its mark (a derived one's is its node's id),
+and of the one that carries it. Computed values are numbers in `Figures`; their terms are made when somebody asks (`one_pass`).
 """
 
 from __future__ import annotations
@@ -13,12 +16,12 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from scepter.inner import inlined
+from scepter.inner import inlined, inner
 from scepter.kernel.condition.calculation import OPEN, figured
 from scepter.kernel.gap_join.gap_search import BETWEEN, LEFT, Rights, ended, link_left, top
 from scepter.kernel.rows import Float64, Int8, Int64, Mask, UInt64
 from scepter.kernel.time_join.sweep import Chains, entry_of, link, longer
-from scepter.physical.linear_rules import CONSTANT, RIGHT, VALUE
+from scepter.physical.linear_rules import CONSTANT, NODE, RIGHT, VALUE
 from scepter.physical.linear_rules import LEFT as CARRIED
 from scepter.rdf.arena import NO_REF
 from scepter.rdf.batch import NOT_A_NUMBER
@@ -68,6 +71,18 @@ class Recipe(NamedTuple):
     whole: bool
     gapped: bool
     """Whether something may stand between."""
+    number: int
+    """Tells the nodes of one rule from those of another."""
+    reaching: bool
+    """Whether somebody asks how far a row reaches back with what stands right before it."""
+
+
+class Written(NamedTuple):
+    """What is told of rows as they are written. `parents`: which row each carries on, and by what; -1 of one that is given.
+    `reach`: the earliest start of what stands right before it, with nothing between, among rows like those of the gap."""
+
+    parents: Int64
+    reach: Int64
 
 
 class Told(NamedTuple):
@@ -122,10 +137,43 @@ def _link(lefts, row, table, recipe):  # type: ignore[no-untyped-def]
     link_left(lefts, row, True)
 
 
+@inner
+def _reach(betweens, start, gone):  # type: ignore[no-untyped-def]
+    """From when on there may be something right before a row, all rows of the gap being in one chain; as early as can be where
+    that has been let go: `gone` is the latest end of what has."""
+    side = betweens.side
+    entry = side.chains.sizes[0] - 1
+    if entry < 0:
+        return MIN_INSTANT
+    ends, following = pointer(side.end, 0), pointer(side.chains.following, 0)
+    row = ended(ends, following, side.chains.heads[entry], True, start)
+    if row < 0 or gone >= betweens.tops[row]:
+        return MIN_INSTANT
+    floor, found = betweens.tops[row], start
+    while row >= 0 and side.end[row] >= floor:
+        found = min(found, side.start[row])
+        row = side.chains.following[row]
+    return found
+
+
+@inlined
+def _name(number, start, end, mark, ids, at):  # type: ignore[no-untyped-def]
+    """The id of a node: a hash of its rule, its interval, the row that was carried on and the one that carried it."""
+    id = np.uint64(number)
+    id = (id ^ (id >> np.uint64(29)) ^ np.uint64(start)) * _MIX
+    id = (id ^ (id >> np.uint64(29)) ^ np.uint64(end)) * _MIX
+    id = (id ^ (id >> np.uint64(29)) ^ mark) * _MIX
+    for j in range(ids.shape[1]):
+        id = (id ^ (id >> np.uint64(29)) ^ ids[at, j]) * _MIX
+    return (id ^ (id >> np.uint64(32))) | np.uint64(1)
+
+
 @njit(cache=True)
-def carry_on(arriving, place, lefts, betweens, table, carrying, recipe, told, parents):  # type: ignore[no-untyped-def]
-    """Visit rows from `place` on: [which row, where in its chain, how far the gap reaches back, rows written]. False where
-    there is no more room. `parents` tells of each row written which one it carries on, and by what; -1 of one that is given."""
+def carry_on(arriving, place, lefts, betweens, table, carrying, recipe, told, written):  # type: ignore[no-untyped-def]
+    """Visit rows from `place` on: [which row, where in its chain, how far the gap reaches back, rows written, the latest end of
+    what is gone from the gap]. False where there is no more room."""
+    parents, reach = written
+    marks = lefts.marks
     rights, between, left, given = carrying.rights, betweens.side, lefts.side, carrying.mappings
     # The arrays by themselves: each that is taken out of a tuple within the loop is counted, which costs more than the copy.
     starts, ends, first_end, keys, chains = left.start, left.end, lefts.first_end, left.keys, left.chains
@@ -137,7 +185,7 @@ def carry_on(arriving, place, lefts, betweens, table, carrying, recipe, told, pa
     ids, refs, number, scale = table.ids, table.refs, table.number, table.scale
     right_ids, right_refs, right_number, right_scale = given.ids, given.refs, given.number, given.scale
     kinds, places, bound, own_keys = recipe.kinds, recipe.places, recipe.bound, recipe.keys
-    i, row, floor, size = place[0], place[1], place[2], place[3]
+    i, row, floor, size, gone = place[0], place[1], place[2], place[3], place[4]
     room, width = len(starts), ids.shape[1]
     while i < len(arriving.kinds):
         at = arriving.rows[i]
@@ -157,6 +205,7 @@ def carry_on(arriving, place, lefts, betweens, table, carrying, recipe, told, pa
                 if first_end[size] != ends[size]:
                     told.needed[0] = True
                 parents[size, 0] = -1
+                reach[size] = _reach(betweens, starts[size], gone) if recipe.reaching else MIN_INSTANT
                 size += 1
             i += 1
             continue
@@ -179,6 +228,9 @@ def carry_on(arriving, place, lefts, betweens, table, carrying, recipe, told, pa
                 if size == room:
                     full = True
                     break
+                node = np.uint64(0)
+                if recipe.whole:
+                    node = _name(recipe.number, starts[row], end, marks[row, 0], right_ids, at)
                 for j in range(width):
                     kind, which = kinds[j], places[j]
                     if kind == CARRIED:
@@ -189,8 +241,9 @@ def carry_on(arriving, place, lefts, betweens, table, carrying, recipe, told, pa
                         number[size, j], scale[size, j] = right_number[at, which], right_scale[at, which]
                     elif kind == CONSTANT:
                         _copy(table, size, j, recipe.constants, 0, which)
-                    else:  # what is computed, and new nodes, come later
-                        ids[size, j], refs[size, j], number[size, j], scale[size, j] = 0, NO_REF, np.nan, NOT_A_NUMBER
+                    else:  # the text of a node, and what is computed, are made when somebody asks
+                        ids[size, j] = node if kind == NODE else np.uint64(0)
+                        refs[size, j], number[size, j], scale[size, j] = NO_REF, np.nan, NOT_A_NUMBER
                 starts[size], ends[size] = starts[row], end
                 if not recipe.whole:
                     is_new = _is_new(told, size, lefts, table, True)
@@ -205,9 +258,9 @@ def carry_on(arriving, place, lefts, betweens, table, carrying, recipe, told, pa
                         same &= keys[size, k] == keys[row, k]
                     entry = entries[row] if same else entry_of(chains, keys, size, True)
                     entries[size], following[size], heads[entry] = entry, heads[entry], size
-                    lefts.marks[size, 0], first_end[size] = 0, end
+                    marks[size, 0], first_end[size] = node, end
                 if is_new:
-                    parents[size, 0], parents[size, 1] = row, at
+                    parents[size, 0], parents[size, 1], reach[size] = row, at, reach[row]
                     size += 1
             row = following[row]
         if full:
@@ -227,28 +280,25 @@ class Figures(NamedTuple):
 
 
 class Program(NamedTuple):
-    """Expressions one after the other, each in the order in which a stack computes it: (what, which). `ends` are theirs."""
+    """Expressions one after the other, each in the order in which a stack computes it: (what, which). `ends` are theirs, one
+    for each column of figures; the first so many are the rule's values, the others only copy."""
 
     steps: Int64
     ends: Int64
-    kinds: Int64
-    """From where a derived row has a column of the left side that some expression asks for, and which there."""
-    places: Int64
+    values: int
 
 
 @njit(cache=True)
-def figure(rows, parents, program, lefts, rights, numbers, values, tenths):  # type: ignore[no-untyped-def]
-    """What expressions give for derived rows, in the order in which they were derived. `lefts` are the figures of all rows by
-    their places, and are told here of derived ones; `values` are those of the derived. Returns whether all are told."""
+def figure(rows, parents, program, figures, rights, numbers, tenths):  # type: ignore[no-untyped-def]
+    """What expressions give for derived rows, in the order in which they were derived. `figures` are those of all rows by their
+    places, and are told here of derived ones. Returns whether all values are told."""
     deepest = len(program.steps) + 1
     units, digits, kinds = fresh(deepest, np.int64), fresh(deepest, np.int64), fresh(deepest, np.int64)
     steps, ends, told = program.steps, program.ends, True
     # The arrays by themselves, as in `carry_on`.
-    left_units, left_digits, left_kind = lefts.units, lefts.digits, lefts.kind
+    own_units, own_digits, own_kind = figures.units, figures.digits, figures.kind
     right_units, right_digits, right_kind = rights.units, rights.digits, rights.kind
-    own_units, own_digits, own_kind = values.units, values.digits, values.kind
     number_units, number_digits, number_kind = numbers.units, numbers.digits, numbers.kind
-    carried, places = program.kinds, program.places
     for i in range(len(rows)):
         row, parent, right = rows[i], parents[rows[i], 0], parents[rows[i], 1]
         step = 0
@@ -267,61 +317,31 @@ def figure(rows, parents, program, lefts, rights, numbers, values, tenths):  # t
                 if what == NEGATED:
                     units[depth - 1] = -units[depth - 1]
                     continue
-                if what == CARRIED:
-                    units[depth], digits[depth] = left_units[parent, which], left_digits[parent, which]
-                    kinds[depth] = left_kind[parent, which]
+                if what in (CARRIED, VALUE):
+                    at = parent if what == CARRIED else row
+                    units[depth], digits[depth], kinds[depth] = own_units[at, which], own_digits[at, which], own_kind[at, which]
                 elif what == RIGHT:
                     units[depth], digits[depth] = right_units[right, which], right_digits[right, which]
                     kinds[depth] = right_kind[right, which]
-                elif what == VALUE:
-                    units[depth], digits[depth], kinds[depth] = own_units[i, which], own_digits[i, which], own_kind[i, which]
                 else:
                     units[depth], digits[depth] = number_units[0, which], number_digits[0, which]
                     kinds[depth] = number_kind[0, which]
                 depth += 1
-            own_units[i, k], own_digits[i, k], own_kind[i, k] = units[0], digits[0], kinds[0]
-            told &= kinds[0] != OPEN
-        for j in range(len(carried)):
-            kind, which = carried[j], places[j]
-            if kind == CARRIED:
-                left_units[row, j], left_digits[row, j] = left_units[parent, which], left_digits[parent, which]
-                left_kind[row, j] = left_kind[parent, which]
-            elif kind == RIGHT:
-                left_units[row, j], left_digits[row, j] = right_units[right, which], right_digits[right, which]
-                left_kind[row, j] = right_kind[right, which]
-            elif kind == VALUE:
-                left_units[row, j], left_digits[row, j] = own_units[i, which], own_digits[i, which]
-                left_kind[row, j] = own_kind[i, which]
-            else:
-                left_units[row, j], left_digits[row, j] = number_units[0, which], number_digits[0, which]
-                left_kind[row, j] = number_kind[0, which]
+            own_units[row, k], own_digits[row, k], own_kind[row, k] = units[0], digits[0], kinds[0]
+            told &= kinds[0] != OPEN or k >= program.values
     return told
 
 
 @njit(cache=True)
-def name_nodes(rows, parents, recipe, table, rights, values, times, number, nodes):  # type: ignore[no-untyped-def]
-    """The id of each derived node, made of what its solution is: (kind, place) of each variable in `recipe`. A node that is
-    carried on stands in its row by then, in the columns `nodes`."""
+def long_enough(rows, reach, end, least):  # type: ignore[no-untyped-def]
+    """Which rows are long enough with what may stand right before them."""
+    found = fresh(len(rows), np.int64)
+    count = 0
     for i in range(len(rows)):
-        row, parent, right = rows[i], parents[rows[i], 0], parents[rows[i], 1]
-        id = np.uint64(number)
-        id = (id ^ (id >> np.uint64(29)) ^ np.uint64(times.start[row])) * _MIX
-        id = (id ^ (id >> np.uint64(29)) ^ np.uint64(times.end[row])) * _MIX
-        for j in range(len(recipe.kinds)):
-            kind, which = recipe.kinds[j], recipe.places[j]
-            term = np.uint64(0)
-            if kind == CARRIED:
-                term = table.ids[parent, which]
-            elif kind == RIGHT:
-                term = rights.ids[right, which]
-            elif kind == VALUE:
-                term = values[i, which]
-            elif kind == CONSTANT:
-                term = recipe.constants.ids[0, which]
-            id = (id ^ (id >> np.uint64(29)) ^ term) * _MIX
-        id ^= id >> np.uint64(32)
-        for column in nodes:
-            table.ids[row, column] = id | np.uint64(1)
+        if longer(reach[rows[i]], end[rows[i]], least - 1):
+            found[count] = i
+            count += 1
+    return found[:count]
 
 
 @njit(cache=True)

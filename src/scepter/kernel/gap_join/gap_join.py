@@ -34,7 +34,7 @@ from scepter.kernel.operator import ByRows, Until
 from scepter.kernel.rows import Int64, Mask, Rows, UInt64, empty, merged
 from scepter.kernel.state.container import Arrays
 from scepter.kernel.state.heavy_keys import Shed, heavy, told
-from scepter.kernel.time_join.join_table import Table, chains_of
+from scepter.kernel.time_join.join_table import Table, chains_of, grown, moved
 from scepter.kernel.time_join.sweep import NO_BOUND, Chains
 from scepter.kernel.time_join.time_join import DisorderedError, each_once
 from scepter.physical.nodes import Schema
@@ -107,20 +107,24 @@ class GapJoined(ByRows):
     def _add_left(self, rows: Rows) -> Lefts:
         first = self._lefts.size
         side = self._lefts.add(rows)
-        if len(side.start) > len(self._first_end):
-            return self._renewed_lefts(first)
+        self._make_room(first)
         self._marks[first : self._lefts.size, 0] = _marks(rows)
         return Lefts(side, self._marks, self._firsts, self._first_end)
 
-    def _renewed_lefts(self, known: int) -> Lefts:
-        """What is told of left rows beside their table, anew, for the first so many of them; it has the room that they have."""
-        size, side = self._lefts.size, self._lefts.side
-        self._marks, self._first_end = np.empty((len(side.start), 1), np.uint64), np.empty(len(side.start), np.int64)
-        self._marks[:size, 0] = _marks(self._lefts.take(np.arange(size)))
-        self._firsts = chains_of(len(side.start), 1)
-        found = Lefts(side, self._marks, self._firsts, self._first_end)
-        link_lefts(found, 0, known, False)
-        return found
+    def _make_room(self, known: int) -> None:
+        """What is told of left rows beside their table has the room that they have."""
+        room = len(self._lefts.side.start)
+        if room > len(self._first_end):
+            self._marks = grown(self._marks, known, room)
+            self._renewed_lefts(known)
+
+    def _renewed_lefts(self, known: int) -> None:
+        """The first end of each mapping and start anew, for so many rows."""
+        side = self._lefts.side
+        room = len(side.start)
+        self._first_end = np.empty(room, np.int64) if len(self._first_end) != room else self._first_end
+        self._firsts = chains_of(room, 1, self._firsts)
+        link_lefts(Lefts(side, self._marks, self._firsts, self._first_end), 0, known, False)
 
     def _add_between(self, rows: Rows) -> Betweens:
         known = self._betweens.size
@@ -242,12 +246,14 @@ class GapJoined(ByRows):
             wanted[rows] = False
             self._keep(table, wanted)
 
-    def _keep(self, table: Table, wanted: Mask) -> None:
-        table.keep(wanted)
+    def _keep(self, table: Table, wanted: Mask) -> Int64:
+        places = table.keep(wanted)
         if table is self._lefts:
+            self._marks = moved(self._marks, places, len(table.side.start))
             self._renewed_lefts(table.size)
         else:
             self._renewed_betweens(table.size)
+        return places
 
     # ---- state
 
@@ -259,7 +265,10 @@ class GapJoined(ByRows):
         """Take over what `dump` gave."""
         self._lefts.load("left", arrays)
         self._betweens.load("between", arrays)
-        self._renewed_lefts(self._lefts.size)
+        size = self._lefts.size
+        self._marks = np.empty((len(self._lefts.side.start), 1), np.uint64)
+        self._marks[:size, 0] = _marks(self._lefts.take(np.arange(size)))
+        self._renewed_lefts(size)
         self._renewed_betweens(self._betweens.size)
 
     def refs(self) -> Iterator[Int64]:

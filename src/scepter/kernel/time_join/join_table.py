@@ -13,6 +13,8 @@ from scepter.kernel.time_join.sweep import Chains, Side, enter, link_all, link_s
 
 _LEAST = 64
 _MANY = 1_000
+_ROOM = 4
+"""A table has room for at most so many times the rows it had when it was last compacted."""
 
 
 class Table:
@@ -101,9 +103,9 @@ class Table:
         if size <= known:
             return
         capacity = max(_LEAST, size, 2 * known)
-        self._columns = {name: _grown(column, self.size, capacity) for name, column in self._columns.items()}
-        self._key_ids = _grown(self._key_ids, self.size, capacity)
-        self._loose_ids = _grown(self._loose_ids, self.size, capacity)
+        self._columns = {name: grown(column, self.size, capacity) for name, column in self._columns.items()}
+        self._key_ids = grown(self._key_ids, self.size, capacity)
+        self._loose_ids = grown(self._loose_ids, self.size, capacity)
         self._relink(capacity)
 
     def _relink(self, capacity: int) -> None:
@@ -181,20 +183,22 @@ class Table:
         found: Int64 = self._columns["refs"][: self.size][:, self._keys]
         return found
 
-    def keep(self, wanted: Mask) -> None:
-        """Let go of all other rows, and of those that cannot be found."""
+    def keep(self, wanted: Mask) -> Int64:
+        """Let go of all other rows, and of those that cannot be found; the places that the others had. The room stays, unless
+        it is much more than was used: it will be used again."""
         places = np.flatnonzero(wanted & self.linked)
         self._kept = len(places)
         if len(places) == self.size:
-            return
-        rows = self.take(places)
+            return places
+        room = len(self._key_ids) if len(self._key_ids) <= _ROOM * self.size else len(places)
         self._mark = int(np.searchsorted(places, self._mark))
-        self._columns = {name: np.ascontiguousarray(getattr(rows, name)) for name in COLUMNS}
-        self._key_ids = rows.ids[:, self._keys].copy()
-        self._loose_ids = rows.ids[:, self._loose].copy()
+        self._columns = {name: moved(column, places, room) for name, column in self._columns.items()}
+        self._key_ids = moved(self._key_ids, places, room)
+        self._loose_ids = moved(self._loose_ids, places, room)
         self.size = len(places)
-        self._chains = chains_of(self.size, len(self._keys))
+        self._chains = chains_of(room, len(self._keys), self._chains)
         link_all(self._side(0), 0, self.size, True, False)
+        return places
 
     # ---- state
 
@@ -241,14 +245,29 @@ class Seen:
         return found
 
 
-def _grown(column: NDArray[Any], size: int, capacity: int) -> NDArray[Any]:
-    grown = np.empty((capacity, *column.shape[1:]), column.dtype)
-    grown[:size] = column[:size]
-    return grown
+def grown(column: NDArray[Any], size: int, capacity: int) -> NDArray[Any]:
+    """A column with its first rows, and room for more."""
+    found = np.empty((capacity, *column.shape[1:]), column.dtype)
+    found[:size] = column[:size]
+    return found
 
 
-def chains_of(capacity: int, keys: int) -> Chains:
-    """Empty ones, with room for so many rows."""
+def moved(column: NDArray[Any], places: Int64, room: int) -> NDArray[Any]:
+    """A column with the rows of some places first, in its own memory where it has the room asked for."""
+    kept = column.take(places, axis=0)
+    if room != len(column):
+        return grown(kept, len(places), room)
+    column[: len(places)] = kept
+    return column
+
+
+def chains_of(capacity: int, keys: int, before: Chains | None = None) -> Chains:
+    """Empty ones, with room for so many rows; `before` is no longer used, and is taken if it has that room."""
+    if before is not None and len(before.entry) == capacity:
+        before.slots.fill(-1)
+        before.entry.fill(-1)
+        before.sizes.fill(0)
+        return before
     slots = 1 << max(4, int(2 * capacity - 1).bit_length())
     return Chains(
         np.full(slots, -1, np.int64),
