@@ -4,6 +4,7 @@ import copy
 import json
 import os
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -12,6 +13,7 @@ from scepter.errors import OptionError
 from scepter.runtime.spark.folder import NOTHING, Folder, Limits, Offset, count_events, events_end, list_files
 from scepter.runtime.spark.range_reading import read_range
 from scepter.runtime.spark.ranges import Range
+from scepter.runtime.spark.source import EventStreamReader
 from scepter.timeline import TimeKind
 
 HOUR = 3_600_000_000
@@ -82,6 +84,22 @@ def test_a_file_that_comes_too_late_is_told_and_left(tmp_path: Path) -> None:
     following = step(end, tmp_path)
     assert read(end, following) == [2]
     assert following["old"] == [str(tmp_path / "old.nq")]
+
+
+def test_a_file_that_changes_after_it_was_read_is_told_once(tmp_path: Path) -> None:
+    put(tmp_path / "a.nq", 0, 3, 5)
+    put(tmp_path / "b.nq", 10, 3, 5)
+    first = step(NOTHING, tmp_path, Limits(events=4))
+    put(tmp_path / "a.nq", 0, 5, 6)
+    put(tmp_path / "b.nq", 10, 5, 6)
+    second = step(first, tmp_path)  # of b there was something left to read
+    assert (read(first, second), second["changed"]) == ([11, 12], [str(tmp_path / "a.nq")])
+    third = step(second, tmp_path)
+    assert (read(second, third), third["changed"]) == ([], [str(tmp_path / "b.nq")])
+    put(tmp_path / "a.nq", 0, 9, 7)
+    assert step(third, tmp_path) == third
+    told = EventStreamReader.partitions(SimpleNamespace(folder=FOLDER, settings=SimpleNamespace(partitions=1)), second, third)  # type: ignore[arg-type]
+    assert [(part.value[0], "has changed" in part.value[1]) for part in told] == [(str(tmp_path / "b.nq"), True)]
 
 
 def test_limits_of_files_and_their_order(tmp_path: Path) -> None:

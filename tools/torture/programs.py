@@ -66,6 +66,12 @@ def _ep_sparql_rule(draw: random.Random) -> Program:
     )
 
 
+def _ep_sparql_in_stages(draw: random.Random) -> Program:
+    """Solutions that hide their key: joined by it in one stateful operator, told apart in the next."""
+    limit = draw.randint(5, 20)
+    return _program(f"SELECT DISTINCT ?v WHERE {{ {{ ?s :a ?v }} SEQ {{ ?s :b ?w }} FILTER (getDURATION() < {limit}) }}\n")
+
+
 def _ep_sparql_grid(draw: random.Random) -> Program:
     """Joins by different variables, which meet in a grid."""
     limit = draw.randint(5, 12)
@@ -75,15 +81,20 @@ def _ep_sparql_grid(draw: random.Random) -> Program:
     )  # fmt: skip
 
 
-def _window(draw: random.Random, pattern: str) -> Program:
+def _window(draw: random.Random, pattern: str, shown: str = "*") -> Program:
     width = draw.randint(3, 12)
     step = draw.randint(1, width)
     window = f"FROM NAMED WINDOW :w ON <{STREAM}> [RANGE {width} STEP {step}]"
-    return _program(f"SELECT * {window}\nWHERE {{ WINDOW :w {{ {pattern} }} }}\n")
+    return _program(f"SELECT {shown} {window}\nWHERE {{ WINDOW :w {{ {pattern} }} }}\n")
 
 
 def _rsep_ql(draw: random.Random) -> Program:
     return _window(draw, "?s :a ?v . ?s :b ?x")
+
+
+def _rsep_ql_in_stages(draw: random.Random) -> Program:
+    """Joined by key in one stateful operator, counted over all of them in the next."""
+    return _window(draw, "?s :a ?v . ?s :b ?x", "(COUNT(*) AS ?n) (SUM(?v) AS ?t)")
 
 
 def _rsep_ql_grid(draw: random.Random) -> Program:
@@ -123,8 +134,8 @@ def _sparkwave_grid(draw: random.Random) -> Program:
 
 LANGUAGES: Final[dict[str, tuple[Form, ...]]] = {
     "spaseq": (_spaseq, _spaseq_without_key),
-    "ep-sparql": (_ep_sparql_policy, _ep_sparql_rule, _ep_sparql_grid, _ep_sparql),
-    "rsep-ql": (_rsep_ql_match, _rsep_ql_grid, _rsep_ql),
+    "ep-sparql": (_ep_sparql_in_stages, _ep_sparql_policy, _ep_sparql_rule, _ep_sparql_grid, _ep_sparql),
+    "rsep-ql": (_rsep_ql_in_stages, _rsep_ql_match, _rsep_ql_grid, _rsep_ql),
     "obep": (_obep_of_three, _obep),
     "sparkwave": (_sparkwave_grid, _sparkwave),
 }

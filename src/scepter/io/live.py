@@ -20,13 +20,26 @@ from scepter.io.fed import Fed
 from scepter.io.kafka_live import Came, follow_kafka
 from scepter.rdf.batch import DeadLetter, EventBatch
 from scepter.rdf.extensions import EXTENSIONS, TABLES
-from scepter.rdf.files import HEAD, KNOWN, check_name, format_extension, format_of, leads_nowhere, lost, read_file, sniffed
+from scepter.rdf.files import (
+    CHANGED,
+    HEAD,
+    KNOWN,
+    check_name,
+    format_extension,
+    format_of,
+    leads_nowhere,
+    lost,
+    read_file,
+    sniffed,
+)
 from scepter.rdf.nquads import NQuadsReader
 from scepter.rdf.readers import Lift, Reading, needs_map
 
 _CHUNK: Final = 1 << 16
 _WAITING: Final = 64
 """So many chunks of a pipe may wait: then its writer does."""
+_LOOK_AGAIN: Final = 50
+"""After so many looks at a folder, those that were read are looked at too."""
 _LINES: Final = (".nq", ".nquads", ".nt")
 """What can be read while it is being written: a line is whole when its end is there."""
 _ROWS: Final = (".csv", ".tsv", ".jsonl", ".ndjson")
@@ -231,13 +244,16 @@ class GrowingFile(_OnePart):
 
 
 class GrowingFolder(_OnePart):
-    """A folder into which others put whole files: each is read once, in order of their names among those there."""
+    """A folder into which others put whole files: each is read once, in order of their names among those there. One that has
+    another size later is told, once."""
 
     def __init__(self, path: Path, lift: Lift | None = None) -> None:
         self.name = str(path)
         self._path = path
         self._lift = lift
         self._seen: set[str] = set()
+        self._sizes: dict[Path, int] = {}
+        self._polls = 0
         self._missed: set[str] = set()
         self._reading: Reading | None = None
 
@@ -247,6 +263,9 @@ class GrowingFolder(_OnePart):
 
     def poll(self) -> Came:
         """The events of the new files."""
+        self._polls += 1
+        if self._polls % _LOOK_AGAIN == 0:
+            self._tell_changed()
         return _whole([batch for path in self._new() for batch in self._read(path)])
 
     def _new(self) -> list[Path]:
@@ -268,9 +287,19 @@ class GrowingFolder(_OnePart):
             self._missed.add(path.name)
             self._reading.dead_letter(lost(path))
 
+    def _tell_changed(self) -> None:
+        assert self._reading is not None, "open it first"
+        for path, size in list(self._sizes.items()):
+            with suppress(OSError):  # it may be gone by now, and has been read
+                if path.stat().st_size != size:
+                    del self._sizes[path]
+                    self._reading.dead_letter(DeadLetter(str(path), None, CHANGED))
+
     def _read(self, path: Path) -> Iterator[EventBatch]:
         assert self._reading is not None, "open it first"
         self._seen.add(path.name)
+        with suppress(OSError):
+            self._sizes[path] = path.stat().st_size
         asked = self._reading
         reading = Reading(
             asked.key, asked.stream_index, str(path), asked.dead_letter, asked.predicates, asked.run, asked.batch_bytes,

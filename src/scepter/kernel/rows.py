@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from scepter.kernel.column_table import ColumnTable
 from scepter.rdf.arena import NO_REF
 from scepter.rdf.batch import NOT_A_NUMBER
-from scepter.rdf.words import fresh
+from scepter.rdf.words import fresh, heed
 from scepter.timeline import MAX_INSTANT, MIN_INSTANT
 
 Int64 = NDArray[np.int64]
@@ -255,6 +255,8 @@ def _spread(count, first):  # type: ignore[no-untyped-def]
     of, place = fresh(total, np.int64), fresh(total, np.int64)
     at = 0
     for i in range(len(count)):
+        if i % 16 == 0:
+            heed(of, place)
         for j in range(count[i]):
             of[at] = i
             place[at] = first[i] + j

@@ -171,6 +171,12 @@ def leads_nowhere(path: Path) -> bool:
     return False
 
 
+CHANGED: Final = (
+    "the file has changed since it was read, and is not read again: move files into the folder when they are complete"
+)
+"""What is told of a file of a folder that is followed."""
+
+
 def lost(path: Path) -> DeadLetter:
     """What is told of a link to nowhere."""
     return DeadLetter(str(path), None, f"{path} cannot be read: it is a link to nowhere")

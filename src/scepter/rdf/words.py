@@ -1,4 +1,5 @@
-"""What kernels ask of the machine beyond NumPy: a word from any offset, the address of an element, trailing zeros, new columns.
+"""What kernels ask of the machine beyond NumPy: a word from any offset, the address of an element, trailing zeros, new columns,
+signals.
 
 Each exists twice. Compiled, it is an instruction or two. Interpreted (`NUMBA_DISABLE_JIT=1`, which small first runs choose, see
 `scepter.compiled`), it is Python over arrays: an address is a view of what follows, so that an index out of bounds is an error.
@@ -101,6 +102,24 @@ def _zeroed(typing_context: Any, shape: Any, kind: Any) -> Any:
     return _fresh(typing_context, shape, kind)[0], generate
 
 
+def _heed(typing_context: Any, first: Any, second: Any) -> Any:
+    """Let Python hear signals that came: the timer of a limit, or Ctrl-C. It would hear them when the kernel is done, and one
+    kernel may have hours of work with the events of one instant. Where a handler raises, the kernel ends there with its error.
+    Numba lets go of no array then, so that the large ones are named, each once for every function that holds it; 0 for none.
+    For kernels that keep the interpreter's lock."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        kind = ir.FunctionType(ir.IntType(32), ())
+        called = builder.call(cgutils.get_or_insert_function(builder.module, kind, "PyErr_CheckSignals"), ())  # type: ignore[no-untyped-call]
+        with cgutils.if_unlikely(builder, builder.icmp_signed("!=", called, called.type(0))):  # type: ignore[no-untyped-call]
+            for held, value in zip(signature.args, args, strict=True):
+                context.nrt.decref(builder, held, value)
+            context.call_conv.return_exc(builder)
+        return context.get_dummy_value()
+
+    return types.void(first, second), generate
+
+
 def _allotted(context: Any, builder: Any, signature: Any, args: Any) -> Any:
     shape, kind = args[0], signature.args[0]
     sizes = [shape]
@@ -143,6 +162,10 @@ def view_from(array: Any, index: Any) -> Any:
     return array.reshape(-1)[index:]
 
 
+def heeded(first: Any, second: Any) -> None:
+    """`heed`, interpreted: Python hears signals all the time."""
+
+
 def zeros_behind(word: Any) -> int:
     """`trailing_zeros`, interpreted.
 
@@ -159,11 +182,12 @@ pointer: Any
 trailing_zeros: Any
 fresh: Any
 zeroed: Any
+heed: Any
 if config.DISABLE_JIT:  # type: ignore[attr-defined]
     np.seterr(all="ignore")  # hashes wrap around, 0 * inf is nan: as compiled, without a word
     load_word, store_word, pointer, trailing_zeros = word_at, put_word, view_from, zeros_behind
-    fresh, zeroed = np.empty, np.zeros
+    fresh, zeroed, heed = np.empty, np.zeros, heeded
 else:
     # mypy sees a decorated intrinsic with its typing context as a parameter
     load_word, pointer, trailing_zeros = intrinsic(_load_word), intrinsic(_pointer), intrinsic(_trailing_zeros)
-    store_word, fresh, zeroed = intrinsic(_store_word), intrinsic(_fresh), intrinsic(_zeroed)
+    store_word, fresh, zeroed, heed = intrinsic(_store_word), intrinsic(_fresh), intrinsic(_zeroed), intrinsic(_heed)

@@ -191,7 +191,7 @@ def _read_places(text: str | None) -> Counter[tuple[int, int]]:
 class Pace:
     """How many events a run takes in one step.
 
-    What a step makes is looked at behind it, and a kernel is not interrupted. So a run with limits begins with small steps,
+    What a step makes is counted behind it. So a run with limits begins with small steps,
     since rows may grow with a power of the events, and takes longer ones as long as they are short.
     """
 

@@ -222,3 +222,20 @@ def test_a_pipe_that_brings_no_lines_says_so_and_goes_on(tmp_path: Path) -> None
     assert polled.times == [7]
     first = polled.letters[0].reason
     assert first == "this looks like .timeline, and what is followed is read as lines of N-Quads or N-Triples"
+
+
+def test_a_file_of_a_folder_that_grows_after_it_was_read_is_told_once(tmp_path: Path) -> None:
+    (tmp_path / "a.nq").write_bytes(line(1))
+    polled = Polled(open_live(str(tmp_path)))
+    polled.has(1)
+    for time in (2, 3):
+        with (tmp_path / "a.nq").open("ab") as out:
+            out.write(line(time))
+        polled.until(lambda: bool(polled.letters))
+    (tmp_path / "b.nq").write_bytes(line(4))
+    polled.has(1, 4)
+    for _ in range(200):
+        polled.source.poll()
+    (letter,) = polled.letters
+    assert letter.source == str(tmp_path / "a.nq")
+    assert "has changed since it was read" in letter.reason

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import signal
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from numba import njit
+from numba.core.runtime import _nrt_python, rtsys
 
+from scepter.inner import inner
 from scepter.rdf import words
 
 
@@ -54,3 +59,48 @@ def test_a_column_beyond_all_memory_is_an_error() -> None:
     wide = njit(lambda rows: words.fresh((rows, rows), np.int64))
     with pytest.raises((MemoryError, ValueError)):
         wide(1 << 40)
+
+
+@njit
+def _endless(size):  # type: ignore[no-untyped-def]
+    one, other = words.fresh(size, np.int64), words.zeroed((size, 2), np.int64)
+    while other[0, 0] == 0:
+        words.heed(one, other)
+    return one, other
+
+
+@inner
+def _for_ever(column):  # type: ignore[no-untyped-def]
+    while len(column):
+        words.heed(column, column)
+
+
+@njit
+def _endless_within(size):  # type: ignore[no-untyped-def]
+    column = words.fresh(size, np.int64)
+    _for_ever(column)
+    return column
+
+
+class _RungError(Exception):
+    pass
+
+
+@pytest.mark.parametrize("endless", [_endless, _endless_within])
+def test_a_kernel_hears_signals_and_lets_go_of_its_columns(endless: Callable[[int], object]) -> None:
+    def ring(number: int, frame: object) -> None:
+        raise _RungError
+
+    _nrt_python.memsys_enable_stats()
+    before = signal.signal(signal.SIGALRM, ring)
+    try:
+        for _ in range(3):
+            kept = rtsys.get_allocation_stats()
+            signal.setitimer(signal.ITIMER_REAL, 0.1)
+            with pytest.raises(_RungError):
+                endless(1_000)
+            now = rtsys.get_allocation_stats()
+            assert now.alloc - now.free == kept.alloc - kept.free
+    finally:
+        signal.signal(signal.SIGALRM, before)
+        _nrt_python.memsys_disable_stats()

@@ -250,3 +250,48 @@ def test_what_queries_share_is_not_interrupted() -> None:
         shared["intern"]()  # type: ignore[operator]
         time.sleep(60)
     assert len(done) == 20
+
+
+ONE_INSTANT = """
+import sys
+import scepter
+
+language, text, events, each = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+stream, triple = "http://e/s", "<http://e/s{}> <http://e/p> {} ."
+def given(each):
+    texts = [" ".join(triple.format(i % 7, i + time) for i in range(each)) for time in range(events)]
+    return {stream: [scepter.Event(stream, text, time) for time, text in enumerate(texts)]}
+
+query = scepter.parse("PREFIX : <http://e/> " + text, language)
+scepter.run_local(query, given(2))  # compiling is not interrupted
+try:
+    scepter.run_local(query, given(each), max_seconds=0.3, max_memory="8 GB")
+except scepter.DataError as error:
+    print(error.code)
+"""
+PRODUCT = " . ".join(f"?a{i} :p ?b{i}" for i in range(6))
+WORK_OF_ONE_INSTANT = {
+    "an event's graph": (
+        "spaseq",
+        f"SELECT ?a0 FROM STREAM S :s WHERE {{ SEQ (A) DEFINE GPM A ON S {{ {PRODUCT} }} }}",
+        1,
+        200,
+    ),
+    "triples of a window": ("sparkwave", f"SELECT ?a0 FROM STREAM :s [RANGE 9] WHERE {{ {PRODUCT} }}", 1, 200),
+    "a join in time": ("ep-sparql", "SELECT ?a FROM STREAM :s WHERE { { ?a :p ?b } SEQ { ?c :p ?d } }", 2, 90_000),
+    "runs of a sequence": (
+        "spaseq",
+        "SELECT ?a WITHIN 9 FROM STREAM S :s WHERE { SEQ (A : B : C : D) DEFINE GPM A ON S { ?a :p ?b } DEFINE GPM B ON S "
+        "{ ?c :p ?d } DEFINE GPM C ON S { ?e :p ?f } DEFINE GPM D ON S { ?g :p ?h } }",
+        4,
+        900,
+    ),
+}
+
+
+@pytest.mark.parametrize("what", WORK_OF_ONE_INSTANT)
+def test_seconds_are_looked_at_within_one_instant(what: str) -> None:
+    language, query, events, each = WORK_OF_ONE_INSTANT[what]
+    command = [sys.executable, "-c", ONE_INSTANT, language, query, str(events), str(each)]
+    told = subprocess.run(command, capture_output=True, text=True, check=True, timeout=PATIENCE)
+    assert told.stdout.split() == ["max-seconds"], told.stderr

@@ -13,7 +13,7 @@ import numpy as np
 from scepter.inner import inner
 from scepter.kernel.event_match.item_table import NOBODY, bucket_of, is_over, unlink
 from scepter.kernel.event_match.match_tree import ANY, CHRONOLOGICAL, EXTREME, FIRST, LAST, NAIVE, RECENT, SCAN, UNRESTRICTED
-from scepter.rdf.words import zeroed
+from scepter.rdf.words import heed, zeroed
 from scepter.timeline import MAX_INSTANT
 
 FULL = -1
@@ -44,6 +44,7 @@ def evaluate(tree, table, node, before, given, wanted, time, floor, found, base)
     left_wanted = np.int64(ANY) if policy == UNRESTRICTED else np.int64(FIRST) if policy == CHRONOLOGICAL else np.int64(LAST)
     top, winner = first, np.int64(NOBODY)
     for place in range(len(order)):
+        heed(order, group)
         right = order[place]
         rivals = competes and winner != NOBODY and group[right - base] == group[winner - base]
         if rivals and (found[right, END] != found[winner, END] or found[right, START] != found[winner, START]):

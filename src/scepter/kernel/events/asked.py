@@ -20,7 +20,7 @@ from scepter.rdf.arena import NO_REF
 from scepter.rdf.batch import NOT_A_NUMBER
 from scepter.rdf.hashing import TermKey, term_id
 from scepter.rdf.lengthening import lengthened
-from scepter.rdf.words import fresh
+from scepter.rdf.words import fresh, heed
 
 NOBODY = -1
 
@@ -75,7 +75,7 @@ def solve(rows, column, sets, own, static, patterns, width):  # type: ignore[no-
     constants, variables = patterns
     depths = len(constants)
     room = max(4, len(row_ids))
-    origin, found = fresh(room, np.int64), 0
+    origin, found, tried = fresh(room, np.int64), 0, 0
     ids, refs = fresh((room, width), np.uint64), fresh((room, width), np.int64)
     number, scale = fresh((room, width), np.float64), fresh((room, width), np.int8)
     place, owner = fresh(depths + 1, np.int64), fresh(width, np.int64)
@@ -97,6 +97,9 @@ def solve(rows, column, sets, own, static, patterns, width):  # type: ignore[no-
         depth = 0
         place[0] = low - 1
         while depth >= 0:
+            tried += 1
+            if tried % 65_536 == 0:
+                heed(ids, refs)
             if depth == depths:  # a solution
                 if found == room:
                     room *= 2

@@ -17,7 +17,7 @@ from scepter.inner import inlined, inner
 from scepter.kernel.rows import Int64, UInt64
 from scepter.kernel.time_join.sweep import Chains, Side, entry_of, link, longer
 from scepter.rdf.lengthening import filled, lengthened_table
-from scepter.rdf.words import fresh, pointer
+from scepter.rdf.words import fresh, heed, pointer
 from scepter.timeline import MAX_INSTANT, MIN_INSTANT
 
 LEFT, BETWEEN, RIGHT = 0, 1, 2
@@ -219,6 +219,8 @@ def look_back(kinds, rows, lefts, betweens, rights, bound, least):  # type: igno
     keyed, gap_keyed = keys.shape[1] > 0, gap_keys.shape[1] > 0
     for i in range(len(rows)):
         at = rows[i]
+        if i % 16 == 0:
+            heed(out, 0)
         if kinds[i] == LEFT:
             link_left(lefts, at, True)
             continue
@@ -266,6 +268,8 @@ def look_ahead(first, last, lefts, gap_keys, ahead, rights, bound, least):  # ty
     count = 0
     left = lefts.side
     for row in range(first, last):
+        if row % 16 == 0:
+            heed(out, 0)
         entry = entry_of(ahead.keys, left.keys, row, False)
         if entry < 0:
             continue

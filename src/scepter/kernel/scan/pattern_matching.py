@@ -15,7 +15,7 @@ from scepter.rdf.arena import NO_REF
 from scepter.rdf.batch import NOT_A_NUMBER
 from scepter.rdf.hashing import TermKey, term_id
 from scepter.rdf.lengthening import filled, lengthened, lengthened_table
-from scepter.rdf.words import fresh, zeroed
+from scepter.rdf.words import fresh, heed, zeroed
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ def _match_rows(first, wanted, s, p, o, constants, variables, width):  # type: i
     capacity = max(16, len(first))
     out_event = fresh(capacity, np.int64)
     out_rows = fresh((capacity, depth_max), np.int64)
-    found = np.int64(0)
+    found = tried = np.int64(0)
     row = fresh(depth_max, np.int64)
     value = zeroed(width, np.uint64)
     owner = filled(width, np.int64(-1))
@@ -101,6 +101,9 @@ def _match_rows(first, wanted, s, p, o, constants, variables, width):  # type: i
                 if owner[v] == depth:
                     owner[v] = -1
             row[depth] += 1
+            tried += 1
+            if tried % 65_536 == 0:
+                heed(out_event, out_rows)
             r = row[depth]
             if r >= first[e + 1]:
                 depth -= 1

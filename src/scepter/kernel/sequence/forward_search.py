@@ -34,7 +34,7 @@ from scepter.kernel.scan.solutions import Float64, Int8, Int64, UInt64
 from scepter.kernel.sequence.runs import of_keys
 from scepter.rdf.batch import INEXACT, NOT_A_NUMBER
 from scepter.rdf.lengthening import filled, lengthened
-from scepter.rdf.words import fresh, pointer
+from scepter.rdf.words import fresh, heed, pointer
 
 BLOCK = 32
 NEXT, ANY, STRICT, BEFORE = 0, 1, 2, 3
@@ -286,6 +286,8 @@ def search_forward(mode, asking, run_columns, row_columns, few, filters, thresho
     lower, upper = pointer(limits, 0), pointer(limits, bounds)
     surely_above, surely_below = pointer(limits, 2 * bounds), pointer(limits, 3 * bounds)
     for i in range(len(todo)):
+        if i % 16 == 0:
+            heed(out_run, out_row)
         r = todo[i]
         key = run_key[r]
         limit = run_limit[r]

@@ -24,7 +24,7 @@ from scepter.kernel.sequence.runs import Runs
 from scepter.kernel.sequence.step_search import Keyed, StepSearch
 from scepter.physical.sequence_plan import AtomPlan
 from scepter.rdf.lengthening import lengthened
-from scepter.rdf.words import fresh
+from scepter.rdf.words import fresh, heed
 from scepter.timeline import MIN_INSTANT
 
 _NO = np.empty(0, np.int64)
@@ -221,6 +221,8 @@ def _following(row, limit, first, count, found, times):  # type: ignore[no-untyp
     """Each run with what was found for its row, as far as its limit."""
     out, taken, size = fresh(max(64, len(row)), np.int64), fresh(max(64, len(row)), np.int64), np.int64(0)
     for i in range(len(row)):
+        if i % 16 == 0:
+            heed(out, taken)
         begin = first[row[i]]
         for at in range(begin, begin + count[row[i]]):
             if times[found[at]] <= limit[i]:

@@ -19,7 +19,7 @@ from scepter.inner import inner
 from scepter.kernel.rows import Int8, Int64, UInt64
 from scepter.kernel.star.occurrence_rows import END, EXPIRES
 from scepter.rdf.lengthening import lengthened_table
-from scepter.rdf.words import fresh, zeroed
+from scepter.rdf.words import fresh, heed, zeroed
 
 NOBODY = -1
 _ZERO = np.uint64(0)
@@ -204,6 +204,7 @@ def _join(
     patterns = len(variables)
     depth_max = patterns - 1
     mask = np.uint64(heads.shape[0] - 1)
+    tried = 0
     while row < last:
         now = when[row, END]
         left = feeds[row]
@@ -232,6 +233,9 @@ def _join(
                     step = step + 1 if step + 1 < depth_max else 0
                 before = found
                 while depth >= 0:
+                    tried += 1
+                    if tried % 65_536 == 0:
+                        heed(out, out)
                     if depth == depth_max:
                         if found == len(out):
                             return row, pivot, before

@@ -21,7 +21,7 @@ from numba import njit
 from scepter.inner import inner, plain
 from scepter.kernel.rows import Int64, UInt64
 from scepter.rdf.lengthening import lengthened_table
-from scepter.rdf.words import fresh
+from scepter.rdf.words import fresh, heed
 from scepter.timeline import MAX_INSTANT, MIN_INSTANT
 
 ANY, BEFORE, AFTER, MEETS, METBY, OVERLAPS, OVERLAPPEDBY, STARTS, STARTEDBY = range(9)
@@ -241,7 +241,10 @@ def _sweep(order, left_, right_, rules_):  # type: ignore[no-untyped-def]
     out = fresh((max(64, len(order)), 2), np.int64)
     found = fresh((max(64, len(order)), 2), np.int64)
     count = 0
-    for step in order:
+    for i in range(len(order)):
+        step = order[i]
+        if i % 16 == 0:
+            heed(out, found)
         of_left = step < 0
         at = -1 - step if of_left else step
         if rules.probes[0] if of_left else rules.probes[1]:
@@ -255,9 +258,9 @@ def _sweep(order, left_, right_, rules_):  # type: ignore[no-untyped-def]
                 found = fresh((2 * len(found), 2), np.int64)
             if count + added > len(out):
                 out = lengthened_table(out, count, 2 * (count + added))
-            for i in range(added):
-                out[count, 0] = found[i, 0] if of_left else found[i, 1]
-                out[count, 1] = found[i, 1] if of_left else found[i, 0]
+            for j in range(added):
+                out[count, 0] = found[j, 0] if of_left else found[j, 1]
+                out[count, 1] = found[j, 1] if of_left else found[j, 0]
                 count += 1
         if of_left:
             link(left, at, rules.keeps[0], rules.once[0])

@@ -3,7 +3,7 @@
 An offset holds the files of its micro-batch and those of the last `max_age`, each with its time of modification, the size it
 counts for, and how many of its bytes are done. A file that appears later than `max_age` behind the newest one done is not
 taken any more, as in Spark's own file source: it is a dead letter. A file counts with the size it had when it was first seen:
-move files into the folder when they are complete.
+move files into the folder when they are complete. One that has another size after it was read is told once.
 
 Whatever a file contains, the run goes on. What cannot be read here (a torn archive, a link to nowhere) is taken all the same:
 its task finds out, and makes it a dead letter.
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from scepter.rdf.readers import Lift
 
 Offset: TypeAlias = dict[str, Any]
-"""{"mark": newest time done, "salt": next salt, "files": {path: {"time", "size", "done", "salt"}}, "old": [path, …]}: `old` are
-those that this offset is the first to find too old."""
+"""{"mark": newest time done, "salt": next salt, "files": {path: {"time", "size", "done", "salt"}}, "old": [path, …], "changed":
+[path, …]}: the last two are those that this offset is the first to find too old, or changed since they were read."""
 
 NOTHING: Final[Offset] = {"mark": -1, "salt": 0, "files": {}}
 _LOG: Final = logging.getLogger(__name__)
@@ -132,7 +132,11 @@ class Folder:
             kept[file.path] = {**entry, "done": done}
             mark = max(mark, file.time)
             taken += 1
-        return {"mark": mark, "salt": salt, "files": kept, "old": old} if taken or old else start
+        changed = _changed(start["files"], files)
+        for path in changed:
+            if path in kept:
+                kept[path] = {**kept[path], "changed": True}
+        return {"mark": mark, "salt": salt, "files": kept, "old": old, "changed": changed} if taken or old or changed else start
 
     def _come_too_late(self, start: Offset, files: Sequence[Found]) -> list[str]:
         """The files that have come since the listing before, and are too old to be read."""
@@ -168,6 +172,12 @@ class Folder:
                 salt = entry["salt"] + done
                 found += cut(Range(path, done, entry["done"], entry["size"], salt, self.format), share)
         return found
+
+
+def _changed(entries: Offset, files: Iterable[Found]) -> list[str]:
+    """The files that were read to their end and have another size now, unless that was told."""
+    sizes = {path: each["size"] for path, each in entries.items() if each["done"] == each["size"] and "changed" not in each}
+    return [file.path for file in files if sizes.get(file.path, file.size) != file.size]
 
 
 def events_end(

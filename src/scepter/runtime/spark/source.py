@@ -44,7 +44,7 @@ from scepter.errors import nearest, option_error
 from scepter.kafka.address import Address, is_kafka, parse_address
 from scepter.rdf.batch import DeadLetter
 from scepter.rdf.extensions import EXTENSIONS
-from scepter.rdf.files import stream_files
+from scepter.rdf.files import CHANGED, stream_files
 from scepter.rdf.limits import DEFAULT, ReadLimits
 from scepter.rdf.times import PROV_TIMES, TimeProperties
 from scepter.runtime.spark.event_rows import event_schema
@@ -252,14 +252,15 @@ class RangePartition(InputPartition):
         super().__init__(part)
 
 
-class OldPartition(InputPartition):
-    """A file that has come too late to be read: a task tells so."""
+class UnreadPartition(InputPartition):
+    """A file that is not read, or not to its end, and why: a task tells so."""
 
-    def __init__(self, path: str) -> None:
-        super().__init__(path)
+    def __init__(self, path: str, why: str) -> None:
+        super().__init__((path, why))
 
 
-_TOO_OLD: Final = "the file is older than the newest one done by more than maxFileAge, and not read"
+_UNREAD: Final = {"old": "the file is older than the newest one done by more than maxFileAge, and not read", "changed": CHANGED}
+"""Why, by what an offset calls such files."""
 
 
 class _Rows:
@@ -283,9 +284,9 @@ class _Rows:
             if self.letters is not None:
                 self.letters(letter)
 
-        if isinstance(partition, OldPartition):
-            path = partition.value
-            take(DeadLetter(path, None, _TOO_OLD))
+        if isinstance(partition, UnreadPartition):
+            path, why = partition.value
+            take(DeadLetter(path, None, why))
         else:
             path = partition.value.path
             from scepter.runtime.spark.source_tasks import rows_of  # loads the engine, which only tasks need
@@ -353,8 +354,13 @@ class EventStreamReader(_Rows, DataSourceStreamReader, SupportsTriggerAvailableN
         """The ranges between two offsets."""
         size = sum(part.stop - part.start for part in self.folder.ranges(start, end, MOST))
         share = min(MOST, max(AT_LEAST, -(-size // self.settings.partitions)))
-        old = [OldPartition(path) for path in end.get("old", ()) if path not in start.get("old", ())]
-        return [*(RangePartition(part) for part in self.folder.ranges(start, end, share)), *old]
+        unread = [
+            UnreadPartition(path, why)
+            for name, why in _UNREAD.items()
+            for path in end.get(name, ())
+            if path not in start.get(name, ())
+        ]
+        return [*(RangePartition(part) for part in self.folder.ranges(start, end, share)), *unread]
 
 
 def _limits(limit: ReadLimit) -> Limits:
