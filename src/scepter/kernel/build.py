@@ -56,13 +56,12 @@ from scepter.kernel.window.build_windows import Items, static_graph, window_oper
 from scepter.ontology.entailment import Flattened
 from scepter.ontology.schema import Schema
 from scepter.physical import cutting, nodes, star_nodes
-from scepter.physical.cutting import Received
 from scepter.physical.derive_nodes import Derive, DerivedPath, Picked, Recalled
 from scepter.physical.event_nodes import Contradictions, ItemGraphs, Recognise
 from scepter.physical.instant_nodes import Asked, EventScan, Ordered, Paired, RowExtend, Sliced, TimeGroup, Tracked
 from scepter.physical.instant_nodes import Remembered as Remembered_
 from scepter.physical.linear_rules import linear
-from scepter.physical.nodes import Node, TripleScan
+from scepter.physical.nodes import Node, Received, TripleScan
 from scepter.physical.sharing import Together
 from scepter.physical.star_nodes import OccurrenceScan
 from scepter.physical.time_nodes import (

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
-from scepter.algebra.notation import Notation
 from scepter.physical import event_nodes as events
 from scepter.physical import nodes
 from scepter.physical.derive_nodes import Recalled
 from scepter.physical.instant_nodes import EventScan
-from scepter.physical.nodes import Node, Schema, Unary
+from scepter.physical.keys import KeyAnalysis, Keys
+from scepter.physical.nodes import Node, Received, StaticLeaf, Unary
 from scepter.physical.star_nodes import OccurrenceScan
-from scepter.physical.time_nodes import Inline, Instants, Once, Rename, StaticScan, TimeFilter
+from scepter.physical.time_nodes import Instants, Once, Rename, TimeFilter
 from scepter.physical.unit_nodes import GraphScan
-from scepter.physical.window_nodes import Fixed, ItemScan, NotStatic, Window
+from scepter.physical.window_nodes import ItemScan, NotStatic, Window
 
 ONE_BY_ONE = (
     nodes.Filter, nodes.Static, nodes.Project, TimeFilter, Rename, NotStatic, Window, events.Named, events.Asked, events.Within,
@@ -24,25 +24,8 @@ _EVENT_LEAVES = (
     nodes.TripleScan, ItemScan, GraphScan, OccurrenceScan, EventScan, Instants, events.Recognise, events.ItemGraphs,
 )  # fmt: skip
 """Leaves whose rows can be sent: terms, sets of triples, times, and the one event that each was made of."""
-STATIC = (Inline, StaticScan, Fixed, Recalled)
+STATIC = (StaticLeaf, Recalled)
 """Leaves that read no event."""
-
-
-@dataclass(frozen=True)
-class Received(Node):
-    """Leaf: rows that other workers have made of events, in buckets of a key."""
-
-    schema: Schema = field()
-    place: int
-    below: Node
-    """What makes them."""
-    stage: int | None = None
-    """The stage of the unit that does (`exchanges`); None: it is done where events are read."""
-    inputs = ()
-
-    def line(self, notation: Notation) -> str:
-        """Where its rows come from."""
-        return f"Received from {self.below.line(notation)}"
 
 
 @dataclass(frozen=True)
@@ -64,6 +47,10 @@ class FirstAnswer(nodes.Project):
     """Rows of several buckets, of which an ASK is answered by the first."""
 
     says = "FirstAnswer, of all buckets"
+
+    def partition_keys(self, found: KeyAnalysis) -> Keys:
+        """None."""
+        return found.none("ASK has one answer")
 
 
 @dataclass(frozen=True, slots=True)

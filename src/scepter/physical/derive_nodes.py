@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from scepter.algebra.expressions import Constant, Variable
 from scepter.algebra.patterns import PathPattern, TriplePattern
 from scepter.algebra.scope import certain, in_scope
 from scepter.algebra.timed import Sources
 from scepter.errors import Span
+from scepter.physical.keys import OWNED, RECALLED, KeyAnalysis, Keys, Origin, Place
 from scepter.physical.nodes import Node, Schema, Unary, nodes, variables_of
 from scepter.rdf.terms import IRI
 
@@ -34,6 +36,16 @@ class Recalled(Node):
     def _schema(self) -> Schema:
         return _picked(self.patterns) if self.patterns else GRAPHS
 
+    def partition_keys(self, found: KeyAnalysis) -> Keys | None:
+        """The place of derived triples by which their rules are divided."""
+        if found.recalled is None or not self.patterns:
+            return super().partition_keys(found)
+        return _picked_keys(self.patterns, self.whole, {found.recalled: (((RECALLED, 0), found.recalled),)})
+
+    def partition_places(self, below: frozenset[Place]) -> frozenset[Place]:
+        """What comes back."""
+        return below | {(RECALLED, 0)}
+
 
 @dataclass(frozen=True)
 class Picked(Unary):
@@ -47,6 +59,10 @@ class Picked(Unary):
 
     def _schema(self) -> Schema:
         return _picked(self.patterns)
+
+    def partition_keys(self, found: KeyAnalysis) -> Keys:
+        """Those of derived triples that its patterns have a variable for."""
+        return _picked_keys(self.patterns, self.whole, found.keys(self.input) or {})
 
 
 def _picked(patterns: tuple[TriplePattern, ...]) -> Schema:
@@ -147,3 +163,58 @@ class Derive(Node):
     def labels(self) -> str:
         """The rules' names."""
         return ", ".join(rule.label for rule in self.rules)
+
+    def partition_keys(self, found: KeyAnalysis) -> Keys:
+        """Columns of what its rules derive, where each rule puts a variable that is its key. Equal triples agree there, so that
+        they are derived in one bucket, and each once. A rule that rests on derived triples finds them in the bucket of the same
+        place: it has to be divided by what it recalls there."""
+        if self.entailing:
+            return found.none("what derived triples entail may be of any key")
+        if self.graphs:
+            return found.none("a path looks at all that a solution derives")
+        every = {column: _origin(self, column, found.assuming(column)) for column in self.schema.variables}
+        keys = {column: at for column, at in every.items() if at}
+        return keys or found.none("rules derive triples that they share no key with")
+
+
+def _picked_keys(patterns: tuple[TriplePattern, ...], whole: tuple[IRI, ...], keys: Keys) -> Keys:
+    """The keys of derived triples that match a pattern, or of derived nodes that match several, by the patterns' variables."""
+    found: dict[str, Origin] = {}
+    for column, at in keys.items():
+        term = _at(patterns, column, whole)
+        if isinstance(term, Variable):
+            found[term.name] = at
+    return found
+
+
+def _origin(node: Derive, column: str, found: KeyAnalysis) -> Origin:
+    """Where the values of a column come from; nothing if rules cannot be divided by it."""
+    ways = []
+    for rule in node.rules:
+        keys, name = found.keys(rule.root), _filled(rule, column, node.whole)
+        at = () if keys is None or name is None else keys.get(name, ())
+        exchanges = {exchange for (exchange, _), _ in at}
+        recalls = any(exchange == RECALLED for exchange, _ in found.places(rule.root))
+        # static rows would be derived from in every bucket, and what is recalled is in no other than its own
+        if not at or OWNED in exchanges or (recalls and RECALLED not in exchanges):
+            return ()
+        ways.append((rule.root, at))
+    merged = found.combined([(column, ways)]).get(column, ())
+    return tuple(entry for entry in merged if entry[0][0] != RECALLED)
+
+
+def _filled(rule: DerivedRule, column: str, whole: tuple[IRI, ...]) -> str | None:
+    """The one variable that a rule puts into a column. A blank node of a template is new in each solution."""
+    parts = [rule.template] if whole else [(triple,) for triple in rule.template]
+    terms = {_at(part, column, whole) for part in parts}
+    (term,) = terms if len(terms) == 1 else (None,)
+    return term.name if isinstance(term, Variable) and not term.name.startswith("_:") else None
+
+
+def _at(patterns: tuple[TriplePattern, ...], column: str, whole: tuple[IRI, ...]) -> object:
+    """What patterns have in a column: at a place of a triple, or as the object of a predicate of a node."""
+    if not whole:
+        (triple,) = patterns
+        return (triple.subject, triple.predicate, triple.object)[TRIPLE.column(column)]
+    said = {str(t.predicate.term): t.object for t in patterns if isinstance(t.predicate, Constant)}
+    return said.get(column)

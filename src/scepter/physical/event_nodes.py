@@ -6,24 +6,46 @@ are joined on them.
 
 A row may be given after its end: an inner interval is known when the outer one is. `lag` says by how much at most (None: any
 time); an operator that takes late rows keeps both its sides in any order.
+
+Occurrences with the same assertions and the same interval are one, however they were found. So that they are found in one
+bucket, only what an occurrence itself shows is a key of it: its start and its end are those of one side of a relation, or of
+both. The occurrences of that side go to one bucket each, those of the other to every one.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Final
 
 from scepter.algebra.events import EventQuery, Keep, LogicalEvent
 from scepter.algebra.patterns import BGP, Pattern
 from scepter.algebra.scope import in_scope
-from scepter.physical.nodes import Node, Project, Schema, Unary
+from scepter.physical.keys import KeyAnalysis, Keys, Ways
+from scepter.physical.nodes import ASSERTIONS, END, START, Node, Project, Rowwise, Schema, Unary
 from scepter.physical.time_nodes import TimeJoin
 from scepter.rdf.terms import IRI
+from scepter.timeline import Allen
 
-ASSERTIONS, INDIVIDUAL, EVENT = "_:assertions", "_:individual", "_:event"
-"""The columns of an occurrence: what it asserts, with whom, and as what it is returned."""
-START, END = "_:start", "_:end"
-"""What else occurrences are divided by: when they start and end."""
+INDIVIDUAL, EVENT = "_:individual", "_:event"
+"""The columns of an occurrence besides what it asserts: with whom, and as what it is returned."""
+_LEFT: Final = {
+    START: {
+        Allen.BEFORE, Allen.MEETS, Allen.OVERLAPS, Allen.CONTAINS, Allen.FINISHEDBY, Allen.STARTS, Allen.STARTEDBY,
+        Allen.EQUALS,
+    },
+    END: {
+        Allen.AFTER, Allen.METBY, Allen.OVERLAPPEDBY, Allen.CONTAINS, Allen.STARTEDBY, Allen.FINISHES, Allen.FINISHEDBY,
+        Allen.EQUALS,
+    },
+}  # fmt: skip
+"""Relations whose hull has the start, or the end, of the left side."""
+_SAME: Final = {
+    START: {Allen.STARTS, Allen.STARTEDBY, Allen.EQUALS},
+    END: {Allen.FINISHES, Allen.FINISHEDBY, Allen.EQUALS},
+}
+"""Relations whose sides agree in it."""
 
 
 def named(label: IRI) -> str:
@@ -72,7 +94,7 @@ class Contradictions(Node):
 
 
 @dataclass(frozen=True)
-class Named(Unary):
+class Named(Rowwise):
     """Occurrences under a name that a guard asks: one more column, for what they assert here."""
 
     says = "Named {label}"
@@ -91,7 +113,7 @@ class Bare(Project):
 
 
 @dataclass(frozen=True)
-class Asked(Unary):
+class Asked(Rowwise):
     """Occurrences with each solution of a guard's block over what a name stands for (rule 5)."""
 
     says = "Asked EVENT {label} {{ {block} }}"
@@ -105,7 +127,7 @@ class Asked(Unary):
 
 
 @dataclass(frozen=True)
-class Guard(Unary):
+class Guard(Rowwise):
     """Occurrences for which a guard holds that is more than its blocks and conditions on what they bind: asked once for each
     combination of what names stand for."""
 
@@ -158,6 +180,33 @@ class EventJoin(TimeJoin):
         """Whose interval it has, in words."""
         return _SIDES.get(self.interval, "around both sides")
 
+    def partition_keys(self, found: KeyAnalysis) -> Keys:
+        """By name what one side, or both, have of the result."""
+        keys = found.combined(self._ways(found))
+        if not any(found.is_whole(at, self.left, self.right) for at in keys.values()):
+            assert self.relation is not None
+            found.none(f"the sides of {self.relation.value} need not agree in anything")
+        return keys
+
+    def _ways(self, found: KeyAnalysis) -> Iterator[tuple[str, Ways]]:
+        assert self.relation is not None
+        left, right = self.left, self.right
+        of_left, of_right = found.keys(left) or {}, found.keys(right) or {}
+        kept = {ASSERTIONS: self.assertions, START: self.interval, END: self.interval}
+        for name in dict.fromkeys((*of_right, *of_left)):
+            whose = kept.get(name)
+            if whose is Keep.BOTH:  # a variable is whose side binds it, and both sides' where they are joined on it
+                if name == ASSERTIONS:
+                    continue
+                whose = Keep.LEFT if self.relation in _LEFT[name] else Keep.RIGHT
+            if whose is not Keep.LEFT and name in of_right:
+                yield name, [(left, ()), (right, of_right[name])]
+            if whose is not Keep.RIGHT and name in of_left:
+                yield name, [(left, of_left[name]), (right, ())]
+            agree = self.relation in _SAME[name] if name in _SAME else name in self.keys
+            if agree and name in of_left and name in of_right:
+                yield name, [(left, of_left[name]), (right, of_right[name])]
+
 
 _SIDES = {Keep.LEFT: "of the left side", Keep.RIGHT: "of the right side"}
 
@@ -175,9 +224,13 @@ class OnceLate(Unary):
         """How long, in words."""
         return "ever" if self.lag is None else self.lag
 
+    def partition_keys(self, found: KeyAnalysis) -> Keys:
+        """Those that an occurrence shows."""
+        return found.visible(found.keys(self.input) or {}, "equal occurrences of different buckets are one")
+
 
 @dataclass(frozen=True)
-class Within(Unary):
+class Within(Rowwise):
     """Occurrences that last no longer than a duration."""
 
     says = "Within {longest}"
@@ -186,7 +239,7 @@ class Within(Unary):
 
 
 @dataclass(frozen=True)
-class Before(Unary):
+class Before(Rowwise):
     """What is before an evaluation instant (Definition 11)."""
 
     says = "Before {instant}"
@@ -203,6 +256,10 @@ class FirstOnes(Unary):
     lag: int | None
     at: int | None = None
 
+    def partition_keys(self, found: KeyAnalysis) -> Keys:
+        """None."""
+        return found.none("FIRST looks at all occurrences")
+
 
 @dataclass(frozen=True)
 class LastOnes(Unary):
@@ -211,6 +268,10 @@ class LastOnes(Unary):
     says = "Last, with no other one wholly after{at: and before ~}"
 
     at: int | None = None
+
+    def partition_keys(self, found: KeyAnalysis) -> Keys:
+        """None."""
+        return found.none("LAST looks at all occurrences")
 
 
 @dataclass(frozen=True)
@@ -224,6 +285,17 @@ class Rest(Node):
     lag: int | None
     at: int | None = None
 
+    def partition_keys(self, found: KeyAnalysis) -> Keys:
+        """The start or the end of items: what is left of one depends on the occurrences that end with it."""
+        items, used = found.keys(self.items) or {}, found.keys(self.used) or {}
+        ways: list[tuple[str, Ways]] = [(name, [(self.items, items[name]), (self.used, ())]) for name in (START, END)]
+        if END in used:
+            ways.append((END, [(self.items, items[END]), (self.used, used[END])]))
+        keys = found.combined(ways)
+        if not any(found.is_whole(at, self.items, self.used) for at in keys.values()):
+            found.none("NOT looks at every item, and at occurrences that are not divided by their end")
+        return keys
+
 
 @dataclass(frozen=True)
 class Composite(Unary):
@@ -232,6 +304,10 @@ class Composite(Unary):
     says = "Composite {event}"
 
     event: IRI
+
+    def partition_keys(self, found: KeyAnalysis) -> Keys:
+        """Those of its input but for the assertions, which are others."""
+        return {name: at for name, at in (found.keys(self.input) or {}).items() if name != ASSERTIONS}
 
 
 @dataclass(frozen=True)
@@ -248,6 +324,9 @@ class Returned(Node):
     def _schema(self) -> Schema:
         return Schema((ASSERTIONS, INDIVIDUAL, EVENT), frozenset((ASSERTIONS, EVENT)))
 
-
-EVENT_NODES = (Named, Asked, Guard, EventJoin, OnceLate, Within, Before, FirstOnes, LastOnes, Rest, Composite, Returned)
-"""What works on occurrences alone."""
+    def partition_keys(self, found: KeyAnalysis) -> Keys:
+        """What all events that are returned have."""
+        every = [found.keys(source) or {} for source in self.sources]
+        names = [name for name in every[0] if all(name in keys for keys in every)]
+        keys = found.combined((n, [(s, of[n]) for s, of in zip(self.sources, every, strict=True)]) for n in names)
+        return keys or found.none("the events that are returned are divided by nothing that all of them have")

@@ -25,10 +25,10 @@ from scepter.algebra.events import (
 )
 from scepter.physical import event_nodes as nodes
 from scepter.physical.event_guards import Asking, is_lasting
-from scepter.physical.event_nodes import ASSERTIONS, named
+from scepter.physical.event_nodes import named
 from scepter.physical.facts import Facts
+from scepter.physical.nodes import ASSERTIONS, Node, Union
 from scepter.physical.nodes import Filter as FilterNode
-from scepter.physical.nodes import Node, Union
 from scepter.physical.time_nodes import Once
 from scepter.rdf.terms import IRI
 from scepter.timeline import Duration

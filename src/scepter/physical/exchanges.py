@@ -13,13 +13,12 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from scepter.physical import nodes
-from scepter.physical.cutting import ONE_BY_ONE, STATIC, Again, Cut, FirstAnswer, Owned, Received, cut
+from scepter.physical.cutting import ONE_BY_ONE, STATIC, Again, Cut, FirstAnswer, Owned, cut
 from scepter.physical.derive_nodes import Derive, DerivedPath, Picked, Recalled
 from scepter.physical.event_match import EventMatch
-from scepter.physical.event_nodes import ASSERTIONS, END, START
 from scepter.physical.instant_nodes import Asked, Paired, Remembered, Tracked
 from scepter.physical.keys import spelt
-from scepter.physical.nodes import Node
+from scepter.physical.nodes import ASSERTIONS, END, START, Node, Received
 from scepter.physical.partitioning import PartitionKind, asks, is_one_answer, partitioning
 from scepter.physical.plan import UnitPlan
 from scepter.physical.stages import Dimension, Stages, Undivided, divided_by, stages

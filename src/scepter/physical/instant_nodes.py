@@ -4,12 +4,15 @@ graphs of single events, and what EXISTS may look at."""
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
 
-from scepter.algebra.expressions import Aggregate, Exists, Expression
+from scepter.algebra.expressions import Aggregate, Constant, Exists, Expression, Variable
 from scepter.algebra.patterns import BGP, PathPattern, TriplePattern
 from scepter.algebra.scope import certain, in_scope
 from scepter.algebra.timed import Sources
-from scepter.physical.nodes import Binary, Node, Schema, Unary
+from scepter.physical.derive_nodes import Derive
+from scepter.physical.keys import NO_GROUPS, NOT_GROUPED, KeyAnalysis, Keys, Origin
+from scepter.physical.nodes import Binary, Node, Received, Rowwise, Schema, TripleScan, Unary, nodes
 from scepter.rdf.terms import IRI
 from scepter.timeline import Allen
 
@@ -93,9 +96,16 @@ class TimeGroup(Unary):
         sure = {name for name, variable in self.keys if variable in self.input.schema.certain}
         return Schema(names, frozenset(sure | {name for name, each in self.aggregates if each.function == "COUNT"}))
 
+    def partition_keys(self, found: KeyAnalysis) -> Keys | None:
+        """Those that it groups by, as the result calls them."""
+        if not self.keys:
+            return found.none(NO_GROUPS)
+        shown = found.shown(found.keys(self.input), NOT_GROUPED, (old for _, old in self.keys))
+        return shown and {new: shown[old] for new, old in self.keys if old in shown}
+
 
 @dataclass(frozen=True)
-class Tracked(Unary):
+class Tracked(Rowwise):
     """Scanned rows that tell the occurrence they are, for operators that consume occurrences."""
 
     says = "Tracked, by occurrence"
@@ -118,6 +128,52 @@ class Paired(Binary):
     def which(self) -> str:
         """The partner in words."""
         return "latest" if self.recent else "earliest"
+
+    def partition_keys(self, found: KeyAnalysis) -> Keys | None:
+        """A variable in which both sides agree, if no occurrence is in two buckets: a policy takes it once (spec/20-ep-sparql
+        rule 10). So all scans below have to be divided, and scans that one triple may match by the same of its terms."""
+        left, right = found.keys(self.left), found.keys(self.right)
+        if left is None or right is None:  # what has no time is joined freely, and never consumed
+            return right if left is None else left
+        names = [name for name in left if name in right and name in self.keys]
+        agreed = found.combined((name, [(self.left, left[name]), (self.right, right[name])]) for name in names)
+        if any(isinstance(each, Derive) for each in nodes(self)):
+            return found.none("a policy may consume what rules derive for any key")
+        received = [each for each in nodes(self) if isinstance(each, Received)]
+        divided = {name: at for name, at in agreed.items() if {place for (place, _), _ in at} >= {r.place for r in received}}
+        if not divided:
+            return found.none("the sides of a pair that is consumed share no variable that all of its triple patterns bind")
+        apart = {name: at for name, at in divided.items() if _is_in_one_bucket(at, received)}
+        return apart or found.none("one triple may be consumed for two keys, by patterns that bind the key in different places")
+
+
+def _is_in_one_bucket(origin: Origin, received: list[Received]) -> bool:
+    """Whether all scans that one triple may match send it to the same bucket."""
+    scans = {each.place: _pattern(each.below) for each in received}
+    told = [(scans[place], Variable(name)) for (place, _), name in origin if place in scans]
+    return all(
+        not _may_be_one(one, other) or _places(one, of_one) & _places(other, of_other)
+        for (one, of_one), (other, of_other) in combinations(told, 2)
+    )
+
+
+def _pattern(below: Node) -> TriplePattern:
+    (scan,) = (node for node in nodes(below) if isinstance(node, TripleScan))
+    return scan.pattern
+
+
+def _terms(triple: TriplePattern) -> tuple[object, object, object]:
+    return triple.subject, triple.predicate, triple.object
+
+
+def _may_be_one(one: TriplePattern, other: TriplePattern) -> bool:
+    """Whether a triple may match both."""
+    each = zip(_terms(one), _terms(other), strict=True)
+    return not any(isinstance(a, Constant) and isinstance(b, Constant) and a != b for a, b in each)
+
+
+def _places(triple: TriplePattern, variable: Variable) -> set[int]:
+    return {place for place, term in enumerate(_terms(triple)) if term == variable}
 
 
 @dataclass(frozen=True)
@@ -153,3 +209,7 @@ class Asked(Unary):
     def _schema(self) -> Schema:
         names = [name for name, _ in self.asked]
         return self.input.schema.more(names, names)
+
+    def partition_keys(self, found: KeyAnalysis) -> Keys | None:
+        """Those of its input; what EXISTS looks at is in every bucket."""
+        return found.asking(found.keys(self.input), self, self.inputs[1:])

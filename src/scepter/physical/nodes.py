@@ -1,24 +1,30 @@
 """The nodes of a physical plan: operators that will run, with what was chosen for each, as frozen values.
 
 `kernel.build` makes an operator of each. A node declares itself: its fields hold its inputs and its choices, `says` is its line
-in `explain`, `_schema` tells its columns where they are not those of its input. Leaves read events; all others read rows.
+in `explain`, `_schema` tells its columns where they are not those of its input, `partition_keys` how its input may be divided
+over workers. Leaves read events; all others read rows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 from functools import cached_property
 from string import Formatter
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from scepter.algebra.expressions import Expression, Variable
 from scepter.algebra.notation import Notation
 from scepter.algebra.patterns import Pattern, TriplePattern
 from scepter.rdf.terms import IRI, Term
 
+if TYPE_CHECKING:
+    from scepter.physical.keys import KeyAnalysis, Keys, Place
+
 _DEEPEST_UNION = 16
+ASSERTIONS, START, END = "_:assertions", "_:start", "_:end"
+"""What occurrences of events are divided by besides variables: the column of what they assert, and when they start and end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +100,27 @@ class Node:
 
     def _schema(self) -> Schema:
         return self.inputs[0].schema if self.inputs else Schema()
+
+    def partition_keys(self, found: KeyAnalysis) -> Keys | None:
+        """By which of its variables its input may be divided, so that none of its rows is made of two parts; None: it has the
+        same static rows in each."""
+        return found.none(f"{type(self).__name__} may combine rows from anywhere")
+
+    def partition_places(self, below: frozenset[Place]) -> frozenset[Place]:
+        """The places whose rows it is made of, given those of its inputs."""
+        return below
+
+    def sent_by(self, exchange: int) -> Keys:
+        """What its rows can be divided by when they are sent: any variable that all of them bind."""
+        names: Iterable[str] = (name for name in self.schema.variables if name in self.schema.certain)
+        if ASSERTIONS in self.schema.variables:
+            names = (ASSERTIONS, START, END, *(name for name in names if not name.startswith("_:")))
+        return {name: (((exchange, 0), name),) for name in names}
+
+    @property
+    def sent_as(self) -> int:
+        """How many patterns a row that is sent may match, each divided in its own way."""
+        return 1
 
     def line(self, notation: Notation) -> str:
         """What it does, in one line, for `explain`."""
@@ -199,10 +226,28 @@ def listed(names: Sequence[str], mark: str = "?") -> str:
 
 
 @dataclass(frozen=True)
+class StaticLeaf(Node):
+    """A leaf that reads no event: its rows are there in every bucket."""
+
+    def partition_keys(self, found: KeyAnalysis) -> None:
+        """Any: nothing it reads is divided."""
+        return
+
+
+@dataclass(frozen=True)
 class Unary(Node):
     """A node that reads the rows of one other."""
 
     input: Node
+
+
+@dataclass(frozen=True)
+class Rowwise(Unary):
+    """A node that looks at each row by itself: its input may be divided by anything."""
+
+    def partition_keys(self, found: KeyAnalysis) -> Keys | None:
+        """Those of its input."""
+        return found.keys(self.input)
 
 
 @dataclass(frozen=True)
@@ -275,7 +320,7 @@ class TripleScan(Node):
 
 
 @dataclass(frozen=True)
-class Filter(Unary):
+class Filter(Rowwise):
     """The rows for which all conditions hold; an error counts as false."""
 
     says = "Filter {conditions}"
@@ -284,7 +329,7 @@ class Filter(Unary):
 
 
 @dataclass(frozen=True)
-class Extend(Unary):
+class Extend(Rowwise):
     """BIND, and `(expression AS ?v)`: an error leaves the variable unbound."""
 
     says = "Extend {expression} AS ?{variable}"
@@ -311,6 +356,10 @@ class Project(Unary):
     def _schema(self) -> Schema:
         return self.input.schema.only(self.variables)
 
+    def partition_keys(self, found: KeyAnalysis) -> Keys | None:
+        """Those of its input; the ones that it hides still tell rows apart."""
+        return found.projected(found.keys(self.input), self.variables)
+
 
 @dataclass(frozen=True)
 class Union(Binary):
@@ -321,6 +370,44 @@ class Union(Binary):
     def _schema(self) -> Schema:
         left, right = self.left.schema, self.right.schema
         return Schema(left.joined(right).variables, left.certain & right.certain)
+
+    def partition_keys(self, found: KeyAnalysis) -> Keys | None:
+        """What both sides are divided by."""
+        left, right = found.keys(self.left), found.keys(self.right)
+        if left is None and right is None:
+            return None
+        if left is None or right is None:
+            found.none("a static side of UNION would be answered in every bucket")
+        else:
+            found.agree(self.left, self.right, None, "the sides of UNION share no variable that both bind")
+        left = found.owned(self.left) if left is None else left
+        right = found.owned(self.right) if right is None else right
+        return found.combined((n, [(self.left, left[n]), (self.right, right[n])]) for n in left if n in right)
+
+
+@dataclass(frozen=True)
+class Received(Node):
+    """Leaf: rows that other workers have made of events, in buckets of a key."""
+
+    schema: Schema = field()
+    place: int
+    below: Node
+    """What makes them."""
+    stage: int | None = None
+    """The stage of the unit that does (`exchanges`); None: it is done where events are read."""
+    inputs = ()
+
+    def line(self, notation: Notation) -> str:
+        """Where its rows come from."""
+        return f"Received from {self.below.line(notation)}"
+
+    def partition_keys(self, found: KeyAnalysis) -> Keys:
+        """What they can be sent by."""
+        return self.below.sent_by(self.place)
+
+    def partition_places(self, below: frozenset[Place]) -> frozenset[Place]:
+        """A place for each pattern that they may match."""
+        return below | {(self.place, pattern) for pattern in range(self.below.sent_as) if self.schema.variables}
 
 
 def union_of(sides: Sequence[Node]) -> Node:
@@ -335,7 +422,7 @@ def union_of(sides: Sequence[Node]) -> Node:
 
 
 @dataclass(frozen=True)
-class Static(Unary):
+class Static(Rowwise):
     """Rows joined with triple patterns over one static graph, by index look-up, pattern after pattern in the order given."""
 
     says = "Static look-up in {where}: {triples}"

@@ -15,12 +15,10 @@ from functools import cached_property
 from math import prod
 
 from scepter.physical.cutting import Cut, Owned, cut
-from scepter.physical.derive_keys import OWNED
 from scepter.physical.event_nodes import Returned
-from scepter.physical.keys import Found, Keys, Origin, Place, is_hidden, owns, spelt
+from scepter.physical.keys import OWNED, KeyAnalysis, Keys, Origin, Place, is_hidden, owns, spelt
 from scepter.physical.nodes import Node, nodes
 from scepter.physical.plan import UnitPlan
-from scepter.physical.star_nodes import OccurrenceScan
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +80,7 @@ class Stages:
             1 / prod(side for each, side in zip(self.dimensions, sides, strict=True) if _of_pattern(each.keys[place], pattern))
             for place, node in enumerate(self.below)
             if node.schema.variables
-            for pattern in range(_patterns(node))
+            for pattern in range(node.sent_as)
         )
 
 
@@ -98,10 +96,6 @@ def _shapes(dimensions: int, buckets: int) -> Iterator[tuple[int, ...]]:
 
 def _of_pattern(keys: tuple[tuple[str, ...], ...], pattern: int) -> tuple[str, ...]:
     return keys[pattern if len(keys) > 1 else 0]
-
-
-def _patterns(node: Node) -> int:
-    return len(node.patterns) if isinstance(node, OccurrenceScan) else 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +126,7 @@ def stages(root: Node) -> Stages | Undivided:
 def divided_by(parts: Cut, *, strictly: bool = False) -> Stages:
     """What is above a cut, with its key, its grid, or why it has none. `strictly`: rows that may be one row of the answer are
     in one bucket, and are not to meet once more."""
-    found = Found(strictly=strictly)
+    found = KeyAnalysis(strictly=strictly)
     keys = found.keys(parts.above) or {}
     whole = {name: at for name, at in keys.items() if found.is_whole(at, parts.above)}
     if whole:
@@ -151,7 +145,7 @@ _USUAL = 8
 """Buckets of a grid, with which it has to be worth it: dimensions of no use then are left out."""
 
 
-def _grid(parts: Cut, keys: Keys, found: Found) -> Stages:
+def _grid(parts: Cut, keys: Keys, found: KeyAnalysis) -> Stages:
     """The dimensions of a grid: variables that divide the same places make one; those that divide most come first."""
     why = found.reason or "no variable is in every row that it compares"
     together: dict[frozenset[Place], list[str]] = {}
@@ -178,7 +172,7 @@ def _dimension(parts: Cut, keys: Keys, names: Sequence[str]) -> Dimension:
     origins = [dict(keys[name]) for name in names]
     columns: list[tuple[tuple[str, ...], ...]] = []
     for exchange, node in enumerate(parts.below):
-        each = [tuple(o[exchange, p] for o in origins if (exchange, p) in o) for p in range(_patterns(node))]
+        each = [tuple(o[exchange, p] for o in origins if (exchange, p) in o) for p in range(node.sent_as)]
         columns.append(tuple(each[:1]) if len(set(each)) == 1 else tuple(each))
     return Dimension(tuple(columns), tuple(dict.fromkeys(spelt(_called(keys[name])) for name in names)))
 

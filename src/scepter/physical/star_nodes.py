@@ -11,7 +11,8 @@ from functools import cached_property
 
 from scepter.algebra.expressions import Exists, Expression, Variable
 from scepter.algebra.patterns import TriplePattern
-from scepter.physical.nodes import Node, Schema, Unary, variables_of
+from scepter.physical.keys import ANYWHERE, OWNED, KeyAnalysis, Keys, Place, is_hidden, owns
+from scepter.physical.nodes import Node, Received, Schema, Unary, nodes, variables_of
 from scepter.rdf.terms import IRI
 
 WORD = 64
@@ -93,6 +94,16 @@ class OccurrenceScan(Node):
         place = next(i for i in range(3) if _is(self.patterns[0], i, self.hub))
         return tuple(self.hub if i == place else name for i, name in enumerate(TERMS))
 
+    def sent_by(self, exchange: int) -> Keys:
+        """What stands at the same place in every pattern: a triple may match several."""
+        hub = self.hub if not self.counted else None
+        return {} if hub is None else {hub: tuple(((exchange, bit), hub) for bit in range(len(self.patterns)))}
+
+    @property
+    def sent_as(self) -> int:
+        """Each pattern may send a triple elsewhere."""
+        return len(self.patterns)
+
 
 def _is(triple: TriplePattern, place: int, name: str) -> bool:
     node = (triple.subject, triple.predicate, triple.object)[place]
@@ -118,6 +129,10 @@ class Occurrences(Unary):
     def _schema(self) -> Schema:
         names = tuple(name for name in self.input.schema.variables if name not in SOURCE)
         return Schema((*names, NUMBER) if self.counted else names, self.input.schema.certain)
+
+    def partition_keys(self, found: KeyAnalysis) -> Keys | None:
+        """Those of its input, unless it counts."""
+        return found.none("a window of the last n counts every triple") if self.counted else found.keys(self.input)
 
 
 @dataclass(frozen=True)
@@ -154,6 +169,31 @@ class TripleStar(Unary):
     def _schema(self) -> Schema:
         return Schema((*self.bound, *self.times, *self.numbers), frozenset(self.bound))
 
+    def partition_keys(self, found: KeyAnalysis) -> Keys:
+        """A variable at the same place in every pattern is a key; any other is one of the patterns that have it. A match by
+        static triples in all of those is found in every bucket, and kept in one."""
+        keys = found.keys(self.input)
+        if not keys:
+            found.none("no variable stands at the same place in every triple pattern")
+        every = dict(keys or {})
+        (received,) = (each for each in nodes(self.input) if isinstance(each, Received))
+        scan = received.below
+        if not isinstance(scan, OccurrenceScan) or scan.counted:
+            return every
+        for name in self.bound:
+            at: list[tuple[Place, str]] = []
+            for bit, triple in enumerate(self.triples, self.first):
+                where = [place for place in range(3) if _is(triple, place, name)]
+                at += [((received.place, bit), scan.terms[where[0]])] if where else []
+            if at and name not in every:
+                every[name] = (*at, ((OWNED, id(self)), name))
+        return every
+
+    def partition_places(self, below: frozenset[Place]) -> frozenset[Place]:
+        """Of the patterns of all stars, its own."""
+        bits = range(self.first, self.first + len(self.triples))
+        return frozenset(place for place in below if place[0] == OWNED or place[1] in bits)
+
 
 @dataclass(frozen=True)
 class LiveGraph(Unary):
@@ -179,6 +219,10 @@ class AskedNow(Unary):
         names = [name for name, _ in self.asked]
         return self.input.schema.more(names, names)
 
+    def partition_keys(self, found: KeyAnalysis) -> Keys:
+        """None: all that windows hold is asked."""
+        return found.none(ANYWHERE)
+
 
 @dataclass(frozen=True)
 class MatchedOnce(Unary):
@@ -192,3 +236,10 @@ class MatchedOnce(Unary):
     def by(self) -> str:
         """By what, in words."""
         return "occurrences" if self.occurrences else "interval"
+
+    def partition_keys(self, found: KeyAnalysis) -> Keys | None:
+        """Those of its input: matches of the same occurrences are in the same bucket."""
+        keys = found.keys(self.input)
+        if not self.occurrences:
+            return found.once(keys)
+        return {name: at for name, at in (keys or {}).items() if not (is_hidden(name) and owns(at))}

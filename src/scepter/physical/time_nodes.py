@@ -16,7 +16,8 @@ from scepter.algebra.patterns import Pattern
 from scepter.algebra.scope import certain, in_scope
 from scepter.algebra.timed import SPELLING, Sources
 from scepter.physical.instant_nodes import EventScan, Tracked
-from scepter.physical.nodes import Binary, Node, Schema, Unary, nodes
+from scepter.physical.keys import KeyAnalysis, Keys
+from scepter.physical.nodes import ASSERTIONS, Binary, Node, Rowwise, Schema, StaticLeaf, Unary, nodes
 from scepter.rdf.terms import Term
 from scepter.timeline import Allen
 
@@ -85,6 +86,11 @@ class TimeJoin(Binary):
         shared = set(self.right.schema.variables) - set(self.keys)
         return tuple(name for name in self.left.schema.variables if name in shared)
 
+    def partition_keys(self, found: KeyAnalysis) -> Keys | None:
+        """What partners agree in, or what one side alone is divided by; what EXISTS looks at is in every bucket."""
+        keys = found.joined(self.left, self.right, self.keys, outer=self.kind is not Kind.INNER)
+        return keys if self.remembered is None else found.asking(keys, self, self.inputs[2:])
+
 
 @dataclass(frozen=True)
 class GapJoin(Binary):
@@ -116,9 +122,24 @@ class GapJoin(Binary):
         """What a row between shares with them."""
         return tuple(name for name in self.keys if name in self.between.schema.variables)
 
+    def partition_keys(self, found: KeyAnalysis) -> Keys | None:
+        """As those of a join of the ends; what stands between is divided like them, or is in every bucket."""
+        ends = found.joined(self.left, self.right, self.keys, outer=False)
+        between = found.keys(self.between)
+        if not ends or between is None:
+            return ends
+        of_gap = {name: between[name] for name in self.gap_keys if name in between}
+        if not any(found.is_whole((*at, *of_gap.get(name, ())), self) for name, at in ends.items()):
+            found.none("what stands between may come from anywhere")
+        return found.combined(
+            (name, [(self.left, at), (self.right, at), (self.between, of)])
+            for name, at in ends.items()
+            for of in ((), of_gap.get(name, ()))
+        )
+
 
 @dataclass(frozen=True)
-class TimeFilter(Unary):
+class TimeFilter(Rowwise):
     """The rows for which all conditions hold, some of which ask when a row happened; an error counts as false."""
 
     says = "TimeFilter {conditions}"
@@ -132,9 +153,16 @@ class Once(Unary):
 
     says = "Once, by mapping and interval"
 
+    def partition_keys(self, found: KeyAnalysis) -> Keys | None:
+        """Those of its input; equal occurrences of events are found in one bucket."""
+        keys = found.keys(self.input)
+        if ASSERTIONS in self.schema.variables:
+            return found.visible(keys or {}, "equal occurrences of different buckets are one")
+        return found.once(keys)
+
 
 @dataclass(frozen=True)
-class TimeValues(Unary):
+class TimeValues(Rowwise):
     """Time functions as variables: when a row happened, as terms. Rows without a time leave them unbound."""
 
     says = "TimeValues {spelt}"
@@ -172,6 +200,11 @@ class Rename(Unary):
         own = self.input.schema
         return Schema(self.names, frozenset(n for n, old in zip(self.names, own.variables, strict=True) if old in own.certain))
 
+    def partition_keys(self, found: KeyAnalysis) -> Keys | None:
+        """Those of its input, under their new names."""
+        keys, names = found.keys(self.input), dict(zip(self.input.schema.variables, self.names, strict=True))
+        return None if keys is None else {names.get(name, name): origin for name, origin in keys.items()}
+
 
 def visible(names: Iterable[str]) -> tuple[str, ...]:
     """The names that are not generated."""
@@ -179,7 +212,7 @@ def visible(names: Iterable[str]) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class Inline(Node):
+class Inline(StaticLeaf):
     """Leaf: inline data, without a time; None is unbound."""
 
     says = "Inline {count} rows of {shown}"
@@ -203,7 +236,7 @@ class Inline(Node):
 
 
 @dataclass(frozen=True)
-class StaticScan(Node):
+class StaticScan(StaticLeaf):
     """Leaf: the solutions of a pattern over what is static (background, ontology, what they entail), without a time."""
 
     says = "StaticScan {pattern}"
@@ -232,6 +265,11 @@ class Answers(Unary):
     def _schema(self) -> Schema:
         return self.input.schema.only(self.variables)
 
+    def partition_keys(self, found: KeyAnalysis) -> Keys | None:
+        """As those of a projection; equal answers of different buckets are one where each is given once."""
+        keys = found.keys(self.input)
+        return found.projected(keys if self.once is None else found.once(keys, self.once), self.variables)
+
 
 @dataclass(frozen=True)
 class Instants(Node):
@@ -248,6 +286,10 @@ class EveryInstant(Unary):
 
     instants: Instants
 
+    def partition_keys(self, found: KeyAnalysis) -> Keys:
+        """None: an instant is in every bucket."""
+        return found.none("what needs no triple would be answered at each instant in every bucket")
+
 
 @dataclass(frozen=True)
 class AnsweredOnce(Unary):
@@ -256,3 +298,7 @@ class AnsweredOnce(Unary):
     says = "AnsweredOnce, at the first instant"
 
     instants: Instants
+
+    def partition_keys(self, found: KeyAnalysis) -> Keys:
+        """None: it is there without events."""
+        return found.none("a query of static data alone is answered once")

@@ -12,7 +12,8 @@ from scepter.algebra.expressions import Aggregate, Expression
 from scepter.algebra.notation import Notation
 from scepter.algebra.patterns import Pattern, Project, TriplePattern
 from scepter.algebra.scope import in_scope
-from scepter.physical.nodes import Binary, Node, Schema, Unary
+from scepter.physical.keys import EQUAL, NO_GROUPS, NOT_GROUPED, KeyAnalysis, Keys, apart
+from scepter.physical.nodes import Binary, Node, Received, Rowwise, Schema, StaticLeaf, Unary, nodes
 from scepter.rdf.terms import IRI, Term
 
 
@@ -43,7 +44,7 @@ class ItemScan(Node):
 
 
 @dataclass(frozen=True)
-class Fixed(Node):
+class Fixed(StaticLeaf):
     """Leaf: rows that are there for ever: VALUES, or the static triples of a pattern."""
 
     variables: tuple[str, ...]
@@ -67,7 +68,7 @@ class Fixed(Node):
 
 
 @dataclass(frozen=True)
-class Window(Unary):
+class Window(Rowwise):
     """Gives rows the validity of their item in a window: of a width and step, or from a landmark on."""
 
     says = "Window {extent}"
@@ -86,8 +87,9 @@ class Window(Unary):
 
 
 @dataclass(frozen=True)
-class CountedWindow(Unary):
-    """Gives rows the validity of their item in a window of the last n items or triples."""
+class CountedWindow(Rowwise):
+    """Gives rows the validity of their item in a window of the last n items or triples. What it counts is told to every
+    bucket."""
 
     says = "Window of the last {count} {counts}s, step {step}"
 
@@ -108,6 +110,10 @@ class Coalesce(Unary):
 
     grid: Step | None
 
+    def partition_keys(self, found: KeyAnalysis) -> Keys | None:
+        """Those that are seen."""
+        return found.shown(found.keys(self.input), "DISTINCT compares all rows")
+
 
 @dataclass(frozen=True)
 class LatestOccurrence(Unary):
@@ -117,9 +123,13 @@ class LatestOccurrence(Unary):
 
     grid: Step | None
 
+    def partition_keys(self, found: KeyAnalysis) -> Keys | None:
+        """Those that are seen."""
+        return found.shown(found.keys(self.input), "timestamp() of one constant triple looks at the whole stream")
+
 
 @dataclass(frozen=True)
-class NotStatic(Unary):
+class NotStatic(Rowwise):
     """Without the rows of triples that are static too, and so are there already."""
 
     says = "NotStatic {triple}"
@@ -133,6 +143,10 @@ class ValidityJoin(Binary):
     """Compatible rows that are there at the same time, while both are."""
 
     says = "ValidityJoin {by}"
+
+    def partition_keys(self, found: KeyAnalysis) -> Keys | None:
+        """What partners agree in, or what one side alone is divided by."""
+        return found.joined(self.left, self.right, self.keys, outer=False)
 
 
 class Partners(Enum):
@@ -160,6 +174,13 @@ class ValidityOuterJoin(Binary):
             return self.left.schema
         return self.left.schema.more(self.right.schema.variables)
 
+    def partition_keys(self, found: KeyAnalysis) -> Keys | None:
+        """As those of a join, with the right side in every bucket where the left alone is divided."""
+        if self.partners is not Partners.EXISTS or found.keys(self.left) is not None:
+            return found.joined(self.left, self.right, self.keys, outer=True)
+        # a static row has partners of several values of what only the right binds
+        return found.shown(found.keys(self.right), apart(frozenset(self.keys)), self.keys)
+
 
 @dataclass(frozen=True)
 class Group(Unary):
@@ -179,6 +200,10 @@ class Group(Unary):
         counts = frozenset(name for name, each in self.aggregates if each.function == "COUNT")
         names = (*self.keys, *(name for name, _ in self.aggregates))
         return Schema(names, (self.input.schema.certain & frozenset(self.keys)) | counts)
+
+    def partition_keys(self, found: KeyAnalysis) -> Keys | None:
+        """Those that it groups by."""
+        return found.shown(found.keys(self.input), NOT_GROUPED if self.keys else NO_GROUPS, self.keys)
 
 
 @dataclass(frozen=True)
@@ -244,3 +269,12 @@ class Report(Unary):
         """OFFSET and LIMIT in words."""
         first = f"after the first {self.offset}" if self.offset else ""
         return " ".join(filter(None, ("" if self.limit is None else f"at most {self.limit}", first)))
+
+    def partition_keys(self, found: KeyAnalysis) -> Keys | None:
+        """Those of its rows, if no evaluation looks at all of them."""
+        if self.order or self.offset or self.limit is not None:
+            return found.none("ORDER BY and LIMIT look at all rows of an evaluation")
+        if any(isinstance(node, Received) and node.schema.variables for node in nodes(self.items)):
+            return found.none("its evaluations depend on what the events say")
+        keys = found.keys(self.input)
+        return keys if self.output is Output.ALL else found.shown(keys, EQUAL)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from scepter.physical.cutting import Received
 from scepter.physical.derive_nodes import Derive
 from scepter.physical.facts import Facts
-from scepter.physical.keys import Found
-from scepter.physical.nodes import nodes
+from scepter.physical.keys import KeyAnalysis
+from scepter.physical.nodes import Received, nodes
 from scepter.physical.planner import plan
 from scepter.physical.stages import Stages, stages
 from scepter.rdf.formats import parse_graph
@@ -60,5 +59,5 @@ def test_rules_without_one_place_of_a_key_go_to_every_bucket(rules: str) -> None
 def test_what_an_ontology_entails_of_derived_triples_may_be_of_any_key() -> None:
     schema = tuple(parse_graph(":t rdfs:range :C .", {"": "http://e/", "rdfs": "http://www.w3.org/2000/01/rdf-schema#"}))
     (derive,) = (node for node in nodes(divided(f"{BASE} {ASKED}", ontology=schema).above) if isinstance(node, Derive))
-    assert Found().keys(derive) == {}
+    assert KeyAnalysis().keys(derive) == {}
     assert "for any key" in divided(f"{BASE} {ASKED}", policy="recent").why

@@ -7,10 +7,9 @@ from itertools import product
 import pytest
 
 from scepter.physical.cutting import Again
-from scepter.physical.event_keys import _LEFT, _SAME
-from scepter.physical.event_nodes import END, START
+from scepter.physical.event_nodes import _LEFT, _SAME
 from scepter.physical.facts import Facts
-from scepter.physical.nodes import nodes
+from scepter.physical.nodes import END, START, nodes
 from scepter.physical.planner import plan
 from scepter.physical.stages import Stages, stages
 from scepter.runtime.queries import parse

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from scepter.physical.cutting import Received
 from scepter.physical.exchanges import Stage, unit_exchanges
 from scepter.physical.facts import Facts
-from scepter.physical.nodes import nodes
+from scepter.physical.nodes import Received, nodes
 from scepter.physical.planner import plan
 from scepter.runtime.queries import parse
 from scepter.timeline import TimeKind

@@ -13,7 +13,7 @@ import scepter.physical
 from scepter.algebra.expressions import Compare, Constant, Variable
 from scepter.algebra.notation import Notation
 from scepter.algebra.patterns import TriplePattern
-from scepter.physical.nodes import Binary, Filter, Node, Project, Schema, TripleScan, Unary, Union
+from scepter.physical.nodes import Binary, Filter, Node, Project, Rowwise, Schema, StaticLeaf, TripleScan, Unary, Union
 from scepter.rdf.terms import IRI, Literal
 
 ROOT = Path(__file__).parents[3]
@@ -33,7 +33,7 @@ def every(kind: type[Node]) -> Iterator[type[Node]]:
 def operators() -> list[type[Node]]:
     for module in pkgutil.iter_modules(scepter.physical.__path__):
         importlib.import_module(f"scepter.physical.{module.name}")
-    return [kind for kind in every(Node) if kind not in (Unary, Binary)]
+    return [kind for kind in every(Node) if kind not in (Unary, Binary, Rowwise, StaticLeaf)]
 
 
 def test_every_operator_stands_on_the_page_of_explain() -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from scepter.physical.cutting import Owned, Received
+from scepter.physical.cutting import Owned
 from scepter.physical.facts import Facts
-from scepter.physical.nodes import nodes
+from scepter.physical.nodes import Received, nodes
 from scepter.physical.partitioning import PartitionKind, unit_partitioning
 from scepter.physical.plan import UnitPlan
 from scepter.physical.planner import plan
