@@ -215,6 +215,6 @@ def _at(patterns: tuple[TriplePattern, ...], column: str, whole: tuple[IRI, ...]
     """What patterns have in a column: at a place of a triple, or as the object of a predicate of a node."""
     if not whole:
         (triple,) = patterns
-        return (triple.subject, triple.predicate, triple.object)[TRIPLE.column(column)]
+        return triple.places[TRIPLE.column(column)]
     said = {str(t.predicate.term): t.object for t in patterns if isinstance(t.predicate, Constant)}
     return said.get(column)

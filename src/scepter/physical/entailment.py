@@ -57,5 +57,5 @@ def speaks_of_data(pattern: TriplePattern) -> bool:
 
 
 def _may_match(pattern: TriplePattern, triple: Triple) -> bool:
-    nodes = (pattern.subject, pattern.predicate, pattern.object)
+    nodes = pattern.places
     return all(not isinstance(node, Constant) or node.term == term for node, term in zip(nodes, triple, strict=True))

@@ -108,7 +108,7 @@ def _core(pattern: Pattern, stream: int) -> Core | str:
                 return _needs_evaluator(part)
     if not triples:
         return "no triple pattern looks at the event itself"
-    bound = {n.name for t in triples for n in _places(t) if isinstance(n, Variable)}
+    bound = {n.name for t in triples for n in t.places if isinstance(n, Variable)}
     ordered = tuple((name, _connected(more, bound)) for name, more in graphs)
     shape, looked_up, numbering = _shape(stream, tuple(triples), ordered)
     names = tuple(name for name in numbering if not name.startswith("_:"))
@@ -123,18 +123,14 @@ def _joined(pattern: Pattern) -> Iterator[Pattern]:
         yield pattern
 
 
-def _places(triple: TriplePattern) -> tuple[TermNode, TermNode, TermNode]:
-    return triple.subject, triple.predicate, triple.object
-
-
 def _connected(triples: tuple[TriplePattern, ...], bound: set[str]) -> tuple[TriplePattern, ...]:
     """Order triples so that each has as many bound places as possible when its turn comes; `bound` grows."""
     left, ordered = list(triples), []
     while left:
-        best = max(left, key=lambda t: sum(not isinstance(n, Variable) or n.name in bound for n in _places(t)))
+        best = max(left, key=lambda t: sum(not isinstance(n, Variable) or n.name in bound for n in t.places))
         left.remove(best)
         ordered.append(best)
-        bound |= {n.name for n in _places(best) if isinstance(n, Variable)}
+        bound |= {n.name for n in best.places if isinstance(n, Variable)}
     return tuple(ordered)
 
 
@@ -163,16 +159,16 @@ def _shape(stream: int, triples: tuple[TriplePattern, ...], graphs: Graphs) -> t
     """Number the variables in order of appearance, those that only GRAPH parts bind last."""
     numbering: dict[str, int] = {}
     for triple in itertools.chain(triples, *(more for _, more in graphs)):
-        for node in _places(triple):
+        for node in triple.places:
             if isinstance(node, Variable):
                 numbering.setdefault(node.name, len(numbering))
-    width = len({n.name for t in triples for n in _places(t) if isinstance(n, Variable)})
+    width = len({n.name for t in triples for n in t.places if isinstance(n, Variable)})
     renamed = tuple((name, tuple(_renumbered(t, numbering) for t in more)) for name, more in graphs)
     return Shape(stream, tuple(_renumbered(t, numbering) for t in triples), width), renamed, numbering
 
 
 def _renumbered(triple: TriplePattern, numbering: dict[str, int]) -> TriplePattern:
-    subject, predicate, object_ = (_renamed(n, numbering) for n in _places(triple))
+    subject, predicate, object_ = (_renamed(n, numbering) for n in triple.places)
     return TriplePattern(subject, predicate, object_)
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import combinations
 
-from scepter.algebra.expressions import Aggregate, Constant, Exists, Expression, Variable
+from scepter.algebra.expressions import Aggregate, Exists, Expression, Variable
 from scepter.algebra.patterns import BGP, PathPattern, TriplePattern
 from scepter.algebra.scope import certain, in_scope
 from scepter.algebra.timed import Sources
@@ -152,7 +152,7 @@ def _is_in_one_bucket(origin: Origin, received: list[Received]) -> bool:
     scans = {each.place: _pattern(each.below) for each in received}
     told = [(scans[place], Variable(name)) for (place, _), name in origin if place in scans]
     return all(
-        not _may_be_one(one, other) or _places(one, of_one) & _places(other, of_other)
+        not one.overlaps(other) or _places(one, of_one) & _places(other, of_other)
         for (one, of_one), (other, of_other) in combinations(told, 2)
     )
 
@@ -162,18 +162,8 @@ def _pattern(below: Node) -> TriplePattern:
     return scan.pattern
 
 
-def _terms(triple: TriplePattern) -> tuple[object, object, object]:
-    return triple.subject, triple.predicate, triple.object
-
-
-def _may_be_one(one: TriplePattern, other: TriplePattern) -> bool:
-    """Whether a triple may match both."""
-    each = zip(_terms(one), _terms(other), strict=True)
-    return not any(isinstance(a, Constant) and isinstance(b, Constant) and a != b for a, b in each)
-
-
 def _places(triple: TriplePattern, variable: Variable) -> set[int]:
-    return {place for place, term in enumerate(_terms(triple)) if term == variable}
+    return {place for place, term in enumerate(triple.places) if term == variable}
 
 
 @dataclass(frozen=True)

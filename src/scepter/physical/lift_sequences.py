@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from scepter.algebra.expressions import Aggregate, And, Call, Compare, Constant, Exists, Expression
+from scepter.algebra.expressions import Aggregate, Call, Compare, Constant, Exists, Expression
 from scepter.algebra.patterns import BGP, Filter, Pattern, Project, Related
 from scepter.algebra.query import Query, Scan, Select, Selection, Sequence, Sliding, Step, Stream
 from scepter.algebra.scope import in_scope, mentioned_variables
 from scepter.algebra.timed import DURATION, TIME_FUNCTIONS, TimedProgram
 from scepter.algebra.walk import find
+from scepter.optimizer.conditions import conjuncts
 from scepter.rdf.terms import IRI, XSD, Literal
 from scepter.timeline import Allen, Duration, TimeKind, parse_duration
 
@@ -67,17 +68,9 @@ def is_timeless(expression: Expression) -> bool:
 def _peeled(pattern: Pattern) -> tuple[list[Expression], Pattern]:
     conditions: list[Expression] = []
     while isinstance(pattern, Filter):
-        conditions += _conjuncts(pattern.condition)
+        conditions += conjuncts(pattern.condition)
         pattern = pattern.pattern
     return conditions, pattern
-
-
-def _conjuncts(expression: Expression) -> Iterator[Expression]:
-    if isinstance(expression, And):
-        yield from _conjuncts(expression.left)
-        yield from _conjuncts(expression.right)
-    else:
-        yield expression
 
 
 _Leaf = tuple[BGP, list[Expression]]

@@ -191,7 +191,7 @@ def _made(
         return None
     else:
         (triple,) = rule.template
-        found = [_source(term, known, constants) for term in (triple.subject, triple.predicate, triple.object)]
+        found = [_source(term, known, constants) for term in triple.places]
     return None if any(kind == NOTHING for kind, _ in found) else tuple(found)
 
 
@@ -238,7 +238,7 @@ def _columns(
             places.append((column, pattern.object))
     else:
         (pattern,) = recalled.patterns
-        places = list(enumerate((pattern.subject, pattern.predicate, pattern.object)))
+        places = list(enumerate(pattern.places))
     found: dict[str, int] = {}
     for column, term in places:
         if isinstance(term, Variable):

@@ -296,7 +296,7 @@ def nodes(root: Node) -> Iterator[Node]:
 
 def variables_of(*triples: TriplePattern) -> tuple[str, ...]:
     """The variables of triple patterns, in the order they stand."""
-    every = (node for triple in triples for node in (triple.subject, triple.predicate, triple.object))
+    every = (node for triple in triples for node in triple.places)
     return tuple(dict.fromkeys(node.name for node in every if isinstance(node, Variable)))
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from scepter.algebra.expressions import Aggregate, And, Call, Constant, Exists, Expression, Variable
+from scepter.algebra.expressions import Aggregate, Call, Constant, Exists, Expression, Variable
 from scepter.algebra.patterns import (
     BGP,
     Distinct,
@@ -30,6 +30,7 @@ from scepter.algebra.patterns import (
 )
 from scepter.algebra.scope import certain, in_scope, mentioned_variables
 from scepter.algebra.walk import find
+from scepter.optimizer.conditions import conjuncts
 from scepter.physical import nodes, window_nodes
 from scepter.physical.nodes import Node, variables_of
 from scepter.physical.window_contents import Dataset, NotPlanned
@@ -201,13 +202,6 @@ def is_hidden(variable: Variable) -> bool:
     return variable.name.startswith("_:match")
 
 
-def conjuncts(condition: Expression) -> list[Expression]:
-    """The parts of an AND."""
-    if isinstance(condition, And):
-        return [*conjuncts(condition.left), *conjuncts(condition.right)]
-    return [condition]
-
-
 def steady(expression: Expression) -> Expression:
     """An expression whose value the row alone decides. Raises NotPlanned."""
     calls = [call.function for call in find(expression, Call) if call.function in _UNSTEADY]
@@ -240,4 +234,4 @@ def _as_wide(rows: Node, names: tuple[str, ...]) -> Node:
 
 
 def _constants(triple: TriplePattern) -> int:
-    return sum(isinstance(node, Constant) for node in (triple.subject, triple.predicate, triple.object))
+    return sum(isinstance(node, Constant) for node in triple.places)

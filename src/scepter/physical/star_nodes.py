@@ -77,7 +77,7 @@ class OccurrenceScan(Node):
     def hub(self) -> str | None:
         """A variable that stands at the same place in every pattern: the occurrences of a match agree there."""
         for place in range(3):
-            nodes = {(t.subject, t.predicate, t.object)[place] for t in self.patterns}
+            nodes = {t.places[place] for t in self.patterns}
             if len(nodes) == 1 and isinstance(node := nodes.pop(), Variable):
                 return node.name
         return None
@@ -106,7 +106,7 @@ class OccurrenceScan(Node):
 
 
 def _is(triple: TriplePattern, place: int, name: str) -> bool:
-    node = (triple.subject, triple.predicate, triple.object)[place]
+    node = triple.places[place]
     return isinstance(node, Variable) and node.name == name
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations
 
-from scepter.algebra.expressions import Call, Constant, Exists
-from scepter.algebra.patterns import EMPTY, LeftJoin, Minus, Node, Pattern, Project, Slice, TriplePattern, Union, Values
+from scepter.algebra.expressions import Call, Exists
+from scepter.algebra.patterns import EMPTY, LeftJoin, Minus, Pattern, Project, Slice, TriplePattern, Union, Values
 from scepter.algebra.walk import find
 
 
@@ -25,21 +25,10 @@ def can_repeat(pattern: Pattern) -> bool:
 
 def overlapping(triples: Sequence[TriplePattern]) -> bool:
     """Whether one triple may match two of some patterns."""
-    return any(overlap(one, other) for one, other in combinations(triples, 2))
-
-
-def overlap(one: TriplePattern, other: TriplePattern) -> bool:
-    """Whether one triple may match both."""
-    pairs = zip(places(one), places(other), strict=True)
-    return not any(isinstance(a, Constant) and isinstance(b, Constant) and a.term != b.term for a, b in pairs)
+    return any(one.overlaps(other) for one, other in combinations(triples, 2))
 
 
 def is_monotone(pattern: Pattern) -> bool:
     """Whether a later triple of the same time can only add matches."""
     kinds = (LeftJoin, Minus, Exists, Slice)
     return pattern == EMPTY or not any(next(find(pattern, kind), None) is not None for kind in kinds)
-
-
-def places(triple: TriplePattern) -> tuple[Node, Node, Node]:
-    """Subject, predicate, object."""
-    return triple.subject, triple.predicate, triple.object

@@ -44,7 +44,7 @@ from scepter.physical.facts import Count
 from scepter.physical.instant_nodes import Ordered, RowExtend, Sliced
 from scepter.physical.nodes import Node
 from scepter.physical.star_nodes import WORD, AskedNow, Counts, LiveGraph, MatchedOnce, Occurrences, OccurrenceScan, TripleStar
-from scepter.physical.star_patterns import asks_time, can_repeat, places
+from scepter.physical.star_patterns import asks_time, can_repeat
 from scepter.physical.time_nodes import Answers, Inline, Kind, Rename, StaticScan, TimeJoin
 from scepter.physical.timed_patterns import (
     asks_exists,
@@ -265,7 +265,7 @@ class _Planner:
         first = len(self.patterns)
         self.patterns += triples
         for place, triple in enumerate(triples, first):
-            names = {node.name for node in places(triple) if isinstance(node, Variable)}
+            names = {node.name for node in triple.places if isinstance(node, Variable)}
             own = tuple(c for c in conditions if (asked := mentioned_variables(c)) and asked <= names)
             if own:
                 self.local.append((place, own))
@@ -277,7 +277,7 @@ class _Planner:
         origins: dict[str, tuple[int, int]] = {}
         for position in (2, 0, 1):
             for number, triple in enumerate(every):
-                if isinstance(node := places(triple)[position], Variable):
+                if isinstance(node := triple.places[position], Variable):
                     origins.setdefault(node.name, (number, position))
         if self.shown is not None:
             self.shown |= {(star.first + number, p) for number, p in origins.values() if number < len(star.triples)}

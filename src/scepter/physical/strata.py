@@ -49,9 +49,7 @@ def _reachable(start: int, feeds: dict[int, set[int]]) -> set[int]:
 def feeds_pattern(rule: Rule, pattern: Pattern, schema: Schema) -> bool:
     """Whether a triple that the rule derives, or one that such a triple entails, can match something in a pattern."""
     derived = [t for template in rule.template for t in _examples(template, schema)]
-    wanted: list[tuple[Term | None, ...]] = [
-        _constants((t.subject, t.predicate, t.object)) for t in find(pattern, TriplePattern)
-    ]
+    wanted: list[tuple[Term | None, ...]] = [_constants(t.places) for t in find(pattern, TriplePattern)]
     # A path is matched within an event's graph, and what a rule derives from one solution is one.
     paths = next(find(pattern, PathPattern), None) is not None
     return paths or any(_may_match(triple, terms) for triple in derived for terms in wanted)
@@ -81,7 +79,7 @@ def label_of(node: Node) -> str | None:
 
 
 def _examples(template: TriplePattern, schema: Schema) -> Iterable[Triple]:
-    subject, predicate, object = (_term(n) for n in (template.subject, template.predicate, template.object))
+    subject, predicate, object = (_term(n) for n in template.places)
     if predicate == _ANY:
         return [Triple(_ANY, _ANY, _ANY)]
     return schema.consequences(Triple(subject, predicate, object))

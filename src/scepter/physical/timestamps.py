@@ -14,7 +14,6 @@ from scepter.algebra.expressions import And, Call, Compare, Constant, Expression
 from scepter.algebra.walk import rewrite
 from scepter.physical.nodes import Node
 from scepter.physical.star_nodes import TripleStar
-from scepter.physical.star_patterns import places
 from scepter.physical.time_nodes import Rename
 
 _NEVER = Variable("_:never")
@@ -34,7 +33,7 @@ def told_times(node: Node) -> tuple[Told, ...]:
     found: list[Told] = []
     if isinstance(node, TripleStar):
         found += [
-            Told(places(triple), Variable(name)) for triple, name in zip(node.triples, node.times, strict=False)
+            Told(triple.places, Variable(name)) for triple, name in zip(node.triples, node.times, strict=False)
         ]  # fmt: skip
     for each in node.inputs:
         found += told_times(each)

@@ -71,6 +71,6 @@ class EntailedScans(Scans):
 
 def _positions(pattern: TriplePattern, plan: QueryPlan, slots: tuple[int, ...]) -> Iterator[int]:
     """For each slot, where in the triple its variable stands."""
-    nodes = (pattern.subject, pattern.predicate, pattern.object)
+    nodes = pattern.places
     for slot in slots:
         yield max(i for i, node in enumerate(nodes) if isinstance(node, Variable) and node.name == plan.variables[slot])

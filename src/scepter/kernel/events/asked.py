@@ -32,7 +32,7 @@ class Asked(Stateless):
         self.schema: Schema = node.schema
         self._sets = sets
         self._column = node.input.schema.column(named(node.label))
-        triples = [(triple.subject, triple.predicate, triple.object) for triple in node.block.triples]
+        triples = [triple.places for triple in node.block.triples]
         hidden = [part.name for triple in triples for part in triple if isinstance(part, Variable)]
         names = list(dict.fromkeys((*node.schema.variables, *hidden)))
         self._width = len(names)

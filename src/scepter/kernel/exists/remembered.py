@@ -44,7 +44,7 @@ class Remembered(ByRows):
         self._saved = [0 for _ in node.inputs]
 
     def _filled(self, pattern: TriplePattern) -> Callable[[Rows, int], Triple]:
-        nodes = (pattern.subject, pattern.predicate, pattern.object)
+        nodes = pattern.places
         names = tuple(dict.fromkeys(node.name for node in nodes if not isinstance(node, Constant)))
 
         def triple(rows: Rows, row: int) -> Triple:

@@ -120,7 +120,7 @@ class Tracked(Stateless):
         self._occurrences, self._lineage = occurrences, lineage
         self._terms: list[int | tuple[int, int]] = []
         """Of subject, predicate and object the column, or id and ref of what the pattern names."""
-        for each in (node.pattern.subject, node.pattern.predicate, node.pattern.object):
+        for each in node.pattern.places:
             if isinstance(each, Constant):
                 self._terms.append(occurrences.word(str(each.term)))
             else:

@@ -24,7 +24,7 @@ class NotStatic(Stateless):
     def __init__(self, node: nodes.NotStatic, graph: Graph, key: TermKey, texts: Texts) -> None:
         self.schema: Schema = node.schema
         self._index = Index(graph_columns(graph, key, texts, [node.triple]))
-        self._positions = (node.triple.subject, node.triple.predicate, node.triple.object)
+        self._positions = node.triple.places
         self._key = key
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:

@@ -83,7 +83,7 @@ def static_rows(node: time_nodes.StaticScan, graph: Graph, context: Context, key
 
 def _triple_rows(triple: TriplePattern, names: Sequence[str], graph: Graph, key: TermKey, texts: Texts) -> Rows:
     columns = graph_columns(graph, key, texts, (triple,))
-    nodes = (triple.subject, triple.predicate, triple.object)
+    nodes = triple.places
     kept = np.ones(len(columns), np.bool_)
     places: dict[str, int] = {}
     for position, node in enumerate(nodes):

@@ -238,7 +238,7 @@ def _rarest_first(pattern: Pattern, static: Graph) -> Pattern:
     small, and looks the repository up."""
 
     def count(triple: TriplePattern) -> int:
-        nodes = (triple.subject, triple.predicate, triple.object)
+        nodes = triple.places
         return static.count(*(getattr(node, "term", None) for node in nodes))
 
     def sort(node: Algebra) -> Algebra:
