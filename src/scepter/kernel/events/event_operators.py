@@ -19,9 +19,9 @@ from scepter.kernel.state.state_parts import Part as StatePart
 from scepter.kernel.texts import Texts
 from scepter.kernel.time_join.time_join import within
 from scepter.ontology.assertions import RDF_TYPE
-from scepter.physical import event_nodes as nodes
-from scepter.physical.event_nodes import named
-from scepter.physical.nodes import ASSERTIONS, Schema
+from scepter.physical.nodes import event_nodes as nodes
+from scepter.physical.nodes.event_nodes import named
+from scepter.physical.nodes.nodes import ASSERTIONS, Schema
 from scepter.rdf.distinct import distinct
 from scepter.rdf.hashing import TermKey, term_id
 from scepter.timeline import MAX_INSTANT

@@ -19,8 +19,8 @@ from scepter.kernel.policy.consumption import Nodes, arrivals, grounds
 from scepter.kernel.rows import NO_LINEAGE, Int64, Rows, UInt64
 from scepter.kernel.texts import Texts
 from scepter.kernel.time_join.time_join import each_once
-from scepter.physical import instant_nodes
-from scepter.physical.nodes import Schema
+from scepter.physical.nodes import instant_nodes
+from scepter.physical.nodes.nodes import Schema
 from scepter.rdf.hashing import TermKey, term_id
 from scepter.rdf.terms import Triple
 from scepter.rdf.words import fresh

@@ -13,8 +13,8 @@ from scepter.kernel.sparql.dataset import Graph
 from scepter.kernel.static.background import Index
 from scepter.kernel.static.graph_columns import graph_columns
 from scepter.kernel.texts import Texts
-from scepter.physical import window_nodes as nodes
-from scepter.physical.nodes import Schema
+from scepter.physical.nodes import window_nodes as nodes
+from scepter.physical.nodes.nodes import Schema
 from scepter.rdf.hashing import TermKey, term_id
 
 

@@ -15,8 +15,8 @@ from scepter.kernel.sparql.stored import StoredGraph
 from scepter.kernel.static.background import Index
 from scepter.kernel.static.graph_columns import graph_columns
 from scepter.kernel.texts import Texts
-from scepter.physical import nodes
-from scepter.physical.nodes import Schema
+from scepter.physical.nodes import nodes
+from scepter.physical.nodes.nodes import Schema
 from scepter.rdf.batch import NOT_A_NUMBER
 from scepter.rdf.hashing import TermKey, term_id
 
