@@ -12,7 +12,7 @@ from scepter.algebra.patterns import TriplePattern
 from scepter.algebra.query import Program
 from scepter.physical.facts import Facts
 from scepter.physical.plan import PhysicalPlan
-from scepter.physical.planner import plan
+from scepter.physical.planning.planner import plan
 
 
 def _exactly(program: Program, facts: Facts) -> PhysicalPlan:

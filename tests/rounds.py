@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from scepter.algebra.query import Ask
-from scepter.physical.partitioning import results_of
+from scepter.physical.distribution.partitioning import results_of
 from scepter.rdf.formats import GraphEvent, events_to_batch
 from scepter.rdf.nquads import ReadState
 from scepter.runtime.engine import LocalEngine

@@ -19,10 +19,10 @@ from scepter.cases.loader import load_case
 from scepter.cases.query import query_of
 from scepter.cli.options import run_options
 from scepter.errors import ScepterError
-from scepter.physical.partitioning import PartitionKind, plan_partitioning, sequence_division
+from scepter.physical.distribution.partitioning import PartitionKind, plan_partitioning, sequence_division
+from scepter.physical.nodes.sequence_nodes import Refused
+from scepter.physical.nodes.sequence_nodes import Sequence as SequenceNode
 from scepter.physical.plan import PhysicalPlan
-from scepter.physical.unit_nodes import Refused
-from scepter.physical.unit_nodes import Sequence as SequenceNode
 from scepter.rdf.terms import IRI
 from scepter.runtime.inputs import load_background, load_ontology
 from scepter.runtime.planning import facts_of, planned

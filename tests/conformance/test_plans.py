@@ -24,10 +24,10 @@ from scepter.cases.source import TimelineSource
 from scepter.cli.inputs import assign_streams
 from scepter.cli.options import run_options
 from scepter.errors import ScepterError
-from scepter.physical.cutting import Owned, Received
-from scepter.physical.description import UnitFacts, describe
-from scepter.physical.nodes import nodes
-from scepter.physical.notes import notes_of
+from scepter.physical.distribution.cutting import Owned
+from scepter.physical.explain.description import UnitFacts, describe
+from scepter.physical.explain.notes import notes_of
+from scepter.physical.nodes.nodes import Received, nodes
 from scepter.physical.plan import PhysicalPlan
 from scepter.rdf.formats import events_to_batch
 from scepter.rdf.nquads import ReadState

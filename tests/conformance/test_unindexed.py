@@ -10,8 +10,8 @@ from scepter.cases.runner import Status, find_cases, run_cases
 from scepter.cli.execute import case_engines
 from scepter.lower import lower
 from scepter.physical.facts import Facts
-from scepter.physical.planner import plan
-from scepter.physical.unit_nodes import Sequence
+from scepter.physical.nodes.sequence_nodes import Sequence
+from scepter.physical.planning.planner import plan
 from scepter.timeline import TimeKind
 
 CASES = Path(__file__).parents[2] / "cases"

@@ -12,9 +12,9 @@ from naive.comparison import comparable_row
 from naive.sparkwave import Event
 from property.epsparql_strategies import EXAMPLES
 from property.sparkwave_strategies import NS, events, schemas
-from scepter.physical.entailment import entailment_of
-from scepter.physical.lift_sequences import lift_sequence
-from scepter.physical.sequence_planner import plan_query
+from scepter.physical.planning.entailment import entailment_of
+from scepter.physical.planning.lift_sequences import lift_sequence
+from scepter.physical.planning.sequence_planner import plan_query
 from scepter.rdf.formats import parse_graph
 from scepter.rdf.terms import Triple
 from scepter.timeline import TimeKind

@@ -17,7 +17,7 @@ from roads import any_sample
 from scepter.algebra.timed import TimedProgram
 from scepter.errors import QueryError
 from scepter.physical.facts import Facts
-from scepter.physical.planner import plan
+from scepter.physical.planning.planner import plan
 from scepter.rdf.terms import Triple
 from scepter.timeline import TimeKind
 

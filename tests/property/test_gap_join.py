@@ -11,8 +11,8 @@ from scepter.kernel.lineage import Lineage
 from scepter.kernel.operator import Until
 from scepter.kernel.rows import Rows, concat
 from scepter.kernel.time_join.time_join import DisorderedError
-from scepter.physical.nodes import Schema
-from scepter.physical.time_nodes import GapJoin
+from scepter.physical.nodes.nodes import Schema
+from scepter.physical.nodes.time_nodes import GapJoin
 from scepter.timeline import Interval
 
 LEFT, RIGHT = ("x", "a"), ("x", "c")

@@ -21,7 +21,7 @@ from scepter.kernel.sparql.aggregates import compile_group
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.texts import Texts
 from scepter.kernel.window.extent import Grid
-from scepter.physical.nodes import Schema
+from scepter.physical.nodes.nodes import Schema
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.terms import IRI, XSD, Literal, Term
 from scepter.rdf.values import order_key

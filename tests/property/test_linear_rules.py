@@ -19,7 +19,7 @@ from property.test_epsparql_naive import MANY, by_definition, by_engine, in_orde
 from scepter.kernel.derive import one_pass
 from scepter.kernel.operator import Until
 from scepter.kernel.rows import Int64, Rows
-from scepter.physical import timed_plan
+from scepter.physical.planning import timed_plan
 from scepter.rdf.terms import XSD, Literal, Triple
 from scepter.runtime import pipeline
 

@@ -22,8 +22,8 @@ from scepter.kernel.sparql.dataset import Graph
 from scepter.kernel.texts import Texts
 from scepter.ontology.axioms import Axiom, Ontology
 from scepter.ontology.recognition import Recogniser
-from scepter.physical.event_nodes import Contradictions, ItemGraphs, Recognise
-from scepter.physical.nodes import Node
+from scepter.physical.nodes.event_nodes import Contradictions, ItemGraphs, Recognise
+from scepter.physical.nodes.nodes import Node
 from scepter.rdf.formats import GraphEvent, events_to_batch
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.nquads import ReadState

@@ -16,7 +16,7 @@ from scepter.kernel.operator import Operator, Until
 from scepter.kernel.report.evaluations import AtInstants, AtItems, AtMultiples, Schedule, WhileThere
 from scepter.kernel.report.instant_answers import Difference, EveryAnswer
 from scepter.kernel.window.extent import Grid, TimeExtent
-from scepter.physical.nodes import Schema
+from scepter.physical.nodes.nodes import Schema
 from scepter.timeline import MAX_INSTANT
 
 MANY = settings(deadline=None, max_examples=EXAMPLES)

@@ -12,7 +12,7 @@ from buckets import comparable, job_of, triples
 from microbatches import graph_event
 from property.spaseq_strategies import EXAMPLES
 from rounds import divided, in_process
-from scepter.physical.partitioning import PartitionKind, unit_partitioning
+from scepter.physical.distribution.partitioning import PartitionKind, unit_partitioning
 from scepter.runtime.queries import parse
 
 S = "http://example/s"

@@ -19,8 +19,8 @@ from scepter.kernel.rows import NO_LINEAGE, TIMELESS, Rows, concat, lasting, map
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.texts import Texts
 from scepter.kernel.time_join.time_join import TimeJoined
-from scepter.physical.nodes import Node, Schema
-from scepter.physical.time_nodes import Kind, TimeJoin
+from scepter.physical.nodes.nodes import Node, Schema
+from scepter.physical.nodes.time_nodes import Kind, TimeJoin
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.values import to_literal
 from scepter.timeline import Allen, Interval, TimeKind

@@ -29,8 +29,8 @@ from scepter.kernel.validity.inner_join import InnerJoin, Matching
 from scepter.kernel.validity.intervals import gaps
 from scepter.kernel.validity.latest import Latest
 from scepter.kernel.validity.outer_join import OuterJoin
-from scepter.physical.nodes import Schema
-from scepter.physical.window_nodes import Partners
+from scepter.physical.nodes.nodes import Schema
+from scepter.physical.nodes.window_nodes import Partners
 
 MANY = settings(deadline=None, max_examples=EXAMPLES)
 LEFT = Schema(("x", "y", "z"), frozenset("x"))

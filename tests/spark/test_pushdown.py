@@ -14,7 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 from batches import at_time, integer, quad
 from scepter.api.on_spark import run
 from scepter.physical.facts import Facts
-from scepter.physical.planner import plan
+from scepter.physical.planning.planner import plan
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.terms import IRI
 from scepter.runtime.options import RunOptions

@@ -88,6 +88,16 @@ class TriplePattern:
     predicate: Node
     object: Node
 
+    @property
+    def places(self) -> tuple[Node, Node, Node]:
+        """Subject, predicate and object."""
+        return self.subject, self.predicate, self.object
+
+    def overlaps(self, other: TriplePattern) -> bool:
+        """Whether one triple may match both."""
+        pairs = zip(self.places, other.places, strict=True)
+        return not any(isinstance(a, Constant) and isinstance(b, Constant) and a.term != b.term for a, b in pairs)
+
 
 @dataclass(frozen=True, slots=True)
 class BGP:

@@ -28,7 +28,7 @@ from scepter.io.writers import open_writer
 from scepter.kafka.address import Address, is_kafka, parse_address
 from scepter.kept import open_named
 from scepter.kernel.static.background import Background
-from scepter.physical.horizon import horizon
+from scepter.physical.distribution.horizon import horizon
 from scepter.rdf.batch import DeadLetter
 from scepter.rdf.hashing import term_id
 from scepter.rdf.nquads import BATCH_BYTES

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from scepter.io.results import Match, Shape
-from scepter.physical.event_text import shortened
+from scepter.physical.explain.event_text import shortened
 from scepter.rdf.terms import IRI, STRING, WELL_KNOWN_PREFIXES, XSD, BlankNode, Literal, Term
 from scepter.runtime.matches import Match as Matched
 from scepter.timeline import TimeKind, format_instant

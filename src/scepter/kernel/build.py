@@ -55,17 +55,17 @@ from scepter.kernel.time_join.time_join import TimeJoined
 from scepter.kernel.window.build_windows import Items, static_graph, window_operator
 from scepter.ontology.entailment import Flattened
 from scepter.ontology.schema import Schema
-from scepter.physical import cutting, nodes, star_nodes
-from scepter.physical.cutting import Received
-from scepter.physical.derive_nodes import Derive, DerivedPath, Picked, Recalled
-from scepter.physical.event_nodes import Contradictions, ItemGraphs, Recognise
-from scepter.physical.instant_nodes import Asked, EventScan, Ordered, Paired, RowExtend, Sliced, TimeGroup, Tracked
-from scepter.physical.instant_nodes import Remembered as Remembered_
-from scepter.physical.linear_rules import linear
-from scepter.physical.nodes import Node, TripleScan
-from scepter.physical.sharing import Together
-from scepter.physical.star_nodes import OccurrenceScan
-from scepter.physical.time_nodes import (
+from scepter.physical.distribution import cutting
+from scepter.physical.nodes import nodes, star_nodes
+from scepter.physical.nodes.derive_nodes import Derive, DerivedPath, Picked, Recalled
+from scepter.physical.nodes.event_nodes import Contradictions, ItemGraphs, Recognise
+from scepter.physical.nodes.instant_nodes import Asked, EventScan, Ordered, Paired, RowExtend, Sliced, TimeGroup, Tracked
+from scepter.physical.nodes.instant_nodes import Remembered as Remembered_
+from scepter.physical.nodes.nodes import Node, Received, TripleScan
+from scepter.physical.nodes.sequence_nodes import EventTicks, GraphScan
+from scepter.physical.nodes.sequence_nodes import Sequence as SequenceNode
+from scepter.physical.nodes.star_nodes import OccurrenceScan
+from scepter.physical.nodes.time_nodes import (
     AnsweredOnce,
     Answers,
     EveryInstant,
@@ -79,9 +79,9 @@ from scepter.physical.time_nodes import (
     TimeJoin,
     TimeValues,
 )
-from scepter.physical.unit_nodes import EventTicks, GraphScan
-from scepter.physical.unit_nodes import Sequence as SequenceNode
-from scepter.physical.window_nodes import Fixed, ItemScan
+from scepter.physical.nodes.window_nodes import Fixed, ItemScan
+from scepter.physical.planning.linear_rules import linear
+from scepter.physical.planning.sharing import Together
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.terms import IRI, Triple
 from scepter.timeline import TimeKind

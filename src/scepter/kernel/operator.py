@@ -13,7 +13,7 @@ from typing import Protocol
 
 from scepter.kernel.rows import Int64, Rows
 from scepter.kernel.state.container import Arrays
-from scepter.physical.nodes import Schema
+from scepter.physical.nodes.nodes import Schema
 
 
 @dataclass(slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from scepter.algebra.expressions import And, Call, Exists, Expression, Not, Or, Previous
+from scepter.algebra.patterns import Filter, Pattern
 from scepter.algebra.timed import TIME_FUNCTIONS
 from scepter.algebra.walk import find
 
@@ -27,6 +28,15 @@ def conjuncts(condition: Expression) -> list[Expression]:
             case node:
                 found.append(node)
     return found
+
+
+def filters_above(pattern: Pattern) -> tuple[tuple[Expression, ...], Pattern]:
+    """The conditions of the filters that stand around a pattern, and the pattern without them."""
+    conditions: list[Expression] = []
+    while isinstance(pattern, Filter):
+        conditions.append(pattern.condition)
+        pattern = pattern.pattern
+    return tuple(conditions), pattern
 
 
 def uses_previous(expression: Expression) -> bool:

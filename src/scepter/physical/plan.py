@@ -8,7 +8,7 @@ from functools import cached_property
 
 from scepter.algebra.query import Unit
 from scepter.physical.facts import Facts
-from scepter.physical.nodes import Node, nodes
+from scepter.physical.nodes.nodes import Node, nodes
 from scepter.rdf.terms import IRI
 
 

@@ -13,8 +13,8 @@ from scepter.algebra.expressions import Exists, Expression
 from scepter.algebra.patterns import Pattern
 from scepter.algebra.query import AfterMatch, Ask, Counting, Preference, Result, Select, Selection, Stream, Window
 from scepter.algebra.walk import find
-from scepter.physical.event_graph import Core, Graphs
-from scepter.physical.nodes import Node, nodes
+from scepter.physical.nodes.event_core import Core, Graphs
+from scepter.physical.nodes.nodes import Node, nodes
 from scepter.rdf.terms import IRI
 from scepter.timeline import Duration
 

@@ -6,8 +6,8 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from scepter.physical.description import Description, Ran, describe
-from scepter.physical.explain import explain
+from scepter.physical.explain.description import Description, Ran, describe
+from scepter.physical.explain.explain import explain
 from scepter.physical.plan import PhysicalPlan
 from scepter.rdf.source import EventSource
 from scepter.runtime.engine import LocalEngine

@@ -12,9 +12,9 @@ from scepter.kernel.build import Surroundings
 from scepter.kernel.lineage import Lineage
 from scepter.kernel.rows import Int64, Rows
 from scepter.kernel.texts import TextsView
-from scepter.physical.nodes import Node, nodes
-from scepter.physical.unit_nodes import Sequence as SequenceNode
-from scepter.physical.window_nodes import Report
+from scepter.physical.nodes.nodes import Node, nodes
+from scepter.physical.nodes.sequence_nodes import Sequence as SequenceNode
+from scepter.physical.nodes.window_nodes import Report
 from scepter.rdf.terms import IRI
 from scepter.runtime.matches import Match, MatchBatch, MatchRows, RankedMatch
 

@@ -29,7 +29,7 @@ class Constructing:
     """Some rows of a batch, and the template that they are put into."""
 
     def __init__(self, template: Sequence[TriplePattern], batch: MatchBatch, rows: Int64) -> None:
-        self._triples = [(triple.subject, triple.predicate, triple.object) for triple in template]
+        self._triples = [triple.places for triple in template]
         self._batch, self._rows = batch, rows
         self._each, self._where = one_ref_each(batch.ids[rows], batch.refs[rows])
 

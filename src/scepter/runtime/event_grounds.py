@@ -14,7 +14,7 @@ from scepter.lower.result import Word
 from scepter.ontology.axioms import read_ontology
 from scepter.ontology.explanations import Explainer
 from scepter.ontology.recognition import Recogniser
-from scepter.physical.event_text import definition_text
+from scepter.physical.explain.event_text import definition_text
 from scepter.rdf.terms import IRI, OWL, RDF, RDFS, XSD, Triple
 from scepter.runtime.why import Why
 

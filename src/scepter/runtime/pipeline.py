@@ -24,10 +24,9 @@ from scepter.kernel.scan.intake import Intake
 from scepter.kernel.state.container import Arrays
 from scepter.kernel.state.heavy_keys import Sheds
 from scepter.kernel.state.shipping import read_graphs, written_graphs
-from scepter.physical.cutting import Received
-from scepter.physical.derive_nodes import Derive
 from scepter.physical.metrics import Metrics
-from scepter.physical.nodes import Node, nodes
+from scepter.physical.nodes.derive_nodes import Derive
+from scepter.physical.nodes.nodes import Node, Received, nodes
 from scepter.rdf.terms import IRI
 from scepter.runtime.answering import Answering
 from scepter.runtime.matches import Match

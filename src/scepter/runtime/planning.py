@@ -23,7 +23,7 @@ from scepter.kernel.static.graph_columns import constants
 from scepter.kernel.window.query_dataset import query_dataset
 from scepter.physical.facts import Count, Facts, Statics
 from scepter.physical.plan import PhysicalPlan
-from scepter.physical.planner import plan
+from scepter.physical.planning.planner import plan
 from scepter.rdf.batch import EventBatch
 from scepter.rdf.hashing import TermKey, term_id
 from scepter.rdf.terms import IRI, Triple

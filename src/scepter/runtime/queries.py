@@ -14,9 +14,9 @@ from scepter.lower import Lowered, lower
 from scepter.lower.together import called, together
 from scepter.optimizer.never import rules_that_never_fire
 from scepter.optimizer.optimizer import optimize
-from scepter.physical.explain import explain
+from scepter.physical.explain.explain import explain
 from scepter.physical.facts import Facts
-from scepter.physical.planner import plan
+from scepter.physical.planning.planner import plan
 from scepter.rdf.terms import IRI, Triple
 
 if TYPE_CHECKING:

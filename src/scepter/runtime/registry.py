@@ -13,8 +13,8 @@ from scepter.algebra.timed import TimedProgram
 from scepter.algebra.windows import WindowedQuery
 from scepter.kernel.static.background import Background
 from scepter.kernel.texts import Texts
+from scepter.physical.nodes.sequence_nodes import Refused
 from scepter.physical.plan import UnitPlan
-from scepter.physical.unit_nodes import Refused
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.source import DeadLetterTaker
 from scepter.rdf.terms import IRI, Triple

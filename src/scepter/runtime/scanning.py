@@ -10,9 +10,9 @@ from scepter.kernel.operator import Operator, Until
 from scepter.kernel.rows import Int64, Mask, Rows
 from scepter.kernel.scan.intake import Intake
 from scepter.physical.metrics import Metrics
-from scepter.physical.nodes import Node, TripleScan, nodes
-from scepter.physical.star_nodes import OccurrenceScan
-from scepter.physical.unit_nodes import GraphScan
+from scepter.physical.nodes.nodes import Node, TripleScan, nodes
+from scepter.physical.nodes.sequence_nodes import GraphScan
+from scepter.physical.nodes.star_nodes import OccurrenceScan
 from scepter.rdf.terms import IRI
 from scepter.timeline import MAX_INSTANT
 

@@ -14,9 +14,9 @@ from scepter.kernel.row.forked import Forked
 from scepter.kernel.rows import Rows
 from scepter.kernel.scan.intake import Intake
 from scepter.physical.metrics import Metrics
-from scepter.physical.nodes import nodes
+from scepter.physical.nodes.nodes import nodes
 from scepter.physical.plan import UnitPlan
-from scepter.physical.sharing import Together
+from scepter.physical.planning.sharing import Together
 from scepter.rdf.terms import IRI
 from scepter.runtime.answering import Answering
 from scepter.runtime.matches import Match

@@ -17,10 +17,10 @@ from scepter.kernel.static.background import Background
 from scepter.kernel.window.query_dataset import query_dataset
 from scepter.ontology.schema import Schema
 from scepter.ontology.vocabulary import is_schema
-from scepter.physical.nodes import nodes
+from scepter.physical.nodes.nodes import nodes
+from scepter.physical.nodes.sequence_nodes import GraphScan, Sequence
+from scepter.physical.nodes.window_nodes import WindowSnapshot
 from scepter.physical.plan import UnitPlan
-from scepter.physical.unit_nodes import GraphScan, Sequence
-from scepter.physical.window_nodes import WindowSnapshot
 from scepter.rdf.terms import Triple
 from scepter.runtime.notices import SCHEMA_IGNORED
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from scepter.algebra.query import Program, Sliding
 from scepter.algebra.timed import TimedProgram
 from scepter.errors import Diagnostic, QueryError, option_error
-from scepter.physical.time_kinds import check_kinds
-from scepter.physical.timed_patterns import is_ordered
+from scepter.physical.planning.time_kinds import check_kinds
+from scepter.physical.planning.timed_patterns import is_ordered
 
 if TYPE_CHECKING:
     from scepter.runtime.registry import TaskSetup

@@ -12,7 +12,7 @@ from scepter.ontology.explanations import Explainer
 from scepter.ontology.justifications import minimal
 from scepter.ontology.recognition import Recogniser
 from scepter.ontology.statements import statement
-from scepter.physical.event_text import shortened
+from scepter.physical.explain.event_text import shortened
 from scepter.rdf.formats import parse_graph
 from scepter.syntax.obep_tree import LogicalDefinition
 from scepter.syntax.parse import parse_obep

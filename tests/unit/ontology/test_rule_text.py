@@ -7,7 +7,7 @@ from scepter.lower.descriptions import iri_of, lower_description
 from scepter.ontology.axioms import read_ontology
 from scepter.ontology.recognition import route
 from scepter.ontology.rule_text import conflict_rules, rules_of
-from scepter.physical.event_text import shortened
+from scepter.physical.explain.event_text import shortened
 from scepter.rdf.formats import parse_graph
 from scepter.rdf.terms import IRI
 from scepter.syntax.obep_tree import LogicalDefinition

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from scepter.physical.facts import Facts
-from scepter.physical.planner import plan
+from scepter.physical.planning.planner import plan
 from scepter.runtime.queries import parse
 from scepter.timeline import TimeKind
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scepter.physical.horizon import horizon
+from scepter.physical.distribution.horizon import horizon
 from scepter.rdf.batch import DeadLetter
 from scepter.rdf.nquads import NQuadsReader
 from scepter.rdf.terms import IRI

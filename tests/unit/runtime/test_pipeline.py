@@ -16,7 +16,7 @@ from scepter.kernel.scan.intake import Intake
 from scepter.kernel.static.background import Background
 from scepter.kernel.texts import Texts
 from scepter.ontology.schema import Schema
-from scepter.physical.nodes import Extend, Filter, Node, Project, Static, TripleScan, Union
+from scepter.physical.nodes.nodes import Extend, Filter, Node, Project, Static, TripleScan, Union
 from scepter.rdf.formats import GraphEvent, events_to_batch, parse_graph
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.nquads import ReadState

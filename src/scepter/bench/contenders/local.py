@@ -15,7 +15,7 @@ from scepter.bench.model import AUTOMATON, GPM, LOAD, SCAN, Point
 from scepter.io.results import Shape
 from scepter.io.sources import open_source
 from scepter.io.writers import open_writer
-from scepter.physical.nodes import nodes
+from scepter.physical.nodes.nodes import nodes
 from scepter.rdf.batch import EventBatch
 from scepter.rdf.source import EventSource
 from scepter.runtime.engine import LocalEngine

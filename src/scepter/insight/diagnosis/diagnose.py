@@ -14,8 +14,8 @@ from scepter.insight.diagnosis.sentences import Sentences
 from scepter.insight.diagnosis.sequences import diagnose_sequence
 from scepter.insight.diagnosis.trials import TooMany, Trials
 from scepter.insight.diagnosis.units import diagnose_unit
-from scepter.physical.unit_nodes import Sequence
-from scepter.physical.wording import title
+from scepter.physical.explain.wording import title
+from scepter.physical.nodes.sequence_nodes import Sequence
 from scepter.rdf.source import EventSource
 from scepter.runtime.inputs import BackgroundGiven, OntologyGiven, load_background, load_ontology
 from scepter.runtime.options import RunOptions

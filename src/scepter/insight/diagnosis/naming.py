@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from scepter.algebra.query import Atom, Iteration, Negation, Optional, Query, Scan, Selection
 from scepter.algebra.walk import find
 from scepter.insight.diagnosis.sentences import Sentences
-from scepter.physical.sequence_planner import branches
+from scepter.physical.planning.sequence_planner import branches
 from scepter.rdf.terms import IRI
 from scepter.runtime.matches import Match
 

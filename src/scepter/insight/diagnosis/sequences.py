@@ -29,9 +29,9 @@ from scepter.insight.diagnosis.stops import Before, Stops, Went
 from scepter.insight.diagnosis.trials import Trials
 from scepter.kernel.sequence.run_windows import Bounds, resolve
 from scepter.kernel.sparql.context import Context
+from scepter.physical.nodes.sequence_nodes import Sequence as Planned
+from scepter.physical.planning.sequence_planner import branches
 from scepter.physical.sequence_plan import Branch, QueryPlan, StatefulFilter
-from scepter.physical.sequence_planner import branches
-from scepter.physical.unit_nodes import Sequence as Planned
 from scepter.runtime.matches import Match
 
 _ANYTHING = BGP((TriplePattern(Variable("s"), Variable("p"), Variable("o")),))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from html import escape
 from importlib.resources import files
 
-from scepter.physical.description import Description
+from scepter.physical.explain.description import Description
 from scepter.physical.metrics import Metrics, Skew, StageRun
 from scepter.runtime.analysis import Analysis
 

@@ -31,8 +31,8 @@ from scepter.kernel.texts import Texts
 from scepter.kernel.time_join.join_table import Seen
 from scepter.kernel.time_join.time_join import DisorderedError, TimeJoined
 from scepter.ontology.schema import Schema as OntologySchema
-from scepter.physical.derive_nodes import Derive, DerivedRule, Recalled
-from scepter.physical.nodes import Node, Schema
+from scepter.physical.nodes.derive_nodes import Derive, DerivedRule, Recalled
+from scepter.physical.nodes.nodes import Node, Schema
 from scepter.rdf.hashing import TermKey
 
 _STRETCH, _LONGEST_STRETCH = 256, 1 << 14

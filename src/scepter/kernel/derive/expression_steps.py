@@ -11,7 +11,7 @@ from scepter.algebra.arithmetic import amount_of
 from scepter.algebra.expressions import Arithmetic, Constant, Expression, Negate, Variable
 from scepter.kernel.condition.calculation import OPEN
 from scepter.kernel.derive.one_pass_search import NEGATED, NUMBER, OPERATOR, Figures, Program
-from scepter.physical.linear_rules import CONSTANT, LEFT, RIGHT, VALUE, Linear, Source
+from scepter.physical.planning.linear_rules import CONSTANT, LEFT, RIGHT, VALUE, Linear, Source
 from scepter.rdf.terms import Literal, Term
 
 

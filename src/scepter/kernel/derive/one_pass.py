@@ -43,10 +43,10 @@ from scepter.kernel.texts import Texts
 from scepter.kernel.time_join.join_table import Table, chains_of, grown, moved
 from scepter.kernel.time_join.sweep import enter
 from scepter.kernel.time_join.time_join import each_once
-from scepter.physical.derive_nodes import Derive
-from scepter.physical.linear_rules import CONSTANT, LEFT, NODE, VALUE, Linear
-from scepter.physical.nodes import Extend, Node, Project
-from scepter.physical.time_nodes import Once
+from scepter.physical.nodes.derive_nodes import Derive
+from scepter.physical.nodes.nodes import Extend, Node, Project
+from scepter.physical.nodes.time_nodes import Once
+from scepter.physical.planning.linear_rules import CONSTANT, LEFT, NODE, VALUE, Linear
 from scepter.rdf.arena import NO_REF
 from scepter.rdf.hashing import TermKey
 from scepter.timeline import MIN_INSTANT

@@ -21,8 +21,8 @@ from scepter.kernel.condition.calculation import OPEN, figured
 from scepter.kernel.gap_join.gap_search import BETWEEN, LEFT, Rights, ended, link_left, top
 from scepter.kernel.rows import Float64, Int8, Int64, Mask, UInt64
 from scepter.kernel.time_join.sweep import Chains, entry_of, link, longer
-from scepter.physical.linear_rules import CONSTANT, NODE, RIGHT, VALUE
-from scepter.physical.linear_rules import LEFT as CARRIED
+from scepter.physical.planning.linear_rules import CONSTANT, NODE, RIGHT, VALUE
+from scepter.physical.planning.linear_rules import LEFT as CARRIED
 from scepter.rdf.arena import NO_REF
 from scepter.rdf.batch import NOT_A_NUMBER
 from scepter.rdf.words import fresh, pointer

@@ -18,8 +18,8 @@ from scepter.kernel.texts import Texts
 from scepter.kernel.time_join.join_table import Seen
 from scepter.kernel.time_join.time_join import DisorderedError, each_once
 from scepter.ontology.schema import Schema as OntologySchema
-from scepter.physical.derive_nodes import DerivedPath
-from scepter.physical.nodes import Schema
+from scepter.physical.nodes.derive_nodes import DerivedPath
+from scepter.physical.nodes.nodes import Schema
 from scepter.rdf.distinct import distinct
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.terms import Term, Triple

@@ -16,9 +16,9 @@ from scepter.kernel.encoding import encoded
 from scepter.kernel.operator import Stateless, Until
 from scepter.kernel.rows import ALWAYS, NO_LINEAGE, Float64, Int8, Int64, Mask, Rows, UInt64, concat, empty, lasting, mappings
 from scepter.kernel.texts import Texts
-from scepter.physical.derive_nodes import DerivedRule, Picked, Recalled
-from scepter.physical.nodes import Schema
-from scepter.physical.strata import label_of
+from scepter.physical.nodes.derive_nodes import DerivedRule, Picked, Recalled
+from scepter.physical.nodes.nodes import Schema
+from scepter.physical.planning.strata import label_of
 from scepter.rdf.hashing import TermKey, term_id
 from scepter.rdf.terms import IRI, BlankNode, Literal
 

@@ -83,7 +83,7 @@ class Conclusions:
         self._constants = np.zeros((len(triples), 3), np.uint64)
         self._equal = np.array([_equalities(triple) for triple in triples], np.int64)
         for number, triple in enumerate(triples):
-            for position, node in enumerate((triple.subject, triple.predicate, triple.object)):
+            for position, node in enumerate(triple.places):
                 if isinstance(node, Constant):
                     self._constants[number, position] = self._id(node.term)
         self._type = np.uint64(self._id(TYPE))
@@ -257,6 +257,6 @@ def _constant(filler: Filler) -> Term | None:
 
 def _equalities(triple: TriplePattern) -> int:
     """The positions that must be equal, as bits: 1 (subject, predicate), 2 (subject, object), 4 (predicate, object)."""
-    nodes = (triple.subject, triple.predicate, triple.object)
+    nodes = triple.places
     pairs = ((1, 0, 1), (2, 0, 2), (4, 1, 2))
     return sum(bit for bit, i, j in pairs if isinstance(nodes[i], Variable) and nodes[i] == nodes[j])

@@ -18,8 +18,8 @@ from scepter.kernel.sparql.dataset import Graph
 from scepter.kernel.static.background import Background
 from scepter.kernel.texts import Texts
 from scepter.ontology.entailment import Flattened
-from scepter.physical.entailment import single_triples
-from scepter.physical.nodes import Node
+from scepter.physical.nodes.nodes import Node
+from scepter.physical.planning.entailment import single_triples
 from scepter.physical.sequence_plan import QueryPlan
 from scepter.rdf.batch import NOT_A_NUMBER
 from scepter.rdf.hashing import TermKey
@@ -71,6 +71,6 @@ class EntailedScans(Scans):
 
 def _positions(pattern: TriplePattern, plan: QueryPlan, slots: tuple[int, ...]) -> Iterator[int]:
     """For each slot, where in the triple its variable stands."""
-    nodes = (pattern.subject, pattern.predicate, pattern.object)
+    nodes = pattern.places
     for slot in slots:
         yield max(i for i, node in enumerate(nodes) if isinstance(node, Variable) and node.name == plan.variables[slot])

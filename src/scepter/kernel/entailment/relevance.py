@@ -25,10 +25,6 @@ class Interest:
     classes: frozenset[Term] | None
 
 
-def _parts(triple: TriplePattern) -> tuple[Expression, ...]:
-    return triple.subject, triple.predicate, triple.object
-
-
 def _constant(node: Expression) -> Term | None:
     return node.term if isinstance(node, Constant) else None
 
@@ -42,7 +38,7 @@ class Relevance:
         self._by_predicate: dict[Term, list[tuple[Term | None, Term | None]]] = {}
         self._any = next(find_outside(pattern, PathPattern, (Graph,)), None) is not None
         asked = [call.arguments for call in find(pattern, Call) if call.function == "TIMESTAMP"]
-        for subject, predicate, object in [*map(_parts, triple_patterns(pattern)), *asked]:
+        for subject, predicate, object in [*(triple.places for triple in triple_patterns(pattern)), *asked]:
             if isinstance(predicate, Constant):
                 self._by_predicate.setdefault(predicate.term, []).append((_constant(subject), _constant(object)))
             else:

@@ -11,7 +11,7 @@ from scepter.kernel.event_match import item_table as tables
 from scepter.kernel.event_match.item_table import Table
 from scepter.kernel.lineage import Lineage
 from scepter.kernel.rows import COLUMNS, NO_LINEAGE, Int8, Int64, Mask, Rows, concat, mappings
-from scepter.physical.nodes import Schema
+from scepter.physical.nodes.nodes import Schema
 
 _FIRST = np.zeros(1, np.int64)
 

@@ -17,7 +17,7 @@ import numpy as np
 from scepter.algebra.windows import Earliest, EventPattern, Followed, ItemScan, Latest, Policy
 from scepter.inner import inner
 from scepter.kernel.rows import Int64
-from scepter.physical.nodes import Schema
+from scepter.physical.nodes.nodes import Schema
 from scepter.rdf.words import pointer
 
 SCAN, EXTREME, SEQ = range(3)

@@ -39,7 +39,7 @@ from scepter.kernel.rows import NO_LINEAGE, Int64, Rows, concat, empty, mappings
 from scepter.kernel.state.container import Arrays
 from scepter.kernel.state.state_parts import Clock
 from scepter.kernel.window.extent import Grid
-from scepter.physical.nodes import Schema
+from scepter.physical.nodes.nodes import Schema
 from scepter.rdf.distinct import distinct
 from scepter.timeline import MAX_INSTANT, MIN_INSTANT
 

@@ -13,9 +13,9 @@ from scepter.kernel.events.assertion_sets import FIRST_REF, AssertionSets
 from scepter.kernel.operator import Stateless, Until
 from scepter.kernel.rows import Rows, empty
 from scepter.kernel.time_join.time_join import each_once
-from scepter.physical import event_nodes as nodes
-from scepter.physical.event_nodes import named
-from scepter.physical.nodes import Schema
+from scepter.physical.nodes import event_nodes as nodes
+from scepter.physical.nodes.event_nodes import named
+from scepter.physical.nodes.nodes import Schema
 from scepter.rdf.arena import NO_REF
 from scepter.rdf.batch import NOT_A_NUMBER
 from scepter.rdf.hashing import TermKey, term_id
@@ -32,7 +32,7 @@ class Asked(Stateless):
         self.schema: Schema = node.schema
         self._sets = sets
         self._column = node.input.schema.column(named(node.label))
-        triples = [(triple.subject, triple.predicate, triple.object) for triple in node.block.triples]
+        triples = [triple.places for triple in node.block.triples]
         hidden = [part.name for triple in triples for part in triple if isinstance(part, Variable)]
         names = list(dict.fromkeys((*node.schema.variables, *hidden)))
         self._width = len(names)

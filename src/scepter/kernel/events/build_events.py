@@ -16,8 +16,8 @@ from scepter.kernel.events.parts import Parts
 from scepter.kernel.events.recognise import Recognising
 from scepter.kernel.operator import Operator
 from scepter.ontology.recognition import Recogniser
-from scepter.physical import event_nodes as nodes
-from scepter.physical.nodes import Node
+from scepter.physical.nodes import event_nodes as nodes
+from scepter.physical.nodes.nodes import Node
 
 if TYPE_CHECKING:
     from scepter.kernel.build import Surroundings

@@ -16,7 +16,7 @@ from scepter.kernel.lineage import Lineage
 from scepter.kernel.rows import Int64, Mask, Rows
 from scepter.kernel.time_join.join_table import Table
 from scepter.kernel.time_join.time_join import TimeJoined, within
-from scepter.physical.event_nodes import EventJoin
+from scepter.physical.nodes.event_nodes import EventJoin
 from scepter.timeline import MAX_INSTANT, MIN_INSTANT, Allen
 
 _COLUMN = 0

@@ -19,9 +19,9 @@ from scepter.kernel.state.state_parts import Part as StatePart
 from scepter.kernel.texts import Texts
 from scepter.kernel.time_join.time_join import within
 from scepter.ontology.assertions import RDF_TYPE
-from scepter.physical import event_nodes as nodes
-from scepter.physical.event_nodes import named
-from scepter.physical.nodes import Schema
+from scepter.physical.nodes import event_nodes as nodes
+from scepter.physical.nodes.event_nodes import named
+from scepter.physical.nodes.nodes import ASSERTIONS, Schema
 from scepter.rdf.distinct import distinct
 from scepter.rdf.hashing import TermKey, term_id
 from scepter.timeline import MAX_INSTANT
@@ -34,7 +34,7 @@ class Named(Stateless):
 
     def __init__(self, node: nodes.Named) -> None:
         self.schema: Schema = node.schema
-        self._column = node.schema.column(nodes.ASSERTIONS)
+        self._column = node.schema.column(ASSERTIONS)
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
         """The rows with one column more."""
@@ -238,7 +238,7 @@ class Rest(InParts):
         self._lag, self._at = node.lag, node.at
         self._items, self._used = KeptRows(1), KeptRows(1)
         self._parts = {"items": self._items, "used": self._used}
-        self._column = node.used.schema.column(nodes.ASSERTIONS)
+        self._column = node.used.schema.column(ASSERTIONS)
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
         """The rests of the items at whose end no further occurrence can end."""
@@ -275,7 +275,7 @@ class Returned(Stateless):
     def __init__(self, node: nodes.Returned) -> None:
         self.schema: Schema = node.schema
         self._sources = len(node.sources)
-        self._columns = [source.schema.columns((nodes.ASSERTIONS, nodes.INDIVIDUAL)) for source in node.sources]
+        self._columns = [source.schema.columns((ASSERTIONS, nodes.INDIVIDUAL)) for source in node.sources]
         self.letters: list[Rows] = []
         """What contradicts, since somebody took it."""
 

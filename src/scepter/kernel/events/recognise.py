@@ -25,8 +25,8 @@ from scepter.kernel.static.graph_columns import NO_TRIPLES, GraphColumns, graph_
 from scepter.kernel.texts import Texts
 from scepter.ontology.assertions import IDENTITY, RDF_TYPE
 from scepter.ontology.recognition import Recogniser
-from scepter.physical.event_nodes import Contradictions, ItemGraphs, Recognise
-from scepter.physical.nodes import Node
+from scepter.physical.nodes.event_nodes import Contradictions, ItemGraphs, Recognise
+from scepter.physical.nodes.nodes import Node
 from scepter.rdf.batch import EventBatch
 from scepter.rdf.hashing import TermKey, term_id
 from scepter.rdf.terms import Term, Triple

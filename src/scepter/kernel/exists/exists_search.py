@@ -129,7 +129,7 @@ class _Compiler:
             yield solution
             return
         first, rest = triples[0], triples[1:]
-        nodes = (first.subject, first.predicate, first.object)
+        nodes = first.places
         wanted = [_term(node, solution.row) for node in nodes]
         for triple, interval in self.history.match(wanted, until):
             row = dict(solution.row)

@@ -18,9 +18,9 @@ from scepter.kernel.sparql.expressions import Test, compile_condition
 from scepter.kernel.star.expiry import Held
 from scepter.kernel.state.state_parts import InParts, KeptRows
 from scepter.kernel.texts import Texts
-from scepter.physical import star_nodes
-from scepter.physical.nodes import Schema
-from scepter.physical.star_nodes import NUMBER
+from scepter.physical.nodes import star_nodes
+from scepter.physical.nodes.nodes import Schema
+from scepter.physical.nodes.star_nodes import NUMBER
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.terms import Term, Triple
 from scepter.rdf.values import boolean

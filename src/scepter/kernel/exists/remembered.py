@@ -19,8 +19,8 @@ from scepter.kernel.rows import TIMELESS, Int64, Mask, Rows, concat
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.state.container import Arrays
 from scepter.kernel.texts import Texts
-from scepter.physical import instant_nodes
-from scepter.physical.nodes import Schema
+from scepter.physical.nodes import instant_nodes
+from scepter.physical.nodes.nodes import Schema
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.terms import Term, Triple
 from scepter.rdf.values import boolean
@@ -44,7 +44,7 @@ class Remembered(ByRows):
         self._saved = [0 for _ in node.inputs]
 
     def _filled(self, pattern: TriplePattern) -> Callable[[Rows, int], Triple]:
-        nodes = (pattern.subject, pattern.predicate, pattern.object)
+        nodes = pattern.places
         names = tuple(dict.fromkeys(node.name for node in nodes if not isinstance(node, Constant)))
 
         def triple(rows: Rows, row: int) -> Triple:

@@ -17,7 +17,7 @@ from scepter.kernel.condition.time_terms import time_term
 from scepter.kernel.exists.solution import Timed
 from scepter.kernel.sparql.context import Context, Row
 from scepter.kernel.sparql.expressions import compile_condition, compile_expression
-from scepter.physical.timed_patterns import outermost, without_exists
+from scepter.physical.planning.timed_patterns import outermost, without_exists
 from scepter.rdf.terms import Term
 from scepter.rdf.values import ExpressionError, boolean
 from scepter.timeline import TimeKind

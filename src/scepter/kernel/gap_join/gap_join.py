@@ -37,8 +37,8 @@ from scepter.kernel.state.heavy_keys import Shed, heavy, told
 from scepter.kernel.time_join.join_table import Table, chains_of, grown, moved
 from scepter.kernel.time_join.sweep import NO_BOUND, Chains
 from scepter.kernel.time_join.time_join import DisorderedError, each_once
-from scepter.physical.nodes import Schema
-from scepter.physical.time_nodes import GapJoin
+from scepter.physical.nodes.nodes import Schema
+from scepter.physical.nodes.time_nodes import GapJoin
 from scepter.rdf.distinct import distinct
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)

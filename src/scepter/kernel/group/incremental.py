@@ -28,7 +28,7 @@ from scepter.kernel.texts import Texts
 from scepter.kernel.validity.coalesce import Coverage
 from scepter.kernel.validity.key_index import KeyIndex
 from scepter.kernel.window.extent import Grid
-from scepter.physical.nodes import Schema
+from scepter.physical.nodes.nodes import Schema
 from scepter.rdf.distinct import distinct
 from scepter.rdf.hashing import TermKey
 from scepter.timeline import MIN_INSTANT

@@ -22,8 +22,8 @@ from scepter.kernel.state.container import Arrays
 from scepter.kernel.time_join.join_table import Table
 from scepter.kernel.time_join.sweep import ANY, INNER, NO_BOUND, Chains, Rules, sweep
 from scepter.kernel.time_join.time_join import within
-from scepter.physical import instant_nodes
-from scepter.physical.nodes import Schema
+from scepter.physical.nodes import instant_nodes
+from scepter.physical.nodes.nodes import Schema
 from scepter.timeline import MIN_INSTANT, Allen
 
 _FREELY = Rules(ANY, INNER, (True, True), (False, False), NO_BOUND, (False, False), False)

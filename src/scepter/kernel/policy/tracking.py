@@ -19,8 +19,8 @@ from scepter.kernel.policy.consumption import Nodes, arrivals, grounds
 from scepter.kernel.rows import NO_LINEAGE, Int64, Rows, UInt64
 from scepter.kernel.texts import Texts
 from scepter.kernel.time_join.time_join import each_once
-from scepter.physical import instant_nodes
-from scepter.physical.nodes import Schema
+from scepter.physical.nodes import instant_nodes
+from scepter.physical.nodes.nodes import Schema
 from scepter.rdf.hashing import TermKey, term_id
 from scepter.rdf.terms import Triple
 from scepter.rdf.words import fresh
@@ -120,7 +120,7 @@ class Tracked(Stateless):
         self._occurrences, self._lineage = occurrences, lineage
         self._terms: list[int | tuple[int, int]] = []
         """Of subject, predicate and object the column, or id and ref of what the pattern names."""
-        for each in (node.pattern.subject, node.pattern.predicate, node.pattern.object):
+        for each in node.pattern.places:
             if isinstance(each, Constant):
                 self._terms.append(occurrences.word(str(each.term)))
             else:

@@ -12,7 +12,7 @@ from scepter.kernel.operator import Until
 from scepter.kernel.report.evaluations import NEVER, Evaluations, Schedule
 from scepter.kernel.rows import Int64, Mask, Rows, UInt64, concat, empty, spread
 from scepter.kernel.state.state_parts import InParts, KeptRows, Part
-from scepter.physical.nodes import Schema
+from scepter.physical.nodes.nodes import Schema
 from scepter.rdf.distinct import distinct
 from scepter.timeline import MAX_INSTANT, MIN_INSTANT
 

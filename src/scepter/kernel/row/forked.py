@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from scepter.kernel.operator import Stateless, Until
 from scepter.kernel.rows import Rows, concat, empty
-from scepter.physical.nodes import Schema
-from scepter.physical.sharing import Together
+from scepter.physical.nodes.nodes import Schema
+from scepter.physical.planning.sharing import Together
 
 
 class Forked(Stateless):

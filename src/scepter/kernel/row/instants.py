@@ -13,8 +13,8 @@ from scepter.kernel.rows import ALWAYS, NO_LINEAGE, Int64, Mask, Rows, concat, e
 from scepter.kernel.scan.intake import Intake
 from scepter.kernel.state.state_parts import InParts, KeptRows
 from scepter.kernel.texts import Texts
-from scepter.physical import instant_nodes, time_nodes
-from scepter.physical.nodes import Schema
+from scepter.physical.nodes import instant_nodes, time_nodes
+from scepter.physical.nodes.nodes import Schema
 from scepter.rdf.terms import Term
 from scepter.rdf.values import order_key
 

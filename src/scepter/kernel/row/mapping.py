@@ -18,8 +18,8 @@ from scepter.kernel.rows import Int64, Rows, interleaved
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.expressions import compile_expression
 from scepter.kernel.texts import Texts
-from scepter.physical import instant_nodes, nodes
-from scepter.physical.nodes import Schema
+from scepter.physical.nodes import instant_nodes, nodes
+from scepter.physical.nodes.nodes import Schema
 from scepter.rdf.distinct import distinct
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.terms import Term

@@ -10,8 +10,8 @@ import numpy as np
 from scepter.kernel.operator import Stateless, Until
 from scepter.kernel.rows import Int64, Mask, Rows
 from scepter.kernel.sequence.forward_search import key_of
-from scepter.physical import cutting
-from scepter.physical.nodes import Schema
+from scepter.physical.distribution import cutting
+from scepter.physical.nodes.nodes import Schema
 
 
 @dataclass(slots=True)

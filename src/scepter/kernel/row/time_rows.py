@@ -22,8 +22,8 @@ from scepter.kernel.rows import (
 )
 from scepter.kernel.texts import Texts
 from scepter.kernel.time_join.time_join import each_once
-from scepter.physical import nodes, time_nodes
-from scepter.physical.nodes import Schema
+from scepter.physical.nodes import nodes, time_nodes
+from scepter.physical.nodes.nodes import Schema
 from scepter.rdf.hashing import TermKey
 from scepter.timeline import TimeKind
 

@@ -14,8 +14,8 @@ from scepter.kernel.operator import Operator, Until
 from scepter.kernel.rows import NO_LINEAGE, Rows, lasting
 from scepter.kernel.scan.intake import Intake
 from scepter.kernel.scan.solutions import Solutions
-from scepter.physical.event_graph import EVENT, Core
-from scepter.physical.nodes import Node, nodes
+from scepter.physical.nodes.event_core import EVENT, Core
+from scepter.physical.nodes.nodes import Node, nodes
 from scepter.rdf.arena import NO_REF
 from scepter.rdf.batch import NOT_A_NUMBER
 

@@ -18,9 +18,9 @@ from scepter.kernel.sparql.dataset import EMPTY_GRAPH, Graph
 from scepter.kernel.sparql.patterns import solutions
 from scepter.kernel.texts import Texts
 from scepter.ontology.schema import Schema
-from scepter.physical.derive_nodes import DerivedPath
-from scepter.physical.instant_nodes import EventScan
-from scepter.physical.nodes import TripleScan
+from scepter.physical.nodes.derive_nodes import DerivedPath
+from scepter.physical.nodes.instant_nodes import EventScan
+from scepter.physical.nodes.nodes import TripleScan
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.terms import Term, Triple
 from scepter.rdf.values import to_literal

@@ -25,7 +25,7 @@ from scepter.kernel.scan.intake import Intake
 from scepter.kernel.texts import Texts
 from scepter.ontology.entailment import Flattened
 from scepter.ontology.vocabulary import is_schema
-from scepter.physical.star_nodes import WORD, Counts, OccurrenceScan
+from scepter.physical.nodes.star_nodes import WORD, Counts, OccurrenceScan
 from scepter.rdf.arena import NO_REF
 from scepter.rdf.batch import NOT_A_NUMBER
 from scepter.rdf.hashing import TermKey

@@ -21,8 +21,8 @@ from scepter.kernel.sparql.dataset import Graph
 from scepter.kernel.sparql.patterns import solutions
 from scepter.kernel.static.background import Background
 from scepter.kernel.texts import Texts
-from scepter.physical.event_graph import Core
-from scepter.physical.nodes import Node
+from scepter.physical.nodes.event_core import Core
+from scepter.physical.nodes.nodes import Node
 from scepter.physical.sequence_plan import QueryPlan, ScanPlan
 from scepter.rdf.batch import NOT_A_NUMBER
 from scepter.rdf.distinct import distinct

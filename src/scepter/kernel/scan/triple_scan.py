@@ -20,7 +20,7 @@ from scepter.kernel.rows import NO_LINEAGE, Int64, Mask, Rows, UInt64, lasting, 
 from scepter.kernel.scan.intake import Intake
 from scepter.kernel.texts import Texts
 from scepter.ontology.entailment import Flattened
-from scepter.physical.nodes import TripleScan
+from scepter.physical.nodes.nodes import TripleScan
 from scepter.rdf.batch import NOT_A_NUMBER
 from scepter.rdf.distinct import distinct
 from scepter.rdf.hashing import TermKey, term_id

@@ -30,10 +30,10 @@ from scepter.kernel.state.container import Arrays
 from scepter.kernel.state.heavy_keys import Shed, heavy, told
 from scepter.kernel.static.background import Background
 from scepter.kernel.texts import Texts
-from scepter.physical.nodes import Schema
-from scepter.physical.partitioning import partitioning
+from scepter.physical.distribution.partitioning import partitioning
+from scepter.physical.nodes.nodes import Schema
+from scepter.physical.nodes.sequence_nodes import Sequence as SequenceNode
 from scepter.physical.sequence_plan import QueryPlan
-from scepter.physical.unit_nodes import Sequence as SequenceNode
 from scepter.rdf.distinct import distinct
 from scepter.rdf.hashing import TermKey
 

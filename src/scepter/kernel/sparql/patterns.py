@@ -43,7 +43,7 @@ from scepter.kernel.sparql.dataset import Graph as RDFGraph
 from scepter.kernel.sparql.expressions import compile_condition, compile_expression, once_per_node
 from scepter.kernel.sparql.hash_join import HashJoin, disjoint
 from scepter.kernel.sparql.triple_matching import Extension, compile_bgp, compile_path
-from scepter.physical.timed_patterns import is_ordered
+from scepter.physical.planning.timed_patterns import is_ordered
 from scepter.rdf.terms import IRI, Term
 from scepter.rdf.values import OrderKey, order_key
 

@@ -53,7 +53,7 @@ def _boundness(triple: TriplePattern, known: set[str]) -> tuple[bool, int]:
 
 
 def _variables(triple: TriplePattern) -> tuple[str, ...]:
-    nodes = (triple.subject, triple.predicate, triple.object)
+    nodes = triple.places
     return tuple(node.name for node in nodes if isinstance(node, Variable))
 
 
@@ -75,9 +75,7 @@ def _search(steps: Sequence[_Step], row: Row, graph: Graph) -> Iterator[Row]:
 
 def _step(triple: TriplePattern) -> _Step:
     subject, predicate, object_ = _source(triple.subject), _source(triple.predicate), _source(triple.object)
-    places = [
-        (i, node.name) for i, node in enumerate((triple.subject, triple.predicate, triple.object)) if isinstance(node, Variable)
-    ]
+    places = [(i, node.name) for i, node in enumerate(triple.places) if isinstance(node, Variable)]
 
     def step(row: Row, graph: Graph) -> Sequence[Row]:
         found = graph.match(subject(row), predicate(row), object_(row))

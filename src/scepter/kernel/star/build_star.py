@@ -12,8 +12,8 @@ from scepter.kernel.star.expiry import Held
 from scepter.kernel.star.occurrences import CountedOccurrences, Occurrences
 from scepter.kernel.star.once import Once
 from scepter.kernel.star.triple_star import Star
-from scepter.physical import star_nodes
-from scepter.physical.nodes import Node
+from scepter.physical.nodes import star_nodes
+from scepter.physical.nodes.nodes import Node
 from scepter.rdf.terms import IRI
 
 if TYPE_CHECKING:

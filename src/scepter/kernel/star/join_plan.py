@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from scepter.algebra.expressions import Variable
-from scepter.algebra.patterns import Node, TriplePattern
+from scepter.algebra.patterns import TriplePattern
 from scepter.kernel.scan.solutions import Int8, Int64
-from scepter.physical.star_patterns import overlap
 
 _WEIGHTS = (4, 1, 3)
 """How much a known subject, predicate and object leave to chance."""
@@ -49,9 +48,9 @@ class JoinPlan:
 
 def plan_joins(triples: Sequence[TriplePattern], static: Sequence[int]) -> JoinPlan:
     """For triple patterns and how many static triples match each."""
-    names = tuple(dict.fromkeys(n.name for t in triples for n in _nodes(t) if isinstance(n, Variable)))
+    names = tuple(dict.fromkeys(n.name for t in triples for n in t.places if isinstance(n, Variable)))
     number = {name: i for i, name in enumerate(names)}
-    variables = np.array([[number[n.name] if isinstance(n, Variable) else -1 for n in _nodes(t)] for t in triples], np.int64)
+    variables = np.array([[number[n.name] if isinstance(n, Variable) else -1 for n in t.places] for t in triples], np.int64)
     orders = [_order(pivot, variables, static) for pivot in range(len(triples))]
     asked = sorted({(pattern, bits) for order in orders for pattern, bits in order})
     index = {key: i for i, key in enumerate(asked)}
@@ -78,7 +77,7 @@ def _links(triples: Sequence[TriplePattern], first: Int64) -> Int64:
     ends: list[int] = []
     found: list[int] = []
     for number, triple in enumerate(triples):
-        begin = max((end for end, other in zip(ends, triples, strict=False) if overlap(triple, other)), default=0)
+        begin = max((end for end, other in zip(ends, triples, strict=False) if triple.overlaps(other)), default=0)
         ends.append(begin + int(first[number + 1] - first[number]))
         found += range(begin, ends[-1])
     return np.array(found, np.int64)
@@ -86,10 +85,6 @@ def _links(triples: Sequence[TriplePattern], first: Int64) -> Int64:
 
 def _asked_by(variables: list[int], bits: int) -> set[int]:
     return {v for position, v in enumerate(variables) if bits >> position & 1}
-
-
-def _nodes(triple: TriplePattern) -> tuple[Node, Node, Node]:
-    return triple.subject, triple.predicate, triple.object
 
 
 def _order(pivot: int, variables: Int64, static: Sequence[int]) -> list[tuple[int, int]]:

@@ -23,9 +23,9 @@ from scepter.kernel.rows import Int64, Rows
 from scepter.kernel.star.expiry import Held
 from scepter.kernel.state.container import Arrays
 from scepter.kernel.texts import Texts
-from scepter.physical import star_nodes
-from scepter.physical.nodes import Schema
-from scepter.physical.star_nodes import SOURCE
+from scepter.physical.nodes import star_nodes
+from scepter.physical.nodes.nodes import Schema
+from scepter.physical.nodes.star_nodes import SOURCE
 from scepter.rdf.distinct import distinct
 from scepter.rdf.words import fresh
 from scepter.timeline import MAX_INSTANT, MIN_INSTANT

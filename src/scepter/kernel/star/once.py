@@ -9,8 +9,8 @@ import numpy as np
 from scepter.kernel.lineage import Lineage
 from scepter.kernel.operator import Stateless, Until
 from scepter.kernel.rows import Rows
-from scepter.physical.nodes import Schema
-from scepter.physical.star_nodes import MatchedOnce
+from scepter.physical.nodes.nodes import Schema
+from scepter.physical.nodes.star_nodes import MatchedOnce
 from scepter.rdf.distinct import distinct
 
 

@@ -42,7 +42,7 @@ class StaticTriples:
 
 
 def _matching(terms: UInt64, pattern: TriplePattern, key: TermKey) -> Int64:
-    nodes = (pattern.subject, pattern.predicate, pattern.object)
+    nodes = pattern.places
     fits = np.ones(len(terms), np.bool_)
     for position, node in enumerate(nodes):
         if isinstance(node, Constant):

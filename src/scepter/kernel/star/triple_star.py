@@ -27,9 +27,9 @@ from scepter.kernel.star.occurrence_rows import END, EXPIRES, FOR_EVER, START, O
 from scepter.kernel.star.repository import StaticTriples
 from scepter.kernel.state.container import Arrays
 from scepter.kernel.texts import Texts
-from scepter.physical.nodes import Schema
-from scepter.physical.star_nodes import NUMBER, WORD, TripleStar, feeds
-from scepter.physical.star_patterns import overlapping
+from scepter.physical.nodes.nodes import Schema
+from scepter.physical.nodes.star_nodes import NUMBER, WORD, TripleStar, feeds
+from scepter.physical.planning.star_patterns import overlapping
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.terms import Term
 from scepter.rdf.values import to_literal

@@ -136,7 +136,7 @@ def _pairs(keys, rows, starts, shift, wanted):  # type: ignore[no-untyped-def]
 
 
 def _join_triple(index: Index, triple: TriplePattern, table: Solutions, key: TermKey) -> Solutions:
-    nodes = (triple.subject, triple.predicate, triple.object)
+    nodes = triple.places
     wanted = [_wanted(node, table, key) for node in nodes]
     who, row = index.pairs(wanted, len(table))
     keep = _repeated_agree(nodes, index.columns.ids, row, wanted)

@@ -57,7 +57,7 @@ def graph_columns(graph: Graph, key: TermKey, texts: Texts, patterns: Iterable[T
 
 def constants(pattern: TriplePattern) -> Constants:
     """The terms that a triple must have to match; None stands for any."""
-    nodes = (pattern.subject, pattern.predicate, pattern.object)
+    nodes = pattern.places
     subject, predicate, object = (node.term if isinstance(node, Constant) else None for node in nodes)
     return subject, predicate, object
 

@@ -13,8 +13,8 @@ from scepter.kernel.sparql.dataset import Graph
 from scepter.kernel.static.background import Index
 from scepter.kernel.static.graph_columns import graph_columns
 from scepter.kernel.texts import Texts
-from scepter.physical import window_nodes as nodes
-from scepter.physical.nodes import Schema
+from scepter.physical.nodes import window_nodes as nodes
+from scepter.physical.nodes.nodes import Schema
 from scepter.rdf.hashing import TermKey, term_id
 
 
@@ -24,7 +24,7 @@ class NotStatic(Stateless):
     def __init__(self, node: nodes.NotStatic, graph: Graph, key: TermKey, texts: Texts) -> None:
         self.schema: Schema = node.schema
         self._index = Index(graph_columns(graph, key, texts, [node.triple]))
-        self._positions = (node.triple.subject, node.triple.predicate, node.triple.object)
+        self._positions = node.triple.places
         self._key = key
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:

@@ -15,8 +15,8 @@ from scepter.kernel.sparql.stored import StoredGraph
 from scepter.kernel.static.background import Index
 from scepter.kernel.static.graph_columns import graph_columns
 from scepter.kernel.texts import Texts
-from scepter.physical import nodes
-from scepter.physical.nodes import Schema
+from scepter.physical.nodes import nodes
+from scepter.physical.nodes.nodes import Schema
 from scepter.rdf.batch import NOT_A_NUMBER
 from scepter.rdf.hashing import TermKey, term_id
 
@@ -46,12 +46,12 @@ class Static(Stateless):
     def _join(self, rows: Rows, triple: TriplePattern, bound: set[str]) -> Rows:
         if not len(rows):
             return rows
-        wanted = [self._wanted(node, rows, bound) for node in _positions(triple)]
+        wanted = [self._wanted(node, rows, bound) for node in triple.places]
         who, at = self._index.pairs(wanted, len(rows))
         columns = self._index.columns
         keep = np.ones(len(who), np.bool_)
         found = rows.take(who)
-        for position, node in enumerate(_positions(triple)):
+        for position, node in enumerate(triple.places):
             if isinstance(node, Variable) and wanted[position] is None:
                 keep &= self._bind(found, self.schema.column(node.name), columns.ids[at, position])
                 column = self.schema.column(node.name)
@@ -76,9 +76,5 @@ class Static(Stateless):
         return np.ascontiguousarray(rows.ids[:, self.schema.column(node.name)]) if node.name in bound else None
 
 
-def _positions(triple: TriplePattern) -> tuple[Variable | Constant, Variable | Constant, Variable | Constant]:
-    return triple.subject, triple.predicate, triple.object
-
-
 def _names(triple: TriplePattern) -> set[str]:
-    return {node.name for node in _positions(triple) if isinstance(node, Variable)}
+    return {node.name for node in triple.places if isinstance(node, Variable)}

@@ -31,8 +31,8 @@ from scepter.kernel.sparql.patterns import compile_pattern, solutions
 from scepter.kernel.static.graph_columns import graph_columns
 from scepter.kernel.texts import Texts
 from scepter.kernel.time_join.time_join import each_once
-from scepter.physical import time_nodes
-from scepter.physical.window_nodes import Fixed
+from scepter.physical.nodes import time_nodes
+from scepter.physical.nodes.window_nodes import Fixed
 from scepter.rdf.hashing import TermKey, term_id
 from scepter.rdf.terms import Term
 from scepter.rdf.values import to_literal
@@ -83,7 +83,7 @@ def static_rows(node: time_nodes.StaticScan, graph: Graph, context: Context, key
 
 def _triple_rows(triple: TriplePattern, names: Sequence[str], graph: Graph, key: TermKey, texts: Texts) -> Rows:
     columns = graph_columns(graph, key, texts, (triple,))
-    nodes = (triple.subject, triple.predicate, triple.object)
+    nodes = triple.places
     kept = np.ones(len(columns), np.bool_)
     places: dict[str, int] = {}
     for position, node in enumerate(nodes):

@@ -22,8 +22,8 @@ from scepter.kernel.state.container import Arrays
 from scepter.kernel.texts import Texts
 from scepter.kernel.time_group.spans import Spans, span_function
 from scepter.kernel.time_join.time_join import each_once, is_fleeting
-from scepter.physical import instant_nodes
-from scepter.physical.nodes import Schema
+from scepter.physical.nodes import instant_nodes
+from scepter.physical.nodes.nodes import Schema
 from scepter.rdf.distinct import distinct
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.words import fresh

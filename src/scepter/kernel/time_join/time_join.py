@@ -24,10 +24,10 @@ from scepter.kernel.state.heavy_keys import Shed, heavy, told
 from scepter.kernel.time_join import sweep as kernel
 from scepter.kernel.time_join.join_table import Table
 from scepter.kernel.time_join.sweep import EXISTS, INNER, LATE, NO_BOUND, OUTER, Rules, sweep
-from scepter.physical.nodes import Schema
-from scepter.physical.star_nodes import NUMBER
-from scepter.physical.time_nodes import Kind, TimeJoin
-from scepter.physical.timed_patterns import asks_exists, asks_time
+from scepter.physical.nodes.nodes import Schema
+from scepter.physical.nodes.star_nodes import NUMBER
+from scepter.physical.nodes.time_nodes import Kind, TimeJoin
+from scepter.physical.planning.timed_patterns import asks_exists, asks_time
 from scepter.rdf.distinct import distinct
 from scepter.timeline import MIN_INSTANT, Allen
 

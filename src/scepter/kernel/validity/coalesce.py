@@ -20,7 +20,7 @@ from scepter.kernel.state.state_parts import Clock, Held, InParts
 from scepter.kernel.validity.intervals import coalesced
 from scepter.kernel.validity.key_index import KeyIndex
 from scepter.kernel.window.extent import Grid
-from scepter.physical.nodes import Schema
+from scepter.physical.nodes.nodes import Schema
 from scepter.rdf.distinct import distinct
 from scepter.timeline import MIN_INSTANT
 

@@ -21,7 +21,7 @@ from scepter.kernel.state.container import Arrays
 from scepter.kernel.state.state_parts import InParts
 from scepter.kernel.validity.intervals import overlap
 from scepter.kernel.validity.key_index import KeyIndex
-from scepter.physical.nodes import Schema
+from scepter.physical.nodes.nodes import Schema
 
 Condition: TypeAlias = Callable[[Rows], Mask]
 """Which merged rows pass."""

@@ -14,7 +14,7 @@ from scepter.kernel.operator import Until
 from scepter.kernel.rows import Rows, concat, empty
 from scepter.kernel.state.state_parts import Clock, Held, InParts, KeptRows
 from scepter.kernel.window.extent import Grid
-from scepter.physical.nodes import Schema
+from scepter.physical.nodes.nodes import Schema
 from scepter.rdf.distinct import distinct
 from scepter.timeline import MAX_INSTANT
 

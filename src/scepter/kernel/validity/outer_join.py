@@ -23,8 +23,8 @@ from scepter.kernel.validity.inner_join import Condition, Matching, Side
 from scepter.kernel.validity.intervals import gaps, overlap
 from scepter.kernel.validity.key_index import KeyIndex
 from scepter.kernel.window.extent import Grid
-from scepter.physical.nodes import Schema
-from scepter.physical.window_nodes import Partners
+from scepter.physical.nodes.nodes import Schema
+from scepter.physical.nodes.window_nodes import Partners
 
 
 @dataclass(frozen=True, slots=True)

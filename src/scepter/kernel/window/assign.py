@@ -9,7 +9,7 @@ import numpy as np
 from scepter.kernel.operator import Stateless, Until
 from scepter.kernel.rows import TIMELESS, Rows
 from scepter.kernel.window.extent import Extent
-from scepter.physical.nodes import Schema
+from scepter.physical.nodes.nodes import Schema
 
 
 class Window(Stateless):

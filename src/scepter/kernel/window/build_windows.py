@@ -27,10 +27,10 @@ from scepter.kernel.window.assign import Window
 from scepter.kernel.window.counted import CountedWindow
 from scepter.kernel.window.extent import Extent, Grid, LandmarkExtent, TimeExtent
 from scepter.kernel.window.snapshot import Snapshot
-from scepter.physical import window_nodes as nodes
-from scepter.physical.event_match import EventMatch
-from scepter.physical.nodes import Node
-from scepter.physical.window_nodes import Step, When
+from scepter.physical.nodes import window_nodes as nodes
+from scepter.physical.nodes.match_nodes import EventMatch
+from scepter.physical.nodes.nodes import Node
+from scepter.physical.nodes.window_nodes import Step, When
 from scepter.rdf.terms import IRI
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from scepter.kernel.rows import TIMELESS, Int64, Rows, concat, empty
 from scepter.kernel.state.container import Arrays
 from scepter.kernel.state.state_parts import Clock
 from scepter.kernel.window.extent import Grid
-from scepter.physical.nodes import Schema
+from scepter.physical.nodes.nodes import Schema
 from scepter.timeline import MAX_INSTANT
 
 

@@ -27,7 +27,7 @@ from scepter.kernel.state.container import Arrays
 from scepter.kernel.state.state_parts import Clock, InParts, KeptRows, Part
 from scepter.kernel.window.extent import Grid
 from scepter.kernel.window.graph import WindowGraph
-from scepter.physical.window_nodes import WindowSnapshot
+from scepter.physical.nodes.window_nodes import WindowSnapshot
 from scepter.rdf.terms import IRI, XSD, Literal, Term, Triple
 from scepter.rdf.values import ExpressionError
 from scepter.timeline import TimeKind, format_instant
@@ -238,7 +238,7 @@ def _rarest_first(pattern: Pattern, static: Graph) -> Pattern:
     small, and looks the repository up."""
 
     def count(triple: TriplePattern) -> int:
-        nodes = (triple.subject, triple.predicate, triple.object)
+        nodes = triple.places
         return static.count(*(getattr(node, "term", None) for node in nodes))
 
     def sort(node: Algebra) -> Algebra:

@@ -78,10 +78,10 @@ def _rank(triple: TriplePattern, bound: set[str]) -> tuple[bool, int]:
     """A triple pattern that shares nothing with those before it would multiply the solutions: it waits."""
     names = _names(triple)
     hangs_together = not bound or not names or bool(names & bound)
-    places = (triple.subject, triple.predicate, triple.object)
+    places = triple.places
     known = sum(w for place, w in zip(places, _WEIGHTS, strict=True) if not isinstance(place, Variable) or place.name in bound)
     return hangs_together, known
 
 
 def _names(triple: TriplePattern) -> set[str]:
-    return {n.name for n in (triple.subject, triple.predicate, triple.object) if isinstance(n, Variable)}
+    return {n.name for n in triple.places if isinstance(n, Variable)}

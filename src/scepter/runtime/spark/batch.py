@@ -16,8 +16,8 @@ from pyspark.sql.types import StructType
 
 from scepter.algebra.query import Ask
 from scepter.kernel.state.container import pack
-from scepter.physical.description import Ran
-from scepter.physical.partitioning import results_of
+from scepter.physical.distribution.partitioning import results_of
+from scepter.physical.explain.description import Ran
 from scepter.rdf.batch import DeadLetter, EventBatch
 from scepter.rdf.nquads import ReadState
 from scepter.runtime.engine import LocalEngine

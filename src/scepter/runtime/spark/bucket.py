@@ -21,7 +21,7 @@ from pyspark.sql.streaming.stateful_processor import ListState, StatefulProcesso
 from scepter.errors import DataError
 from scepter.kernel.state.container import pack, unpack
 from scepter.kernel.state.shipping import furthest
-from scepter.physical.partitioning import asks
+from scepter.physical.distribution.partitioning import asks
 from scepter.runtime.matches import Match
 from scepter.runtime.spark.advance import known_after, known_before, written
 from scepter.runtime.spark.feeding import constructed

@@ -18,9 +18,10 @@ from scepter.kernel.state.container import Arrays, pack, unpack
 from scepter.kernel.static.background import Background
 from scepter.kernel.texts import FIXED, Texts
 from scepter.ontology.schema import Schema
-from scepter.physical.cutting import ADDED, Received, numbers_above
+from scepter.physical.distribution.cutting import ADDED, numbers_above
+from scepter.physical.distribution.partitioning import asks
 from scepter.physical.metrics import Metrics
-from scepter.physical.partitioning import asks
+from scepter.physical.nodes.nodes import Received
 from scepter.physical.plan import UnitPlan
 from scepter.rdf.batch import EventBatch
 from scepter.rdf.terms import IRI

@@ -13,9 +13,8 @@ import numpy as np
 
 from scepter.kernel.rows import Int64, Rows, UInt64
 from scepter.kernel.sequence.forward_search import key_of
-from scepter.physical.event_nodes import END, START
-from scepter.physical.nodes import Node
-from scepter.physical.star_nodes import WORD, OccurrenceScan
+from scepter.physical.nodes.nodes import END, START, Node
+from scepter.physical.nodes.star_nodes import WORD, OccurrenceScan
 
 Columns = tuple[tuple[str, ...], ...]
 """What decides along a dimension (`Dimension.keys`): of all rows, or of those that match each pattern."""

@@ -8,9 +8,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
-from scepter.physical.description import Ran
+from scepter.physical.explain.description import Ran
 from scepter.physical.metrics import Metrics, Skew, StageRun, TaskRun
-from scepter.physical.nodes import nodes
+from scepter.physical.nodes.nodes import nodes
 from scepter.runtime.analysis import peak_memory
 from scepter.runtime.engine import LocalEngine
 from scepter.runtime.spark.jobs import Job, Work

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
-from scepter.physical.hot_keys import within_key
+from scepter.physical.distribution.hot_keys import within_key
 from scepter.rdf.batch import DeadLetter
 from scepter.runtime.planning import Sample
 from scepter.runtime.spark.environment import Shared, shared

@@ -23,12 +23,11 @@ from scepter.kernel.state.container import Arrays
 from scepter.kernel.state.shipping import buckets_by_window, furthest, keys_of, split, unpack_solved
 from scepter.kernel.state.slices import NOWHERE
 from scepter.kernel.texts import Texts
-from scepter.physical.cutting import Received
+from scepter.physical.distribution.partitioning import PartitionKind, begins_only, partitioning, sequence_division
 from scepter.physical.metrics import Metrics
-from scepter.physical.nodes import nodes
-from scepter.physical.partitioning import PartitionKind, begins_only, partitioning, sequence_division
+from scepter.physical.nodes.nodes import Received, nodes
+from scepter.physical.nodes.sequence_nodes import Sequence
 from scepter.physical.sequence_plan import QueryPlan
-from scepter.physical.unit_nodes import Sequence
 from scepter.rdf.batch import EventBatch
 from scepter.rdf.source import DeadLetterTaker
 from scepter.runtime.matches import Match

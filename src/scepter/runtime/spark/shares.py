@@ -9,11 +9,18 @@ from math import prod
 from typing import TypeAlias
 
 from scepter.kernel.state.slices import Slices, cut
-from scepter.physical.exchanges import unit_exchanges
-from scepter.physical.partitioning import PartitionKind, asks, kept_together, looks_back, partitioning, sequence_division
+from scepter.physical.distribution.exchanges import unit_exchanges
+from scepter.physical.distribution.partitioning import (
+    PartitionKind,
+    asks,
+    kept_together,
+    looks_back,
+    partitioning,
+    sequence_division,
+)
+from scepter.physical.distribution.stages import Stages, unit_stages
+from scepter.physical.nodes.sequence_nodes import Sequence as SequenceNode
 from scepter.physical.plan import PhysicalPlan
-from scepter.physical.stages import Stages, unit_stages
-from scepter.physical.unit_nodes import Sequence as SequenceNode
 from scepter.rdf.terms import IRI
 
 FEW = 32

@@ -13,11 +13,11 @@ from scepter.kernel.scan.intake import Intake
 from scepter.kernel.state.row_shipping import split_rows, unpack_rows
 from scepter.kernel.state.shipping import furthest
 from scepter.kernel.texts import Texts
-from scepter.physical.event_nodes import FirstOnes, LastOnes, Rest
-from scepter.physical.instant_nodes import Paired
 from scepter.physical.metrics import Metrics
-from scepter.physical.nodes import Node, nodes
-from scepter.physical.window_nodes import Report
+from scepter.physical.nodes.event_nodes import FirstOnes, LastOnes, Rest
+from scepter.physical.nodes.instant_nodes import Paired
+from scepter.physical.nodes.nodes import Node, nodes
+from scepter.physical.nodes.window_nodes import Report
 from scepter.rdf.batch import EventBatch
 from scepter.rdf.source import DeadLetterTaker
 from scepter.runtime.event_pipeline import EventPipeline

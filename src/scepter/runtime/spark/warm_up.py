@@ -24,7 +24,7 @@ from scepter.errors import option_error
 from scepter.kafka.messages import Span
 from scepter.kafka.topic import held
 from scepter.kept import sealed, unsealed, write_whole
-from scepter.physical.horizon import horizon
+from scepter.physical.distribution.horizon import horizon
 from scepter.rdf.batch import DeadLetter, EventBatch
 from scepter.runtime.options import AUTO
 from scepter.runtime.spark.beginning import Beginning

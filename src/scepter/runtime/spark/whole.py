@@ -19,7 +19,7 @@ import numpy as np
 from scepter.algebra.query import Program
 from scepter.kernel.state.container import pack, unpack
 from scepter.kernel.state.shipping import furthest
-from scepter.physical.horizon import horizon
+from scepter.physical.distribution.horizon import horizon
 from scepter.rdf.arena import TextArena
 from scepter.rdf.batch import EventBatch, kept
 from scepter.rdf.source import DeadLetterTaker

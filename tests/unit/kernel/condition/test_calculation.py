@@ -17,8 +17,8 @@ from scepter.kernel.rows import NO_LINEAGE, Rows, lasting, mappings
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.expressions import compile_expression
 from scepter.kernel.texts import Texts
-from scepter.physical import nodes
-from scepter.physical.time_nodes import Inline
+from scepter.physical.nodes import nodes
+from scepter.physical.nodes.time_nodes import Inline
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.terms import IRI, XSD, Literal, Term
 from scepter.rdf.values import ExpressionError

@@ -9,7 +9,7 @@ from scepter.kernel.operator import Until
 from scepter.kernel.rows import NO_LINEAGE, Rows, lasting, mappings
 from scepter.kernel.window.counted import CountedWindow
 from scepter.kernel.window.extent import Grid
-from scepter.physical.nodes import Schema
+from scepter.physical.nodes.nodes import Schema
 from scepter.timeline import MAX_INSTANT
 
 

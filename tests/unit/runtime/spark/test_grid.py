@@ -9,9 +9,9 @@ from scepter.algebra.patterns import TriplePattern
 from scepter.kernel.operator import Until
 from scepter.kernel.row.owned import Cell, Owned
 from scepter.kernel.rows import Rows, mappings
-from scepter.physical import cutting
-from scepter.physical.nodes import TripleScan
-from scepter.physical.star_nodes import OccurrenceScan
+from scepter.physical.distribution import cutting
+from scepter.physical.nodes.nodes import TripleScan
+from scepter.physical.nodes.star_nodes import OccurrenceScan
 from scepter.rdf.terms import IRI
 from scepter.runtime.spark.grid import in_grid
 

@@ -15,7 +15,7 @@ from buckets import job_of
 from scepter.io.report.work import analysis_page
 from scepter.io.sources import open_source
 from scepter.physical.metrics import Metrics, Skew
-from scepter.physical.nodes import nodes
+from scepter.physical.nodes.nodes import nodes
 from scepter.runtime.analysis import Analysis, analyze
 from scepter.runtime.queries import Query, parse
 from scepter.runtime.spark import batch

@@ -1,0 +1,1 @@
+"""How a plan is divided over workers: where it is cut, by which key, in how many stages."""

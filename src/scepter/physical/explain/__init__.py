@@ -1,0 +1,1 @@
+"""A plan for people: text, JSON, Mermaid, SVG."""

@@ -1,0 +1,1 @@
+"""The operators of a plan as frozen values, and by what each may be divided."""
