@@ -63,11 +63,11 @@ def tuples(mappings: list[dict[str, int]], names: tuple[str, ...]) -> Bag:
 
 
 @MANY
-@given(given_rows(3, (0,)), given_rows(3, (0,)), feedings(), st.booleans())
-def test_join(left: list[Given], right: list[Given], feeding: Feeding, condition: bool) -> None:
-    made = run(lambda: InnerJoin(Matching(LEFT, RIGHT), differ if condition else None), [(left, 3), (right, 3)], feeding)
+@given(given_rows(3, (0,)), given_rows(3, (0,)), feedings())
+def test_join(left: list[Given], right: list[Given], feeding: Feeding) -> None:
+    made = run(lambda: InnerJoin(Matching(LEFT, RIGHT)), [(left, 3), (right, 3)], feeding)
     for instant in range(HORIZON):
-        wanted = tuples([m for _, m in pairs(left, right, instant, condition=condition)], JOINED)
+        wanted = tuples([m for _, m in pairs(left, right, instant, condition=False)], JOINED)
         assert bag(made, instant) == wanted
 
 

@@ -7,7 +7,7 @@ that are now certain. An instant that is still open is processed between `save` 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -84,7 +84,25 @@ class Operator(Protocol):
         ...
 
 
-class ByRows:
+class Holding:
+    """What an operator says of the rows that its state holds, as `_kept_rows` tells them."""
+
+    def _kept_rows(self) -> Iterable[Rows]:
+        return ()
+
+    def evict(self, time: int) -> None:
+        """What is kept goes by itself, or is of use for ever."""
+
+    def refs(self) -> Iterator[Int64]:
+        """Those of all rows it holds."""
+        return (table.refs for table in self._kept_rows())
+
+    def lineages(self) -> Iterator[Int64]:
+        """Those of all rows it holds."""
+        return (table.lineage for table in self._kept_rows())
+
+
+class ByRows(Holding):
     """What an operator says that rows alone move."""
 
     def rests(self, until: Until) -> bool:
@@ -92,7 +110,7 @@ class ByRows:
         return True
 
 
-class ByTime:
+class ByTime(Holding):
     """What an operator says that may have something to tell whenever time moves on."""
 
     def rests(self, until: Until) -> bool:
@@ -109,23 +127,12 @@ class Stateless(ByRows):
     def undo(self) -> None:
         """Nothing to take back."""
 
-    def evict(self, time: int) -> None:
-        """Nothing to let go."""
-
     def dump(self) -> Arrays:
         """Nothing."""
         return {}
 
     def load(self, arrays: Arrays) -> None:
         """Nothing."""
-
-    def refs(self) -> Iterator[Int64]:
-        """None."""
-        return iter(())
-
-    def lineages(self) -> Iterator[Int64]:
-        """None."""
-        return iter(())
 
     def state_rows(self) -> Mapping[str, int]:
         """Nothing."""

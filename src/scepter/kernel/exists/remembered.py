@@ -87,9 +87,6 @@ class Remembered(ByRows):
             del parts[count:]
         self.history.undo()
 
-    def evict(self, time: int) -> None:
-        """Nothing: an EXISTS may ask for all of it."""
-
     def dump(self) -> Arrays:
         """Per scan the rows that were new."""
         tables = [concat(parts, width) for parts, width in zip(self._rows, self._widths, strict=True)]
@@ -103,13 +100,8 @@ class Remembered(ByRows):
             self._remember(place, rows)
         self.save()
 
-    def refs(self) -> Iterator[Int64]:
-        """Of all rows."""
-        return (rows.refs for parts in self._rows for rows in parts)
-
-    def lineages(self) -> Iterator[Int64]:
-        """Of all rows."""
-        return (rows.lineage for parts in self._rows for rows in parts)
+    def _kept_rows(self) -> Iterator[Rows]:
+        return (rows for parts in self._rows for rows in parts)
 
     def state_rows(self) -> Mapping[str, int]:
         """What can be looked at."""

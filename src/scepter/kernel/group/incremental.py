@@ -7,7 +7,7 @@ comes next may change a group at any later instant.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -290,16 +290,8 @@ class Group(ByTime):
         for i, function in enumerate(self._functions):
             function.load(f"function{i}", arrays)
 
-    def _tables(self) -> list[Rows]:
+    def _kept_rows(self) -> list[Rows]:
         return [*self._held.tables(), self._groups.rows, *(inside.rows for inside in self._inside.values())]
-
-    def refs(self) -> Iterator[Int64]:
-        """Those of members, groups and rows that wait."""
-        return (table.refs for table in self._tables())
-
-    def lineages(self) -> Iterator[Int64]:
-        """Those of members and rows that wait."""
-        return (part.lineage for part in self._tables())
 
     def state_rows(self) -> Mapping[str, int]:
         """Groups, members, and rows that wait."""

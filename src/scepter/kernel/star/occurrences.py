@@ -10,7 +10,7 @@ arrival: `Held` tells it by the occurrence's number. State: those that are still
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -258,14 +258,6 @@ class CountedOccurrences(ByRows):
         )  # fmt: skip
         self._held.restore(int(arrays["first"][0]), arrays["held"])
         self._saved_held = self._held.arrays()
-
-    def refs(self) -> Iterator[Int64]:
-        """None: it keeps numbers."""
-        return iter(())
-
-    def lineages(self) -> Iterator[Int64]:
-        """None."""
-        return iter(())
 
     def state_rows(self) -> Mapping[str, int]:
         """Sightings of what is there."""

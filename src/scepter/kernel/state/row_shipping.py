@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from scepter.kernel.events.assertion_sets import numbers_of, placed, renumbered
 from scepter.kernel.lineage import Lineage
 from scepter.kernel.rows import NO_LINEAGE, Int64, Rows, UInt64, lasting
 from scepter.kernel.state.container import Arrays, pack, unpack
-from scepter.kernel.state.shipping import Reached
+from scepter.kernel.state.shipping import Divided, Reached, narrow
 from scepter.kernel.texts import Texts, one_ref_each
 from scepter.rdf.arena import NO_REF
 from scepter.rdf.batch import NOT_A_NUMBER
@@ -38,7 +36,7 @@ def split_rows(
     """(bucket, greatest time, packed rows) of each bucket. `parts` are the rows of each exchange with the bucket of each row;
     None: they go to every one. With `every`, each bucket hears of the last time, `last`, also without a row. `events` has what
     the rows of occurrences stand for. `branching`: rows were made of several events each."""
-    divided = [_Divided(rows, of) for rows, of in parts]
+    divided = [Divided(rows, of) for rows, of in parts]
     for bucket in range(buckets):
         mine = [each.part(bucket) for each in divided]
         if any(map(len, mine)):
@@ -46,24 +44,6 @@ def split_rows(
             yield bucket, greatest, pack_rows(mine, texts, lineage, reached, last, events, branching)
         elif every:
             yield bucket, last, pack({}, {"places": 0, "reached": list(reached.items()), "last": last})
-
-
-class _Divided:
-    """Rows bucket after bucket."""
-
-    def __init__(self, rows: Rows, of: UInt64 | None) -> None:
-        self._parts: dict[int, tuple[int, int]] | None = None
-        self._rows = rows
-        if of is not None:
-            small = of.astype(np.uint16)  # sorted in one pass
-            order = np.argsort(small, kind="stable")
-            buckets, edges = np.unique(small[order], return_index=True)
-            self._rows = rows.take(order)
-            self._parts = dict(zip(buckets.tolist(), pairwise([*edges.tolist(), len(of)]), strict=True))
-
-    def part(self, bucket: int) -> Rows:
-        """The rows of a bucket."""
-        return self._rows if self._parts is None else self._rows.between(*self._parts.get(bucket, (0, 0)))
 
 
 def pack_rows(
@@ -106,7 +86,7 @@ def pack_rows(
     data, moved = texts.extract_all(np.concatenate([*flat, *names, sets["refs"].ravel()]))
     renewed = np.split(moved, np.cumsum([len(each) for each in (*flat, *names)]))
     for place, at in enumerate(where):
-        arrays[f"{place}.refs"] = _narrow(renewed[place][at])
+        arrays[f"{place}.refs"] = narrow(renewed[place][at])
         if len(renewed[len(where) + place]) and bool((renewed[len(where) + place] != NO_REF).any()):
             arrays[f"{place}.names"] = renewed[len(where) + place]
     if events is not None:
@@ -184,8 +164,3 @@ def _untold(arrays: Arrays, base: int, first: int, parts: Mapping[int, int], lin
     return Rows(
         ids, refs, number, scale, arrays.get("start", end), end, arrays.get("since", since), arrays.get("until", until), nodes
     )
-
-
-def _narrow(refs: Int64) -> Int64 | NDArray[np.int32]:
-    """Refs in half the room, if they all fit."""
-    return refs.astype(np.int32) if refs.max(initial=0) < 2**31 else refs

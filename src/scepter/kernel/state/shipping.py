@@ -6,11 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from types import MappingProxyType
-from typing import TypeAlias
+from typing import Generic, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from scepter.kernel.column_table import ColumnTable
 from scepter.kernel.scan.graph_scan import Solved, Ticks
 from scepter.kernel.scan.solutions import Int64, Solutions, UInt64
 from scepter.kernel.sequence.forward_search import key_of
@@ -23,6 +24,7 @@ from scepter.rdf.arena import NO_REF
 from scepter.rdf.batch import NOT_A_NUMBER
 from scepter.rdf.terms import Triple, parse_term
 
+T = TypeVar("T", bound=ColumnTable)
 Reached: TypeAlias = Mapping[int, int]
 """Stream -> the greatest time of its events."""
 EventGraphs: TypeAlias = Mapping[int, Graph]
@@ -56,7 +58,7 @@ def split(
     `graphs` of its events, by their numbers, where conditions on several events look at them."""
     places = [(id(table), id(of)) for table, of in zip(solved.tables, rows, strict=True)]
     first = {place: number for number, place in reversed(list(enumerate(places)))}
-    divided = {place: _Divided(solved.tables[number], rows[number]) for place, number in first.items()}
+    divided = {place: Divided(solved.tables[number], rows[number]) for place, number in first.items()}
     present = set().union(*(each.parts for each in divided.values()), [] if ticks is None else np.unique(ticks).tolist())
     for bucket in sorted(present - {int(NOWHERE)}):
         mask = np.zeros(len(solved.ticks.times), np.bool_) if ticks is None else ticks == bucket
@@ -67,18 +69,21 @@ def split(
         yield bucket, greatest, pack_solved(of, texts, reached, graphs)
 
 
-class _Divided:
-    """A table bucket after bucket."""
+class Divided(Generic[T]):
+    """A table bucket after bucket; without the buckets of its rows, all of it is in each."""
 
-    def __init__(self, table: Solutions, of: UInt64) -> None:
-        order = np.argsort(_small(of), kind="stable")
-        buckets, edges = np.unique(of[order], return_index=True)
-        self.table = table.take(order)
-        self.parts = dict(zip(buckets.tolist(), pairwise([*edges.tolist(), len(of)]), strict=True))
+    def __init__(self, table: T, of: UInt64 | None) -> None:
+        self._table, self.parts = table, dict[int, tuple[int, int]]()
+        self._everywhere = of is None
+        if of is not None:
+            order = np.argsort(_small(of), kind="stable")
+            buckets, edges = np.unique(of[order], return_index=True)
+            self._table = table.take(order)
+            self.parts = dict(zip(buckets.tolist(), pairwise([*edges.tolist(), len(of)]), strict=True))
 
-    def part(self, bucket: int) -> Solutions:
+    def part(self, bucket: int) -> T:
         """The rows of a bucket."""
-        return self.table.between(*self.parts.get(bucket, (0, 0)))
+        return self._table if self._everywhere else self._table.between(*self.parts.get(bucket, (0, 0)))
 
 
 def _small(of: UInt64) -> NDArray[np.uint16] | UInt64:
@@ -139,8 +144,8 @@ def _told(table: Solutions) -> Arrays:
         del arrays["start"]
     if not table.branch.any():
         del arrays["branch"]
-    arrays["names"] = table.names[:, :0] if (table.names == NO_REF).all() else _narrow(table.names)
-    arrays["refs"] = _narrow(table.refs)
+    arrays["names"] = table.names[:, :0] if (table.names == NO_REF).all() else narrow(table.names)
+    arrays["refs"] = narrow(table.refs)
     numbers = np.flatnonzero((table.scale != NOT_A_NUMBER).any(axis=0))
     arrays["number"], arrays["scale"] = table.number[:, numbers], table.scale[:, numbers]
     return {**arrays, "numbers": numbers}
@@ -158,7 +163,7 @@ def _untold(arrays: Arrays) -> Solutions:
     )  # fmt: skip
 
 
-def _narrow(refs: Int64) -> Int64 | NDArray[np.int32]:
+def narrow(refs: Int64) -> Int64 | NDArray[np.int32]:
     """Refs in half the room, if they all fit."""
     return refs.astype(np.int32) if refs.max(initial=0) < 2**31 else refs
 

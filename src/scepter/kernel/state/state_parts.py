@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from scepter.kernel.operator import ByTime, Until
-from scepter.kernel.rows import Int64, Rows, concat, empty
+from scepter.kernel.rows import Rows, concat, empty
 from scepter.kernel.state.container import Arrays
 from scepter.kernel.window.extent import Grid
 from scepter.timeline import MAX_INSTANT, MIN_INSTANT
@@ -58,9 +58,6 @@ class InParts(ByTime):
         for part, state in zip(self._parts.values(), self._saved, strict=True):
             part.restore(state)
 
-    def evict(self, time: int) -> None:
-        """What is kept is still of use."""
-
     def dump(self) -> Arrays:
         """All parts."""
         return {key: array for name, part in self._parts.items() for key, array in part.dump(name).items()}
@@ -70,16 +67,8 @@ class InParts(ByTime):
         for name, part in self._parts.items():
             part.load(name, arrays)
 
-    def _tables(self) -> Iterator[Rows]:
+    def _kept_rows(self) -> Iterator[Rows]:
         return (table for part in self._parts.values() for table in part.tables() if len(table))
-
-    def refs(self) -> Iterator[Int64]:
-        """Those of all rows it holds."""
-        return (table.refs for table in self._tables())
-
-    def lineages(self) -> Iterator[Int64]:
-        """Those of all rows it holds."""
-        return (table.lineage for table in self._tables())
 
 
 class KeptRows:

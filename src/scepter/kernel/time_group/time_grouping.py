@@ -172,15 +172,7 @@ class Grouping(ByTime):
         self._ends = deque(sorted((int(rows.end[-1]), name) for name, rows in self._members.items()))
         self.save()
 
-    def refs(self) -> Iterator[Int64]:
-        """Of all members."""
-        return (rows.refs for rows in self._each())
-
-    def lineages(self) -> Iterator[Int64]:
-        """Of all members."""
-        return (rows.lineage for rows in self._each())
-
-    def _each(self) -> Iterator[Rows]:
+    def _kept_rows(self) -> Iterator[Rows]:
         kept = {id(rows): rows for rows in (*self._members.values(), *self._before.values()) if rows is not None}
         return iter(kept.values())
 

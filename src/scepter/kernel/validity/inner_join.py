@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -27,21 +26,12 @@ Condition: TypeAlias = Callable[[Rows], Mask]
 """Which merged rows pass."""
 
 
-class Times(Enum):
-    """Whose occurrence a joined row has."""
-
-    HULL = "hull"
-    LEFT = "left"
-    RIGHT = "right"
-
-
 @dataclass(frozen=True, slots=True)
 class Matching:
     """How two sides are matched: by the variables that both always bind, checked against the others that both may bind."""
 
     left: Schema
     right: Schema
-    times: Times = Times.HULL
 
     @property
     def shared(self) -> tuple[str, ...]:
@@ -73,13 +63,7 @@ class Matching:
         schema = self.schema
         places = schema.columns(self.right.variables)
         mapping = merged(left, right, places, len(schema.variables))
-        match self.times:
-            case Times.LEFT:
-                start, end = left.start, left.end
-            case Times.RIGHT:
-                start, end = right.start, right.end
-            case Times.HULL:
-                start, end = np.minimum(left.start, right.start), np.maximum(left.end, right.end)
+        start, end = np.minimum(left.start, right.start), np.maximum(left.end, right.end)
         if lineage is None:
             nodes = np.where(left.lineage == NO_LINEAGE, right.lineage, left.lineage)
         else:
@@ -140,10 +124,9 @@ class InnerJoin(ByRows, InParts):
     """Pairs of compatible rows that are there together. Rows of a side whose validity has ended are evicted by the watermark:
     what comes later is there later."""
 
-    def __init__(self, matching: Matching, condition: Condition | None = None, lineage: Lineage | None = None) -> None:
+    def __init__(self, matching: Matching, lineage: Lineage | None = None) -> None:
         self.schema = matching.schema
         self._matching = matching
-        self._condition = condition
         self._lineage = lineage
         self._left = Side(matching.left, matching.keys)
         self._right = Side(matching.right, matching.keys)
@@ -157,10 +140,7 @@ class InnerJoin(ByRows, InParts):
         self._right.add(right)
         found.append(self._pairs(left, self._right, of_left=True))
         self._left.add(left)
-        rows = concat(found, width)
-        if self._condition is not None and len(rows):
-            return rows.take(self._condition(rows))
-        return rows
+        return concat(found, width)
 
     def _pairs(self, new: Rows, side: Side, *, of_left: bool) -> Rows:
         """New rows of one side against those of the other."""

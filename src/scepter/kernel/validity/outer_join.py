@@ -207,13 +207,8 @@ class OuterJoin(ByTime):
         self._index.add(_Numbers(self._left.number), key_of(rows.ids, self._columns))
         self._right.load("right", arrays)
 
-    def refs(self) -> Iterator[Int64]:
-        """Those of both sides."""
-        return (part.refs for part in (self._left.rows, *self._right.tables()))
-
-    def lineages(self) -> Iterator[Int64]:
-        """Those of both sides."""
-        return (part.lineage for part in (self._left.rows, *self._right.tables()))
+    def _kept_rows(self) -> Sequence[Rows]:
+        return (self._left.rows, *self._right.tables())
 
     def state_rows(self) -> Mapping[str, int]:
         """Rows of both sides, and pairs."""

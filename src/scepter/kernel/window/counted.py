@@ -7,7 +7,7 @@ given out those from `k - n + 1` to `k`, where k is the last multiple of m up to
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -97,9 +97,6 @@ class CountedWindow(ByTime):
         self._pending, self._total, clock = self._saved
         self._clock.restore(clock)
 
-    def evict(self, time: int) -> None:
-        """Rows go when enough has come after them."""
-
     def dump(self) -> Arrays:
         """What waits, and how much was counted."""
         told = np.array([self._total, self._clock.closed], np.int64)
@@ -111,13 +108,8 @@ class CountedWindow(ByTime):
         self._clock.restore((closed,))
         self._pending = _Pending(Rows.load(arrays, "held"), arrays["number"])
 
-    def refs(self) -> Iterator[Int64]:
-        """Those of rows that wait."""
-        return iter((self._pending.rows.refs,))
-
-    def lineages(self) -> Iterator[Int64]:
-        """Those of rows that wait."""
-        return iter((self._pending.rows.lineage,))
+    def _kept_rows(self) -> Sequence[Rows]:
+        return (self._pending.rows,)
 
     def state_rows(self) -> Mapping[str, int]:
         """Rows that are there or will be."""

@@ -197,8 +197,8 @@ class Snapshot(InParts):
         super().load(arrays)
         self._last = self._content = None
 
-    def _tables(self) -> Iterator[Rows]:
-        yield from super()._tables()
+    def _kept_rows(self) -> Iterator[Rows]:
+        yield from super()._kept_rows()
         if self._last is not None:
             yield self._last
 
