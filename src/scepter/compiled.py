@@ -191,8 +191,7 @@ def spare_pickles() -> None:
         if type(kind) is not types.Array or constants is None:
             return box(api, kind, value, constants)  # type: ignore[no-untyped-call]
         of, told = (
-            constants.read_const(constants.add_const(each))
-            for each in (kind.box_type, numpy_support.as_dtype(kind.dtype))  # type: ignore[no-untyped-call]
+            constants.read_const(constants.add_const(each)) for each in (kind.box_type, numpy_support.as_dtype(kind.dtype))
         )
         signature = ir.FunctionType(api.pyobj, [api.voidptr, api.pyobj, number, number, api.pyobj])
         adapt = api._get_function(signature, name="NRT_adapt_ndarray_to_python_acqref")

@@ -14,7 +14,7 @@ from scepter.algebra.expressions import Arithmetic, Compare, Constant, Expressio
 from scepter.algebra.query import Selection
 from scepter.kernel.condition.programs import number_of
 from scepter.kernel.scan.solutions import Int64, Solutions
-from scepter.kernel.sequence.runs import Runs
+from scepter.kernel.sequence.runs import Runs, Waiting
 from scepter.kernel.sequence.step_search import Order, StepSearch
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.expressions import holds
@@ -148,3 +148,18 @@ def test_the_search_finds_what_its_twin_finds(
     event(f"undecided: {min(undecided, 2)}, found: {min(len(pairs), 2)}")
     assert len(pairs) == len(set(pairs))
     assert set(pairs) == search(selection, begun, candidates, accepts)
+    if selection is Selection.STRICT or not runs or not 0 < rows <= 16:
+        return
+    # few rows look for the runs of their keys, where no window counts events
+    state, undecided = state.replace(rank_limit=np.full(len(begun), 2**62)), 0
+    keyed = step.keyed(table, Order.of(table, step.columns), None)
+    pool = Waiting(len(VARIABLES))
+    pool.append(state, step.key_of_runs(state))
+    few = step.of_few(selection, pool, table)
+    all_runs, all_rows = step(
+        selection, state, step.key_of_runs(state), np.arange(len(begun)), keyed, state.time, state.limit, only, decide
+    )
+    assert (few is None) == (undecided > 0)
+    if few is not None:
+        assert (few.runs.tolist(), few.rows.tolist()) == (all_runs.tolist(), all_rows.tolist())
+        assert few.todo[few.done].tolist() == (sorted(set(all_runs.tolist())) if selection is Selection.NEXT else [])

@@ -95,7 +95,7 @@ class Rows(ColumnTable):
 
     def by_end(self) -> Rows:
         """The same rows in order of end, stable."""
-        if len(self) < 2 or bool(np.all(self.end[1:] >= self.end[:-1])):
+        if len(self.end) < 2 or bool(np.all(self.end[1:] >= self.end[:-1])):
             return self
         return self.take(np.argsort(self.end, kind="stable"))
 
@@ -218,8 +218,8 @@ def _weave(first, second, is_second, out):  # type: ignore[no-untyped-def]
 
 def cut(rows: Rows, time: int) -> tuple[Rows, Rows]:
     """Rows in order of end: those up to a time, and those after it."""
-    if len(rows) and rows.end[-1] <= time:
-        return rows, empty(rows.width)
+    if len(rows.end) and rows.end[-1] <= time:
+        return rows, empty(rows.ids.shape[1])
     at = int(np.searchsorted(rows.end, time, side="right"))
     return rows.between(0, at), rows.between(at, len(rows))
 

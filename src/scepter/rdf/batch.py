@@ -81,9 +81,10 @@ def kept(batch: EventBatch, wanted: NDArray[np.bool_]) -> EventBatch:
     )  # fmt: skip
 
 
-def joined(earlier: EventBatch, later: EventBatch) -> EventBatch:
-    """The events of two batches of one kind of time, one after the other."""
-    shift, rows = len(earlier.buffer), earlier.triples
+def joined(earlier: EventBatch, later: EventBatch, shift: int) -> EventBatch:
+    """The events of two batches of one kind of time, one after the other. The texts of the later one stand `shift` bytes behind
+    those of the earlier: where they stand in the arena that has taken both, so that neither is added to it again."""
+    rows, between = earlier.triples, np.zeros(shift - len(earlier.buffer), np.uint8)
     named = np.where(later.name_at < 0, later.name_at, later.name_at + shift)
     columns = {
         name: np.concatenate(
@@ -92,7 +93,7 @@ def joined(earlier: EventBatch, later: EventBatch) -> EventBatch:
         for name in ("subject_at", "predicate_at", "object_at", "number", "scale", "subject", "predicate", "object")
     }
     return EventBatch(
-        np.concatenate([earlier.buffer, later.buffer]), earlier.kind,
+        np.concatenate([earlier.buffer, between, later.buffer]), earlier.kind,
         np.concatenate([earlier.stream, later.stream]), np.concatenate([earlier.start, later.start]),
         np.concatenate([earlier.end, later.end]), np.concatenate([earlier.name_at, named]),
         np.concatenate([earlier.first, later.first[1:] + rows]), **columns,

@@ -56,14 +56,13 @@ class ReadState:
     """What the last small batch of events at hand was read with: the next one is read in the same memory."""
 
 
-def padded(*parts: bytes | bytearray | memoryview, spare: int = 0) -> NDArray[np.uint8]:
+def padded(text: bytes | bytearray | memoryview, spare: int = 0) -> NDArray[np.uint8]:
     """A buffer as the kernels want it: the text, a sentinel, and room for salted labels."""
-    size = sum(map(len, parts))
+    size = len(text)
     buffer = np.empty(size + _PAD + spare, np.uint8)
-    text, at = buffer.data, 0
-    for part in (*parts, lexing.SENTINEL):
-        text[at : at + len(part)] = part.cast("B") if isinstance(part, memoryview) else part  # Arrow's bytes have a sign
-        at += len(part)
+    room = buffer.data
+    room[:size] = text.cast("B") if isinstance(text, memoryview) else text  # Arrow's bytes have a sign
+    room[size : size + _PAD] = lexing.SENTINEL
     return buffer
 
 

@@ -151,13 +151,18 @@ class LocalEngine:
         """The first events of each stream, before any is taken: joins are ordered by what they hold."""
         self._sample = Sample.of(heads, self._key)
 
-    def take(self, batch: EventBatch, wanted: NDArray[np.bool_] | None = None) -> None:
-        """Give it events, all or the wanted ones; their `stream` numbers index `streams`."""
+    def add_texts(self, batch: EventBatch) -> int:
+        """Take the texts of events over before the events: `take` is told then where they stand."""
+        return self._texts.add(batch)
+
+    def take(self, batch: EventBatch, wanted: NDArray[np.bool_] | None = None, base: int | None = None) -> None:
+        """Give it events, all or the wanted ones; their `stream` numbers index `streams`. `base`, where their texts stand, if
+        they have been taken over."""
         if not (events := len(batch.end)):
             return
         if self._tasks is None:
             self.prepare(batch.kind)
-        given = self._given(batch)
+        given = self._given(batch, base)
         if wanted is None:
             wanted = _ALL if events == 1 else np.ones(events, np.bool_)
         if self._start is not None:
@@ -174,19 +179,15 @@ class LocalEngine:
         else:
             self._within(number, lambda task: task.take(intake, wanted), None)
 
-    def _given(self, batch: EventBatch) -> list[Intake]:
+    def _given(self, batch: EventBatch, base: int | None = None) -> list[Intake]:
         """The batch as each unit is given it: as it came, or with all that its triples entail."""
-        plain = self._intake(batch)
+        plain = Intake(batch, self._texts.add(batch) if base is None else base, self._number)
+        self._number += len(batch.end)
         if self._entailing is None:
             return [plain] * len(self._plan.units)
         more = self._entailing(batch)
         whole = plain if more is batch else Intake(more, self._texts.add(more), plain.number)
         return [whole if unit.entailed else plain for unit in self._plan.units]
-
-    def _intake(self, batch: EventBatch) -> Intake:
-        intake = Intake(batch, self._texts.add(batch), self._number)
-        self._number += len(batch.end)
-        return intake
 
     def advance(self, until: int, closed: int | None = None) -> Sequence[Match]:
         """All events up to `until` have been taken; those after `closed` (default: `until`) may still be followed by more
@@ -244,7 +245,7 @@ class LocalEngine:
     def _shed(self) -> None:
         """Let go of what keeps too much."""
         most = self._options.work.runs
-        if most is None:
+        if self._shedding is None or most is None:
             return
         self._committed += 1
         if self._committed % min(_LOOK, 1 + most // _FEW):  # to count many rows costs what they are
@@ -352,8 +353,7 @@ class LocalEngine:
         """Keep what was done since `save`; release what nothing can use any more."""
         self._open = False
         self._each(_COMMIT)
-        if self._shedding is not None:
-            self._shed()
+        self._shed()
         if self._texts.size > self._compact_at:
             self._compact()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from copy import copy
 from datetime import UTC, datetime
+from typing import Any, TypeGuard, cast
 
 from scepter.errors import DataError, Diagnostic, option_error
 from scepter.rdf.assigning import AssignTime
@@ -133,3 +134,15 @@ def read_instant(given: int | str | datetime) -> tuple[int, TimeKind]:
         return parse_instant(str(given))
     except ValueError as error:
         raise option_error("instant", str(error)) from None
+
+
+def are_plain(events: list[Event | Mapping[str, Any]], streams: frozenset[str] | None) -> TypeGuard[list[Event]]:
+    """Whether all are events with a time of one kind, of streams that the query reads."""
+    if len(events) == 1:
+        (only,) = events
+        return isinstance(only, Event) and only.kind is not None and (streams is None or only.stream in streams)
+    if {type(event) for event in events} != {Event}:
+        return False
+    told = cast("list[Event]", events)
+    kinds = {event.kind for event in told}
+    return len(kinds) == 1 and None not in kinds and (streams is None or {event.stream for event in told} <= streams)

@@ -107,10 +107,10 @@ class Pipeline:
             spent = (self._clock() - started) // len(found)
             if getattr(group.leaves, "met_schema", False):
                 self._setup.notices.tell(SCHEMA_IGNORED)
-            waiting = self._waiting
+            waiting, metrics = self._waiting, self._leaf_metrics
             for place, rows in zip(group.places, found, strict=True):
                 count = len(rows.end)
-                self._leaf_metrics[place].count(events, count, spent)
+                metrics[place].count(events, count, spent)
                 if count:
                     waiting[place] = (*waiting[place], rows)
 
@@ -243,18 +243,19 @@ class Pipeline:
         cuts: dict[tuple[int, ...], tuple[Rows, tuple[Rows, ...], int]] = {}
         found = []
         for leaf in range(len(self._waiting) - 1, -1, -1):
-            parts, place = self._waiting[leaf], self._leaves[leaf]
+            parts = self._waiting[leaf]
             if not parts:
-                found.append(self._none[place])
+                found.append(self._none[self._leaves[leaf]])
                 continue
             alike = tuple(map(id, parts))
-            if alike not in cuts:
+            done = cuts.get(alike)
+            if done is None:
                 waiting = parts[0] if len(parts) == 1 else concat(parts, parts[0].width)
                 due, later = cut(waiting.by_end(), until.time)
-                cuts[alike] = due, (later,) if len(later.end) else (), len(waiting.end)
-            due, self._waiting[leaf], count = cuts[alike]
+                done = cuts[alike] = due, (later,) if len(later.end) else (), len(waiting.end)
+            due, self._waiting[leaf], count = done
             if count > self._leaf_metrics[leaf].kept_most:  # the most since the last pass
-                self._note_kept(place, count, partial(_rows_bytes, parts))
+                self._note_kept(self._leaves[leaf], count, partial(_rows_bytes, parts))
             found.append(due)
         return found
 

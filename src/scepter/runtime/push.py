@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from operator import itemgetter
-from typing import Any, TypeAlias, TypeGuard, cast
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from scepter.rdf.formats import NAMELESS, graphs_to_batch
 from scepter.rdf.terms import IRI
 from scepter.runtime import refusals
 from scepter.runtime.engine import LocalEngine
-from scepter.runtime.events import Event, read_instant
+from scepter.runtime.events import Event, are_plain, read_instant
 from scepter.runtime.inputs import BackgroundGiven, OntologyGiven, load_background, load_ontology
 from scepter.runtime.jumps import Jumps, Leap
 from scepter.runtime.lifting import row_events
@@ -39,6 +39,8 @@ _Entry: TypeAlias = tuple[int, int, int, Event]
 
 _PRUNE_FROM = 4096
 """So many events are kept before those that no match can show are let go."""
+_REMEMBERED = 10_000
+"""So many of the last late events, and of the last dead letters, are kept."""
 _MANY = 16
 """More events than this are looked at as columns."""
 
@@ -55,8 +57,8 @@ class Engine:
     """A query over pushed events, or several (a list, or a dictionary by their names).
 
     `push` takes events in order of time, or out of order by at most `max_delay`, and returns the matches that became certain.
-    Late events are kept in `late` and take part in nothing; an event that would move time on by more than `max_advance` waits
-    in `held` until a second one of its stream confirms it. `time_property` (IRIs, or names of vocabularies such as "sosa")
+    Late events take part in nothing; the last are kept in `late`. An event that would move time on by more than `max_advance`
+    waits in `held` until a second one of its stream confirms it. `time_property` (IRIs, names of vocabularies such as "sosa")
     says which of its triples gives the time of an event that comes without one; `assign_time` gives one to those that have
     none, that of their arrival ("arrival") or 1, 2, 3 … ("sequence"). With a `map`, or a JSON-LD `context`, it takes rows
     (dictionaries) too. `versions` names the background graphs that vary: an event of such a name is the whole graph from its
@@ -107,7 +109,7 @@ class Engine:
         self._map, self._context = map, context
         self._lifts = lifts_of(query, map, query.streams, self._options.times, context)
         check_derivations(max_derivations, query.lowered)
-        self._refused: list[DeadLetter] = []
+        self._refused: deque[DeadLetter] = deque(maxlen=_REMEMBERED)
         self._engine = LocalEngine(
             query.program,
             self._options,
@@ -128,8 +130,9 @@ class Engine:
         """For the instant that is open."""
         self._instant: list[_Entry] = []
         """The events of that instant, as they arrived."""
-        self._read_before: tuple[EventBatch, int] | None = None
-        """The same as they were read, and the salt behind them: each is read once, however many more come at its time."""
+        self._read_before: tuple[EventBatch, int, int] | None = None
+        """The same as they were read, where the texts stand, and the salt behind them: each is read once, and its texts are
+        kept once, however many more come at its time."""
         self._numbers: dict[str, int] = {}
         """The streams of the events so far, by their number in batches."""
         self._ahead: list[_Entry] = []
@@ -138,7 +141,7 @@ class Engine:
         self._events: dict[int, Event] = {}
         self._prune_at = _PRUNE_FROM
         self._closed = False
-        self.late: list[Late] = []
+        self._late: deque[Late] = deque(maxlen=_REMEMBERED)
         self._jumps: dict[str, Jumps[Event]] = {}
         self._leap = Leap()
 
@@ -180,6 +183,11 @@ class Engine:
         return row_events(self._lifts[iri], given, iri, self._options.times, self._refused.append)
 
     @property
+    def late(self) -> list[Late]:
+        """The last events that came behind the watermark, at most 10,000."""
+        return list(self._late)
+
+    @property
     def held(self) -> list[Event]:
         """Events that would move time on by more than `max_advance`, and that nothing has confirmed yet."""
         return [event for jumps in self._jumps.values() for _, event in jumps.held]
@@ -188,7 +196,7 @@ class Engine:
         """The events, and those made of rows, each with its time; without those that have to wait for another."""
         found: list[Event] = []
         streams, every = self._streams, self._every_stream
-        if events and not self._closed and _are_plain(events, None if every else streams):
+        if events and not self._closed and are_plain(events, None if every else streams):
             if events[0].kind is not self._kind:
                 self._begin(events[0].kind)
             if self._limit is None:
@@ -207,7 +215,16 @@ class Engine:
                 if self._limit is None:
                     found.append(event)
                 else:
-                    found += self._jumps.setdefault(event.stream, Jumps(self._limit)).admit(event.end, event)
+                    found += self._confirmed(event, self._jumps.setdefault(event.stream, Jumps(self._limit)))
+        return found
+
+    def _confirmed(self, event: Event, jumps: Jumps[Event]) -> list[Event]:
+        """The event, if it need not wait, and those that it confirms; those that have waited too long are refused."""
+        assert self._kind is not None
+        found = jumps.admit(event.end, event)
+        for end, _ in jumps.dropped:
+            self._refused.append(DeadLetter(event.stream, None, refusals.unconfirmed(end, jumps.limit, self._kind)))
+        jumps.dropped.clear()
         return found
 
     def _begin(self, kind: TimeKind | None) -> None:
@@ -264,7 +281,7 @@ class Engine:
             is_late = end < watermark  # the event that moves the watermark is itself never behind it
             self._leap.step(end, is_late, event.stream, kind)
             if is_late:
-                self.late.append(Late(event, watermark))
+                self._late.append(Late(event, watermark))
             else:
                 new.append((end, event.start, self._arrivals + len(new), event))
         return at_once, new, watermark
@@ -322,18 +339,19 @@ class Engine:
 
     def _take_opened(self, new: list[_Entry]) -> None:
         """Take the events of the open instant; all but the new ones were read when it was opened before."""
-        batch: EventBatch | None = None
+        engine, batch, base = self._engine, None, 0
         if self._read_before is not None:
-            batch, self._engine.reading.salt = self._read_before
+            batch, base, engine.reading.salt = self._read_before
         if new:
             events = [entry[3] for entry in new]
             read = self._read(events)
-            self._events.update(enumerate(events, self._engine.next_number + len(self._instant)))
+            at = engine.add_texts(read)
+            self._events.update(enumerate(events, engine.next_number + len(self._instant)))
             self._instant += new
-            batch = read if batch is None else joined(batch, read)
+            batch, base = (read, at) if batch is None else (joined(batch, read, at - base), base)
         if batch is not None:
-            self._read_before = batch, self._engine.reading.salt
-            self._engine.take(batch)
+            self._read_before = batch, base, engine.reading.salt
+            engine.take(batch, base=base)
 
     def _read(self, events: list[Event]) -> EventBatch:
         assert self._kind is not None
@@ -404,16 +422,19 @@ class Engine:
         return Matches(self._engine.finish(), self.query)
 
     def state_size(self) -> Mapping[str, int]:
-        """Rows of state (runs, nodes, …) and bytes of texts, for tests and monitoring."""
-        return {**self._engine.state_size(), "events": len(self._events)}
+        """Rows of state (runs, nodes, …) and bytes of texts, for tests and monitoring; and the events that are kept: because a
+        later match may show them, until their time comes, held back, late; and the dead letters."""
+        kept = {"events": len(self._events), "ahead": len(self._ahead), "held": len(self.held)}
+        return {**self._engine.state_size(), **kept, "late": len(self._late), "refused": len(self._refused)}
 
     @property
     def dead_letters(self) -> list[DeadLetter]:
-        """The events that could not be used: those that contradict the ontology, and the late ones."""
-        return self._refused + [
+        """The last events that could not be used: those that contradict the ontology, and the late ones."""
+        late = [
             DeadLetter(e.event.stream, None, refusals.late(e.event.end, e.watermark, self._kind or TimeKind.INTEGER))
-            for e in self.late
+            for e in self._late
         ]
+        return [*self._refused, *late]
 
     def _shown(self, number: int, name: str | None) -> object:
         return self._events.get(number, name)
@@ -422,15 +443,3 @@ class Engine:
 def _in_order(ends: NDArray[np.int64], starts: NDArray[np.int64]) -> bool:
     """Whether events are in order of end, and then of start."""
     return bool(np.all((ends[1:] > ends[:-1]) | ((ends[1:] == ends[:-1]) & (starts[1:] >= starts[:-1]))))
-
-
-def _are_plain(events: list[Event | Mapping[str, Any]], streams: frozenset[str] | None) -> TypeGuard[list[Event]]:
-    """Whether all are events with a time of one kind, of streams that the query reads."""
-    if len(events) == 1:
-        (only,) = events
-        return isinstance(only, Event) and only.kind is not None and (streams is None or only.stream in streams)
-    if {type(event) for event in events} != {Event}:
-        return False
-    told = cast("list[Event]", events)
-    kinds = {event.kind for event in told}
-    return len(kinds) == 1 and None not in kinds and (streams is None or {event.stream for event in told} <= streams)

@@ -13,7 +13,7 @@ from scepter import DataError, Engine, Event, OptionError, QueryError, parse
 from scepter.rdf.batch import EventBatch
 from scepter.rdf.formats import graphs_to_batch
 from scepter.rdf.terms import IRI, Literal
-from scepter.runtime import push
+from scepter.runtime import jumps, push
 
 GRAPH = "<http://e/x> <http://e/a> 1 ."
 
@@ -288,3 +288,37 @@ def test_many_together_are_as_one_by_one(delay: int, disorder: int, seed: int) -
     assert [(late.event, late.watermark) for late in one_by_one.late] == [
         (late.event, late.watermark) for late in together.late
     ]
+
+
+def test_texts_of_one_instant_are_kept_once_however_many_events_come_at_it() -> None:
+    names = parse(
+        "PREFIX : <http://e/> SELECT ?x ?n WHERE { { ?x :p ?a BIND (CONCAT(?a, '!') AS ?n) } SEQ { ?x :q ?b } }", "ep-sparql"
+    )
+    running, together = Engine(names), Engine(names)
+    given = [Event("http://e/s", f"<http://e/x{i % 3}> <http://e/p> 'é{i}' .", 1) for i in range(200)]
+    for event in given:
+        running.push(event)
+    assert running.state_size()["texts"] < 200 * 1000  # each redone instant would add up to 200 times 60 bytes
+    given += [Event("http://e/s", f"<http://e/x{i}> <http://e/q> {i} .", 2) for i in range(3)]
+    found = [match for event in given[200:] for match in running.push(event)]
+    assert len(found) == 200
+    wanted = [*together.push_all(given), *together.close()]
+    assert sorted(str(match.row()) for match in found) == sorted(str(match.row()) for match in wanted)
+
+
+def test_what_is_remembered_is_bounded_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(push, "_REMEMBERED", 5)
+    monkeypatch.setattr(jumps, "_MOST", 20)
+    running = engine(max_advance=100)
+    for time in (100, *range(20)):
+        running.push(Event(S, GRAPH, time))
+    assert [late.event.end for late in running.late] == [15, 16, 17, 18, 19]
+    assert (running.state_size()["late"], len(running.dead_letters)) == (5, 5)
+    for jump in range(1, 50):
+        running.push(Event(S, GRAPH, 10_000 * jump))
+    size = running.state_size()
+    assert (size["held"], len(running.held), size["refused"]) == (20, 20, 5)
+    assert "no other event confirms it" in running.dead_letters[0].reason
+    running = engine(max_delay=10)
+    running.push_all([Event(S, GRAPH, time) for time in (1, 5, 8)])
+    assert running.state_size()["ahead"] == 3

@@ -8,10 +8,9 @@ the next step, what can still find something later waits on, the rest is release
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from scepter.algebra.query import Preference, Selection
 from scepter.kernel.row.owned import Cell
@@ -26,7 +25,7 @@ from scepter.kernel.sequence.preference import Rival
 from scepter.kernel.sequence.run_extension import RunExtension
 from scepter.kernel.sequence.run_windows import Bounds, Counts
 from scepter.kernel.sequence.runs import Runs, Waiting, merged, no_runs
-from scepter.kernel.sequence.step_search import Decide, Keyed, StepSearch, own_events
+from scepter.kernel.sequence.step_search import NOTHING_FOUND, Decide, Found, Keyed, StepSearch, own_events
 from scepter.physical.sequence_plan import Chain, GapPlan, QueryPlan
 from scepter.rdf.hashing import TermKey
 from scepter.timeline import MAX_INSTANT
@@ -57,8 +56,7 @@ class ChainKernel:
         self._pools = [*(pool for stage in self._stages for pool in (stage.waiting, stage.iterating)), self._closing]
         # those that may hold runs
         self._used = [*(s.waiting for s in self._stages[1:]), *(s.iterating for s in self._stages if s.again)]
-        if self._trailing:
-            self._used.append(self._closing)
+        self._used += [self._closing] if self._trailing else []
         self.expired: list[tuple[int, Runs]] = []
         """(steps taken, runs whose time was over before the next one) of the last batch, where they are asked for."""
         self._just_closing = 0
@@ -80,13 +78,11 @@ class ChainKernel:
                 iterated = self._iterate(i, stage, stage.again, arrivals.written(self._extend), moment)
                 arrivals = Flight.written_out(iterated)
         if late:  # what begins at the last instant has nothing to look at yet: it waits
-            stage, atom, after = self._stages[0], self._stages[0].plan.atom, self._stages[1]
-            columns = self._partition_columns[atom]
+            stage, after = self._stages[:2]
+            columns = self._partition_columns[stage.plan.atom]
             self._extend.begin_in(after.waiting, first, columns, after.search.key, stage.atom, moment.until)
         runs = arrivals.written(self._extend)
-        if self._trailing:
-            runs = self._close(runs, moment)
-        return self._leading.clear(runs, moment)
+        return self._leading.clear(self._close(runs, moment) if self._trailing else runs, moment)
 
     def finish(self, counts: Counts) -> Runs:
         """The end of the input: every window closes; one that counts events with the last of its partition (rule 14)."""
@@ -127,14 +123,13 @@ class ChainKernel:
         if not came and not wait:
             return self._nobody
         patient, waited = stage.patient, waiting.columns
-        going = None
+        going = keyed = None
         if patient and moment.seen is None and len(table.time) <= _FEW:
-            going = self._of_few(stage, selection, table) if wait and len(table.time) else _NOTHING_FOUND
-        keyed = None
+            going = stage.search.of_few(selection, waiting, table) if wait and len(table.time) else NOTHING_FOUND
         if going is None:
             keyed = moment.keyed(stage.search, self._partition_columns[stage.plan.atom])
             todo = self._relevant(waiting, stage, selection, keyed)
-            going = self._go(stage, selection, waited, waiting.keys, todo, keyed, moment) if len(todo) else _NOTHING_FOUND
+            going = self._go(stage, selection, waited, waiting.keys, todo, keyed, moment) if len(todo) else NOTHING_FOUND
         if len(going.runs) or not patient or moment.seen is not None or not waiting.rests(moment.until):
             self._run_out(step, self._release(waiting, going, moment))
         found = None
@@ -151,15 +146,6 @@ class ChainKernel:
             return arrivals.gone_on(stage.atom, table, waited, (going.runs, places), (going.rows, rows), self._extend)
         parts = [(waited, going.runs, going.rows), (arrivals.written(self._extend), places, rows)]
         return Flight.written_out(Runs.joined([self._gone_on(*part, table, stage, moment) for part in parts]))
-
-    def _of_few(self, stage: Stage, selection: Selection, table: Solutions) -> _Found | None:
-        """What those that wait take of few rows; None where more than columns decides."""
-        pairs = stage.search.of_few(selection, stage.waiting, table)
-        if pairs is None or not pairs.size:
-            return None if pairs is None else _NOTHING_FOUND
-        todo = np.unique(pairs[0])
-        done = np.full(len(todo), selection is Selection.NEXT)
-        return _Found(todo, done, pairs[0], pairs[1])
 
     def _linked(
         self, stage: Stage, link: Link, selection: Selection, arrivals: Flight, table: Keyed, moment: Moment
@@ -181,7 +167,7 @@ class ChainKernel:
         """What runs take that each look for themselves; those that can still find something stay."""
         runs = self._bounded(stage.deadlines, arrivals.written(self._extend))
         key = stage.search.key_of_runs(runs)
-        found, can = _NOTHING_FOUND, moment.concerns_later(runs)
+        found, can = NOTHING_FOUND, moment.concerns_later(runs)
         over, stay = ~can, can
         if not stage.patient or table.has_after(runs.time):
             found = self._go(stage, selection, runs, key, np.arange(len(runs), dtype=np.int64), table, moment)
@@ -203,7 +189,7 @@ class ChainKernel:
 
     def _go(
         self, stage: Stage, selection: Selection, runs: Runs, keys: UInt64, todo: Int64, table: Keyed, moment: Moment
-    ) -> _Found:
+    ) -> Found:
         """The search of a step, behind what goes before it."""
         go = self._strict_with_negation if stage.negations and selection is Selection.STRICT else self._search
         if stage.rival is None:
@@ -237,7 +223,7 @@ class ChainKernel:
         few = len(table.rows) <= _FEW and len(waiting) > 64
         return waiting.of_keys(table.order.keys) if few else waiting.live()
 
-    def _release(self, waiting: Waiting, found: _Found, moment: Moment) -> Runs:
+    def _release(self, waiting: Waiting, found: Found, moment: Moment) -> Runs:
         """Drop the runs that are done and those whose time is over; returns the latter where they are asked for."""
         done = found.todo[found.done]
         waiting.kill(done)
@@ -255,7 +241,7 @@ class ChainKernel:
 
     def _search(
         self, stage: Stage, selection: Selection, runs: Runs, keys: UInt64, todo: Int64, table: Keyed, moment: Moment
-    ) -> _Found:
+    ) -> Found:
         """Skip-till-next and skip-till-any, with negations between; strict contiguity without."""
         limit = runs.limit
         done = np.zeros(len(todo), np.bool_)
@@ -275,7 +261,7 @@ class ChainKernel:
             taken = np.zeros(len(runs), np.bool_)
             taken[got_runs] = True
             done |= taken[todo]
-        return _Found(todo, done, got_runs, got_rows)
+        return Found(todo, done, got_runs, got_rows)
 
     def _first_refused(self, searches: tuple[StepSearch, ...], runs: Runs, todo: Int64, moment: Moment) -> Int64:
         """Per run: the time of the first event after it that a negation refuses, or MAX_INSTANT."""
@@ -290,7 +276,7 @@ class ChainKernel:
 
     def _strict_with_negation(
         self, stage: Stage, selection: Selection, runs: Runs, keys: UInt64, todo: Int64, table: Keyed, moment: Moment
-    ) -> _Found:
+    ) -> Found:
         """`x op N! , y` (Algorithm 9): y is the next event and itself no N, or the one after a next that is no N."""
 
         def at(places: Int64, when: Int64) -> tuple[Int64, Int64]:
@@ -313,7 +299,7 @@ class ChainKernel:
         seen_second = todo[at_second[todo] != NOTHING]
         second_runs, second_rows = at(seen_second, at_second)
         done = blocked | ((at_second[todo] != NOTHING) & moment.holds(runs, todo, at_second[todo]))
-        return _Found(
+        return Found(
             todo, done, np.concatenate([first_runs[~own], second_runs]), np.concatenate([first_rows[~own], second_rows]), passed
         )
 
@@ -458,18 +444,6 @@ class ChainKernel:
             pool.commit()
 
 
-@dataclass(slots=True)
-class _Found:
-    """What a search gave: the runs it looked at, which of them need not wait, and the accepted pairs."""
-
-    todo: Int64
-    done: NDArray[np.bool_]
-    runs: Int64
-    rows: Int64
-    passed: Int64 | None = None
-
-
 _FEW = 16
 """So few rows look for the runs of their keys."""
 _NO = np.empty(0, np.int64)
-_NOTHING_FOUND = _Found(_NO, np.empty(0, np.bool_), _NO, _NO)

@@ -32,20 +32,19 @@ class Moment:
     seen: dict[int, tuple[int, Int64]] | None = None
     """For windows that count events: per group the events before, and the times of the last ones."""
     links: dict[Hashable, Any] = field(default_factory=dict)
-    """What rows have found, by table and condition (`in_flight.Links`)."""
-    _keyed: dict[tuple[int, tuple[int, ...], tuple[int, ...], tuple[int, ...]], Keyed] = field(default_factory=dict)
-    _orders: dict[tuple[int, tuple[int, ...]], Order] = field(default_factory=dict)
+    """What rows have found, by table and condition (`in_flight.Links`); what the steps made of tables."""
 
     def keyed(self, search: StepSearch, partition: tuple[int, ...]) -> Keyed:
         """An atom's table, sorted for a search: once for all that look at the same of it."""
         table = self.tables[search.atom]
         alike = id(table), search.columns, search.bounded, partition
-        if alike not in self._keyed:
+        found: Keyed | None = self.links.get(alike)
+        if found is None:
             ranks = None
             if self.seen is not None:
                 ranks = rank_of(self.seen, key_of(table.ids, partition), table.time, "right")
-            self._keyed[alike] = search.keyed(table, self._ordered(table, search.columns), ranks)
-        return self._keyed[alike]
+            found = self.links[alike] = search.keyed(table, self._ordered(table, search.columns), ranks)
+        return found
 
     def holds(self, runs: Runs, places: Int64, at: Int64) -> NDArray[np.bool_]:
         """Whether instants are in the windows of runs; one behind it is no next event: the time of the run is over."""
@@ -64,6 +63,7 @@ class Moment:
 
     def _ordered(self, table: Solutions, columns: tuple[int, ...]) -> Order:
         """Steps that ask for the same pattern look at one table, and mostly in one order."""
-        if (id(table), columns) not in self._orders:
-            self._orders[id(table), columns] = Order.of(table, columns)
-        return self._orders[id(table), columns]
+        found: Order | None = self.links.get((id(table), columns))
+        if found is None:
+            found = self.links[id(table), columns] = Order.of(table, columns)
+        return found

@@ -107,7 +107,8 @@ class RunExtension:
         self._plan, self._bounds, self._lineage = plan, bounds, lineage
         self._width, self._marks = len(plan.variables), len(plan.marks)
         self._none = no_runs(self._width, self._marks)
-        self._parts = {label: part(label) for label in plan.labels}
+        parts = {label: part(label) for label in plan.labels}
+        self._part_of = [parts[scan.label] for scan in plan.scans]
 
     def nobody(self) -> Runs:
         """One run without events."""
@@ -198,6 +199,10 @@ class RunExtension:
     def _record(self, parent: Int64, table: Solutions, rows: Int64 | slice, atom: AtomPlan) -> Int64:
         """The nodes of the events just taken."""
         if len(atom.branches) == 1:
+            scans = atom.branches[0].scans
+            if len(scans) == 1 and not self._plan.aggregated:
+                part, events, names = self._part_of[scans[0]], table.events[rows, 0], table.names[rows, 0]
+                return self._lineage.stepped(parent, part, events, names)
             return self._steps(parent, table, rows, atom, atom.branches[0])
         node, places = parent.copy(), np.arange(len(table))[rows]
         for number, branch in enumerate(atom.branches):
@@ -210,7 +215,7 @@ class RunExtension:
             label = self._plan.scans[scan].label
             values = self._aggregated_values(label, atom, table, rows) if self._plan.aggregated else None
             events, names = table.events[rows, position], table.names[rows, position]
-            node = self._lineage.stepped(node, self._parts[label], events, names, values)
+            node = self._lineage.stepped(node, self._part_of[scan], events, names, values)
         return node
 
     def _marked(self, marks: Int64, table: Solutions, rows: Int64, atom: AtomPlan) -> Int64:

@@ -78,7 +78,7 @@ def allotted(capacity: int, width: int, marks: int = 0) -> tuple[Int64, Runs]:
     narrow, shape = np.empty((KEY + 1, capacity), np.int64), (capacity, width)
     columns = [narrow[i].view(np.uint64) if name == "group" else narrow[i] for i, name in enumerate(_NAMES[:KEY])]
     mapping = np.empty(shape, np.uint64), np.empty(shape, np.int64), np.empty(shape), np.empty(shape, np.int8)
-    return narrow, Runs(*columns, np.empty((capacity, marks), np.int64), *mapping)
+    return narrow, Runs(*(*columns, np.empty((capacity, marks), np.int64), *mapping))
 
 
 @shared

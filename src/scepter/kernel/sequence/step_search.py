@@ -83,6 +83,17 @@ class Keyed:
         return bool(len(self.rows)) and bool((times[0] if len(times) == 1 else times.min()) < self.rows.time[-1])
 
 
+@dataclass(slots=True)
+class Found:
+    """What a search gave: the runs it looked at, which of them need not wait, and the accepted pairs."""
+
+    todo: Int64
+    done: NDArray[np.bool_]
+    runs: Int64
+    rows: Int64
+    passed: Int64 | None = None
+
+
 @lru_cache(maxsize=8)
 def _slots(variables: tuple[str, ...]) -> Mapping[str, int]:
     """The slot of each variable: once for all steps of a query."""
@@ -221,9 +232,9 @@ class StepSearch:
         (runs, rows), (stalled, _) = self._search(_MODE[selection], asking, looking, *_told(table))
         return None if len(stalled) else (runs, table.order.rows[rows])
 
-    def of_few(self, selection: Selection, waiting: Waiting, table: Solutions) -> Int64 | None:
-        """The accepted pairs (places of runs, and rows) of those that wait with the rows of a small table, which no window
-        counts. None where columns leave one open."""
+    def of_few(self, selection: Selection, waiting: Waiting, table: Solutions) -> Found | None:
+        """What runs that wait find in a small table, by skip-till-next or skip-till-any, where no window counts events. None
+        where columns leave one open."""
         runs = waiting.columns
         looking = runs.time, waiting.keys, runs.limit, runs.rank_limit, runs.time, (runs.ids, runs.number, runs.scale)
         values = contiguous(table.ids, table.number, table.scale)
@@ -231,7 +242,10 @@ class StepSearch:
         few = *waiting.chains(), waiting.alive, self._columns_at, self._bounded_at
         mode = NEXT if selection is _NEXT else _MODE[selection]
         pairs, open_ = self._search(mode, _NOBODY, looking, rows, _NO_VALUES, _NO_VALUES, few)
-        return None if open_.size else pairs
+        if open_.size or not pairs.size:
+            return None if open_.size else NOTHING_FOUND
+        todo = np.unique(pairs[0])
+        return Found(todo, np.full(len(todo), selection is _NEXT), pairs[0], pairs[1])
 
     def _search(
         self, mode: int, asking: tuple[Int64, ...], runs: tuple[Any, ...], rows: tuple[Any, ...], values: NDArray[np.float64],
@@ -255,6 +269,7 @@ def _told(table: Keyed) -> tuple[tuple[Any, ...], NDArray[np.float64], NDArray[n
 
 
 _NO, _ONE, _NO_VALUES = np.empty(0, np.int64), np.ones(1, np.int64), np.empty((0, 0))
+NOTHING_FOUND = Found(_NO, np.empty(0, np.bool_), _NO, _NO)
 _NO_KEYS, _NOBODY = np.empty(0, np.uint64), (_NO, _NO, _NO, _NO)
 _ZEROS = np.zeros(256, np.int64)
 
