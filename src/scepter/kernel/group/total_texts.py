@@ -77,7 +77,7 @@ def _put(number: Any, count: Any, figures: Any, at: Any) -> Any:
 @inner
 def _rounded(figures: Any, end: Any, kept: Any, rest: Any, by: Any) -> Any:
     """Leave so many figures, with what stood behind them and the remainder rounded half to even. The first figure is 0."""
-    half = 0  # of what is left out, against half of the last figure: below, even or above
+    half: Any = 0  # of what is left out, against half of the last figure: below, even or above
     if kept < end:
         more = rest != np.uint64(0)
         for i in range(kept + 1, end):
