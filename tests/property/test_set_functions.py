@@ -14,15 +14,16 @@ from property.test_programs import decimal, double, integer, numbers
 from scepter.algebra.expressions import Aggregate, Variable
 from scepter.kernel.encoding import encoded
 from scepter.kernel.group.set_functions import Listing
+from scepter.kernel.group.total_texts import encoded_quotients
 from scepter.kernel.rows import NO_LINEAGE, Rows, lasting
 from scepter.kernel.sparql.aggregates import compile_aggregate
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.texts import Texts
 from scepter.kernel.time_group.spans import Spans, span_function
 from scepter.rdf.hashing import TermKey
-from scepter.rdf.terms import IRI, Literal, Term
+from scepter.rdf.terms import IRI, XSD, Literal, Term
 from scepter.rdf.values import ExpressionError
-from scepter.rdf.values.numeric import divide, format_decimal, quotient_text
+from scepter.rdf.values.numeric import divide, format_decimal
 
 KEY = TermKey.fixed()
 plain = st.one_of(st.integers(-99, 99).map(integer), st.decimals(-99, 99, places=2).map(lambda d: decimal(f"{d:f}")))
@@ -101,8 +102,19 @@ def test_everyday_numbers_are_never_left_to_the_definition(function: str, terms:
 @given(st.integers(-(2**61), 2**61), st.integers(0, 15), st.integers(1, 2**40))
 @example(1, 0, 2**35)  # half of the last digit, which is even
 @example(3, 0, 2**35)  # and odd
+@example(2**25 + 1, 0, 2**25)
+@example(2**25 + 3, 0, 2**25)
 @example(-(10**18) + 1, 0, 9)
+@example(10**18 - 1, 15, 10**18 - 1)
+@example(2 * 10**18 - 1, 3, 2)
+@example(0, 15, 7)
+@example(1, 15, 2**40)
 def test_quotients_in_whole_numbers_are_those_of_decimals(units: int, decimals: int, by: int) -> None:
     quotient = divide(Decimal(units).scaleb(-decimals), by)
     assert isinstance(quotient, Decimal)
-    assert quotient_text(units, decimals, by) == format_decimal(quotient)
+    texts = Texts()
+    amounts = np.array([5, units]), decimals, np.array([0, by]), np.array([True, True])
+    ids, refs, number, _ = encoded_quotients(*amounts, TermKey.fixed(), texts)
+    assert ids[0] == 0 and refs[0] == -1
+    assert texts.term(int(refs[1])) == Literal(format_decimal(quotient), XSD + "decimal")
+    assert number[1] == float(format_decimal(quotient))

@@ -10,18 +10,20 @@ from typing import Protocol, TypeAlias
 import numpy as np
 
 from scepter.algebra.expressions import Aggregate, Variable
-from scepter.kernel.encoding import encoded, encoded_numbers
+from scepter.kernel.encoding import encoded
 from scepter.kernel.group.extremes import preferred, ranked
 from scepter.kernel.group.members import Changes, Membership, Slots
+from scepter.kernel.group.total_texts import encoded_quotients
 from scepter.kernel.group.totals import (
     DOUBLES,
     ERRORS,
+    FRACTIONS,
     MEMBERS,
     OTHERS,
+    UNITS,
     Amounts,
     Scale,
     Total,
-    exact_texts,
     may_overflow,
     rescaled,
 )
@@ -31,7 +33,7 @@ from scepter.kernel.sparql.context import Context
 from scepter.kernel.texts import Texts
 from scepter.rdf.distinct import distinct
 from scepter.rdf.hashing import TermKey
-from scepter.rdf.terms import XSD, Term
+from scepter.rdf.terms import Term
 from scepter.rdf.values import ExpressionError, to_literal
 
 Column: TypeAlias = tuple[UInt64, Int64, Float64, Int8]
@@ -129,7 +131,6 @@ class Listing:
 
 
 _CONTEXT = Context()
-_INTEGER = f"^^<{XSD}integer>"
 
 
 class Totals:
@@ -148,13 +149,17 @@ class Totals:
         if self._name == "COUNT":
             column = rows[:, MEMBERS] if self._column < 0 else rows[:, MEMBERS] - rows[:, ERRORS]
             counts, where = np.unique(column, return_inverse=True)
-            return _taken(encoded_numbers([f'"{n}"{_INTEGER}' for n in counts.tolist()], self._key, self._texts), where)
+            ones, none = np.ones(len(counts), np.int64), np.zeros(len(counts), np.bool_)
+            return _taken(encoded_quotients(counts, 0, ones, none, self._key, self._texts), where)
         first, where = distinct(rows)
         different = rows[first]
         plain = (different[:, DOUBLES] == 0) & (different[:, OTHERS] == 0)
         if bool(plain.all()):
-            written = exact_texts(different, self._scale, mean=self._name == "AVG")
-            return _taken(encoded_numbers(written, self._key, self._texts), where)
+            means = (self._name == "AVG") & (different[:, MEMBERS] > 0)  # the average of nothing is an integer, 0
+            by = np.where(different[:, ERRORS] > 0, 0, np.where(means, different[:, MEMBERS], 1))
+            decimal = means | (different[:, FRACTIONS] > 0)
+            amounts = different[:, UNITS], self._scale.decimals, by, decimal
+            return _taken(encoded_quotients(*amounts, self._key, self._texts), where)
         made = [self._term(tuple(row)) for row in different.tolist()]
         others = np.flatnonzero(different[:, OTHERS] > 0)
         terms = [made[i] for i in where.tolist()]

@@ -17,7 +17,7 @@ from scepter.kernel.rows import Float64, Int8, Int64, Mask, UInt64
 from scepter.kernel.texts import Texts
 from scepter.rdf.batch import DOUBLE, INEXACT, MAX_SCALE, NOT_A_NUMBER
 from scepter.rdf.terms import XSD, Literal
-from scepter.rdf.values.numeric import Number, divide, format_decimal, nearest, quotient_text
+from scepter.rdf.values.numeric import Number, divide, nearest
 
 MEMBERS, ERRORS, FRACTIONS, DOUBLES, OTHERS, NANS, UPS, DOWNS, UNITS = range(9)
 """The first columns of a total: rows; of these without a number, decimals, doubles, numbers for the exact evaluator, NaN,
@@ -29,8 +29,6 @@ _LOWEST = 1126
 _ONE = 2**_LOWEST
 _DIGIT = 32
 _TEN: int = 10
-_DECIMAL = f"^^<{XSD}decimal>"
-_INTEGER = f"^^<{XSD}integer>"
 _REMEMBERED = 1 << 20
 _TENTHS = 10.0 ** np.arange(MAX_SCALE + 1)
 _WHOLE_TENTHS = 10 ** np.arange(MAX_SCALE + 1, dtype=np.int64)
@@ -173,19 +171,3 @@ class Total:
     def mean(self) -> Number:
         """The average; of nothing it is 0."""
         return divide(self.sum(), self.columns[MEMBERS]) if self.columns[MEMBERS] else 0
-
-
-def exact_texts(totals: Int64, scale: Scale, *, mean: bool) -> list[str | None]:
-    """Sums or averages of integers and decimals as N-Triples texts; None where there was an error."""
-    found: list[str | None] = []
-    members, errors, decimals = totals[:, MEMBERS].tolist(), totals[:, ERRORS].tolist(), totals[:, FRACTIONS].tolist()
-    for units, count, wrong, fraction in zip(totals[:, UNITS].tolist(), members, errors, decimals, strict=True):
-        if wrong:
-            found.append(None)
-        elif mean and count:
-            found.append(f'"{quotient_text(units, scale.decimals, count)}"{_DECIMAL}')
-        elif fraction:
-            found.append(f'"{format_decimal(Decimal(units).scaleb(-scale.decimals))}"{_DECIMAL}')
-        else:
-            found.append(f'"{units // _TEN**scale.decimals}"{_INTEGER}')
-    return found

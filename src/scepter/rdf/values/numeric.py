@@ -40,8 +40,8 @@ Number: TypeAlias = int | Decimal | Single | float
 
 # Sums and products of decimals are exact, whatever their length; only division has to stop somewhere.
 _EXACT = decimal.Context(prec=decimal.MAX_PREC, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
-_QUOTIENT_DIGITS = 24
-_POWERS = tuple(10**power for power in range(64))
+QUOTIENT_DIGITS = 24
+"""A quotient has so many digits more than its whole part."""
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)")
 _DOUBLE = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
@@ -258,28 +258,8 @@ def _quotient(a: Decimal, b: Decimal) -> Decimal:
         raise ExpressionError("division by zero")
     if not a:
         return Decimal(0)
-    digits = max(0, a.adjusted() - b.adjusted() + 1) + _QUOTIENT_DIGITS
+    digits = max(0, a.adjusted() - b.adjusted() + 1) + QUOTIENT_DIGITS
     return _dividing(digits).divide(a, b)
-
-
-def quotient_text(units: int, decimals: int, by: int) -> str:
-    """The canonical form of a decimal, given in units of its last digit, divided by a count: as `divide` gives it, in whole
-    numbers, in half of the time.
-
-    >>> quotient_text(150, 2, 3), quotient_text(-1, 0, 3) == format_decimal(divide(-1, 3))
-    ('0.5', True)
-    """
-    size = abs(units)
-    above = len(str(size)) - len(str(by))
-    digits = max(0, above - decimals + 1) + _QUOTIENT_DIGITS
-    more = digits - above - (size >= by * _POWERS[above] if above >= 0 else size * _POWERS[-above] >= by)
-    whole, rest = divmod(size * _POWERS[more], by)  # exactly as many digits
-    if 2 * rest > by or (2 * rest == by and whole & 1):  # half to even
-        whole += 1
-    places = more + decimals
-    text = str(whole).rjust(places + 1, "0")
-    text = f"{text[:-places]}.{text[-places:]}".rstrip("0").removesuffix(".")
-    return f"-{text}" if units < 0 else text
 
 
 @cache
