@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from naive import epsparql as naive
 from property.epsparql_strategies import STREAM, events, iri
 from property.test_epsparql_naive import MANY, by_definition, by_engine, in_order, parsed
+from scepter import Engine, Event
 from scepter.kernel.derive import one_pass
 from scepter.kernel.operator import Until
 from scepter.kernel.rows import Int64, Rows
@@ -172,3 +173,25 @@ def test_a_reader_is_given_what_it_can_use_of_long_streams(shortest: int, seed: 
 
 def test_a_reader_with_another_gap_is_given_all() -> None:
     assert ASKED not in " ".join(parsed(averages("?z :q ?b", 5)).explain().replace("│", " ").split())
+
+
+def test_what_stands_before_stays_for_an_event_that_began_long_ago() -> None:
+    """Without a bound nothing may be let go, though other prices have come behind it: the last event begins right after 3."""
+    price = [Triple(iri("a"), iri("p"), Literal(str(value), XSD + "integer")) for value in range(6)]
+    times = [(1, 1), (2, 2), (3, 3), (5, 5), (4, 40)]
+    stream = [naive.Event((triple,), start, end, STREAM) for triple, (start, end) in zip(price, times, strict=False)]
+    query = parsed(averages("?z :p ?b", 10))
+    found = by_engine(query, stream, 1)
+    assert {each[1:3] for each in found if isinstance(each, tuple)} == {(3, 40)}
+    assert found == by_definition(query, stream)
+
+
+def test_with_a_bound_state_does_not_grow() -> None:
+    text = averages("?z :p ?b", 6).replace("getDURATION() >= 6", "getDURATION() >= 6 && getDURATION() < 20")
+    kept = list[int]()
+    for count in (100, 1_000):
+        engine = Engine(parsed(text))
+        for time in range(count):
+            engine.push(Event(str(STREAM), f"<http://example/a> <http://example/p> {time % 7} .", time))
+        kept.append(engine.state_size()["solutions"])
+    assert kept[1] < 1.5 * kept[0]

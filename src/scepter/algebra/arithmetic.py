@@ -42,6 +42,8 @@ def amount_of(term: Literal) -> tuple[int, int, bool] | None:
 
     >>> amount_of(Literal("1.50", XSD + "decimal"))
     (150, 2, True)
+    >>> amount_of(Literal("20000000000", XSD + "integer"))
+    (20000000000, 0, False)
     """
     if term.datatype not in (f"{XSD}integer", f"{XSD}decimal"):
         return None
@@ -49,6 +51,6 @@ def amount_of(term: Literal) -> tuple[int, int, bool] | None:
         value = value_of(term)
     except ExpressionError:
         return None
-    whole, _, part = f"{value:f}".partition(".")
+    whole, _, part = (str(value) if isinstance(value, int) else f"{value:f}").partition(".")
     fits = len(part) <= DIGITS and abs(int(whole + part)) < MOST
     return (int(whole + part), len(part), term.datatype == f"{XSD}decimal") if fits else None

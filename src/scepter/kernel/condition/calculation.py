@@ -97,6 +97,9 @@ def figured(operator, a, x, of_a, b, y, of_b, tenths):  # type: ignore[no-untype
     of = max(of_a, of_b)
     if of == OPEN:
         return np.int64(0), np.int64(0), np.int64(OPEN)
+    if of == INTEGER and operator < 2:
+        found = a + b if operator == 0 else a - b
+        return (found, np.int64(0), of) if abs(found) < MOST else (np.int64(0), np.int64(0), np.int64(OPEN))
     if operator == 3:
         found, places = _quotient(a, b, x, y)
         of = np.int64(DECIMAL)

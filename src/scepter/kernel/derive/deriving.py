@@ -26,6 +26,7 @@ from scepter.kernel.rows import (
     concat,
     empty,
 )
+from scepter.kernel.rows import each_once as in_order
 from scepter.kernel.state.container import Arrays
 from scepter.kernel.texts import Texts
 from scepter.kernel.time_join.join_table import Seen
@@ -78,7 +79,7 @@ class Deriving(ByRows):
             told = self._told(made)
             new = Seen(told.shape[1]).new(told)
             return self._standing(made, new).by_end()
-        instants = np.unique(np.concatenate([rows.end for rows in inputs]))
+        instants = in_order(np.concatenate([rows.end for rows in inputs]))
         found, low = list[Rows](), 0
         while low < len(instants):
             some = instants[low : low + self._stretch]

@@ -38,6 +38,7 @@ from scepter.kernel.gap_join.gap_search import Lefts
 from scepter.kernel.lineage import Lineage
 from scepter.kernel.operator import Operator, Until
 from scepter.kernel.rows import NO_LINEAGE, Int64, Mask, Rows, concat, empty, lasting, mappings, merged
+from scepter.kernel.rows import each_once as in_order
 from scepter.kernel.state.container import Arrays
 from scepter.kernel.texts import Texts
 from scepter.kernel.time_join.join_table import Table, chains_of, grown, moved
@@ -99,7 +100,7 @@ class OnePass(GapJoined):
         left, right = inputs[self._given_at].columns(self._columns), inputs[self._right_at]
         between = empty(0) if self._between_at is None else inputs[self._between_at]
         left = each_once(left) if self._once else left
-        instants = np.unique(np.concatenate([rows.end for rows in (left, right, between)]))
+        instants = in_order(np.concatenate([rows.end for rows in (left, right, between)]))
         found = list[Rows]()
         low = 0
         if self._gone is None and len(instants):  # whatever was let go ended before

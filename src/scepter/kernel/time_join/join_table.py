@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from scepter.kernel.rows import COLUMNS, NO_LINEAGE, Float64, Int8, Int64, Mask, Rows, UInt64, empty, lasting
 from scepter.kernel.state.container import Arrays
-from scepter.kernel.time_join.sweep import Chains, Side, enter, link_all, link_some, unlink
+from scepter.kernel.time_join.sweep import Chains, Side, clear, enter, link_all, link_some, unlink
 
 _LEAST = 64
 _MANY = 1_000
@@ -264,9 +264,7 @@ def moved(column: NDArray[Any], places: Int64, room: int) -> NDArray[Any]:
 def chains_of(capacity: int, keys: int, before: Chains | None = None) -> Chains:
     """Empty ones, with room for so many rows; `before` is no longer used, and is taken if it has that room."""
     if before is not None and len(before.entry) == capacity:
-        before.slots.fill(-1)
-        before.entry.fill(-1)
-        before.sizes.fill(0)
+        clear(before)
         return before
     slots = 1 << max(4, int(2 * capacity - 1).bit_length())
     return Chains(

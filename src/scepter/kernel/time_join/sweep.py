@@ -270,6 +270,15 @@ def _sweep(order, left_, right_, rules_):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
+def clear(chains):  # type: ignore[no-untyped-def]
+    """Forget all keys and rows: slot by slot, since most are free."""
+    for entry in range(chains.sizes[0]):
+        chains.slots[chains.where[entry]] = -1
+    chains.entry[:] = -1
+    chains.sizes[:] = 0
+
+
+@njit(cache=True)
 def link_all(side, first, last, keep, once):  # type: ignore[no-untyped-def]
     """Link rows that nobody looks for partners of: what a table held before it was compacted or written down."""
     for row in range(first, last):
