@@ -184,6 +184,8 @@ def existing(option: str, path: Path) -> Path:
     """The path of a file that is there and can be read."""
     if path.is_dir():
         raise option_error("not-a-file", f"{option} {path} is a folder", help="name the files in it, each with its own option")
+    if path.is_fifo():  # to open it and close it again would end the program that writes into it
+        return path
     try:
         with path.open("rb"):
             return path

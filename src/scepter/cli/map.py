@@ -63,8 +63,6 @@ def _opened(file: Path) -> IO[bytes]:
     from scepter.rdf.files import GZIP_MAGIC, Unpacked
 
     raw = existing("FILE", file).open("rb")
-    packed = raw.read(2) == GZIP_MAGIC
-    raw.seek(0)
-    if not packed:
+    if not raw.peek(len(GZIP_MAGIC)).startswith(GZIP_MAGIC):  # a pipe cannot be gone back in
         return raw
     return io.BufferedReader(Unpacked(raw, str(file), lambda letter: typer.echo(f"not used: {letter.reason}", err=True)))

@@ -33,6 +33,8 @@ _LINES: Final = frozenset({".nq", ".nquads", ".nt"})
 _DOCUMENTS: Final = {".trig": ox.RdfFormat.TRIG, ".ttl": ox.RdfFormat.TURTLE, ".jsonld": ox.RdfFormat.JSON_LD}
 _JSON: Final = frozenset({".json", ".jsonl", ".ndjson"})
 _EMPTY: Final = "a message without a value"
+_SHOWN: Final = 1000
+"""So many bytes of a message are shown in its dead letter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,7 @@ class Payloads:
             try:
                 found = json.loads(message.value() or b"")
             except (ValueError, RecursionError) as error:  # also what is not UTF-8
-                self._refuse(message, _EMPTY if message.value() is None else f"not JSON: {error}")
+                self._refuse(message, _EMPTY if message.value() is None else f"not JSON: {error}", message.value() or b"")
                 continue
             documents += [(number, each) for each in (found if isinstance(found, list) else [found])]
 
@@ -150,8 +152,9 @@ class Payloads:
         # of a document, the lines are those that it was laid out in
         return replace(letter, source=self._place(message), line=line if self.format in _LINES else None)
 
-    def _refuse(self, message: Message, reason: str) -> None:
-        self.reading.dead_letter(DeadLetter(self._place(message), None, reason))
+    def _refuse(self, message: Message, reason: str, text: bytes = b"") -> None:
+        shown = text[:_SHOWN].decode("utf-8", errors="replace")
+        self.reading.dead_letter(DeadLetter(self._place(message), None, reason, shown))
 
     def _place(self, message: Message) -> str:
         return self.address.place(message.partition(), message.offset())

@@ -24,6 +24,7 @@ from scepter.rdf.nquads import ReadState
 from scepter.rdf.source import DeadLetterTaker
 from scepter.rdf.terms import IRI
 from scepter.rdf.times import TimeProperties
+from scepter.rdf.untimed import NO_VALUE, ROW_WITHOUT
 from scepter.timeline import TimeKind
 
 _SHOWN = 1000
@@ -76,8 +77,8 @@ class Lifter:
         used += [term for term in (section.time, section.end, section.event) if term is not None]
         self.needed = tuple(dict.fromkeys(name for term in used if isinstance(term, Made) for name in term.references))
         """The fields that are read."""
-        self.groups = section.event is not None
-        """Whether several rows may be one event."""
+        self._telling = section.event if isinstance(section.event, Made) else None
+        """What tells the events of rows apart: a name without a field is that of every row, and each is an event."""
 
     def _asked(self, predicate: TermMap, predicates: frozenset[int] | None) -> bool:
         if predicates is None or not isinstance(predicate, Constant):
@@ -103,10 +104,10 @@ class Lifter:
 
     def part(self, two: Rows) -> bool:
         """Whether two rows that follow each other are of two events."""
-        if self._section.event is None:
+        if self._telling is None:
             return True
         writer = Writer(two, self._key, self._mapping.base, np.zeros(2, np.int64))
-        ids, _ = _single(writer.terms(self._section.event).per_entry(), 2)
+        ids, _ = _single(writer.terms(self._telling).per_entry(), 2)
         return bool(ids[0] != ids[1])
 
     # ------------------------------------------------------------------ events
@@ -116,7 +117,7 @@ class Lifter:
     ) -> tuple[_Events, int]:
         count = rows.count
         start, end, faults = self._times(rows, run)
-        name = None if self._section.event is None else writer.terms(self._section.event).per_entry()
+        name = None if self._telling is None else writer.terms(self._telling).per_entry()
         changed = np.ones(count, np.bool_)
         if name is not None:
             ids, good = _single(name, count)
@@ -170,7 +171,8 @@ class Lifter:
                 continue
             shown = _shown(rows, made, row)
             form = f" is not of the form {self._section.format} and so" if self._section.format else ""
-            return f"{shown!r} of {', '.join(made.references)}{form} is no time" if shown else "an event without a time"
+            fields = ", ".join(made.references)
+            return f"{shown!r} of {fields}{form} {ROW_WITHOUT}" if shown else f"{fields} {NO_VALUE}, which {ROW_WITHOUT}"
         if kind != end_kind or KINDS[kind] is not expected:
             return "a dateTime among integer times, or an integer among dateTimes"
         return "an event that ends before it starts"
@@ -222,6 +224,8 @@ class Lifter:
         if self._section.event is None:
             return np.full(len(events.rows), -1, np.int64)
         name = writer.terms(self._section.event).per_entry()
+        if name.constant:
+            return np.repeat(name.places, len(events.rows))
         first = events.rows if name.owner is None else np.searchsorted(name.owner, events.rows)
         return name.places[first]
 

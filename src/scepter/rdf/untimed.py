@@ -38,6 +38,8 @@ _SPELT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d|-?\d{1,18}\Z")
 _NAMED: Final = re.compile(r"(?:[Tt]ime|[Dd]ate|[Ss]tamp|At|created|issued|modified|published|updated)\Z")
 NO_COLUMN: Final = "there is no column "
 """How the reason begins of a table without a column that its mapping uses."""
+NO_VALUE: Final = "is empty or absent"
+"""How the reason speaks of a field in which a row has nothing."""
 ROW_WITHOUT: Final = "is no time"
 """How the reason of a row ends whose time cannot be read."""
 _WITHOUT: Final = frozenset(REASONS[code] for code in (NO_TIME, OUTSIDE))
@@ -57,7 +59,8 @@ class Untimed:
     @property
     def why(self) -> str | None:
         """Why the rows of a table have no time; None where they are not to blame."""
-        return self.row or self.column
+        absent = self.row is None or NO_VALUE in self.row
+        return self.column if absent and self.column is not None else self.row
 
     def __call__(self, letter: DeadLetter) -> None:
         """Takes one letter."""
@@ -77,11 +80,15 @@ Looked: TypeAlias = tuple[Path, Lift | None]
 def no_times(files: Iterable[Looked], times: TimeProperties, row: str | None = None) -> DataError:
     """The error for input in which no event has a time; `row` is what is wrong with the first row of a table."""
     if row is not None:
-        advice = (
-            "name the column in the mapping as the table does"
-            if row.startswith(NO_COLUMN)
-            else "say in the mapping how times are written: time-format: '%d.%m.%Y %H:%M', or time-unit: s for numbers"
-        )
+        if row.startswith(NO_COLUMN):
+            advice = "name the column in the mapping as the table does"
+        elif NO_VALUE in row:
+            advice = (
+                "name the field of the time in the mapping; documents within a document need an iterator: "
+                "sources: [['FILE~jsonpath', '$.items[*]']]"
+            )
+        else:
+            advice = "say in the mapping how times are written: time-format: '%d.%m.%Y %H:%M', or time-unit: s for numbers"
         return DataError(Diagnostic("no-times", f"no row of the input has a time: {row}", None, advice))
     seen = candidates(files)
     looked = "prov:generatedAtTime, or prov:startedAtTime and prov:endedAtTime" if not times.given else ", ".join(times.given)

@@ -151,6 +151,35 @@ def test_a_pipe_of_the_shell(folder: Path) -> None:
     assert done.stdout == ANSWER, done.stderr
 
 
+def test_a_pipe_of_the_shell_is_mapped(folder: Path) -> None:
+    for name, content in (("pipe", CSV.encode()), ("packed", gzip.compress(CSV.encode()))):
+        pipe = folder / name
+        os.mkfifo(pipe)
+        writing = threading.Thread(target=pipe.write_bytes, args=(content,), daemon=True)
+        writing.start()
+        result = scepter("map", name, "--map", "m.yml", "--format", "nquads")
+        writing.join(60)
+        assert result.exit_code == 0 and result.stdout.count(" <http://example/v> ") == 3, result.stderr
+
+
+def test_documents_without_the_field_of_the_time(folder: Path) -> None:
+    (folder / "n.json").write_text('{"readings": [{"time": 1, "sensor": "a", "value": 1}]}')
+    result = run("--stream", "S=n.json", "--map", "m.yml")
+    assert result.exit_code == 1
+    assert result.stderr == (
+        "error[no-times]: no row of the input has a time: time is empty or absent, which is no time\n"
+        "help: name the field of the time in the mapping; documents within a document need an iterator: "
+        "sources: [['FILE~jsonpath', '$.items[*]']]\n"
+    )
+
+
+def test_a_field_that_no_document_has(folder: Path) -> None:
+    (folder / "r.jsonl").write_text('{"time": 1, "sensor": "a", "valeu": 1}\n{"time": 2, "sensor": "a", "valeu": 2}\n')
+    result = run("--stream", "S=r.jsonl", "--map", "m.yml")
+    assert result.exit_code == 0
+    assert "warning[predicate-absent]: the stream S never has the predicate :v\n" in result.stderr
+
+
 def test_lines_of_json_ld(folder: Path) -> None:
     context = '"@context": {"@vocab": "http://example/", "at": "http://www.w3.org/ns/sosa/resultTime"}'
     rows = [(1, "a", 1), (2, "b", 5), (4, "a", 3)]

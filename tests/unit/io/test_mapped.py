@@ -77,7 +77,7 @@ def test_an_engine_takes_rows() -> None:
     assert engine.push({"sensor": "a"}) == []
     assert [letter.reason for letter in engine.dead_letters] == [
         "'many' of value is no xsd:integer",
-        "an event without a time",
+        "time is empty or absent, which is no time",
     ]
     assert found(Engine(parse(QUERY), map={"S": MAP}).push_all(ROWS)) == EXPECTED
 

@@ -13,6 +13,8 @@ from scepter.kafka.address import Address
 from scepter.kafka.messages import Span, shared
 from scepter.kafka.payloads import Payloads, looks_like, unknown_format
 from scepter.kafka.topic import cut
+from scepter.lift.load import read_mapping
+from scepter.lift.reader import MappedReaders
 from scepter.rdf.assigning import AssignTime
 from scepter.rdf.batch import DeadLetter
 from scepter.rdf.nquads import ReadState
@@ -114,6 +116,16 @@ def test_trig_and_json_ld_give_what_n_quads_gives() -> None:
         found, letters = read([text, text], format)
         assert [(*event[:3], sorted(event[3])) for event in found] == [(*event[:3], sorted(event[3])) for event in expected]
         assert not letters
+
+
+def test_a_document_for_a_mapping_that_is_cut_in_half_is_shown() -> None:
+    letters: list[DeadLetter] = []
+    mapping = "time: $(t)\nmappings: {r: {s: 'http://e/$(s)', po: [[http://e/v, $(v)]]}}\n"
+    lift = MappedReaders(read_mapping(mapping, "m.yml"))
+    reading = Reading(KEY, 0, ADDRESS.name, letters.append, None, ReadState(), 1 << 20, {}, lift)
+    sent = [Sent(b'{"t": 1, "s": "a", "v": 1}', 100), Sent(b'{"t": 2, "s": "a', 101), Sent(b'{"t": 3, "s": "a", "v": 2}', 102)]
+    assert [start for start, *_ in events_of(Payloads(ADDRESS, ".json", reading).batches([sent]))] == [1, 3]
+    assert [(letter.source.rpartition(" ")[2], letter.text) for letter in letters] == [("101", '{"t": 2, "s": "a')]
 
 
 def test_a_json_document_cut_in_half_is_a_dead_letter_and_the_rest_goes_on() -> None:

@@ -97,11 +97,17 @@ def test_intervals_and_what_is_wrong_with_times() -> None:
     assert [event[:2] for event in events] == [(1, 5), (6, 6)]
     assert letters == [
         (3, "an event that ends before it starts"),
-        (4, "an event without a time"),
-        (5, "an event without a time"),
+        (4, "time is empty or absent, which is no time"),
+        (5, "until is empty or absent, which is no time"),
         (6, "'soon' of time is no time"),
         (7, "a dateTime among integer times, or an integer among dateTimes"),
     ]
+
+
+def test_a_graph_without_a_field_names_every_row_and_joins_none() -> None:
+    events, letters = lift("time,sensor,value\n1,a,1\n1,b,2\n4,a,3\n", READING + "    graphs: ex:all\n")
+    assert [(event[0], event[2], len(event[3])) for event in events] == [(time, f"<{EX}all>", 1) for time in (1, 1, 4)]
+    assert letters == []
 
 
 def test_rows_of_one_name_that_stand_together_are_one_event() -> None:
@@ -114,7 +120,7 @@ def test_rows_of_one_name_that_stand_together_are_one_event() -> None:
     assert sorted(letters, key=str) == [
         (10, "an event without a name: a field of it is empty"),
         (8, "a row whose event has another time"),
-        (9, "an event without a time"),
+        (9, "time is empty or absent, which is no time"),
     ]
 
 

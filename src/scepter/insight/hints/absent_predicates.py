@@ -44,7 +44,7 @@ def absent_predicates(
             continue
         told.add((predicate, stream))
         there = set().union(*(seen[iri][0] for iri in read))
-        if there and predicate.value not in there:
+        if any(seen[iri][2] for iri in read) and predicate.value not in there:
             whole = all(seen[iri][1] for iri in read)
             where = f"the stream {stream_name(query, stream)}" if stream is not None else "the streams"
             absent = f"{where} never has" if whole and stream is not None else f"{where} never have"
@@ -92,14 +92,14 @@ def _of_schema(predicate: Term) -> bool:
     return isinstance(predicate, IRI) and predicate.value.startswith((RDFS, OWL))
 
 
-def predicates_of(source: EventSource) -> tuple[set[str], bool]:
-    """The predicates of a source's first events, and whether these are all."""
+def predicates_of(source: EventSource) -> tuple[set[str], bool, int]:
+    """The predicates of a source's first events, whether these are all, and how many there are."""
     found: set[str] = set()
     ids: set[int] = set()
     events = 0
     for batch in source.batches(TermKey.fixed(), 0, lambda letter: None, run=ReadState(), batch_bytes=_BATCH):
         if events >= LOOKED_AT:
-            return found, False
+            return found, False, events
         rows = int(batch.first[min(batch.events, LOOKED_AT - events)])
         new, places = np.unique(batch.predicate[:rows], return_index=True)
         texts = Texts()
@@ -109,7 +109,7 @@ def predicates_of(source: EventSource) -> tuple[set[str], bool]:
                 ids.add(id)
                 found.add(str(texts.term(int(batch.predicate_at[place]) + base))[1:-1])
         events += batch.events
-    return found, events <= LOOKED_AT
+    return found, events <= LOOKED_AT, events
 
 
 def _near(predicate: str, there: Iterable[str]) -> str | None:

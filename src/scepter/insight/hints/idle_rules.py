@@ -26,9 +26,9 @@ def idle_rules(
     if not rules or query.lowered.derived:
         return
     seen = [predicates_of(source) for source in streams.values()]
-    if not seen or not all(whole for _, whole in seen):
+    if not seen or not all(whole for _, whole, _ in seen):
         return
-    there: set[Term] = {IRI(predicate) for predicates, _ in seen for predicate in predicates}
+    there: set[Term] = {IRI(predicate) for predicates, _, _ in seen for predicate in predicates}
     there |= static_predicates(background, ontology)
     notation = Notation(dict(query.lowered.prefixes))
     for rule, missing in _that_never_fire(rules, there):

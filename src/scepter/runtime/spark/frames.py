@@ -30,7 +30,8 @@ def frame_kind(frame: DataFrame, stream: str) -> TimeKind:
             raise option_error(
                 "table-columns",
                 f"the table given for stream <{stream}> has no column {column}",
-                help="its columns are start and end (bigint or timestamp) and graph array<struct<s,p,o>>",
+                help="rows of other columns need map=, a mapping; a table of events has start and end (bigint or timestamp) "
+                "and graph array<struct<s,p,o>>",
             )
     if isinstance(types["start"], LongType) and isinstance(types["end"], LongType):
         return TimeKind.INTEGER

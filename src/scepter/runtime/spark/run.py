@@ -222,6 +222,13 @@ def _prepared(
     numbers = {iri: i for i, iri in enumerate(dict.fromkeys([*named, *given]))}
     lifts = lifts or {}
     lifts = {iri: lift for iri, lift in lifts.items() if iri in given and not _is_lifted(given[iri])}
+    for iri, what in given.items():
+        if not isinstance(what, (DataFrame, str, Path)):
+            raise option_error(
+                "streams",
+                f"the stream <{iri}> is given as a {type(what).__name__}",
+                help="give a file's name, a topic's address or a DataFrame; spark.createDataFrame makes one of a table",
+            )
     topics = {iri: _topic(address, options, lifts.get(iri)) for iri, what in given.items() if (address := _address(what))}
     files = {iri: None if iri in topics else _files(what, find_files) for iri, what in given.items()}
     static = load_background(query, background, ontology, progress)
