@@ -51,7 +51,7 @@ _NO_ENDS: Final = np.empty(0, np.int64)
 _SHORT_STEP: Final = 0.02
 _LONG_STEP: Final = 0.2
 """Seconds of the processor."""
-_WHOLE: Final = ("scepter.kernel.texts", "scepter.kernel.static", "scepter.ontology", "numba", "llvmlite", "importlib")
+_WHOLE: Final = ("scepter.kernel.texts", "scepter.ontology", "numba", "llvmlite", "importlib")
 """Modules that are not interrupted: what they change is shared by queries and by runs, and may not be left half changed."""
 
 
