@@ -259,6 +259,13 @@ def test_what_queries_share_is_not_interrupted(monkeypatch: pytest.MonkeyPatch) 
         shared["intern"]()
         signal.raise_signal(signal.SIGALRM)
     assert len(done) == 20
+    alone = shared | {"__name__": "scepter.kernel.static.background"}  # what it keeps is assigned whole
+    exec("def look():\n    ring()\n    done.append(20)\n", alone)
+    passed[0] = 0
+    with pytest.raises(DataError, match="more than"), watched(WorkLimits(seconds=PATIENCE)):
+        passed[0] = 2 * PATIENCE
+        alone["look"]()
+    assert len(done) == 20
 
 
 ONE_INSTANT = """
