@@ -33,7 +33,7 @@ class Topics:
         from confluent_kafka import Producer
 
         client = Producer({"bootstrap.servers": self.broker.address})
-        count = len(client.list_topics(topic, timeout=60).topics[topic].partitions)
+        count = len(client.list_topics(topic, timeout=PATIENCE).topics[topic].partitions)
         failed: list[Any] = []
         for number, value in enumerate(values):
             text = value.encode() if isinstance(value, str) else value
@@ -58,7 +58,7 @@ class Topics:
                 "isolation.level": "read_committed" if committed else "read_uncommitted",
             }
         )
-        numbers = client.list_topics(topic, timeout=60).topics[topic].partitions
+        numbers = client.list_topics(topic, timeout=PATIENCE).topics[topic].partitions
         client.assign([TopicPartition(topic, number, 0) for number in numbers])
         found, ended = [], 0
         while ended < len(numbers):

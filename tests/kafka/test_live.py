@@ -98,7 +98,7 @@ def test_a_run_goes_on_with_what_its_query_looks_back_to(topics: Topics, tmp_pat
     given = (query(tmp_path), "--engine", "local", "--max-delay", "5")
     run = Run(
         tmp_path,
-        [*given, "--stream", f"S={topics.url(topic, 'idle=1min')}", "--follow", "--output", topics.url(out, "key=x"),
+        [*given, "--stream", f"S={topics.url(topic, 'idle=15min')}", "--follow", "--output", topics.url(out, "key=x"),
          "--dead-letter", "dead.jsonl"],
     )  # fmt: skip
     draw = random.Random(5)
@@ -134,7 +134,7 @@ def test_a_run_goes_on_with_what_its_query_looks_back_to(topics: Topics, tmp_pat
 def test_a_partition_that_is_behind_is_waited_for(topics: Topics, tmp_path: Path) -> None:
     topic = topics.new(2)
     given = ["--follow", "--output", "out.jsonl", "--dead-letter", "dead.jsonl", "--engine", "local"]
-    run = Run(tmp_path, [query(tmp_path), "--stream", f"S={topics.url(topic, 'idle=1min')}", *given])
+    run = Run(tmp_path, [query(tmp_path), "--stream", f"S={topics.url(topic, 'idle=15min')}", *given])
     run.start()
     ahead, behind = [at for at in range(100) if at % 4 < 2], [at for at in range(100) if at % 4 >= 2]
     topics.fill(topic, [*(event(time) for time in ahead)], partition=0)

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
+import numpy as np
 import pytest
 
 from batches import at_time, integer, quad
+from scepter.rdf.terms import IRI
 from scepter.runtime.jumps import Known
-from scepter.runtime.spark.advance import FILE, Record
+from scepter.runtime.options import RunOptions
+from scepter.runtime.spark.advance import FILE, Record, left_behind
+from scepter.timeline import TimeKind
 from torture.kills import Run
 
 FAR = 10**9
@@ -57,3 +63,21 @@ def test_what_a_micro_batch_made_known_is_not_known_to_it_when_it_is_done_again(
     (tmp_path / FILE).write_bytes(b"torn")
     with pytest.raises(Exception, match="nobody can tell how far time is"):
         Record(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("times", "watermark", "told"),
+    [
+        ([20, 21, 22], 999_995, ["<http://e/a>: events are late because one at 1000000 has moved time on"]),
+        ([20], 999_995, ["<http://e/a>: events are late because one at 1000000 has moved time on"]),
+        ([20, 21, 22], 120, []),  # late, as events may be
+        ([20, 21, 1_000_001], 999_995, []),  # time is there indeed
+        ([0, 500_000, 900_000], 999_995, []),
+    ],
+)
+def test_events_that_are_late_because_of_a_jump_are_told_with_what_caused_it(
+    times: list[int], watermark: int, told: list[str]
+) -> None:
+    job: Any = SimpleNamespace(options=RunOptions.of(max_delay=5), kind=TimeKind.INTEGER, streams=(IRI("http://e/a"),))
+    found = left_behind(job, np.zeros(len(times), np.int64), np.array(times, np.int64), watermark)
+    assert [text.partition(";")[0] for text in found] == told

@@ -59,7 +59,7 @@ def started(folder: Path, name: str, *arguments: str) -> subprocess.Popen[bytes]
 def stop(process: subprocess.Popen[bytes]) -> None:
     process.terminate()
     try:
-        process.wait(60)
+        process.wait(PATIENCE)
     except subprocess.TimeoutExpired:
         kill(process)
 

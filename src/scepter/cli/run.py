@@ -169,8 +169,8 @@ def run(
         str | None,
         typer.Option(
             metavar="D",
-            help="With --follow and dateTimes: what is further ahead of the clock is a dead letter (default 1h). "
-            "Example: --max-future 5min",
+            help="With --follow and dateTimes: what is further ahead of the clock is a dead letter (default 1h; "
+            "none lifts it). Example: --max-future 5min",
         ),
     ] = None,
     max_derivations: Annotated[

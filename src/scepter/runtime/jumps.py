@@ -18,7 +18,8 @@ from scepter.runtime.notices import Notices
 from scepter.timeline import TimeKind, format_instant
 
 Token = TypeVar("Token")
-_LEAP: Final = 100
+LEAP: Final = 100
+"""A step of time so many times as wide as the steps before it is a jump."""
 _MOST: Final = 10_000
 """So many may wait; more of them confirm nothing but junk."""
 
@@ -213,4 +214,4 @@ class Leap:
         if self._first is None or self._events < 3:
             return False
         usual = max(1, (self._before - self._first) // max(1, self._events - 2))
-        return self._greatest - self._before > _LEAP * usual
+        return self._greatest - self._before > LEAP * usual

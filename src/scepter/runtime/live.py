@@ -20,6 +20,7 @@ from scepter.runtime import refusals
 from scepter.runtime.engine import LocalEngine
 from scepter.runtime.jumps import Jumps, Leap
 from scepter.runtime.matches import Match
+from scepter.runtime.work import STEP_EVENTS, Pace
 from scepter.timeline import MIN_INSTANT, TimeKind
 
 Mask: TypeAlias = NDArray[np.bool_]
@@ -85,6 +86,10 @@ class LiveRun:
     _returned: list[Match] = field(default_factory=list)
     """The answers of that instant."""
     _saved: bool = False
+    _pace: Pace = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._pace = Pace(self.engine.options.work, STEP_EVENTS)
 
     @property
     def kind(self) -> TimeKind | None:
@@ -193,9 +198,12 @@ class LiveRun:
         found: list[Match] = []
         before = self._part(lambda end: end < reached)
         if before or not again:
-            found += self._fresh(self.engine.advance(reached - 1))
-            self.engine.commit()
-            self._returned = []
+            for batch in before:
+                self._pace.take(batch.end)
+            for instant in self._pace.instants(reached - 1):
+                found += self._fresh(self.engine.advance(instant))
+                self.engine.commit()  # what keeps too much is let go before there is more of it
+                self._returned = []
         self.last = max([self.last, *(int(batch.end.max()) for batch in before)])
         self.engine.save()
         self._saved = True

@@ -26,11 +26,9 @@ from scepter.runtime.jumps import Jumps, Leap
 from scepter.runtime.matches import Match
 from scepter.runtime.options import RunOptions, check_taken
 from scepter.runtime.queries import Query
-from scepter.runtime.work import Clock, Pace, check_matches, check_runs
+from scepter.runtime.work import STEP_EVENTS, Clock, Pace, check_matches, check_runs
 from scepter.timeline import MAX_INSTANT, MIN_INSTANT
 
-_STEP_EVENTS = 1 << 16
-"""So many events are taken before time moves on: fewer cost more calls, more cost memory."""
 KEPT_BYTES = 100 << 20
 """What is kept of streams that were read to look ahead: longer ones are read twice."""
 
@@ -254,7 +252,7 @@ def _run(
     triples = matches = 0
     reached = MIN_INSTANT
     work = engine.options.work
-    clock, pace = Clock(work), Pace(work, _STEP_EVENTS)
+    clock, pace = Clock(work), Pace(work, STEP_EVENTS)
     try:
         while any(i.complete < MAX_INSTANT for i in inputs):
             behind = min(inputs, key=lambda i: i.complete)

@@ -135,7 +135,7 @@ class RunOptions:
             TimeProperties.of(time_property),
             ReadLimits.of(limits or {}),
             None if max_advance is None else _delay(max_advance, "--max-advance"),
-            None if max_future is None else _delay(max_future, "--max-future"),
+            None if max_future in (None, "none") else _delay(max_future, "--max-future"),
             None if warm_up is None else AUTO if warm_up == AUTO else _delay(warm_up, "--warm-up"),
             WorkLimits.of(max_seconds, max_memory, max_matches, max_runs),
             None if (assign := AssignTime.of(assign_time, event_per)) is None else (assign.how, assign.per),

@@ -43,12 +43,15 @@ _NO_LIMIT: Final = (None, "none")
 FOLLOWED: Final = {"max_matches": "1000000", "max_runs": "10000000"}
 """The limits of a run that goes on where none are given: beyond what anybody reads of one instant, or keeps for one key, and
 below what ends a process."""
+STEP_EVENTS: Final = 1 << 16
+"""So many events are taken before time moves on: fewer cost more calls, more cost memory."""
 _FIRST_STEP: Final = 64
 """Events of the first step of a run with limits."""
+_NO_ENDS: Final = np.empty(0, np.int64)
 _SHORT_STEP: Final = 0.02
 _LONG_STEP: Final = 0.2
 """Seconds of the processor."""
-_WHOLE: Final = ("scepter.kernel.texts", "scepter.kernel.static", "scepter.ontology", "numba", "llvmlite", "importlib")
+_WHOLE: Final = ("scepter.kernel.texts", "scepter.ontology", "numba", "llvmlite", "importlib")
 """Modules that are not interrupted: what they change is shared by queries and by runs, and may not be left half changed."""
 
 
@@ -212,7 +215,7 @@ class Pace:
         """Where the steps up to `until` end; the last one of a run is not among them."""
         self.waiting = 0
         if self._limited:
-            ends = np.sort(np.concatenate(self._ends))
+            ends = np.sort(np.concatenate([_NO_ENDS, *self._ends]))
             now, later = np.split(ends, [np.searchsorted(ends, until, "right")])
             self._ends, self.waiting = [later], len(later)
             while len(now) > self.events:

@@ -147,7 +147,7 @@ def test_a_pipe_of_the_shell(folder: Path) -> None:
     writing.start()
     command = [sys.executable, "-m", "scepter", "run", "q.spaseq", "--engine", "local", "--format", "csv"]
     done = subprocess.run([*command, "--stream", "S=pipe", "--map", "m.yml"], capture_output=True, text=True, timeout=PATIENCE)
-    writing.join(60)
+    writing.join(PATIENCE)
     assert done.stdout == ANSWER, done.stderr
 
 

@@ -19,6 +19,7 @@ from scepter.rdf.nquads import NQuadsReader
 from scepter.runtime.jumps import Jumps, stretches, unconfirmed
 from scepter.runtime.local import run_local
 from scepter.runtime.options import RunOptions
+from scepter.timeline import TimeKind
 
 QUERY = """PREFIX : <http://e/>
 SELECT ?s WITHIN 5 FROM STREAM S <http://e/stream> WHERE { SEQ (A) DEFINE GPM A ON S { ?s :p ?o } }"""
@@ -117,6 +118,11 @@ def test_events_of_a_batch_can_be_left_out() -> None:
 def test_options_that_are_none(option: str) -> None:
     with pytest.raises(scepter.OptionError, match=f"--{option.replace('_', '-')}"):
         RunOptions.of(**{option: "soon"})  # type: ignore[arg-type]
+
+
+def test_the_bound_of_the_future_can_be_lifted() -> None:
+    assert RunOptions.of(max_future="none").future_on(TimeKind.DATETIME) is None
+    assert RunOptions.of(max_future="1h").future_on(TimeKind.DATETIME) == 3_600_000_000
 
 
 @given(st.lists(st.integers(-(2**63) + 4, 2**63 - 4), max_size=8), st.integers(0, 2**62))

@@ -282,3 +282,21 @@ def test_memory_is_counted_from_what_the_process_had() -> None:
     # in a process of its own: one that has let go of much takes it again before it asks for more
     told = subprocess.run([sys.executable, "-c", COUNTING], capture_output=True, text=True, check=True).stdout
     assert told.split() == ["max-memory", "True"]
+
+
+def test_what_has_gathered_is_taken_in_small_steps_first() -> None:
+    parsed, told = parse(PREFIX + KEYED["spaseq"], "spaseq"), list[str]()
+    engine = LocalEngine(
+        parsed.program, RunOptions.of(max_runs=100), load_background(parsed, None),
+        shedding=lambda text, whole: told.append(text),
+    )  # fmt: skip
+    input = LiveInput(S)
+    reader = NQuadsReader(engine.key, engine.stream_number(IRI(S)), S, lambda letter: None, run=engine.reading)
+    run = LiveRun(engine, (input,), lambda letter: None, lambda: 0)
+    reader.feed(b"".join(line(time, "k", "a") for time in range(1, 5_001)) + line(5_001, "z", "a"))
+    batch = reader.finish()
+    assert batch is not None
+    run.take(input, [batch])
+    assert run.advance() == []
+    kept = [int(each.split(": ")[1].split(" rows")[0]) for each in told]
+    assert 100 < kept[0] <= 64 + 128  # of 5,000 at once

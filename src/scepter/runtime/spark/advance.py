@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 from pyspark import SparkContext, TaskContext
 
 from scepter.kept import BatchRecord
-from scepter.runtime.jumps import Known
+from scepter.runtime.jumps import LEAP, Known
+from scepter.timeline import format_instant
 
 if TYPE_CHECKING:
     from scepter.runtime.spark.jobs import Job
@@ -73,6 +74,22 @@ def known_after(job: Job, known: Times, streams: NDArray[np.int64], ends: NDArra
                 "(--max-advance); it waits until another one confirms it, or time comes near"
             )
     return found, notices
+
+
+def left_behind(job: Job, streams: NDArray[np.int64], ends: NDArray[np.int64], watermark: int) -> list[str]:
+    """What is to be said of streams whose events are all late, by a hundred times the steps in which they come: one event in
+    the far future has moved time on. The same in every micro-batch, so that it is told once."""
+    found = []
+    for stream in np.unique(streams).tolist():
+        times = ends[streams == stream]
+        usual = max(1, (int(times.max()) - int(times.min())) // len(times))
+        if watermark - int(times.max()) > LEAP * usual:
+            far = format_instant(watermark + (job.options.delay_on(job.kind) or 0), job.kind)
+            found.append(
+                f"<{job.streams[stream].value}>: events are late because one at {far} has moved time on; "
+                "so are all others before that. --max-advance D holds such an event back until a second one confirms it"
+            )
+    return found
 
 
 def written(times: Times) -> str:

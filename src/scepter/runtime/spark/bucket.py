@@ -23,7 +23,7 @@ from scepter.kernel.state.container import pack, unpack
 from scepter.kernel.state.shipping import furthest
 from scepter.physical.distribution.partitioning import asks
 from scepter.runtime.matches import Match
-from scepter.runtime.spark.advance import known_after, known_before, written
+from scepter.runtime.spark.advance import known_after, known_before, left_behind, written
 from scepter.runtime.spark.feeding import constructed
 from scepter.runtime.spark.jobs import Job, Work, new_work
 from scepter.runtime.spark.shares import Share
@@ -159,6 +159,8 @@ class Bucket:
         if late.any():
             told = pack({"stream": stream[late], "time": time[late]}, {"watermark": watermark})
             yield _found(late=int(late.sum()), letters=told)
+            for notice in left_behind(self._job, stream, time, watermark):
+                yield _found(letters=pack({}, {"notice": notice}))
         if (known := known_before(self._job)) is not None:
             after, notices = known_after(self._job, known, stream, time)
             yield _found(letters=pack({}, {"times": written(after)}))

@@ -14,7 +14,7 @@ import numpy as np
 from scepter.errors import ScepterError
 from scepter.rdf import grouping, scanner
 from scepter.rdf.batch import DeadLetter, EventBatch
-from scepter.rdf.files import read_file
+from scepter.rdf.files import read_file, size_of
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.limits import DEFAULT, ReadLimits
 from scepter.rdf.nquads import (
@@ -136,8 +136,8 @@ def read_on(
 
 def _size(path: str) -> int:
     try:
-        return Path(path).stat().st_size
-    except OSError:
+        return size_of(Path(path))  # of a link to nowhere as it was when it was first seen
+    except ScepterError:
         return 0
 
 

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from patience import PATIENCE
 from scepter.kernel.sparql import linear
 from scepter.kernel.sparql.builtins import FUNCTIONS, LONGEST
 from scepter.kernel.sparql.context import Context
@@ -27,7 +28,7 @@ def test_catastrophic_patterns_take_no_time(pattern: str) -> None:
     found: list[bool] = []
     thread = threading.Thread(target=lambda: found.append(compiled.found("a" * 50_000 + "!")), daemon=True)
     thread.start()
-    thread.join(60)
+    thread.join(PATIENCE)
     assert found == [False]
 
 
