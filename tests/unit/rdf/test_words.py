@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from numba import njit
-from numba.core.runtime import _nrt_python, rtsys
+from numba.core.runtime import _nrt_python, rtsys  # type: ignore[attr-defined]
 
 from scepter.inner import inner
 from scepter.rdf import words
@@ -95,11 +95,11 @@ def test_a_kernel_hears_signals_and_lets_go_of_its_columns(endless: Callable[[in
     before = signal.signal(signal.SIGALRM, ring)
     try:
         for _ in range(3):
-            kept = rtsys.get_allocation_stats()
+            kept = rtsys.get_allocation_stats()  # type: ignore[no-untyped-call]
             with pytest.raises(_RungError):
                 signal.setitimer(signal.ITIMER_REAL, 0.1)
                 endless(1_000)
-            now = rtsys.get_allocation_stats()
+            now = rtsys.get_allocation_stats()  # type: ignore[no-untyped-call]
             assert now.alloc - now.free == kept.alloc - kept.free
     finally:
         signal.signal(signal.SIGALRM, before)
