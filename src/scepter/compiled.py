@@ -8,11 +8,15 @@ is torn counts as missing. Kernels of another version or another kind of process
 from __future__ import annotations
 
 import gc
+import hashlib
 import os
+import re
 import stat
 import sys
 import tempfile
+from collections.abc import Callable
 from contextlib import nullcontext, suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +25,8 @@ from scepter.kept import own_file, write_whole
 INTERPRETED = "NUMBA_DISABLE_JIT"
 """Set, it leaves kernels to Python's interpreter."""
 _SOURCES = Path(__file__).parent
+_IMPORTED = re.compile(rb"^(?:from|import) (scepter[\w.]*)(?: import (\([^)]*\)|[^\n]*))?", re.MULTILINE)
+_NAME = re.compile(rb"\w+")
 _STAMP = f"scepter.py{sys.version_info.major}{sys.version_info.minor}"
 """The file among the kernels that says for which sources a run has compiled all that it needed."""
 
@@ -92,6 +98,43 @@ def doubt_files() -> None:
                 raise OSError(f"{path} is torn") from error
 
     caching.IndexDataCacheFile = OwnFiles  # type: ignore[misc]
+
+
+def look_behind_imports() -> None:
+    """Have numba tell kernels apart by the sources of all that they may call. It looks at the file that a kernel stands in, and
+    what is compiled into it stands in others: after an upgrade, an old kernel would be handed arrays of a new layout."""
+    from numba.core.caching import _SourceFileBackedLocatorMixin as Locator
+
+    stamp: Callable[[Any], Any] = Locator.get_source_stamp
+
+    def stamped(locator: Any) -> Any:
+        path = Path(locator._py_file)
+        return (stamp(locator), digest_behind(path)) if path.is_relative_to(_SOURCES) else stamp(locator)
+
+    Locator.get_source_stamp = stamped  # type: ignore[method-assign]
+
+
+def digest_behind(path: Path) -> str:
+    """What tells a module, and all of this package that it imports, from other versions of them."""
+    found, pending = {path}, [path]
+    while pending:
+        new = _read(pending.pop())[1] - found
+        found |= new
+        pending += new
+    return hashlib.sha256(b"".join(_read(each)[0] for each in sorted(found))).hexdigest()
+
+
+@cache
+def _read(path: Path) -> tuple[bytes, frozenset[Path]]:
+    """The digest of a module, and the modules of this package that it imports."""
+    source = path.read_bytes()
+    imported = set()
+    for module, names in _IMPORTED.findall(source):
+        for each in (module, *(module + b"." + name for name in _NAME.findall(names))):
+            other = _SOURCES.joinpath(*each.decode().split(".")[1:]).with_suffix(".py")
+            if other != path and other.is_file():
+                imported.add(other)
+    return hashlib.sha256(source).digest(), frozenset(imported)
 
 
 def spare_collections() -> None:

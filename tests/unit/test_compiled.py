@@ -18,6 +18,7 @@ from numba.core import caching, errors, ir
 from numba.core.compiler import run_frontend
 
 from scepter import compiled
+from scepter.kernel.time_join import sweep
 from scepter.rdf.words import fresh
 
 
@@ -262,3 +263,30 @@ def test_an_array_that_a_kernel_gives_back_is_not_unpickled() -> None:
     for _ in range(1000):
         zeros(1)
     assert sys.getrefcount(np.ndarray) < before + 100
+
+
+def test_a_kernel_is_another_when_a_module_that_it_calls_into_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiled, "_SOURCES", tmp_path)
+    (tmp_path / "rooms").mkdir()
+    outer, inner, beside = tmp_path / "outer.py", tmp_path / "rooms" / "inner.py", tmp_path / "beside.py"
+    outer.write_text("from scepter.middle import (\n    one,\n    two,\n)\nimport os\n")
+    (tmp_path / "middle.py").write_text("from scepter.rooms import inner\nimport scepter.outer\n")  # in a circle, too
+    inner.write_text("SIZE = 1\n")
+    beside.write_text("from scepter.outer import three\n")
+
+    def digest() -> str:
+        compiled._read.cache_clear()
+        return compiled.digest_behind(outer)
+
+    first = digest()
+    beside.write_text("")
+    assert digest() == first
+    inner.write_text("SIZE = 2\n")
+    assert digest() != first
+    compiled._read.cache_clear()
+
+
+def test_numba_asks_for_what_stands_behind_a_kernel() -> None:
+    kernel: Any = sweep.clear
+    stamp = kernel._cache._impl.locator.get_source_stamp()
+    assert stamp[1] == compiled.digest_behind(Path(sweep.__file__))

@@ -4,10 +4,6 @@ An event's lines are contiguous: lines of one graph name, and lines of the defau
 of name ends the event, and so does MESSAGE_END. A line whose fourth element is a time literal is an event by itself. Where the
 user names the time properties (INSIDE), they are also looked for among the lines of the graph, and lines of the default graph
 belong to the event that their subject names. In a log (VERSION "1.2-messages") a message without named graphs is one event.
-
-Numba's disk cache watches only the file of the outermost kernel: after a change in a module that this one calls (`scanner`,
-`spelling`, `numerals`, `lexing`, `hashing`, `directives`, `event_times`, `graph_sets`), delete this one's `.nbi` files in
-`__pycache__`, or the cache answers with the old code: numba compares the content of this file, so to touch it is not enough.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
 """From Jelly's statements to events, by the layout rules that N-Quads have (`grouping.place_statement`).
 
-Numba's disk cache watches only the file of the outermost kernel: after a change in `jelly_frames`, `jelly_terms`, `jelly_wire`,
-`grouping` or what they call, delete this one's `.nbi` files in `__pycache__`: to touch it is not enough. Kernels read and write
-by pointers, unchecked: `JellyReader._make_room` has to know the most that some bytes can give.
+Kernels read and write by pointers, unchecked: `JellyReader._make_room` has to know the most that some bytes can give.
 """
 
 from __future__ import annotations

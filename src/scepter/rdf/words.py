@@ -18,6 +18,7 @@ from numba.np.arrayobj import _empty_nd_impl
 
 from scepter.compiled import (
     doubt_files,
+    look_behind_imports,
     spare_collections,
     spare_colours,
     spare_events,
@@ -27,6 +28,7 @@ from scepter.compiled import (
 )
 
 doubt_files()  # before the first kernel is declared: every module of kernels comes by here
+look_behind_imports()
 spare_collections()
 spare_lookups()
 spare_events()
