@@ -197,7 +197,8 @@ def window_queries(draw: st.DrawFn) -> QueryText:
                 f"?x :name ?y OPTIONAL {{ WINDOW {one} {{ ?x :p ?z }} }}",
                 f"WINDOW {one} {{ ?x :p|:q ?y }}",
                 f"WINDOW {one} {{ ?x (:p|^:q)+ ?y }}",
-                f"WINDOW {one} {{ ?x :p ?y }} WINDOW {other} {{ ?y :q/:p+ ?z }}",
+                f"WINDOW {one} {{ ?x :p ?y }} WINDOW {other} {{ ?y :q/:p+ :a }}",
+                f"WINDOW {one} {{ ?x :p ?y }} ?m :name+ ?n",
                 f"WINDOW {one} {{ ?x :p ?y . ?y :q+ :a }}",
                 f"WINDOW {one} {{ ?x :p ?y OPTIONAL {{ ?y :q* ?z }} }}",
             ]

@@ -126,7 +126,7 @@ def timed(draw: st.DrawFn) -> Setting:
 @st.composite
 def groups(draw: st.DrawFn, *, periodic: bool) -> str:
     """A WHERE clause."""
-    walks = ["?a :p+ ?b .", "?a :q/:p+ ?b .", "?a (:p|^:q)+ :y .", "?a :p* ?b ."] if periodic else []
+    walks = ["?a :p+ ?b .", "?a :q/:p+ :y .", "?a (:p|^:q)+ :y .", "?a :p* ?b ."] if periodic else []
     parts = [draw(blocks(draw(st.sampled_from([1, 2, 2, 3])))).replace("?b :", "?a :", 1)]
     if "?a" not in parts[0]:
         parts[0] = "?a :p ?v . " + parts[0]

@@ -55,7 +55,7 @@ class GapJoined(ByRows):
         self._least = node.shortest or 0
         left, right, between = (each.schema for each in node.inputs)
         self._places = [node.schema.column(name) for name in right.variables]
-        self._of_left, self._of_right = list(left.columns(node.keys)), list(right.columns(node.keys))
+        self._of_right = list(right.columns(node.keys))
         self._gaps = [list(schema.columns(node.gap_keys)) for schema in (left, right)]
         self._of_between = list(between.columns(node.gap_keys))
         self._names, self._gap_names = node.keys, node.gap_keys

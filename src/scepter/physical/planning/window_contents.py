@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import reduce
 from typing import TypeAlias
 
@@ -25,9 +25,6 @@ from scepter.physical.nodes import nodes, window_nodes
 from scepter.physical.nodes.nodes import Node
 from scepter.physical.nodes.window_nodes import Coalesce, CountedWindow, Counts, ItemScan, LatestOccurrence, Step, Window
 from scepter.rdf.terms import IRI
-
-_FOLLOWED_FROM_ALL = 2_000
-"""Static triples over which a path between two variables is followed from every node; its pairs may be their square."""
 
 
 class NotPlanned(Exception):
@@ -108,14 +105,15 @@ class Dataset:
         if links is None:
             raise NotPlanned("a property path that may have no step, or names no predicates, looks at the window as a whole")
         every = TriplePattern(Variable("s"), Variable("p"), Variable("o"))
-        ends = (pattern.subject, pattern.object)
-        static = sum(self.static(replace(every, predicate=Constant(iri)), graph) for iri in links)
-        if static > _FOLLOWED_FROM_ALL and not any(isinstance(end, Constant) for end in ends):
-            raise NotPlanned(f"a property path over {static} static triples is followed from the terms that are bound")
+        if not any(isinstance(end, Constant) for end in (pattern.subject, pattern.object)):
+            raise NotPlanned("a property path between two variables is followed from the terms that are bound")
+        windows = self.default if graph is None else self.named.get(graph, ())
+        if not windows:
+            raise NotPlanned("a property path over static triples alone is followed from the terms that are bound")
         equal: list[Expression] = [Compare("=", Variable("p"), Constant(iri)) for iri in links]
         named = reduce(Or, equal)
         triples = []
-        for window in self.default if graph is None else self.named.get(graph, ()):
+        for window in windows:
             scan = nodes.Filter(nodes.TripleScan(every, window.streams), (named,))
             triples.append(window.over(scan, self.grid))
         asked: Pattern = pattern if graph is None else Graph(Constant(graph), pattern)
