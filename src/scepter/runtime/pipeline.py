@@ -173,7 +173,7 @@ class Pipeline:
         if self._at_once and until > closed:
             opened = self._run(Until(until, open=True))
             found = concat([found, opened], opened.width) if len(found) else opened
-        return self._matches(found) if len(found.end) else []
+        return self._matches(found)
 
     def finish(self) -> Sequence[Match]:
         """Process what is left; windows close."""
@@ -388,6 +388,8 @@ class Pipeline:
 
     def _matches(self, rows: Rows) -> Sequence[Match]:
         """The matches of what the root gave."""
+        if not len(rows.end):
+            return []
         return self._answering.matches(rows if self.owned is None else self.owned(rows))
 
 

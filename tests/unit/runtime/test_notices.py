@@ -82,5 +82,6 @@ def test_late_events_are_letters_all_the_same() -> None:
     live = Micro(QUERY, given)
     live.batch([graph_event(given, STREAM, 5000, 5000, triples(":x :p :y ."))])
     live.batch([graph_event(given, STREAM, 2, 2, triples(":x :p :y ."))])
-    [data] = live.letters
+    data, jump = live.letters
     assert unpack(data)[0]["time"].tolist() == [2]
+    assert b"5000" in jump  # the event behind which it is late
