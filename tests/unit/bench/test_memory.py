@@ -52,7 +52,7 @@ def peaks(points: Callable[[Room], Iterator[Point]], folder: Path, length: int, 
 
 @pytest.mark.parametrize("name", TRIED)
 def test_state_is_flat(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(local, "_STEP_EVENTS", 512)
+    monkeypatch.setattr(local, "STEP_EVENTS", 512)
     monkeypatch.setattr(pipeline, "_SWEEP_FROM", SWEEP_FROM)
     points = every()[name].points
     short = peaks(points, tmp_path / "short", SHORT, TRIED[name])
