@@ -33,8 +33,8 @@ def way(language: str, seed: int) -> str:
     ("language", "wanted"),
     [
         ("spaseq", ["key", "grid"]),
-        ("ep-sparql", ["key, a policy", "key", "grid", "key"]),
-        ("rsep-ql", ["one task, a policy", "grid", "key"]),
+        ("ep-sparql", ["stages", "key, a policy", "key", "grid", "key"]),
+        ("rsep-ql", ["stages", "key, a policy", "grid", "key"]),
         ("obep", ["one task", "grid"]),
         ("sparkwave", ["grid", "key"]),
     ],
