@@ -337,7 +337,6 @@ class LocalEngine:
     # ---------------------------------------------------------------- instants that may be undone
 
     def save(self) -> None:
-        """Start an instant that may be undone."""
         self._marks = (self._number, self.reading.salt)
         self._open = True
         self._each(_SAVE)

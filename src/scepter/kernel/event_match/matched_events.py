@@ -244,7 +244,6 @@ class EventMatch(InParts):
         table.link(tuple(self._shape.tree), tuple(self._store.table), self._nodes, rows)
 
     def save(self) -> None:
-        """Start an instant that may be undone."""
         super().save()
         self._store.table.log[0] = (0, 1, 0)
         self._opened = self._filled()
@@ -276,7 +275,6 @@ class EventMatch(InParts):
         return own | self._store.held().dump("rows") | self._schedule.dump("schedule")
 
     def load(self, arrays: Arrays) -> None:
-        """Take over what `dump` gave."""
         rows = Rows.load(arrays, "rows")
         self._store = Store.empty(self._store.table.window, rows.width, 2 * len(rows))
         self._store.add(rows, arrays["scan"], arrays["item"])
@@ -299,7 +297,6 @@ class EventMatch(InParts):
         yield self._store.held()
 
     def state_rows(self) -> Mapping[str, int]:
-        """Rows that are there or will be, and right sides that wait."""
         alive = self._store.alive(self._evicted)
         if self._steady:
             alive &= self._store.table.scan[: self._store.size] != self._right

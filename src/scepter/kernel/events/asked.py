@@ -45,7 +45,6 @@ class Asked(Stateless):
                     self._variables[i, j] = names.index(part.name)
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
-        """The rows with each solution."""
         (rows,) = inputs
         mapping = (np.ascontiguousarray(rows.ids), np.ascontiguousarray(rows.refs), rows.number, rows.scale)
         origin, ids, refs, number, scale = solve(

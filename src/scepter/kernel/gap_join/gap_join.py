@@ -76,7 +76,6 @@ class GapJoined(ByRows, InParts):
     # ---- rows
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
-        """The pairs that new rows complete."""
         left, right, between = inputs
         if self._opened is not None and self._rights is not None:
             assert not len(right) and not len(between), "they come with the first round"
@@ -200,7 +199,6 @@ class GapJoined(ByRows, InParts):
     # ---- instants that may be undone, and what is let go
 
     def undo(self) -> None:
-        """Back to `save`."""
         super().undo()
         forget_firsts(self._firsts, self._lefts.size)
 
@@ -256,7 +254,6 @@ class GapJoined(ByRows, InParts):
     # ---- state
 
     def load(self, arrays: Arrays) -> None:
-        """Take over what `dump` gave."""
         super().load(arrays)
         size = self._lefts.size
         self._marks = np.empty((len(self._lefts.side.start), 1), np.uint64)
@@ -265,7 +262,6 @@ class GapJoined(ByRows, InParts):
         self._renewed_betweens(self._betweens.size)
 
     def state_rows(self) -> Mapping[str, int]:
-        """The rows that can be found."""
         return {"solutions": len(self._lefts) + len(self._betweens)}
 
 

@@ -73,7 +73,6 @@ class Memories:
     # ---- instants that may be undone
 
     def save(self) -> None:
-        """What is added from now on can be taken back."""
         self._saved = self.size
 
     def undo(self) -> None:
@@ -130,7 +129,6 @@ class Memories:
         return {key: np.ascontiguousarray(column) for key, column in self.rows.part(slice(0, self.size)).dump().items()}
 
     def load(self, name: str, arrays: Arrays) -> None:
-        """What `dump` wrote."""
         rows = Occurring.load(arrays)
         self.size, self._saved = 0, None
         self._fed[:] = 0
