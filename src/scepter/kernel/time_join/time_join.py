@@ -13,8 +13,7 @@ import numpy as np
 
 from scepter.algebra.scope import mentioned_variables
 from scepter.kernel.condition.time_conditions import TimeConditions
-from scepter.kernel.exists.live_graph import LiveConditions
-from scepter.kernel.exists.remembered import AskedConditions
+from scepter.kernel.exists.exists_answers import AskedConditions
 from scepter.kernel.lineage import Lineage
 from scepter.kernel.operator import ByRows, Until
 from scepter.kernel.rows import Int64, Mask, Rows, concat, empty, merged
@@ -52,7 +51,7 @@ class TimeJoined(ByRows, InParts):
     def __init__(
         self,
         node: TimeJoin,
-        conditions: TimeConditions | AskedConditions | LiveConditions | None,
+        conditions: TimeConditions | AskedConditions | None,
         lineage: Lineage,
         *,
         rounds: bool = False,
@@ -202,7 +201,7 @@ class TimeJoined(ByRows, InParts):
         places = [names.index(name) for name in self._node.right.schema.variables]
         left = self._tables[0].take(pairs[:, 0])
         both = Rows(*merged(left, right, places, len(names)), right.start, right.end, left.since, left.until, left.lineage)
-        if isinstance(self._conditions, AskedConditions | LiveConditions):
+        if isinstance(self._conditions, AskedConditions):
             return pairs[self._conditions.holds(both, left.end)]
         return pairs[self._conditions.holds(both)]
 
@@ -287,7 +286,6 @@ class TimeJoined(ByRows, InParts):
     # ---- state
 
     def state_rows(self) -> Mapping[str, int]:
-        """The rows that can be found."""
         return {"solutions": sum(len(table) for table in self._tables)}
 
 
