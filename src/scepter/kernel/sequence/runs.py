@@ -61,6 +61,7 @@ class Runs(ColumnTable):
 _NAMES = Runs.NAMES
 KEY = _NAMES.index("marks")
 """The narrow columns are those before it; in a matrix of them, their join keys stand here."""
+TIME, FIRST, START, LIMIT, RANK_LIMIT, LEAD, LEAD_RANK, PASSED, GROUP, NODE, ROUND = range(KEY)
 _every = attrgetter(*_NAMES)
 _TYPES = {"group": np.uint64, "ids": np.uint64, "number": np.float64, "scale": np.int8}
 _WIDE = frozenset(("ids", "refs", "number", "scale"))
