@@ -15,6 +15,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from scepter.algebra.query import Selection
+from scepter.kernel.interrupts import interruptible
 from scepter.kernel.rows import filled
 from scepter.kernel.scan.solutions import Int64, Solutions
 from scepter.kernel.sequence.forward_search import NOTHING, instants_after, key_of
@@ -186,7 +187,9 @@ class Link:
                 self._idle = _IDLE
                 return None
             links.add(rows, farthest, *found)
-        of, at = _following(flight.row, flight.limit, links.first, links.count, links.found, table.rows.time)
+        times = table.rows.time
+        given = flight.row, flight.limit, links.first, links.count, links.found, times
+        of, at = interruptible(_following, lambda: (times,), *given)
         if selection is Selection.STRICT:
             next_at = links.next_at[flight.row]
             return of, at, (next_at != NOTHING) & (next_at <= flight.limit)
@@ -217,12 +220,12 @@ def _asking(row, limit, reach):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _following(row, limit, first, count, found, times):  # type: ignore[no-untyped-def]
+def _following(row, limit, first, count, found, times, cells):  # type: ignore[no-untyped-def]
     """Each run with what was found for its row, as far as its limit."""
     out, taken, size = fresh(max(64, len(row)), np.int64), fresh(max(64, len(row)), np.int64), np.int64(0)
     for i in range(len(row)):
-        if i % 16 == 0:
-            heed(out, taken)
+        if i % 16 == 0 and heed(cells, size):
+            break
         begin = first[row[i]]
         for at in range(begin, begin + count[row[i]]):
             if times[found[at]] <= limit[i]:
