@@ -7,6 +7,9 @@ from copy import copy
 from datetime import UTC, datetime
 from typing import Any, TypeGuard, cast
 
+import numpy as np
+from numpy.typing import NDArray
+
 from scepter.errors import DataError, Diagnostic, option_error
 from scepter.rdf.assigning import AssignTime
 from scepter.rdf.formats import parse_graph
@@ -91,6 +94,7 @@ def _triples(graph: str | Iterable[tuple[Term, Term, Term]], prefixes: Mapping[s
     if not (prefixes is None or isinstance(prefixes, Mapping)):
         raise option_error("event", f"prefixes are a dict, not a {type(prefixes).__name__}", help="{'': 'http://example/'}")
     if isinstance(graph, str):
+        _check_text(graph)
         return [_texts(*triple) for triple in parse_graph(graph, prefixes=prefixes)]
     try:
         triples = [(subject, predicate, object) for subject, predicate, object in graph]
@@ -107,7 +111,20 @@ def _texts(subject: Term, predicate: Term, object: Term) -> tuple[str, str, str]
         or not isinstance(object, (IRI, BlankNode, Literal))
     ):
         raise option_error("triple", f"({subject}, {predicate}, {object}) is no RDF triple")
-    return str(subject), str(predicate), str(object)
+    texts = str(subject), str(predicate), str(object)
+    for text in texts:
+        _check_text(text)
+    return texts
+
+
+def _check_text(text: str) -> None:
+    try:
+        text.isascii() or text.encode()
+    except UnicodeEncodeError as error:
+        wrong = f"U+{ord(text[error.start]):04X}"
+        raise option_error(
+            "event", f"an event's texts are Unicode, and {wrong} alone, half of a pair, is no character"
+        ) from None
 
 
 def _interval(start: int | str | datetime | None, end: int | str | datetime | None) -> tuple[int, int, TimeKind]:
@@ -146,3 +163,8 @@ def are_plain(events: list[Event | Mapping[str, Any]], streams: frozenset[str] |
     told = cast("list[Event]", events)
     kinds = {event.kind for event in told}
     return len(kinds) == 1 and None not in kinds and (streams is None or {event.stream for event in told} <= streams)
+
+
+def in_order(ends: NDArray[np.int64], starts: NDArray[np.int64]) -> bool:
+    """Whether events are in order of end, and then of start."""
+    return bool(np.all((ends[1:] > ends[:-1]) | ((ends[1:] == ends[:-1]) & (starts[1:] >= starts[:-1]))))

@@ -283,9 +283,11 @@ def test_what_queries_share_is_not_interrupted(monkeypatch: pytest.MonkeyPatch) 
 
 ONE_INSTANT = """
 import gc
+import signal
 import sys
 import scepter
 from numba.core.runtime import _nrt_python as arrays
+from scepter.runtime.engine import LocalEngine
 
 language, text, events, each = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
 stream, triple = "http://e/s", "<http://e/s{}> <http://e/p> {} ."
@@ -293,11 +295,24 @@ def given(each):
     texts = [" ".join(triple.format(i % 7, i + time) for i in range(each)) for time in range(events)]
     return {stream: [scepter.Event(stream, text, time) for time, text in enumerate(texts)]}
 
+def ring(number, frame):
+    raise KeyboardInterrupt
+
+def begun(step):  # reading may take longer than the limit
+    def begin(*given):
+        if ringing:
+            signal.setitimer(signal.ITIMER_REAL, 0.3)
+        return step(*given)
+    return begin
+
 def stopped(**limits):
     try:
         scepter.run_local(query, many, max_memory="8 GB", **limits)
-    except scepter.DataError as error:
-        print(error.code)
+    except (scepter.DataError, KeyboardInterrupt) as error:
+        print(getattr(error, "code", "interrupted"))
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    del limits
     gc.collect()
     return arrays.memsys_get_stats_mi_alloc() - arrays.memsys_get_stats_mi_free()
 
@@ -305,7 +320,12 @@ query = scepter.parse("PREFIX : <http://e/> " + text, language)
 scepter.run_local(query, given(2))  # compiling is not interrupted
 many = given(each)
 arrays.memsys_enable_stats()
-kept = [stopped(max_seconds=0.3) for _ in range(3)]
+kept = [stopped(max_seconds=0.3)]
+LocalEngine.take, LocalEngine.advance = begun(LocalEngine.take), begun(LocalEngine.advance)
+LocalEngine.finish, ringing = begun(LocalEngine.finish), True
+signal.signal(signal.SIGALRM, ring)
+kept += [stopped() for _ in range(3)]
+ringing = False
 kept += [stopped(max_runs=5) for _ in range(2)]
 print(kept[1:] == kept[:-1], kept)
 """
@@ -348,4 +368,5 @@ def test_seconds_and_rows_are_looked_at_within_one_instant_and_nothing_is_left_o
     language, query, events, each = WORK_OF_ONE_INSTANT[what]
     command = [sys.executable, "-c", ONE_INSTANT, language, query, str(events), str(each)]
     told = subprocess.run(command, capture_output=True, text=True, check=True, timeout=PATIENCE)
-    assert told.stdout.split()[:6] == [*["max-seconds"] * 3, *["max-runs"] * 2, "True"], told.stdout + told.stderr
+    wanted = ["max-seconds", *["interrupted"] * 3, *["max-runs"] * 2, "True"]
+    assert told.stdout.split()[:7] == wanted, told.stdout + told.stderr
