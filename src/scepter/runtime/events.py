@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from copy import copy
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, TypeGuard, cast
 
@@ -90,6 +91,14 @@ class Event:
         return f"Event({self.stream!r}, {time}, {len(self.triples)} triples)"
 
 
+@dataclass(frozen=True, slots=True)
+class Late:
+    """An event that came behind the watermark."""
+
+    event: Event
+    watermark: int
+
+
 def _triples(graph: str | Iterable[tuple[Term, Term, Term]], prefixes: Mapping[str, str] | None) -> list[tuple[str, str, str]]:
     if not (prefixes is None or isinstance(prefixes, Mapping)):
         raise option_error("event", f"prefixes are a dict, not a {type(prefixes).__name__}", help="{'': 'http://example/'}")
@@ -151,6 +160,19 @@ def read_instant(given: int | str | datetime) -> tuple[int, TimeKind]:
         return parse_instant(str(given))
     except ValueError as error:
         raise option_error("instant", str(error)) from None
+
+
+def check_several(events: object) -> None:
+    """Refuse what is no collection of events or rows."""
+    if isinstance(events, (Event, Mapping)) or not isinstance(events, Iterable):
+        what = {Event: "one event", dict: "one row"}.get(type(events), f"a {type(events).__name__}")
+        raise option_error("event", f"push_all takes several events, and was given {what}", help="engine.push(event)")
+    if hasattr(events, "__arrow_c_stream__"):
+        raise option_error(
+            "event",
+            f"push_all takes events, and was given a table ({type(events).__name__})",
+            help="engine.push_all(scepter.events(table, map='mapping.yml', stream='…'))",
+        )
 
 
 def are_plain(events: list[Event | Mapping[str, Any]], streams: frozenset[str] | None) -> TypeGuard[list[Event]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections import Counter, deque
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from operator import itemgetter
 from typing import Any, TypeAlias
@@ -18,7 +17,7 @@ from scepter.rdf.formats import NAMELESS, graphs_to_batch
 from scepter.rdf.terms import IRI
 from scepter.runtime import refusals
 from scepter.runtime.engine import LocalEngine
-from scepter.runtime.events import Event, are_plain, in_order, read_instant
+from scepter.runtime.events import Event, Late, are_plain, check_several, in_order, read_instant
 from scepter.runtime.inputs import BackgroundGiven, OntologyGiven, load_background, load_ontology
 from scepter.runtime.jumps import Jumps, Leap
 from scepter.runtime.lifting import row_events
@@ -43,14 +42,6 @@ _REMEMBERED = 10_000
 """So many of the last late events, and of the last dead letters, are kept."""
 _MANY = 16
 """More events than this are looked at as columns."""
-
-
-@dataclass(frozen=True, slots=True)
-class Late:
-    """An event that came behind the watermark."""
-
-    event: Event
-    watermark: int
 
 
 class Engine:
@@ -152,15 +143,7 @@ class Engine:
 
     def push_all(self, events: Iterable[Event | Mapping[str, Any]], stream: str | None = None) -> list[Match]:
         """Give it several events, or rows; the matches are those of pushing them one by one."""
-        if isinstance(events, (Event, Mapping)) or not isinstance(events, Iterable):
-            what = {Event: "one event", dict: "one row"}.get(type(events), f"a {type(events).__name__}")
-            raise option_error("event", f"push_all takes several events, and was given {what}", help="engine.push(event)")
-        if hasattr(events, "__arrow_c_stream__"):
-            raise option_error(
-                "event",
-                f"push_all takes events, and was given a table ({type(events).__name__})",
-                help="engine.push_all(scepter.events(table, map='mapping.yml', stream='…'))",
-            )
+        check_several(events)
         return Matches(self._pushed(list(events), stream), self.query)
 
     def _pushed(self, given: list[Event | Mapping[str, Any]], stream: str | None) -> Sequence[Match]:
@@ -259,11 +242,19 @@ class Engine:
         reopens = before in [entry[0] for entry in new] or (bool(at_once) and at_once[0].end == before)
         if not reopens and watermark == before:
             return []
+        more: Sequence[Match] = ()
+        if reopens and self._open and self._engine.in_parts:
+            behind = next((i for i, event in enumerate(at_once) if event.end > before), len(at_once))
+            self._take([*at_once[:behind], *(entry[3] for entry in self._due(before))])
+            more, at_once, reopens = self._engine.advance(before, before - 1), at_once[behind:], False
+            if watermark == before:
+                return more
         if not reopens:
             self._forget_open()  # the engine commits it with what is closed now
         elif self._open:
             self._engine.undo()
-        return self._release(watermark, reopens, at_once)
+        found = self._release(watermark, reopens, at_once)
+        return [*more, *found] if more else found
 
     def _in_time(self, events: list[Event]) -> tuple[list[Event], list[_Entry], int]:
         """The events that are not late, and the watermark behind them. Apart and in order those that need not wait, where many
@@ -334,9 +325,14 @@ class Engine:
         opened = self._due(watermark)
         if len(opened) > 1:
             opened.sort(key=itemgetter(2))
-        self._take_opened(opened)
+        in_parts = self._engine.in_parts
+        if in_parts:
+            self._take([entry[3] for entry in opened])
+        else:
+            self._take_opened(opened)
         told = self._fresh(self._engine.advance(watermark, watermark - 1))
-        self._returned += told
+        if not in_parts:
+            self._returned += told
         return [*found, *told] if found else told
 
     def _take(self, events: list[Event]) -> None:

@@ -134,9 +134,9 @@ def test_close_without_events_says_nothing() -> None:
 # ---------------------------------------------------------------- what is broken off
 
 
-@pytest.mark.parametrize("step", ["take", "advance", "commit", "undo"])
+@pytest.mark.parametrize("step", ["take", "advance", "commit", "save"])
 def test_after_a_step_that_was_broken_off_an_engine_takes_nothing(monkeypatch: pytest.MonkeyPatch, step: str) -> None:
-    # time  1  2  2  3     Ctrl-C at the second b: the instant 2 was open, and is opened again
+    # time  1  2  2  3     Ctrl-C at the second b: the instant 2 was open, and more of it comes
     #       a  b  b  b
     running = engine(query("A: B"))
     running.push_all(events("1a 2b=1"))
