@@ -29,6 +29,7 @@ from scepter.kernel.gap_join.gap_search import (
     tell_alike,
     top_all,
 )
+from scepter.kernel.interrupts import interruptible
 from scepter.kernel.lineage import Lineage
 from scepter.kernel.operator import ByRows, Until
 from scepter.kernel.rows import Int64, Mask, Rows, UInt64, empty, merged
@@ -86,7 +87,8 @@ class GapJoined(ByRows, InParts):
         if self._opened is not None:
             self._rights = right, rights
         kinds, rows = visits(left, between, right, known)
-        return self._merged(look_back(kinds, rows, lefts, betweens, rights, self._bound, self._least), right)
+        pairs = interruptible(look_back, lambda: (right.end,), kinds, rows, lefts, betweens, rights, self._bound, self._least)
+        return self._merged(pairs, right)
 
     def _looking(self, rows: Rows) -> Rights:
         whole = np.ascontiguousarray
@@ -178,7 +180,8 @@ class GapJoined(ByRows, InParts):
         if self._ahead is None:
             self._ahead = self._sorted(rights)
         gap_keys = np.ascontiguousarray(left.ids[:, self._gaps[0]])
-        pairs = look_ahead(first, self._lefts.size, lefts, gap_keys, self._ahead, rights, self._bound, self._least)
+        given = first, self._lefts.size, lefts, gap_keys, self._ahead, rights, self._bound, self._least
+        pairs = interruptible(look_ahead, lambda: (rows.end,), *given)
         return self._merged(pairs, rows)
 
     def _sorted(self, rights: Rights) -> Ahead:

@@ -11,6 +11,7 @@ import numpy as np
 from numba import njit
 
 from scepter.inner import inlined
+from scepter.kernel.interrupts import interruptible
 from scepter.kernel.rows import NO_LINEAGE, Mask
 from scepter.kernel.scan.solutions import Int64, Solutions
 from scepter.kernel.sequence.forward_search import NOTHING, key_at
@@ -97,9 +98,8 @@ class Trail:
         at, before, done = 0, self._size, np.zeros(size, np.bool_)
         self._room_for(size)
         while True:
-            at, self._size, wanted = _follow(
-                self._columns, self._size, at, runs, low, links, (table.time, table.start), window, done
-            )
+            given = runs, (low, before), links, (table.time, table.start), window, done
+            at, self._size, wanted = interruptible(_follow, lambda: (table.time,), self._columns, self._size, at, *given)
             if at == size:
                 return done, self._size - before
             self._room_for(wanted + size - at)
@@ -129,7 +129,8 @@ class Trail:
             lows = np.array([each.low for each in those], np.int64)
             nodes, size = extend.lineage.room_for(count * table.events.shape[1])
             span = low, low + len(those)
-            size = _along(path, span, self._columns, lows, columns, ways, (nodes, size), room, at, places)
+            given = path, span, self._columns, lows, columns, ways, (nodes, size), room, at, places
+            size = interruptible(_along, None, *given)
             extend.lineage.added(size)
             low += len(those)
 
@@ -169,15 +170,16 @@ def _take(columns, at, places, rows, runs, who, table, window):  # type: ignore[
 
 
 @njit(cache=True)
-def _follow(columns, at, run, runs, low, links, table, window, done):  # type: ignore[no-untyped-def]
+def _follow(columns, at, run, runs, places, links, table, window, done, cells):  # type: ignore[no-untyped-def]
     """An entry for each run, from `run` on, and what was found for its row up to its limit. Returns the first run that there
     is no room for, where the next entry goes, and how many it may need."""
     rows, start, limit = runs
     first, count, found = links
+    low, begun = places
     times = table[0]
     while run < len(rows):
-        if run % 16 == 0:
-            heed(0, 0)
+        if run % 16 == 0 and heed(cells, at - begun):
+            break
         row = rows[run]
         if at + count[row] > columns.shape[1]:
             return run, at, count[row]
@@ -242,7 +244,7 @@ def _begin(origin, which, source, room, at):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _along(path, span, columns, lows, table, ways, lineage, room, at, key):  # type: ignore[no-untyped-def]
+def _along(path, span, columns, lows, table, ways, lineage, room, at, key, cells):  # type: ignore[no-untyped-def]
     """Write what runs took of one table at the steps from `span` on, each column at its slot: what a row leaves unbound stays
     as it was, unless the slot is `sure` to be the row's. The nodes of a run stand one behind the other. Returns how many nodes
     there are then.
@@ -253,8 +255,8 @@ def _along(path, span, columns, lows, table, ways, lineage, room, at, key):  # t
     (left, right, node_part, node_event, node_name), size = lineage
     narrow, ids, refs, number, scale = room
     for i in range(len(path)):
-        if i % 16 == 0:
-            heed(0, 0)
+        if i % 16 == 0 and heed(cells, 0):
+            break
         here = at + i
         node = narrow[NODE, here]
         for step in range(span[0], span[1]):
