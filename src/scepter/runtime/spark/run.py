@@ -263,6 +263,7 @@ def _prepared(
         ontology=schema,
         buckets=buckets,
         live=live,
+        cores=cores(spark),
         identity=identity,
         lifts={numbers[iri]: lift for iri, lift in lifts.items() if iri in numbers},
         parts=parts,
