@@ -70,7 +70,7 @@ class ChainKernel:
         """The runs that this batch completes."""
         self.expired = []
         first = moment.tables[self._stages[0].plan.atom]
-        late = self._waits and len(first.time) > 0 and first.time[0] == moment.until and not self._cell.sides
+        late = self._waits and len(first.time) > 0 and first.time[0] == moment.until and self._cell.alone
         arrivals = self._nobody if late else self._begin(moment)
         for i, stage in enumerate(self._stages):
             if i:
@@ -101,9 +101,9 @@ class ChainKernel:
         stage = self._stages[0]
         table = moment.tables[stage.plan.atom]
         rows = np.arange(len(table), dtype=np.int64)
-        if self._cell.sides:
+        if not self._cell.alone:
             # equal solutions have one start, equal matches one first event, or several of one instant
-            rows = rows[self._cell.owns(table.start if self._plan.solutions else table.time)]
+            rows = rows[self._cell.begins(table.start if self._plan.solutions else table.time, table.ids, stage.atom.slots)]
         if stage.judged:
             # an optional atom before it, left out in this chain, is what the filter looks at: judge it on an empty run
             rows = rows[self._decide(self._extend.nobody(), np.zeros(len(rows), np.int64), table, rows, stage.plan.atom, False)]
