@@ -130,6 +130,11 @@ class LocalEngine:
         return self._plan
 
     @property
+    def in_parts(self) -> bool:
+        """Whether events that come at an open instant may be taken on top of it: it need not be undone."""
+        return self._plan.in_parts
+
+    @property
     def work(self) -> list[list[Metrics]]:
         """What the operators of each unit have done so far, by their numbers; nothing unless `counting`."""
         return [list(task.metrics) for task in self._tasks or ()] if self._measured else []

@@ -252,11 +252,19 @@ class Engine:
         reopens = before in [entry[0] for entry in new] or (bool(at_once) and at_once[0].end == before)
         if not reopens and watermark == before:
             return []
+        more: Sequence[Match] = ()
+        if reopens and self._open and self._engine.in_parts:
+            behind = next((i for i, event in enumerate(at_once) if event.end > before), len(at_once))
+            self._take([*at_once[:behind], *(entry[3] for entry in self._due(before))])
+            more, at_once, reopens = self._engine.advance(before, before - 1), at_once[behind:], False
+            if watermark == before:
+                return more
         if not reopens:
             self._forget_open()  # the engine commits it with what is closed now
         elif self._open:
             self._engine.undo()
-        return self._release(watermark, reopens, at_once)
+        found = self._release(watermark, reopens, at_once)
+        return [*more, *found] if more else found
 
     def _in_time(self, events: list[Event]) -> tuple[list[Event], list[_Entry], int]:
         """The events that are not late, and the watermark behind them. Apart and in order those that need not wait, where many
@@ -327,9 +335,14 @@ class Engine:
         opened = self._due(watermark)
         if len(opened) > 1:
             opened.sort(key=itemgetter(2))
-        self._take_opened(opened)
+        in_parts = self._engine.in_parts
+        if in_parts:
+            self._take([entry[3] for entry in opened])
+        else:
+            self._take_opened(opened)
         told = self._fresh(self._engine.advance(watermark, watermark - 1))
-        self._returned += told
+        if not in_parts:
+            self._returned += told
         return [*found, *told] if found else told
 
     def _take(self, events: list[Event]) -> None:

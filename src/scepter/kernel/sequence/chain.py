@@ -133,7 +133,7 @@ class ChainKernel:
             keyed = moment.keyed(stage.search, self._partition_columns[stage.plan.atom])
             todo = self._relevant(waiting, stage, selection, keyed)
             going = self._go(stage, selection, waited, waiting.keys, todo, keyed, moment) if len(todo) else NOTHING_FOUND
-        if len(going.runs) or not patient or moment.seen is not None or not waiting.rests(moment.until):
+        if len(going.runs) or not patient or moment.seen is not None or not waiting.rests(moment.closed):
             self._run_out(step, self._release(waiting, going, moment))
         if not came and not len(going.runs):  # which is what most single events come to
             return self._nobody
@@ -236,7 +236,7 @@ class ChainKernel:
             rows = waiting.live()
             over = rows[~moment.concerns_later(waiting.runs.take(rows))]
         else:
-            over = waiting.expired(moment.until)
+            over = waiting.expired(moment.closed)  # at an open instant, more may come that continues a run
         waiting.kill(over)
         return waiting.runs.take(over) if self._plan.timeouts else self._none
 

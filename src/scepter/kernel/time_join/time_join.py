@@ -7,7 +7,7 @@ side that still keeps its partner from standing alone, one row of each look stay
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -19,8 +19,8 @@ from scepter.kernel.lineage import Lineage
 from scepter.kernel.operator import ByRows, Until
 from scepter.kernel.rows import Int64, Mask, Rows, concat, empty, merged
 from scepter.kernel.star.expiry import Held
-from scepter.kernel.state.container import Arrays
 from scepter.kernel.state.heavy_keys import Shed, heavy, told
+from scepter.kernel.state.state_parts import InParts
 from scepter.kernel.time_join import sweep as kernel
 from scepter.kernel.time_join.join_table import Table
 from scepter.kernel.time_join.sweep import EXISTS, INNER, LATE, NO_BOUND, OUTER, Rules, sweep
@@ -40,7 +40,7 @@ class DisorderedError(Exception):
     """A row came that earlier answers of the same stretch of time should have seen."""
 
 
-class TimeJoined(ByRows):
+class TimeJoined(ByRows, InParts):
     """A time join at work.
 
     With `rounds` it stands among rules that feed each other: the rows of a stretch of time come in several calls, between
@@ -77,6 +77,7 @@ class TimeJoined(ByRows):
             Table(len(left.variables), left.columns(node.keys), left.columns(node.loose)),
             Table(len(right.variables), right.columns(node.keys), right.columns(node.loose)),
         )
+        self._parts = dict(zip(("left", "right"), self._tables, strict=True))
         self._trace = _trace(node)
         self._held = held
         self._each_once = once or each_once
@@ -237,16 +238,6 @@ class TimeJoined(ByRows):
 
     # ---- instants that may be undone, and what is let go
 
-    def save(self) -> None:
-        """Start an instant that may be undone."""
-        for table in self._tables:
-            table.save()
-
-    def undo(self) -> None:
-        """Back to `save`."""
-        for table in self._tables:
-            table.undo()
-
     def evict(self, time: int) -> None:
         """Let go of what no row that ends after `time` can find."""
         for side, table in enumerate(self._tables):
@@ -294,23 +285,6 @@ class TimeJoined(ByRows):
         return told(self._node.keys, refs, first, counts)
 
     # ---- state
-
-    def dump(self) -> Arrays:
-        """Both tables."""
-        return self._tables[0].dump("left") | self._tables[1].dump("right")
-
-    def load(self, arrays: Arrays) -> None:
-        """Take over what `dump` gave."""
-        self._tables[0].load("left", arrays)
-        self._tables[1].load("right", arrays)
-
-    def refs(self) -> Iterator[Int64]:
-        """Of both tables."""
-        return (table.refs() for table in self._tables)
-
-    def lineages(self) -> Iterator[Int64]:
-        """Of both tables."""
-        return (table.lineage() for table in self._tables)
 
     def state_rows(self) -> Mapping[str, int]:
         """The rows that can be found."""

@@ -88,6 +88,12 @@ class Node:
         """Why it works on terms, one by one; empty for one in columns."""
         return ""
 
+    @property
+    def in_parts(self) -> bool:
+        """Whether the rows of an instant may be given in parts, each on top of those before: no two rows of one time influence
+        each other, but for equal ones that are one."""
+        return False
+
     @cached_property
     def inputs(self) -> tuple[Node, ...]:
         """The nodes whose rows it takes: those that its fields hold, in their order."""
