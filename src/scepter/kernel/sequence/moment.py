@@ -16,6 +16,9 @@ from scepter.kernel.sequence.runs import Runs
 from scepter.kernel.sequence.step_search import Keyed, Order, StepSearch
 from scepter.timeline import MAX_INSTANT
 
+MANY = 1 << 10
+"""More rows than so many are gone through in the order of a key."""
+
 
 @dataclass(slots=True)
 class Moment:
@@ -45,6 +48,11 @@ class Moment:
                 ranks = rank_of(self.seen, key_of(table.ids, partition), table.time, "right")
             found = self.links[alike] = search.keyed(table, self._ordered(table, search.columns), ranks)
         return found
+
+    def by_key(self, table: Solutions, columns: tuple[int, ...]) -> Int64:
+        """All rows of a table; many in the order of a join key: what the runs of one key look at is then near."""
+        many = columns and len(table) > MANY
+        return self._ordered(table, columns).rows if many else np.arange(len(table), dtype=np.int64)
 
     def holds(self, runs: Runs, places: Int64, at: Int64) -> NDArray[np.bool_]:
         """Whether instants are in the windows of runs; one behind it is no next event: the time of the run is over."""
