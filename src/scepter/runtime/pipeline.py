@@ -73,6 +73,8 @@ class Pipeline:
         places = {id(node): place for place, node in enumerate(self.nodes)}
         self._leaves = [place for place, node in enumerate(self.nodes) if not node.inputs]
         self._groups = leaf_groups([self.nodes[place] for place in self._leaves], around)
+        self._meeting: list[Any] = [group.leaves for group in self._groups if hasattr(group.leaves, "met_schema")]
+        """Leaves that tell whether events have brought a schema, of which no notice is taken."""
         self._inputs = [[places[id(each)] for each in node.inputs] for node in self.nodes]
         self._operators: list[Operator | None] = [operator_of(node, around) if node.inputs else None for node in self.nodes]
         self._working = [operator for operator in self._operators if operator is not None]
@@ -101,18 +103,19 @@ class Pipeline:
 
     def take(self, intake: Intake, wanted: NDArray[np.bool_]) -> None:
         """Scan the wanted events; the rows wait for their time."""
+        clock, waiting, metrics = self._clock, self._waiting, self._leaf_metrics
         for group in self._groups:
-            started = self._clock()
+            started = clock()
             found, events = group.scan(intake, wanted, self._setup.streams())
-            spent = (self._clock() - started) // len(found)
-            if getattr(group.leaves, "met_schema", False):
-                self._setup.notices.tell(SCHEMA_IGNORED)
-            waiting, metrics = self._waiting, self._leaf_metrics
+            spent = (clock() - started) // len(found)
             for place, rows in zip(group.places, found, strict=True):
                 count = len(rows.end)
                 metrics[place].count(events, count, spent)
                 if count:
                     waiting[place] = (*waiting[place], rows)
+        for leaves in self._meeting:
+            if leaves.met_schema:
+                self._setup.notices.tell(SCHEMA_IGNORED)
 
     @property
     def root(self) -> Operator:
@@ -240,19 +243,23 @@ class Pipeline:
     def _due(self, until: Until) -> list[Rows]:
         """The rows of each leaf whose time has come, in order of end, those of the last leaf first. What several leaves share
         is cut once."""
-        cuts: dict[tuple[int, ...], tuple[Rows, tuple[Rows, ...], int]] = {}
+        cuts: dict[int | tuple[int, ...], tuple[Rows, tuple[Rows, ...], int]] = {}
         found = []
         for leaf in range(len(self._waiting) - 1, -1, -1):
             parts = self._waiting[leaf]
             if not parts:
                 found.append(self._none[self._leaves[leaf]])
                 continue
-            alike = tuple(map(id, parts))
+            alike = id(parts[0]) if len(parts) == 1 else tuple(map(id, parts))
             done = cuts.get(alike)
             if done is None:
                 waiting = parts[0] if len(parts) == 1 else concat(parts, parts[0].width)
-                due, later = cut(waiting.by_end(), until.time)
-                done = cuts[alike] = due, (later,) if len(later.end) else (), len(waiting.end)
+                ends = waiting.end
+                if len(ends) == 1 and ends[0] <= until.time:
+                    due, later = waiting, self._none[self._leaves[leaf]]
+                else:
+                    due, later = cut(waiting.by_end(), until.time)
+                done = cuts[alike] = due, (later,) if len(later.end) else (), len(ends)
             due, self._waiting[leaf], count = done
             if count > self._leaf_metrics[leaf].kept_most:  # the most since the last pass
                 self._note_kept(self._leaves[leaf], count, partial(_rows_bytes, parts))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
+from bisect import bisect_left, bisect_right, insort
 from collections import Counter, deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -43,6 +43,8 @@ _REMEMBERED = 10_000
 """So many of the last late events, and of the last dead letters, are kept."""
 _MANY = 16
 """More events than this are looked at as columns."""
+_TOGETHER = 1 << 13
+"""So many events are taken at once: what is made of them stands where that of the ones before stood, in warm memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,9 @@ class Late:
 
     event: Event
     watermark: int
+
+
+_end_of = attrgetter("end")
 
 
 class Engine:
@@ -323,9 +328,7 @@ class Engine:
             due += self._due(watermark - 1)
         found: Sequence[Match] = ()
         if due or at_once or not reopens:
-            if due or at_once:
-                self._take([*(entry[3] for entry in due), *at_once])
-            found = self._fresh(self._engine.advance(watermark - 1))
+            found = self._fresh(self._closing([*[entry[3] for entry in due], *at_once], watermark - 1))
             self._engine.commit()
             self._returned.clear()
             self._prune()
@@ -344,6 +347,22 @@ class Engine:
         if not in_parts:
             self._returned += told
         return [*found, *told] if found else told
+
+    def _closing(self, events: list[Event], until: int) -> Sequence[Match]:
+        """The matches of events, in order of end, whose instants are closed, with all others up to `until`."""
+        found: list[Match] = []
+        at = 0
+        while len(events) - at > _TOGETHER:
+            last = events[at + _TOGETHER].end
+            first, at = at, bisect_left(events, last, at, at + _TOGETHER, key=_end_of)
+            if at == first:  # they are of one instant
+                at = bisect_right(events, last, first, key=_end_of)
+            self._take(events[first:at])
+            found += self._engine.advance(events[at - 1].end)
+            self._engine.commit()
+        self._take(events[at:] if at else events)
+        rest = self._engine.advance(until)
+        return [*found, *rest] if found else rest
 
     def _take(self, events: list[Event]) -> None:
         if events:
@@ -369,12 +388,10 @@ class Engine:
     def _read(self, events: list[Event]) -> EventBatch:
         assert self._kind is not None
         engine, numbers = self._engine, self._numbers
-        given: list[int] = []
         for event in events:
-            number = numbers.get(event.stream)
-            if number is None:
-                number = numbers[event.stream] = engine.stream_number(IRI(event.stream))
-            given += (event.start, event.end, NAMELESS, number)
+            if event.stream not in numbers:
+                numbers[event.stream] = engine.stream_number(IRI(event.stream))
+        given = [told for event in events for told in (event.start, event.end, NAMELESS, numbers[event.stream])]
         return graphs_to_batch([event.triples for event in events], given, engine.key, self._kind, engine.reading)
 
     def _fresh(self, matches: Sequence[Match]) -> Sequence[Match]:
@@ -404,8 +421,8 @@ class Engine:
     def _prune(self) -> None:
         """Let go of the events that no later match can show."""
         if len(self._events) > self._prune_at:
-            known = self._events
-            self._events = {number: known[number] for number in self._engine.live_events().tolist() if number in known}
+            known, live = self._events, self._engine.live_events().tolist()
+            self._events = {number: known[number] for number in live if number in known}
             self._prune_at = max(_PRUNE_FROM, 2 * len(self._events))
 
     def advance(self, time: int | str | datetime) -> list[Match]:
