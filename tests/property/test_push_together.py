@@ -31,7 +31,10 @@ _STARS = _HEAD + "SELECT %s WHERE { { ?x :a ?u } SEQ { ?x :b ?v } %s FILTER (get
 _CLASSES = """EVENT A AS a some Thing EVENT B AS b some Thing
 EVENT Pair MATCH A AS L %s B AS R WITHIN (4 ms) IF { EVENT L { ?x :a ?u . } EVENT R { ?x :b ?v . } } RETURN Pair AS RDF STREAM"""
 AT_ONCE = (
-    *(_SEQ % steps for steps in ("A; B", "A; B; C", "A: B", "A: B: C", "A; B+; C", "A: B+", "A; (B | C)", "A; (B & C)", "A, B")),
+    *(
+        _SEQ % steps
+        for steps in ("A; B", "A; B; C", "A: B", "A: B: C", "A; B+; C", "A: B+", "A; (B | C)", "A; (B & C)", "A, B")
+    ),
     *(_SEQ % steps for steps in ("A; C! ; B", "A; B?; C", "A; B; C!", "C!; A; B")),
     _SEQ.replace("SELECT ?x", "SELECT DISTINCT ?x") % "A; B",
     *(_STARS % each for each in (("?x", ""), ("?x ?v", ""), ("?x ?y", "SEQ { ?y :a ?w }"), ("?x", "OPTIONAL { ?x :a ?w }"))),
@@ -41,7 +44,9 @@ AT_ONCE = (
 )
 """What may be asked of events of one time, in every language."""
 _EVENTS = st.lists(st.tuples(st.integers(0, 8), st.sampled_from("ab"), st.sampled_from("xy"), st.integers(1, 2)), max_size=9)
-_CROWD = st.tuples(st.integers(0, 2).map(lambda time: 2 * time), st.sampled_from("ab"), st.sampled_from("xy"), st.integers(1, 2))
+_CROWD = st.tuples(
+    st.integers(0, 2).map(lambda time: 2 * time), st.sampled_from("ab"), st.sampled_from("xy"), st.integers(1, 2)
+)
 
 
 @given(st.sampled_from(QUERIES), _EVENTS, st.lists(st.integers(1, 4), max_size=5), st.sampled_from([None, 2]))

@@ -136,7 +136,13 @@ class RunExtension:
         return runs.where(inside), inside
 
     def begin_in(
-        self, waiting: Waiting, table: Solutions, partition: tuple[int, ...], key: tuple[int, ...], atom: AtomPlan, moment: Moment
+        self,
+        waiting: Waiting,
+        table: Solutions,
+        partition: tuple[int, ...],
+        key: tuple[int, ...],
+        atom: AtomPlan,
+        moment: Moment,
     ) -> None:
         """The same written at once where runs wait for the next step, by its join key: for rows of the last instant, behind
         which there is nothing to look at yet, and windows that count no events. The leaf of a row that is alone is the first

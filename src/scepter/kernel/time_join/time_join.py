@@ -17,6 +17,7 @@ from scepter.kernel.exists.live_graph import LiveConditions
 from scepter.kernel.exists.remembered import AskedConditions
 from scepter.kernel.lineage import Lineage
 from scepter.kernel.operator import ByRows, Until
+from scepter.kernel.row.told import ToldBefore
 from scepter.kernel.rows import Int64, Mask, Rows, concat, empty, merged
 from scepter.kernel.star.expiry import Held
 from scepter.kernel.state.container import Arrays
@@ -77,6 +78,7 @@ class TimeJoined(ByRows):
             Table(len(left.variables), left.columns(node.keys), left.columns(node.loose)),
             Table(len(right.variables), right.columns(node.keys), right.columns(node.loose)),
         )
+        self._told = ToldBefore()
         self._trace = _trace(node)
         self._held = held
         self._each_once = once or each_once
@@ -95,6 +97,8 @@ class TimeJoined(ByRows):
         sides = self._tables[0].add(left), self._tables[1].add(right)
         pairs = sweep(_order(left.end, right.end, first, left_first=not self._rules.keeps[1]), *sides, self._rules)
         found = self._found(left, first[0], self._meeting(pairs))
+        if self._node.in_parts:
+            found = self._told.solutions(found, until)
         for side, (table, rows) in enumerate(zip(self._tables, (left, right), strict=True)):
             if len(rows) and not self._rules.keeps[side] and not _timeless(rows).any():
                 table.truncate(first[side])
@@ -244,6 +248,7 @@ class TimeJoined(ByRows):
 
     def undo(self) -> None:
         """Back to `save`."""
+        self._told.forget()
         for table in self._tables:
             table.undo()
 
