@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right, insort
+from bisect import bisect_left, insort
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from operator import attrgetter, itemgetter
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -42,7 +42,7 @@ _REMEMBERED = 10_000
 _MANY = 16
 """More events than this are looked at as columns."""
 _TOGETHER = 1 << 13
-"""So many events are taken at once: what is made of them stands where that of the ones before stood, in warm memory."""
+"""So many events are read at once: what is made of them stands where that of the ones before stood, in warm memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +51,6 @@ class Late:
 
     event: Event
     watermark: int
-
-
-_end_of = attrgetter("end")
 
 
 class Engine:
@@ -319,7 +316,9 @@ class Engine:
             due += self._due(watermark - 1)
         found: Sequence[Match] = ()
         if due or at_once or not reopens:
-            found = self._instant.fresh(self._closing([*[entry[3] for entry in due], *at_once], watermark - 1))
+            self._take([entry[3] for entry in due])
+            self._take(at_once)
+            found = self._instant.fresh(self._engine.advance(watermark - 1))
             self._engine.commit()
             self._instant.forget()
             self._prune()
@@ -338,26 +337,11 @@ class Engine:
             self._instant.returned += told
         return [*found, *told] if found else told
 
-    def _closing(self, events: list[Event], until: int) -> Sequence[Match]:
-        """The matches of events, in order of end, whose instants are closed, with all others up to `until`."""
-        found: list[Match] = []
-        at = 0
-        while len(events) - at > _TOGETHER:
-            last = events[at + _TOGETHER].end
-            first, at = at, bisect_left(events, last, at, at + _TOGETHER, key=_end_of)
-            if at == first:  # they are of one instant
-                at = bisect_right(events, last, first, key=_end_of)
-            self._take(events[first:at])
-            found += self._engine.advance(events[at - 1].end)
-            self._engine.commit()
-        self._take(events[at:] if at else events)
-        rest = self._engine.advance(until)
-        return [*found, *rest] if found else rest
-
     def _take(self, events: list[Event]) -> None:
-        if events:
-            self._events.update(enumerate(events, self._engine.next_number))
-            self._engine.take(self._read(events))
+        for at in range(0, len(events), _TOGETHER):
+            some = events[at : at + _TOGETHER]
+            self._events.update(enumerate(some, self._engine.next_number))
+            self._engine.take(self._read(some))
 
     def _read(self, events: list[Event]) -> EventBatch:
         assert self._kind is not None
