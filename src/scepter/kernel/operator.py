@@ -84,10 +84,26 @@ class Operator(Protocol):
         ...
 
 
+class Texted(Protocol):
+    """Rows of terms, as far as compaction goes: where their texts stand, and what they were made of."""
+
+    @property
+    def refs(self) -> Int64:
+        """To be exchanged in place."""
+        ...
+
+    @property
+    def lineage(self) -> Int64:
+        """To be exchanged in place."""
+        ...
+
+    def __len__(self) -> int: ...
+
+
 class Holding:
     """What an operator says of the rows that its state holds, as `_kept_rows` tells them."""
 
-    def _kept_rows(self) -> Iterable[Rows]:
+    def _kept_rows(self) -> Iterable[Texted]:
         return ()
 
     def evict(self, time: int) -> None:

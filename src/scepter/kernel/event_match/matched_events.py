@@ -33,11 +33,11 @@ from scepter.kernel.event_match.match_steps import (
 )
 from scepter.kernel.event_match.match_tree import SCAN, Shape
 from scepter.kernel.lineage import Lineage
-from scepter.kernel.operator import ByTime, Until
+from scepter.kernel.operator import Until
 from scepter.kernel.report.evaluations import Schedule
 from scepter.kernel.rows import NO_LINEAGE, Int64, Rows, concat, empty, mappings
 from scepter.kernel.state.container import Arrays
-from scepter.kernel.state.state_parts import Clock
+from scepter.kernel.state.state_parts import Clock, InParts
 from scepter.kernel.window.extent import Grid
 from scepter.physical.nodes.nodes import Schema
 from scepter.rdf.distinct import distinct
@@ -46,8 +46,10 @@ from scepter.timeline import MAX_INSTANT, MIN_INSTANT
 _NONE = np.empty(0, np.int64)
 
 
-class EventMatch(ByTime):
+class EventMatch(InParts):
     """Inputs are the rows of its scans in their windows, from left to right, and then the items that the schedule looks at."""
+
+    _replaced = ("_store", "_rights", "_changes", "_evicted")
 
     def __init__(
         self,
@@ -73,6 +75,7 @@ class EventMatch(ByTime):
         """A steady pattern's last scan, whose rows nobody looks up."""
         self._schedule = schedule
         self._clock = Clock(grid)
+        self._parts = {"closed": self._clock, "schedule": schedule}
         self._store = Store.empty(np.array(window, np.int64), len(shape.variables))
         self._found = np.empty((64, ROWS + len(schemas)), np.int64)
         self._out = np.empty((64, OUT_ROWS + len(schemas)), np.int64)
@@ -80,7 +83,7 @@ class EventMatch(ByTime):
         self._waiting = _waiting(0)
         self._at = np.array([0, 0, 0, MIN_INSTANT, 0, 0], np.int64)
         self._evicted = MIN_INSTANT - 1
-        self._saved: tuple[Any, ...] = ()
+        self._opened = self._filled()
 
     # ---- rows in
 
@@ -242,21 +245,21 @@ class EventMatch(ByTime):
 
     def save(self) -> None:
         """Start an instant that may be undone."""
+        super().save()
         self._store.table.log[0] = (0, 1, 0)
-        waiting = _copied(self._waiting)
-        self._saved = (
-            self._store, self._store.size, self._store.slots, self._rights, self._changes, waiting, self._at.copy(),
-            self._clock.state, self._schedule.state, self._evicted,
-        )  # fmt: skip
+        self._opened = self._filled()
 
     def undo(self) -> None:
         """Back to `save`: the table that was there then, if it has been renewed since."""
-        self._store, size, slots, self._rights, self._changes, waiting, at, clock, schedule, self._evicted = self._saved
+        super().undo()
         table.take_back(self._store.table)
-        self._store.size, self._store.slots = size, slots
-        self._waiting, self._at = _copied(waiting), at.copy()
-        self._clock.restore(clock)
-        self._schedule.restore(schedule)
+        self._store.size, self._store.slots, self._waiting, self._at = self._opened
+        self._opened = self._filled()
+
+    def _filled(self) -> tuple[int, int, Waiting, Int64]:
+        """How far the store is filled, and copies of what loops write into."""
+        row, group, loses = self._waiting
+        return self._store.size, self._store.slots, Waiting(row.copy(), group.copy(), loses.copy()), self._at.copy()
 
     def evict(self, time: int) -> None:
         """Rows that are over go when there is no more room."""
@@ -282,19 +285,18 @@ class EventMatch(ByTime):
         self._waiting = Waiting(arrays["waiting"], arrays["group"], arrays["loses"])
         self._at[[INSTANT, AGAIN]], self._at[WAITING] = arrays["at"], len(arrays["waiting"])
         closed, self._evicted = arrays["clock"].tolist()
-        self._clock.restore((closed,))
+        self._clock.value = (closed,)
         self._schedule.load("schedule", arrays)
         self._link_all()
-
-    def refs(self) -> Iterator[Int64]:
-        """Those of rows."""
-        yield self._store.held().refs
 
     def lineages(self) -> Iterator[Int64]:
         """Those of rows; first, rows that are over go: they would hold lineage until there is no more room. Not while an
         instant is open."""
         self._renew(0)
-        yield self._store.held().lineage
+        return super().lineages()
+
+    def _kept_rows(self) -> Iterator[Rows]:
+        yield self._store.held()
 
     def state_rows(self) -> Mapping[str, int]:
         """Rows that are there or will be, and right sides that wait."""
@@ -306,10 +308,6 @@ class EventMatch(ByTime):
 
 def _waiting(room: int) -> Waiting:
     return Waiting(np.zeros(room, np.int64), np.zeros(room, np.uint64), np.zeros(room, np.int64))
-
-
-def _copied(waiting: Waiting) -> Waiting:
-    return Waiting(waiting.row.copy(), waiting.group.copy(), waiting.loses.copy())
 
 
 def _larger(matrix: Int64) -> Int64:

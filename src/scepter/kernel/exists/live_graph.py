@@ -72,7 +72,7 @@ class LiveGraph(ByRows, InParts):
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
         """Nothing: it is looked at."""
         (rows,) = inputs
-        self._kept.rows, self._then = concat([self._kept.rows, rows], rows.width), None
+        self._kept.value, self._then = concat([self._kept.value, rows], rows.width), None
         return empty(0)
 
     def at(self, instant: int | None) -> Graph:
@@ -80,21 +80,21 @@ class LiveGraph(ByRows, InParts):
         if instant is None:
             return self._static
         if self._then is None or self._then[0] != instant:
-            there = np.flatnonzero((self._kept.rows.end <= instant) & (self._until() > instant))
+            there = np.flatnonzero((self._kept.value.end <= instant) & (self._until() > instant))
             triples = map(Triple, *(self._terms(there, position) for position in range(3)))
             self._then = instant, _Then(self._static, Graph(triples))
         return self._then[1]
 
     def _terms(self, rows: Int64, position: int) -> Iterator[Term]:
         return map(
-            self._texts.known, self._kept.rows.refs[rows, position].tolist(), self._kept.rows.ids[rows, position].tolist()
+            self._texts.known, self._kept.value.refs[rows, position].tolist(), self._kept.value.ids[rows, position].tolist()
         )
 
     def _until(self) -> Int64:
         if self._held is None:
-            return self._kept.rows.until
-        numbers = self._kept.rows.number[:, self._number].astype(np.int64)
-        return np.where(numbers > 0, self._held.until(numbers), self._kept.rows.until)
+            return self._kept.value.until
+        numbers = self._kept.value.number[:, self._number].astype(np.int64)
+        return np.where(numbers > 0, self._held.until(numbers), self._kept.value.until)
 
     # ---- state
 
@@ -107,11 +107,11 @@ class LiveGraph(ByRows, InParts):
         """Let go of what is no longer there after `time`."""
         there = self._until() > time + 1
         if not there.all():
-            self._kept.rows = self._kept.rows.take(there)
+            self._kept.value = self._kept.value.take(there)
 
     def state_rows(self) -> Mapping[str, int]:
         """What can be looked at."""
-        return {"live triples": len(self._kept.rows)}
+        return {"live triples": len(self._kept.value)}
 
 
 class AskedNow(Stateless):

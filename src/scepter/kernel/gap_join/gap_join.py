@@ -10,7 +10,7 @@ in the chains when the stretch is over.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -34,6 +34,7 @@ from scepter.kernel.operator import ByRows, Until
 from scepter.kernel.rows import Int64, Mask, Rows, UInt64, empty, merged
 from scepter.kernel.state.container import Arrays
 from scepter.kernel.state.heavy_keys import Shed, heavy, told
+from scepter.kernel.state.state_parts import InParts
 from scepter.kernel.time_join.join_table import Table, chains_of, grown, moved
 from scepter.kernel.time_join.sweep import NO_BOUND, Chains
 from scepter.kernel.time_join.time_join import DisorderedError, each_once
@@ -44,7 +45,7 @@ from scepter.rdf.distinct import distinct
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
-class GapJoined(ByRows):
+class GapJoined(ByRows, InParts):
     """A gap join at work."""
 
     def __init__(self, node: GapJoin, lineage: Lineage) -> None:
@@ -61,6 +62,7 @@ class GapJoined(ByRows):
         self._names, self._gap_names = node.keys, node.gap_keys
         self._lefts = Table(len(left.variables), left.columns(node.keys), ())
         self._betweens = Table(len(between.variables), between.columns(node.gap_keys), ())
+        self._parts = {"left": self._lefts, "between": self._betweens}
         self._marks: UInt64 = np.empty((0, 1), np.uint64)
         self._firsts = chains_of(0, 1)
         self._first_end: Int64 = np.empty(0, np.int64)
@@ -197,14 +199,10 @@ class GapJoined(ByRows):
 
     # ---- instants that may be undone, and what is let go
 
-    def save(self) -> None:
-        """Start an instant that may be undone."""
-        self._lefts.save()
-        self._betweens.save()
-
     def undo(self) -> None:
         """Back to `save`."""
-        self._truncate(self._lefts.saved, self._betweens.saved)
+        super().undo()
+        forget_firsts(self._firsts, self._lefts.size)
 
     def _truncate(self, left: int, between: int) -> None:
         self._lefts.truncate(left)
@@ -257,27 +255,14 @@ class GapJoined(ByRows):
 
     # ---- state
 
-    def dump(self) -> Arrays:
-        """Both tables."""
-        return self._lefts.dump("left") | self._betweens.dump("between")
-
     def load(self, arrays: Arrays) -> None:
         """Take over what `dump` gave."""
-        self._lefts.load("left", arrays)
-        self._betweens.load("between", arrays)
+        super().load(arrays)
         size = self._lefts.size
         self._marks = np.empty((len(self._lefts.side.start), 1), np.uint64)
         self._marks[:size, 0] = _marks(self._lefts.take(np.arange(size)))
         self._renewed_lefts(size)
         self._renewed_betweens(self._betweens.size)
-
-    def refs(self) -> Iterator[Int64]:
-        """Of both tables."""
-        return iter((self._lefts.refs(), self._betweens.refs()))
-
-    def lineages(self) -> Iterator[Int64]:
-        """Of both tables."""
-        return iter((self._lefts.lineage(), self._betweens.lineage()))
 
     def state_rows(self) -> Mapping[str, int]:
         """The rows that can be found."""

@@ -42,8 +42,8 @@ class _AtInstants(ByRows, InParts):
 
     def _placed(self, ends: Int64) -> Rows:
         """The held rows at each of some instants: fleeting, told by the validity of their instant alone."""
-        held = self._kept.rows.take(np.tile(np.arange(len(self._kept.rows)), len(ends)))
-        when = np.repeat(ends, len(self._kept.rows))
+        held = self._kept.value.take(np.tile(np.arange(len(self._kept.value)), len(ends)))
+        when = np.repeat(ends, len(self._kept.value))
         return held.during(when, when).valid(when, np.full(len(when), lasting(1)[1][0]))
 
     def state_rows(self) -> Mapping[str, int]:
@@ -59,9 +59,9 @@ class EveryInstant(_AtInstants):
         rows, instants = inputs
         always = (rows.start > rows.end) & (rows.until == ALWAYS)
         if always.any():
-            self._kept.rows = concat([self._kept.rows, rows.take(always)], rows.width)
+            self._kept.value = concat([self._kept.value, rows.take(always)], rows.width)
             rows = rows.take(~always)
-        if not len(self._kept.rows) or not len(instants):
+        if not len(self._kept.value) or not len(instants):
             return rows
         return concat([rows, self._placed(np.unique(instants.end))], rows.width).by_end()
 
@@ -72,11 +72,11 @@ class AnsweredOnce(_AtInstants):
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
         """All there is, or nothing more."""
         rows, instants = inputs
-        self._kept.rows = concat([self._kept.rows, rows], rows.width)
+        self._kept.value = concat([self._kept.value, rows], rows.width)
         if not len(instants):
             return empty(rows.width)
         found = self._placed(instants.end[:1])
-        self._kept.rows = empty(rows.width)
+        self._kept.value = empty(rows.width)
         return found
 
 

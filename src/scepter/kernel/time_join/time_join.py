@@ -7,7 +7,7 @@ side that still keeps its partner from standing alone, one row of each look stay
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -20,8 +20,8 @@ from scepter.kernel.operator import ByRows, Until
 from scepter.kernel.row.told import ToldBefore
 from scepter.kernel.rows import Int64, Mask, Rows, concat, empty, merged
 from scepter.kernel.star.expiry import Held
-from scepter.kernel.state.container import Arrays
 from scepter.kernel.state.heavy_keys import Shed, heavy, told
+from scepter.kernel.state.state_parts import InParts
 from scepter.kernel.time_join import sweep as kernel
 from scepter.kernel.time_join.join_table import Table
 from scepter.kernel.time_join.sweep import EXISTS, INNER, LATE, NO_BOUND, OUTER, Rules, sweep
@@ -41,7 +41,7 @@ class DisorderedError(Exception):
     """A row came that earlier answers of the same stretch of time should have seen."""
 
 
-class TimeJoined(ByRows):
+class TimeJoined(ByRows, InParts):
     """A time join at work.
 
     With `rounds` it stands among rules that feed each other: the rows of a stretch of time come in several calls, between
@@ -78,6 +78,7 @@ class TimeJoined(ByRows):
             Table(len(left.variables), left.columns(node.keys), left.columns(node.loose)),
             Table(len(right.variables), right.columns(node.keys), right.columns(node.loose)),
         )
+        self._parts = dict(zip(("left", "right"), self._tables, strict=True))
         self._told = ToldBefore()
         self._trace = _trace(node)
         self._held = held
@@ -241,16 +242,10 @@ class TimeJoined(ByRows):
 
     # ---- instants that may be undone, and what is let go
 
-    def save(self) -> None:
-        """Start an instant that may be undone."""
-        for table in self._tables:
-            table.save()
-
     def undo(self) -> None:
         """Back to `save`."""
+        super().undo()
         self._told.forget()
-        for table in self._tables:
-            table.undo()
 
     def evict(self, time: int) -> None:
         """Let go of what no row that ends after `time` can find."""
@@ -299,23 +294,6 @@ class TimeJoined(ByRows):
         return told(self._node.keys, refs, first, counts)
 
     # ---- state
-
-    def dump(self) -> Arrays:
-        """Both tables."""
-        return self._tables[0].dump("left") | self._tables[1].dump("right")
-
-    def load(self, arrays: Arrays) -> None:
-        """Take over what `dump` gave."""
-        self._tables[0].load("left", arrays)
-        self._tables[1].load("right", arrays)
-
-    def refs(self) -> Iterator[Int64]:
-        """Of both tables."""
-        return (table.refs() for table in self._tables)
-
-    def lineages(self) -> Iterator[Int64]:
-        """Of both tables."""
-        return (table.lineage() for table in self._tables)
 
     def state_rows(self) -> Mapping[str, int]:
         """The rows that can be found."""
