@@ -83,7 +83,7 @@ class ChainKernel:
         if late:  # what begins at the last instant has nothing to look at yet: it waits
             stage, after = self._stages[:2]
             columns = self._partition_columns[stage.plan.atom]
-            self._extend.begin_in(after.waiting, first, columns, after.search.key, stage.atom, moment.until)
+            self._extend.begin_in(after.waiting, first, columns, after.search.key, stage.atom, moment)
         runs = arrivals.written(self._extend)
         return self._leading.clear(self._close(runs, moment) if self._trailing else runs, moment)
 

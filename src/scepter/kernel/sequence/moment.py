@@ -34,6 +34,8 @@ class Moment:
     """No event up to here can come any more. (Below `until` while more events of its last instant may come.)"""
     seen: dict[int, tuple[int, Int64]] | None = None
     """For windows that count events: per group the events before, and the times of the last ones."""
+    leaves: dict[int, tuple[int | None, Int64]] = field(default_factory=dict)
+    """Of a scan's table, by its identity: the part that its leaves of lineage are of, if it is one, and the leaves."""
     links: dict[Hashable, Any] = field(default_factory=dict)
     """What rows have found, by table and condition (`in_flight.Links`); what the steps made of tables."""
 
