@@ -85,10 +85,11 @@ class Event:
         return timed
 
     def __repr__(self) -> str:
+        size = f"{len(self.triples)} triple{'s' * (len(self.triples) != 1)}"
         if self.kind is None:
-            return f"Event({self.stream!r}, {len(self.triples)} triples)"
+            return f"Event({self.stream!r}, {size})"
         time = format_instant(self.end, self.kind) if self.start == self.end else f"{self.start}..{self.end}"
-        return f"Event({self.stream!r}, {time}, {len(self.triples)} triples)"
+        return f"Event({self.stream!r}, {time}, {size})"
 
 
 @dataclass(frozen=True, slots=True)
