@@ -20,8 +20,10 @@ from scepter.lift.reader import MappedReaders
 from scepter.lift.suggest import suggested
 from scepter.rdf.batch import DeadLetter, EventBatch
 from scepter.rdf.extensions import TABLES
+from scepter.rdf.faults import NO_TIME
 from scepter.rdf.files import HEAD, format_extension
 from scepter.rdf.hashing import TermKey
+from scepter.rdf.letters import REASONS
 from scepter.rdf.nquads import BATCH_BYTES, ReadState
 from scepter.rdf.readers import Lift, Reading
 from scepter.rdf.scanner import term_text
@@ -72,8 +74,12 @@ def print_in_context(
     first = next(found, None)
     if first is None and time_property is None:
         quads = ox.parse(readers.laid_out(text), format=ox.RdfFormat.N_QUADS)
-        _print_quads(((str(q.subject), str(q.predicate), str(q.object), _graph(q)) for q in quads), limit, format)
-        typer.echo("no document has a time: these are plain triples; --time-property says which of them is the time", err=True)
+        plain = [(str(q.subject), str(q.predicate), str(q.object), _graph(q)) for q in quads]
+        _print_quads(plain, limit, format)
+        letters.tell(but=REASONS[NO_TIME])
+        if plain:
+            told = "no document has a time: these are plain triples; --time-property says which of them is the time"
+            typer.echo(told, err=True)
         return
     _print_events(itertools.chain([] if first is None else [first], found), limit, format)
     letters.tell()
@@ -87,17 +93,19 @@ class _Unused:
     """Counts what was not used, by place and reason."""
 
     def __init__(self) -> None:
-        self._reasons: Counter[str] = Counter()
+        self._reasons: Counter[tuple[str, str]] = Counter()
 
     def __call__(self, letter: DeadLetter) -> None:
         place = f"{letter.source}:{letter.line}" if letter.line is not None else letter.source
-        self._reasons[f"{place}: {letter.reason}"] += 1
+        self._reasons[place, letter.reason] += 1
 
-    def tell(self) -> None:
-        for reason, _ in self._reasons.most_common(10):
-            typer.echo(f"not used: {reason}", err=True)
-        if len(self._reasons) > 10:
-            typer.echo(f"not used: {len(self._reasons) - 10} more", err=True)
+    def tell(self, but: str | None = None) -> None:
+        """Tells the most frequent ones, all but those of one reason."""
+        told = [(place, reason) for (place, reason), _ in self._reasons.most_common() if reason != but]
+        for place, reason in told[:10]:
+            typer.echo(f"not used: {place}: {reason}", err=True)
+        if len(told) > 10:
+            typer.echo(f"not used: {len(told) - 10} more", err=True)
 
 
 def _read(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -168,5 +169,9 @@ class DocumentRows:
         return self.lines[row]
 
     def text(self, row: int) -> str:
-        """The item as it was read."""
-        return str(self.items[row])
+        """The item as JSON."""
+        item = self.items[row]
+        try:
+            return json.dumps(item, ensure_ascii=False, default=str)
+        except (TypeError, ValueError):  # a dictionary at hand may have keys, or itself, within
+            return str(item)

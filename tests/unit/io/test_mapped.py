@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from pathlib import Path
 from typing import Any
 
@@ -179,3 +180,11 @@ def test_a_table_at_hand_without_a_column_of_the_mapping_is_an_error() -> None:
         scepter.run_local(scepter.parse(QUERY), table)
     with pytest.raises(scepter.OptionError, match="is given as a dict"):
         scepter.run_local(scepter.parse(QUERY), {"S": {"time": 1}}, map=MAP)
+
+
+def test_a_document_that_is_not_used_is_shown_as_json(tmp_path: Path) -> None:
+    document = {**ROWS[0], "time": "when it was cold", "note": 'a "quote"', "more": [None, True, 1.5]}
+    path = tmp_path / "rows.jsonl"
+    path.write_text("\n".join(map(json.dumps, [*ROWS, document])))
+    run = scepter.run_local(parse(QUERY), path, map=MAP)
+    assert [json.loads(letter.text) for letter in run.dead_letters] == [document]

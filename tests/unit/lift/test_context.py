@@ -144,6 +144,10 @@ def test_documents_of_which_a_context_makes_nothing_are_told(tmp_path: Path) -> 
     told = r'no document of the input becomes an event: the context makes no triple of it: .* "@base"'
     with pytest.raises(DataError, match=told):
         matches(path, context=without)
+    context = tmp_path / "c.jsonld"
+    context.write_text(json.dumps(without))
+    shown = CliRunner().invoke(app, ["map", str(path), "--context", str(context)])
+    assert "r.jsonl:2: the context makes no triple of it" in shown.output and "plain triples" not in shown.output
     path.write_text("\n".join(map(json.dumps, [*ROWS, {"nobody": "knows"}, {}])))
     found = scepter.run_local(scepter.parse(QUERY, "spaseq"), path, time_property=TIME, context=CONTEXT)
     assert len(found) == 1
