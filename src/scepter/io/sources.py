@@ -33,6 +33,8 @@ class FileSource:
     paths: Sequence[Path]
     prefixes: dict[str, str] = field(default_factory=dict)
     lift: Lift | None = None
+    told_as: str | None = None
+    """What dead letters name instead of the files: they hold a pipe."""
 
     def batches(
         self,
@@ -59,7 +61,8 @@ class FileSource:
                 progress(min(done, total), total)
 
         for path in self.paths:
-            reading = Reading(key, stream_index, str(path), dead_letter, predicates, run, batch_bytes, self.prefixes, self.lift)
+            name = self.told_as or str(path)
+            reading = Reading(key, stream_index, name, dead_letter, predicates, run, batch_bytes, self.prefixes, self.lift)
             yield from read_file(path, reading, tell)
 
     def lasting(self) -> FileSource:
@@ -117,7 +120,7 @@ class PipeSource:
                 shutil.copyfileobj(self._opened(), out, 1 << 20)
             if format_of(path, self._lift) is None:
                 path = path.rename(path.with_suffix(".nq"))
-            self._spooled = FileSource(self.name, [path], lift=self._lift)
+            self._spooled = FileSource(self.name, [path], lift=self._lift, told_as=self.name)
         return self._spooled
 
     def close(self) -> None:

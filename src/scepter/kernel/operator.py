@@ -110,11 +110,9 @@ class Holding:
         """What is kept goes by itself, or is of use for ever."""
 
     def refs(self) -> Iterator[Int64]:
-        """Those of all rows it holds."""
         return (table.refs for table in self._kept_rows())
 
     def lineages(self) -> Iterator[Int64]:
-        """Those of all rows it holds."""
         return (table.lineage for table in self._kept_rows())
 
 
@@ -130,7 +128,6 @@ class ByTime(Holding):
     """What an operator says that may have something to tell whenever time moves on."""
 
     def rests(self, until: Until) -> bool:
-        """Never."""
         return False
 
 
@@ -144,12 +141,10 @@ class Stateless(ByRows):
         """Nothing to take back."""
 
     def dump(self) -> Arrays:
-        """Nothing."""
         return {}
 
     def load(self, arrays: Arrays) -> None:
         """Nothing."""
 
     def state_rows(self) -> Mapping[str, int]:
-        """Nothing."""
         return {}

@@ -54,6 +54,8 @@ SPARQL_12_FUNCTIONS = frozenset(
     {"TRIPLE", "ISTRIPLE", "SUBJECT", "PREDICATE", "OBJECT", "LANGDIR", "HASLANG", "HASLANGDIR", "STRLANGDIR"}
 )
 """What SPARQL 1.2 adds to the functions."""
+# How other languages of event processing write a sequence.
+_FOLLOWS = frozenset({"FOLLOWEDBY", "FOLLOWED", "FOLLOWS", "THEN", "BEFORE"})
 _BEFORE_WHERE = re.compile(r"(WITHIN|PARTITION\s+BY|AFTER\s+MATCH\s+SKIP|ON\s+TIMEOUT)\b", re.IGNORECASE)
 _NEGATED = re.compile(r"(?:!|NOT\s+)\s*(\w+)", re.IGNORECASE)
 _NAMED_EVENT = re.compile(r"\bNAMED\s+EVENT\s+\S+\s*$", re.IGNORECASE)
@@ -96,6 +98,8 @@ def _nowhere(text: str, at: int, word: str) -> str | None:
 def _in_spaseq(text: str, at: int, word: str) -> str | None:
     if (clause := _BEFORE_WHERE.match(text, at)) is not None:
         return f"{' '.join(clause[1].upper().split())} stands before FROM STREAM"
+    if word in _FOLLOWS or text.startswith("->", at):
+        return "one after another: A , B the very next event; A ; B the next that fits; A : B any later one"
     if (negated := _NEGATED.match(text, at)) is not None:
         return f"a negation stands behind the name: {negated[1]}!"
     if word in ("GREEDY", "RELUCTANT"):
@@ -116,6 +120,8 @@ def _in_rsepql(text: str, at: int, word: str) -> str | None:
 
 
 def _in_epsparql(text: str, at: int, word: str) -> str | None:
+    if word in _FOLLOWS or text.startswith("->", at):
+        return "one after another: write { … } SEQ { … }"
     if word == "WINDOW":
         return (
             "here WINDOW [RANGE …] stands behind WHERE, for aggregates; FROM NAMED WINDOW and WINDOW w { … } are RSP-QL's, "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from lark import Lark
+from lark import Lark, Token
 from lark.exceptions import UnexpectedInput, UnexpectedToken
 from lark.lexer import PatternStr
 
@@ -139,21 +139,25 @@ def syntax_error(error: UnexpectedInput, source: Source, grammar: Lark) -> Query
     """The QueryError for what the parser stumbled over."""
     at = len(source.text) if _at_end(error) else error.pos_in_stream or 0
     language = grammar.options.start[0]
-    accepted = _accepted(grammar, source.text, at)
+    accepted, bracket = _accepted(grammar, source.text, at)
     if accepted == {"LPAR"} and (word := elsewhere.foreign_word_before(source.text, at, language)) is not None:
-        at, accepted = word, _accepted(grammar, source.text, word)
+        at = word
+        accepted, bracket = _accepted(grammar, source.text, word)
     patterns = {t.name: t.pattern.value for t in grammar.terminals if isinstance(t.pattern, PatternStr)}
     wanted = f"expected {wording(accepted, patterns)}"
     if _at_end(error):
         end = len(source.text.rstrip())
-        return QueryError(query_error("syntax", f"the query ends too early: {wanted}", Span(end, end + 1)).diagnostic, source)
-    return QueryError(_misplaced(error, at, source, wanted, accepted, language).diagnostic, source)
+        help = _still_open(bracket, source)
+        return QueryError(
+            query_error("syntax", f"the query ends too early: {wanted}", Span(end, end + 1), help=help).diagnostic, source
+        )
+    return QueryError(_misplaced(error, at, source, wanted, accepted, bracket, language).diagnostic, source)
 
 
 def stands_for_a_verb(error: UnexpectedInput, source: Source, grammar: Lark) -> bool:
     """Whether the parser stumbled over a word without a prefix that could only be the name of a property."""
     at = error.pos_in_stream
-    return not _at_end(error) and at is not None and _bare_verb(source.text, at, _accepted(grammar, source.text, at))
+    return not _at_end(error) and at is not None and _bare_verb(source.text, at, _accepted(grammar, source.text, at)[0])
 
 
 _BARE_WORD = re.compile(r"[^\W\d]\w*(?!\w|:)")
@@ -167,27 +171,50 @@ def _at_end(error: UnexpectedInput) -> bool:
     return isinstance(error, UnexpectedToken) and error.token.type == "$END"
 
 
-def _accepted(grammar: Lark, text: str, at: int) -> set[str]:
-    """What may stand at a place. The text is read again up to there, because the parser, when it stops, has already closed
-    rules on the strength of the token it then refuses."""
+_CLOSES = {"LBRACE": "RBRACE", "LPAR": "RPAR", "LSQB": "RSQB"}
+# Words that begin a clause: where one of them stands in vain, a bracket before it was meant to be closed.
+_BEGIN_A_CLAUSE = frozenset({"DEFINE", "EVENT", "NAMED", "RETURN", "WHERE", "GROUP", "HAVING", "ORDER", "LIMIT", "OFFSET"})
+
+
+def _accepted(grammar: Lark, text: str, at: int) -> tuple[set[str], Token | None]:
+    """What may stand at a place, and the innermost bracket that is open there and may be closed. The text is read again up to
+    there, because the parser, when it stops, has already closed rules on the strength of the token it then refuses."""
     parser = grammar.parse_interactive(text)
+    open_: list[Token] = []
     try:
         for token in parser.iter_parse():
             if (token.start_pos or 0) >= at:
                 break
+            if token.type in _CLOSES:
+                open_.append(token)
+            elif open_ and token.type == _CLOSES[open_[-1].type]:
+                open_.pop()
     except UnexpectedInput:
         pass  # the very error being worded
     accepted: set[str] = parser.accepts()  # type: ignore[no-untyped-call]  # lark leaves this one without types
-    return accepted
+    return accepted, open_[-1] if open_ and _CLOSES[open_[-1].type] in accepted else None
 
 
-def _misplaced(error: UnexpectedInput, at: int, source: Source, wanted: str, accepted: set[str], language: str) -> QueryError:
+def _still_open(bracket: Token | None, source: Source) -> str | None:
+    if bracket is None:
+        return None
+    at = bracket.start_pos or 0
+    file, place = source.located(Span(at, at + 1))
+    line, column = file.position(place.start)
+    return f"the {bracket} in line {line}, column {column} is not closed"
+
+
+def _misplaced(
+    error: UnexpectedInput, at: int, source: Source, wanted: str, accepted: set[str], bracket: Token | None, language: str
+) -> QueryError:
     word = str(error.token) if isinstance(error, UnexpectedToken) and error.pos_in_stream == at else _word_at(source.text, at)
     if (newer := _of_sparql12(source.text, at, word)) is not None:
         return newer
     if (broken := _broken_token(word, at, accepted)) is not None:
         return broken
     help = elsewhere.advice(source.text, at, word, language) or _hint(word, accepted)
+    if help is None and (word in ("}", ")", "]") or word.upper() in _BEGIN_A_CLAUSE):
+        help = _still_open(bracket, source)
     if help is None and _bare_verb(source.text, at, accepted):
         help = f"a name has a prefix: write :{word}, and declare PREFIX : <http://…> at the top"
         help += "; or declare BASE <http://…>" if language == "epsparql" else ""
@@ -218,14 +245,13 @@ def _of_sparql12(text: str, at: int, word: str) -> QueryError | None:
 
 
 def _hint(word: str, accepted: set[str]) -> str | None:
-    keywords = [name.lstrip("_") for name in accepted if name not in _WORDS and name.lstrip("_").isalpha()]
+    spelt = [text for name in accepted for text in _WORDS.get(name, name.lstrip("_")).split(", ") if text.isalpha()]
     temporal = _WORDS["TEMPORAL"].split(", ")
-    if "TEMPORAL" in accepted:
-        keywords += temporal
-    elif word.upper() in temporal and "_UNION" not in accepted:
+    if "TEMPORAL" not in accepted and word.upper() in temporal and "_UNION" not in accepted:
         return f"{word.upper()} joins groups: write {{ … }} {word.upper()} {{ … }}"
+    keywords = {text.upper(): text for text in spelt}
     if close := nearest(word.upper(), keywords):
-        return f"did you mean {close}?"
+        return f"did you mean {keywords[close]}?"
     if "_EXISTS" in accepted and "SIGN" not in accepted:
         return "put the condition in parentheses"
     return None

@@ -200,6 +200,9 @@ def test_pipes_are_read_as_they_come_or_spooled() -> None:
 
 def test_pipes_of_nothing_and_of_junk() -> None:
     assert read(PipeSource(lambda: io.BytesIO(b""))) == ([], [])
+    spooled = PipeSource(lambda: io.BytesIO(b"<x:s> <x:p> broken\n"))
+    assert [letter.source for letter in read(spooled.lasting())[1]] == ["-"]  # not the temporary file
+    spooled.close()
     events, letters = read(PipeSource(lambda: io.BytesIO(b"\x00\xff junk\n")))
     assert not events
     assert len(letters) == 1

@@ -32,6 +32,7 @@ from scepter.kernel.event_match.match_steps import (
     Waiting,
 )
 from scepter.kernel.event_match.match_tree import SCAN, Shape
+from scepter.kernel.interrupts import BY_INSTANT, Ends, interruptible
 from scepter.kernel.lineage import Lineage
 from scepter.kernel.operator import Until
 from scepter.kernel.report.evaluations import Schedule
@@ -123,18 +124,18 @@ class EventMatch(InParts):
         coming = Coming(new[scan != self._right], self._nodes)
         rights = np.concatenate([self._rights, new[scan == self._right]])
         if not self._consuming.any():
-            self._loop(steps.settle, rights, coming, self._shape.selects)
+            self._loop(steps.settle, lambda: (self._store.table.end[rights],), rights, coming, self._shape.selects)
             return
         waiting = _waiting(int(self._at[WAITING]) + len(rights))
         for to, of in zip(waiting, self._waiting, strict=True):
             to[: self._at[WAITING]] = of[: self._at[WAITING]]
         self._waiting = waiting
-        self._loop(steps.compete, rights, coming, waiting, due, self._consuming)
+        self._loop(steps.compete, BY_INSTANT, rights, coming, waiting, due, self._consuming)
         self._rights = rights[self._at[AT] :]
 
     def _exhaust(self, new: Int64, due: Due) -> None:
         self._changes = np.unique(np.concatenate([self._changes, self._instants(new)]))
-        self._loop(steps.exhaust, self._changes, Coming(new, self._nodes), due, self._consuming)
+        self._loop(steps.exhaust, BY_INSTANT, self._changes, Coming(new, self._nodes), due, self._consuming)
         self._changes = self._changes[self._at[AT] :]
 
     def _follow(self, new: Int64, start: int, stop: int) -> None:
@@ -143,7 +144,8 @@ class EventMatch(InParts):
         at = int(np.searchsorted(known, stop))
         begin = np.array([start] if start < stop and self._store.size else [], np.int64)
         changes = np.unique(np.concatenate([begin, known[:at]])) if start < stop else known[:0]
-        self._loop(steps.follow, changes[changes >= start], Coming(new, self._nodes), np.int64(stop))
+        changes = changes[changes >= start]
+        self._loop(steps.follow, lambda: (changes,), changes, Coming(new, self._nodes), np.int64(stop))
         self._changes = known[at:]
 
     def _instants(self, new: Int64) -> Int64:
@@ -151,12 +153,12 @@ class EventMatch(InParts):
         rows = self._store.table
         return np.concatenate([rows.since[new], rows.until[new][rows.until[new] < MAX_INSTANT]])
 
-    def _loop(self, step: Any, *given: Any) -> None:
-        """Run a compiled loop, with more room whenever it asks for it."""
+    def _loop(self, step: Any, ends: Ends, *given: Any) -> None:
+        """Run a compiled loop, with more room whenever it asks for it; `ends` as of `interruptible`."""
         plainly = [tuple(each) if isinstance(each, tuple) else each for each in given]
         while True:
             room = self._found, self._out, self._at
-            full = step(tuple(self._shape.tree), tuple(self._store.table), self._root, *plainly, room)
+            full = interruptible(step, ends, tuple(self._shape.tree), tuple(self._store.table), self._root, *plainly, room)
             if full == steps.DONE:
                 return
             if full == steps.FOUND_FULL:
@@ -244,7 +246,6 @@ class EventMatch(InParts):
         table.link(tuple(self._shape.tree), tuple(self._store.table), self._nodes, rows)
 
     def save(self) -> None:
-        """Start an instant that may be undone."""
         super().save()
         self._store.table.log[0] = (0, 1, 0)
         self._opened = self._filled()
@@ -276,7 +277,6 @@ class EventMatch(InParts):
         return own | self._store.held().dump("rows") | self._schedule.dump("schedule")
 
     def load(self, arrays: Arrays) -> None:
-        """Take over what `dump` gave."""
         rows = Rows.load(arrays, "rows")
         self._store = Store.empty(self._store.table.window, rows.width, 2 * len(rows))
         self._store.add(rows, arrays["scan"], arrays["item"])
@@ -299,7 +299,6 @@ class EventMatch(InParts):
         yield self._store.held()
 
     def state_rows(self) -> Mapping[str, int]:
-        """Rows that are there or will be, and right sides that wait."""
         alive = self._store.alive(self._evicted)
         if self._steady:
             alive &= self._store.table.scan[: self._store.size] != self._right

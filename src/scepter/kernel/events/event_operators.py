@@ -37,7 +37,6 @@ class Named(Stateless):
         self._column = node.schema.column(ASSERTIONS)
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
-        """The rows with one column more."""
         (rows,) = inputs
         return rows.columns((*range(rows.width), self._column))
 
@@ -83,7 +82,6 @@ class Within(Stateless):
         self._longest = node.longest
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
-        """The rows kept."""
         return within(inputs[0], self._longest)
 
 
@@ -133,7 +131,6 @@ class _Keeping(InParts):
         self._parts: dict[str, StatePart] = {"": self._kept}
 
     def state_rows(self) -> Mapping[str, int]:
-        """The rows."""
         return {"occurrences": len(self._kept)}
 
 
@@ -157,7 +154,6 @@ class OnceLate(ByRows, _Keeping):
         return every.take(first[first >= known]).by_end()
 
     def evict(self, time: int) -> None:
-        """Forget what cannot come again."""
         if self._lag is not None and len(self._kept.value) > 2 * self._swept + 32:
             self._kept.value = self._kept.value.take(self._kept.value.end > time - self._lag)
             self._swept = len(self._kept.value)
@@ -171,7 +167,6 @@ class Before(Stateless):
         self._instant = node.instant
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
-        """The rows kept."""
         (rows,) = inputs
         return rows.take(rows.end < self._instant) if len(rows) and rows.end.max() >= self._instant else rows
 
@@ -191,7 +186,6 @@ class FirstOnes(_Keeping):
         self._parts |= {"least": self._least}
 
     def state_rows(self) -> Mapping[str, int]:
-        """The rows, and the end of the first one."""
         return {"occurrences": len(self._kept) + (self._least.value[0] < MAX_INSTANT)}
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
@@ -265,7 +259,6 @@ class Rest(InParts):
         return rows.take(self._sets.sizes(cells[1]) > 0).by_end()
 
     def state_rows(self) -> Mapping[str, int]:
-        """Both."""
         return {"occurrences": len(self._items.value) + len(self._used.value)}
 
 
@@ -280,7 +273,6 @@ class Returned(Stateless):
         """What contradicts, since somebody took it."""
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
-        """All rows."""
         self.letters += [rows for rows in inputs[self._sources :] if len(rows)]
         found = []
         for number, (rows, columns) in enumerate(zip(inputs[: self._sources], self._columns, strict=True)):

@@ -29,6 +29,7 @@ from scepter.kernel.gap_join.gap_search import (
     tell_alike,
     top_all,
 )
+from scepter.kernel.interrupts import interruptible
 from scepter.kernel.lineage import Lineage
 from scepter.kernel.operator import ByRows, Until
 from scepter.kernel.rows import Int64, Mask, Rows, UInt64, empty, merged
@@ -76,7 +77,6 @@ class GapJoined(ByRows, InParts):
     # ---- rows
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
-        """The pairs that new rows complete."""
         left, right, between = inputs
         if self._opened is not None and self._rights is not None:
             assert not len(right) and not len(between), "they come with the first round"
@@ -87,7 +87,8 @@ class GapJoined(ByRows, InParts):
         if self._opened is not None:
             self._rights = right, rights
         kinds, rows = visits(left, between, right, known)
-        return self._merged(look_back(kinds, rows, lefts, betweens, rights, self._bound, self._least), right)
+        pairs = interruptible(look_back, lambda: (right.end,), kinds, rows, lefts, betweens, rights, self._bound, self._least)
+        return self._merged(pairs, right)
 
     def _looking(self, rows: Rows) -> Rights:
         whole = np.ascontiguousarray
@@ -179,7 +180,8 @@ class GapJoined(ByRows, InParts):
         if self._ahead is None:
             self._ahead = self._sorted(rights)
         gap_keys = np.ascontiguousarray(left.ids[:, self._gaps[0]])
-        pairs = look_ahead(first, self._lefts.size, lefts, gap_keys, self._ahead, rights, self._bound, self._least)
+        given = first, self._lefts.size, lefts, gap_keys, self._ahead, rights, self._bound, self._least
+        pairs = interruptible(look_ahead, lambda: (rows.end,), *given)
         return self._merged(pairs, rows)
 
     def _sorted(self, rights: Rights) -> Ahead:
@@ -200,7 +202,6 @@ class GapJoined(ByRows, InParts):
     # ---- instants that may be undone, and what is let go
 
     def undo(self) -> None:
-        """Back to `save`."""
         super().undo()
         forget_firsts(self._firsts, self._lefts.size)
 
@@ -256,7 +257,6 @@ class GapJoined(ByRows, InParts):
     # ---- state
 
     def load(self, arrays: Arrays) -> None:
-        """Take over what `dump` gave."""
         super().load(arrays)
         size = self._lefts.size
         self._marks = np.empty((len(self._lefts.side.start), 1), np.uint64)
@@ -265,7 +265,6 @@ class GapJoined(ByRows, InParts):
         self._renewed_betweens(self._betweens.size)
 
     def state_rows(self) -> Mapping[str, int]:
-        """The rows that can be found."""
         return {"solutions": len(self._lefts) + len(self._betweens)}
 
 

@@ -257,7 +257,6 @@ class Group(InParts):
         return found
 
     def load(self, arrays: Arrays) -> None:
-        """Take over what `dump` gave."""
         super().load(arrays)
         self._groups = _Groups(Rows.load(arrays, "groups"), arrays["count"])
         self._index_groups()
@@ -272,7 +271,6 @@ class Group(InParts):
         yield from (inside.rows for inside in self._inside.values())
 
     def state_rows(self) -> Mapping[str, int]:
-        """Groups, members, and rows that wait."""
         members = sum(len(inside.group) for inside in self._inside.values())
         return {"groups": len(self._groups.count), "members": members, "waiting": len(self._held)}
 

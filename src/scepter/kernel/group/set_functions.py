@@ -237,27 +237,22 @@ class Totalling(Totals):
         self._base = wide[groups]
 
     def save(self) -> None:
-        """Start an instant that may be undone."""
         self._saved = self._base, self._scale, self._exactly
 
     def undo(self) -> None:
-        """Back to `save`."""
         self._base, self._scale, self._exactly = self._saved
         self._amounts.scale = self._scale
 
     def dump(self, prefix: str) -> Arrays:
-        """As named arrays."""
         scale = np.array([self._exactly, self._scale.decimals, *self._scale.digits], np.int64)
         return {f"{prefix}.base": self._base, f"{prefix}.scale": scale}
 
     def load(self, prefix: str, arrays: Arrays) -> None:
-        """What `dump` wrote."""
         exactly, decimals, *digits = arrays[f"{prefix}.scale"].tolist()
         self._saved = arrays[f"{prefix}.base"], Scale(decimals, tuple(digits)), bool(exactly)
         self.undo()
 
     def tables(self) -> Sequence[Rows]:
-        """None."""
         return ()
 
 
@@ -304,7 +299,6 @@ class Concatenating(Choosing):
         self._listing = Listing(aggregate, names, texts)
 
     def values(self, asked: Asked) -> Column:
-        """The terms of the wanted slots."""
         return encoded(self._listing.values(asked, asked.wanted), self._key, self._texts)
 
 

@@ -61,7 +61,6 @@ class Pairing(ByRows, InParts):
     # ---- rows
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
-        """The pairs."""
         timed = [self._in_order(rows.between(_timeless(rows), len(rows)), side) for side, rows in enumerate(inputs)]
         found = concat([self._freely(inputs[0], inputs[1]), self._pairs(timed[0], timed[1])], len(self.schema.variables))
         return self._occurrences.each_once(within(found, self._longest)).by_end()
@@ -123,7 +122,6 @@ class Pairing(ByRows, InParts):
     # ---- instants that may be undone, and what is let go
 
     def save(self) -> None:
-        """Start an instant that may be undone."""
         super().save()
         self._mark = int(self._consumed.size[0])
 
@@ -156,7 +154,6 @@ class Pairing(ByRows, InParts):
         return {**left.dump("left"), **self._free[1].dump("right"), "starts": consumed}
 
     def load(self, arrays: Arrays) -> None:
-        """Take over what `dump` gave."""
         left = Rows.load(arrays, "left")
         free = left.start > left.end
         for table, rows in ((self._free[0], left.take(free)), (self._waiting, self._in_order(left.take(~free), 0))):
@@ -170,7 +167,6 @@ class Pairing(ByRows, InParts):
         self.save()
 
     def state_rows(self) -> Mapping[str, int]:
-        """Left sides that wait, what has no time on the right, and consumed occurrences."""
         return {"solutions": self._waiting.size + sum(table.size for table in self._free) + int(self._consumed.size[0])}
 
 

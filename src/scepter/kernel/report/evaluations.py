@@ -98,7 +98,6 @@ class AtItems(KeptNumbers):
     """Every instant at which there is an item (REPORT ON CONTENT CHANGE)."""
 
     def due(self, items: Rows, until: Until) -> Evaluations:
-        """The items' instants."""
         times = each_once(items.end)
         return Evaluations(times, times + 1, 1)
 
@@ -129,7 +128,6 @@ class AtMultiples(KeptNumbers):
         self._grid = grid
 
     def due(self, items: Rows, until: Until) -> Evaluations:
-        """One stretch."""
         first, last = self.value
         if len(items):
             low, high = items.end.min(keepdims=True), items.end.max(keepdims=True)
@@ -164,11 +162,9 @@ class WhileThere(Kept[tuple[Int64, Int64]]):
         return Evaluations(low[past], high[past], self._grid.step)
 
     def dump(self, name: str) -> Arrays:
-        """One array."""
         return {name: np.stack(self.value)}
 
     def load(self, name: str, arrays: Arrays) -> None:
-        """What `dump` wrote."""
         since, until = arrays[name]
         self.value = (since, until)
 

@@ -60,7 +60,6 @@ class Answers(InParts):
         return rows.during(np.where(own, rows.start, instant), np.where(own, rows.end, instant))
 
     def state_rows(self) -> Mapping[str, int]:
-        """Rows that are there or will be."""
         return {"answer": len(self._kept)}
 
 

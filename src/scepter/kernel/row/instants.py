@@ -26,7 +26,6 @@ class InstantLeaves:
         self._count = count
 
     def scan(self, intake: Intake, wanted: Mask) -> list[Rows]:
-        """The ends of the wanted events."""
         ends = np.unique(intake.batch.end[wanted])
         count = len(ends)
         return [Rows(*mappings(count, 0), ends, ends, *lasting(count), np.full(count, NO_LINEAGE))] * self._count
@@ -47,7 +46,6 @@ class _AtInstants(ByRows, InParts):
         return held.during(when, when).valid(when, np.full(len(when), lasting(1)[1][0]))
 
     def state_rows(self) -> Mapping[str, int]:
-        """They are part of the query."""
         return {}
 
 
@@ -70,7 +68,6 @@ class AnsweredOnce(_AtInstants):
     """Gives its rows at the first instant there is, then nothing more."""
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
-        """All there is, or nothing more."""
         rows, instants = inputs
         self._kept.value = concat([self._kept.value, rows], rows.width)
         if not len(instants):
@@ -113,7 +110,6 @@ class Sliced(Stateless):
         self._texts = texts
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
-        """The slices."""
         (rows,) = inputs
         found = [_NONE]
         for low, high in stretches(rows.end):

@@ -74,7 +74,6 @@ class Owned(Stateless):
         self._cell = cell
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
-        """The rows of the bucket."""
         (rows,) = inputs
         if not self._cell.sides:  # one bucket has them all
             return rows

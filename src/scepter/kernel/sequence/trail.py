@@ -11,11 +11,12 @@ import numpy as np
 from numba import njit
 
 from scepter.inner import inlined
+from scepter.kernel.interrupts import interruptible
 from scepter.kernel.rows import NO_LINEAGE, Mask
 from scepter.kernel.scan.solutions import Int64, Solutions
 from scepter.kernel.sequence.forward_search import NOTHING, key_at
 from scepter.kernel.sequence.run_extension import Room, RunExtension, placed
-from scepter.kernel.sequence.run_windows import TUMBLING, limit_of
+from scepter.kernel.sequence.run_windows import SLIDING
 from scepter.kernel.sequence.runs import (
     FIRST,
     GROUP,
@@ -33,6 +34,7 @@ from scepter.kernel.sequence.runs import (
 )
 from scepter.physical.sequence_plan import AtomPlan
 from scepter.rdf.words import fresh, heed, zeroed
+from scepter.timeline import MAX_INSTANT
 
 _ROW, _OF, _START, _LIMIT, _NODE = range(5)
 
@@ -97,9 +99,8 @@ class Trail:
         at, before, done = 0, self._size, np.zeros(size, np.bool_)
         self._room_for(size)
         while True:
-            at, self._size, wanted = _follow(
-                self._columns, self._size, at, runs, low, links, (table.time, table.start), window, done
-            )
+            given = runs, (low, before), links, (table.time, table.start), window, done
+            at, self._size, wanted = interruptible(_follow, lambda: (table.time,), self._columns, self._size, at, *given)
             if at == size:
                 return done, self._size - before
             self._room_for(wanted + size - at)
@@ -129,7 +130,8 @@ class Trail:
             lows = np.array([each.low for each in those], np.int64)
             nodes, size = extend.lineage.room_for(count * table.events.shape[1])
             span = low, low + len(those)
-            size = _along(path, span, self._columns, lows, columns, ways, (nodes, size), room, at, places)
+            given = path, span, self._columns, lows, columns, ways, (nodes, size), room, at, places
+            size = interruptible(_along, None, *given)
             extend.lineage.added(size)
             low += len(those)
 
@@ -140,51 +142,61 @@ def _in_order(places: Int64, rows: Int64) -> bool:
 
 
 @inlined
-def _enter(columns, at, row, of, start, limit, table, window):  # type: ignore[no-untyped-def]
-    """Windows bound matches, not what an event may follow: an interval that is too long is accepted, and leads nowhere."""
-    times, starts = table
-    start = min(start, starts[row])
-    if window[0] != TUMBLING:
-        limit = min(limit, limit_of(start, start, window))
-    if times[row] > limit:
-        return at
-    columns[_ROW, at] = row
-    columns[_OF, at] = of
-    columns[_START, at] = start
-    columns[_LIMIT, at] = limit
-    columns[_NODE, at] = NO_LINEAGE
-    return at + 1
+def _limit(start, limit, window, length):  # type: ignore[no-untyped-def]
+    """The limit of a run whose events start so early. (Of numbers alone: arrays are counted at every call.)"""
+    return min(limit, min(start, MAX_INSTANT - max(length, 0)) + length) if window == SLIDING else limit
 
 
 @njit(cache=True)
 def _take(columns, at, places, rows, runs, who, table, window):  # type: ignore[no-untyped-def]
-    """An entry for each pair; returns where the next one goes."""
-    start, limit = runs
+    """An entry for each pair whose event is in the window; returns where the next one goes. Windows bound matches, not what an
+    event may follow: an interval that is too long is accepted, and leads nowhere."""
+    starts_before, limits = runs
     waited, low = who
+    times, starts = table
+    kind, length = window[0], window[1]
     for i in range(len(places)):
-        place = places[i]
-        of = ~place if waited else low + place
-        at = _enter(columns, at, rows[i], of, start[place], limit[place], table, window)
+        place, row = places[i], rows[i]
+        start = min(starts_before[place], starts[row])
+        limit = _limit(start, limits[place], kind, length)
+        if times[row] <= limit:
+            columns[_ROW, at] = row
+            columns[_OF, at] = ~place if waited else low + place
+            columns[_START, at] = start
+            columns[_LIMIT, at] = limit
+            columns[_NODE, at] = NO_LINEAGE
+            at += 1
     return at
 
 
 @njit(cache=True)
-def _follow(columns, at, run, runs, low, links, table, window, done):  # type: ignore[no-untyped-def]
-    """An entry for each run, from `run` on, and what was found for its row up to its limit. Returns the first run that there
+def _follow(columns, at, run, runs, places, links, table, window, done, cells):  # type: ignore[no-untyped-def]
+    """The same for each run, from `run` on, and what was found for its row up to its limit. Returns the first run that there
     is no room for, where the next entry goes, and how many it may need."""
-    rows, start, limit = runs
+    rows, starts_before, limits = runs
     first, count, found = links
-    times = table[0]
+    low, begun = places
+    times, starts = table
+    kind, length = window[0], window[1]
     while run < len(rows):
-        if run % 16 == 0:
-            heed(0, 0)
-        row = rows[run]
-        if at + count[row] > columns.shape[1]:
-            return run, at, count[row]
-        for i in range(first[row], first[row] + count[row]):
-            if times[found[i]] <= limit[run]:
+        if run % 16 == 0 and heed(cells, at - begun):
+            break
+        begin, size, before, farthest = first[rows[run]], count[rows[run]], starts_before[run], limits[run]
+        if at + size > columns.shape[1]:
+            return run, at, size
+        for i in range(begin, begin + size):
+            row = found[i]
+            if times[row] <= farthest:
                 done[run] = True
-                at = _enter(columns, at, found[i], low + run, start[run], limit[run], table, window)
+                start = min(before, starts[row])
+                limit = _limit(start, farthest, kind, length)
+                if times[row] <= limit:
+                    columns[_ROW, at] = row
+                    columns[_OF, at] = low + run
+                    columns[_START, at] = start
+                    columns[_LIMIT, at] = limit
+                    columns[_NODE, at] = NO_LINEAGE
+                    at += 1
         run += 1
     return run, at, 0
 
@@ -242,7 +254,7 @@ def _begin(origin, which, source, room, at):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _along(path, span, columns, lows, table, ways, lineage, room, at, key):  # type: ignore[no-untyped-def]
+def _along(path, span, columns, lows, table, ways, lineage, room, at, key, cells):  # type: ignore[no-untyped-def]
     """Write what runs took of one table at the steps from `span` on, each column at its slot: what a row leaves unbound stays
     as it was, unless the slot is `sure` to be the row's. The nodes of a run stand one behind the other. Returns how many nodes
     there are then.
@@ -253,8 +265,8 @@ def _along(path, span, columns, lows, table, ways, lineage, room, at, key):  # t
     (left, right, node_part, node_event, node_name), size = lineage
     narrow, ids, refs, number, scale = room
     for i in range(len(path)):
-        if i % 16 == 0:
-            heed(0, 0)
+        if i % 16 == 0 and heed(cells, 0):
+            break
         here = at + i
         node = narrow[NODE, here]
         for step in range(span[0], span[1]):

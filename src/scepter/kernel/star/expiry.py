@@ -55,5 +55,4 @@ class Held(Kept[tuple[int, Int64]]):
         return {"first": np.array([first], np.int64), name: until}
 
     def load(self, name: str, arrays: Arrays) -> None:
-        """What `dump` wrote."""
         self.value = int(arrays["first"][0]), arrays[name]

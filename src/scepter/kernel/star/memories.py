@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from scepter.kernel.interrupts import interruptible
 from scepter.kernel.rows import Int64, Mask
 from scepter.kernel.star.deltas import NOBODY, Indexes, Kept, Search, StaticRows, count_feeds, join_rows, rebuild, remove_rows
 from scepter.kernel.star.join_plan import JoinPlan
-from scepter.kernel.star.occurrence_rows import EXPIRES, Occurring
+from scepter.kernel.star.occurrence_rows import END, EXPIRES, Occurring
 from scepter.kernel.star.repository import StaticIndexes, StaticTriples
 from scepter.kernel.state.container import Arrays
 from scepter.timeline import MIN_INSTANT
@@ -67,13 +68,13 @@ class Memories:
         search = Search(plan.variables, plan.steps, plan.at_once, self._streamed, len(plan.names))
         statics = StaticRows(self._static.columns.ids, static.mask, static.first, static.starts, static.rows)
         kept, chains = tuple(self._kept()), tuple(self._chains())
-        found: Int64 = join_rows(first, last, np.uint64(longest), kept, tuple(search), chains, tuple(statics))
+        given = first, last, np.uint64(longest), kept, tuple(search), chains, tuple(statics)
+        found: Int64 = interruptible(join_rows, lambda: (new.when[:, END],), *given)
         return found
 
     # ---- instants that may be undone
 
     def save(self) -> None:
-        """What is added from now on can be taken back."""
         self._saved = self.size
 
     def undo(self) -> None:
@@ -130,7 +131,6 @@ class Memories:
         return {key: np.ascontiguousarray(column) for key, column in self.rows.part(slice(0, self.size)).dump().items()}
 
     def load(self, name: str, arrays: Arrays) -> None:
-        """What `dump` wrote."""
         rows = Occurring.load(arrays)
         self.size, self._saved = 0, None
         self._fed[:] = 0

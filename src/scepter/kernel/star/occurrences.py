@@ -106,7 +106,6 @@ class Occurrences(Stateless):
         self._lineage = lineage
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
-        """The occurrences."""
         rows, _ = merged(inputs[0], self._words, self._lineage)
         late = rows.until <= rows.end
         return rows.take(~late) if late.any() else rows
@@ -223,7 +222,6 @@ class CountedOccurrences(ByRows, InParts):
     # ---- instants that may be undone, and what is let go
 
     def evict(self, time: int) -> None:
-        """Forget when those went that have gone."""
         self._held.forget(time)
 
     # ---- state
@@ -241,7 +239,6 @@ class CountedOccurrences(ByRows, InParts):
         }  # fmt: skip
 
     def load(self, arrays: Arrays) -> None:
-        """Take over what `dump` gave."""
         super().load(arrays)
         streams = arrays["streams"].tolist()
         ends = np.split(arrays["ends"], np.cumsum(arrays["counts"])[:-1]) if streams else []
@@ -251,5 +248,4 @@ class CountedOccurrences(ByRows, InParts):
         )  # fmt: skip
 
     def state_rows(self) -> Mapping[str, int]:
-        """Sightings of what is there."""
         return {"sightings": len(self._known.number)}

@@ -170,7 +170,6 @@ class Star(InParts):
         self._memories.release(time + 1)
 
     def state_rows(self) -> Mapping[str, int]:
-        """Occurrences, and how often they stand in patterns."""
         occurrences, entries = self._memories.counted()
         return {"occurrences": occurrences, "pattern entries": entries}
 

@@ -53,24 +53,20 @@ class InParts(ByTime):
     _saved: Sequence[Any] = ()
 
     def save(self) -> None:
-        """Start an instant that may be undone."""
         self._saved = [getattr(self, name) for name in self._replaced]
         for part in self._parts.values():
             part.save()
 
     def undo(self) -> None:
-        """Back to `save`."""
         for name, value in zip(self._replaced, self._saved, strict=True):
             setattr(self, name, value)
         for part in self._parts.values():
             part.undo()
 
     def dump(self) -> Arrays:
-        """All parts."""
         return {key: array for name, part in self._parts.items() for key, array in part.dump(name).items()}
 
     def load(self, arrays: Arrays) -> None:
-        """Take over what `dump` gave."""
         for name, part in self._parts.items():
             part.load(name, arrays)
 
@@ -85,22 +81,18 @@ class Kept(Generic[V]):
         self.value = self._saved = value
 
     def save(self) -> None:
-        """Start an instant that may be undone."""
         self._saved = self.value
 
     def undo(self) -> None:
-        """Back to `save`."""
         self.value = self._saved
 
     def dump(self, name: str) -> Arrays:
-        """Nothing."""
         return {}
 
     def load(self, name: str, arrays: Arrays) -> None:
         """Nothing."""
 
     def tables(self) -> Sequence[Rows]:
-        """None."""
         return ()
 
 
@@ -118,7 +110,6 @@ class KeptRows(Kept[Rows]):
         return self.value.dump(name)
 
     def load(self, name: str, arrays: Arrays) -> None:
-        """What `dump` wrote."""
         self.value = Rows.load(arrays, name)
 
     def tables(self) -> Sequence[Rows]:
@@ -134,11 +125,9 @@ class KeptNumbers(Kept[tuple[int, ...]]):
         super().__init__(values)
 
     def dump(self, name: str) -> Arrays:
-        """One array."""
         return {name: np.array(self.value, np.int64)}
 
     def load(self, name: str, arrays: Arrays) -> None:
-        """What `dump` wrote."""
         self.value = tuple(arrays[name].tolist())
 
 
@@ -166,16 +155,13 @@ class Held(Kept[tuple[Rows, ...]]):
         return found
 
     def dump(self, name: str) -> Arrays:
-        """All that waits."""
         return concat(self.value, self._width).dump(name)
 
     def load(self, name: str, arrays: Arrays) -> None:
-        """What `dump` wrote."""
         rows = Rows.load(arrays, name)
         self.value = (rows,) if len(rows) else ()
 
     def tables(self) -> Sequence[Rows]:
-        """What is held."""
         return self.value
 
 

@@ -127,11 +127,9 @@ class Table:
     # ---- instants that may be undone
 
     def save(self) -> None:
-        """Rows from here on may be taken back."""
         self._mark = self.size
 
     def undo(self) -> None:
-        """Back to `save`."""
         self.truncate(self._mark)
 
     def truncate(self, size: int) -> None:
@@ -203,14 +201,12 @@ class Table:
         return self.take(np.flatnonzero(self.linked)).dump(name)
 
     def load(self, name: str, arrays: Arrays) -> None:
-        """Take over what `dump` gave."""
         self.truncate(0)
         self.add(Rows.load(arrays, name))
         link_all(self._side(0), 0, self.size, True, False)
         self._mark = self._kept = self.size
 
     def tables(self) -> Sequence[Rows]:
-        """All rows, not copied."""
         return (Rows(*(self._columns[name][: self.size] for name in COLUMNS)),)
 
     def lineage(self) -> Int64:

@@ -74,7 +74,6 @@ class Coverage(KeyIndex[Covered]):
             self.add(Covered(ids, table.until[kept]), key_of(ids, range(ids.shape[1])))
 
     def dump(self, name: str) -> Arrays:
-        """As named arrays."""
         tables = self.runs()
         return {
             f"{name}.ids": np.concatenate([np.empty((0, self._width), np.uint64), *(t.ids for t in tables)]),
@@ -82,7 +81,6 @@ class Coverage(KeyIndex[Covered]):
         }
 
     def load(self, name: str, arrays: Arrays) -> None:
-        """What `dump` wrote."""
         ids = arrays[f"{name}.ids"]
         self.add(Covered(ids, arrays[f"{name}.until"]), key_of(ids, range(ids.shape[1])))
 
@@ -100,7 +98,6 @@ class Coalesce(InParts):
         self._parts = {"closed": self._clock, "held": self._held, "covered": self._covered}
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
-        """The pieces that are new."""
         rows = self._held.due(inputs[0], self._clock.advance(until))
         if not len(rows):
             return rows
@@ -111,9 +108,7 @@ class Coalesce(InParts):
         return rows.valid(since, rows.until).take(new)
 
     def evict(self, time: int) -> None:
-        """Forget mappings that have gone."""
         self._covered.evict(min(time, self._clock.closed))
 
     def state_rows(self) -> Mapping[str, int]:
-        """Mappings that are there, and rows that wait."""
         return {"mappings": len(self._covered), "waiting": len(self._held)}

@@ -92,15 +92,12 @@ class Side(KeyIndex[Rows]):
         self.keep(lambda table: table.until > time + 1)
 
     def dump(self, name: str) -> Arrays:
-        """All rows."""
         return concat(self.runs(), self._width).dump(name)
 
     def load(self, name: str, arrays: Arrays) -> None:
-        """What `dump` wrote."""
         self.put(Rows.load(arrays, name))
 
     def tables(self) -> list[Rows]:
-        """All rows."""
         return self.runs()
 
 
@@ -144,10 +141,8 @@ class InnerJoin(ByRows, InParts):
         return concat(parts, width)
 
     def evict(self, time: int) -> None:
-        """Let go of rows that have gone."""
         self._left.evict(time)
         self._right.evict(time)
 
     def state_rows(self) -> Mapping[str, int]:
-        """Rows of both sides."""
         return {"left": len(self._left), "right": len(self._right)}

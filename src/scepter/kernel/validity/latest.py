@@ -53,5 +53,4 @@ class Latest(InParts):
         return rows.take(seen).valid(low[seen], high[seen])
 
     def state_rows(self) -> Mapping[str, int]:
-        """Occurrences that are there, and rows that wait."""
         return {"latest": len(self._last), "waiting": len(self._held)}

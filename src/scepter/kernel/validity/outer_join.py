@@ -189,7 +189,6 @@ class OuterJoin(InParts):
         return own | counts | self._left.rows.dump("left") | self._right.dump("right")
 
     def load(self, arrays: Arrays) -> None:
-        """Take over what `dump` gave."""
         rows = Rows.load(arrays, "left")
         following, closed = arrays["clock"].tolist()
         self._clock.value = (closed,)
@@ -202,5 +201,4 @@ class OuterJoin(InParts):
         yield from super()._kept_rows()
 
     def state_rows(self) -> Mapping[str, int]:
-        """Rows of both sides, and pairs."""
         return {"left": len(self._left.rows), "right": len(self._right), "pairs": len(self._left.pairs)}

@@ -51,7 +51,6 @@ class CountedWindow(InParts):
         self._parts = {"closed": self._clock}
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
-        """The pieces that are certain now."""
         rows, counted = inputs
         times, numbers = self._numbered(counted.end)
         rows = rows.take(np.arange(len(rows)))  # a copy: refs are exchanged in place, by each who keeps them
@@ -96,7 +95,6 @@ class CountedWindow(InParts):
         return {"counted": told, "number": self._pending.number} | self._pending.rows.dump("held")
 
     def load(self, arrays: Arrays) -> None:
-        """Take over what `dump` gave."""
         self._total, closed = arrays["counted"].tolist()
         self._clock.value = (closed,)
         self._pending = _Pending(Rows.load(arrays, "held"), arrays["number"])
@@ -105,7 +103,6 @@ class CountedWindow(InParts):
         yield self._pending.rows
 
     def state_rows(self) -> Mapping[str, int]:
-        """Rows that are there or will be."""
         return {"content": len(self._pending.rows)}
 
 

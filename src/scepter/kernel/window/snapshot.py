@@ -193,7 +193,6 @@ class Snapshot(InParts):
         self._last = self._content = None
 
     def load(self, arrays: Arrays) -> None:
-        """Take over what `dump` gave."""
         super().load(arrays)
         self._last = self._content = None
 
@@ -203,7 +202,6 @@ class Snapshot(InParts):
             yield self._last
 
     def state_rows(self) -> Mapping[str, int]:
-        """Rows that are there or will be."""
         return {"content": sum(map(len, self._rows)), "answer": 0 if self._last is None else len(self._last)}
 
 

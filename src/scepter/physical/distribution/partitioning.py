@@ -119,7 +119,7 @@ def unit_partitioning(unit: UnitPlan, facts: Facts) -> Partitioning:
         grid = found if isinstance(found, Stages) and found.dimensions else None
     back = looks_back([unit], facts)
     if back is not None:
-        return Partitioning(PartitionKind.SLICES, _cut(why, back), variables=() if grid is None else grid.variables)
+        return Partitioning(PartitionKind.SLICES, _cut(why), variables=() if grid is None else grid.variables)
     if grid is not None:
         return Partitioning(PartitionKind.GRID, why, variables=grid.variables, merges=grid.merges)
     return Partitioning(PartitionKind.ONE, why)
@@ -135,8 +135,8 @@ def plan_partitioning(unit: UnitPlan, plan: PhysicalPlan) -> Partitioning:
     return replace(found, variables=()) if fed else found
 
 
-def _cut(why: str, back: int) -> str:
-    return f"{why}, but no answer looks back further than {back} ticks: history can be cut into overlapping slices"
+def _cut(why: str) -> str:
+    return f"{why}, but how far an answer looks back is bounded: history can be cut into overlapping slices"
 
 
 def feeding(plan: PhysicalPlan, streams: Sequential[IRI] = ()) -> tuple[int, ...]:
@@ -220,7 +220,7 @@ def _by_skip(plan: QueryPlan) -> Partitioning:
 def _by_found_key(plan: QueryPlan, free: tuple[int, ...]) -> Partitioning:
     names = _listed(plan, free)
     joins = "it" if len(free) == 1 else "them"
-    return _by_key(plan, free, f"every GPM binds {names} and every step joins on {joins}, so no match crosses two values")
+    return _by_key(plan, free, f"each part binds {names} and every step joins on {joins}, so no match crosses two values")
 
 
 def _by_time(plan: QueryPlan, no_key: str) -> Partitioning:

@@ -57,6 +57,7 @@ def named(label: IRI) -> str:
 class Recognise(Node):
     """Leaf: the occurrences of a logical event in items, by rules or by the complete reasoner, with what they rest on."""
 
+    by_itself = True
     says = "Recognise {event.event}{individuals: with individuals}"
 
     event: LogicalEvent
@@ -85,6 +86,7 @@ class ItemGraphs(Node):
 class Contradictions(Node):
     """Leaf: items that contradict the ontology, with the triples that do."""
 
+    by_itself = True
     says = "Contradictions, for the dead letters"
 
     streams: tuple[IRI, ...] | None = None
@@ -153,6 +155,11 @@ class EventJoin(TimeJoin):
     lags: tuple[int | None, int | None] = (0, 0)
     lengths: tuple[int | None, int | None] = (None, None)
     """How long the occurrences of each side last at most."""
+
+    @property
+    def in_parts(self) -> bool:
+        """Where none comes after its end."""
+        return super().in_parts and not self.late
 
     @property
     def late(self) -> bool:
@@ -225,7 +232,6 @@ class OnceLate(Unary):
         return "ever" if self.lag is None else self.lag
 
     def partition_keys(self, found: KeyAnalysis) -> Keys:
-        """Those that an occurrence shows."""
         return found.visible(found.keys(self.input) or {}, "equal occurrences of different buckets are one")
 
 
@@ -257,7 +263,6 @@ class FirstOnes(Unary):
     at: int | None = None
 
     def partition_keys(self, found: KeyAnalysis) -> Keys:
-        """None."""
         return found.none("FIRST looks at all occurrences")
 
 
@@ -270,7 +275,6 @@ class LastOnes(Unary):
     at: int | None = None
 
     def partition_keys(self, found: KeyAnalysis) -> Keys:
-        """None."""
         return found.none("LAST looks at all occurrences")
 
 
@@ -314,6 +318,7 @@ class Composite(Unary):
 class Returned(Node):
     """The occurrences of the events that a query returns (rule 6)."""
 
+    by_itself = True
     says = "Returned {query.returned} AS {query.form}"
 
     query: EventQuery

@@ -33,7 +33,7 @@ from scepter.runtime.spark.live_skew import known_after as hot_after
 from scepter.runtime.spark.shares import Share
 from scepter.runtime.spark.tables import match_table
 from scepter.runtime.spark.whole import WholeProgram
-from scepter.runtime.work import BROKEN_OFF, WorkLimits, taken, watched
+from scepter.runtime.work import BROKEN_OFF, taken, watched
 from scepter.timeline import MIN_INSTANT, TimeKind
 
 _Step = TypeVar("_Step")
@@ -236,7 +236,7 @@ class Bucket:
 
     def _within(self, work: Work, steps: Iterator[_Step]) -> Iterator[_Step]:
         """What steps give, each within its seconds and its memory; where one asks for more, the bucket begins anew."""
-        limits = WorkLimits(seconds=self._job.options.work.seconds, memory=self._job.options.work.memory)
+        limits = self._job.options.work
         while True:
             try:
                 with watched(limits, self._taken):  # Spark's own work is not interrupted: it would not know where it was
@@ -244,7 +244,7 @@ class Bucket:
             except DataError as error:
                 if error.code not in BROKEN_OFF:
                     raise
-                self._begin_anew(work, BROKEN_OFF[error.code].format(limits.seconds, limits.memory))
+                self._begin_anew(work, BROKEN_OFF[error.code].format(limits.seconds, limits.memory, limits.rows))
                 return
             if step is None:
                 return

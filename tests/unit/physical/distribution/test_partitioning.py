@@ -43,7 +43,7 @@ def test_a_variable_that_every_step_joins_on_is_the_key(sequence: str, within: s
     found = divided(sequence, within)
     assert found.kind is PartitionKind.KEY
     assert found.variables == ("c",)
-    assert "every GPM binds ?c" in found.why
+    assert "each part binds ?c" in found.why
 
 
 def test_all_such_variables_make_the_key() -> None:
