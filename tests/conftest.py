@@ -3,10 +3,13 @@ from __future__ import annotations
 import os
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
-# No test is timed. In continuous integration the random tests always draw the same examples: a failure is a change's doing.
-settings.register_profile("scepter", deadline=None, derandomize=bool(os.environ.get("CI")))
+# No test is timed, nor is what draws its examples: the machine may be busy. In continuous integration the random tests always
+# draw the same examples: a failure is a change's doing.
+settings.register_profile(
+    "scepter", deadline=None, derandomize=bool(os.environ.get("CI")), suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("scepter")
 
 

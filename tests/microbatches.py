@@ -23,7 +23,7 @@ from scepter.runtime.engine import LocalEngine
 from scepter.runtime.matches import Match
 from scepter.runtime.queries import Query
 from scepter.runtime.spark.batch import packed_rows
-from scepter.runtime.spark.bucket import Bucket, ticks_per_millisecond
+from scepter.runtime.spark.bucket import Bucket, patience, ticks_per_millisecond
 from scepter.runtime.spark.jobs import Job
 from scepter.runtime.spark.tables import arrow_schema, match_table
 
@@ -108,7 +108,8 @@ class Micro:
         if not rows:  # all of them are older than what the run begins with
             return
         self._through([(row["query"] * self.job.buckets + row["bucket"], row["blob"], None) for row in rows])
-        self.watermark = max(self.watermark, max(r["time"] for r in rows) // ticks_per_millisecond(self.job))
+        reached = max(r["time"] for r in rows) // ticks_per_millisecond(self.job) - patience(self.job)
+        self.watermark = max(self.watermark, reached)
         self._through([])
 
     def _through(self, given: list[tuple[int, bytes | None, bytes | None]]) -> None:

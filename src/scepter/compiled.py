@@ -116,7 +116,8 @@ def look_behind_imports() -> None:
 
 def digest_behind(path: Path) -> str:
     """What tells a module, and all of this package that it imports, from other versions of them."""
-    found, pending = {path}, [path]
+    begin = str(path)
+    found, pending = {begin}, [begin]
     while pending:
         new = _read(pending.pop())[1] - found
         found |= new
@@ -125,16 +126,22 @@ def digest_behind(path: Path) -> str:
 
 
 @cache
-def _read(path: Path) -> tuple[bytes, frozenset[Path]]:
-    """The digest of a module, and the modules of this package that it imports."""
-    source = path.read_bytes()
+def _read(path: str) -> tuple[bytes, frozenset[str]]:
+    """The digest of a module, and the modules of this package that it imports. Every start reads some 160 modules for all its
+    kernels, so that paths are plain strings here."""
+    source = Path(path).read_bytes()
+    sources = str(_SOURCES)
     imported = set()
     for module, names in _IMPORTED.findall(source):
-        for each in (module, *(module + b"." + name for name in _NAME.findall(names))):
-            other = _SOURCES.joinpath(*each.decode().split(".")[1:]).with_suffix(".py")
-            if other != path and other.is_file():
-                imported.add(other)
-    return hashlib.sha256(source).digest(), frozenset(imported)
+        room = sources + module.decode().removeprefix("scepter").replace(".", os.sep)
+        imported |= {f"{room}.py", *(f"{room}{os.sep}{name.decode()}.py" for name in _NAME.findall(names))}
+    return hashlib.sha256(source).digest(), frozenset((imported & _modules(sources)) - {path})
+
+
+@cache
+def _modules(sources: str) -> frozenset[str]:
+    """The files of this package's modules."""
+    return frozenset(map(str, Path(sources).rglob("*.py")))
 
 
 def spare_collections() -> None:

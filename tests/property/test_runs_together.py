@@ -31,7 +31,7 @@ def linked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int, int]]:
         looked.clear()
         found = call(link, selection, flight, *rest)  # type: ignore[arg-type]
         if found is not None:
-            told.append((len(flight), sum(looked), len(found[0])))
+            told.append((len(flight), sum(looked), found[0]))
         return found
 
     def looking(search: StepSearch, selection: Selection, time: np.ndarray, *rest: object) -> object:

@@ -1,4 +1,5 @@
-"""Keys that are divided over slices of history: whichever are taken to be hot, and however their history is cut, one answer."""
+"""Keys that are divided further: over history into slices of time, live by the first event of matches. Whichever are hot, and
+from whenever on, one answer."""
 
 from __future__ import annotations
 
@@ -9,26 +10,31 @@ from dataclasses import replace
 from hypothesis import HealthCheck, assume, event, given, note, settings
 from hypothesis import strategies as st
 
-from buckets import comparable, job_of
-from microbatches import graph_event
+from buckets import comparable, job_of, triples
+from microbatches import Micro, engine_answers, graph_event, rows_of
+from microbatches import comparable as in_micro_batches
 from naive.spaseq import Event
 from property import epsparql_strategies, sparkwave_strategies, spaseq_strategies
-from property.test_live_horizon import Given
+from property.test_live_horizon import FAR, Given
 from scepter.errors import ScepterError
+from scepter.kernel.row.split_keys import SplitKey
 from scepter.rdf.batch import EventBatch
 from scepter.rdf.formats import events_to_batch
 from scepter.rdf.terms import IRI, Literal, Triple
 from scepter.runtime.engine import LocalEngine
 from scepter.runtime.matches import Match
+from scepter.runtime.options import RunOptions
 from scepter.runtime.queries import Query, parse
 from scepter.runtime.spark.batch import Reading, packed_rows, run_bucket
 from scepter.runtime.spark.environment import Enclosed
 from scepter.runtime.spark.jobs import Job, work
+from scepter.runtime.spark.live_skew import SKEWED, written
 from scepter.runtime.spark.sampling import divisible_keys
 from scepter.runtime.spark.skew import HotKey, places_of
 
 MANY = settings(max_examples=max(10, spaseq_strategies.EXAMPLES // 3), suppress_health_check=list(HealthCheck), deadline=None)
 PLACES = st.integers(2, 4)
+DELAY = 3
 
 
 def check(
@@ -133,3 +139,78 @@ def test_sparkwave(setting: sparkwave_strategies.Setting, places: int, longer: i
     note(setting.text)
     assume(setting.events and "DISTINCT" not in setting.text and "ASK" not in setting.text)
     check(parse(setting.text, "sparkwave"), setting.events, places, longer)
+
+
+def check_live(
+    query: Query, stream: Sequence[Given], draw: st.DataObject, background: Mapping[str | None, str] | None = None
+) -> None:
+    """Keys are split in the midst of it, some again later; events come in any order within the delay."""
+    options = RunOptions.of(max_delay=DELAY)
+    job = job_of(query, 4, background=background, options=options, live=True, given={e.stream for e in stream})
+    assume(job.splittable)
+    in_order = sorted(stream, key=lambda e: (e.end, e.start))
+    length = max(e.end for e in in_order) + 3
+    wanted = {iri.value for iri in job.streams}
+    repeated = [(e, by * length) for by in range(4) for e in in_order if e.stream in wanted]
+    assume(repeated)
+    late = draw.draw(st.lists(st.integers(0, DELAY), min_size=len(repeated), max_size=len(repeated)))
+    arriving = sorted(zip(repeated, late, strict=True), key=lambda each: each[0][0].end + each[0][1] + each[1])
+    events = [graph_event(job, e.stream, e.start + by, e.end + by, e.triples) for (e, by), _ in arriving]
+    events.append(graph_event(job, job.streams[0].value, FAR, FAR, triples(":far :away true .")))
+    every = events_to_batch(list(events), job.key, job.kind)
+    keys = {n: sorted(set(work(job, job.shares[n]).keys([every])[0].tolist())) for n in job.splittable}
+    live, size, split = Micro(query, job), draw.draw(st.sampled_from([1, 3, 7])), dict[int, tuple[SplitKey, ...]]()
+    for first in range(0, len(events), size):
+        with SKEWED.told(written(split)):
+            live.batch(events[first : first + size])
+        greatest = max(each.end for each in events[: first + size])
+        for number, own in keys.items():
+            free = [key for key in own if key not in {each.key for each in split.get(number, ())}]
+            now: bool = draw.draw(st.booleans())
+            if free and now:
+                more = SplitKey(draw.draw(st.sampled_from(free)), greatest, draw.draw(st.integers(2, 4)))
+                split[number] = (*split.get(number, ()), more)
+    assert not live.late
+    told = in_micro_batches(live.rows, FAR)
+    event(f"answers: {bool(told)}, split: {sum(map(len, split.values())) > 0}")
+    assert told == in_micro_batches(rows_of(engine_answers(job, events, FAR), live.schema), FAR)
+
+
+@MANY
+@given(spaseq_strategies.queries(), st.data())
+def test_spaseq_live(text: spaseq_strategies.QueryText, data: st.DataObject) -> None:
+    note(text.text)
+    stream = data.draw(spaseq_strategies.events(text.streams))
+    assume(stream)
+    static: dict[str | None, str] = {spaseq_strategies.DB: spaseq_strategies.BACKGROUND}
+    check_live(parse(text.text, "spaseq"), stream, data, static)
+
+
+@MANY
+@given(epsparql_strategies.chains(), epsparql_strategies.events(), st.data())
+def test_ep_sparql_live(text: str, stream: list[Given], data: st.DataObject) -> None:
+    note(text)
+    assume(stream)
+    try:
+        query = parse(text, "ep-sparql")
+    except ScepterError:
+        assume(False)
+    check_live(query, stream, data)
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.data(), st.sampled_from(["A ; B", "A : B", "A ; A", "A+ ; B", "A ; B ; N!", "A ; N! ; B", "A? ; B"]))
+def test_a_chain_live(data: st.DataObject, pattern: str) -> None:
+    verbs = data.draw(st.lists(st.sampled_from("abn"), min_size=4, max_size=12))
+    stream = [
+        Event("http://e/s", t, t, frozenset({Triple(IRI(f"http://e/x{t % 2}"), IRI(f"http://e/{v}"), Literal(str(t)))}))
+        for t, v in enumerate(verbs)
+    ]
+    labels = sorted({each for each in pattern if each.isalpha()})
+    gpms = " ".join(f"DEFINE GPM {each} ON S {{ ?x :{each.lower()} ?{each.lower()} }}" for each in labels)
+    text = (
+        f"PREFIX : <http://e/> SELECT ?x WITHIN {data.draw(st.sampled_from([3, 30]))} SLIDING FROM STREAM S <http://e/s> "
+        f"WHERE {{ SEQ ({pattern}) {gpms} }}"
+    )
+    note(text)
+    check_live(parse(text, "spaseq"), stream, data)

@@ -14,7 +14,8 @@ from batches import at_time, integer, quad
 from scepter.rdf.terms import IRI
 from scepter.runtime.jumps import Known
 from scepter.runtime.options import RunOptions
-from scepter.runtime.spark.advance import FILE, Record, left_behind
+from scepter.runtime.spark.advance import ADVANCE, left_behind, written
+from scepter.runtime.spark.telling import Record
 from scepter.timeline import TimeKind
 from torture.kills import Run
 
@@ -52,17 +53,17 @@ def test_one_event_in_the_far_future_makes_nothing_late(tmp_path: Path) -> None:
 
 
 def test_what_a_micro_batch_made_known_is_not_known_to_it_when_it_is_done_again(tmp_path: Path) -> None:
-    record = Record(tmp_path)
-    record.take(3, {0: Known(5)})
-    record.take(4, {0: Known(5, (FAR,))})
-    record.take(4, {0: Known(5, (FAR,))})
-    again = Record(tmp_path)
+    record = Record(ADVANCE, tmp_path)
+    record.take(3, written({0: Known(5)}))
+    record.take(4, written({0: Known(5, (FAR,))}))
+    record.take(4, written({0: Known(5, (FAR,))}))
+    again = Record(ADVANCE, tmp_path)
     assert [number for number, _ in again._kept.batches] == [3, 4]
-    again.take(5, {0: Known(7, (FAR,))})
-    assert [number for number, _ in Record(tmp_path)._kept.batches] == [4, 5]
-    (tmp_path / FILE).write_bytes(b"torn")
+    again.take(5, written({0: Known(7, (FAR,))}))
+    assert [number for number, _ in Record(ADVANCE, tmp_path)._kept.batches] == [4, 5]
+    (tmp_path / ADVANCE.file).write_bytes(b"torn")
     with pytest.raises(Exception, match="nobody can tell how far time is"):
-        Record(tmp_path)
+        Record(ADVANCE, tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -54,6 +54,33 @@ def test_no_file_is_long() -> None:
     assert not {path: length for path, length in lengths.items() if length > MOST_LINES}
 
 
+def test_public_methods_are_told() -> None:
+    """By a docstring of their own, or by the contract that they fulfil: a Protocol of the rooms, or a class they inherit from.
+    What a contract says is not said again (decision 0650)."""
+    told = defaultdict(set)
+    bases = defaultdict(set)
+    methods: list[tuple[str, str, str]] = []
+    for path in modules(*ROOMS):
+        for each in ast.parse(path.read_text()).body:
+            if not isinstance(each, ast.ClassDef):
+                continue
+            bases[each.name] |= {ast.unparse(base).split("[")[0].split(".")[-1] for base in each.bases}
+            for method in each.body:
+                if isinstance(method, ast.FunctionDef) and (ast.get_docstring(method) or "Protocol" in bases[each.name]):
+                    told[each.name].add(method.name)
+                elif isinstance(method, ast.FunctionDef) and not each.name.startswith("_"):
+                    methods.append((str(path.relative_to(SOURCE)), each.name, method.name))
+    contracts = set().union(*(told[name] for name, above in bases.items() if "Protocol" in above))
+
+    def inherited(name: str, below: frozenset[str] = frozenset()) -> set[str]:
+        above = bases[name] - below  # a class may have the name of the one that it inherits from, in another module
+        return told[name].union(*(inherited(base, below | {name}) for base in above))
+
+    untold = [each for each in methods if not each[2].startswith("_") and each[2] not in contracts | inherited(each[1])]
+    assert len(methods) > 50 and {"process", "dump", "save"} <= contracts
+    assert not untold, f"no docstring, and no contract that has one: {untold}"
+
+
 def test_compiled_functions_take_few_arguments() -> None:
     """Many arrays that belong together are a NamedTuple, which numba takes as it is."""
     found = {}

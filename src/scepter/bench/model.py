@@ -33,7 +33,9 @@ BATCH, STATE_BEFORE, STATE_LAST = "micro-batch, ms", "state before, bytes", "sta
 """What live runs tell."""
 
 SLOWEST, SLOWEST_BY_KEY = "slowest task against the mean", "slowest task against the mean, by key alone"
-"""What the tasks of a run over history tell: how their CPU compares."""
+"""What the tasks of a run tell: how their CPU compares."""
+SLOWEST_TASK, ALL_TASKS = "slowest task, of the one by key alone", "all tasks, of those by key alone"
+"""What they tell live: the CPU with hot keys split, as a part of that without."""
 
 DELAYS = ("median, ms", "99th percentile, ms", "largest, ms")
 """What pushed events tell: the CPU time that one of them takes."""
@@ -73,7 +75,8 @@ class Point:
     master: str = "local[2]"
     """Where Spark runs it."""
     options: Mapping[str, str | int] = field(default_factory=dict)
-    """For the contenders: `ahead` for `push`, `predicates` and `map` for `scan`, `files` for `live`, `buckets` for `tasks`."""
+    """For the contenders: `ahead` for `push`, `predicates` and `map` for `scan`, `files` for `live`, `buckets` and
+    `live` for `tasks`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,9 +19,10 @@ from scepter.cli.journal import RECORD, begin_anew, last_written
 from scepter.cli.target import RUN_NAME
 from scepter.errors import OptionError, option_error
 from scepter.kept import sealed, unsealed, write_whole
-from scepter.runtime.spark.advance import FILE as TIMES
+from scepter.runtime.spark.advance import ADVANCE
 from scepter.runtime.spark.answers import damaged
 from scepter.runtime.spark.identity import CODE, Identity
+from scepter.runtime.spark.live_skew import SKEWED
 from scepter.runtime.spark.warm_up import FILE as WARM_UP
 from scepter.runtime.spark.warm_up import Found
 from scepter.runtime.work import INSTANTS
@@ -32,7 +33,7 @@ LOCK: Final = "lock"
 REPLACING: Final = "replacing.json"
 BEFORE: Final = "before"
 """Where the state of a query is put whose place another one takes."""
-_OWN: Final = (SPARK, IDENTITY, WARM_UP, TIMES, INSTANTS, RUN_NAME)
+_OWN: Final = (SPARK, IDENTITY, WARM_UP, ADVANCE.file, SKEWED.file, INSTANTS, RUN_NAME)
 _ANEW: Final = "start anew with another --checkpoint and another --output"
 _LOGS: Final = ("offsets", "commits")
 

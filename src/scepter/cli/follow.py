@@ -29,10 +29,12 @@ from scepter.rdf.batch import DeadLetter
 from scepter.runtime.matches import Match
 from scepter.runtime.notices import LIMIT, Notices, received
 from scepter.runtime.queries import check_endless
-from scepter.runtime.spark.advance import Record, read
+from scepter.runtime.spark.advance import ADVANCE
 from scepter.runtime.spark.answers import kind_of
 from scepter.runtime.spark.follow import Standing, follow
 from scepter.runtime.spark.letters import drained
+from scepter.runtime.spark.live_skew import SKEWED
+from scepter.runtime.spark.telling import Record
 from scepter.runtime.work import PerInstant
 from scepter.timeline import TimeKind, format_instant, parse_datetime
 
@@ -143,20 +145,18 @@ def run_following(job: Job, format: str, target: Target, dead_letter: Path | Non
         early = None if kept.may_be_replaced else output()  # what is wrong with it is told before anybody waits for events
         found = live_table(job, letters, stop, say, kept.claim)
         out = early or output()
-        notices, times = Notices(), Record(job.checkpoint) if job.options.max_advance is not None else None
+        notices, subjects = Notices(), [SKEWED, *([ADVANCE] if job.options.max_advance is not None else [])]
+        records = {subject.name: Record(subject, job.checkpoint) for subject in subjects}
         over: list[str] = []
         within = PerInstant(job.options.work, over.append, job.checkpoint)
 
         def take(batch: int, matches: Sequence[Match]) -> None:
             given = within(matches, batch)
             with drained(letters) as unused:
-                told: list[str] = []
-                mine = received(unused, notices, told.append)
-                if times is not None:  # kept before the micro-batch is: one that is done again does not look at it
-                    mine = iter(list(mine))
-                    if told:
-                        times.take(batch, read(told[-1]))
+                mine = received(unused, notices, lambda subject, text: records[subject].take(batch, text))
                 out.take(batch, given, chain(mine, (DeadLetter(LIMIT, None, over.pop(0)) for _ in range(len(over)))))
+                for _ in mine:  # who writes nothing, since it is written already, is told nevertheless
+                    pass
 
         if found is not None:
             follow(
@@ -166,7 +166,7 @@ def run_following(job: Job, format: str, target: Target, dead_letter: Path | Non
                 checkpoint=str(checkpoint / SPARK),
                 stop=stop,
                 every=job.trigger,
-                times=times,
+                told=[*records.values()],
                 tell=lambda at: say(
                     standing_line(at, out.matches, watermark(at, kind_of(found), job.options.time_unit), out.letters)
                 ),

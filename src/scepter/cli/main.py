@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import io
 import os
@@ -186,6 +187,9 @@ def main() -> None:
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     with suppress(ValueError):  # not in the main thread: whoever calls from there has handlers of its own
         signal.signal(signal.SIGTERM, _terminate)
+    # Imports, grammars and kernels are some 200,000 objects that stay. To go through them again and again, as the collector
+    # does by default, takes a tenth of a short command's time.
+    gc.set_threshold(100_000)
     keep_memory()
     choose_kernels(sys.argv[1:])
     app()

@@ -115,6 +115,8 @@ def events(
 def as_table(given: Any) -> pa.Table | None:
     """An Arrow table of what is one, or can be made one; None for anything else. Raises ValueError for a table that Arrow
     cannot read."""
+    if hasattr(given, "collect_schema") and not hasattr(given, "__arrow_c_stream__"):
+        raise ValueError(f"a {type(given).__name__} of polars is not computed yet; give its .collect()")
     try:
         if isinstance(given, pa.RecordBatch):
             return pa.Table.from_batches([given])

@@ -20,9 +20,9 @@ from scepter.kernel.derive.template import Pick
 from scepter.kernel.entailment.closure import union
 from scepter.kernel.entailment.entailed_scan import EntailedScans
 from scepter.kernel.events.build_events import Occurring, event_operator, recognising
-from scepter.kernel.exists import remembered as exists
-from scepter.kernel.exists.live_graph import LiveConditions, LiveGraph
-from scepter.kernel.exists.remembered import AskedConditions, Remembered
+from scepter.kernel.exists import exists_answers as exists
+from scepter.kernel.exists.live_graph import LiveGraph
+from scepter.kernel.exists.remembered import Remembered
 from scepter.kernel.gap_join.gap_join import GapJoined
 from scepter.kernel.lineage import Lineage
 from scepter.kernel.operator import Operator
@@ -390,19 +390,19 @@ def _asking(node: Remembered_ | Asked, around: Surroundings) -> Operator:
     if isinstance(node, Remembered_):
         made = around.remembered[id(node)] = Remembered(node, around.texts)
         return made
-    context = around.within(node.sources)
-    return exists.Asked(node, around.remembered[id(node.remembered)], context, around.kind, around.key, around.texts)
+    asking = around.remembered[id(node.remembered)].asking(around.within(node.sources), around.kind, plain=node.plain)
+    return exists.Asked(node, node.asked, asking, around.key, around.texts)
 
 
 def _time_join(node: TimeJoin, around: Surroundings, *, rounds: bool = False) -> Operator:
     names = tuple(dict.fromkeys((*node.left.schema.variables, *node.right.schema.variables)))
-    conditions: TimeConditions | AskedConditions | LiveConditions | None = None
+    conditions: TimeConditions | exists.AskedConditions | None = None
     if isinstance(node.remembered, star_nodes.LiveGraph):
-        conditions = LiveConditions(node.conditions, names, around.live[id(node.remembered)], around.context, around.texts)
+        asking = around.live[id(node.remembered)].asking(around.context)
+        conditions = exists.AskedConditions(node.conditions, names, asking, around.texts)
     elif node.remembered is not None:
-        known = around.remembered[id(node.remembered)]
-        context = around.within(Sources())
-        conditions = AskedConditions(node.conditions, names, known, context, around.kind, around.texts, plain=node.plain)
+        asking = around.remembered[id(node.remembered)].asking(around.within(Sources()), around.kind, plain=node.plain)
+        conditions = exists.AskedConditions(node.conditions, names, asking, around.texts)
     elif node.conditions:
         conditions = _conditions(node.conditions, names, around)
     once = around.occurrences().each_once if node.tracked else None

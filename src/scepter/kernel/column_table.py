@@ -60,7 +60,6 @@ class ColumnTable:
 
     @classmethod
     def load(cls, arrays: Mapping[str, NDArray[Any]], prefix: str = "") -> Self:
-        """What `dump` wrote."""
         return cls(*(arrays[f"{prefix}.{name}" if prefix else name] for name in cls.NAMES))
 
 

@@ -114,6 +114,18 @@ class Lineage:
         self._size = size
         return np.arange(at, size)
 
+    def room_for(self, count: int) -> tuple[tuple[Int64, ...], int]:
+        """The columns, in which so many nodes more can be written, and where; they are there when `added` says so."""
+        if self._size + count > len(self._columns["left"]):
+            self._grow(self._size + count)
+        return tuple(self._columns.values()), self._size
+
+    def added(self, size: int) -> None:
+        """Steps have been written, without values; there are so many nodes now."""
+        if self._values.shape[1]:
+            self._values[self._size : size] = NO_REF
+        self._size = size
+
     def _append_one(self, left: Any, part: int, event: Any, name: Any) -> Int64:
         """The same of a leaf, or of a step, alone: which costs a third of a stretch."""
         at, columns = self._size, self._columns

@@ -84,21 +84,35 @@ class Operator(Protocol):
         ...
 
 
+class Texted(Protocol):
+    """Rows of terms, as far as compaction goes: where their texts stand, and what they were made of."""
+
+    @property
+    def refs(self) -> Int64:
+        """To be exchanged in place."""
+        ...
+
+    @property
+    def lineage(self) -> Int64:
+        """To be exchanged in place."""
+        ...
+
+    def __len__(self) -> int: ...
+
+
 class Holding:
     """What an operator says of the rows that its state holds, as `_kept_rows` tells them."""
 
-    def _kept_rows(self) -> Iterable[Rows]:
+    def _kept_rows(self) -> Iterable[Texted]:
         return ()
 
     def evict(self, time: int) -> None:
         """What is kept goes by itself, or is of use for ever."""
 
     def refs(self) -> Iterator[Int64]:
-        """Those of all rows it holds."""
         return (table.refs for table in self._kept_rows())
 
     def lineages(self) -> Iterator[Int64]:
-        """Those of all rows it holds."""
         return (table.lineage for table in self._kept_rows())
 
 
@@ -114,7 +128,6 @@ class ByTime(Holding):
     """What an operator says that may have something to tell whenever time moves on."""
 
     def rests(self, until: Until) -> bool:
-        """Never."""
         return False
 
 
@@ -128,12 +141,10 @@ class Stateless(ByRows):
         """Nothing to take back."""
 
     def dump(self) -> Arrays:
-        """Nothing."""
         return {}
 
     def load(self, arrays: Arrays) -> None:
         """Nothing."""
 
     def state_rows(self) -> Mapping[str, int]:
-        """Nothing."""
         return {}

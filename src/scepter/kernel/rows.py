@@ -23,6 +23,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from scepter.kernel.column_table import ColumnTable
+from scepter.kernel.interrupts import interruptible
 from scepter.rdf.arena import NO_REF
 from scepter.rdf.batch import NOT_A_NUMBER
 from scepter.rdf.words import fresh, heed
@@ -243,20 +244,21 @@ def spread(count: Int64, first: Int64 | int = 0) -> tuple[Int64, Int64]:
     >>> [column.tolist() for column in spread(np.array([2, 0, 1]), np.array([5, 7, 9]))]
     [[0, 0, 2], [5, 6, 9]]
     """
-    spreading: tuple[Int64, Int64] = _spread(count, np.zeros(len(count), np.int64) if isinstance(first, int) else first)
+    firsts = np.zeros(len(count), np.int64) if isinstance(first, int) else first
+    spreading: tuple[Int64, Int64] = interruptible(_spread, None, count, firsts)
     return spreading
 
 
 @njit(cache=True)
-def _spread(count, first):  # type: ignore[no-untyped-def]
+def _spread(count, first, cells):  # type: ignore[no-untyped-def]
     total = 0
     for i in range(len(count)):
         total += count[i]
     of, place = fresh(total, np.int64), fresh(total, np.int64)
     at = 0
     for i in range(len(count)):
-        if i % 16 == 0:
-            heed(of, place)
+        if i % 16 == 0 and heed(cells, 0):
+            break
         for j in range(count[i]):
             of[at] = i
             place[at] = first[i] + j

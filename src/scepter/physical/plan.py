@@ -37,6 +37,12 @@ class UnitPlan:
     """Of each operator how many rows it is thought to give, where that is known before the run."""
 
     @property
+    def in_parts(self) -> bool:
+        """Whether an event that comes at an open instant may be processed on top of it, without those before it: what waits for
+        the instant's end takes any, and else no operator lets events of one time influence each other."""
+        return not self.at_once or all(node.in_parts for node in nodes(self.root))
+
+    @property
     def exact(self) -> tuple[str, ...]:
         """Why parts of it work on terms, one by one, and not in columns; empty for a unit that is wholly in columns."""
         return tuple(dict.fromkeys(node.exact for node in nodes(self.root) if node.exact))
@@ -75,6 +81,11 @@ class PhysicalPlan:
         read = {stream.iri for plan in self.units for stream in plan.unit.streams}
         made = ((number, plan.unit.into) for number, plan in enumerate(self.units))
         return {number: into for number, into in made if into is not None and into in read}
+
+    @cached_property
+    def in_parts(self) -> bool:
+        """Whether that holds of every unit, and none constructs what another reads."""
+        return not self.feeds and all(unit.in_parts for unit in self.units)
 
     @cached_property
     def rounds(self) -> tuple[int, ...]:

@@ -205,6 +205,16 @@ class QueryPlan:
         return not (isinstance(self.window, Counting) or self.skip is not None or self.timeouts or prefers)
 
     @property
+    def in_parts(self) -> bool:
+        """Whether events of one time take no notice of each other: no step looks at what else happens then, by contiguity,
+        conjunction or negation; and a match is one by its events, or by its solution."""
+        (chain, *others), result = self.chains, self.result
+        negations = (*chain.leading, *chain.trailing, *(negation for step in chain.steps for negation in step.negations))
+        alone = all(len(branch.scans) == 1 for atom in self.atoms for branch in atom.branches)
+        once = isinstance(result, Select) and result.distinct
+        return self.at_once and alone and not (others or negations or self.ticked or once)
+
+    @property
     def looks_at_graphs(self) -> bool:
         """Whether a filter that several events decide asks for what is in an event's graph."""
         branches = [branch for atom in self.atoms for branch in atom.branches]

@@ -18,6 +18,7 @@ from scepter.rdf.batch import DeadLetter, EventBatch
 from scepter.rdf.faults import TOO_MUCH
 from scepter.rdf.hashing import TermKey
 from scepter.rdf.jelly_events import end_stream, is_flat, read_frames
+from scepter.rdf.jelly_wire import ROWS_AT_ONCE, TOKENS
 from scepter.rdf.letters import Letters
 from scepter.rdf.lexing import SENTINEL
 from scepter.rdf.nquads import KINDS, NQuadsReader, ReadState, events_of, exact_numbers
@@ -30,6 +31,7 @@ _TEXTS: Final = 8 << 20
 _ROW: Final = 0x0A
 _SMALLEST_STATEMENT: Final = 2  # one that repeats all terms; a row may hold several
 _SMALLEST_TERM: Final = 2
+_WORD: Final = 8
 _HEADER: Final = b'VERSION "1.2-messages"\n'
 _SLOTS: Final = (jelly.S_TERM, jelly.P_TERM, jelly.O_TERM, jelly.G_TERM)
 _REASONS: Final = {
@@ -56,12 +58,11 @@ class JellyReader:
         self._stream_index, self._run = stream_index, run
         self._letters = Letters(source, dead_letter, run.limits)
         self._words = (key.words(), scanner.id_table(predicates or ()), run.times.table(key))
-        self._tables = np.zeros(jelly.ENTRY * 3 * jelly.ENTRIES, np.int64)
+        self._tables = _aligned(jelly.ENTRY * 3 * jelly.ENTRIES)
         self._texts = np.empty(_TEXTS, np.uint8)
         self._memo = np.zeros(jelly.MEMO_ROW * jelly.MEMO, np.uint64)
-        self._terms = np.empty((0, jelly.TERM), np.int64)
-        self._ids, self._numbers = np.empty(0, np.uint64), np.empty(0, np.float64)
-        self._statements = np.empty(0, np.int64)
+        self._terms = _aligned(0)
+        self._statements, self._tokens = np.empty(0, np.int64), np.empty(TOKENS * ROWS_AT_ONCE, np.int64)
         self._columns = scanner.allot(8, 8)
         self._columns.state[[scanner.TIMES, scanner.INSIDE]] = len(self._words[2]), run.times.inside
         self._enough = max(1, min(batch_bytes, run.limits.event))
@@ -117,8 +118,8 @@ class JellyReader:
             columns.state[scanner.KIND] = KINDS.index(self._run.kind)
             columns.state[scanner.SALT] = self._run.salt
             more = read_frames(
-                self._data, size, delimited, (self._tables, self._texts, self._memo), (self._terms, self._ids, self._numbers),
-                self._out, self._scratch, self._words, self._statements,
+                self._data, size, delimited, (self._tables, self._texts, self._memo), self._views(),
+                self._out, self._scratch, self._words, (self._statements, self._tokens),
                 _arrays(columns), self._faults, state,
             )  # fmt: skip
             for code, frame in self._faults[: 2 * int(state[jelly.FAULTS])].reshape(-1, 2).tolist():
@@ -144,7 +145,7 @@ class JellyReader:
     def _make_room(self, size: int) -> None:
         """Room for what `size` bytes may give."""
         state = self._state
-        if state[jelly.TABLE_SIZE] + size > len(self._texts):
+        if state[jelly.TABLE_SIZE] + size + _WORD > len(self._texts):
             self._texts, state[jelly.TABLE_SIZE] = _compacted(self._tables, self._texts, size)
         if len(self._data) < size + len(SENTINEL):
             # words are read beyond the last byte
@@ -153,10 +154,10 @@ class JellyReader:
         if len(self._statements) < 4 * rows:
             self._statements = np.empty(4 * rows, np.int64)
         terms = int(state[jelly.TERMS]) + size // _SMALLEST_TERM + 8
-        if len(self._terms) < terms:
-            before = int(state[jelly.TERMS])
-            self._terms = _grown(self._terms, before, terms)
-            self._ids, self._numbers = _grown(self._ids, before, terms), _grown(self._numbers, before, terms)
+        if len(self._terms) < jelly.TERM * terms:
+            used, before = jelly.TERM * int(state[jelly.TERMS]), self._terms
+            self._terms = _aligned(jelly.TERM * (terms + terms // 4))
+            self._terms[:used] = before[:used]
         kept = int(self._columns.state[scanner.ROWS])
         if len(self._columns.number) < kept + rows:
             self._columns = _grown_columns(self._columns, kept, kept + rows)
@@ -221,15 +222,16 @@ class JellyReader:
         state = self._state
         kept = [slot for slot in _SLOTS if state[slot] >= 0]
         before, count = state[kept], len(kept)
-        rows, ids, numbers = self._terms[before], self._ids[before], self._numbers[before]
+        terms = self._terms.reshape(-1, jelly.TERM)
+        rows = terms[before]
         texts = b"".join([text[begin : end + 1].tobytes() for begin, end, *_ in rows.tolist()])
         sizes = rows[:, jelly.END] + 1 - rows[:, jelly.AT]
         shift = np.cumsum(sizes) - sizes - rows[:, jelly.AT]
-        rows[:, jelly.QUOTE] += shift * (rows[:, jelly.QUOTE] > 0)
+        rows[:, jelly.LEXED] += (shift << jelly.QUOTE_AT) * (rows[:, jelly.LEXED] >= 1 << jelly.QUOTE_AT)
         rows[:, jelly.AT] += shift
         rows[:, jelly.END] += shift
         self._out[: len(texts)] = np.frombuffer(texts, np.uint8)
-        self._terms[:count], self._ids[:count], self._numbers[:count] = rows, ids, numbers
+        terms[:count] = rows
         state[kept] = np.arange(count)
         state[jelly.FORMER] += state[jelly.TERMS]
         state[jelly.TERMS] = count
@@ -254,8 +256,13 @@ class JellyReader:
             return lines.feed(text)
         return lines.read(_HEADER + text) if text else None
 
+    def _views(self) -> tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.float64]]:
+        """The table of terms as integers, ids and numbers."""
+        return self._terms, self._terms.view(np.uint64), self._terms.view(np.float64)
+
     def _line(self, statement: list[int]) -> bytes:
-        spelt = [self._out[begin:end].tobytes() for begin, end in self._terms[[each for each in statement if each >= 0], :2]]
+        places = self._terms.reshape(-1, jelly.TERM)[[each for each in statement if each >= 0], :2]
+        spelt = [self._out[begin:end].tobytes() for begin, end in places]
         return b" ".join(spelt) + b" .\n"
 
 
@@ -283,10 +290,11 @@ def _arrays(columns: scanner.Columns) -> tuple[NDArray[Any], ...]:
     return columns.ids, columns.places, columns.number, columns.scale, columns.events, columns.errors, columns.state
 
 
-def _grown(array: NDArray[Any], used: int, size: int) -> NDArray[Any]:
-    grown = np.empty((size + size // 4, *array.shape[1:]), array.dtype)
-    grown[:used] = array[:used]
-    return grown
+def _aligned(size: int) -> NDArray[np.int64]:
+    """So many zeros; rows of eight words are lines of the cache. Memory that is never written costs nothing."""
+    room = np.zeros(size + 8, np.int64)
+    skipped = -(room.ctypes.data // 8) % 8
+    return room[skipped : skipped + size]
 
 
 def _grown_columns(columns: scanner.Columns, used: int, size: int) -> scanner.Columns:
@@ -304,7 +312,7 @@ def _compacted(tables: NDArray[np.int64], texts: NDArray[np.uint8], more: int) -
     """The texts of the entries that are in the tables now, with room for as much again and `more`."""
     rows = np.flatnonzero(tables[jelly.SET :: jelly.ENTRY]) * jelly.ENTRY
     size = int(tables[rows + jelly.LENGTH].sum())
-    kept = np.empty(_TEXTS + 2 * size + more, np.uint8)
+    kept = np.empty(_TEXTS + 2 * size + more + _WORD, np.uint8)
     at = 0
     for row in rows.tolist():
         begin, length = int(tables[row]), int(tables[row + jelly.LENGTH])

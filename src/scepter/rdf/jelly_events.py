@@ -5,7 +5,7 @@ Kernels read and write by pointers, unchecked: `JellyReader._make_room` has to k
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from numba import njit
 
@@ -26,8 +26,11 @@ from scepter.rdf.jelly_terms import (
     ENOUGH,
     FAULTS,
     GRAPHED,
+    ID,
+    LEXED,
     LOGICAL,
-    QUOTE,
+    NUMBER,
+    QUOTE_AT,
     ROLE,
     SCALE,
     STATEMENTS,
@@ -37,12 +40,10 @@ from scepter.rdf.jelly_terms import (
     TIMED,
     TOO_NEW,
     TRUNCATED,
-    TYPE,
     Pools,
     role_of,
     write_pending,
 )  # fmt: skip
-from scepter.rdf.jelly_terms import SLOW as IS_SLOW
 from scepter.rdf.jelly_wire import varint
 from scepter.rdf.scanner import (
     CAPACITY,
@@ -79,6 +80,8 @@ from scepter.rdf.scanner import (
 from scepter.rdf.spelling import salt_label
 from scepter.rdf.words import pointer
 
+_BELOW_QUOTE: Final = (1 << QUOTE_AT) - 1
+
 
 class Table(NamedTuple):
     """The columns of a scan (`scanner.Columns`), as pointers."""
@@ -109,26 +112,27 @@ def _lay_out(p: Any, statement: Any, into: Any) -> Any:
     if terms[row + STATUS]:
         return subject
     into[S], into[S_END] = terms[row + AT], terms[row + END]
-    slow |= terms[row + IS_SLOW] * SLOW_S
+    slow |= (terms[row + LEXED] & 1) * SLOW_S
     row = TERM * predicate
     if terms[row + STATUS]:
         return predicate
     into[P], into[P_END] = terms[row + AT], terms[row + END]
-    slow |= terms[row + IS_SLOW] * SLOW_P
+    slow |= (terms[row + LEXED] & 1) * SLOW_P
     if object >= 0:
         row = TERM * object
         if terms[row + STATUS]:
             return object
         into[OBJ], into[O_END] = terms[row + AT], terms[row + END]
-        into[O_QUOTE], into[O_TYPE] = terms[row + QUOTE], terms[row + TYPE]
-        slow |= terms[row + IS_SLOW] * SLOW_O
+        lexed = terms[row + LEXED]
+        into[O_QUOTE], into[O_TYPE] = lexed >> QUOTE_AT, (lexed & _BELOW_QUOTE) >> 1
+        slow |= (terms[row + LEXED] & 1) * SLOW_O
     into[G] = into[G_END] = 0
     if graph >= 0:
         row = TERM * graph
         if terms[row + STATUS]:
             return graph
         into[G], into[G_END] = terms[row + AT], terms[row + END]
-        slow |= terms[row + IS_SLOW] * SLOW_G
+        slow |= (terms[row + LEXED] & 1) * SLOW_G
     into[SLOW] = slow
     return -1
 
@@ -138,7 +142,7 @@ def _node(p: Any, t: Any, term: Any) -> Any:
     """(id, place) of a subject or object; a blank node is salted with the number of its event."""
     at = p.terms[TERM * term + AT]
     if p.terms[TERM * term + ROLE] != BLANK:
-        return p.ids[term], at
+        return p.ids[TERM * term + ID], at
     start = t.state[SPARE]
     end = salt_label(p.out, at, p.terms[TERM * term + END], t.state[SALT], start)
     t.state[SPARE] = end + 1
@@ -152,10 +156,10 @@ def _emit(p: Any, t: Any, statement: Any) -> Any:
     ids, places, scale, number = t.ids, t.places, t.scale, t.number
     ids[row], places[row] = _node(p, t, p.statements[statement + SUBJECT])
     term = p.statements[statement + PREDICATE]
-    ids[capacity + row], places[capacity + row] = p.ids[term], p.terms[TERM * term + AT]
+    ids[capacity + row], places[capacity + row] = p.ids[TERM * term + ID], p.terms[TERM * term + AT]
     term = p.statements[statement + OBJECT]
     ids[2 * capacity + row], places[2 * capacity + row] = _node(p, t, term)
-    number[row] = p.numbers[term]
+    number[row] = p.numbers[TERM * term + NUMBER]
     scale[row] = p.terms[TERM * term + SCALE]
     t.state[ROWS] = row + 1
 
@@ -199,7 +203,7 @@ def _group(p: Any, t: Any) -> Any:
             note_error(p.terms[row + STATUS], state[LINE], p.terms[row + AT], t.errors, state)
             continue
         into[G_KNOWN] = state[OPEN] and p.statements[statement + GRAPH] >= 0 and into[G] == state[NAME]
-        id = p.ids[p.statements[statement + PREDICATE]]
+        id = p.ids[TERM * p.statements[statement + PREDICATE] + ID]
         belongs = place_statement(
             p.out, into[S], into, id, p.times, p.scratch, state, t.ids, t.places, t.number, t.scale, t.events, t.errors
         )
@@ -228,19 +232,20 @@ def end_stream(columns: Any) -> Any:
 
 @njit(cache=True, nogil=True)
 def read_frames(
-    data: Any, end: Any, delimited: Any, entries: Any, terms: Any, out: Any, scratch: Any, words: Any, statements: Any,
+    data: Any, end: Any, delimited: Any, entries: Any, terms: Any, out: Any, scratch: Any, words: Any, found: Any,
     columns: Any, faults: Any, state: Any,
 ) -> Any:  # fmt: skip
     """Reads the whole frames of `data[:end]` into the columns. `faults` takes a code and the number of each frame that is not
     used. CONSUMED says how far the frames reach; BAD is set where nothing behind them can be read either. A call ends where
     there is enough for a batch: whether that is why, and there may be more frames."""
     tables, texts, memo = entries
-    rows, term_ids, numbers = terms
+    rows, ids, numbers = terms
     key, asked, times = words
+    statements, tokens = found
     p = Pools(
-        pointer(data, 0), pointer(tables, 0), pointer(texts, 0), pointer(memo, 0), pointer(rows, 0), pointer(term_ids, 0),
+        pointer(data, 0), pointer(tables, 0), pointer(texts, 0), pointer(memo, 0), pointer(rows, 0), pointer(ids, 0),
         pointer(numbers, 0), pointer(out, 0), pointer(scratch, 0), pointer(key, 0), pointer(asked, 0), pointer(times, 0),
-        pointer(statements, 0), pointer(state, 0),
+        pointer(statements, 0), pointer(tokens, 0), pointer(state, 0),
     )  # fmt: skip
     return _read_frames(p, _table(columns), end, delimited, pointer(faults, 0))
 

@@ -35,6 +35,8 @@ from scepter.rdf.jelly_terms import (
     O_TERM,
     P_A,
     P_B,
+    P_TAG,
+    P_TAG_END,
     P_TERM,
     PENDING,
     ROLE,
@@ -52,14 +54,16 @@ from scepter.rdf.jelly_terms import (
     TRIPLE_TERM,
     TRUNCATED,
     blank_term,
+    indices_of,
     iri_term,
     note_literal,
+    note_parts,
     resolve,
     role_of,
     take_entry,
     write_pending,
 )  # fmt: skip
-from scepter.rdf.jelly_wire import field
+from scepter.rdf.jelly_wire import IRI_TOKEN, LITERAL_TOKEN, SHORT_QUAD, TOKENS, cut_rows, field
 from scepter.rdf.spelling import LABEL_ROOM
 
 SUBJECT, PREDICATE, OBJECT, GRAPH = range(4)
@@ -69,40 +73,57 @@ _NEWEST: Final = 2
 
 
 @inlined
-def _take(p: Any, at: Any, end: Any, kind: Any, position: Any) -> Any:
-    """Takes a term of a statement; a fault if it is malformed. An object is noted, to be written once it is asked for."""
+def _take_iri(p: Any, prefix: Any, name: Any, position: Any) -> Any:
+    """Takes an IRI of a statement; a fault if it is malformed. An object is noted, to be written once it is asked for."""
     state = p.state
     state[S_TERM + position] = -1
     if position == OBJECT:
         state[PENDING] = 0
-    if kind == _IRI:
-        fault, named, begun = resolve(p, at, end)
-        if fault:
-            return fault
-        if position == OBJECT:
-            state[PENDING] = IRI_TERM
-            state[P_A], state[P_B] = named, begun
-            return 0
-        found = iri_term(p, named, begun)
-    elif kind == _LITERAL and position == OBJECT:
-        return note_literal(p, at, end)
-    elif kind == _LITERAL and position == GRAPH:  # in this place it is the number of the default graph
+    fault, named, begun = resolve(p, prefix, name)
+    if fault:
+        return fault
+    if position == OBJECT:
+        state[PENDING] = IRI_TERM
+        state[P_A], state[P_B] = named, begun
         return 0
-    elif kind == _BLANK and position == OBJECT:
-        state[PENDING] = BLANK_TERM
-        state[P_A], state[P_B] = at, end
-        return 0
-    elif kind == _BLANK and position != PREDICATE:
-        found = blank_term(p, at, end)
-    else:
-        return TRIPLE_TERM if kind > _LITERAL and position != GRAPH else GENERALIZED
+    found = iri_term(p, named, begun)
     if found < 0:
         return TOO_LARGE
     state[S_TERM + position] = found
     return 0
 
 
-@inlined
+@inner
+def _take(p: Any, at: Any, end: Any, kind: Any, position: Any) -> Any:
+    """Takes a term of a statement, however it is written; a fault if it is malformed."""
+    state = p.state
+    if kind == _IRI:
+        prefix, name, behind = indices_of(p.data, at, end)
+        if behind >= 0:
+            return _take_iri(p, prefix, name, position)
+    state[S_TERM + position] = -1
+    if position == OBJECT:
+        state[PENDING] = 0
+    if kind == _IRI:
+        return TRUNCATED
+    if kind == _LITERAL and position == OBJECT:
+        return note_parts(p, at, end)
+    if kind == _LITERAL and position == GRAPH:  # in this place it is the number of the default graph
+        return 0
+    if kind == _BLANK and position == OBJECT:
+        state[PENDING] = BLANK_TERM
+        state[P_A], state[P_B] = at, end
+        return 0
+    if kind != _BLANK or position == PREDICATE:
+        return TRIPLE_TERM if kind > _LITERAL and position != GRAPH else GENERALIZED
+    found = blank_term(p, at, end)
+    if found < 0:
+        return TOO_LARGE
+    state[S_TERM + position] = found
+    return 0
+
+
+@inner
 def _statement(p: Any, at: Any, end: Any, row: Any) -> Any:
     """Takes a triple or a quad, or the graph of the triples that follow; a fault if it is malformed."""
     state = p.state
@@ -111,7 +132,6 @@ def _statement(p: Any, at: Any, end: Any, row: Any) -> Any:
         before = 4 * GRAPH
         state[IN_GRAPH] = state[FIRST] = 1
         state[G_TERM] = -1
-    fresh = state[FIRST] != 0
     while at < end:
         number, found, at = field(p.data, at, end)
         if at < 0:
@@ -120,18 +140,49 @@ def _statement(p: Any, at: Any, end: Any, row: Any) -> Any:
         if number < 1 or place > 4 * GRAPH + 3:
             continue
         position = place >> 2
-        fresh = fresh or (position != PREDICATE and position != OBJECT)
+        if position != PREDICATE and position != OBJECT:
+            state[FIRST] = 1
         fault = _take(p, found, at, place & 3, position)
         if fault:
             return fault
-    if row == _GRAPH_START:
-        return 0
+    return 0 if row == _GRAPH_START else _end_statement(p, row == _QUAD)
+
+
+@inlined
+def _take_tokens(p: Any, row: Any) -> Any:
+    """Takes a statement by its tokens; a fault if it is malformed."""
+    state, tokens = p.state, p.tokens
+    for position in range(4):
+        token = tokens[row + 1 + position]
+        if token == 0:
+            continue
+        if position != PREDICATE and position != OBJECT:
+            state[FIRST] = 1
+        kind, fault = token & 255, 0
+        if kind == IRI_TOKEN:
+            fault = _take_iri(p, token >> 8 & 255, token >> 16, position)
+        elif kind == LITERAL_TOKEN:
+            low = token >> 32
+            state[O_TERM] = -1
+            state[P_TAG] = state[P_TAG_END] = 0
+            fault = note_literal(p, low, low + (token >> 8 & 255), (token >> 16 & 255) - 1)
+        else:
+            state[G_TERM] = -1
+        if fault:
+            return fault
+    return _end_statement(p, tokens[row] == SHORT_QUAD)
+
+
+@inlined
+def _end_statement(p: Any, quad: Any) -> Any:
+    """Notes the statement of the slots, if it is asked for; a fault if a term is not there."""
+    state = p.state
     if state[S_TERM] < 0 or state[P_TERM] < 0 or (state[O_TERM] < 0 and not state[PENDING]):
         return NO_TERM
-    if row == _TRIPLE and not state[IN_GRAPH]:
+    if not quad and not state[IN_GRAPH]:
         state[G_TERM] = -1
     asked = role_of(p, state[P_TERM]) & (ASKED | TIMED)
-    return _keep(p, asked) if asked or fresh else 0
+    return _keep(p, asked) if asked or state[FIRST] else 0
 
 
 @inlined
@@ -174,7 +225,7 @@ def _options(p: Any, at: Any, end: Any) -> Any:
     return 0
 
 
-@inlined
+@inner
 def _row(p: Any, at: Any, end: Any) -> Any:
     """Takes a row of a frame; a fault if it is malformed."""
     while at < end:
@@ -205,15 +256,14 @@ def decode_frame(p: Any, at: Any, end: Any) -> Any:
     state[FIRST] = 1
     fault = 0
     while at < end:
-        number, found, at = field(p.data, at, end)
+        rows, at = cut_rows(p.data, at, end, p.tokens)
+        for row in range(0, TOKENS * rows, TOKENS):
+            wrong = _take_tokens(p, row) if p.tokens[row] < 0 else _row(p, p.tokens[row], p.tokens[row + 1])
+            if wrong == TRUNCATED or wrong == TOO_NEW:  # noqa: SIM109
+                return wrong
+            if wrong == TOO_LARGE:
+                state[STATEMENTS] = state[SIZE] = state[BLANKS] = 0  # its room serves for the rest of the frame
+            fault = fault or wrong
         if at < 0:
             return TRUNCATED
-        if number != 1:
-            continue
-        wrong = _row(p, found, at)
-        if wrong == TRUNCATED or wrong == TOO_NEW:  # noqa: SIM109
-            return wrong
-        if wrong == TOO_LARGE:
-            state[STATEMENTS] = state[SIZE] = state[BLANKS] = 0  # its room serves for the rest of the frame
-        fault = fault or wrong
     return fault

@@ -12,13 +12,13 @@ import numpy as np
 
 from scepter.inner import inlined, inner
 from scepter.rdf.batch import NOT_A_NUMBER
-from scepter.rdf.jelly_wire import field, short_iri
-from scepter.rdf.lexing import LF, iri_end, label_end
+from scepter.rdf.jelly_wire import field
+from scepter.rdf.lexing import LF, iri_end, label_end, quoted_end
 from scepter.rdf.numerals import OTHER, STRING_TYPE
 from scepter.rdf.putting import IN_IRI, LABEL, LITERAL, NOT_IN_IRI, put
 from scepter.rdf.scanner import literal_end, read_number, wanted
 from scepter.rdf.spelling import hash_term
-from scepter.rdf.words import load_word
+from scepter.rdf.words import load_word, store_word
 
 NAMES, PREFIXES, DATATYPES = range(3)
 ENTRIES: Final = 1 << 16
@@ -26,10 +26,16 @@ ENTRIES: Final = 1 << 16
 BEGIN, LENGTH, SET, SERIAL, MADE_BY, MADE, MADE_BY_BEFORE, MADE_BEFORE = range(8)
 """A row of a lookup table: its text, whether it is set, a number that no other setting has; and of a name the two terms that it
 made last: by which setting of a prefix, and which one, counted since the stream began."""
+CODE: Final = MADE_BY
+"""Of a datatype: its code (`numerals`), -1 as long as no literal has told it."""
 ENTRY: Final = 8
-AT, END, QUOTE, TYPE, SLOW, STATUS, ROLE, SCALE = range(8)
-"""A row of the table of terms: its text and what the scanner finds in it, STATUS a fault of `lexing` or 0; ROLE says which."""
+AT, END, LEXED, STATUS, ROLE, SCALE, ID, NUMBER = range(8)
+"""A row of the table of terms, one line of the cache: its text and what the scanner finds in it, STATUS a fault of `lexing` or
+0; ROLE says which. ID and NUMBER are read and written as what they are by `Pools.ids` and `Pools.numbers`."""
 TERM: Final = 8
+QUOTE_AT: Final = 16
+"""LEXED holds from this bit on where the closing quote stands, 0 for none; below it the datatype's code, then whether the term
+must be canonicalised."""
 KNOWN, ASKED, TIMED, BLANK = 1, 2, 4, 8
 """Of a predicate, once it is KNOWN: that a query asks for it, that it gives times. Of another term: that it is a blank node."""
 MEMO: Final = 1 << 12
@@ -70,6 +76,7 @@ class Pools(NamedTuple):
     terms: Any
     ids: Any
     numbers: Any
+    """The table of terms, as integers, ids and numbers."""
     out: Any
     """The texts of the terms; the batch takes it over."""
     scratch: Any
@@ -78,6 +85,8 @@ class Pools(NamedTuple):
     times: Any
     statements: Any
     """Subject, predicate, object and graph of each statement, rows of the table of terms; -1: none."""
+    tokens: Any
+    """The tokens of some rows (`jelly_wire`)."""
     state: Any
 
 
@@ -120,7 +129,8 @@ def take_entry(p: Any, at: Any, end: Any, which: Any) -> Any:
 
 
 @inner
-def _long_iri(data: Any, at: Any, end: Any) -> Any:
+def indices_of(data: Any, at: Any, end: Any) -> Any:
+    """(the index of its prefix, that of its name, the end or -1 if it is cut off) of an IRI."""
     prefix, name = np.int64(0), np.int64(0)
     while at < end:
         number, found, at = field(data, at, end)
@@ -134,14 +144,9 @@ def _long_iri(data: Any, at: Any, end: Any) -> Any:
 
 
 @inlined
-def resolve(p: Any, at: Any, end: Any) -> Any:
+def resolve(p: Any, prefix: Any, name: Any) -> Any:
     """(0 or a fault, the row of its name, the row of its prefix) of an IRI; a name's row is never 0."""
     state, tables = p.state, p.tables
-    prefix, name = short_iri(p.data, at, end)
-    if name < 0:
-        prefix, name, at = _long_iri(p.data, at, end)
-        if at < 0:
-            return np.int64(TRUNCATED), np.int64(0), np.int64(0)
     prefix = state[LAST_PREFIX] if prefix == 0 else prefix
     name = state[LAST_NAME] + 1 if name == 0 else name
     if prefix >= ENTRIES or name >= ENTRIES:
@@ -162,9 +167,15 @@ def _put_entry(p: Any, row: Any, at: Any) -> Any:
     if p.tables[row + SET] == _ESCAPED:
         at, _ = put(p.texts, begin, begin + size, IN_IRI, p.out, at)
         return at
-    for i in range(size):
-        p.out[at + i] = p.texts[begin + i]
+    _copy(p.texts, begin, p.out, at, size)
     return at + size
+
+
+@inlined
+def _copy(data: Any, low: Any, out: Any, at: Any, size: Any) -> Any:
+    """Copies a text by words: up to seven bytes behind it are written too, and what follows is written over them."""
+    for i in range(0, size, 8):
+        store_word(out, at + i, load_word(data, low + i))
 
 
 @inner
@@ -179,15 +190,13 @@ def _add(p: Any, begin: Any, end: Any, status: Any, quote: Any, code: Any, slow:
     terms = p.terms
     terms[row + AT] = begin
     terms[row + END] = end
-    terms[row + QUOTE] = quote
-    terms[row + TYPE] = code
-    terms[row + SLOW] = slow
+    terms[row + LEXED] = quote << QUOTE_AT | code << 1 | slow
     terms[row + STATUS] = status
     terms[row + ROLE] = role
     terms[row + SCALE] = NOT_A_NUMBER
-    p.numbers[number] = 0.0
+    p.numbers[row + NUMBER] = 0.0
     if status == 0:
-        p.ids[number] = hash_term(out, begin, end, quote, code, slow, p.scratch, p.key)
+        p.ids[row + ID] = hash_term(out, begin, end, quote, code, slow, p.scratch, p.key)
     return number
 
 
@@ -244,10 +253,9 @@ def blank_term(p: Any, at: Any, end: Any) -> Any:
     return _add(p, begin, size, status if status < 0 else 0, np.int64(0), np.int64(OTHER), np.int64(0), np.int64(BLANK))
 
 
-@inlined
-def note_literal(p: Any, at: Any, end: Any) -> Any:
-    """Notes where the parts of a literal stand, as the pending object; a fault if it is malformed."""
-    state = p.state
+@inner
+def note_parts(p: Any, at: Any, end: Any) -> Any:
+    """Finds the parts of a literal and notes it; a fault if it is malformed."""
     low, high, tag, tag_end, datatype = np.int64(0), np.int64(0), np.int64(0), np.int64(0), np.int64(-1)
     while at < end:
         number, found, at = field(p.data, at, end)
@@ -263,14 +271,22 @@ def note_literal(p: Any, at: Any, end: Any) -> Any:
         byte = p.data[i]
         if not (65 <= byte <= 90 or 97 <= byte <= 122 or 48 <= byte <= 57 or byte == 45):
             return BAD_TAG
+    state = p.state
+    state[P_TAG], state[P_TAG_END] = tag, tag_end
+    return note_literal(p, low, high, datatype if tag_end == tag else np.int64(-1))
+
+
+@inlined
+def note_literal(p: Any, low: Any, high: Any, datatype: Any) -> Any:
+    """Notes a literal as the pending object; a fault if its datatype, -1 for none, is not there."""
+    state = p.state
     row = np.int64(0)
-    if tag_end == tag and datatype >= 0:
+    if datatype >= 0:
         row = ENTRY * (DATATYPES * ENTRIES + datatype)
         if datatype == 0 or datatype >= ENTRIES or not p.tables[row + SET]:
             return NO_ENTRY
     state[PENDING] = LITERAL_TERM
-    state[P_A], state[P_B] = low, high
-    state[P_TAG], state[P_TAG_END], state[P_TYPE] = tag, tag_end, row
+    state[P_A], state[P_B], state[P_TYPE] = low, high, row
     return 0
 
 
@@ -316,10 +332,9 @@ def _written_literal(p: Any) -> Any:
         return np.int64(-1)
     begin = state[TEXT]
     out[begin] = 34
-    for i in range(high - low):
-        out[begin + 1 + i] = data[low + i]
+    _copy(data, low, out, begin + 1, high - low)
     at = _put_suffix(p, begin + 1 + high - low, row)
-    end, quote, code, slow = literal_end(out, begin, p.scratch)
+    end, quote, code, slow = _ends(p, begin, at, row)
     if end < 0 or quote != begin + 1 + high - low or slow:
         # a quote, a backslash or a line end within, or a tag with capitals: written anew, with escapes
         at, _ = put(data, low, high, LITERAL, out, begin + 1)
@@ -329,9 +344,22 @@ def _written_literal(p: Any) -> Any:
     if end > 0 and code > STRING_TYPE:
         scales = p.terms
         number, scale = read_number(out, begin, quote, code, slow, p.scratch)
-        p.numbers[found] = number
+        p.numbers[TERM * found + NUMBER] = number
         scales[TERM * found + SCALE] = scale
     return found
+
+
+@inlined
+def _ends(p: Any, begin: Any, at: Any, row: Any) -> Any:
+    """`literal_end` of the text that ends at `at`. What a datatype is needs to be found out once for each of its settings."""
+    tables = p.tables
+    if row and tables[row + CODE] >= 0:
+        quote, slow = quoted_end(p.out, begin)
+        return (at if quote >= 0 else quote), quote, tables[row + CODE], slow
+    end, quote, code, slow = literal_end(p.out, begin, p.scratch)
+    if row and end == at and not slow:
+        tables[row + CODE] = code
+    return end, quote, code, slow
 
 
 @inner
@@ -383,7 +411,7 @@ def role_of(p: Any, predicate: Any) -> Any:
 
 @inner
 def _found_role(p: Any, predicate: Any) -> Any:
-    row, state, id = TERM * predicate, p.state, p.ids[predicate]
+    row, state, id = TERM * predicate, p.state, p.ids[TERM * predicate + ID]
     terms = p.terms
     role = np.int64(KNOWN)
     if not state[PRUNE] or terms[row + STATUS] or wanted(p.asked, state[WANTED], id):

@@ -68,6 +68,10 @@ def message_events(quads: list[ox.Quad]) -> bytes:
     return f'VERSION "1.2-messages"\n{lines}'.encode()
 
 
+MADE_NOTHING: Final = "the context makes no triple of it"
+"""How the reason begins of a document in which a context that was given knows nothing."""
+
+
 class JsonMessages:
     """The messages of newline-delimited JSON-LD, each read under the context that was given last: before all of them, or by a
     document that holds `@context` and nothing else."""
@@ -81,6 +85,8 @@ class JsonMessages:
         self._dead_letter = dead_letter
         self._limits = limits
         self._context = None if context is None else context.encode()
+        self._plain = context is not None
+        """Whether documents are plain JSON, which means something by the given context alone."""
 
     def read(self, text: bytes, line: int | None) -> bytes:
         """The events of one document as N-Quads; nothing of a context, an empty message, or what is a dead letter."""
@@ -91,10 +97,14 @@ class JsonMessages:
                 return b""
             if self._CONTEXT.match(text) and self._takes(text):
                 return b""
+            document = text
             if self._context is not None:
                 # as the draft wraps it: a context of the message's own is processed behind the one above
                 text = b'{"@context":%s,"@graph":%s}' % (self._context, text)
-            return message_events(list(ox.parse(text, format=ox.RdfFormat.JSON_LD)))
+            quads = list(ox.parse(text, format=ox.RdfFormat.JSON_LD))
+            if self._plain and not quads and json.loads(document):
+                self._refuse(document, line, f'{MADE_NOTHING}: keys need a term or "@vocab", an "@id" that is relative "@base"')
+            return message_events(quads)
         except BeyondLimit as error:
             self._refuse(text, line, str(error))
         except SyntaxError as error:

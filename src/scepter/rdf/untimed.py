@@ -19,7 +19,7 @@ from scepter.rdf.faults import NO_TIME, OUTSIDE
 from scepter.rdf.files import GZIP_MAGIC, format_of
 from scepter.rdf.letters import REASONS
 from scepter.rdf.limits import DEFAULT
-from scepter.rdf.messages import JsonMessages
+from scepter.rdf.messages import MADE_NOTHING, JsonMessages
 from scepter.rdf.readers import Lift
 from scepter.rdf.source import DeadLetterTaker
 from scepter.rdf.terms import XSD
@@ -36,6 +36,9 @@ _JSON_LINES: Final = frozenset({".ndjsonld", ".jsonldl"})
 _TIMES: Final = frozenset({XSD + "dateTime", XSD + "dateTimeStamp"})
 _SPELT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d|-?\d{1,18}\Z")
 _NAMED: Final = re.compile(r"(?:[Tt]ime|[Dd]ate|[Ss]tamp|At|created|issued|modified|published|updated)\Z")
+_IN_CONTEXT: Final = (
+    'write it into the context: {"@vocab": "http://…/", "@base": "http://…/"}; `scepter map` shows what it makes'
+)
 NO_COLUMN: Final = "there is no column "
 """How the reason begins of a table without a column that its mapping uses."""
 NO_VALUE: Final = "is empty or absent"
@@ -54,7 +57,7 @@ class Untimed:
         self.column: str | None = None
         """The first column that a mapping uses and a table has not."""
         self.row: str | None = None
-        """What is wrong with the time of the first row of a table that has none."""
+        """What is wrong with the time of the first row of a table that has none, or with the first document."""
 
     @property
     def why(self) -> str | None:
@@ -66,9 +69,10 @@ class Untimed:
         """Takes one letter."""
         if letter.reason.startswith(NO_COLUMN):
             self.column = self.column or letter.reason
-        if letter.reason in _WITHOUT or letter.reason.endswith(ROW_WITHOUT):
+        told = letter.reason.endswith(ROW_WITHOUT) or letter.reason.startswith(MADE_NOTHING)
+        if letter.reason in _WITHOUT or told:
             self.events += 1
-            if self.row is None and letter.reason.endswith(ROW_WITHOUT):
+            if self.row is None and told:
                 self.row = letter.reason
         self._taker(letter)
 
@@ -82,6 +86,8 @@ def no_times(files: Iterable[Looked], times: TimeProperties, row: str | None = N
     if row is not None:
         if row.startswith(NO_COLUMN):
             advice = "name the column in the mapping as the table does"
+        elif row.startswith(MADE_NOTHING):
+            return DataError(Diagnostic("no-times", f"no document of the input becomes an event: {row}", None, _IN_CONTEXT))
         elif NO_VALUE in row:
             advice = (
                 "name the field of the time in the mapping; documents within a document need an iterator: "

@@ -1,5 +1,5 @@
 """What kernels ask of the machine beyond NumPy: a word from any offset, the address of an element, trailing zeros, new columns,
-signals.
+whether to stop.
 
 Each exists twice. Compiled, it is an instruction or two. Interpreted (`NUMBA_DISABLE_JIT=1`, which small first runs choose, see
 `scepter.compiled`), it is Python over arrays: an address is a view of what follows, so that an index out of bounds is an error.
@@ -26,6 +26,11 @@ from scepter.compiled import (
     spare_pickles,
     spare_walks,
 )
+
+MOST, STOPPED, ERROR = 0, 1, 2
+"""What `heed` looks at: how many rows may be made; whether the kernel was stopped, and by what; three references to the error
+that a handler raised, which belong to whoever raises it again."""
+STOPPED_BY_SIGNAL, STOPPED_BY_ROWS = 1, 2
 
 doubt_files()  # before the first kernel is declared: every module of kernels comes by here
 look_behind_imports()
@@ -104,22 +109,33 @@ def _zeroed(typing_context: Any, shape: Any, kind: Any) -> Any:
     return _fresh(typing_context, shape, kind)[0], generate
 
 
-def _heed(typing_context: Any, first: Any, second: Any) -> Any:
-    """Let Python hear signals that came: the timer of a limit, or Ctrl-C. It would hear them when the kernel is done, and one
-    kernel may have hours of work with the events of one instant. Where a handler raises, the kernel ends there with its error.
-    Numba lets go of no array then, so that the large ones are named, each once for every function that holds it; 0 for none.
-    For kernels that keep the interpreter's lock."""
+def _heed(typing_context: Any, cells: Any, rows: Any) -> Any:
+    """Whether the kernel is to return now, whatever it gives: what stopped it stands in `cells` and is raised behind it
+    (`kernel/interrupts`). A handler of a signal that came has raised: of the timer of a limit, or of Ctrl-C, which Python would
+    hear when the kernel is done, and one kernel may have hours of work with the events of one instant. Or it has made more
+    rows than it may. For kernels that keep the interpreter's lock."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        kind = ir.FunctionType(ir.IntType(32), ())
-        called = builder.call(cgutils.get_or_insert_function(builder.module, kind, "PyErr_CheckSignals"), ())  # type: ignore[no-untyped-call]
-        with cgutils.if_unlikely(builder, builder.icmp_signed("!=", called, called.type(0))):  # type: ignore[no-untyped-call]
-            for held, value in zip(signature.args, args, strict=True):
-                context.nrt.decref(builder, held, value)
-            context.call_conv.return_exc(builder)
-        return context.get_dummy_value()
+        pointer = ir.IntType(8).as_pointer().as_pointer()
 
-    return types.void(first, second), generate
+        def cell(place: int) -> Any:
+            return _element(context, builder, signature, (args[0], ir.IntType(64)(place)))
+
+        def c_function(name: str, kind: Any) -> Any:
+            return cgutils.get_or_insert_function(builder.module, kind, name)  # type: ignore[no-untyped-call]
+
+        beyond = builder.icmp_signed(">", args[1], builder.load(cell(MOST)))
+        with cgutils.if_unlikely(builder, beyond):  # type: ignore[no-untyped-call]
+            builder.store(ir.IntType(64)(STOPPED_BY_ROWS), cell(STOPPED))
+        asked = builder.call(c_function("PyErr_CheckSignals", ir.FunctionType(ir.IntType(32), ())), ())
+        raised = builder.icmp_signed("!=", asked, asked.type(0))
+        with cgutils.if_unlikely(builder, raised):  # type: ignore[no-untyped-call]
+            taken = [builder.bitcast(cell(ERROR + part), pointer) for part in range(3)]
+            builder.call(c_function("PyErr_Fetch", ir.FunctionType(ir.VoidType(), [pointer] * 3)), taken)
+            builder.store(ir.IntType(64)(STOPPED_BY_SIGNAL), cell(STOPPED))
+        return builder.or_(beyond, raised)
+
+    return types.boolean(cells, types.int64), generate
 
 
 def _allotted(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -164,8 +180,17 @@ def view_from(array: Any, index: Any) -> Any:
     return array.reshape(-1)[index:]
 
 
-def heeded(first: Any, second: Any) -> None:
-    """`heed`, interpreted: Python hears signals all the time."""
+def heeded(cells: Any, rows: Any) -> bool:
+    """`heed`, interpreted: Python hears signals all the time.
+
+    >>> cells = np.array([5, 0, 0, 0, 0])
+    >>> heeded(cells, 5), heeded(cells, 6), bool(cells[STOPPED] == STOPPED_BY_ROWS)
+    (False, True, True)
+    """
+    if rows > cells[MOST]:
+        cells[STOPPED] = STOPPED_BY_ROWS
+        return True
+    return False
 
 
 def zeros_behind(word: Any) -> int:

@@ -45,7 +45,6 @@ class Answering:
         return self._feeds if self._feeds in self._setup.streams() else None
 
     def save(self) -> None:
-        """Start an instant that may be undone."""
         self._answered_before = self.answered
 
     def undo(self, *, at_once: bool) -> None:

@@ -40,7 +40,7 @@ from scepter.runtime.planning import Sample, facts_of, planned
 from scepter.runtime.registry import TaskSetup, grounds_of, task_of
 from scepter.runtime.shared_units import shared_tasks
 from scepter.runtime.tasks import Task
-from scepter.runtime.work import BROKEN_OFF, WorkLimits, watched
+from scepter.runtime.work import BROKEN_OFF, watched
 from scepter.timeline import TimeKind
 
 _COMPACT_FROM = 64 * 2**20
@@ -130,6 +130,11 @@ class LocalEngine:
         return self._plan
 
     @property
+    def in_parts(self) -> bool:
+        """Whether events that come at an open instant may be taken on top of it: it need not be undone."""
+        return self._plan.in_parts
+
+    @property
     def work(self) -> list[list[Metrics]]:
         """What the operators of each unit have done so far, by their numbers; nothing unless `counting`."""
         return [list(task.metrics) for task in self._tasks or ()] if self._measured else []
@@ -212,16 +217,16 @@ class LocalEngine:
             return step(self._tasks[number])
         work = self._options.work
         try:
-            with watched(WorkLimits(seconds=work.seconds)):
+            with watched(replace(work, memory=None)):
                 return step(self._tasks[number])
         except MemoryError:
             if work.memory is None:
                 raise
-            self._begin_anew(number, BROKEN_OFF["max-memory"].format(work.seconds, work.memory))
+            self._begin_anew(number, BROKEN_OFF["max-memory"].format(work.seconds, work.memory, work.rows))
         except DataError as error:
-            if error.code != "max-seconds":
+            if error.code not in BROKEN_OFF:
                 raise
-            self._begin_anew(number, BROKEN_OFF[error.code].format(work.seconds, work.memory))
+            self._begin_anew(number, BROKEN_OFF[error.code].format(work.seconds, work.memory, work.rows))
         return otherwise
 
     def _each(self, step: Callable[[Task], None]) -> None:
@@ -337,7 +342,6 @@ class LocalEngine:
     # ---------------------------------------------------------------- instants that may be undone
 
     def save(self) -> None:
-        """Start an instant that may be undone."""
         self._marks = (self._number, self.reading.salt)
         self._open = True
         self._each(_SAVE)

@@ -69,7 +69,6 @@ class EventPipeline(Pipeline):
         self._swept = _SETS
 
     def finish(self) -> Sequence[Match]:
-        """What is left."""
         found = super().finish()
         self._tell()
         return found
@@ -77,12 +76,10 @@ class EventPipeline(Pipeline):
     # ---- instants that may be undone
 
     def save(self) -> None:
-        """Start an instant that may be undone."""
         super().save()
         self._occurring.sets.save()
 
     def undo(self) -> None:
-        """Back to `save`."""
         super().undo()
         self._occurring.sets.undo()
         self._root.letters.clear()
@@ -132,11 +129,9 @@ class EventPipeline(Pipeline):
         yield self._occurring.sets.refs()
 
     def state_rows(self) -> Mapping[str, int]:
-        """Occurrences that operators keep, and rows that wait for their time."""
         return {"occurrences": 0, **super().state_rows()}
 
     def live_events(self) -> Int64:
-        """Matches show assertions, not events."""
         return np.empty(0, np.int64)
 
     # ---- contradictions

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from copy import copy
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, TypeGuard, cast
+
+import numpy as np
+from numpy.typing import NDArray
 
 from scepter.errors import DataError, Diagnostic, option_error
 from scepter.rdf.assigning import AssignTime
@@ -88,10 +92,19 @@ class Event:
         return f"Event({self.stream!r}, {time}, {size})"
 
 
+@dataclass(frozen=True, slots=True)
+class Late:
+    """An event that came behind the watermark."""
+
+    event: Event
+    watermark: int
+
+
 def _triples(graph: str | Iterable[tuple[Term, Term, Term]], prefixes: Mapping[str, str] | None) -> list[tuple[str, str, str]]:
     if not (prefixes is None or isinstance(prefixes, Mapping)):
         raise option_error("event", f"prefixes are a dict, not a {type(prefixes).__name__}", help="{'': 'http://example/'}")
     if isinstance(graph, str):
+        _check_text(graph)
         return [_texts(*triple) for triple in parse_graph(graph, prefixes=prefixes)]
     try:
         triples = [(subject, predicate, object) for subject, predicate, object in graph]
@@ -108,7 +121,20 @@ def _texts(subject: Term, predicate: Term, object: Term) -> tuple[str, str, str]
         or not isinstance(object, (IRI, BlankNode, Literal))
     ):
         raise option_error("triple", f"({subject}, {predicate}, {object}) is no RDF triple")
-    return str(subject), str(predicate), str(object)
+    texts = str(subject), str(predicate), str(object)
+    for text in texts:
+        _check_text(text)
+    return texts
+
+
+def _check_text(text: str) -> None:
+    try:
+        text.isascii() or text.encode()
+    except UnicodeEncodeError as error:
+        wrong = f"U+{ord(text[error.start]):04X}"
+        raise option_error(
+            "event", f"an event's texts are Unicode, and {wrong} alone, half of a pair, is no character"
+        ) from None
 
 
 def _interval(start: int | str | datetime | None, end: int | str | datetime | None) -> tuple[int, int, TimeKind]:
@@ -137,6 +163,19 @@ def read_instant(given: int | str | datetime) -> tuple[int, TimeKind]:
         raise option_error("instant", str(error)) from None
 
 
+def check_several(events: object) -> None:
+    """Refuse what is no collection of events or rows."""
+    if isinstance(events, (Event, Mapping)) or not isinstance(events, Iterable):
+        what = {Event: "one event", dict: "one row"}.get(type(events), f"a {type(events).__name__}")
+        raise option_error("event", f"push_all takes several events, and was given {what}", help="engine.push(event)")
+    if hasattr(events, "__arrow_c_stream__"):
+        raise option_error(
+            "event",
+            f"push_all takes events, and was given a table ({type(events).__name__})",
+            help="engine.push_all(scepter.events(table, map='mapping.yml', stream='…'))",
+        )
+
+
 def are_plain(events: list[Event | Mapping[str, Any]], streams: frozenset[str] | None) -> TypeGuard[list[Event]]:
     """Whether all are events with a time of one kind, of streams that the query reads."""
     if len(events) == 1:
@@ -147,3 +186,8 @@ def are_plain(events: list[Event | Mapping[str, Any]], streams: frozenset[str] |
     told = cast("list[Event]", events)
     kinds = {event.kind for event in told}
     return len(kinds) == 1 and None not in kinds and (streams is None or {event.stream for event in told} <= streams)
+
+
+def in_order(ends: NDArray[np.int64], starts: NDArray[np.int64]) -> bool:
+    """Whether events are in order of end, and then of start."""
+    return bool(np.all((ends[1:] > ends[:-1]) | ((ends[1:] == ends[:-1]) & (starts[1:] >= starts[:-1]))))

@@ -16,6 +16,8 @@ LIMIT: Final = "limit"
 """Stands where a letter has its source, and tells what a limit of the run has made it forget."""
 TIMES: Final = "times"
 """Stands where a letter has its source, and tells how far time is."""
+SKEW: Final = "skew"
+"""Stands where a letter has its source, and tells which keys are hot."""
 SCHEMA_IGNORED: Final = "a stream carries schema statements, which are ignored: the schema of a run is fixed"
 
 
@@ -51,13 +53,13 @@ def sent(report: DeadLetterTaker) -> Notices:
 
 
 def received(
-    letters: Iterable[DeadLetter], notices: Notices, times: Callable[[str], None] = lambda text: None
+    letters: Iterable[DeadLetter], notices: Notices, told: Callable[[str, str], None] = lambda subject, text: None
 ) -> Iterator[DeadLetter]:
-    """Letters without the notices among them, which are told, and without what tells how far time is."""
+    """Letters without the notices among them, and without what the driver is told: the subject, and what is known of it."""
     for letter in letters:
         if letter.source == _NOTICE:
             notices.tell(letter.reason)
-        elif letter.source == TIMES:
-            times(letter.reason)
+        elif letter.source in (TIMES, SKEW):
+            told(letter.source, letter.reason)
         else:
             yield letter

@@ -5,13 +5,11 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections import Counter, deque
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from operator import itemgetter
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from scepter.errors import DataError, Diagnostic, option_error
 from scepter.rdf.batch import DeadLetter, EventBatch, joined
@@ -19,7 +17,7 @@ from scepter.rdf.formats import NAMELESS, graphs_to_batch
 from scepter.rdf.terms import IRI
 from scepter.runtime import refusals
 from scepter.runtime.engine import LocalEngine
-from scepter.runtime.events import Event, are_plain, read_instant
+from scepter.runtime.events import Event, Late, are_plain, check_several, in_order, read_instant
 from scepter.runtime.inputs import BackgroundGiven, OntologyGiven, load_background, load_ontology
 from scepter.runtime.jumps import Jumps, Leap
 from scepter.runtime.lifting import row_events
@@ -29,6 +27,7 @@ from scepter.runtime.notebook import Matches
 from scepter.runtime.options import RunOptions, check_derivations, check_taken
 from scepter.runtime.queries import QueriesGiven, one_query
 from scepter.runtime.versions import named_versions, varying
+from scepter.runtime.whole_steps import WholeSteps
 from scepter.runtime.work import check_runs
 from scepter.timeline import MAX_INSTANT, MIN_INSTANT, TimeKind
 
@@ -43,14 +42,6 @@ _REMEMBERED = 10_000
 """So many of the last late events, and of the last dead letters, are kept."""
 _MANY = 16
 """More events than this are looked at as columns."""
-
-
-@dataclass(frozen=True, slots=True)
-class Late:
-    """An event that came behind the watermark."""
-
-    event: Event
-    watermark: int
 
 
 class Engine:
@@ -141,26 +132,25 @@ class Engine:
         self._events: dict[int, Event] = {}
         self._prune_at = _PRUNE_FROM
         self._closed = False
+        self._steps = WholeSteps(self._options.work.rows)
         self._late: deque[Late] = deque(maxlen=_REMEMBERED)
         self._jumps: dict[str, Jumps[Event]] = {}
         self._leap = Leap()
 
     def push(self, event: Event | Mapping[str, Any], stream: str | None = None) -> list[Match]:
         """Give it one event; or one row, of which the engine's mapping makes events of `stream` (by default the only one)."""
-        return Matches(self._step(self._accepted([event], stream)), self.query)
+        return Matches(self._pushed([event], stream), self.query)
 
     def push_all(self, events: Iterable[Event | Mapping[str, Any]], stream: str | None = None) -> list[Match]:
         """Give it several events, or rows; the matches are those of pushing them one by one."""
-        if isinstance(events, (Event, Mapping)) or not isinstance(events, Iterable):
-            what = {Event: "one event", dict: "one row"}.get(type(events), f"a {type(events).__name__}")
-            raise option_error("event", f"push_all takes several events, and was given {what}", help="engine.push(event)")
-        if hasattr(events, "__arrow_c_stream__"):
-            raise option_error(
-                "event",
-                f"push_all takes events, and was given a table ({type(events).__name__})",
-                help="engine.push_all(scepter.events(table, map='mapping.yml', stream='…'))",
-            )
-        return Matches(self._step(self._accepted(list(events), stream)), self.query)
+        check_several(events)
+        return Matches(self._pushed(list(events), stream), self.query)
+
+    def _pushed(self, given: list[Event | Mapping[str, Any]], stream: str | None) -> Sequence[Match]:
+        with self._steps.step(refusing=True):
+            events = self._accepted(given, stream)
+        with self._steps.step():
+            return self._step(events)
 
     def _mapped(self, given: Mapping[str, Any], stream: str | None) -> Sequence[Event]:
         """The events that the mapping makes of a row."""
@@ -252,11 +242,19 @@ class Engine:
         reopens = before in [entry[0] for entry in new] or (bool(at_once) and at_once[0].end == before)
         if not reopens and watermark == before:
             return []
+        more: Sequence[Match] = ()
+        if reopens and self._open and self._engine.in_parts:
+            behind = next((i for i, event in enumerate(at_once) if event.end > before), len(at_once))
+            self._take([*at_once[:behind], *(entry[3] for entry in self._due(before))])
+            more, at_once, reopens = self._engine.advance(before, before - 1), at_once[behind:], False
+            if watermark == before:
+                return more
         if not reopens:
             self._forget_open()  # the engine commits it with what is closed now
         elif self._open:
             self._engine.undo()
-        return self._release(watermark, reopens, at_once)
+        found = self._release(watermark, reopens, at_once)
+        return [*more, *found] if more else found
 
     def _in_time(self, events: list[Event]) -> tuple[list[Event], list[_Entry], int]:
         """The events that are not late, and the watermark behind them. Apart and in order those that need not wait, where many
@@ -268,7 +266,7 @@ class Engine:
             starts = np.array([e.start for e in events])
             reached = np.maximum(np.maximum.accumulate(ends - delay), watermark)
             late = ends < reached
-            if not late.any() and not self._ahead and _in_order(ends, starts):
+            if not late.any() and not self._ahead and in_order(ends, starts):
                 self._leap.seen(ends, late, events[0].stream, kind)
                 behind = int(np.searchsorted(ends, reached[-1]))
                 at_once, events = events[:behind], events[behind:]
@@ -327,9 +325,14 @@ class Engine:
         opened = self._due(watermark)
         if len(opened) > 1:
             opened.sort(key=itemgetter(2))
-        self._take_opened(opened)
+        in_parts = self._engine.in_parts
+        if in_parts:
+            self._take([entry[3] for entry in opened])
+        else:
+            self._take_opened(opened)
         told = self._fresh(self._engine.advance(watermark, watermark - 1))
-        self._returned += told
+        if not in_parts:
+            self._returned += told
         return [*found, *told] if found else told
 
     def _take(self, events: list[Event]) -> None:
@@ -405,10 +408,11 @@ class Engine:
         watermark = value - self._delay
         if watermark < self._watermark or (watermark == self._watermark and not self._open):
             return Matches(query=self.query)
-        self._commit()  # also of an instant that events have reached: now it is closed
-        self._watermark = watermark
-        self._take([entry[3] for entry in self._due(watermark)])
-        return Matches(self._engine.advance(watermark), self.query)
+        with self._steps.step():
+            self._commit()  # also of an instant that events have reached: now it is closed
+            self._watermark = watermark
+            self._take([entry[3] for entry in self._due(watermark)])
+            return Matches(self._engine.advance(watermark), self.query)
 
     def close(self) -> list[Match]:
         """The end of the stream: every window closes."""
@@ -417,9 +421,10 @@ class Engine:
         self._closed = True
         if self._kind is None:
             return Matches(query=self.query)
-        self._commit()
-        self._take([entry[3] for entry in self._due(MAX_INSTANT)])
-        return Matches(self._engine.finish(), self.query)
+        with self._steps.step():
+            self._commit()
+            self._take([entry[3] for entry in self._due(MAX_INSTANT)])
+            return Matches(self._engine.finish(), self.query)
 
     def state_size(self) -> Mapping[str, int]:
         """Rows of state (runs, nodes, …) and bytes of texts, for tests and monitoring; and the events that are kept: because a
@@ -438,8 +443,3 @@ class Engine:
 
     def _shown(self, number: int, name: str | None) -> object:
         return self._events.get(number, name)
-
-
-def _in_order(ends: NDArray[np.int64], starts: NDArray[np.int64]) -> bool:
-    """Whether events are in order of end, and then of start."""
-    return bool(np.all((ends[1:] > ends[:-1]) | ((ends[1:] == ends[:-1]) & (starts[1:] >= starts[:-1]))))

@@ -55,7 +55,6 @@ class Scanner:
         """Whether an event held a schema statement."""
 
     def scan(self, intake: Intake, wanted: Mask) -> list[Rows]:
-        """Per exchange its rows."""
         found: dict[int, Rows] = {}
         for group in self._groups:
             started = self._clock()
@@ -74,5 +73,4 @@ class Scanner:
         return [found[place] for place in self._below]
 
     def refs(self) -> list[Int64]:
-        """The arrays of text refs that its operators hold."""
         return [array for operator in self._operators if operator is not None for array in operator.refs()]

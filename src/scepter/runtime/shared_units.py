@@ -52,7 +52,6 @@ class SharedPipeline(Pipeline):
 
     @property
     def feeds(self) -> IRI | None:
-        """Its units make no streams."""
         return None
 
     def _matches(self, rows: Rows) -> Sequence[Match]:
@@ -62,13 +61,11 @@ class SharedPipeline(Pipeline):
         return []
 
     def save(self) -> None:
-        """Start an instant that may be undone."""
         super().save()
         for each in self.answering:
             each.save()
 
     def undo(self) -> None:
-        """Back to `save`."""
         super().undo()
         for each in self.answering:
             each.undo(at_once=self._at_once)
@@ -84,7 +81,6 @@ class SharedTask:
 
     @property
     def feeds(self) -> IRI | None:
-        """None."""
         return None
 
     def take(self, intake: Intake, wanted: NDArray[np.bool_]) -> None:
@@ -93,13 +89,11 @@ class SharedTask:
             self._pipeline.take(intake, wanted)
 
     def release(self, until: int, closed: int) -> Sequence[Match]:
-        """The matches that are certain now."""
         if not self._place:
             self._pipeline.release(until, closed)
         return self._told()
 
     def finish(self) -> Sequence[Match]:
-        """What is left."""
         if not self._place:
             self._pipeline.finish()
         return self._told()
@@ -109,12 +103,10 @@ class SharedTask:
         return told
 
     def save(self) -> None:
-        """Start an instant that may be undone."""
         if not self._place:
             self._pipeline.save()
 
     def undo(self) -> None:
-        """Back to `save`."""
         if not self._place:
             self._pipeline.undo()
 
@@ -124,7 +116,6 @@ class SharedTask:
             self._pipeline.commit()
 
     def state_rows(self) -> Mapping[str, int]:
-        """What all of them keep, told by the first."""
         return {} if self._place else self._pipeline.state_rows()
 
     def shed(self, most: int) -> list[str] | None:

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 
 from scepter.errors import DataError, Diagnostic, OptionError, option_error
 from scepter.kept import BatchRecord
+from scepter.kernel.interrupts import bounded_rows
 from scepter.timeline import MAX_INSTANT
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ _NO_LIMIT: Final = (None, "none")
 FOLLOWED: Final = {"max_matches": "1000000", "max_runs": "10000000"}
 """The limits of a run that goes on where none are given: beyond what anybody reads of one instant, or keeps for one key, and
 below what ends a process."""
+_ROWS_OF_AN_INSTANT: Final = 1_000_000
 STEP_EVENTS: Final = 1 << 16
 """So many events are taken before time moves on: fewer cost more calls, more cost memory."""
 _FIRST_STEP: Final = 64
@@ -86,6 +88,14 @@ class WorkLimits:
             None if runs in _NO_LIMIT else _number("--max-runs", runs),
         )
 
+    @property
+    def rows(self) -> int | None:
+        """How many rows an operator may make at one instant: as many as may be kept, and never fewer than a million, since a
+        later condition may drop them."""
+        if self.matches is None and self.runs is None:
+            return None
+        return max(int(FOLLOWED["max_runs"]) if self.runs is None else self.runs, _ROWS_OF_AN_INSTANT)
+
     def with_room(self) -> WorkLimits:
         """Where matches or rows of state are limited and memory is not, memory is what is free: a step makes all of its rows
         before they are counted."""
@@ -98,8 +108,9 @@ NO_LIMITS: Final = WorkLimits()
 BROKEN_OFF: Final = {
     "max-seconds": "a step takes more than {0:g} seconds (--max-seconds)",
     "max-memory": "a step needs more than {1} bytes of memory (--max-memory)",
+    "max-runs": "an operator makes more than {2} rows at one instant (--max-runs)",
 }
-"""Of a run that goes on: why a step was broken off, by the code of its error; given the limits of both."""
+"""Of a run that goes on: why a step was broken off, by the code of its error; given those limits."""
 
 
 def _seconds(given: float | str | None) -> float:
@@ -248,7 +259,7 @@ class Clock:
 @contextmanager
 def watched(limits: WorkLimits, since: int | None = None) -> Iterator[None]:
     """Run something within its seconds and its memory, counted from what the process had (`taken`), by default from now."""
-    with _memory(limits, since), _timer(limits):
+    with _memory(limits, since), _timer(limits), bounded_rows(limits.rows):
         try:
             yield
         except MemoryError:

@@ -68,6 +68,10 @@ def test_files_through_a_map(tmp_path: Path) -> None:
 def test_polars_tables() -> None:
     polars = pytest.importorskip("polars", reason="polars is not installed")
     assert found(scepter.run_local(parse(QUERY), polars.DataFrame(ROWS), map=MAP)) == EXPECTED
+    with pytest.raises(OptionError, match=r"LazyFrame of polars is not computed yet; give its \.collect\(\)"):
+        scepter.run_local(parse(QUERY), polars.LazyFrame(ROWS), map=MAP)
+    with pytest.raises(OptionError, match=r"give its \.collect\(\)"):
+        scepter.events(polars.LazyFrame(ROWS), map=MAP, stream="http://example/s")
 
 
 def test_an_engine_takes_rows() -> None:

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 import scepter
 from scepter.cli.main import app
-from scepter.errors import OptionError
+from scepter.errors import DataError, OptionError
 from scepter.lift.context import load_context
 
 TIME = "http://example/time"
@@ -135,3 +135,17 @@ def test_mappings_contexts_and_topics_are_read_without_pandas() -> None:
     read = "scepter.lift.reader, scepter.lift.context, scepter.io.kafka"
     code = f"import sys, {read}; print({{'pandas', 'pyspark'}} & set(sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "set()\n"
+
+
+def test_documents_of_which_a_context_makes_nothing_are_told(tmp_path: Path) -> None:
+    path = tmp_path / "r.jsonl"
+    path.write_text("\n".join(map(json.dumps, ROWS)))
+    without = {key: value for key, value in CONTEXT.items() if key != "@base"}  # relative names: JSON-LD drops their triples
+    told = r'no document of the input becomes an event: the context makes no triple of it: .* "@base"'
+    with pytest.raises(DataError, match=told):
+        matches(path, context=without)
+    path.write_text("\n".join(map(json.dumps, [*ROWS, {"nobody": "knows"}, {}])))
+    found = scepter.run_local(scepter.parse(QUERY, "spaseq"), path, time_property=TIME, context=CONTEXT)
+    assert len(found) == 1
+    # an empty document is an empty message
+    assert [(letter.line, letter.text) for letter in found.dead_letters] == [(4, '{"nobody": "knows"}')]

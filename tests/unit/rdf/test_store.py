@@ -60,7 +60,7 @@ OBJECTS: list[Term] = [
 ]
 
 
-@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     st.lists(st.builds(Triple, st.sampled_from(TERMS), st.sampled_from(TERMS[:2]), st.sampled_from(OBJECTS)), max_size=12),
     st.sampled_from([1, 60, 10_000]),

@@ -260,6 +260,46 @@ def test_a_bucket_whose_step_asks_for_too_much_begins_anew(
     assert told[0].endswith("begins anew, without the events before")
 
 
+CROWD = "SELECT ?x WITHIN 5 FROM STREAM S <http://e/s> WHERE { SEQ (A) DEFINE GPM A ON S { ?x :a ?v . ?y :a ?w . ?z :a ?u } }"
+ROWS = "query 1: an operator makes more than 1000000 rows at one instant (--max-runs); "
+
+
+def crowd(time: int, triples: int) -> bytes:
+    text = f'<http://e/x{{}}> <http://e/a> "{{}}"{NUMBER} <urn:g{time}> .\n'
+    stamp = f'<urn:g{time}> <http://www.w3.org/ns/prov#generatedAtTime> "{time}"{NUMBER} .\n'
+    return (stamp + "".join(text.format(i, i) for i in range(triples))).encode()
+
+
+def test_a_query_that_makes_too_many_rows_of_one_event_begins_anew() -> None:
+    parsed, told, found = parse(PREFIX + CROWD, "spaseq"), list[str](), list[Match]()
+    engine = LocalEngine(
+        parsed.program, RunOptions.of(max_runs=10), load_background(parsed, None),
+        shedding=lambda text, whole: told.append(text),
+    )  # fmt: skip
+    input, letters = LiveInput(S), list[DeadLetter]()
+    reader = NQuadsReader(engine.key, engine.stream_number(IRI(S)), S, letters.append, run=engine.reading, batch_bytes=1)
+    run = LiveRun(engine, (input,), letters.append, lambda: 0)
+    for event in (crowd(1, 2), crowd(2, 200), crowd(3, 2), crowd(4, 1)):
+        batch = reader.feed(event)
+        run.take(input, [] if batch is None else [batch])
+        found += run.advance()
+    input.ended = True
+    if (batch := reader.finish()) is not None:
+        run.take(input, [batch])
+    found += run.finish()
+    assert not letters
+    assert told == [ROWS + "it begins anew, without the events before"]
+    assert {match.end for match in found} == {1, 3, 4}
+
+
+def test_so_does_a_bucket() -> None:
+    query = "SELECT ?x FROM STREAM <http://e/s> [RANGE 10] WHERE { ?x :a ?v . ?y :a ?w . ?z :a ?u }"
+    later = [(time, f"n{time}", "a") for time in (50, 100, 150)]  # the first comes with the step that is broken off
+    found, told = micro("sparkwave", query, [*((1, f"k{i}", "a") for i in range(160)), *later], max_runs=1000)
+    assert [each.partition("; ")[0] + "; " for each in told] == [ROWS]
+    assert found == ["http://e/n100"]
+
+
 COUNTING = """
 import numpy as np
 from scepter.errors import DataError

@@ -14,6 +14,7 @@ from scepter.rdf.batch import EventBatch
 from scepter.rdf.formats import graphs_to_batch
 from scepter.rdf.terms import IRI, Literal
 from scepter.runtime import jumps, push
+from scepter.runtime.engine import LocalEngine
 
 GRAPH = "<http://e/x> <http://e/a> 1 ."
 
@@ -128,6 +129,55 @@ def test_close_twice_says_nothing_more_and_nothing_may_follow() -> None:
 
 def test_close_without_events_says_nothing() -> None:
     assert engine().close() == []
+
+
+# ---------------------------------------------------------------- what is broken off
+
+
+@pytest.mark.parametrize("step", ["take", "advance", "commit", "save"])
+def test_after_a_step_that_was_broken_off_an_engine_takes_nothing(monkeypatch: pytest.MonkeyPatch, step: str) -> None:
+    # time  1  2  2  3     Ctrl-C at the second b: the instant 2 was open, and more of it comes
+    #       a  b  b  b
+    running = engine(query("A: B"))
+    running.push_all(events("1a 2b=1"))
+
+    def interrupted(*given: Any, **named: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(LocalEngine, step, interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            running.push_all(events("2b=2 3b=3"))
+    for again in (lambda: running.push(events("3b=3")[0]), lambda: running.advance(9), running.close):
+        with pytest.raises(DataError, match="a step of this engine was broken off") as caught:
+            again()
+        assert caught.value.code == "broken-off"
+
+
+def test_so_it_does_after_a_limit_and_one_instant_has_its_limit_too() -> None:
+    crowd = " . ".join(f"?x{i} :a ?y{i}" for i in range(6))
+    pattern = f"SEQ (A) DEFINE GPM A ON S {{ {crowd} }}"
+    running = engine(f"PREFIX : <http://e/> SELECT ?x0 WITHIN 5 FROM STREAM S <{S}> WHERE {{ {pattern} }}", max_runs=5)
+    text = " ".join(f"<http://e/{i}> <http://e/a> {i} ." for i in range(200))
+    with pytest.raises(DataError, match="an operator makes more than 1000000 rows at one instant") as caught:
+        running.push(Event(S, text, 1))
+    assert caught.value.code == "max-runs"
+    with pytest.raises(DataError, match="broken off"):
+        running.push(Event(S, GRAPH, 2))
+
+
+def test_an_event_that_is_refused_breaks_nothing_off() -> None:
+    running = engine()
+    running.push_all(events("1a"))
+    with pytest.raises(OptionError):
+        running.push(Event("http://e/nowhere", GRAPH, 2))
+    assert len(running.push_all(events("2b"))) == 1
+
+
+def test_half_a_character_is_refused_before_it_is_pushed() -> None:
+    for graph in ('<http://e/x> <http://e/a> "\ud800" .', [(IRI("http://e/x"), IRI("http://e/a"), Literal("\ud800"))]):
+        with pytest.raises(OptionError, match="U\\+D800 alone"):
+            Event(S, graph, 1)
 
 
 # ---------------------------------------------------------------- what is refused

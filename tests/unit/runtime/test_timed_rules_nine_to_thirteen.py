@@ -249,6 +249,13 @@ def test_exists_of_a_sequence() -> None:
     assert answers(query, "1 { :a :r 1 } 2 { :a :q 1 } 3 { :a :p 1 } 4 { :a :r 2 } 5 { :a :p 2 }") == ["5..5 x=:a"]
 
 
+def test_exists_within_exists_sees_no_marks_of_the_outer_one() -> None:
+    inner = "EXISTS { ?x :r ?b VALUES ?b { 7 8 } }"
+    query = f"SELECT ?x {{ ?x :p ?v FILTER EXISTS {{ ?x :q ?a VALUES ?a {{ 1 2 }} FILTER {inner} }} }}"
+    given = "1 { :a :r 7 } 2 { :a :q 2 } 3 { :a :p 1 } 4 { :b :r 8 } 5 { :b :q 1 } 6 { :b :p 1 }"
+    assert answers(query, f"{given} 7 {{ :c :r 9 }} 8 {{ :c :q 1 }} 9 {{ :c :p 1 }}") == ["3..3 x=:a", "6..6 x=:b"]
+
+
 def test_exists_in_a_value() -> None:
     query = "SELECT ?x (EXISTS { ?x :q ?w } AS ?known) { ?x :p ?v }"
     assert answers(query, "1 { :a :p 1 } 2 { :a :q 1 } 3 { :a :p 2 }") == ["1..1 known=false x=:a", "3..3 known=true x=:a"]

@@ -161,7 +161,7 @@ import sys
 import scepter
 from scepter.runtime import work
 
-work.available = lambda: 300 << 20
+work.available = lambda: int(sys.argv[2]) << 20
 pairs = " ".join(f"<http://e/s{i}> <http://e/p> {i} ." for i in range(60))
 query = scepter.parse(
     "PREFIX : <http://e/> SELECT ?a FROM STREAM <http://e/s> WHERE {" + " . ".join(f"?a{i} :p ?b{i}" for i in range(6)) + "}",
@@ -174,10 +174,16 @@ except scepter.DataError as error:
 """
 
 
-@pytest.mark.parametrize("limit", ["max_matches", "max_runs"])
-def test_a_step_that_makes_more_rows_than_fit_ends_before_they_are_counted(limit: str) -> None:
-    told = subprocess.run([sys.executable, "-c", CROSS, limit], capture_output=True, text=True, check=True, timeout=PATIENCE)
-    assert told.stdout.split() == ["max-memory"]
+@pytest.mark.parametrize(
+    ("limit", "megabytes", "code"),
+    [("max_matches", 1200, "max-runs"), ("max_runs", 600, "max-runs"), ("max_matches", 200, "max-memory")],
+)
+def test_a_step_that_makes_more_rows_than_there_may_be_ends_before_they_are_there(
+    limit: str, megabytes: int, code: str
+) -> None:
+    command = [sys.executable, "-c", CROSS, limit, str(megabytes)]
+    told = subprocess.run(command, capture_output=True, text=True, check=True, timeout=PATIENCE)
+    assert told.stdout.split() == [code]
 
 
 def test_memory_is_limited_where_rows_are() -> None:
@@ -186,6 +192,13 @@ def test_memory_is_limited_where_rows_are() -> None:
     assert 0 < limited.memory < 1 << 50
     assert WorkLimits(seconds=5).with_room().memory is None
     assert WorkLimits(memory=7, runs=3).with_room().memory == 7
+
+
+def test_how_many_rows_an_operator_may_make_at_one_instant() -> None:
+    assert WorkLimits(seconds=5, memory=7).rows is None
+    assert WorkLimits(runs=5).rows == WorkLimits(matches=3, runs=1).rows == 1_000_000
+    assert WorkLimits(runs=2_000_000).rows == 2_000_000
+    assert WorkLimits(matches=3).rows == 10_000_000
 
 
 @pytest.mark.parametrize(
@@ -269,8 +282,12 @@ def test_what_queries_share_is_not_interrupted(monkeypatch: pytest.MonkeyPatch) 
 
 
 ONE_INSTANT = """
+import gc
+import signal
 import sys
 import scepter
+from numba.core.runtime import _nrt_python as arrays
+from scepter.runtime.engine import LocalEngine
 
 language, text, events, each = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
 stream, triple = "http://e/s", "<http://e/s{}> <http://e/p> {} ."
@@ -278,12 +295,39 @@ def given(each):
     texts = [" ".join(triple.format(i % 7, i + time) for i in range(each)) for time in range(events)]
     return {stream: [scepter.Event(stream, text, time) for time, text in enumerate(texts)]}
 
+def ring(number, frame):
+    raise KeyboardInterrupt
+
+def begun(step):  # reading may take longer than the limit
+    def begin(*given):
+        if ringing:
+            signal.setitimer(signal.ITIMER_REAL, 0.3)
+        return step(*given)
+    return begin
+
+def stopped(**limits):
+    try:
+        scepter.run_local(query, many, max_memory="8 GB", **limits)
+    except (scepter.DataError, KeyboardInterrupt) as error:
+        print(getattr(error, "code", "interrupted"))
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    del limits
+    gc.collect()
+    return arrays.memsys_get_stats_mi_alloc() - arrays.memsys_get_stats_mi_free()
+
 query = scepter.parse("PREFIX : <http://e/> " + text, language)
 scepter.run_local(query, given(2))  # compiling is not interrupted
-try:
-    scepter.run_local(query, given(each), max_seconds=0.3, max_memory="8 GB")
-except scepter.DataError as error:
-    print(error.code)
+many = given(each)
+arrays.memsys_enable_stats()
+kept = [stopped(max_seconds=0.3)]
+LocalEngine.take, LocalEngine.advance = begun(LocalEngine.take), begun(LocalEngine.advance)
+LocalEngine.finish, ringing = begun(LocalEngine.finish), True
+signal.signal(signal.SIGALRM, ring)
+kept += [stopped() for _ in range(3)]
+ringing = False
+kept += [stopped(max_runs=5) for _ in range(2)]
+print(kept[1:] == kept[:-1], kept)
 """
 PRODUCT = " . ".join(f"?a{i} :p ?b{i}" for i in range(6))
 WORK_OF_ONE_INSTANT = {
@@ -302,12 +346,27 @@ WORK_OF_ONE_INSTANT = {
         4,
         900,
     ),
+    "a gap": (
+        "ep-sparql",
+        "SELECT ?a ?c FROM STREAM :s WHERE { { ?a :p ?b } SEQ { ?c :p ?d } EQUALSOPTIONAL { { ?a :p ?b } SEQ { ?e :q ?f } SEQ "
+        "{ ?c :p ?d } } FILTER (!BOUND(?e)) }",
+        2,
+        90_000,
+    ),
+    "an event pattern": (
+        "rsep-ql",
+        "SELECT ?a FROM NAMED :s WIN [RANGE 9 STEP 1] AS :w EVENT ON :w { ?a :p ?b } AS A EVENT ON :w { ?c :p ?d } AS B "
+        "WHERE { MATCH { A SEQ B } }",
+        2,
+        20_000,
+    ),
 }
 
 
 @pytest.mark.parametrize("what", WORK_OF_ONE_INSTANT)
-def test_seconds_are_looked_at_within_one_instant(what: str) -> None:
+def test_seconds_and_rows_are_looked_at_within_one_instant_and_nothing_is_left_of_it(what: str) -> None:
     language, query, events, each = WORK_OF_ONE_INSTANT[what]
     command = [sys.executable, "-c", ONE_INSTANT, language, query, str(events), str(each)]
     told = subprocess.run(command, capture_output=True, text=True, check=True, timeout=PATIENCE)
-    assert told.stdout.split() == ["max-seconds"], told.stderr
+    wanted = ["max-seconds", *["interrupted"] * 3, *["max-runs"] * 2, "True"]
+    assert told.stdout.split()[:7] == wanted, told.stdout + told.stderr

@@ -30,15 +30,15 @@ class Mappings(Protocol):
     """What conditions ask of a table: its mappings in columns."""
 
     @property
-    def ids(self) -> UInt64: ...  # noqa: D102
+    def ids(self) -> UInt64: ...
     @property
-    def refs(self) -> Int64: ...  # noqa: D102
+    def refs(self) -> Int64: ...
     @property
-    def number(self) -> Float64: ...  # noqa: D102
+    def number(self) -> Float64: ...
     @property
-    def scale(self) -> Int8: ...  # noqa: D102
+    def scale(self) -> Int8: ...
     def __len__(self) -> int: ...
-    def take(self, rows: Int64 | NDArray[np.bool_]) -> Self: ...  # noqa: D102
+    def take(self, rows: Int64 | NDArray[np.bool_]) -> Self: ...
 
 
 _Table = TypeVar("_Table", bound=Mappings)

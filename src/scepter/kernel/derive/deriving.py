@@ -159,41 +159,33 @@ class Deriving(ByRows):
     # ---- state: that of the operators within
 
     def save(self) -> None:
-        """Start an instant that may be undone."""
         for _, operator in self._operators:
             operator.save()
 
     def undo(self) -> None:
-        """Back to `save`."""
         for _, operator in self._operators:
             operator.undo()
 
     def evict(self, time: int) -> None:
-        """Let go of what no later row can use."""
         for _, operator in self._operators:
             operator.evict(time)
 
     def dump(self) -> Arrays:
-        """By the operators' places."""
         return {
             f"{i}.{name}": array for i, (_, operator) in enumerate(self._operators) for name, array in operator.dump().items()
         }
 
     def load(self, arrays: Arrays) -> None:
-        """Take over what `dump` gave."""
         for i, (_, operator) in enumerate(self._operators):
             operator.load({name.removeprefix(f"{i}."): array for name, array in arrays.items() if name.startswith(f"{i}.")})
 
     def refs(self) -> Iterator[Int64]:
-        """Of the operators within."""
         return (array for _, operator in self._operators for array in operator.refs())
 
     def lineages(self) -> Iterator[Int64]:
-        """Of the operators within."""
         return (array for _, operator in self._operators for array in operator.lineages())
 
     def state_rows(self) -> Mapping[str, int]:
-        """Solutions that the operators within keep."""
         return {"solutions": sum(sum(operator.state_rows().values()) for _, operator in self._operators)}
 
 

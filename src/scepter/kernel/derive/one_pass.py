@@ -96,7 +96,6 @@ class OnePass(GapJoined):
     # ---- rows
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
-        """What is derived, in order of end."""
         left, right = inputs[self._given_at].columns(self._columns), inputs[self._right_at]
         between = empty(0) if self._between_at is None else inputs[self._between_at]
         left = each_once(left) if self._once else left

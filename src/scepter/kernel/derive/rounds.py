@@ -86,37 +86,29 @@ class Anew(ByRows):
     # ---- state: that of the operator, by what it writes down
 
     def save(self) -> None:
-        """Start an instant that may be undone."""
         self._saved = _copied(self._operator.dump())
 
     def undo(self) -> None:
-        """Back to `save`."""
         self._operator.load(_copied(self._saved))
 
     def evict(self, time: int) -> None:
-        """As the operator does."""
         self._operator.evict(time)
 
     def dump(self) -> Arrays:
-        """The operator's."""
         return self._operator.dump()
 
     def load(self, arrays: Arrays) -> None:
-        """Take over what `dump` gave."""
         self._operator.load(arrays)
 
     def refs(self) -> Iterator[Int64]:
-        """The operator's, and those of what was saved."""
         saved = (array for name, array in self._saved.items() if name.endswith("refs"))
         return iter((*self._operator.refs(), *saved))
 
     def lineages(self) -> Iterator[Int64]:
-        """The operator's, and those of what was saved."""
         saved = (array for name, array in self._saved.items() if name.endswith("lineage"))
         return iter((*self._operator.lineages(), *saved))
 
     def state_rows(self) -> Mapping[str, int]:
-        """The operator's."""
         return self._operator.state_rows()
 
 
@@ -213,5 +205,4 @@ class Recall(Stateless):
         self.schema = schema
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
-        """As it is."""
         return inputs[0]

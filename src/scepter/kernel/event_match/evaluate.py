@@ -2,8 +2,8 @@
 time, with some variables bound.
 
 Mappings are rows of one matrix, used as a stack: (start, end, the row of each scan or NOBODY). A function writes its mappings
-from `base` on and answers with the place after the last; FULL if the matrix has no more room, and then nothing but the matrix
-has changed.
+from `base` on and answers with the place after the last; FULL if the matrix has no more room or the kernel is to stop, and then
+nothing but the matrix has changed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ EVER = MAX_INSTANT
 
 
 @inner
-def evaluate(tree, table, node, before, given, wanted, time, floor, found, base):  # type: ignore[no-untyped-def]
+def evaluate(tree, table, node, before, given, wanted, time, floor, found, base, cells):  # type: ignore[no-untyped-def]
     """The mappings of a pattern at `time`; of them only the first or last, if `wanted` says so. Nobody asks for an instant
     before `floor` any more."""
     kind = tree.kind[node]
@@ -32,11 +32,11 @@ def evaluate(tree, table, node, before, given, wanted, time, floor, found, base)
         return _looked_up(tree, table, node, before, given, wanted, time, floor, found, base)
     if kind == EXTREME:
         own = tree.choice[node]
-        top = evaluate(tree, table, tree.left[node], before, given, own, time, floor, found, base)
+        top = evaluate(tree, table, tree.left[node], before, given, own, time, floor, found, base, cells)
         return top if top < 0 else _extremes(found, base, top, own)
     policy = tree.choice[node]
     asked = np.int64(LAST) if policy == NAIVE else np.int64(ANY)
-    first = evaluate(tree, table, tree.right[node], before, given, asked, time, floor, found, base)
+    first = evaluate(tree, table, tree.right[node], before, given, asked, time, floor, found, base, cells)
     if first < 0:
         return first
     competes = policy in (CHRONOLOGICAL, RECENT)
@@ -44,14 +44,15 @@ def evaluate(tree, table, node, before, given, wanted, time, floor, found, base)
     left_wanted = np.int64(ANY) if policy == UNRESTRICTED else np.int64(FIRST) if policy == CHRONOLOGICAL else np.int64(LAST)
     top, winner = first, np.int64(NOBODY)
     for place in range(len(order)):
-        heed(order, group)
+        if heed(cells, top - base):
+            return FULL
         right = order[place]
         rivals = competes and winner != NOBODY and group[right - base] == group[winner - base]
         if rivals and (found[right, END] != found[winner, END] or found[right, START] != found[winner, START]):
             continue
         bound = merged(table, given, found, right)
         until = before if policy == NAIVE else found[right, START]
-        after = evaluate(tree, table, tree.left[node], until, bound, left_wanted, time, floor, found, top)
+        after = evaluate(tree, table, tree.left[node], until, bound, left_wanted, time, floor, found, top, cells)
         if after < 0:
             return after
         if after > top:

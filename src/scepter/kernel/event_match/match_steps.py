@@ -1,8 +1,8 @@
 """Compiled loops over the instants at which an event pattern is asked.
 
 Each goes on until all is done or a matrix is full; then it says which, the caller makes it larger, and it goes on where it
-stopped. What it found is in `out`: (since, until, start, end, the row of each scan). What has a name is given to them as a
-plain tuple (`inner.plain`), and named inside.
+stopped; or until `heed` tells it to stop, which the caller looks at first. What it found is in `out`: (since, until, start,
+end, the row of each scan). What has a name is given to them as a plain tuple (`inner.plain`), and named inside.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from scepter.kernel.event_match.item_table import NOBODY, consume, has_room, lin
 from scepter.kernel.event_match.match_tree import ANY, CHRONOLOGICAL, FIRST, LAST, RECENT, SCAN, UNRESTRICTED, pointed_tree
 from scepter.kernel.report.evaluations import next_evaluation
 from scepter.kernel.rows import Int64, UInt64
-from scepter.rdf.words import zeroed
+from scepter.rdf.words import heed, zeroed
 from scepter.timeline import MAX_INSTANT
 
 DONE, FOUND_FULL, OUT_FULL, LOG_FULL = range(4)
@@ -93,24 +93,26 @@ def _give(table, room, low, high, since, until, narrow):  # type: ignore[no-unty
 
 
 @inner
-def _partners(tree, table, root, row, wanted, time, floor, room):  # type: ignore[no-untyped-def]
+def _partners(tree, table, root, row, wanted, time, floor, room, cells):  # type: ignore[no-untyped-def]
     """The pairs of one right side, from the second place of `found` on."""
     found = room.found
     put_row(table, found, 0, row)
     bound = merged(table, zeroed(table.width, np.uint64), found, 0)
     one = np.int64(1)
-    top = evaluate(tree, table, tree.left[root], table.start[row], bound, wanted, time, floor, found, one)
+    top = evaluate(tree, table, tree.left[root], table.start[row], bound, wanted, time, floor, found, one, cells)
     for pair in range(1, top):
         found[pair, END], found[pair, ROWS + table.scan[row]] = table.end[row], row
     return top
 
 
 @njit(cache=True)
-def settle(tree_, table_, root, rights, coming_, selects, room_):  # type: ignore[no-untyped-def]
+def settle(tree_, table_, root, rights, coming_, selects, room_, cells):  # type: ignore[no-untyped-def]
     """The pairs of right sides, for all time: a steady pattern that consumes nothing. If it selects, who is selected lasts
     until one of them leaves; if it does not, each pair lasts as long as its rows."""
     tree, table, coming, room = pointed_tree(tree_), pointed(table_), Coming(*coming_), Room(*room_)
     while room.at[AT] < len(rights):
+        if room.at[AT] % 16 == 0 and heed(cells, room.at[COUNT]):
+            return FOUND_FULL
         row, before = rights[room.at[AT]], room.at[COUNT]
         time = floor = table.since[row]
         _link(tree, table, coming, table.end[row], room.at)
@@ -119,7 +121,7 @@ def settle(tree_, table_, root, rights, coming_, selects, room_):  # type: ignor
                 put_row(table, room.found, 0, row)
                 low, top = 0, 1
             else:
-                low, top = 1, _partners(tree, table, root, row, np.int64(ANY), time, floor, room)
+                low, top = 1, _partners(tree, table, root, row, np.int64(ANY), time, floor, room, cells)
             if top < 0:
                 room.at[COUNT] = before
                 return FOUND_FULL
@@ -183,7 +185,7 @@ def _still(table, waiting, room, time):  # type: ignore[no-untyped-def]
 
 
 @inner
-def _compete(tree, table, root, waiting, room, time):  # type: ignore[no-untyped-def]
+def _compete(tree, table, root, waiting, room, time, cells):  # type: ignore[no-untyped-def]
     """One evaluation: in each group the first (RECENT: last) right sides that have left sides win."""
     policy = tree.choice[root]
     wanted = np.int64(ANY) if policy == UNRESTRICTED else np.int64(FIRST) if policy == CHRONOLOGICAL else np.int64(LAST)
@@ -198,7 +200,7 @@ def _compete(tree, table, root, waiting, room, time):  # type: ignore[no-untyped
             row = waiting.row[place]
             if winner != NOBODY and (table.end[row] != table.end[winner] or table.start[row] != table.start[winner]):
                 break
-            top = _partners(tree, table, root, row, wanted, time, time, room)
+            top = _partners(tree, table, root, row, wanted, time, time, room, cells)
             if top < 0:
                 return FOUND_FULL
             if top == 1:
@@ -212,7 +214,7 @@ def _compete(tree, table, root, waiting, room, time):  # type: ignore[no-untyped
 
 
 @njit(cache=True)
-def compete(tree_, table_, root, rights, coming_, waiting_, due_, consuming, room_):  # type: ignore[no-untyped-def]
+def compete(tree_, table_, root, rights, coming_, waiting_, due_, consuming, room_, cells):  # type: ignore[no-untyped-def]
     """Evaluate a steady pattern that consumes, at each evaluation at which a right side comes or waits. `rights` are in order
     of entry; those that no evaluation that is due sees stay."""
     tree, table, coming, room = pointed_tree(tree_), pointed(table_), Coming(*coming_), Room(*room_)
@@ -235,7 +237,7 @@ def compete(tree_, table_, root, rights, coming_, waiting_, due_, consuming, roo
                     _wait(tree, table, root, waiting, room, rights[at[AT]])
                 at[AT] += 1
         before = at[COUNT]
-        full = _compete(tree, table, root, waiting, room, at[INSTANT])
+        full = _compete(tree, table, root, waiting, room, at[INSTANT], cells)
         if full == DONE and not has_room(table, (at[COUNT] - before) * len(consuming)):
             full = LOG_FULL
         if full != DONE:
@@ -246,16 +248,18 @@ def compete(tree_, table_, root, rights, coming_, waiting_, due_, consuming, roo
 
 
 @njit(cache=True)
-def follow(tree_, table_, root, changes, coming_, stop, room_):  # type: ignore[no-untyped-def]
+def follow(tree_, table_, root, changes, coming_, stop, room_, cells):  # type: ignore[no-untyped-def]
     """Evaluate a pattern that consumes nothing as a whole, wherever what it sees changes: between two changes it is constant,
     after the last one as far as time is known."""
     tree, table, coming, room = pointed_tree(tree_), pointed(table_), Coming(*coming_), Room(*room_)
     at, nothing = room.at, zeroed(table.width, np.uint64)
     while at[AT] < len(changes):
+        if at[AT] % 16 == 0 and heed(cells, at[COUNT]):
+            return FOUND_FULL
         time = changes[at[AT]]
         until = changes[at[AT] + 1] if at[AT] + 1 < len(changes) else stop
         _link(tree, table, coming, time, at)
-        top = evaluate(tree, table, root, np.int64(EVER), nothing, np.int64(ANY), time, time, room.found, np.int64(0))
+        top = evaluate(tree, table, root, np.int64(EVER), nothing, np.int64(ANY), time, time, room.found, np.int64(0), cells)
         if top < 0:
             return FOUND_FULL
         if not _give(table, room, 0, top, time, until, False):
@@ -266,7 +270,7 @@ def follow(tree_, table_, root, changes, coming_, stop, room_):  # type: ignore[
 
 
 @njit(cache=True)
-def exhaust(tree_, table_, root, changes, coming_, due_, consuming, room_):  # type: ignore[no-untyped-def]
+def exhaust(tree_, table_, root, changes, coming_, due_, consuming, room_, cells):  # type: ignore[no-untyped-def]
     """Evaluate a pattern that consumes as a whole, at each evaluation before which something changed or was consumed."""
     tree, table, coming, room = pointed_tree(tree_), pointed(table_), Coming(*coming_), Room(*room_)
     due = Due(*due_)
@@ -283,7 +287,7 @@ def exhaust(tree_, table_, root, changes, coming_, due_, consuming, room_):  # t
         if time == MAX_INSTANT:
             return DONE
         before = at[COUNT]
-        top = evaluate(tree, table, root, np.int64(EVER), nothing, np.int64(ANY), time, time, room.found, np.int64(0))
+        top = evaluate(tree, table, root, np.int64(EVER), nothing, np.int64(ANY), time, time, room.found, np.int64(0), cells)
         full = FOUND_FULL if top < 0 else DONE
         if full == DONE and not _give(table, room, 0, top, time, time + 1, False):
             full = OUT_FULL

@@ -32,12 +32,13 @@ from scepter.kernel.event_match.match_steps import (
     Waiting,
 )
 from scepter.kernel.event_match.match_tree import SCAN, Shape
+from scepter.kernel.interrupts import BY_INSTANT, Ends, interruptible
 from scepter.kernel.lineage import Lineage
-from scepter.kernel.operator import ByTime, Until
+from scepter.kernel.operator import Until
 from scepter.kernel.report.evaluations import Schedule
 from scepter.kernel.rows import NO_LINEAGE, Int64, Rows, concat, empty, mappings
 from scepter.kernel.state.container import Arrays
-from scepter.kernel.state.state_parts import Clock
+from scepter.kernel.state.state_parts import Clock, InParts
 from scepter.kernel.window.extent import Grid
 from scepter.physical.nodes.nodes import Schema
 from scepter.rdf.distinct import distinct
@@ -46,8 +47,10 @@ from scepter.timeline import MAX_INSTANT, MIN_INSTANT
 _NONE = np.empty(0, np.int64)
 
 
-class EventMatch(ByTime):
+class EventMatch(InParts):
     """Inputs are the rows of its scans in their windows, from left to right, and then the items that the schedule looks at."""
+
+    _replaced = ("_store", "_rights", "_changes", "_evicted")
 
     def __init__(
         self,
@@ -73,6 +76,7 @@ class EventMatch(ByTime):
         """A steady pattern's last scan, whose rows nobody looks up."""
         self._schedule = schedule
         self._clock = Clock(grid)
+        self._parts = {"closed": self._clock, "schedule": schedule}
         self._store = Store.empty(np.array(window, np.int64), len(shape.variables))
         self._found = np.empty((64, ROWS + len(schemas)), np.int64)
         self._out = np.empty((64, OUT_ROWS + len(schemas)), np.int64)
@@ -80,7 +84,7 @@ class EventMatch(ByTime):
         self._waiting = _waiting(0)
         self._at = np.array([0, 0, 0, MIN_INSTANT, 0, 0], np.int64)
         self._evicted = MIN_INSTANT - 1
-        self._saved: tuple[Any, ...] = ()
+        self._opened = self._filled()
 
     # ---- rows in
 
@@ -120,18 +124,18 @@ class EventMatch(ByTime):
         coming = Coming(new[scan != self._right], self._nodes)
         rights = np.concatenate([self._rights, new[scan == self._right]])
         if not self._consuming.any():
-            self._loop(steps.settle, rights, coming, self._shape.selects)
+            self._loop(steps.settle, lambda: (self._store.table.end[rights],), rights, coming, self._shape.selects)
             return
         waiting = _waiting(int(self._at[WAITING]) + len(rights))
         for to, of in zip(waiting, self._waiting, strict=True):
             to[: self._at[WAITING]] = of[: self._at[WAITING]]
         self._waiting = waiting
-        self._loop(steps.compete, rights, coming, waiting, due, self._consuming)
+        self._loop(steps.compete, BY_INSTANT, rights, coming, waiting, due, self._consuming)
         self._rights = rights[self._at[AT] :]
 
     def _exhaust(self, new: Int64, due: Due) -> None:
         self._changes = np.unique(np.concatenate([self._changes, self._instants(new)]))
-        self._loop(steps.exhaust, self._changes, Coming(new, self._nodes), due, self._consuming)
+        self._loop(steps.exhaust, BY_INSTANT, self._changes, Coming(new, self._nodes), due, self._consuming)
         self._changes = self._changes[self._at[AT] :]
 
     def _follow(self, new: Int64, start: int, stop: int) -> None:
@@ -140,7 +144,8 @@ class EventMatch(ByTime):
         at = int(np.searchsorted(known, stop))
         begin = np.array([start] if start < stop and self._store.size else [], np.int64)
         changes = np.unique(np.concatenate([begin, known[:at]])) if start < stop else known[:0]
-        self._loop(steps.follow, changes[changes >= start], Coming(new, self._nodes), np.int64(stop))
+        changes = changes[changes >= start]
+        self._loop(steps.follow, lambda: (changes,), changes, Coming(new, self._nodes), np.int64(stop))
         self._changes = known[at:]
 
     def _instants(self, new: Int64) -> Int64:
@@ -148,12 +153,12 @@ class EventMatch(ByTime):
         rows = self._store.table
         return np.concatenate([rows.since[new], rows.until[new][rows.until[new] < MAX_INSTANT]])
 
-    def _loop(self, step: Any, *given: Any) -> None:
-        """Run a compiled loop, with more room whenever it asks for it."""
+    def _loop(self, step: Any, ends: Ends, *given: Any) -> None:
+        """Run a compiled loop, with more room whenever it asks for it; `ends` as of `interruptible`."""
         plainly = [tuple(each) if isinstance(each, tuple) else each for each in given]
         while True:
             room = self._found, self._out, self._at
-            full = step(tuple(self._shape.tree), tuple(self._store.table), self._root, *plainly, room)
+            full = interruptible(step, ends, tuple(self._shape.tree), tuple(self._store.table), self._root, *plainly, room)
             if full == steps.DONE:
                 return
             if full == steps.FOUND_FULL:
@@ -241,22 +246,21 @@ class EventMatch(ByTime):
         table.link(tuple(self._shape.tree), tuple(self._store.table), self._nodes, rows)
 
     def save(self) -> None:
-        """Start an instant that may be undone."""
+        super().save()
         self._store.table.log[0] = (0, 1, 0)
-        waiting = _copied(self._waiting)
-        self._saved = (
-            self._store, self._store.size, self._store.slots, self._rights, self._changes, waiting, self._at.copy(),
-            self._clock.state, self._schedule.state, self._evicted,
-        )  # fmt: skip
+        self._opened = self._filled()
 
     def undo(self) -> None:
         """Back to `save`: the table that was there then, if it has been renewed since."""
-        self._store, size, slots, self._rights, self._changes, waiting, at, clock, schedule, self._evicted = self._saved
+        super().undo()
         table.take_back(self._store.table)
-        self._store.size, self._store.slots = size, slots
-        self._waiting, self._at = _copied(waiting), at.copy()
-        self._clock.restore(clock)
-        self._schedule.restore(schedule)
+        self._store.size, self._store.slots, self._waiting, self._at = self._opened
+        self._opened = self._filled()
+
+    def _filled(self) -> tuple[int, int, Waiting, Int64]:
+        """How far the store is filled, and copies of what loops write into."""
+        row, group, loses = self._waiting
+        return self._store.size, self._store.slots, Waiting(row.copy(), group.copy(), loses.copy()), self._at.copy()
 
     def evict(self, time: int) -> None:
         """Rows that are over go when there is no more room."""
@@ -273,7 +277,6 @@ class EventMatch(ByTime):
         return own | self._store.held().dump("rows") | self._schedule.dump("schedule")
 
     def load(self, arrays: Arrays) -> None:
-        """Take over what `dump` gave."""
         rows = Rows.load(arrays, "rows")
         self._store = Store.empty(self._store.table.window, rows.width, 2 * len(rows))
         self._store.add(rows, arrays["scan"], arrays["item"])
@@ -282,22 +285,20 @@ class EventMatch(ByTime):
         self._waiting = Waiting(arrays["waiting"], arrays["group"], arrays["loses"])
         self._at[[INSTANT, AGAIN]], self._at[WAITING] = arrays["at"], len(arrays["waiting"])
         closed, self._evicted = arrays["clock"].tolist()
-        self._clock.restore((closed,))
+        self._clock.value = (closed,)
         self._schedule.load("schedule", arrays)
         self._link_all()
-
-    def refs(self) -> Iterator[Int64]:
-        """Those of rows."""
-        yield self._store.held().refs
 
     def lineages(self) -> Iterator[Int64]:
         """Those of rows; first, rows that are over go: they would hold lineage until there is no more room. Not while an
         instant is open."""
         self._renew(0)
-        yield self._store.held().lineage
+        return super().lineages()
+
+    def _kept_rows(self) -> Iterator[Rows]:
+        yield self._store.held()
 
     def state_rows(self) -> Mapping[str, int]:
-        """Rows that are there or will be, and right sides that wait."""
         alive = self._store.alive(self._evicted)
         if self._steady:
             alive &= self._store.table.scan[: self._store.size] != self._right
@@ -306,10 +307,6 @@ class EventMatch(ByTime):
 
 def _waiting(room: int) -> Waiting:
     return Waiting(np.zeros(room, np.int64), np.zeros(room, np.uint64), np.zeros(room, np.int64))
-
-
-def _copied(waiting: Waiting) -> Waiting:
-    return Waiting(waiting.row.copy(), waiting.group.copy(), waiting.loses.copy())
 
 
 def _larger(matrix: Int64) -> Int64:

@@ -10,6 +10,7 @@ from numba import njit
 from scepter.algebra.expressions import Constant, Variable
 from scepter.inner import inner
 from scepter.kernel.events.assertion_sets import FIRST_REF, AssertionSets
+from scepter.kernel.interrupts import interruptible
 from scepter.kernel.operator import Stateless, Until
 from scepter.kernel.rows import Rows, empty
 from scepter.kernel.time_join.time_join import each_once
@@ -45,11 +46,16 @@ class Asked(Stateless):
                     self._variables[i, j] = names.index(part.name)
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
-        """The rows with each solution."""
         (rows,) = inputs
         mapping = (np.ascontiguousarray(rows.ids), np.ascontiguousarray(rows.refs), rows.number, rows.scale)
-        origin, ids, refs, number, scale = solve(
-            mapping, self._column, *self._sets.columns(), (self._constants, self._variables), self._width
+        origin, ids, refs, number, scale = interruptible(
+            solve,
+            lambda: (rows.end,),
+            mapping,
+            self._column,
+            *self._sets.columns(),
+            (self._constants, self._variables),
+            self._width,
         )
         if not len(origin):
             return empty(len(self.schema.variables))
@@ -61,7 +67,7 @@ class Asked(Stateless):
 
 
 @njit(cache=True)
-def solve(rows, column, sets, own, static, patterns, width):  # type: ignore[no-untyped-def]
+def solve(rows, column, sets, own, static, patterns, width, cells):  # type: ignore[no-untyped-def]
     """Every way to lay triple patterns on the members of the set that a column of a row stands for, in order of the row, then
     of the members: (row, the four columns of mappings). What is given is tuples of columns: mappings, sets as `AssertionSets`
     has them, its triples of items and static ones, and constants and variables by pattern and position.
@@ -98,8 +104,8 @@ def solve(rows, column, sets, own, static, patterns, width):  # type: ignore[no-
         place[0] = low - 1
         while depth >= 0:
             tried += 1
-            if tried % 65_536 == 0:
-                heed(ids, refs)
+            if tried % 65_536 == 0 and heed(cells, found):
+                return origin[:0], ids[:0], refs[:0], number[:0], scale[:0]
             if depth == depths:  # a solution
                 if found == room:
                     room *= 2

@@ -247,11 +247,9 @@ class AssertionSets:
     # ---- instants that may be undone, and what is let go
 
     def save(self) -> None:
-        """Sets and items' triples from here on may be taken back."""
         self._saved = len(self), self._members.size, self._own.ids.size
 
     def undo(self) -> None:
-        """Back to `save`."""
         sets, members, triples = self._saved
         for column in (self._first, self._count, self._ids):
             column.size = sets

@@ -67,7 +67,6 @@ class EventJoined(TimeJoined):
         return found
 
     def state_rows(self) -> Mapping[str, int]:
-        """The occurrences that can be found."""
         return {"occurrences": sum(len(table) for table in self._tables)}
 
 

@@ -37,7 +37,6 @@ class Named(Stateless):
         self._column = node.schema.column(ASSERTIONS)
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
-        """The rows with one column more."""
         (rows,) = inputs
         return rows.columns((*range(rows.width), self._column))
 
@@ -83,7 +82,6 @@ class Within(Stateless):
         self._longest = node.longest
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
-        """The rows kept."""
         return within(inputs[0], self._longest)
 
 
@@ -133,7 +131,6 @@ class _Keeping(InParts):
         self._parts: dict[str, StatePart] = {"": self._kept}
 
     def state_rows(self) -> Mapping[str, int]:
-        """The rows."""
         return {"occurrences": len(self._kept)}
 
 
@@ -150,17 +147,16 @@ class OnceLate(ByRows, _Keeping):
         (rows,) = inputs
         if not len(rows):
             return rows
-        known = len(self._kept.rows)
-        every = concat([self._kept.rows, rows], self._kept.rows.width)
+        known = len(self._kept.value)
+        every = concat([self._kept.value, rows], self._kept.value.width)
         first, _ = distinct(np.concatenate([every.ids.view(np.int64), every.start[:, None], every.end[:, None]], axis=1))
-        self._kept.rows = every.take(first)
+        self._kept.value = every.take(first)
         return every.take(first[first >= known]).by_end()
 
     def evict(self, time: int) -> None:
-        """Forget what cannot come again."""
-        if self._lag is not None and len(self._kept.rows) > 2 * self._swept + 32:
-            self._kept.rows = self._kept.rows.take(self._kept.rows.end > time - self._lag)
-            self._swept = len(self._kept.rows)
+        if self._lag is not None and len(self._kept.value) > 2 * self._swept + 32:
+            self._kept.value = self._kept.value.take(self._kept.value.end > time - self._lag)
+            self._swept = len(self._kept.value)
 
 
 class Before(Stateless):
@@ -171,7 +167,6 @@ class Before(Stateless):
         self._instant = node.instant
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
-        """The rows kept."""
         (rows,) = inputs
         return rows.take(rows.end < self._instant) if len(rows) and rows.end.max() >= self._instant else rows
 
@@ -191,20 +186,19 @@ class FirstOnes(_Keeping):
         self._parts |= {"least": self._least}
 
     def state_rows(self) -> Mapping[str, int]:
-        """The rows, and the end of the first one."""
-        return {"occurrences": len(self._kept) + (self._least.values[0] < MAX_INSTANT)}
+        return {"occurrences": len(self._kept) + (self._least.value[0] < MAX_INSTANT)}
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
         """Those before which none can come any more."""
         (rows,) = inputs
-        least = min(self._least.values[0], int(rows.end.min(initial=MAX_INSTANT)))
-        self._least.values = (least,)
-        waiting = concat([self._kept.rows, rows], rows.width)
+        least = min(self._least.value[0], int(rows.end.min(initial=MAX_INSTANT)))
+        self._least.value = (least,)
+        waiting = concat([self._kept.value, rows], rows.width)
         waiting = waiting.take(waiting.start <= least)
         certain = np.full(len(waiting), _is_over(self._at, until))
         if self._lag is not None:
             certain |= waiting.start - 1 <= until.time - self._lag
-        self._kept.rows = waiting.take(~certain)
+        self._kept.value = waiting.take(~certain)
         return waiting.take(certain).by_end()
 
 
@@ -221,11 +215,11 @@ class LastOnes(_Keeping):
         """Nothing before the end; then those that end no sooner than the last one starts."""
         (rows,) = inputs
         if len(rows):
-            every = concat([self._kept.rows, rows], rows.width)
-            self._kept.rows = every.take(every.end >= every.start.max())
+            every = concat([self._kept.value, rows], rows.width)
+            self._kept.value = every.take(every.end >= every.start.max())
         if not _is_over(self._at, until):
             return empty(rows.width)
-        found, self._kept.rows = self._kept.rows.by_end(), empty(rows.width)
+        found, self._kept.value = self._kept.value.by_end(), empty(rows.width)
         return found
 
 
@@ -242,14 +236,14 @@ class Rest(InParts):
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
         """The rests of the items at whose end no further occurrence can end."""
-        items = concat([self._items.rows, inputs[0]], 1)
-        used = concat([self._used.rows, inputs[1].columns((self._column,))], 1)
+        items = concat([self._items.value, inputs[0]], 1)
+        used = concat([self._used.value, inputs[1].columns((self._column,))], 1)
         over_now = _is_over(self._at, until)
         due = np.full(len(items), over_now)
         if self._lag is not None:
             due |= items.end <= until.time - self._lag
         over = np.full(len(used), over_now) if self._lag is None else used.end <= until.time - self._lag
-        self._items.rows, self._used.rows = items.take(~due), used.take(~over)
+        self._items.value, self._used.value = items.take(~due), used.take(~over)
         return self._left(items.take(due), used)
 
     def _left(self, items: Rows, used: Rows) -> Rows:
@@ -265,8 +259,7 @@ class Rest(InParts):
         return rows.take(self._sets.sizes(cells[1]) > 0).by_end()
 
     def state_rows(self) -> Mapping[str, int]:
-        """Both."""
-        return {"occurrences": len(self._items.rows) + len(self._used.rows)}
+        return {"occurrences": len(self._items.value) + len(self._used.value)}
 
 
 class Returned(Stateless):
@@ -280,7 +273,6 @@ class Returned(Stateless):
         """What contradicts, since somebody took it."""
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
-        """All rows."""
         self.letters += [rows for rows in inputs[self._sources :] if len(rows)]
         found = []
         for number, (rows, columns) in enumerate(zip(inputs[: self._sources], self._columns, strict=True)):

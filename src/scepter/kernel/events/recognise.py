@@ -62,7 +62,6 @@ class Recognising:
         self._findings = Findings(recogniser.names, sets)
 
     def scan(self, intake: Intake, wanted: Mask) -> list[Rows]:
-        """Per leaf its rows."""
         events, batch = wanted.nonzero()[0], intake.batch
         used, wholly = self._words.used(batch)
         triples = ItemTriples(

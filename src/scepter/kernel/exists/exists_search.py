@@ -36,7 +36,7 @@ from scepter.algebra.patterns import (
 )
 from scepter.algebra.scope import in_scope
 from scepter.kernel.exists.history import History
-from scepter.kernel.exists.solution import Timed, distinct, in_order
+from scepter.kernel.exists.solution import Timed, distinct, in_order, in_sight
 from scepter.kernel.exists.timed_expressions import Expressions, Value
 from scepter.kernel.sparql.aggregates import compile_group
 from scepter.kernel.sparql.context import Context, Row
@@ -66,7 +66,7 @@ class Search:
 
     def __call__(self, row: Row, until: int | None) -> bool:
         """The answer for one outer solution and its end; None where it has no time."""
-        return (next(self._plan(dict(row), until), None) is not None) is not self._negated
+        return (next(self._plan(in_sight(row), until), None) is not None) is not self._negated
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ class _Compiler:
                 return self._project(self.plan(inner), frozenset(v.name for v in variables))
             case Distinct(inner):
                 plan = self.plan(inner)
-                return lambda row, until: iter(distinct(s.with_row(_in_sight(s.row)) for s in plan(row, until)))
+                return lambda row, until: iter(distinct(s.with_row(in_sight(s.row)) for s in plan(row, until)))
             case Group() | OrderBy() | Slice():
                 return self._shaped(pattern)
             case _:
@@ -319,10 +319,6 @@ def related(relation: Allen, a: Timed, b: Timed) -> bool:
     if a.start is None or a.end is None or b.start is None or b.end is None:
         return True
     return relation.holds(Span(a.start, a.end), Span(b.start, b.end))
-
-
-def _in_sight(row: Row) -> Row:
-    return {name: term for name, term in row.items() if not name.startswith("_:")}
 
 
 def _term(node: Node, row: Mapping[str, Term]) -> Term | None:

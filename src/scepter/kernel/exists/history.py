@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
 from scepter.kernel.sparql.dataset import Graph
+from scepter.kernel.sparql.triple_index import TripleIndex
 from scepter.rdf.terms import Term, Triple
 
 Interval: TypeAlias = tuple[int, int] | None
@@ -18,9 +19,8 @@ class History:
     def __init__(self, *, once: bool) -> None:
         self._once = once
         """Whether the first occurrence of a triple stands for all: only that there was one counts."""
-        self._intervals: dict[Triple, dict[Interval, None]] = {}
+        self._intervals = TripleIndex[dict[Interval, None]]()
         self._occurrences = 0
-        self._indexes: dict[tuple[int, ...], dict[tuple[Term, ...], dict[Triple, None]]] = {}
         self._graphs: dict[int, tuple[list[Triple], Interval]] = {}
         self._added: list[tuple[Triple, Interval]] = []
         self._seen: list[int] = []
@@ -30,11 +30,9 @@ class History:
 
     def add(self, triple: Triple, interval: Interval) -> bool:
         """An occurrence; whether it is new to anybody who looks."""
-        known = self._intervals.get(triple)
+        known = self._intervals.kept.get(triple)
         if known is None:
-            self._intervals[triple] = {interval: None}
-            for positions, index in self._indexes.items():
-                index.setdefault(tuple(triple[i] for i in positions), {})[triple] = None
+            self._intervals.enter(triple, {interval: None})
         elif self._once or interval in known:
             return False
         else:
@@ -54,37 +52,27 @@ class History:
         """Nothing has happened."""
         self._intervals.clear()
         self._occurrences = 0
-        self._indexes.clear()
         self._graphs.clear()
         self.save()
 
     def save(self) -> None:
-        """What is added from here on may be taken back."""
         self._added, self._seen = [], []
 
     def undo(self) -> None:
-        """Back to `save`."""
         for triple, interval in reversed(self._added):
-            known = self._intervals[triple]
+            known = self._intervals.kept[triple]
             del known[interval]
             self._occurrences -= 1
             if not known:
-                del self._intervals[triple]
-                for positions, index in self._indexes.items():
-                    del index[tuple(triple[i] for i in positions)][triple]
+                self._intervals.leave(triple)
         for event in self._seen:
             del self._graphs[event]
         self.save()
 
     def match(self, wanted: Sequence[Term | None], until: int | None) -> Iterator[tuple[Triple, Interval]]:
         """The occurrences with these terms (None for any) that have ended by then; None sees only what has no time."""
-        positions = tuple(i for i, term in enumerate(wanted) if term is not None)
-        if positions not in self._indexes:
-            index = self._indexes[positions] = {}
-            for triple in self._intervals:
-                index.setdefault(tuple(triple[i] for i in positions), {})[triple] = None
-        for triple in self._indexes[positions].get(tuple(t for t in wanted if t is not None), ()):
-            for interval in self._intervals[triple]:
+        for triple in self._intervals.match(wanted):
+            for interval in self._intervals.kept[triple]:
                 if interval is None or (until is not None and interval[1] <= until):
                     yield triple, interval
 

@@ -1,5 +1,4 @@
-"""The operators behind EXISTS that no join answers: `Remembered` keeps what may be looked at, `Asked` and `AskedConditions`
-look."""
+"""`Remembered`: what an EXISTS that no join answers may look at."""
 
 from __future__ import annotations
 
@@ -7,23 +6,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from scepter.algebra.expressions import Constant, Expression
+from scepter.algebra.expressions import Constant, Exists
 from scepter.algebra.patterns import TriplePattern
-from scepter.kernel.encoding import decoded, encoded
+from scepter.kernel.encoding import decoded
+from scepter.kernel.exists.exists_answers import Asking
 from scepter.kernel.exists.exists_search import Search
 from scepter.kernel.exists.history import History
-from scepter.kernel.exists.solution import Timed
 from scepter.kernel.exists.timed_expressions import Expressions
-from scepter.kernel.operator import ByRows, Stateless, Until
-from scepter.kernel.rows import TIMELESS, Int64, Mask, Rows, concat
+from scepter.kernel.operator import ByRows, Until
+from scepter.kernel.rows import Int64, Rows, concat
 from scepter.kernel.sparql.context import Context
 from scepter.kernel.state.container import Arrays
 from scepter.kernel.texts import Texts
 from scepter.physical.nodes import instant_nodes
 from scepter.physical.nodes.nodes import Schema
-from scepter.rdf.hashing import TermKey
-from scepter.rdf.terms import Term, Triple
-from scepter.rdf.values import boolean
+from scepter.rdf.terms import Triple
 from scepter.timeline import TimeKind
 
 
@@ -74,26 +71,30 @@ class Remembered(ByRows):
                 new.append(row)
         return np.array(new, np.int64)
 
+    def asking(self, context: Context, kind: TimeKind, *, plain: bool) -> Asking:
+        """Conditions that ask for what has ended by then; `plain`: solutions keep SPARQL's multiplicities inside."""
+
+        def within(exists: Exists) -> Search:
+            return Search(exists, self.history, context, kind, plain=plain)
+
+        return Expressions(kind, context, within).condition
+
     # ---- state
 
     def save(self) -> None:
-        """Start an instant that may be undone."""
         self._saved = [len(parts) for parts in self._rows]
         self.history.save()
 
     def undo(self) -> None:
-        """Back to `save`."""
         for parts, count in zip(self._rows, self._saved, strict=True):
             del parts[count:]
         self.history.undo()
 
     def dump(self) -> Arrays:
-        """Per scan the rows that were new."""
         tables = [concat(parts, width) for parts, width in zip(self._rows, self._widths, strict=True)]
         return {name: column for i, table in enumerate(tables) for name, column in table.dump(str(i)).items()}
 
     def load(self, arrays: Arrays) -> None:
-        """Take over what `dump` gave."""
         self.history.clear()
         self._rows = [[Rows.load(arrays, str(i))] for i in range(len(self._widths))]
         for place, (rows,) in enumerate(self._rows):
@@ -104,69 +105,4 @@ class Remembered(ByRows):
         return (rows for parts in self._rows for rows in parts)
 
     def state_rows(self) -> Mapping[str, int]:
-        """What can be looked at."""
         return {"solutions": len(self.history)}
-
-
-class Asked(Stateless):
-    """Answers each EXISTS for each row."""
-
-    def __init__(
-        self, node: instant_nodes.Asked, remembered: Remembered, context: Context, kind: TimeKind, key: TermKey, texts: Texts
-    ) -> None:
-        self.schema: Schema = node.schema
-        self._names = node.input.schema.variables
-        self._tests = [Search(exists, remembered.history, context, kind, plain=node.plain) for _, exists in node.asked]
-        self._key, self._texts = key, texts
-
-    def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
-        """The rows with their answers."""
-        rows = inputs[0]
-        wide = rows.columns((*range(rows.width), *(-1 for _ in self._tests)))
-        for column, test in enumerate(self._tests, rows.width):
-            found = [boolean(test(_seen(rows, self._names, row, self._texts), _end(rows, row))) for row in range(len(rows))]
-            made = encoded(found, self._key, self._texts)
-            wide.ids[:, column], wide.refs[:, column], wide.number[:, column], wide.scale[:, column] = made
-        return wide
-
-
-class AskedConditions:
-    """Conditions of partners, with EXISTS in them, over rows that have the mappings of both sides."""
-
-    def __init__(
-        self,
-        conditions: Sequence[Expression],
-        names: Sequence[str],
-        remembered: Remembered,
-        context: Context,
-        kind: TimeKind,
-        texts: Texts,
-        *,
-        plain: bool,
-    ) -> None:
-        def within(exists: object) -> Search:
-            return Search(exists, remembered.history, context, kind, plain=plain)  # type: ignore[arg-type]
-
-        expressions = Expressions(kind, context, within)
-        self._tests = [expressions.condition(condition) for condition in conditions]
-        self._names, self._texts = tuple(names), texts
-
-    def holds(self, rows: Rows, until: Int64) -> Mask:
-        """Which rows meet all conditions; they speak of the rows' own interval and ask what has ended by `until`."""
-        found: Mask = np.ones(len(rows), np.bool_)
-        for row in range(len(rows)):
-            bindings = _seen(rows, self._names, row, self._texts)
-            timed = rows.start[row] <= rows.end[row]
-            solution = Timed(bindings, int(rows.start[row]), int(rows.end[row])) if timed else Timed(bindings)
-            known = None if until[row] == TIMELESS[1] else int(until[row])
-            found[row] = all(test(bindings, solution, known) for test in self._tests)
-        return found
-
-
-def _seen(rows: Rows, names: Sequence[str], row: int, texts: Texts) -> dict[str, Term]:
-    """What an EXISTS sees of a row: nothing that is hidden."""
-    return {name: term for name, term in decoded(rows, names, row, texts).items() if not name.startswith("_:")}
-
-
-def _end(rows: Rows, row: int) -> int | None:
-    return int(rows.end[row]) if rows.start[row] <= rows.end[row] else None

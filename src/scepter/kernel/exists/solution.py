@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from scepter.kernel.row.instants import result_order
 from scepter.kernel.sparql.context import Row
+from scepter.rdf.terms import Term
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,3 +55,8 @@ def distinct(solutions: Iterable[Timed]) -> list[Timed]:
 def in_order(solutions: Iterable[Timed]) -> list[Timed]:
     """In the order of results: the same whatever order they were found in."""
     return sorted(solutions, key=lambda solution: result_order(solution.start or 0, solution.row))
+
+
+def in_sight(row: Mapping[str, Term]) -> Row:
+    """What an EXISTS, or DISTINCT, sees of a mapping: nothing that is hidden."""
+    return {name: term for name, term in row.items() if not name.startswith("_:")}

@@ -10,7 +10,7 @@ in the chains when the stretch is over.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -29,11 +29,13 @@ from scepter.kernel.gap_join.gap_search import (
     tell_alike,
     top_all,
 )
+from scepter.kernel.interrupts import interruptible
 from scepter.kernel.lineage import Lineage
 from scepter.kernel.operator import ByRows, Until
 from scepter.kernel.rows import Int64, Mask, Rows, UInt64, empty, merged
 from scepter.kernel.state.container import Arrays
 from scepter.kernel.state.heavy_keys import Shed, heavy, told
+from scepter.kernel.state.state_parts import InParts
 from scepter.kernel.time_join.join_table import Table, chains_of, grown, moved
 from scepter.kernel.time_join.sweep import NO_BOUND, Chains
 from scepter.kernel.time_join.time_join import DisorderedError, each_once
@@ -44,7 +46,7 @@ from scepter.rdf.distinct import distinct
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
-class GapJoined(ByRows):
+class GapJoined(ByRows, InParts):
     """A gap join at work."""
 
     def __init__(self, node: GapJoin, lineage: Lineage) -> None:
@@ -61,6 +63,7 @@ class GapJoined(ByRows):
         self._names, self._gap_names = node.keys, node.gap_keys
         self._lefts = Table(len(left.variables), left.columns(node.keys), ())
         self._betweens = Table(len(between.variables), between.columns(node.gap_keys), ())
+        self._parts = {"left": self._lefts, "between": self._betweens}
         self._marks: UInt64 = np.empty((0, 1), np.uint64)
         self._firsts = chains_of(0, 1)
         self._first_end: Int64 = np.empty(0, np.int64)
@@ -74,7 +77,6 @@ class GapJoined(ByRows):
     # ---- rows
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
-        """The pairs that new rows complete."""
         left, right, between = inputs
         if self._opened is not None and self._rights is not None:
             assert not len(right) and not len(between), "they come with the first round"
@@ -85,7 +87,8 @@ class GapJoined(ByRows):
         if self._opened is not None:
             self._rights = right, rights
         kinds, rows = visits(left, between, right, known)
-        return self._merged(look_back(kinds, rows, lefts, betweens, rights, self._bound, self._least), right)
+        pairs = interruptible(look_back, lambda: (right.end,), kinds, rows, lefts, betweens, rights, self._bound, self._least)
+        return self._merged(pairs, right)
 
     def _looking(self, rows: Rows) -> Rights:
         whole = np.ascontiguousarray
@@ -177,7 +180,8 @@ class GapJoined(ByRows):
         if self._ahead is None:
             self._ahead = self._sorted(rights)
         gap_keys = np.ascontiguousarray(left.ids[:, self._gaps[0]])
-        pairs = look_ahead(first, self._lefts.size, lefts, gap_keys, self._ahead, rights, self._bound, self._least)
+        given = first, self._lefts.size, lefts, gap_keys, self._ahead, rights, self._bound, self._least
+        pairs = interruptible(look_ahead, lambda: (rows.end,), *given)
         return self._merged(pairs, rows)
 
     def _sorted(self, rights: Rights) -> Ahead:
@@ -197,14 +201,9 @@ class GapJoined(ByRows):
 
     # ---- instants that may be undone, and what is let go
 
-    def save(self) -> None:
-        """Start an instant that may be undone."""
-        self._lefts.save()
-        self._betweens.save()
-
     def undo(self) -> None:
-        """Back to `save`."""
-        self._truncate(self._lefts.saved, self._betweens.saved)
+        super().undo()
+        forget_firsts(self._firsts, self._lefts.size)
 
     def _truncate(self, left: int, between: int) -> None:
         self._lefts.truncate(left)
@@ -257,30 +256,15 @@ class GapJoined(ByRows):
 
     # ---- state
 
-    def dump(self) -> Arrays:
-        """Both tables."""
-        return self._lefts.dump("left") | self._betweens.dump("between")
-
     def load(self, arrays: Arrays) -> None:
-        """Take over what `dump` gave."""
-        self._lefts.load("left", arrays)
-        self._betweens.load("between", arrays)
+        super().load(arrays)
         size = self._lefts.size
         self._marks = np.empty((len(self._lefts.side.start), 1), np.uint64)
         self._marks[:size, 0] = _marks(self._lefts.take(np.arange(size)))
         self._renewed_lefts(size)
         self._renewed_betweens(self._betweens.size)
 
-    def refs(self) -> Iterator[Int64]:
-        """Of both tables."""
-        return iter((self._lefts.refs(), self._betweens.refs()))
-
-    def lineages(self) -> Iterator[Int64]:
-        """Of both tables."""
-        return iter((self._lefts.lineage(), self._betweens.lineage()))
-
     def state_rows(self) -> Mapping[str, int]:
-        """The rows that can be found."""
         return {"solutions": len(self._lefts) + len(self._betweens)}
 
 

@@ -204,7 +204,7 @@ def tell_alike(ids, start, end, last, group):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def look_back(kinds, rows, lefts, betweens, rights, bound, least):  # type: ignore[no-untyped-def]
+def look_back(kinds, rows, lefts, betweens, rights, bound, least, cells):  # type: ignore[no-untyped-def]
     """Visit new rows in order of end; returns the pairs (left row, right row)."""
     out = fresh((max(64, len(rows)), 2), np.int64)
     count = 0
@@ -219,8 +219,8 @@ def look_back(kinds, rows, lefts, betweens, rights, bound, least):  # type: igno
     keyed, gap_keyed = keys.shape[1] > 0, gap_keys.shape[1] > 0
     for i in range(len(rows)):
         at = rows[i]
-        if i % 16 == 0:
-            heed(out, 0)
+        if i % 16 == 0 and heed(cells, count):
+            break
         if kinds[i] == LEFT:
             link_left(lefts, at, True)
             continue
@@ -262,14 +262,14 @@ def _behind(starts, low, high, time):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def look_ahead(first, last, lefts, gap_keys, ahead, rights, bound, least):  # type: ignore[no-untyped-def]
+def look_ahead(first, last, lefts, gap_keys, ahead, rights, bound, least, cells):  # type: ignore[no-untyped-def]
     """The right rows of the stretch that new left rows go before; returns the pairs (left row, right row)."""
     out = fresh((max(64, last - first), 2), np.int64)
     count = 0
     left = lefts.side
     for row in range(first, last):
-        if row % 16 == 0:
-            heed(out, 0)
+        if row % 16 == 0 and heed(cells, count):
+            break
         entry = entry_of(ahead.keys, left.keys, row, False)
         if entry < 0:
             continue

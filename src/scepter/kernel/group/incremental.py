@@ -7,9 +7,9 @@ comes next may change a group at any later instant.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -19,11 +19,11 @@ from scepter.kernel.group.extremes import preferred
 from scepter.kernel.group.members import Changes, Membership, Slots
 from scepter.kernel.group.set_functions import FUNCTIONS, Column, Function, Stretch
 from scepter.kernel.lineage import Lineage
-from scepter.kernel.operator import ByTime, Until
+from scepter.kernel.operator import Texted, Until
 from scepter.kernel.rows import NO_LINEAGE, TIMELESS, Int64, Mask, Rows, UInt64, concat, empty, mappings
 from scepter.kernel.sequence.forward_search import key_of
 from scepter.kernel.state.container import Arrays
-from scepter.kernel.state.state_parts import Clock, Held
+from scepter.kernel.state.state_parts import Clock, Held, InParts, Part
 from scepter.kernel.texts import Texts
 from scepter.kernel.validity.coalesce import Coverage
 from scepter.kernel.validity.key_index import KeyIndex
@@ -55,10 +55,12 @@ class _Groups:
     count: Int64
 
 
-class Group(ByTime):
+class Group(InParts):
     """Rows grouped by the variables `keys` (unbound is a key like any other), with an aggregate for each further variable.
 
     Without keys there is one group, also of no rows."""
+
+    _replaced = ("_groups", "_inside")
 
     def __init__(
         self,
@@ -95,7 +97,9 @@ class Group(ByTime):
         nobody = Membership(empty(len(input.variables)), np.empty(0, np.int64))
         self._inside: dict[_Distinct, Membership] = dict.fromkeys((None, *self._takes), nobody)
         self._covered = {columns: Coverage(len(columns) + 1) for columns in self._inside if columns is not None}
-        self._saved: tuple[Any, ...] = ()
+        self._parts: dict[str, Part] = {"closed": self._clock, "held": self._held, "index": self._index}
+        self._parts |= {f"covered{i}": each for i, each in enumerate(self._covered.values(), 1)}
+        self._parts |= {f"function{i}": each for i, each in enumerate(self._functions)}
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
         """The rows of all groups for the stretch that is certain now."""
@@ -111,7 +115,7 @@ class Group(ByTime):
         count, wanted, values = self._evaluated(stretches)
         ends = np.append(slots.time[1:], stop) if len(slots) else slots.time
         ends[slots.last] = stop
-        now = _with_values(self._groups.rows.take(slots.group[wanted]), values, len(self._keys))
+        now = _with_replaced(self._groups.rows.take(slots.group[wanted]), values, len(self._keys))
         if self._lineage is not None:
             made = _made_of(stretches[None], wanted, self._lineage)
             now = replace(now.during(*_hulls(stretches[None], wanted)), lineage=made)
@@ -139,7 +143,7 @@ class Group(ByTime):
     def _once(self, rows: Rows, group: Int64, columns: tuple[int, ...]) -> tuple[Rows, Int64]:
         """Each combination of some columns once in a group."""
         keys = np.concatenate([group.astype(np.uint64)[:, None], rows.ids[:, columns]], axis=1)
-        since = self._covered[columns].add(keys, rows.since, rows.until)
+        since = self._covered[columns].cover(keys, rows.since, rows.until)
         kept = np.flatnonzero(since < rows.until)
         return rows.valid(since, rows.until).take(kept), group[kept]
 
@@ -215,9 +219,8 @@ class Group(ByTime):
         places[changed] = len(members) + latest
         rows = concat([self._groups.rows, now], now.width).take(places) if len(changed) else self._groups.rows
         self._groups = _Groups(rows, members)
-        for columns, stretch in stretches.items():
-            inside = stretch.members
-            self._inside[columns] = inside.take(inside.rows.until >= stop)
+        inside = {columns: stretch.members for columns, stretch in stretches.items()}
+        self._inside = {columns: each.take(each.rows.until >= stop) for columns, each in inside.items()}
         if self._keys and len(members) > _FEW and 2 * np.count_nonzero(members) < len(members):
             self._renumber(np.flatnonzero(members))
 
@@ -231,7 +234,7 @@ class Group(ByTime):
         for coverage in self._covered.values():
             coverage.renumber(number)
         self._inside = {c: Membership(inside.rows, number[inside.group]) for c, inside in self._inside.items()}
-        self._index = KeyIndex()
+        self._index.value = ()
         self._index_groups()
 
     def _index_groups(self) -> None:
@@ -241,25 +244,6 @@ class Group(ByTime):
 
     # ---- state
 
-    def save(self) -> None:
-        """Start an instant that may be undone."""
-        self._saved = (
-            self._held.state, self._clock.state, self._groups, self._index.state, dict(self._inside),
-            [each.state for each in self._covered.values()], [each.state for each in self._functions],
-        )  # fmt: skip
-
-    def undo(self) -> None:
-        """Back to `save`."""
-        held, clock, self._groups, index, inside, covered, functions = self._saved
-        self._held.restore(held)
-        self._clock.restore(clock)
-        self._index.restore(index)
-        self._inside = dict(inside)
-        for coverage, state in zip(self._covered.values(), covered, strict=True):
-            coverage.restore(state)
-        for function, state in zip(self._functions, functions, strict=True):
-            function.restore(state)
-
     def evict(self, time: int) -> None:
         """Members go when they have left; what DISTINCT has seen goes here."""
         for coverage in self._covered.values():
@@ -267,34 +251,26 @@ class Group(ByTime):
 
     def dump(self) -> Arrays:
         """Groups, members and what functions keep."""
-        found = self._clock.dump("closed") | {"count": self._groups.count}
-        found |= self._held.dump("held") | self._groups.rows.dump("groups")
-        for i, (columns, inside) in enumerate(self._inside.items()):
+        found = super().dump() | {"count": self._groups.count} | self._groups.rows.dump("groups")
+        for i, inside in enumerate(self._inside.values()):
             found |= inside.rows.dump(f"inside{i}") | {f"inside{i}.group": inside.group}
-            if columns is not None:
-                found |= self._covered[columns].dump(f"covered{i}")
-        for i, function in enumerate(self._functions):
-            found |= function.dump(f"function{i}")
         return found
 
     def load(self, arrays: Arrays) -> None:
-        """Take over what `dump` gave."""
-        self._clock.load("closed", arrays)
-        self._held.load("held", arrays)
+        super().load(arrays)
         self._groups = _Groups(Rows.load(arrays, "groups"), arrays["count"])
         self._index_groups()
-        for i, columns in enumerate(self._inside):
-            self._inside[columns] = Membership(Rows.load(arrays, f"inside{i}"), arrays[f"inside{i}.group"])
-            if columns is not None:
-                self._covered[columns].load(f"covered{i}", arrays)
-        for i, function in enumerate(self._functions):
-            function.load(f"function{i}", arrays)
+        self._inside = {
+            columns: Membership(Rows.load(arrays, f"inside{i}"), arrays[f"inside{i}.group"])
+            for i, columns in enumerate(self._inside)
+        }
 
-    def _kept_rows(self) -> list[Rows]:
-        return [*self._held.tables(), self._groups.rows, *(inside.rows for inside in self._inside.values())]
+    def _kept_rows(self) -> Iterator[Texted]:
+        yield from super()._kept_rows()
+        yield self._groups.rows
+        yield from (inside.rows for inside in self._inside.values())
 
     def state_rows(self) -> Mapping[str, int]:
-        """Groups, members, and rows that wait."""
         members = sum(len(inside.group) for inside in self._inside.values())
         return {"groups": len(self._groups.count), "members": members, "waiting": len(self._held)}
 
@@ -313,7 +289,7 @@ def _nobody(width: int) -> Rows:
     return Rows(*mappings(1, width), start, end, first, first, np.full(1, NO_LINEAGE, np.int64))
 
 
-def _with_values(rows: Rows, values: Sequence[Column], first: int) -> Rows:
+def _with_replaced(rows: Rows, values: Sequence[Column], first: int) -> Rows:
     """Rows of groups with new terms from a column on."""
     for column, (ids, refs, number, scale) in enumerate(values, first):
         rows.ids[:, column], rows.refs[:, column] = ids, refs

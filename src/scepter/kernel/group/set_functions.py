@@ -30,6 +30,8 @@ from scepter.kernel.group.totals import (
 from scepter.kernel.rows import Float64, Int8, Int64, Mask, Rows, UInt64, mappings
 from scepter.kernel.sparql.aggregates import SetFunction, compile_aggregate
 from scepter.kernel.sparql.context import Context
+from scepter.kernel.state.container import Arrays
+from scepter.kernel.state.state_parts import Kept
 from scepter.kernel.texts import Texts
 from scepter.rdf.distinct import distinct
 from scepter.rdf.hashing import TermKey
@@ -198,6 +200,7 @@ class Totalling(Totals):
         self._base = np.zeros((0, Scale().width), np.int64)
         self._exactly = False
         """Whether sums have come near the end of 64 bits: from then on every slot is listed."""
+        self.save()
 
     def values(self, stretch: Stretch) -> Column:
         """The terms of the wanted slots."""
@@ -233,31 +236,31 @@ class Totalling(Totals):
         wide[: len(self._base)] = self._base
         self._base = wide[groups]
 
-    @property
-    def state(self) -> object:
-        """To be put back."""
-        return self._base, self._scale, self._exactly
+    def save(self) -> None:
+        self._saved = self._base, self._scale, self._exactly
 
-    def restore(self, state: object) -> None:
-        """Back to what `state` was."""
-        self._base, self._scale, self._exactly = state  # type: ignore[misc]
+    def undo(self) -> None:
+        self._base, self._scale, self._exactly = self._saved
         self._amounts.scale = self._scale
 
-    def dump(self, prefix: str) -> dict[str, Int64]:
-        """As named arrays."""
+    def dump(self, prefix: str) -> Arrays:
         scale = np.array([self._exactly, self._scale.decimals, *self._scale.digits], np.int64)
         return {f"{prefix}.base": self._base, f"{prefix}.scale": scale}
 
-    def load(self, prefix: str, arrays: dict[str, Int64]) -> None:
-        """What `dump` wrote."""
+    def load(self, prefix: str, arrays: Arrays) -> None:
         exactly, decimals, *digits = arrays[f"{prefix}.scale"].tolist()
-        self.restore((arrays[f"{prefix}.base"], Scale(decimals, tuple(digits)), bool(exactly)))
+        self._saved = arrays[f"{prefix}.base"], Scale(decimals, tuple(digits)), bool(exactly)
+        self.undo()
+
+    def tables(self) -> Sequence[Rows]:
+        return ()
 
 
-class Choosing:
+class Choosing(Kept[None]):
     """MIN, MAX or SAMPLE: one of the members of a slot. Nothing is kept but the members."""
 
     def __init__(self, aggregate: Aggregate, names: Sequence[str], key: TermKey, texts: Texts) -> None:
+        super().__init__(None)
         self._name, self._column, self._texts = aggregate.function, _column(aggregate, names), texts
 
     def values(self, asked: Asked) -> Column:
@@ -286,21 +289,6 @@ class Choosing:
     def keep(self, groups: Int64) -> None:
         """Nothing is kept by group."""
 
-    @property
-    def state(self) -> object:
-        """None."""
-        return None
-
-    def restore(self, state: object) -> None:
-        """Nothing to put back."""
-
-    def dump(self, prefix: str) -> dict[str, Int64]:
-        """Nothing."""
-        return {}
-
-    def load(self, prefix: str, arrays: dict[str, Int64]) -> None:
-        """Nothing."""
-
 
 class Concatenating(Choosing):
     """GROUP_CONCAT, and any other function that only its definition tells: over the members of each slot."""
@@ -311,7 +299,6 @@ class Concatenating(Choosing):
         self._listing = Listing(aggregate, names, texts)
 
     def values(self, asked: Asked) -> Column:
-        """The terms of the wanted slots."""
         return encoded(self._listing.values(asked, asked.wanted), self._key, self._texts)
 
 

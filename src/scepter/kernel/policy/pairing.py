@@ -9,7 +9,7 @@ has no time go when it is over.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from scepter.kernel.policy.consumption import Consumed, How, Lefts, Rights, find
 from scepter.kernel.policy.tracking import Occurrences
 from scepter.kernel.rows import Int64, Rows, concat, empty, merged
 from scepter.kernel.state.container import Arrays
+from scepter.kernel.state.state_parts import InParts
 from scepter.kernel.time_join.join_table import Table
 from scepter.kernel.time_join.sweep import ANY, INNER, NO_BOUND, Chains, Rules, sweep
 from scepter.kernel.time_join.time_join import within
@@ -31,7 +32,7 @@ _FREELY = Rules(ANY, INNER, (True, True), (False, False), NO_BOUND, (False, Fals
 _LEAST = 64
 
 
-class Pairing(ByRows):
+class Pairing(ByRows, InParts):
     """Pairs at work."""
 
     def __init__(self, node: instant_nodes.Paired, occurrences: Occurrences, lineage: Lineage) -> None:
@@ -50,6 +51,7 @@ class Pairing(ByRows):
         self._waiting = Table(*of_left)
         self._free = Table(*of_left), Table(len(right.variables), self._keys, self._loose)
         """What has no time, of both sides."""
+        self._parts = {"waiting": self._waiting, "left": self._free[0], "right": self._free[1]}
         self._followed: Chains | None = None
         """The chains that can be followed both ways; others once the table has made new ones."""
         self._newer = self._oldest = np.empty(0, np.int64)
@@ -59,7 +61,6 @@ class Pairing(ByRows):
     # ---- rows
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
-        """The pairs."""
         timed = [self._in_order(rows.between(_timeless(rows), len(rows)), side) for side, rows in enumerate(inputs)]
         found = concat([self._freely(inputs[0], inputs[1]), self._pairs(timed[0], timed[1])], len(self.schema.variables))
         return self._occurrences.each_once(within(found, self._longest)).by_end()
@@ -121,15 +122,12 @@ class Pairing(ByRows):
     # ---- instants that may be undone, and what is let go
 
     def save(self) -> None:
-        """Start an instant that may be undone."""
-        for table in (self._waiting, *self._free):
-            table.save()
+        super().save()
         self._mark = int(self._consumed.size[0])
 
     def undo(self) -> None:
         """Back to `save`. Of what left its chain since then, what is still consumed or over leaves it again."""
-        for table in (self._waiting, *self._free):
-            table.undo()
+        super().undo()
         self._waiting.relink()
         self._consumed = _only(self._consumed, slice(self._mark))
 
@@ -156,7 +154,6 @@ class Pairing(ByRows):
         return {**left.dump("left"), **self._free[1].dump("right"), "starts": consumed}
 
     def load(self, arrays: Arrays) -> None:
-        """Take over what `dump` gave."""
         left = Rows.load(arrays, "left")
         free = left.start > left.end
         for table, rows in ((self._free[0], left.take(free)), (self._waiting, self._in_order(left.take(~free), 0))):
@@ -169,16 +166,7 @@ class Pairing(ByRows):
         self._kept = len(numbers)
         self.save()
 
-    def refs(self) -> Iterator[Int64]:
-        """Of all tables."""
-        return (table.refs() for table in (self._waiting, *self._free))
-
-    def lineages(self) -> Iterator[Int64]:
-        """Of all tables."""
-        return (table.lineage() for table in (self._waiting, *self._free))
-
     def state_rows(self) -> Mapping[str, int]:
-        """Left sides that wait, what has no time on the right, and consumed occurrences."""
         return {"solutions": self._waiting.size + sum(table.size for table in self._free) + int(self._consumed.size[0])}
 
 

@@ -128,7 +128,6 @@ class Tracked(Stateless):
                 self._terms.append(node.schema.column(each.name))
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
-        """The same rows."""
         (rows,) = inputs
         timed = np.flatnonzero(rows.start <= rows.end)
         if not len(timed):

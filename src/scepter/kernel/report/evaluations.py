@@ -17,7 +17,7 @@ from scepter.inner import inner
 from scepter.kernel.operator import Until
 from scepter.kernel.rows import Int64, Rows, each_once, spread
 from scepter.kernel.state.container import Arrays
-from scepter.kernel.state.state_parts import KeptNumbers, Part
+from scepter.kernel.state.state_parts import Kept, KeptNumbers, Part
 from scepter.kernel.validity.intervals import covered_before
 from scepter.kernel.window.extent import Grid, plus
 from scepter.rdf.words import fresh
@@ -98,7 +98,6 @@ class AtItems(KeptNumbers):
     """Every instant at which there is an item (REPORT ON CONTENT CHANGE)."""
 
     def due(self, items: Rows, until: Until) -> Evaluations:
-        """The items' instants."""
         times = each_once(items.end)
         return Evaluations(times, times + 1, 1)
 
@@ -112,9 +111,9 @@ class AtInstants(KeptNumbers):
 
     def due(self, items: Rows, until: Until) -> Evaluations:
         """Those up to the watermark; at the end of the input all that are left."""
-        (past,) = self.values
+        (past,) = self.value
         last = len(self._instants) if until.last else int(np.searchsorted(self._instants, until.time, side="right"))
-        self.values = (max(past, last),)
+        self.value = (max(past, last),)
         times = self._instants[past:last]
         return Evaluations(times, times + 1, 1)
 
@@ -129,8 +128,7 @@ class AtMultiples(KeptNumbers):
         self._grid = grid
 
     def due(self, items: Rows, until: Until) -> Evaluations:
-        """One stretch."""
-        first, last = self.values
+        first, last = self.value
         if len(items):
             low, high = items.end.min(keepdims=True), items.end.max(keepdims=True)
             first = min(first, int(self._grid.ceil(low)[0])) if first == NEVER else first
@@ -138,22 +136,21 @@ class AtMultiples(KeptNumbers):
         stop = int(self._grid.ceil(np.array([last]))[0]) if until.last else until.time
         low, high = np.array([first]), plus(np.array([max(stop, MIN_INSTANT)]), 1)
         following = int(self._grid.ceil(high)[0]) if first != NEVER and stop >= first else first
-        self.values = (following, last)
+        self.value = (following, last)
         some = slice(0, 1 if first != NEVER and stop >= first else 0)
         return Evaluations(low[some], high[some], self._grid.step)
 
 
-class WhileThere:
+class WhileThere(Kept[tuple[Int64, Int64]]):
     """The multiples of a step at which an item is in a window. Items are rows with validities; what is kept is their union."""
 
     def __init__(self, grid: Grid) -> None:
+        super().__init__((np.empty(0, np.int64), np.empty(0, np.int64)))
         self._grid = grid
-        none = np.empty(0, np.int64)
-        self._there: tuple[Int64, Int64] = (none, none)
 
     def due(self, items: Rows, until: Until) -> Evaluations:
         """The multiples up to the watermark in the union of the items' validities, which begin and end on multiples."""
-        since, gone = self._there
+        since, gone = self.value
         since, gone = _united(np.concatenate([since, items.since]), np.concatenate([gone, items.until]))
         stop = MAX_INSTANT if until.last else int(self._grid.floor(until.time)) + 1
         low, high = since, np.minimum(gone, stop)
@@ -161,30 +158,15 @@ class WhileThere:
         # what is over goes, what goes on begins with the next multiple
         after = self._grid.ceil(np.maximum(since, stop))
         left = after < gone
-        self._there = (after[left], gone[left])
+        self.value = (after[left], gone[left])
         return Evaluations(low[past], high[past], self._grid.step)
 
-    @property
-    def state(self) -> tuple[Int64, Int64]:
-        """When items are there."""
-        return self._there
-
-    def restore(self, state: tuple[Int64, Int64]) -> None:
-        """Back to what `state` was."""
-        self._there = state
-
     def dump(self, name: str) -> Arrays:
-        """One array."""
-        return {name: np.stack(self._there)}
+        return {name: np.stack(self.value)}
 
     def load(self, name: str, arrays: Arrays) -> None:
-        """What `dump` wrote."""
         since, until = arrays[name]
-        self._there = (since, until)
-
-    def tables(self) -> Sequence[Rows]:
-        """None."""
-        return ()
+        self.value = (since, until)
 
 
 def _united(since: Int64, until: Int64) -> tuple[Int64, Int64]:

@@ -37,12 +37,12 @@ class Answers(InParts):
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
         """What is reported at the evaluations that are certain now, in their order."""
         rows, items = inputs
-        known = concat([self._kept.rows, rows], rows.width)
+        known = concat([self._kept.value, rows], rows.width)
         due = self._schedule.due(items, until)
         if not len(known):
             return known
         closed = MAX_INSTANT - 1 if until.last else until.time
-        answer, self._kept.rows = self._answer(known, due, closed)
+        answer, self._kept.value = self._answer(known, due, closed)
         return answer
 
     def _answer(self, rows: Rows, due: Evaluations, closed: int) -> tuple[Rows, Rows]:
@@ -60,7 +60,6 @@ class Answers(InParts):
         return rows.during(np.where(own, rows.start, instant), np.where(own, rows.end, instant))
 
     def state_rows(self) -> Mapping[str, int]:
-        """Rows that are there or will be."""
         return {"answer": len(self._kept)}
 
 

@@ -20,7 +20,6 @@ class Forked(Stateless):
         self._nothing = empty(0)
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
-        """Hold the rows of each unit."""
         for held, rows in zip(self._held, inputs, strict=True):
             if len(rows):
                 held.append(rows)

@@ -26,7 +26,6 @@ class InstantLeaves:
         self._count = count
 
     def scan(self, intake: Intake, wanted: Mask) -> list[Rows]:
-        """The ends of the wanted events."""
         ends = np.unique(intake.batch.end[wanted])
         count = len(ends)
         return [Rows(*mappings(count, 0), ends, ends, *lasting(count), np.full(count, NO_LINEAGE))] * self._count
@@ -42,12 +41,11 @@ class _AtInstants(ByRows, InParts):
 
     def _placed(self, ends: Int64) -> Rows:
         """The held rows at each of some instants: fleeting, told by the validity of their instant alone."""
-        held = self._kept.rows.take(np.tile(np.arange(len(self._kept.rows)), len(ends)))
-        when = np.repeat(ends, len(self._kept.rows))
+        held = self._kept.value.take(np.tile(np.arange(len(self._kept.value)), len(ends)))
+        when = np.repeat(ends, len(self._kept.value))
         return held.during(when, when).valid(when, np.full(len(when), lasting(1)[1][0]))
 
     def state_rows(self) -> Mapping[str, int]:
-        """They are part of the query."""
         return {}
 
 
@@ -59,9 +57,9 @@ class EveryInstant(_AtInstants):
         rows, instants = inputs
         always = (rows.start > rows.end) & (rows.until == ALWAYS)
         if always.any():
-            self._kept.rows = concat([self._kept.rows, rows.take(always)], rows.width)
+            self._kept.value = concat([self._kept.value, rows.take(always)], rows.width)
             rows = rows.take(~always)
-        if not len(self._kept.rows) or not len(instants):
+        if not len(self._kept.value) or not len(instants):
             return rows
         return concat([rows, self._placed(np.unique(instants.end))], rows.width).by_end()
 
@@ -70,13 +68,12 @@ class AnsweredOnce(_AtInstants):
     """Gives its rows at the first instant there is, then nothing more."""
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
-        """All there is, or nothing more."""
         rows, instants = inputs
-        self._kept.rows = concat([self._kept.rows, rows], rows.width)
+        self._kept.value = concat([self._kept.value, rows], rows.width)
         if not len(instants):
             return empty(rows.width)
         found = self._placed(instants.end[:1])
-        self._kept.rows = empty(rows.width)
+        self._kept.value = empty(rows.width)
         return found
 
 
@@ -113,7 +110,6 @@ class Sliced(Stateless):
         self._texts = texts
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
-        """The slices."""
         (rows,) = inputs
         found = [_NONE]
         for low, high in stretches(rows.end):

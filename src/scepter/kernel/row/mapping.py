@@ -45,7 +45,6 @@ class Extend(Stateless):
         self._numerals = Numerals(key, texts)
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
-        """The rows with one column more."""
         (rows,) = inputs
         width = rows.width
         if self._copied >= 0:
@@ -124,7 +123,6 @@ class Project(Stateless):
         self._columns = node.input.schema.columns(node.variables)
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
-        """The same rows."""
         (rows,) = inputs
         return rows.columns(self._columns)
 
@@ -137,6 +135,5 @@ class Union(Stateless):
         self._columns = [side.schema.columns(node.schema.variables) for side in node.inputs]
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
-        """All rows."""
         left, right = (rows.columns(columns).by_end() for rows, columns in zip(inputs, self._columns, strict=True))
         return interleaved(left, right)

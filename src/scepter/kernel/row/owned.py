@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from scepter.kernel.operator import Stateless, Until
-from scepter.kernel.rows import Int64, Mask, Rows
+from scepter.kernel.row.split_keys import SplitKey, begin_at
+from scepter.kernel.rows import Int64, Mask, Rows, UInt64
 from scepter.kernel.sequence.forward_search import key_of
 from scepter.physical.distribution import cutting
 from scepter.physical.nodes.nodes import Schema
@@ -16,10 +17,29 @@ from scepter.physical.nodes.nodes import Schema
 
 @dataclass(slots=True)
 class Cell:
-    """A bucket of a grid: how many there are along each dimension, and which it is."""
+    """A bucket: of a grid, how many there are along each dimension, and which it is."""
 
     sides: tuple[int, ...] = ()
     number: int = 0
+    split: tuple[SplitKey, ...] = ()
+    """Of buckets by key: the keys whose matches are divided over several of them, by their first event,"""
+    slots: tuple[int, ...] = ()
+    """the slots that make the key,"""
+    buckets: int = 1
+    """and how many buckets there are."""
+
+    @property
+    def alone(self) -> bool:
+        """Whether all matches that begin with rows which it has are its own."""
+        return not (self.sides or self.split)
+
+    def begins(self, starts: Int64, ids: UInt64, slots: Sequence[int]) -> Mask:
+        """Whether the matches that begin with rows of these times and values are the bucket's own; `slots` are the columns."""
+        if not self.split:
+            return self.owns(starts)
+        keys = key_of(ids, tuple(slots.index(slot) for slot in self.slots))
+        mine: Mask = begin_at(keys, starts, self.buckets, self.split) == np.uint64(self.number)
+        return mine
 
     def along(self, dimension: int) -> int:
         """Its place along a dimension, the first of which varies fastest.
@@ -54,7 +74,6 @@ class Owned(Stateless):
         self._cell = cell
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
-        """The rows of the bucket."""
         (rows,) = inputs
         if not self._cell.sides:  # one bucket has them all
             return rows

@@ -38,7 +38,6 @@ class Filter(Stateless):
         self._conditions = conditions
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
-        """The rows kept."""
         (rows,) = inputs
         if not len(rows):
             return rows
@@ -88,7 +87,6 @@ class Rename(Stateless):
         self.schema: Schema = node.schema
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
-        """As they are."""
         (rows,) = inputs
         return rows
 

@@ -44,14 +44,14 @@ def compile_pattern(triples: tuple[TriplePattern, ...], width: int, key: TermKey
 
 
 @njit(cache=True)
-def match_table(batch, wanted, constants, variables, sources, base, number_from, named):  # type: ignore[no-untyped-def]
+def match_table(batch, wanted, constants, variables, sources, base, number_from, named, cells):  # type: ignore[no-untyped-def]
     """The columns of a table of solutions: every way to lay the patterns on the rows of each wanted event. End, start, event
     and name are the rows of one array: each that a kernel gives back costs Python as much as eight it is given. Texts are told
     from `base` on, events are numbered from `number_from` on; their names only if they are asked for. `batch` is what of a
     batch's columns is looked at, in a tuple."""
     first, subject, predicate, object_, subject_at, predicate_at, object_at, numbers, scales, starts, ends, name_at = batch
     width = len(sources)
-    event, rows = _match_rows(first, wanted, subject, predicate, object_, constants, variables, width)
+    event, rows = _match_rows(first, wanted, subject, predicate, object_, constants, variables, width, cells)
     n = len(event)
     told = fresh((4, n), np.int64)
     ids, refs = fresh((n, width), np.uint64), fresh((n, width), np.int64)
@@ -81,7 +81,7 @@ def match_table(batch, wanted, constants, variables, sources, base, number_from,
 
 
 @inner
-def _match_rows(first, wanted, s, p, o, constants, variables, width):  # type: ignore[no-untyped-def]
+def _match_rows(first, wanted, s, p, o, constants, variables, width, cells):  # type: ignore[no-untyped-def]
     """Every way to lay the patterns on the rows of each wanted event: (event per solution, row per pattern and solution)."""
     depth_max = len(constants)
     capacity = max(16, len(first))
@@ -94,7 +94,7 @@ def _match_rows(first, wanted, s, p, o, constants, variables, width):  # type: i
     for e in range(len(first) - 1):
         if not wanted[e] or first[e] == first[e + 1]:
             continue
-        depth = 0
+        depth, known = 0, found
         row[0] = first[e] - 1
         while depth >= 0:
             for v in range(width):
@@ -102,8 +102,8 @@ def _match_rows(first, wanted, s, p, o, constants, variables, width):  # type: i
                     owner[v] = -1
             row[depth] += 1
             tried += 1
-            if tried % 65_536 == 0:
-                heed(out_event, out_rows)
+            if tried % 65_536 == 0 and heed(cells, found - known):
+                return out_event[:0], out_rows[:0]
             r = row[depth]
             if r >= first[e + 1]:
                 depth -= 1

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scepter.algebra.patterns import Pattern
 from scepter.kernel.condition.programs import number_of
 from scepter.kernel.condition.row_conditions import Conditions
+from scepter.kernel.interrupts import BY_INSTANT, interruptible
 from scepter.kernel.scan.event_pattern import EventPattern
 from scepter.kernel.scan.intake import Intake
 from scepter.kernel.scan.pattern_matching import CompiledPattern, compile_pattern, match_table
@@ -118,9 +119,10 @@ class Scans:
             batch.first, batch.subject, batch.predicate, batch.object, batch.subject_at, batch.predicate_at, batch.object_at,
             batch.number, batch.scale, batch.start, batch.end, batch.name_at,
         )  # fmt: skip
-        told, *mapping = match_table(
-            columns, wanted, compiled.constants, compiled.variables, compiled.sources, intake.base, intake.number, intake.named
-        )
+        told, *mapping = interruptible(
+            match_table, BY_INSTANT, columns, wanted, compiled.constants, compiled.variables, compiled.sources, intake.base,
+            intake.number, intake.named,
+        )  # fmt: skip
         branch = np.zeros(told.shape[1], np.int8)
         table = Solutions(told[0], told[1], branch, told[2, :, None], told[3, :, None], *mapping)
         return table if len(branch) == 1 else table.by_time()

@@ -18,7 +18,7 @@ from scepter.kernel.scan.solutions import Int64, Solutions, UInt64
 from scepter.kernel.sequence.chain_stages import Stage, bound_after, build_stages, lazy, negation, waits_at_once
 from scepter.kernel.sequence.closings import closings, run_out_at
 from scepter.kernel.sequence.forward_search import NOTHING, instants_after
-from scepter.kernel.sequence.in_flight import Flight, Link
+from scepter.kernel.sequence.in_flight import Flight
 from scepter.kernel.sequence.leading_negation import LeadingNegations
 from scepter.kernel.sequence.moment import Moment
 from scepter.kernel.sequence.preference import Rival
@@ -26,6 +26,7 @@ from scepter.kernel.sequence.run_extension import RunExtension
 from scepter.kernel.sequence.run_windows import Bounds, Counts
 from scepter.kernel.sequence.runs import Runs, Waiting, merged, no_runs
 from scepter.kernel.sequence.step_search import NOTHING_FOUND, Decide, Found, Keyed, StepSearch, own_events
+from scepter.kernel.sequence.trail import Trail
 from scepter.physical.sequence_plan import Chain, GapPlan, QueryPlan
 from scepter.rdf.hashing import TermKey
 from scepter.timeline import MAX_INSTANT
@@ -69,7 +70,7 @@ class ChainKernel:
         """The runs that this batch completes."""
         self.expired = []
         first = moment.tables[self._stages[0].plan.atom]
-        late = self._waits and len(first.time) > 0 and first.time[0] == moment.until and not self._cell.sides
+        late = self._waits and len(first.time) > 0 and first.time[0] == moment.until and self._cell.alone
         arrivals = self._nobody if late else self._begin(moment)
         for i, stage in enumerate(self._stages):
             if i:
@@ -100,9 +101,9 @@ class ChainKernel:
         stage = self._stages[0]
         table = moment.tables[stage.plan.atom]
         rows = np.arange(len(table), dtype=np.int64)
-        if self._cell.sides:
+        if not self._cell.alone:
             # equal solutions have one start, equal matches one first event, or several of one instant
-            rows = rows[self._cell.owns(table.start if self._plan.solutions else table.time)]
+            rows = rows[self._cell.begins(table.start if self._plan.solutions else table.time, table.ids, stage.atom.slots)]
         if stage.judged:
             # an optional atom before it, left out in this chain, is what the filter looks at: judge it on an empty run
             rows = rows[self._decide(self._extend.nobody(), np.zeros(len(rows), np.int64), table, rows, stage.plan.atom, False)]
@@ -130,36 +131,35 @@ class ChainKernel:
             keyed = moment.keyed(stage.search, self._partition_columns[stage.plan.atom])
             todo = self._relevant(waiting, stage, selection, keyed)
             going = self._go(stage, selection, waited, waiting.keys, todo, keyed, moment) if len(todo) else NOTHING_FOUND
-        if len(going.runs) or not patient or moment.seen is not None or not waiting.rests(moment.until):
+        if len(going.runs) or not patient or moment.seen is not None or not waiting.rests(moment.closed):
             self._run_out(step, self._release(waiting, going, moment))
-        found = None
+        if not came and not len(going.runs):  # which is what most single events come to
+            return self._nobody
+        trail = arrivals.going_on(table, stage.atom, waited, self._extend) if self._lazy else None
+        places, rows = _NO, _NO
         if came:
             keyed = keyed or moment.keyed(stage.search, self._partition_columns[stage.plan.atom])
-            if stage.link is not None:
-                found = self._linked(stage, stage.link, selection, arrivals, keyed, moment)
-            if found is None:
-                found = self._arrived(step, stage, selection, arrivals, keyed, moment)
-        places, rows = found or (_NO, _NO)
-        if not len(going.runs) and not len(places):  # which is what most single events come to
-            return self._nobody
-        if self._lazy:
-            return arrivals.gone_on(stage.atom, table, waited, (going.runs, places), (going.rows, rows), self._extend)
+            if trail is None or not self._linked(stage, selection, arrivals, trail, keyed, moment):
+                places, rows = self._arrived(step, stage, selection, arrivals, keyed, moment)
+        if trail is not None:
+            trail.take(going.runs, going.rows, waited.start, waited.limit, None)
+            trail.take(places, rows, arrivals.start, arrivals.limit, arrivals.low)
+            return Flight.on(trail)
         parts = [(waited, going.runs, going.rows), (arrivals.written(self._extend), places, rows)]
         return Flight.written_out(Runs.joined([self._gone_on(*part, table, stage, moment) for part in parts]))
 
-    def _linked(
-        self, stage: Stage, link: Link, selection: Selection, arrivals: Flight, table: Keyed, moment: Moment
-    ) -> tuple[Int64, Int64] | None:
-        """What runs in flight take, by the rows that they took last; those that can still find something stay."""
-        places, rows, stay = _NO, _NO, arrivals.limit > moment.until
-        if not stage.patient or table.has_after(arrivals.time):
-            if (found := link(selection, arrivals, table, moment)) is None:
-                return None
-            places, rows, done = found
-            stay &= ~done
-        kept, _ = arrivals.taken(stay.nonzero()[0], self._extend)
-        stage.waiting.append(kept, stage.search.key_of_runs(kept))
-        return places, rows
+    def _linked(self, stage: Stage, selection: Selection, arrivals: Flight, trail: Trail, table: Keyed, moment: Moment) -> bool:
+        """Runs in flight take what the rows find that they took last; those that can still find something stay. False where
+        each has to look for itself."""
+        if stage.link is None:
+            return False
+        stay = arrivals.limit > moment.until
+        if not stage.patient or table.has_after(arrivals.earliest):
+            if (found := stage.link(selection, arrivals, trail, table, moment)) is None:
+                return False
+            stay &= ~found[1]
+        arrivals.stay(stay.nonzero()[0], stage.waiting, stage.search, self._extend)
+        return True
 
     def _arrived(
         self, step: int, stage: Stage, selection: Selection, arrivals: Flight, table: Keyed, moment: Moment
@@ -235,7 +235,7 @@ class ChainKernel:
             rows = waiting.live()
             over = rows[~moment.concerns_later(waiting.runs.take(rows))]
         else:
-            over = waiting.expired(moment.until)
+            over = waiting.expired(moment.closed)  # at an open instant, more may come that continues a run
         waiting.kill(over)
         return waiting.runs.take(over) if self._plan.timeouts else self._none
 

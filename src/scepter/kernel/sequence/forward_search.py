@@ -248,7 +248,7 @@ def _sorted_few(ids, times, columns):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def search_forward(mode, asking, run_columns, row_columns, few, filters, thresholds, room):  # type: ignore[no-untyped-def]
+def search_forward(mode, asking, run_columns, row_columns, few, filters, thresholds, room, cells):  # type: ignore[no-untyped-def]
     """Search for the runs in `asking`, or for those that have the key of one of few rows. Returns the pairs (a row of runs, a
     row of rows) and the stalled ones (places in `todo`, rows); where rows came in order, by their places in it. What has a name
     above is given as a plain tuple (`inner.plain`).
@@ -286,8 +286,9 @@ def search_forward(mode, asking, run_columns, row_columns, few, filters, thresho
     lower, upper = pointer(limits, 0), pointer(limits, bounds)
     surely_above, surely_below = pointer(limits, 2 * bounds), pointer(limits, 3 * bounds)
     for i in range(len(todo)):
-        if i % 16 == 0:
-            heed(out_run, out_row)
+        if i % 16 == 0 and heed(cells, out):
+            out = stall = np.int64(0)
+            break
         r = todo[i]
         key = run_key[r]
         limit = run_limit[r]

@@ -20,11 +20,11 @@ from scepter.kernel.scan.solutions import Int64, Solutions
 from scepter.kernel.sequence.forward_search import NOTHING, instants_after, key_of
 from scepter.kernel.sequence.moment import Moment
 from scepter.kernel.sequence.run_extension import RunExtension
-from scepter.kernel.sequence.runs import Runs
+from scepter.kernel.sequence.runs import Runs, Waiting
 from scepter.kernel.sequence.step_search import Keyed, StepSearch
+from scepter.kernel.sequence.trail import Trail
 from scepter.physical.sequence_plan import AtomPlan
-from scepter.rdf.lengthening import lengthened
-from scepter.rdf.words import fresh, heed
+from scepter.rdf.words import fresh
 from scepter.timeline import MIN_INSTANT
 
 _NO = np.empty(0, np.int64)
@@ -37,104 +37,75 @@ Mask = NDArray[np.bool_]
 class Flight:
     """Runs that took a row of one step in this batch.
 
-    Invariant: all columns have one length, but for runs that were made otherwise (`written_out`): those are `runs` alone.
+    Invariant: all columns have one length, but for runs that were made otherwise (`written_out`): those may have no rows.
     """
 
     row: Int64
     """What each took last, of `table`."""
-    of: Int64
-    """Which it was before: a place in `before`; below zero, of `waited`, from the last place on."""
     start: Int64
     limit: Int64
     table: Solutions | None = None
-    atom: AtomPlan | None = None
-    before: Flight | None = None
-    waited: Runs | None = None
-    """Those that had waited for the step, as they stood there when it began."""
     runs: Runs | None = None
     """The same written out, once they are."""
+    trail: Trail | None = None
+    """What they took, from where they were written out last; of it the entries of `step`, which begin at `low`."""
+    step: int = 0
+    low: int = 0
 
     @classmethod
     def written_out(cls, runs: Runs, row: Int64 = _NO, table: Solutions | None = None) -> Flight:
         """Runs as they are; where they were begun, with their rows."""
-        return cls(row, _NO, runs.start, runs.limit, table, runs=runs)
+        return cls(row, runs.start, runs.limit, table, runs)
+
+    @classmethod
+    def on(cls, trail: Trail) -> Flight:
+        """What the last step of a trail took."""
+        return cls(*trail.last(), trail.steps[-1].table, None, trail, len(trail.steps) - 1, trail.low)
 
     def __len__(self) -> int:
         return len(self.limit)
 
     @property
-    def time(self) -> Int64:
-        """When each took it."""
-        if self.runs is not None:
-            return self.runs.time
-        assert self.table is not None
-        return self.table.time[self.row]
+    def earliest(self) -> Int64:
+        """When the first of them took its row: one time."""
+        if self.table is None:
+            assert self.runs is not None
+            return filled(1, int(self.runs.time.min()))
+        at = int(self.row.min())
+        return self.table.time[at : at + 1]
+
+    def going_on(self, table: Solutions, atom: AtomPlan, waited: Runs, extend: RunExtension) -> Trail:
+        """Where the next step notes what is taken, by these and by those that had waited for it."""
+        trail = self.trail
+        if trail is None:
+            assert self.runs is not None
+            trail = Trail(self.runs, extend)
+        trail.begin(table, atom, waited)
+        return trail
 
     def written(self, extend: RunExtension) -> Runs:
-        """All of them, in this order; `row` and what else there is are then put in the order in which they are written."""
+        """All of them, in this order."""
         if self.runs is None:
-            self.runs, order = self.taken(np.arange(len(self)), extend)
-            if order is not None:
-                self.row, self.of, self.start, self.limit = (c[order] for c in (self.row, self.of, self.start, self.limit))
+            assert self.trail is not None
+            room, self.runs = extend.room(len(self))
+            self.trail.write(self.step, np.arange(self.low, self.low + len(self)), room, 0)
         return self.runs
 
-    def taken(self, places: Int64, extend: RunExtension) -> tuple[Runs, Int64 | None]:
-        """Those at some places, written out, and the order they then have among these, if it is another. Those that began, or
-        had waited, at one step go the same way."""
+    def stay(self, places: Int64, waiting: Waiting, search: StepSearch, extend: RunExtension) -> None:
+        """Those at some places wait for the step of a search."""
+        count = len(places)
+        if not count:
+            return
         if self.runs is not None:
-            return (self.runs if len(places) == len(self) else self.runs.take(places)), None
-        path = list[tuple[Flight, Int64]]()
-        """Of each step from the last on: what those took whose way is not yet at its beginning."""
-        parts, orders = list[Runs](), list[Int64]()
-        who, at, flight = np.arange(len(places)), places, self
-        while flight.runs is None:
-            path.append((flight, np.full(len(places), -1, np.int64)))
-            path[-1][1][who] = flight.row[at]
-            of = flight.of[at]
-            waited = of < 0
-            if waited.any():
-                assert flight.waited is not None
-                orders.append(who[waited])
-                parts.append(self._along(flight.waited.take(~of[waited]), path, places, orders[-1], extend))
-                who, of = who[~waited], of[~waited]
-            if not len(who) or flight.before is None:
-                break
-            at, flight = of, flight.before
-        if flight.runs is not None and len(who):
-            orders.append(who)
-            parts.append(self._along(flight.runs.take(at), path, places, who, extend))
-        if not parts:
-            return extend.nobody().between(0, 0), None
-        return Runs.joined(parts), None if len(parts) == 1 else np.concatenate(orders)
-
-    def _along(self, old: Runs, path: list[tuple[Flight, Int64]], places: Int64, who: Int64, extend: RunExtension) -> Runs:
-        everyone = len(who) == len(places)
-        for flight, rows in reversed(path):
-            assert flight.table is not None and flight.atom is not None
-            old.node = extend.bound(old, flight.table, rows if everyone else rows[who], flight.atom)
-        here = places if everyone else places[who]
-        assert self.table is not None
-        return old.replace(
-            time=self.table.time[self.row[here]], start=self.start[here], limit=self.limit[here],
-            passed=filled(len(here), NOTHING), round=filled(len(here), 1),
-        )  # fmt: skip
-
-    def gone_on(
-        self, atom: AtomPlan, table: Solutions, waited: Runs, found: tuple[Int64, Int64], rows: tuple[Int64, Int64],
-        extend: RunExtension,
-    ) -> Flight:  # fmt: skip
-        """The runs that took a row of the next step: of those that had waited for it, and of these; `found` are their places.
-        Windows bound matches, not what an event may follow: an interval that is too long is accepted, and leads nowhere."""
-        own = (_NO, _NO) if not len(found[1]) else (self.start[found[1]], self.limit[found[1]])
-        start, limit = (
-            np.concatenate([column[found[0]], mine]) for column, mine in zip((waited.start, waited.limit), own, strict=True)
-        )
-        of, row = np.concatenate([~found[0], found[1]]), np.concatenate(rows)
-        start, limit = extend.reaching(np.minimum(start, table.start[row]), limit)
-        inside = table.time[row] <= limit
-        if not inside.all():
-            row, of, start, limit = row[inside], of[inside], start[inside], limit[inside]
-        return Flight(row, of, start, limit, table, atom, self, waited)
+            runs = self.runs if count == len(self) else self.runs.take(places)
+            waiting.append(runs, search.key_of_runs(runs))
+            return
+        assert self.trail is not None
+        at, runs = waiting.room_for(count), waiting.columns
+        room = waiting.narrow, runs.ids, runs.refs, runs.number, runs.scale
+        self.trail.write(self.step, self.low + places, room, at, search.key)
+        waiting.alive[at : at + count] = True
+        waiting.added(count, int(runs.limit[at : at + count].min()))
 
 
 class Links:
@@ -164,8 +135,10 @@ class Link:
         """`search` takes the columns of the last step's table for those of runs; `partition` are those of the partition."""
         self._search, self._partition, self._idle = search, partition, 0
 
-    def __call__(self, selection: Selection, flight: Flight, table: Keyed, moment: Moment) -> tuple[Int64, Int64, Mask] | None:
-        """The accepted pairs (place of the run, row), and which runs need not wait; None where more than columns decides."""
+    def __call__(
+        self, selection: Selection, flight: Flight, trail: Trail, table: Keyed, moment: Moment
+    ) -> tuple[int, Mask] | None:
+        """Notes what runs take; how many that are, and which runs need not wait. None where more than columns decides."""
         before = flight.table
         assert before is not None
         if self._idle:
@@ -186,14 +159,12 @@ class Link:
                 self._idle = _IDLE
                 return None
             links.add(rows, farthest, *found)
-        of, at = _following(flight.row, flight.limit, links.first, links.count, links.found, table.rows.time)
+        runs = flight.row, flight.start, flight.limit
+        done, count = trail.follow(runs, flight.low, (links.first, links.count, links.found))
         if selection is Selection.STRICT:
             next_at = links.next_at[flight.row]
-            return of, at, (next_at != NOTHING) & (next_at <= flight.limit)
-        done = np.zeros(len(flight), np.bool_)
-        if selection is Selection.NEXT:
-            done[of] = True
-        return of, at, done
+            return count, (next_at != NOTHING) & (next_at <= flight.limit)
+        return count, done if selection is Selection.NEXT else np.zeros(len(flight), np.bool_)
 
 
 @njit(cache=True)
@@ -214,21 +185,3 @@ def _asking(row, limit, reach):  # type: ignore[no-untyped-def]
                 limits[at] = farthest[r]
                 at += 1
     return rows, limits
-
-
-@njit(cache=True)
-def _following(row, limit, first, count, found, times):  # type: ignore[no-untyped-def]
-    """Each run with what was found for its row, as far as its limit."""
-    out, taken, size = fresh(max(64, len(row)), np.int64), fresh(max(64, len(row)), np.int64), np.int64(0)
-    for i in range(len(row)):
-        if i % 16 == 0:
-            heed(out, taken)
-        begin = first[row[i]]
-        for at in range(begin, begin + count[row[i]]):
-            if times[found[at]] <= limit[i]:
-                if size == len(out):
-                    out, taken = lengthened(out, size), lengthened(taken, size)
-                out[size] = i
-                taken[size] = found[at]
-                size += 1
-    return out[:size], taken[:size]

@@ -13,6 +13,7 @@ import numpy as np
 from scepter.kernel.lineage import Lineage
 from scepter.kernel.operator import Until
 from scepter.kernel.row.owned import Cell
+from scepter.kernel.row.told import ToldBefore
 from scepter.kernel.rows import Rows
 from scepter.kernel.scan.solutions import Int64, Solutions, UInt64
 from scepter.kernel.sequence.atoms import Atoms
@@ -75,6 +76,7 @@ class MatchedSequence:
         self._counts = Counts(bounds.events or 0)
         self._saved = self._counts
         self._none = no_runs(len(plan.variables), len(plan.marks))
+        self._told = ToldBefore() if plan.solutions else None
         self._key = partitioning(plan).slots
         self._ticked, self._can_repeat = plan.ticked, _can_repeat(plan)
 
@@ -107,6 +109,9 @@ class MatchedSequence:
         found = complete[0] if len(complete) == 1 else Runs.joined(complete)
         if len(found.time) > 1:
             found = self._distinct(found)
+        if self._told is not None and len(found.time):
+            fresh = self._told.fresh(_solutions(found), until)
+            found = found if fresh is None else found.take(fresh)
         if self._skipping is not None:
             return self._skipping(found), moment
         if len(self._chains) > 1 and len(found):
@@ -192,7 +197,7 @@ class MatchedSequence:
         if len(runs) < 2:
             return runs
         if self._plan.solutions:
-            first, _ = distinct(np.column_stack([runs.time.view(np.uint64), runs.start.view(np.uint64), runs.ids]))
+            first, _ = distinct(_solutions(runs))
             return runs if len(first) == len(runs) else runs.take(first)
         if not self._can_repeat or self._plan.aggregated:
             return runs
@@ -218,6 +223,8 @@ class MatchedSequence:
     def undo(self) -> None:
         """Back to `save`."""
         self._counts = self._saved
+        if self._told is not None:
+            self._told.forget()
         if self._skipping is not None:
             self._skipping.undo()
         for chain in self._chains:
@@ -313,6 +320,11 @@ def _can_repeat(plan: QueryPlan) -> bool:
     iterations = sum(step.iteration is not None for chain in plan.chains for step in chain.steps)
     plain = all(len(a.branches) == 1 and len(a.branches[0].scans) == 1 for a in plan.atoms)
     return len(plan.chains) > 1 or iterations > 1 or not plain
+
+
+def _solutions(runs: Runs) -> UInt64:
+    """What tells solutions apart: their intervals and mappings."""
+    return np.column_stack([runs.time.view(np.uint64), runs.start.view(np.uint64), runs.ids])
 
 
 def _owned(table: Solutions) -> Solutions:

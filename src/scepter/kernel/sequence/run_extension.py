@@ -12,17 +12,35 @@ from numpy.typing import NDArray
 
 from scepter.kernel.lineage import Lineage
 from scepter.kernel.rows import NO_LINEAGE, filled, mappings
-from scepter.kernel.scan.solutions import Int64, Solutions
+from scepter.kernel.scan.solutions import Float64, Int8, Int64, Solutions, UInt64
 from scepter.kernel.sequence.forward_search import NOTHING, key_at
 from scepter.kernel.sequence.moment import Moment
 from scepter.kernel.sequence.run_windows import Bounds, limit_of, rank_of
-from scepter.kernel.sequence.runs import KEY, Runs, Waiting, allotted, no_runs
+from scepter.kernel.sequence.runs import (
+    FIRST,
+    GROUP,
+    KEY,
+    LEAD,
+    LEAD_RANK,
+    LIMIT,
+    NODE,
+    PASSED,
+    RANK_LIMIT,
+    ROUND,
+    START,
+    TIME,
+    Runs,
+    Waiting,
+    allotted,
+    no_runs,
+)
 from scepter.physical.sequence_plan import AtomPlan, Branch, QueryPlan
 from scepter.rdf.arena import NO_REF
 from scepter.rdf.batch import NOT_A_NUMBER
 from scepter.timeline import MAX_INSTANT
 
-_TIME, _FIRST, _START, _LIMIT, _RANK_LIMIT, _LEAD, _LEAD_RANK, _PASSED, _GROUP, _NODE, _ROUND = range(KEY)
+Room = tuple[Int64, UInt64, Int64, Float64, Int8]
+"""Where runs are written: the matrix of their narrow columns, and their mappings."""
 
 
 @njit(cache=True)
@@ -70,17 +88,17 @@ def begin(table, node, until, places, window, room, at):  # type: ignore[no-unty
             refs[at, slot] = table_refs[row, column]
             number[at, slot] = table_number[row, column]
             scale[at, slot] = table_scale[row, column]
-        narrow[_TIME, at] = times[row]
-        narrow[_FIRST, at] = times[row]
-        narrow[_START, at] = starts[row]
-        narrow[_LIMIT, at] = limit
-        narrow[_RANK_LIMIT, at] = MAX_INSTANT
-        narrow[_LEAD, at] = NOTHING
-        narrow[_LEAD_RANK, at] = 0
-        narrow[_PASSED, at] = NOTHING
-        narrow[_GROUP, at] = np.int64(key_at(table_ids, row, partition))
-        narrow[_NODE, at] = node[row]
-        narrow[_ROUND, at] = 1
+        narrow[TIME, at] = times[row]
+        narrow[FIRST, at] = times[row]
+        narrow[START, at] = starts[row]
+        narrow[LIMIT, at] = limit
+        narrow[RANK_LIMIT, at] = MAX_INSTANT
+        narrow[LEAD, at] = NOTHING
+        narrow[LEAD_RANK, at] = 0
+        narrow[PASSED, at] = NOTHING
+        narrow[GROUP, at] = np.int64(key_at(table_ids, row, partition))
+        narrow[NODE, at] = node[row]
+        narrow[ROUND, at] = 1
         narrow[KEY, at] = np.int64(key_at(ids, at, key))
         alive[at] = True
         at += 1
@@ -88,27 +106,31 @@ def begin(table, node, until, places, window, room, at):  # type: ignore[no-unty
 
 
 _ALL = slice(None)
+Ways = tuple[Int64, NDArray[np.bool_], Int64]
 
 
 @lru_cache(maxsize=1024)
-def _placed(numbers: tuple[int, ...]) -> Int64:
+def placed(numbers: tuple[int, ...]) -> Int64:
+    """Some numbers as a column, for kernels."""
     return np.array(numbers, np.int64)
 
 
 @lru_cache(maxsize=1024)
 def _places(slots: tuple[int, ...], partition: tuple[int, ...], key: tuple[int, ...]) -> tuple[Int64, Int64, Int64]:
-    return _placed(slots), _placed(partition), _placed(key)
+    return placed(slots), placed(partition), placed(key)
 
 
 class RunExtension:
     """Extends the runs of a sequence. The columns of the runs it is given are its own to write into."""
 
     def __init__(self, plan: QueryPlan, bounds: Bounds, lineage: Lineage, part: Callable[[str], int]) -> None:
-        self._plan, self._bounds, self._lineage = plan, bounds, lineage
+        self._plan, self._bounds, self.lineage = plan, bounds, lineage
+        self.window = bounds.window
         self._width, self._marks = len(plan.variables), len(plan.marks)
         self._none = no_runs(self._width, self._marks)
         parts = {label: part(label) for label in plan.labels}
         self._part_of = [parts[scan.label] for scan in plan.scans]
+        self._ways: dict[tuple[int, ...], Ways] = {}
 
     def nobody(self) -> Runs:
         """One run without events."""
@@ -160,7 +182,7 @@ class RunExtension:
         """The runs, each with the event(s) and mapping of its row written into their columns; with `local`, by an iteration."""
         if not len(old):
             return self._none
-        node = self.bound(old, table, rows, atom, local or frozenset())
+        node = self._bound(old, table, rows, atom, local or frozenset())
         start = np.minimum(old.start, table.start[rows])
         if self._bounds.gaps:  # a run that waited had the limit of its gap bound
             limit = self._bounds.limit(old.first, start)
@@ -177,16 +199,34 @@ class RunExtension:
         )  # fmt: skip
         return runs.where(self._inside(runs, moment))
 
-    def bound(self, old: Runs, table: Solutions, rows: Int64, atom: AtomPlan, local: frozenset[int] = frozenset()) -> Int64:
+    def _bound(self, old: Runs, table: Solutions, rows: Int64, atom: AtomPlan, local: frozenset[int]) -> Int64:
         """Write the mapping of each run's row into its columns; returns the node of its events with those of the row."""
-        sure = _placed(tuple(slot in local or slot in atom.certain for slot in atom.slots))
+        sure = placed(tuple(slot in local or slot in atom.certain for slot in atom.slots))
         mapping = old.ids, old.refs, old.number, old.scale
-        bind(mapping, _placed(atom.slots), sure, (table.ids, table.refs, table.number, table.scale), rows)
+        bind(mapping, placed(atom.slots), sure, (table.ids, table.refs, table.number, table.scale), rows)
         return self._record(old.node, table, rows, atom)
 
-    def reaching(self, start: Int64, limit: Int64) -> tuple[Int64, Int64]:
-        """The least starts of runs, and the limits that their windows then set, where nothing else bounds them."""
-        return start, limit if self._bounds.tumbling else np.minimum(limit, self._bounds.limit(start, start))
+    def room(self, count: int) -> tuple[Room, Runs]:
+        """Room for so many runs, and these."""
+        narrow, runs = allotted(count, self._width, self._marks)
+        return (narrow, runs.ids, runs.refs, runs.number, runs.scale), runs
+
+    def ways(self, atoms: tuple[AtomPlan, ...]) -> Ways:
+        """Where each of some steps, all of one table, writes what it takes: by step and column the slot, and whether it is the
+        row's in any case; by step, branch and scan of the branch the part, -1 beyond its scans."""
+        numbers = tuple(map(id, atoms))
+        found = self._ways.get(numbers)
+        if found is None:
+            slots = np.array([atom.slots for atom in atoms], np.int64).reshape(len(atoms), -1)
+            sure = np.array([[slot in atom.certain for slot in atom.slots] for atom in atoms], np.bool_).reshape(slots.shape)
+            branches = [branch for atom in atoms for branch in atom.branches]
+            shape = len(atoms), max(len(atom.branches) for atom in atoms), max(len(branch.scans) for branch in branches)
+            parts = np.full(shape, -1, np.int64)
+            for step, atom in enumerate(atoms):
+                for number, branch in enumerate(atom.branches):
+                    parts[step, number, : len(branch.scans)] = [self._part_of[scan] for scan in branch.scans]
+            found = self._ways[numbers] = slots, sure, parts
+        return found
 
     def _inside(self, runs: Runs, moment: Moment) -> NDArray[np.bool_]:
         """Which are in their windows, which bound matches, not what an event may follow: an interval that is too long is
@@ -202,7 +242,7 @@ class RunExtension:
             scans = atom.branches[0].scans
             if len(scans) == 1 and not self._plan.aggregated:
                 part, events, names = self._part_of[scans[0]], table.events[rows, 0], table.names[rows, 0]
-                return self._lineage.stepped(parent, part, events, names)
+                return self.lineage.stepped(parent, part, events, names)
             return self._steps(parent, table, rows, atom, atom.branches[0])
         node, places = parent.copy(), np.arange(len(table))[rows]
         for number, branch in enumerate(atom.branches):
@@ -215,7 +255,7 @@ class RunExtension:
             label = self._plan.scans[scan].label
             values = self._aggregated_values(label, atom, table, rows) if self._plan.aggregated else None
             events, names = table.events[rows, position], table.names[rows, position]
-            node = self._lineage.stepped(node, self._part_of[scan], events, names, values)
+            node = self.lineage.stepped(node, self._part_of[scan], events, names, values)
         return node
 
     def _marked(self, marks: Int64, table: Solutions, rows: Int64, atom: AtomPlan) -> Int64:

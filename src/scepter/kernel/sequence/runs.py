@@ -61,6 +61,7 @@ class Runs(ColumnTable):
 _NAMES = Runs.NAMES
 KEY = _NAMES.index("marks")
 """The narrow columns are those before it; in a matrix of them, their join keys stand here."""
+TIME, FIRST, START, LIMIT, RANK_LIMIT, LEAD, LEAD_RANK, PASSED, GROUP, NODE, ROUND = range(KEY)
 _every = attrgetter(*_NAMES)
 _TYPES = {"group": np.uint64, "ids": np.uint64, "number": np.float64, "scale": np.int8}
 _WIDE = frozenset(("ids", "refs", "number", "scale"))
@@ -123,7 +124,9 @@ _NO_CHAINS = np.empty(0, np.int64)
 class Waiting:
     """Runs that wait, with their join keys: append, kill, and undo back to a savepoint.
 
-    Dead rows stay in place until `sweep`, so that a savepoint is a length and the list of those killed since.
+    Dead rows stay in place until `sweep`. While an instant is open, a row that is killed lives on until it is closed: what else
+    comes at the same time finds it too (skip-till-next takes all that continue a run at one time). So a savepoint is a length,
+    the list of those killed since, and what stood where something was written over.
     """
 
     def __init__(self, width: int, marks: int = 0) -> None:
@@ -133,7 +136,7 @@ class Waiting:
         self._dead = 0
         self._newest, self._before, self._linked = _NO_CHAINS, _NO_CHAINS, 0
         """The chains of the first so many rows by their keys, made when they are asked for."""
-        self._saved: tuple[int, list[Int64]] | None = None
+        self._saved: tuple[int, list[Int64], list[tuple[str, Int64, Int64]]] | None = None
         self._earliest: int | None = None
         """A lower bound of the live runs' limits: nothing can expire before it."""
 
@@ -221,16 +224,18 @@ class Waiting:
         """Mark rows as dead."""
         if not len(rows):
             return
-        self.alive[rows] = False
-        self._dead += len(rows)
         if self._saved is not None:
             self._saved[1].append(rows)
+            return
+        self.alive[rows] = False
+        self._dead += len(rows)
 
     def assign(self, name: str, rows: Int64, values: Int64) -> None:
-        """Write a column of some rows. The old rows die and copies with the new value are added, so that undo works."""
-        runs, key = self.columns.take(rows), self.keys[rows]
-        self.kill(rows)
-        self.append(runs.replace(**{name: values}), key)
+        """Write a column of some rows."""
+        column = getattr(self.columns, name)
+        if self._saved is not None:
+            self._saved[2].append((name, rows, column[rows]))
+        column[rows] = values
 
     def expired(self, until: int) -> Int64:
         """The live rows whose limit is not beyond `until`."""
@@ -257,11 +262,13 @@ class Waiting:
 
     def save(self) -> None:
         """Start an instant that may be undone."""
-        self._saved = (self._size, [])
+        self._saved = (self._size, [], [])
 
     def commit(self) -> None:
         """Keep what was done since `save`, and sweep when more rows are dead than alive."""
-        self._saved = None
+        killed, self._saved = self._saved and self._saved[1], None
+        if killed:
+            self.kill(np.unique(np.concatenate(killed)))
         if self._dead > 256 and self._dead * 2 > self._size:
             self.sweep()
 
@@ -269,13 +276,10 @@ class Waiting:
         """Back to `save`; stays saved."""
         if self._saved is None:
             return
-        size, killed = self._saved
-        for rows in killed:
-            old = rows[rows < size]
-            self.alive[old] = True
-        self._dead = int(size - np.count_nonzero(self.alive[:size]))
-        self._size = size
-        self._saved = (size, [])
+        size, _, written = self._saved
+        for name, rows, old in reversed(written):
+            getattr(self.columns, name)[rows] = old
+        self._size, self._saved = size, (size, [], [])
         if size < self._linked:
             self._unlink()
 

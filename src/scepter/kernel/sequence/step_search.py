@@ -19,6 +19,7 @@ from scepter.inner import plain
 from scepter.kernel.condition.interpreter import EITHER, FALSE, ROW, RUN, TRUE, Programs, stack
 from scepter.kernel.condition.programs import Place, compile_conjuncts, thresholds
 from scepter.kernel.condition.row_programs import contiguous
+from scepter.kernel.interrupts import interruptible
 from scepter.kernel.rows import filled
 from scepter.kernel.scan.solutions import Int64, Solutions, UInt64
 from scepter.kernel.sequence.forward_search import (
@@ -254,7 +255,9 @@ class StepSearch:
         """Pairs as two rows, those of runs and of rows; and those that columns leave open. Of `Asking`, of `RunColumns`, of
         `RowColumns`, and of `Few`."""
         limits = self._threshold_upper, self._thresholds, values, extremes, self._room
-        result: tuple[Int64, Int64] = search_forward(mode, asking, runs, rows, few, self._filters, limits, self._stack)
+        result: tuple[Int64, Int64] = interruptible(
+            search_forward, lambda: (rows[1],), mode, asking, runs, rows, few, self._filters, limits, self._stack
+        )
         return result
 
 

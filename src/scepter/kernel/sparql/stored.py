@@ -45,7 +45,6 @@ class StoredGraph(Graph):
         return isinstance(triple, Triple) and len(self.rows(*triple)) > 0
 
     def nodes(self) -> Mapping[Term, None]:
-        """The subjects and objects."""
         places = np.unique(np.concatenate([self.store.subjects & _LOW, self.store.objects.astype(np.uint64)]))
         return {self.term(place): None for place in places.tolist()}
 
@@ -54,7 +53,6 @@ class StoredGraph(Graph):
         return bool(self.count(term, None, None) or self.count(None, None, term))
 
     def predicates(self) -> list[Term]:
-        """The different predicates."""
         found, subjects, row = [], self.store.subjects, 0
         while row < len(subjects):  # in order: a search per predicate, not a look at each triple
             place = int(subjects[row]) >> 32
@@ -70,12 +68,10 @@ class StoredGraph(Graph):
         return [self.term(each) for each in np.unique(self.store.by_object[low:high] & _LOW).tolist()]
 
     def match(self, subject: Term | None, predicate: Term | None, object: Term | None) -> Sequence[Triple]:
-        """The triples with these terms; None stands for any."""
         rows = self.rows(subject, predicate, object)
         return [self._triple(row) for row in rows.tolist()] if len(rows) else _NOTHING
 
     def count(self, subject: Term | None, predicate: Term | None, object: Term | None) -> int:
-        """How many triples have these terms."""
         return len(self.rows(subject, predicate, object))
 
     def rows(self, subject: Term | None, predicate: Term | None, object: Term | None) -> NDArray[np.int64]:

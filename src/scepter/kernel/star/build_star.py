@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from scepter.kernel.exists import live_graph as live
+from scepter.kernel.exists.exists_answers import Asked
+from scepter.kernel.exists.live_graph import LiveGraph
 from scepter.kernel.operator import Operator
 from scepter.kernel.scan.occurrence_scan import ExactOccurrenceScans, OccurrenceScans
 from scepter.kernel.star.expiry import Held
@@ -50,10 +51,10 @@ def star_operator(node: Node, around: Surroundings) -> Operator | None:
         case star_nodes.MatchedOnce():
             return Once(node, around.lineage)
         case star_nodes.LiveGraph():
-            made = around.live[id(node)] = live.LiveGraph(node, around.context.graph, held_of(around), around.texts)
+            made = around.live[id(node)] = LiveGraph(node, around.context.graph, held_of(around), around.texts)
             return made
         case star_nodes.AskedNow():
-            return live.AskedNow(node, around.live[id(node.live)], around.context, around.key, around.texts)
+            return Asked(node, node.asked, around.live[id(node.live)].asking(around.context), around.key, around.texts)
         case _:
             return None
 

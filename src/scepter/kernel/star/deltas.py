@@ -187,7 +187,7 @@ def _next(candidate: Any, link: Any, bits: Any, key: Any, now: Any, longest: Any
 @inner
 def _join(
     row: Any, pivot: Any, last: Any, longest: Any, kept: Any, search: Any, indexes: Any, static: Any, room: Any, out: Any,
-    found: Any,
+    found: Any, cells: Any,
 ) -> Any:  # fmt: skip
     """Join rows up to `last`: the first is new (pivot NOBODY), or has been joined up to a pivot. Matches are written behind
     those found. Where there is no room for those of a pivot, the row, the pivot, and how many were found before.
@@ -234,8 +234,8 @@ def _join(
                 before = found
                 while depth >= 0:
                     tried += 1
-                    if tried % 65_536 == 0:
-                        heed(out, out)
+                    if tried % 65_536 == 0 and heed(cells, found):
+                        return last, pivot, 0
                     if depth == depth_max:
                         if found == len(out):
                             return row, pivot, before
@@ -281,7 +281,7 @@ def _join(
 
 
 @njit(cache=True)
-def join_rows(first: Any, last: Any, longest: Any, kept_: Any, search_: Any, indexes_: Any, static_: Any) -> Any:
+def join_rows(first: Any, last: Any, longest: Any, kept_: Any, search_: Any, indexes_: Any, static_: Any, cells: Any) -> Any:
     """The matches that rows complete, [match, pattern]: a row, or -1 - a static row. `longest` is how long triples count. What
     has a name above is given as a plain tuple (`inner.plain`)."""
     kept, search, indexes, static = Kept(*kept_), Search(*search_), Indexes(*indexes_), StaticRows(*static_)
@@ -294,7 +294,7 @@ def join_rows(first: Any, last: Any, longest: Any, kept_: Any, search_: Any, ind
     out = fresh((256, patterns), np.int64)
     row, pivot, found = first, NOBODY, 0
     while True:
-        row, pivot, found = _join(row, pivot, last, longest, kept, search, indexes, static, room, out, found)
+        row, pivot, found = _join(row, pivot, last, longest, kept, search, indexes, static, room, out, found, cells)
         if row == last:
             return out[:found].copy()
         out = lengthened_table(out, found, 2 * len(out))

@@ -5,53 +5,54 @@ from __future__ import annotations
 import numpy as np
 
 from scepter.kernel.rows import Int64
+from scepter.kernel.state.container import Arrays
+from scepter.kernel.state.state_parts import Kept
 from scepter.timeline import MAX_INSTANT, MIN_INSTANT
 
 
-class Held:
+class Held(Kept[tuple[int, Int64]]):
     """By an occurrence's number, the first instant at which no window holds it; the greatest while that is not known.
 
     Numbers grow. Those before the first that is kept are gone; number 0 is nobody's.
     """
 
     def __init__(self) -> None:
-        self._first = 1
-        self._until: Int64 = np.empty(0, np.int64)
-
-    @property
-    def following(self) -> int:
-        """The next number."""
-        return self._first + len(self._until)
+        super().__init__((1, np.empty(0, np.int64)))
 
     def add(self, until: Int64) -> Int64:
         """More occurrences; their numbers."""
-        numbers = np.arange(self.following, self.following + len(until))
-        self._until = np.concatenate([self._until, until])
-        return numbers
+        first, known = self.value
+        self.value = first, np.concatenate([known, until])
+        return first + len(known) + np.arange(len(until))
 
     def until(self, numbers: Int64) -> Int64:
         """When each of some goes."""
-        places = numbers - self._first
+        first, ends = self.value
+        places = numbers - first
         found = np.full(len(numbers), MIN_INSTANT)
         known = np.flatnonzero(places >= 0)
-        found[known] = self._until[places[known]]
+        found[known] = ends[places[known]]
         found[numbers == 0] = MAX_INSTANT
         return found
 
     def end(self, numbers: Int64, until: Int64) -> None:
         """Say when some go."""
-        self._until[numbers - self._first] = until
+        first, known = self.value
+        ends = known.copy()
+        ends[numbers - first] = until
+        self.value = first, ends
 
     def forget(self, time: int) -> None:
         """Let go of the oldest, as far as all of them are gone at a time."""
-        there = np.flatnonzero(self._until > time)
-        gone = int(there[0]) if len(there) else len(self._until)
-        self._first, self._until = self._first + gone, self._until[gone:]
+        first, ends = self.value
+        there = np.flatnonzero(ends > time)
+        gone = int(there[0]) if len(there) else len(ends)
+        self.value = first + gone, ends[gone:]
 
-    def arrays(self) -> tuple[int, Int64]:
-        """What it knows, to be put back with `restore`."""
-        return self._first, self._until
+    def dump(self, name: str) -> Arrays:
+        """From which number on, and when each goes."""
+        first, until = self.value
+        return {"first": np.array([first], np.int64), name: until}
 
-    def restore(self, first: int, until: Int64) -> None:
-        """Back to what `arrays` gave."""
-        self._first, self._until = first, until.copy()
+    def load(self, name: str, arrays: Arrays) -> None:
+        self.value = int(arrays["first"][0]), arrays[name]

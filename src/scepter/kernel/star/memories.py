@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from scepter.kernel.interrupts import interruptible
 from scepter.kernel.rows import Int64, Mask
 from scepter.kernel.star.deltas import NOBODY, Indexes, Kept, Search, StaticRows, count_feeds, join_rows, rebuild, remove_rows
 from scepter.kernel.star.join_plan import JoinPlan
-from scepter.kernel.star.occurrence_rows import EXPIRES, Occurring
+from scepter.kernel.star.occurrence_rows import END, EXPIRES, Occurring
 from scepter.kernel.star.repository import StaticIndexes, StaticTriples
+from scepter.kernel.state.container import Arrays
 from scepter.timeline import MIN_INSTANT
 
 _LEAST = 1 << 12
@@ -64,13 +68,13 @@ class Memories:
         search = Search(plan.variables, plan.steps, plan.at_once, self._streamed, len(plan.names))
         statics = StaticRows(self._static.columns.ids, static.mask, static.first, static.starts, static.rows)
         kept, chains = tuple(self._kept()), tuple(self._chains())
-        found: Int64 = join_rows(first, last, np.uint64(longest), kept, tuple(search), chains, tuple(statics))
+        given = first, last, np.uint64(longest), kept, tuple(search), chains, tuple(statics)
+        found: Int64 = interruptible(join_rows, lambda: (new.when[:, END],), *given)
         return found
 
     # ---- instants that may be undone
 
     def save(self) -> None:
-        """What is added from now on can be taken back."""
         self._saved = self.size
 
     def undo(self) -> None:
@@ -121,13 +125,13 @@ class Memories:
 
     # ---- what is written down
 
-    def kept(self) -> Occurring:
-        """What later matches can use."""
+    def dump(self, name: str) -> Arrays:
+        """What later matches can use, columns called by themselves."""
         self.sweep()
-        return self.rows.part(slice(0, self.size))
+        return {key: np.ascontiguousarray(column) for key, column in self.rows.part(slice(0, self.size)).dump().items()}
 
-    def load(self, rows: Occurring) -> None:
-        """Take over what `kept` gave."""
+    def load(self, name: str, arrays: Arrays) -> None:
+        rows = Occurring.load(arrays)
         self.size, self._saved = 0, None
         self._fed[:] = 0
         self._index(0)
@@ -135,6 +139,11 @@ class Memories:
         self.rows.put(0, rows)
         self.size = len(rows)
         self._index(self.size)
+
+    def tables(self) -> Sequence[Occurring]:
+        """What later matches can use, not copied."""
+        self.sweep()
+        return (self.rows.part(slice(0, self.size)),)
 
     def counted(self) -> tuple[int, int]:
         """How many occurrences later matches can use, and how often they stand in patterns."""

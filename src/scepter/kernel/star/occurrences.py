@@ -22,6 +22,7 @@ from scepter.kernel.operator import ByRows, Stateless, Until
 from scepter.kernel.rows import Int64, Rows
 from scepter.kernel.star.expiry import Held
 from scepter.kernel.state.container import Arrays
+from scepter.kernel.state.state_parts import InParts
 from scepter.kernel.texts import Texts
 from scepter.physical.nodes import star_nodes
 from scepter.physical.nodes.nodes import Schema
@@ -105,7 +106,6 @@ class Occurrences(Stateless):
         self._lineage = lineage
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
-        """The occurrences."""
         rows, _ = merged(inputs[0], self._words, self._lineage)
         late = rows.until <= rows.end
         return rows.take(~late) if late.any() else rows
@@ -133,8 +133,10 @@ class _Counting:
     until: Int64 = field(default_factory=lambda: _NONE)
 
 
-class CountedOccurrences(ByRows):
+class CountedOccurrences(ByRows, InParts):
     """Each triple once at a time, where windows count triples."""
+
+    _replaced = ("_known",)
 
     def __init__(
         self, node: star_nodes.Occurrences, lineage: Lineage, held: Held, parts: Callable[[int], int | None], texts: Texts
@@ -145,8 +147,8 @@ class CountedOccurrences(ByRows):
         self._columns = [i for i, name in enumerate(node.input.schema.variables) if name not in SOURCE]
         self._source = [node.input.schema.column(name) for name in SOURCE]
         self._lineage, self._held, self._last, self._texts = lineage, held, parts, texts
-        self._known = self._saved = _Counting()
-        self._saved_held = held.arrays()
+        self._parts = {"held": held}
+        self._known = _Counting()
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
         """The occurrences, with their numbers."""
@@ -219,46 +221,31 @@ class CountedOccurrences(ByRows):
 
     # ---- instants that may be undone, and what is let go
 
-    def save(self) -> None:
-        """Start an instant that may be undone."""
-        self._saved, (first, until) = self._known, self._held.arrays()
-        self._saved_held = first, until.copy()
-
-    def undo(self) -> None:
-        """Back to `save`."""
-        self._known = self._saved
-        self._held.restore(*self._saved_held)
-
     def evict(self, time: int) -> None:
-        """Forget when those went that have gone."""
         self._held.forget(time)
 
     # ---- state
 
     def dump(self) -> Arrays:
         """Places and sightings, and until when occurrences are there."""
-        known, (first, until) = self._known, self._held.arrays()
+        known = self._known
         streams = np.array(sorted(known.ends), np.int64)
-        return {
+        return super().dump() | {
             "streams": streams,
             "taken": np.array([known.taken[each] for each in streams.tolist()], np.int64),
             "counts": np.array([len(known.ends[each]) for each in streams.tolist()], np.int64),
             "ends": np.concatenate([_NONE, *(known.ends[each] for each in streams.tolist())]),
             "number": known.number, "stream": known.stream, "place": known.place, "until": known.until,
-            "first": np.array([first], np.int64), "held": until,
         }  # fmt: skip
 
     def load(self, arrays: Arrays) -> None:
-        """Take over what `dump` gave."""
+        super().load(arrays)
         streams = arrays["streams"].tolist()
         ends = np.split(arrays["ends"], np.cumsum(arrays["counts"])[:-1]) if streams else []
-        self._known = self._saved = _Counting(
+        self._known = _Counting(
             dict(zip(streams, ends, strict=True)), dict(zip(streams, arrays["taken"].tolist(), strict=True)),
             arrays["number"], arrays["stream"], arrays["place"], arrays["until"],
         )  # fmt: skip
-        self._held.restore(int(arrays["first"][0]), arrays["held"])
-        self._saved_held = self._held.arrays()
 
     def state_rows(self) -> Mapping[str, int]:
-        """Sightings of what is there."""
         return {"sightings": len(self._known.number)}

@@ -6,7 +6,7 @@ its occurrences', it is there until the first of them goes, and its lineage is t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -25,7 +25,7 @@ from scepter.kernel.star.expiry import Held
 from scepter.kernel.star.join_plan import plan_joins
 from scepter.kernel.star.occurrence_rows import END, EXPIRES, FOR_EVER, START, Occurring
 from scepter.kernel.star.repository import StaticTriples
-from scepter.kernel.state.container import Arrays
+from scepter.kernel.state.state_parts import InParts
 from scepter.kernel.texts import Texts
 from scepter.physical.nodes.nodes import Schema
 from scepter.physical.nodes.star_nodes import NUMBER, WORD, TripleStar, feeds
@@ -39,7 +39,7 @@ _NO_GRAPH = Graph()
 _Mappings: TypeAlias = tuple[UInt64, Int64, NDArray[np.float64], NDArray[np.int8]]
 
 
-class Star:
+class Star(InParts):
     """A star of triple patterns at work."""
 
     def __init__(
@@ -57,6 +57,7 @@ class Star:
         self._plan = plan_joins(triples, [len(rows) for rows in self._static.matching])
         assert self._plan.names == node.bound
         self._memories = memories.Memories(self._plan, self._static, len(node.triples))
+        self._parts = {"": self._memories}
         self._longest = FOR_EVER if node.longest is None or held is not None else min(node.longest, FOR_EVER)
         self._repeats = overlapping(triples)
         """Whether two choices of occurrences may be one match."""
@@ -164,40 +165,11 @@ class Star:
 
     # ---- instants that may be undone, and what is let go
 
-    def save(self) -> None:
-        """Start an instant that may be undone."""
-        self._memories.save()
-
-    def undo(self) -> None:
-        """Back to `save`."""
-        self._memories.undo()
-
     def evict(self, time: int) -> None:
         """Let go of what no match that ends after `time` can use."""
         self._memories.release(time + 1)
 
-    # ---- state
-
-    def dump(self) -> Arrays:
-        """The occurrences in the windows."""
-        return {name: np.ascontiguousarray(column) for name, column in self._memories.kept().dump().items()}
-
-    def load(self, arrays: Arrays) -> None:
-        """Take over what `dump` gave."""
-        self._memories.load(Occurring.load(arrays))
-
-    def refs(self) -> Iterator[Int64]:
-        """Of the occurrences."""
-        self._memories.sweep()
-        return iter((self._memories.rows.refs[: self._memories.size],))
-
-    def lineages(self) -> Iterator[Int64]:
-        """Of the occurrences."""
-        self._memories.sweep()
-        return iter((self._memories.rows.lineage[: self._memories.size],))
-
     def state_rows(self) -> Mapping[str, int]:
-        """Occurrences, and how often they stand in patterns."""
         occurrences, entries = self._memories.counted()
         return {"occurrences": occurrences, "pattern entries": entries}
 

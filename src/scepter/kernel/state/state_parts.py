@@ -7,27 +7,28 @@ exchanged in place, when texts or nodes are compacted, and then no instant is op
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
 
-from scepter.kernel.operator import ByTime, Until
+from scepter.kernel.operator import ByTime, Texted, Until
 from scepter.kernel.rows import Rows, concat, empty
 from scepter.kernel.state.container import Arrays
 from scepter.kernel.window.extent import Grid
 from scepter.timeline import MAX_INSTANT, MIN_INSTANT
 
+V = TypeVar("V")
+
 
 class Part(Protocol):
     """One part of an operator's state."""
 
-    @property
-    def state(self) -> Any:
-        """What it is now, to be put back."""
+    def save(self) -> None:
+        """Start an instant that may be undone."""
         ...
 
-    def restore(self, state: Any) -> None:
-        """Back to what `state` was."""
+    def undo(self) -> None:
+        """Back to `save`."""
         ...
 
     def dump(self, name: str) -> Arrays:
@@ -38,143 +39,130 @@ class Part(Protocol):
         """What `dump` wrote."""
         ...
 
-    def tables(self) -> Sequence[Rows]:
+    def tables(self) -> Sequence[Texted]:
         """The rows it holds, whose refs and lineage may be exchanged in place."""
         ...
 
 
 class InParts(ByTime):
-    """What an operator says of state that is in parts; `_parts` names them as they are written down."""
+    """What an operator says of state that is in parts: `_parts` by the names under which they are written down, and the
+    attributes called `_replaced`, which are replaced, never changed in place; who has those writes them down itself."""
 
     _parts: Mapping[str, Part]
+    _replaced: ClassVar[tuple[str, ...]] = ()
     _saved: Sequence[Any] = ()
 
     def save(self) -> None:
-        """Start an instant that may be undone."""
-        self._saved = [part.state for part in self._parts.values()]
+        self._saved = [getattr(self, name) for name in self._replaced]
+        for part in self._parts.values():
+            part.save()
 
     def undo(self) -> None:
-        """Back to `save`."""
-        for part, state in zip(self._parts.values(), self._saved, strict=True):
-            part.restore(state)
+        for name, value in zip(self._replaced, self._saved, strict=True):
+            setattr(self, name, value)
+        for part in self._parts.values():
+            part.undo()
 
     def dump(self) -> Arrays:
-        """All parts."""
         return {key: array for name, part in self._parts.items() for key, array in part.dump(name).items()}
 
     def load(self, arrays: Arrays) -> None:
-        """Take over what `dump` gave."""
         for name, part in self._parts.items():
             part.load(name, arrays)
 
-    def _kept_rows(self) -> Iterator[Rows]:
+    def _kept_rows(self) -> Iterator[Texted]:
         return (table for part in self._parts.values() for table in part.tables() if len(table))
 
 
-class KeptRows:
-    """Rows that their operator replaces."""
+class Kept(Generic[V]):
+    """A part that is a value. Unless it says so, it holds no texts, and is not written down: it follows from other parts."""
 
-    def __init__(self, width: int) -> None:
-        self.rows = empty(width)
+    def __init__(self, value: V) -> None:
+        self.value = self._saved = value
 
-    def __len__(self) -> int:
-        return len(self.rows)
+    def save(self) -> None:
+        self._saved = self.value
 
-    @property
-    def state(self) -> Rows:
-        """The rows."""
-        return self.rows
-
-    def restore(self, state: Rows) -> None:
-        """Back to what `state` was."""
-        self.rows = state
+    def undo(self) -> None:
+        self.value = self._saved
 
     def dump(self, name: str) -> Arrays:
-        """A column each; under no name they are called by themselves."""
-        return self.rows.dump(name)
+        return {}
 
     def load(self, name: str, arrays: Arrays) -> None:
-        """What `dump` wrote."""
-        self.rows = Rows.load(arrays, name)
+        """Nothing."""
 
     def tables(self) -> Sequence[Rows]:
-        """The rows, copied: what is exchanged in place has no other owner."""
-        self.rows = self.rows.take(np.arange(len(self.rows)))
-        return (self.rows,)
-
-
-class KeptNumbers:
-    """Some integers, instants mostly."""
-
-    def __init__(self, *values: int) -> None:
-        self.values: tuple[int, ...] = values
-
-    @property
-    def state(self) -> tuple[int, ...]:
-        """The numbers."""
-        return self.values
-
-    def restore(self, state: tuple[int, ...]) -> None:
-        """Back to what `state` was."""
-        self.values = state
-
-    def dump(self, name: str) -> Arrays:
-        """One array."""
-        return {name: np.array(self.values, np.int64)}
-
-    def load(self, name: str, arrays: Arrays) -> None:
-        """What `dump` wrote."""
-        self.values = tuple(arrays[name].tolist())
-
-    def tables(self) -> Sequence[Rows]:
-        """None."""
         return ()
 
 
-class Held:
+class KeptRows(Kept[Rows]):
+    """Rows that their operator replaces."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__(empty(width))
+
+    def __len__(self) -> int:
+        return len(self.value)
+
+    def dump(self, name: str) -> Arrays:
+        """A column each; under no name they are called by themselves."""
+        return self.value.dump(name)
+
+    def load(self, name: str, arrays: Arrays) -> None:
+        self.value = Rows.load(arrays, name)
+
+    def tables(self) -> Sequence[Rows]:
+        """The rows, copied: what is exchanged in place has no other owner."""
+        self.value = self.value.take(np.arange(len(self.value)))
+        return (self.value,)
+
+
+class KeptNumbers(Kept[tuple[int, ...]]):
+    """Some integers, instants mostly."""
+
+    def __init__(self, *values: int) -> None:
+        super().__init__(values)
+
+    def dump(self, name: str) -> Arrays:
+        return {name: np.array(self.value, np.int64)}
+
+    def load(self, name: str, arrays: Arrays) -> None:
+        self.value = tuple(arrays[name].tolist())
+
+
+class Held(Kept[tuple[Rows, ...]]):
     """Rows in any order, taken out in order of `since` (stable): they wait until the time has come at which they are there."""
 
     def __init__(self, width: int) -> None:
+        super().__init__(())
         self._width = width
-        self._rows: tuple[Rows, ...] = ()
 
     def __len__(self) -> int:
-        return sum(map(len, self._rows))
+        return sum(map(len, self.value))
 
     def due(self, rows: Rows, closed: int) -> Rows:
         """Take rows in; those that are there by `closed`."""
-        every = concat([*self._rows, rows], self._width)
+        every = concat([*self.value, rows], self._width)
         now = every.since <= closed
         if bool(now.all()):
-            self._rows, found = (), every
+            self.value, found = (), every
         else:
             later = every.take(~now)
-            self._rows, found = (later,), every.take(now)
+            self.value, found = (later,), every.take(now)
         if len(found) > 1 and bool(np.any(found.since[1:] < found.since[:-1])):
             return found.take(np.argsort(found.since, kind="stable"))
         return found
 
-    @property
-    def state(self) -> tuple[Rows, ...]:
-        """What is held."""
-        return self._rows
-
-    def restore(self, state: tuple[Rows, ...]) -> None:
-        """Back to what `state` was."""
-        self._rows = state
-
     def dump(self, name: str) -> Arrays:
-        """All that waits."""
-        return concat(self._rows, self._width).dump(name)
+        return concat(self.value, self._width).dump(name)
 
     def load(self, name: str, arrays: Arrays) -> None:
-        """What `dump` wrote."""
         rows = Rows.load(arrays, name)
-        self._rows = (rows,) if len(rows) else ()
+        self.value = (rows,) if len(rows) else ()
 
     def tables(self) -> Sequence[Rows]:
-        """What is held."""
-        return self._rows
+        return self.value
 
 
 class Clock(KeptNumbers):
@@ -188,13 +176,13 @@ class Clock(KeptNumbers):
     @property
     def closed(self) -> int:
         """The instant up to which all is known."""
-        return self.values[0]
+        return self.value[0]
 
     def advance(self, until: Until) -> int:
         """The instant up to which all is known now."""
         if until.last:
-            self.values = (MAX_INSTANT - 1,)
+            self.value = (MAX_INSTANT - 1,)
         else:
             time = until.time if self._grid is None else self._grid.floor(until.time)
-            self.values = (max(self.closed, min(time, MAX_INSTANT - 1)),)
+            self.value = (max(self.closed, min(time, MAX_INSTANT - 1)),)
         return self.closed

@@ -28,7 +28,6 @@ class NotStatic(Stateless):
         self._key = key
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
-        """The rows that are new."""
         (rows,) = inputs
         if not len(rows) or not len(self._index.columns):
             return rows

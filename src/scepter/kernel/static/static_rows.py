@@ -47,7 +47,6 @@ class Timeless:
         self._widths = widths
 
     def scan(self, intake: Intake, wanted: Mask) -> list[Rows]:
-        """Events add nothing."""
         return [empty(width) for width in self._widths]
 
 

@@ -136,11 +136,9 @@ class Grouping(ByTime):
     # ---- instants that may be undone, and what is let go
 
     def save(self) -> None:
-        """Start an instant that may be undone."""
         self._before = {}
 
     def undo(self) -> None:
-        """Back to `save`."""
         for name, rows in self._before.items():
             if rows is None:
                 self._members.pop(name, None)
@@ -159,11 +157,9 @@ class Grouping(ByTime):
     # ---- state
 
     def dump(self) -> Arrays:
-        """All members."""
         return concat([*self._members.values()], len(self._names)).dump()
 
     def load(self, arrays: Arrays) -> None:
-        """Take over what `dump` gave."""
         rows = Rows.load(arrays)
         first, place = _groups(rows, self._keys)
         self._members = {
@@ -177,7 +173,6 @@ class Grouping(ByTime):
         return iter(kept.values())
 
     def state_rows(self) -> Mapping[str, int]:
-        """The members of all groups."""
         return {"solutions": sum(map(len, self._members.values()))}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -89,11 +90,6 @@ class Table:
         """What a search looks at."""
         return self._side(self.size)
 
-    @property
-    def saved(self) -> int:
-        """How many rows there were at `save`."""
-        return self._mark
-
     def _side(self, first: int) -> Side:
         return Side(self._key_ids, self._loose_ids, self._columns["start"], self._columns["end"], self._chains, first)
 
@@ -131,11 +127,9 @@ class Table:
     # ---- instants that may be undone
 
     def save(self) -> None:
-        """Rows from here on may be taken back."""
         self._mark = self.size
 
     def undo(self) -> None:
-        """Back to `save`."""
         self.truncate(self._mark)
 
     def truncate(self, size: int) -> None:
@@ -207,19 +201,16 @@ class Table:
         return self.take(np.flatnonzero(self.linked)).dump(name)
 
     def load(self, name: str, arrays: Arrays) -> None:
-        """Take over what `dump` gave."""
         self.truncate(0)
         self.add(Rows.load(arrays, name))
         link_all(self._side(0), 0, self.size, True, False)
         self._mark = self._kept = self.size
 
-    def refs(self) -> Int64:
-        """Where the texts of its terms stand, to be exchanged in place."""
-        found: Int64 = self._columns["refs"][: self.size]
-        return found
+    def tables(self) -> Sequence[Rows]:
+        return (Rows(*(self._columns[name][: self.size] for name in COLUMNS)),)
 
     def lineage(self) -> Int64:
-        """What its rows were made of, to be exchanged in place."""
+        """What its rows were made of."""
         found: Int64 = self._columns["lineage"][: self.size]
         return found
 

@@ -19,6 +19,7 @@ import numpy as np
 from numba import njit
 
 from scepter.inner import inner, plain
+from scepter.kernel.interrupts import interruptible
 from scepter.kernel.rows import Int64, UInt64
 from scepter.rdf.lengthening import lengthened_table
 from scepter.rdf.words import fresh, heed
@@ -228,12 +229,16 @@ def _search(build, probe, at, rules, flipped, out, count):  # type: ignore[no-un
 def sweep(order: Int64, left: Side, right: Side, rules: Rules) -> Int64:
     """Visit new rows in order: those of `order` below 0 are of the left side (-1 - row), the others of the right. Returns the
     pairs (left row, right row)."""
-    pairs: Int64 = _sweep(order, plain(left), plain(right), tuple(rules))
+
+    def ends() -> tuple[Int64, Int64]:
+        return left.end[-1 - order[order < 0]], right.end[order[order >= 0]]
+
+    pairs: Int64 = interruptible(_sweep, ends, order, plain(left), plain(right), tuple(rules))
     return pairs
 
 
 @njit(cache=True)
-def _sweep(order, left_, right_, rules_):  # type: ignore[no-untyped-def]
+def _sweep(order, left_, right_, rules_, cells):  # type: ignore[no-untyped-def]
     """What has a name above is given as a plain tuple (`inner.plain`)."""
     left = Side(left_[0], left_[1], left_[2], left_[3], Chains(*left_[4]), left_[5])
     right = Side(right_[0], right_[1], right_[2], right_[3], Chains(*right_[4]), right_[5])
@@ -243,8 +248,8 @@ def _sweep(order, left_, right_, rules_):  # type: ignore[no-untyped-def]
     count = 0
     for i in range(len(order)):
         step = order[i]
-        if i % 16 == 0:
-            heed(out, found)
+        if i % 16 == 0 and heed(cells, count):
+            break
         of_left = step < 0
         at = -1 - step if of_left else step
         if rules.probes[0] if of_left else rules.probes[1]:

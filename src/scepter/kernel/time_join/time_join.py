@@ -7,20 +7,19 @@ side that still keeps its partner from standing alone, one row of each look stay
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
 from scepter.algebra.scope import mentioned_variables
 from scepter.kernel.condition.time_conditions import TimeConditions
-from scepter.kernel.exists.live_graph import LiveConditions
-from scepter.kernel.exists.remembered import AskedConditions
+from scepter.kernel.exists.exists_answers import AskedConditions
 from scepter.kernel.lineage import Lineage
 from scepter.kernel.operator import ByRows, Until
 from scepter.kernel.rows import Int64, Mask, Rows, concat, empty, merged
 from scepter.kernel.star.expiry import Held
-from scepter.kernel.state.container import Arrays
 from scepter.kernel.state.heavy_keys import Shed, heavy, told
+from scepter.kernel.state.state_parts import InParts
 from scepter.kernel.time_join import sweep as kernel
 from scepter.kernel.time_join.join_table import Table
 from scepter.kernel.time_join.sweep import EXISTS, INNER, LATE, NO_BOUND, OUTER, Rules, sweep
@@ -40,7 +39,7 @@ class DisorderedError(Exception):
     """A row came that earlier answers of the same stretch of time should have seen."""
 
 
-class TimeJoined(ByRows):
+class TimeJoined(ByRows, InParts):
     """A time join at work.
 
     With `rounds` it stands among rules that feed each other: the rows of a stretch of time come in several calls, between
@@ -52,7 +51,7 @@ class TimeJoined(ByRows):
     def __init__(
         self,
         node: TimeJoin,
-        conditions: TimeConditions | AskedConditions | LiveConditions | None,
+        conditions: TimeConditions | AskedConditions | None,
         lineage: Lineage,
         *,
         rounds: bool = False,
@@ -77,6 +76,7 @@ class TimeJoined(ByRows):
             Table(len(left.variables), left.columns(node.keys), left.columns(node.loose)),
             Table(len(right.variables), right.columns(node.keys), right.columns(node.loose)),
         )
+        self._parts = dict(zip(("left", "right"), self._tables, strict=True))
         self._trace = _trace(node)
         self._held = held
         self._each_once = once or each_once
@@ -201,7 +201,7 @@ class TimeJoined(ByRows):
         places = [names.index(name) for name in self._node.right.schema.variables]
         left = self._tables[0].take(pairs[:, 0])
         both = Rows(*merged(left, right, places, len(names)), right.start, right.end, left.since, left.until, left.lineage)
-        if isinstance(self._conditions, AskedConditions | LiveConditions):
+        if isinstance(self._conditions, AskedConditions):
             return pairs[self._conditions.holds(both, left.end)]
         return pairs[self._conditions.holds(both)]
 
@@ -236,16 +236,6 @@ class TimeJoined(ByRows):
         return np.where(_timeless(left), right.since, np.where(_timeless(right), left.since, both))
 
     # ---- instants that may be undone, and what is let go
-
-    def save(self) -> None:
-        """Start an instant that may be undone."""
-        for table in self._tables:
-            table.save()
-
-    def undo(self) -> None:
-        """Back to `save`."""
-        for table in self._tables:
-            table.undo()
 
     def evict(self, time: int) -> None:
         """Let go of what no row that ends after `time` can find."""
@@ -295,25 +285,7 @@ class TimeJoined(ByRows):
 
     # ---- state
 
-    def dump(self) -> Arrays:
-        """Both tables."""
-        return self._tables[0].dump("left") | self._tables[1].dump("right")
-
-    def load(self, arrays: Arrays) -> None:
-        """Take over what `dump` gave."""
-        self._tables[0].load("left", arrays)
-        self._tables[1].load("right", arrays)
-
-    def refs(self) -> Iterator[Int64]:
-        """Of both tables."""
-        return (table.refs() for table in self._tables)
-
-    def lineages(self) -> Iterator[Int64]:
-        """Of both tables."""
-        return (table.lineage() for table in self._tables)
-
     def state_rows(self) -> Mapping[str, int]:
-        """The rows that can be found."""
         return {"solutions": sum(len(table) for table in self._tables)}
 
 

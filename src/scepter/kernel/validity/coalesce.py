@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -41,67 +40,49 @@ def _once(covered: Covered, keys: UInt64) -> tuple[Covered, UInt64]:
     return Covered(covered.ids[first], reach), keys[first]
 
 
-class Coverage:
+class Coverage(KeyIndex[Covered]):
     """How far mappings are covered by what was seen of them."""
 
     def __init__(self, width: int) -> None:
+        super().__init__(_once)
         self._width = width
-        self._index: KeyIndex[Covered] = KeyIndex(_once)
 
-    def __len__(self) -> int:
-        return len(self._index)
-
-    def add(self, ids: UInt64, since: Int64, until: Int64) -> Int64:
+    def cover(self, ids: UInt64, since: Int64, until: Int64) -> Int64:
         """Where each of some intervals, in order of `since`, begins to add something; at its end if it does not."""
         keys = key_of(ids, range(ids.shape[1]))
         first, of = distinct(ids)
         reached = np.full(len(first), MIN_INSTANT, np.int64)
-        for place, table, row in self._index.probe(keys[first]):
+        for place, table, row in self.probe(keys[first]):
             same = np.flatnonzero((table.ids[row] == ids[first[place]]).all(axis=1))
             np.maximum.at(reached, place[same], table.until[row[same]])
         begins = np.minimum(coalesced(of, since, until, reached[of]), until)
         np.maximum.at(reached, of, until)
-        self._index.add(Covered(ids[first], reached), keys[first])
+        self.add(Covered(ids[first], reached), keys[first])
         return begins
 
     def evict(self, time: int) -> None:
         """No row that is there at `time` or before will come any more."""
-        self._index.keep(lambda table: table.until > time + 1)
+        self.keep(lambda table: table.until > time + 1)
 
     def renumber(self, number: Int64) -> None:
         """The first column holds numbers that are others now; -1 is no longer in use."""
-        tables, self._index = self._index.tables(), KeyIndex(_once)
+        tables, self.value = self.runs(), ()
         for table in tables:
             kept = np.flatnonzero(number[table.ids[:, 0].astype(np.int64)] >= 0)
             ids = table.ids[kept]
             ids[:, 0] = number[ids[:, 0].astype(np.int64)]
-            self._index.add(Covered(ids, table.until[kept]), key_of(ids, range(ids.shape[1])))
-
-    @property
-    def state(self) -> Any:
-        """What is known, to be put back."""
-        return self._index.state
-
-    def restore(self, state: Any) -> None:
-        """Back to what `state` was."""
-        self._index.restore(state)
+            self.add(Covered(ids, table.until[kept]), key_of(ids, range(ids.shape[1])))
 
     def dump(self, name: str) -> Arrays:
-        """As named arrays."""
-        tables = self._index.tables()
+        tables = self.runs()
         return {
             f"{name}.ids": np.concatenate([np.empty((0, self._width), np.uint64), *(t.ids for t in tables)]),
             f"{name}.until": np.concatenate([np.empty(0, np.int64), *(t.until for t in tables)]),
         }
 
     def load(self, name: str, arrays: Arrays) -> None:
-        """What `dump` wrote."""
         ids = arrays[f"{name}.ids"]
-        self._index.add(Covered(ids, arrays[f"{name}.until"]), key_of(ids, range(ids.shape[1])))
-
-    def tables(self) -> Sequence[Rows]:
-        """None: mappings are told by their ids."""
-        return ()
+        self.add(Covered(ids, arrays[f"{name}.until"]), key_of(ids, range(ids.shape[1])))
 
 
 class Coalesce(InParts):
@@ -117,20 +98,17 @@ class Coalesce(InParts):
         self._parts = {"closed": self._clock, "held": self._held, "covered": self._covered}
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
-        """The pieces that are new."""
         rows = self._held.due(inputs[0], self._clock.advance(until))
         if not len(rows):
             return rows
-        since = self._covered.add(rows.ids, rows.since, rows.until)
+        since = self._covered.cover(rows.ids, rows.since, rows.until)
         new = since < rows.until
         if bool(new.all()):
             return rows.valid(since, rows.until)
         return rows.valid(since, rows.until).take(new)
 
     def evict(self, time: int) -> None:
-        """Forget mappings that have gone."""
         self._covered.evict(min(time, self._clock.closed))
 
     def state_rows(self) -> Mapping[str, int]:
-        """Mappings that are there, and rows that wait."""
         return {"mappings": len(self._covered), "waiting": len(self._held)}

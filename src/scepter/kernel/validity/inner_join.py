@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -71,53 +71,34 @@ class Matching:
         return Rows(*mapping, start, end, since, until, nodes)
 
 
-class Side:
+class Side(KeyIndex[Rows]):
     """The rows of one side that may still meet others."""
 
     def __init__(self, schema: Schema, keys: Sequence[str]) -> None:
+        super().__init__()
         self._width = len(schema.variables)
         self._columns = schema.columns(keys)
-        self._index: KeyIndex[Rows] = KeyIndex()
-
-    def __len__(self) -> int:
-        return len(self._index)
 
     def keys(self, rows: Rows) -> UInt64:
         """The rows' keys."""
         return key_of(rows.ids, self._columns)
 
-    def add(self, rows: Rows) -> None:
+    def put(self, rows: Rows) -> None:
         """Take in rows."""
-        self._index.add(rows, self.keys(rows))
-
-    def probe(self, keys: UInt64) -> list[tuple[Int64, Rows, Int64]]:
-        """The rows with some keys."""
-        return self._index.probe(keys)
+        self.add(rows, self.keys(rows))
 
     def evict(self, time: int) -> None:
         """Nothing that comes later is there at `time` or before."""
-        self._index.keep(lambda table: table.until > time + 1)
-
-    def tables(self) -> list[Rows]:
-        """All rows, in parts."""
-        return self._index.tables()
-
-    @property
-    def state(self) -> Any:
-        """What is in it, to be put back."""
-        return self._index.state
-
-    def restore(self, state: Any) -> None:
-        """Back to what `state` was."""
-        self._index.restore(state)
+        self.keep(lambda table: table.until > time + 1)
 
     def dump(self, name: str) -> Arrays:
-        """All rows."""
-        return concat(self.tables(), self._width).dump(name)
+        return concat(self.runs(), self._width).dump(name)
 
     def load(self, name: str, arrays: Arrays) -> None:
-        """What `dump` wrote."""
-        self.add(Rows.load(arrays, name))
+        self.put(Rows.load(arrays, name))
+
+    def tables(self) -> list[Rows]:
+        return self.runs()
 
 
 class InnerJoin(ByRows, InParts):
@@ -137,9 +118,9 @@ class InnerJoin(ByRows, InParts):
         left, right = inputs
         width = len(self.schema.variables)
         found = [self._pairs(right, self._left, of_left=False)]
-        self._right.add(right)
+        self._right.put(right)
         found.append(self._pairs(left, self._right, of_left=True))
-        self._left.add(left)
+        self._left.put(left)
         return concat(found, width)
 
     def _pairs(self, new: Rows, side: Side, *, of_left: bool) -> Rows:
@@ -160,10 +141,8 @@ class InnerJoin(ByRows, InParts):
         return concat(parts, width)
 
     def evict(self, time: int) -> None:
-        """Let go of rows that have gone."""
         self._left.evict(time)
         self._right.evict(time)
 
     def state_rows(self) -> Mapping[str, int]:
-        """Rows of both sides."""
         return {"left": len(self._left), "right": len(self._right)}

@@ -14,6 +14,7 @@ import numpy as np
 
 from scepter.kernel.column_table import ColumnTable
 from scepter.kernel.rows import Int64, UInt64, spread
+from scepter.kernel.state.state_parts import Kept
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(29)
@@ -59,53 +60,44 @@ def _bucket(keys: UInt64, bits: int) -> Int64:
     return ((keys * _MIX) >> np.uint64(64 - bits)).astype(np.int64)
 
 
-class KeyIndex(Generic[T]):
+class KeyIndex(Kept[tuple[_Run[T], ...]], Generic[T]):
     """Runs of rows by key. When runs are merged, `thin` may leave rows out that it sees are of no use."""
 
     def __init__(self, thin: Callable[[T, UInt64], tuple[T, UInt64]] | None = None) -> None:
+        super().__init__(())
         self._thin = thin
-        self._runs: tuple[_Run[T], ...] = ()
 
     def __len__(self) -> int:
-        return sum(len(run.keys) for run in self._runs)
+        return sum(len(run.keys) for run in self.value)
 
     def add(self, table: T, keys: UInt64) -> None:
         """Take in rows."""
         if not len(keys):
             return
-        runs = list(self._runs)
+        runs = list(self.value)
         while runs and len(runs[-1].keys) < 2 * len(keys):
             last = runs.pop()
             table, keys = table.joined([last.table, table]), np.concatenate([last.keys, keys])
             if self._thin is not None:
                 table, keys = self._thin(table, keys)
-        self._runs = (*runs, _Run.of(table, keys))
+        self.value = (*runs, _Run.of(table, keys))
 
     def probe(self, keys: UInt64) -> list[tuple[Int64, T, Int64]]:
         """(places in `keys`, a run's table, rows of it) for each run that has equal keys."""
-        found = [(*run.probe(keys), run.table) for run in self._runs] if len(keys) else []
+        found = [(*run.probe(keys), run.table) for run in self.value] if len(keys) else []
         return [(place, table, row) for place, row, table in found if len(place)]
 
     def keep(self, live: Callable[[T], Int64 | np.ndarray[tuple[int], np.dtype[np.bool_]]]) -> None:
         """Forget rows, where they are half of a run or more: `live` tells which are still of use."""
         runs = []
-        for run in self._runs:
+        for run in self.value:
             rows = np.flatnonzero(live(run.table))
             if 2 * len(rows) > len(run.keys):
                 runs.append(run)
             elif len(rows):
                 runs.append(_Run.of(run.table.take(rows), run.keys[rows]))
-        self._runs = tuple(runs)
+        self.value = tuple(runs)
 
-    def tables(self) -> list[T]:
+    def runs(self) -> list[T]:
         """All rows, run by run."""
-        return [run.table for run in self._runs]
-
-    @property
-    def state(self) -> tuple[_Run[T], ...]:
-        """The runs, to be put back."""
-        return self._runs
-
-    def restore(self, state: tuple[_Run[T], ...]) -> None:
-        """Back to what `state` was."""
-        self._runs = state
+        return [run.table for run in self.value]

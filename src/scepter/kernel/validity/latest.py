@@ -37,7 +37,7 @@ class Latest(InParts):
         """The pieces of the stretch that is certain now."""
         start, stop = self._clock.closed + 1, self._clock.advance(until) + 1
         due = self._held.due(inputs[0], stop - 1)
-        rows = concat([self._last.rows, due], due.width)
+        rows = concat([self._last.value, due], due.width)
         if stop <= start or not len(rows):
             return empty(due.width)
         _, of = distinct(rows.ids)
@@ -47,11 +47,10 @@ class Latest(InParts):
         followed[:-1] = of[1:] == of[:-1]
         hidden = np.full(len(rows), MAX_INSTANT, np.int64)
         hidden[:-1][followed[:-1]] = rows.since[1:][followed[:-1]]
-        self._last.rows = rows.take(np.flatnonzero(~followed & (rows.until > stop)))
+        self._last.value = rows.take(np.flatnonzero(~followed & (rows.until > stop)))
         low, high = np.maximum(rows.since, start), np.minimum(np.minimum(rows.until, hidden), stop)
         seen = np.flatnonzero(low < high)
         return rows.take(seen).valid(low[seen], high[seen])
 
     def state_rows(self) -> Mapping[str, int]:
-        """Occurrences that are there, and rows that wait."""
         return {"latest": len(self._last), "waiting": len(self._held)}

@@ -8,17 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from scepter.kernel.column_table import ColumnTable
 from scepter.kernel.lineage import Lineage
-from scepter.kernel.operator import ByTime, Until
+from scepter.kernel.operator import Texted, Until
 from scepter.kernel.rows import Int64, Mask, Rows, UInt64, concat, empty
 from scepter.kernel.sequence.forward_search import key_of
 from scepter.kernel.state.container import Arrays
-from scepter.kernel.state.state_parts import Clock
+from scepter.kernel.state.state_parts import Clock, InParts
 from scepter.kernel.validity.inner_join import Condition, Matching, Side
 from scepter.kernel.validity.intervals import gaps, overlap
 from scepter.kernel.validity.key_index import KeyIndex
@@ -50,8 +49,10 @@ class _Left:
         return place, self.number[place] == number if len(self.number) else np.zeros(len(number), np.bool_)
 
 
-class OuterJoin(ByTime):
+class OuterJoin(InParts):
     """Rows of the left side, with or without partners of the right."""
+
+    _replaced = ("_left",)
 
     def __init__(
         self,
@@ -74,13 +75,13 @@ class OuterJoin(ByTime):
         self._columns = matching.left.columns(matching.keys)
         none = np.empty((0, 3), np.int64)
         self._left = _Left(empty(len(matching.left.variables)), np.empty(0, np.int64), none)
-        self._saved: tuple[Any, ...] = ()
+        self._parts = {"index": self._index, "right": self._right, "closed": self._clock}
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
         """Pairs of an OPTIONAL when they come, and the pieces that are certain now."""
         left, right = inputs
         found = [*self._meet_right(right)]
-        self._right.add(right)
+        self._right.put(right)
         found += self._meet_left(left)
         start = self._clock.closed + 1
         stop = self._clock.advance(until) + 1
@@ -177,17 +178,6 @@ class OuterJoin(ByTime):
 
     # ---- state
 
-    def save(self) -> None:
-        """Start an instant that may be undone."""
-        self._saved = self._left, self._index.state, self._right.state, self._clock.state
-
-    def undo(self) -> None:
-        """Back to `save`."""
-        self._left, index, right, clock = self._saved
-        self._index.restore(index)
-        self._right.restore(right)
-        self._clock.restore(clock)
-
     def evict(self, time: int) -> None:
         """Let go of partners that have gone; rows of the left go when their last piece is given."""
         self._right.evict(min(time, self._clock.closed))
@@ -199,17 +189,16 @@ class OuterJoin(ByTime):
         return own | counts | self._left.rows.dump("left") | self._right.dump("right")
 
     def load(self, arrays: Arrays) -> None:
-        """Take over what `dump` gave."""
         rows = Rows.load(arrays, "left")
         following, closed = arrays["clock"].tolist()
-        self._clock.restore((closed,))
+        self._clock.value = (closed,)
         self._left = _Left(rows, arrays["number"], arrays["pairs"], following)
         self._index.add(_Numbers(self._left.number), key_of(rows.ids, self._columns))
         self._right.load("right", arrays)
 
-    def _kept_rows(self) -> Sequence[Rows]:
-        return (self._left.rows, *self._right.tables())
+    def _kept_rows(self) -> Iterator[Texted]:
+        yield self._left.rows
+        yield from super()._kept_rows()
 
     def state_rows(self) -> Mapping[str, int]:
-        """Rows of both sides, and pairs."""
         return {"left": len(self._left.rows), "right": len(self._right), "pairs": len(self._left.pairs)}

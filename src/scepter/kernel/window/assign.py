@@ -25,7 +25,6 @@ class Window(Stateless):
         self._timeless = timeless
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
-        """Each row with its validity."""
         (rows,) = inputs
         since, gone = self._extent.validity(rows.end)
         seen = since < gone

@@ -44,7 +44,6 @@ class Items:
         self._counts = [leaf.counts for leaf in leaves]
 
     def scan(self, intake: Intake, wanted: Mask) -> list[Rows]:
-        """The rows of each leaf."""
         batch = intake.batch
         made: dict[nodes.Counts | None, Rows] = {}
         for counts in self._counts:

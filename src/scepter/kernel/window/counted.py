@@ -7,15 +7,15 @@ given out those from `k - n + 1` to `k`, where k is the last multiple of m up to
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from scepter.kernel.operator import ByTime, Until
+from scepter.kernel.operator import Until
 from scepter.kernel.rows import TIMELESS, Int64, Rows, concat, empty
 from scepter.kernel.state.container import Arrays
-from scepter.kernel.state.state_parts import Clock
+from scepter.kernel.state.state_parts import Clock, InParts
 from scepter.kernel.window.extent import Grid
 from scepter.physical.nodes.nodes import Schema
 from scepter.timeline import MAX_INSTANT
@@ -32,12 +32,14 @@ class _Pending:
         return _Pending(self.rows.take(kept), self.number.take(kept))
 
 
-class CountedWindow(ByTime):
+class CountedWindow(InParts):
     """Inputs: the rows of a scan, and a row for each thing that is counted.
 
     A row's `until` is known only when enough has come after it. Nothing is taken back: up to where time is known a row is given
     in pieces, each of which begins where the last one ended.
     """
+
+    _replaced = ("_pending", "_total")
 
     def __init__(self, schema: Schema, count: int, step: int, grid: Grid | None, *, timeless: bool = False) -> None:
         self.schema = schema
@@ -46,10 +48,9 @@ class CountedWindow(ByTime):
         self._clock = Clock(grid)
         self._total = 0
         self._pending = _Pending(empty(len(schema.variables)), np.empty(0, np.int64))
-        self._saved = (self._pending, 0, self._clock.state)
+        self._parts = {"closed": self._clock}
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
-        """The pieces that are certain now."""
         rows, counted = inputs
         times, numbers = self._numbered(counted.end)
         rows = rows.take(np.arange(len(rows)))  # a copy: refs are exchanged in place, by each who keeps them
@@ -88,31 +89,20 @@ class CountedWindow(ByTime):
         self._pending = _Pending(held.rows.valid(since, held.rows.until), held.number).take(kept)
         return answer
 
-    def save(self) -> None:
-        """Start an instant that may be undone."""
-        self._saved = (self._pending, self._total, self._clock.state)
-
-    def undo(self) -> None:
-        """Back to `save`."""
-        self._pending, self._total, clock = self._saved
-        self._clock.restore(clock)
-
     def dump(self) -> Arrays:
         """What waits, and how much was counted."""
         told = np.array([self._total, self._clock.closed], np.int64)
         return {"counted": told, "number": self._pending.number} | self._pending.rows.dump("held")
 
     def load(self, arrays: Arrays) -> None:
-        """Take over what `dump` gave."""
         self._total, closed = arrays["counted"].tolist()
-        self._clock.restore((closed,))
+        self._clock.value = (closed,)
         self._pending = _Pending(Rows.load(arrays, "held"), arrays["number"])
 
-    def _kept_rows(self) -> Sequence[Rows]:
-        return (self._pending.rows,)
+    def _kept_rows(self) -> Iterator[Rows]:
+        yield self._pending.rows
 
     def state_rows(self) -> Mapping[str, int]:
-        """Rows that are there or will be."""
         return {"content": len(self._pending.rows)}
 
 

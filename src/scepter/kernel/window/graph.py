@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
 from scepter.kernel.sparql.dataset import Graph
+from scepter.kernel.sparql.triple_index import TripleIndex
 from scepter.rdf.terms import Term, Triple
 
 
@@ -13,41 +14,31 @@ class WindowGraph(Graph):
     """The union of what is in the windows and of static data. A triple is there as long as one of its sightings is; its
     indexes follow what comes and goes, and the static part is indexed once."""
 
-    __slots__ = ("_by", "_static", "_times")
+    __slots__ = ("_static", "_times")
 
     def __init__(self, static: Graph) -> None:
         super().__init__()
         self._static = static
-        self._times: dict[Triple, list[int]] = {}
-        self._by: dict[tuple[int, ...], dict[tuple[Term, ...], dict[Triple, None]]] = {}
+        self._times = TripleIndex[list[int]]()
 
     def enter(self, triple: Triple, time: int) -> None:
         """A triple comes."""
-        times = self._times.get(triple)
-        if times is not None:
+        times = self._times.kept.get(triple)
+        if times is None:
+            self._times.enter(triple, [time])
+        else:
             times.append(time)
-            return
-        self._times[triple] = [time]
-        for positions, index in self._by.items():
-            index.setdefault(tuple([triple[i] for i in positions]), {})[triple] = None
 
     def leave(self, triple: Triple, time: int) -> None:
         """One of its sightings goes."""
-        times = self._times[triple]
+        times = self._times.kept[triple]
         times.remove(time)
-        if times:
-            return
-        del self._times[triple]
-        for positions, index in self._by.items():
-            key = tuple([triple[i] for i in positions])
-            bucket = index[key]
-            del bucket[triple]
-            if not bucket:
-                del index[key]
+        if not times:
+            self._times.leave(triple)
 
     def latest(self, triple: Triple) -> int | None:
         """The time of its latest sighting in the window."""
-        times = self._times.get(triple)
+        times = self._times.kept.get(triple)
         return max(times) if times else None
 
     @property
@@ -62,35 +53,22 @@ class WindowGraph(Graph):
         return chain(self._static, (t for t in self._times if t not in self._static))
 
     def __contains__(self, triple: object) -> bool:
-        return triple in self._times or triple in self._static
+        return triple in self._times.kept or triple in self._static
 
     def nodes(self) -> Mapping[Term, None]:
-        """The subjects and objects."""
         streamed = (term for triple in self._times for term in (triple.subject, triple.object))
         return dict.fromkeys(chain(self._static.nodes(), streamed))
 
     def has_node(self, term: Term) -> bool:
         """Whether a term is a subject or an object, by the indexes that follow what comes and goes."""
-        return bool(self._lookup((0,), (term,)) or self._lookup((2,), (term,))) or self._static.has_node(term)
+        there = self._times.match((term, None, None)) or self._times.match((None, None, term))
+        return bool(there) or self._static.has_node(term)
 
     def match(self, subject: Term | None, predicate: Term | None, object: Term | None) -> Sequence[Triple]:
-        """The triples with these terms; None stands for any."""
         known = self._static.match(subject, predicate, object)
-        wanted = (subject, predicate, object)
-        positions = tuple(i for i, term in enumerate(wanted) if term is not None)
-        streamed = self._lookup(positions, tuple(t for t in wanted if t is not None))
+        streamed = self._times.match((subject, predicate, object))
         if not streamed:
             return known
         if not known:
             return list(streamed)
         return [*known, *(t for t in streamed if t not in self._static)]
-
-    def _lookup(self, positions: tuple[int, ...], key: tuple[Term, ...]) -> Mapping[Triple, object]:
-        if not positions:
-            return self._times
-        index = self._by.get(positions)
-        if index is None:
-            index = self._by[positions] = {}
-            for triple in self._times:
-                index.setdefault(tuple([triple[i] for i in positions]), {})[triple] = None
-        return index.get(key, {})

@@ -18,7 +18,7 @@ from scepter.algebra.patterns import BGP, Pattern, TriplePattern
 from scepter.algebra.walk import Algebra, rewrite
 from scepter.algebra.windows import hidden_names
 from scepter.kernel.encoding import decoded, encoded
-from scepter.kernel.operator import Until
+from scepter.kernel.operator import Texted, Until
 from scepter.kernel.rows import NO_LINEAGE, TIMELESS, Mask, Rows, concat, empty, lasting, mappings
 from scepter.kernel.sparql.context import Context, Row, system_clock
 from scepter.kernel.sparql.dataset import Dataset, Graph
@@ -69,7 +69,7 @@ class Snapshot(InParts):
         """The answers for the stretch that is certain now."""
         start, stop = self._clock.closed + 1, self._clock.advance(until) + 1
         for place, rows in enumerate(inputs):
-            self._inputs[place].rows = concat([self._inputs[place].rows, rows], rows.width)
+            self._inputs[place].value = concat([self._inputs[place].value, rows], rows.width)
         if stop <= start:
             return empty(len(self.schema.variables))
         edges = [edge[(edge > start) & (edge < stop)] for rows in self._rows for edge in (rows.since, rows.until)]
@@ -176,7 +176,7 @@ class Snapshot(InParts):
 
     @property
     def _rows(self) -> list[Rows]:
-        return [kept.rows for kept in self._inputs]
+        return [kept.value for kept in self._inputs]
 
     def _forget(self, stop: int) -> None:
         """Let go of rows that have gone, and out of the graphs already."""
@@ -184,7 +184,7 @@ class Snapshot(InParts):
         for place, rows in enumerate(self._rows):
             kept = np.flatnonzero((rows.until >= stop) | self._content.inside[place])
             if len(kept) < len(rows):
-                self._inputs[place].rows = rows.take(kept)
+                self._inputs[place].value = rows.take(kept)
                 self._content.inside[place] = self._content.inside[place][kept]
 
     def undo(self) -> None:
@@ -193,17 +193,15 @@ class Snapshot(InParts):
         self._last = self._content = None
 
     def load(self, arrays: Arrays) -> None:
-        """Take over what `dump` gave."""
         super().load(arrays)
         self._last = self._content = None
 
-    def _kept_rows(self) -> Iterator[Rows]:
+    def _kept_rows(self) -> Iterator[Texted]:
         yield from super()._kept_rows()
         if self._last is not None:
             yield self._last
 
     def state_rows(self) -> Mapping[str, int]:
-        """Rows that are there or will be."""
         return {"content": sum(map(len, self._rows)), "answer": 0 if self._last is None else len(self._last)}
 
 

@@ -49,7 +49,6 @@ class FirstAnswer(nodes.Project):
     says = "FirstAnswer, of all buckets"
 
     def partition_keys(self, found: KeyAnalysis) -> Keys:
-        """None."""
         return found.none("ASK has one answer")
 
 

@@ -28,8 +28,8 @@ from scepter.ontology.recognition import route
 from scepter.physical.distribution.cutting import Owned
 from scepter.physical.distribution.exchanges import unit_exchanges
 from scepter.physical.distribution.horizon import horizon
-from scepter.physical.distribution.hot_keys import within_key
-from scepter.physical.distribution.partitioning import FEEDING, feeding, kept_together, plan_partitioning
+from scepter.physical.distribution.hot_keys import live_hot_keys, within_key
+from scepter.physical.distribution.partitioning import FEEDING, begins_only, feeding, kept_together, plan_partitioning
 from scepter.physical.distribution.stages import Stages, Undivided, unit_stages
 from scepter.physical.explain.event_text import shortened
 from scepter.physical.explain.wording import division, readable
@@ -141,9 +141,16 @@ def _hot_keys(unit: UnitPlan, facts: Facts) -> Iterator[str]:
     """What becomes of a key with more than a worker's share of the rows."""
     match within_key(unit, facts):
         case int():
-            yield "over history cut into slices of time as well; live, all of a key is in one bucket"
+            yield "over history cut into slices of time as well"
         case str(why):
-            yield f"all of a key is in one bucket: {why}"
+            yield f"over history all of a key is in one bucket: {why}"
+    match live_hot_keys(unit):
+        case "":
+            assert isinstance(unit.root, SequenceNode)
+            others = "what begins matches to one of them, all else" if begins_only(unit.root.plan) else "every row"
+            yield f"live over several buckets, by the first event of matches (scepter run --follow): {others} to each"
+        case str(why):
+            yield f"live all of a key is in one bucket: {why}"
 
 
 def _stages(unit: UnitPlan, notation: Notation) -> Iterator[str]:

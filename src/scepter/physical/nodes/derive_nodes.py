@@ -43,7 +43,6 @@ class Recalled(Node):
         return _picked_keys(self.patterns, self.whole, {found.recalled: (((RECALLED, 0), found.recalled),)})
 
     def partition_places(self, below: frozenset[Place]) -> frozenset[Place]:
-        """What comes back."""
         return below | {(RECALLED, 0)}
 
 

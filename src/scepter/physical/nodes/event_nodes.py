@@ -225,7 +225,6 @@ class OnceLate(Unary):
         return "ever" if self.lag is None else self.lag
 
     def partition_keys(self, found: KeyAnalysis) -> Keys:
-        """Those that an occurrence shows."""
         return found.visible(found.keys(self.input) or {}, "equal occurrences of different buckets are one")
 
 
@@ -257,7 +256,6 @@ class FirstOnes(Unary):
     at: int | None = None
 
     def partition_keys(self, found: KeyAnalysis) -> Keys:
-        """None."""
         return found.none("FIRST looks at all occurrences")
 
 
@@ -270,7 +268,6 @@ class LastOnes(Unary):
     at: int | None = None
 
     def partition_keys(self, found: KeyAnalysis) -> Keys:
-        """None."""
         return found.none("LAST looks at all occurrences")
 
 

@@ -88,6 +88,12 @@ class Node:
         """Why it works on terms, one by one; empty for one in columns."""
         return ""
 
+    @property
+    def in_parts(self) -> bool:
+        """Whether the rows of an instant may be given in parts, each on top of those before: no two rows of one time influence
+        each other, but for equal ones that are one."""
+        return False
+
     @cached_property
     def inputs(self) -> tuple[Node, ...]:
         """The nodes whose rows it takes: those that its fields hold, in their order."""
@@ -230,7 +236,6 @@ class StaticLeaf(Node):
     """A leaf that reads no event: its rows are there in every bucket."""
 
     def partition_keys(self, found: KeyAnalysis) -> None:
-        """Any: nothing it reads is divided."""
         return
 
 
@@ -246,7 +251,6 @@ class Rowwise(Unary):
     """A node that looks at each row by itself: its input may be divided by anything."""
 
     def partition_keys(self, found: KeyAnalysis) -> Keys | None:
-        """Those of its input."""
         return found.keys(self.input)
 
 
@@ -372,7 +376,6 @@ class Union(Binary):
         return Schema(left.joined(right).variables, left.certain & right.certain)
 
     def partition_keys(self, found: KeyAnalysis) -> Keys | None:
-        """What both sides are divided by."""
         left, right = found.keys(self.left), found.keys(self.right)
         if left is None and right is None:
             return None
@@ -398,11 +401,9 @@ class Received(Node):
     inputs = ()
 
     def line(self, notation: Notation) -> str:
-        """Where its rows come from."""
         return f"Received from {self.below.line(notation)}"
 
     def partition_keys(self, found: KeyAnalysis) -> Keys:
-        """What they can be sent by."""
         return self.below.sent_by(self.place)
 
     def partition_places(self, below: frozenset[Place]) -> frozenset[Place]:

@@ -44,6 +44,11 @@ class GraphScan(Node):
         """The stream it reads."""
         return self.plan.streams[self.scan.stream].iri
 
+    @property
+    def in_parts(self) -> bool:
+        """It looks at each event alone."""
+        return True
+
     def _schema(self) -> Schema:
         names = self.plan.variables
         return Schema(tuple(names[s] for s in self.scan.slots), frozenset(names[s] for s in self.scan.certain))
@@ -101,6 +106,11 @@ class Sequence(Node):
     """What triples entail, where the run has a schema."""
     why: str = ""
     """How a unit of another kind came to be a sequence."""
+
+    @property
+    def in_parts(self) -> bool:
+        """Where steps are strict in time: what one takes is later than what was taken before."""
+        return self.plan.in_parts
 
     def _schema(self) -> Schema:
         return Schema(self.plan.shown)

@@ -300,5 +300,4 @@ class AnsweredOnce(Unary):
     instants: Instants
 
     def partition_keys(self, found: KeyAnalysis) -> Keys:
-        """None: it is there without events."""
         return found.none("a query of static data alone is answered once")

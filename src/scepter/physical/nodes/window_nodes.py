@@ -60,7 +60,6 @@ class Fixed(StaticLeaf):
         return Schema(self.variables, frozenset(bound))
 
     def line(self, notation: Notation) -> str:
-        """What is fixed."""
         if self.triple is None:
             return f"Values {' '.join('?' + name for name in self.variables)}, {len(self.rows)} rows".replace("  ", " ")
         where = "the default graph" if self.graph is None else notation.term(self.graph)
@@ -111,7 +110,6 @@ class Coalesce(Unary):
     grid: Step | None
 
     def partition_keys(self, found: KeyAnalysis) -> Keys | None:
-        """Those that are seen."""
         return found.shown(found.keys(self.input), "DISTINCT compares all rows")
 
 
@@ -124,7 +122,6 @@ class LatestOccurrence(Unary):
     grid: Step | None
 
     def partition_keys(self, found: KeyAnalysis) -> Keys | None:
-        """Those that are seen."""
         return found.shown(found.keys(self.input), "timestamp() of one constant triple looks at the whole stream")
 
 
@@ -202,7 +199,6 @@ class Group(Unary):
         return Schema(names, (self.input.schema.certain & frozenset(self.keys)) | counts)
 
     def partition_keys(self, found: KeyAnalysis) -> Keys | None:
-        """Those that it groups by."""
         return found.shown(found.keys(self.input), NOT_GROUPED if self.keys else NO_GROUPS, self.keys)
 
 

@@ -2,34 +2,29 @@
 
 Rows in the future wait in their buckets for their time anyway. So nothing has to be held back but the watermark: a part that is
 read tells Spark the greatest time that may move it. How far each stream was before a micro-batch, and which times wait, the
-driver knows, and tells the tasks of the micro-batch as a property of their jobs; where it is behind a micro-batch, the one
-place that hears of all times works out (`runtime.jumps`), and the driver keeps it with the micro-batch.
-
-A micro-batch that is done again after a crash is given what was known before it, not what it made known: an event would
-confirm itself.
+driver knows, and tells the tasks of the micro-batch (`telling`); where it is behind a micro-batch, the one place that hears of
+all times works out (`runtime.jumps`), and the driver keeps it with the micro-batch. A micro-batch that is done again must not
+know what it made known: an event would confirm itself.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from pyspark import SparkContext, TaskContext
 
-from scepter.kept import BatchRecord
 from scepter.runtime.jumps import LEAP, Known
+from scepter.runtime.notices import TIMES
+from scepter.runtime.spark.telling import Subject
 from scepter.timeline import format_instant
 
 if TYPE_CHECKING:
     from scepter.runtime.spark.jobs import Job
 
-FILE: Final = "times.json"
-_PROPERTY: Final = "scepter.times"
-_BATCH: Final = "streaming.sql.batchId"
+ADVANCE: Final = Subject(TIMES, "times.json", "how far time is")
 
 Times: TypeAlias = Mapping[int, Known]
 """What is known of streams, by their numbers."""
@@ -39,12 +34,7 @@ def known_before(job: Job) -> Times | None:
     """What is known before the micro-batch of this task; None where time may move as it likes."""
     if not job.live or job.options.advance_on(job.kind) is None:
         return None
-    context = TaskContext.get()
-    told = None if context is None else context.getLocalProperty(_PROPERTY)
-    if context is None or told is None:
-        return {}
-    batch = int(context.getLocalProperty(_BATCH) or 0)
-    return next((read(times) for number, times in reversed(json.loads(told)) if number < batch), {})
+    return read(told) if (told := ADVANCE.before()) else {}
 
 
 def moved_to(job: Job, known: Times, stream: int, ends: NDArray[np.int64]) -> int | None:
@@ -104,18 +94,3 @@ def read(text: str) -> Times:
     {0: Known(greatest=5, held=(9,))}
     """
     return {int(stream): Known(greatest, tuple(held)) for stream, (greatest, held) in json.loads(text).items()}
-
-
-class Record:
-    """What the driver knows of the times of a run; with a folder, it is kept there from run to run."""
-
-    def __init__(self, folder: Path | None = None) -> None:
-        self._kept = BatchRecord(None if folder is None else folder / FILE, "how far time is")
-
-    def take(self, batch: int, times: Times) -> None:
-        """What is known behind a micro-batch."""
-        self._kept.take(batch, written(times))
-
-    def tell(self, context: SparkContext) -> None:
-        """Tell the tasks of the micro-batches that this thread of the JVM begins."""
-        context.setLocalProperty(_PROPERTY, self._kept.written())

@@ -33,6 +33,7 @@ from scepter.runtime.spark.future import present
 from scepter.runtime.spark.history_span import with_span
 from scepter.runtime.spark.jobs import Job, Work, new_work, work
 from scepter.runtime.spark.lifted import lifted_batches, wanted_columns
+from scepter.runtime.spark.live_skew import Counted
 from scepter.runtime.spark.measured import BucketTask, ReadingTask, Told, ran
 from scepter.runtime.spark.pushdown import PACKED, packed_table
 from scepter.runtime.spark.sampling import with_hot_keys
@@ -183,11 +184,14 @@ def packed_rows(
     first = number
     for group in _groups(recent(job, batches)):
         rows: list[tuple[int, int, int | None, int, bytes | None]] = []
+        counted: dict[str, Counted] = {}
         for share in job.at_work:
             made = (
                 packed_events(job, share, group) if share.form is Form.EVENTS else work(job, share).solve(group, number, report)
             )
             rows += [(share.number, bucket, time, 0, blob) for bucket, time, blob in made]
+            if share.form is not Form.EVENTS and (mine := work(job, share).counted()) is not None:
+                counted[str(share.number)] = mine
         stream, time = (np.concatenate([getattr(batch, name) for batch in group]) for name in ("stream", "end"))
         number += len(time)
         moved: int | None = int(time.max())
@@ -195,7 +199,8 @@ def packed_rows(
             moved = moved_to(job, known, int(stream[0]), time)
             rows = [(number, bucket, None, events, blob) for number, bucket, _, events, blob in rows]
         # time moves on with every event, also with those that no pattern looks at; and any of them may be late
-        rows.append((_TIME, -1, moved, len(time), pack({"stream": stream, "time": time}) if job.live else None))
+        told = pack({"stream": stream, "time": time}, {"counted": counted}) if job.live else None
+        rows.append((_TIME, -1, moved, len(time), told))
         yield _table(rows)
     if measured is not None:
         yield _table([(_TOLD, -1, None, 0, measured.told(number - first).written())])

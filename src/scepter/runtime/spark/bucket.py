@@ -9,9 +9,10 @@ is seen from their times: so far answers are given at once, instead of all event
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -23,13 +24,16 @@ from scepter.kernel.state.container import pack, unpack
 from scepter.kernel.state.shipping import furthest
 from scepter.physical.distribution.partitioning import asks
 from scepter.runtime.matches import Match
+from scepter.runtime.notices import SKEW
 from scepter.runtime.spark.advance import known_after, known_before, left_behind, written
 from scepter.runtime.spark.feeding import constructed
 from scepter.runtime.spark.jobs import Job, Work, new_work
+from scepter.runtime.spark.live_skew import NOTHING
+from scepter.runtime.spark.live_skew import known_after as hot_after
 from scepter.runtime.spark.shares import Share
 from scepter.runtime.spark.tables import match_table
 from scepter.runtime.spark.whole import WholeProgram
-from scepter.runtime.work import BROKEN_OFF, WorkLimits, taken, watched
+from scepter.runtime.work import BROKEN_OFF, taken, watched
 from scepter.timeline import MIN_INSTANT, TimeKind
 
 _Step = TypeVar("_Step")
@@ -100,8 +104,7 @@ class Bucket:
         """Take packed solutions, and what other stages have made, and release what the watermark has passed."""
         self._place, watermark = place, self._ticks(milliseconds)
         if place < 0:
-            self._check_identity()
-            yield from self._times(blobs, watermark)
+            yield from self._times(blobs, watermark, self._checked())
         elif self._is_whole(place):
             yield from self._step_whole(blobs, watermark)
         elif not self._is_answered(place):
@@ -115,15 +118,16 @@ class Bucket:
             alone = not (work.share.to or work.share.feeds or work.share.depth)
             yield from self._step(work, self.certain(reached, watermark) if alone else watermark)
 
-    def _check_identity(self) -> None:
+    def _checked(self) -> dict[str, Any]:
         """The place that hears of every micro-batch keeps what the state is of: another run stops here, before it answers."""
-        if self._job.identity is None:
-            return
-        kept = self._state.get()
+        kept, identity = self._state.get(), self._job.identity
         if kept is None:
-            self._state.update((self._job.identity.written(),))
-        elif (refused := self._job.identity.refusal(bytes(kept[0]), "the checkpoint")) is not None:
+            told = {} if identity is None else json.loads(identity.written())
+            return {**told, SKEW: dict(NOTHING)}
+        if identity is not None and (refused := identity.refusal(bytes(kept[0]), "the checkpoint")) is not None:
             raise DataError(refused)
+        found: dict[str, Any] = json.loads(bytes(kept[0]))
+        return found
 
     def wake(self, place: int, milliseconds: int) -> Iterator[pd.DataFrame]:
         """The watermark has moved: release what it has passed."""
@@ -150,15 +154,20 @@ class Bucket:
         self._sleep()
         self._handle.registerTimer(max(whole.reached + 1, watermark, 0) // self._scale + 1)  # as soon as time moves on
 
-    def _times(self, blobs: Iterable[bytes], watermark: int) -> Iterator[pd.DataFrame]:
-        """All times of a micro-batch: which are late, and how far they move time on."""
-        parts = [unpack(blob)[0] for blob in blobs]
+    def _times(self, blobs: Iterable[bytes], watermark: int, kept: dict[str, Any]) -> Iterator[pd.DataFrame]:
+        """All times of a micro-batch: which are late, how far they move time on, and which keys are hot."""
+        parts, told = zip(*map(unpack, blobs), strict=True)
         stream = np.concatenate([np.empty(0, np.int64), *(part["stream"] for part in parts)])
         time = np.concatenate([np.empty(0, np.int64), *(part["time"] for part in parts)])
+        if SKEW in kept:  # a version before did not keep how far events had come
+            kept[SKEW], news = hot_after(self._job, kept[SKEW], [each["counted"] for each in told], int(time.max()))
+            if news is not None:
+                yield _found(letters=pack({}, {SKEW: news}))
+        self._state.update((json.dumps(kept, ensure_ascii=False).encode(),))
         late = time < watermark
         if late.any():
-            told = pack({"stream": stream[late], "time": time[late]}, {"watermark": watermark})
-            yield _found(late=int(late.sum()), letters=told)
+            behind = pack({"stream": stream[late], "time": time[late]}, {"watermark": watermark})
+            yield _found(late=int(late.sum()), letters=behind)
             for notice in left_behind(self._job, stream, time, watermark):
                 yield _found(letters=pack({}, {"notice": notice}))
         if (known := known_before(self._job)) is not None:
@@ -227,7 +236,7 @@ class Bucket:
 
     def _within(self, work: Work, steps: Iterator[_Step]) -> Iterator[_Step]:
         """What steps give, each within its seconds and its memory; where one asks for more, the bucket begins anew."""
-        limits = WorkLimits(seconds=self._job.options.work.seconds, memory=self._job.options.work.memory)
+        limits = self._job.options.work
         while True:
             try:
                 with watched(limits, self._taken):  # Spark's own work is not interrupted: it would not know where it was
@@ -235,7 +244,7 @@ class Bucket:
             except DataError as error:
                 if error.code not in BROKEN_OFF:
                     raise
-                self._begin_anew(work, BROKEN_OFF[error.code].format(limits.seconds, limits.memory))
+                self._begin_anew(work, BROKEN_OFF[error.code].format(limits.seconds, limits.memory, limits.rows))
                 return
             if step is None:
                 return

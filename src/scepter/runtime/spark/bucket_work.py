@@ -30,6 +30,7 @@ from scepter.runtime.matches import Match
 from scepter.runtime.pipeline import Pipeline
 from scepter.runtime.registry import TaskSetup, grounds_of, task_of
 from scepter.runtime.spark.identity import VERSION_CODE
+from scepter.runtime.spark.live_skew import Counted
 from scepter.runtime.spark.sending import Sending
 from scepter.runtime.spark.skew import HotKey, hot_key_at
 from scepter.timeline import MAX_INSTANT
@@ -136,6 +137,10 @@ class BucketWork:
         """Rows that it was given of the exchanges."""
         nodes = zip(self.pipeline.nodes, self.pipeline.metrics, strict=True)
         return sum(work.rows_out for node, work in nodes if isinstance(node, Received))
+
+    def counted(self) -> Counted | None:
+        """How many rows of what was read last the keys have that may be hot; None where nobody asks."""
+        return None
 
     def begun(self, until: int) -> Iterator[Sequence[Match]]:
         """What is told of the time before a run began: whether what is asked for has happened, and nothing else. What goes on

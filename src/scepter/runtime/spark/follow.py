@@ -14,9 +14,9 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from scepter.runtime.matches import Match
 from scepter.runtime.queries import Query
-from scepter.runtime.spark.advance import Record
 from scepter.runtime.spark.answers import batch_answers, faults_told
 from scepter.runtime.spark.streaming import observed
+from scepter.runtime.spark.telling import Record
 
 Take = Callable[[int, Sequence[Match]], None]
 """Takes the matches of the micro-batch of that number; a number may come again after a crash."""
@@ -59,33 +59,33 @@ def follow(
     checkpoint: str,
     stop: threading.Event,
     every: str | None = None,
-    times: Record | None = None,
+    told: Sequence[Record] = (),
     tell: Callable[[Standing], None] = lambda standing: None,
     clock: Callable[[], float] = time.monotonic,
     tell_every: float = 5.0,
 ) -> None:
     """Runs until `stop` is set, and then ends behind a whole micro-batch. `every` is the least time between two of them;
-    `times` is told to tasks."""
+    tasks are `told` what these know."""
 
     def hand_over(batch: DataFrame, number: int) -> None:
         take(number, batch_answers(batch, query))
-        if times is not None:  # in the thread of the JVM that begins the next micro-batch
-            times.tell(batch.sparkSession.sparkContext)
+        for record in told:  # in the thread of the JVM that begins the next micro-batch
+            record.tell(batch.sparkSession.sparkContext)
 
-    if times is not None:
-        times.tell(found.sparkSession.sparkContext)
+    for record in told:
+        record.tell(found.sparkSession.sparkContext)
 
     writing = found.writeStream.foreachBatch(hand_over).option("checkpointLocation", checkpoint).outputMode("append")
     writing = writing if every is None else writing.trigger(processingTime=every)
-    tally, told, slow = _Tally(), clock(), 0
+    tally, last_told, slow = _Tally(), clock(), 0
 
     def watch(running: StreamingQuery) -> None:
-        nonlocal told
+        nonlocal last_told
         try:
             while not stop.wait(_LOOK) and running.isActive:
                 standing = _standing(running, tally)
-                if standing is not None and clock() - told >= tell_every:
-                    told = clock()
+                if standing is not None and clock() - last_told >= tell_every:
+                    last_told = clock()
                     tell(standing)
             if not stop.is_set():
                 running.awaitTermination()  # raises what ended it

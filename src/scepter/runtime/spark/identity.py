@@ -43,7 +43,10 @@ class Identity:
     program: str
     options: Mapping[str, str]
     text: str = ""
-    form: int = FORM
+    plain: int = FORM
+    """The form of its state where no stages lie one behind another."""
+    staged_from: int | None = None
+    """With so many buckets they do; None: never."""
     asked: bool = True
     """Whether the number of buckets was asked for; else a run goes on with the one that its state has."""
 
@@ -58,9 +61,9 @@ class Identity:
         buckets: int = 32,
         *,
         asked: bool = True,
-        staged: bool = False,
+        staged_from: int | None = None,
     ) -> Identity:
-        """Of a run that is to start; `staged`: whether some of its stateful parts lie one behind another."""
+        """Of a run that is to start; `staged_from`: with how many buckets some of its stateful parts lie one behind another."""
         told = {
             "--policy": options.policy or "none",
             "--time-unit": options.time_unit,
@@ -73,7 +76,12 @@ class Identity:
             "the streams": ", ".join(f"<{stream.value}>" for stream in streams),
         }
         events = any(isinstance(unit, EventQuery) for unit in program.units)
-        return cls(canonical(program), told, text, (EVENTS_FORM if events else FORM) + STAGED * staged, asked)
+        return cls(canonical(program), told, text, EVENTS_FORM if events else FORM, staged_from, asked)
+
+    @property
+    def form(self) -> int:
+        """The written form of its state."""
+        return self.plain + STAGED * (self.staged_from is not None and self.buckets >= self.staged_from)
 
     @property
     def key(self) -> TermKey:

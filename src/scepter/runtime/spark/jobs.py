@@ -13,6 +13,7 @@ import numpy as np
 from scepter.algebra.query import Program
 from scepter.kernel.state.container import pack, unpack
 from scepter.kernel.static.background import Background
+from scepter.physical.distribution.hot_keys import live_hot_keys
 from scepter.physical.plan import PhysicalPlan
 from scepter.rdf.batch import EventBatch
 from scepter.rdf.hashing import TermKey, term_id
@@ -53,6 +54,8 @@ class Job:
     """Whether its results tell the events that each part selected: to decode their names costs as much as all the rest."""
     beginning: Beginning = EVERYTHING
     """Of a live run: its first times."""
+    cores: int = 1
+    """Of a live run: how many tasks its session runs at a time."""
     measured: bool = False
     """Whether its tasks tell what their operators did."""
     hot: Mapping[int, tuple[HotKey, ...]] = field(default_factory=dict)
@@ -73,6 +76,12 @@ class Job:
     def shares(self) -> tuple[Share, ...]:
         """The parts of the program that are worked on apart from each other, each in buckets of its own."""
         return shares(self.plan, self.streams, self.buckets, live=self.live, span=self.span)
+
+    @cached_property
+    def splittable(self) -> frozenset[int]:
+        """Live: the shares whose hot keys may be divided by the first event of matches."""
+        found = [share for share in self.shares if share.form is Form.SOLUTIONS and share.buckets > 1 and not share.feeds]
+        return frozenset(share.number for share in found if self.live and live_hot_keys(self.plan.units[share.units[0]]) == "")
 
     @property
     def rounds(self) -> int:

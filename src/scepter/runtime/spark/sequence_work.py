@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from scepter.kernel.build import graph_scans
 from scepter.kernel.row.owned import Cell
+from scepter.kernel.row.split_keys import begin_at, places_of
 from scepter.kernel.rows import Int64, UInt64
 from scepter.kernel.scan.graph_scan import GraphScans, Solved, Ticks, joined
 from scepter.kernel.scan.intake import Intake
@@ -33,6 +34,7 @@ from scepter.rdf.source import DeadLetterTaker
 from scepter.runtime.matches import Match
 from scepter.runtime.spark.bucket_work import BucketWork
 from scepter.runtime.spark.first_state import modern
+from scepter.runtime.spark.live_skew import Counted, counted, is_counted, split_before
 from scepter.runtime.spark.skew import spread
 from scepter.timeline import MIN_INSTANT
 
@@ -59,7 +61,15 @@ class SequenceWork(BucketWork):
         self.division = sequence_division(self.plan, live=job.live)
         self._parts = [self.pipeline.around.part(scan.label) for scan in self.plan.scans]
         self._scans: GraphScans | None = None
+        self._counted: Counted | None = None
         self._scanned = [Metrics() for _ in unit.root.inputs]
+
+    def begin_anew(self) -> None:
+        """Keep nothing; know which keys are split."""
+        super().begin_anew()
+        if split := split_before(self.job, self.share):
+            cell = self.pipeline.around.cell
+            cell.split, cell.slots, cell.buckets = split, self._slots, self.job.buckets
 
     # ---------------------------------------------------------------- where events are read
 
@@ -85,9 +95,15 @@ class SequenceWork(BucketWork):
                     reached = furthest(reached, {stream: int(batch.end[batch.stream == stream].max())})
         graphs = self.pipeline.around.graphs
         whole = joined(parts, [len(scan.slots) for scan in self.plan.scans])
+        if is_counted(self.job, self.share):
+            keys = {id(own): own for own in keys_of(self.plan, self._slots, whole)}
+            self._counted = counted([*keys.values()], self.job.cores)
         if self.share.slices is None:
             for of, ticks in self._buckets(whole):
                 yield from split(whole, of, ticks, self.texts, reached, graphs)
+            for places, of in self._replicated(whole):
+                for _, last, blob in split(whole, of, None, self.texts, reached, graphs):
+                    yield from ((place, last, blob) for place in places)
         else:
             tables = zip(*(self.share.slices.of(table.time) for table in whole.tables), strict=True)
             for rows, ticks in zip(tables, self.share.slices.of(whole.ticks.times), strict=True):
@@ -133,6 +149,9 @@ class SequenceWork(BucketWork):
         match self.division:
             case PartitionKind.KEY:
                 ticks = solved.ticks.groups % np.uint64(buckets) if self.plan.partition and self.plan.ticked else None
+                if split_before(self.job, self.share):
+                    yield self._fragmented(solved), ticks
+                    return
                 for turn, rows in enumerate(self._by_key(solved)):
                     yield rows, None if turn else ticks
             case PartitionKind.TUMBLING:
@@ -159,6 +178,33 @@ class SequenceWork(BucketWork):
             }
             rows = [(own if scan in begins else every)[id(table)] for scan, table in enumerate(solved.tables)]
             yield rows, np.full(len(solved.ticks.times), bucket, np.uint64) if self.plan.ticked else None
+
+    def _fragmented(self, solved: Solved) -> list[UInt64]:
+        """Live: the buckets of rows by key; of a split key, only of those that begin matches and do nothing else."""
+        split = split_before(self.job, self.share)
+        hot = np.array([each.key for each in split], np.uint64)
+        begins, found = begins_only(self.plan), list[UInt64]()
+        for scan, (table, keys) in enumerate(zip(solved.tables, keys_of(self.plan, self._slots, solved), strict=True)):
+            if scan in begins:
+                starts = table.start if self.plan.solutions else table.time
+                found.append(begin_at(keys, starts, self.job.buckets, split))
+            else:
+                found.append(np.where(np.isin(keys, hot), NOWHERE, keys % np.uint64(self.job.buckets)))
+        return found
+
+    def _replicated(self, solved: Solved) -> Iterator[tuple[list[int], list[UInt64]]]:
+        """Live: the rows of a split key that matches go on with, and all of its places, which are sent the same bytes."""
+        split = split_before(self.job, self.share)
+        keys, begins = keys_of(self.plan, self._slots, solved) if split else [], begins_only(self.plan) if split else ()
+        for each in split:
+            places, key = places_of(each, self.job.buckets), np.uint64(each.key)
+            of = {id(own): np.where(own == key, np.uint64(places[0]), NOWHERE) for own in keys}
+            yield places, [np.full(len(own), NOWHERE) if scan in begins else of[id(own)] for scan, own in enumerate(keys)]
+
+    def counted(self) -> Counted | None:
+        """How many rows of what was solved last the keys have that may be hot; None where nobody asks."""
+        found, self._counted = self._counted, None
+        return found
 
     def _by_key(self, solved: Solved) -> list[list[NDArray[np.uint64]]]:
         leading = any(chain.leading for chain in self.plan.chains)

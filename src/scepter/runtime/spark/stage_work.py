@@ -172,7 +172,6 @@ class StageWork(BucketWork):
 
     @property
     def idle(self) -> bool:
-        """Whether it keeps nothing."""
         return self.pipeline.idle and not self._timed
 
     def next_due(self, watermark: int) -> int | None:

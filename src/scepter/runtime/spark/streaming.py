@@ -19,7 +19,7 @@ from scepter.kernel.state.container import unpack
 from scepter.rdf.batch import DeadLetter
 from scepter.rdf.terms import IRI
 from scepter.runtime import refusals
-from scepter.runtime.notices import LIMIT, TIMES, sent
+from scepter.runtime.notices import LIMIT, SKEW, TIMES, sent
 from scepter.runtime.queries import Query, check_endless
 from scepter.runtime.spark.batch import Reading, Report, pack_frame
 from scepter.runtime.spark.bucket import FOUND, patience, ticks_per_millisecond
@@ -120,9 +120,10 @@ def _report(streams: tuple[IRI, ...], kind: TimeKind, report: Report, letters: b
         sent(report).tell(meta["limit"])
         report(DeadLetter(LIMIT, None, meta["limit"]))
         return
-    if "times" in meta:
-        report(DeadLetter(TIMES, None, meta["times"]))
-        return
+    for subject in (TIMES, SKEW):
+        if subject in meta:
+            report(DeadLetter(subject, None, meta[subject]))
+            return
     for stream, time in zip(arrays["stream"].tolist(), arrays["time"].tolist(), strict=True):
         report(DeadLetter(streams[stream].value, None, refusals.late(time, meta["watermark"], kind)))
 

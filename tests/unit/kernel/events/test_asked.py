@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from scepter.kernel.events.asked import solve
 from scepter.kernel.events.assertion_sets import AssertionSets
+from scepter.kernel.interrupts import interruptible
 from scepter.kernel.texts import Texts
 from scepter.rdf.hashing import TermKey
 
@@ -35,7 +36,9 @@ def test_solutions_are_all_ways_to_lay_the_triples_in_order(seed: int) -> None:
     variables = np.where(drawn.random((patterns, 3)) < 0.7, drawn.integers(1, WIDTH, (patterns, 3)), -1)
     constants = np.where(variables < 0, drawn.integers(1, TERMS, (patterns, 3)), 0).astype(np.uint64)
     mapping = ids, refs, np.full((rows, 2), np.nan), np.full((rows, 2), -1, np.int8)
-    origin, found, found_refs, number, scale = solve(mapping, 0, *sets.columns(), (constants, variables), WIDTH)
+    origin, found, found_refs, number, scale = interruptible(
+        solve, None, mapping, 0, *sets.columns(), (constants, variables), WIDTH
+    )
 
     first, count, ordered = sets.columns()[0]
     expected = []

@@ -29,19 +29,23 @@ def keys(count: int) -> NDArray[np.uint64]:
     return np.arange(count, dtype=np.uint64)
 
 
-def test_undo_brings_back_the_killed_and_drops_the_added() -> None:
+def test_the_killed_live_until_the_instant_is_closed_and_undo_drops_the_added() -> None:
     pool = Waiting(1)
     pool.append(runs(5, 6, 7), keys(3))
     pool.save()
     pool.kill(ints(1))
     pool.append(runs(8), keys(1))
     pool.kill(ints(3))
-    assert pool.runs.limit[pool.live()].tolist() == [5, 7]
+    assert pool.runs.limit[pool.live()].tolist() == [5, 6, 7, 8]
     pool.undo()
     assert pool.runs.limit[pool.live()].tolist() == [5, 6, 7]
+    pool.append(runs(8, 9), keys(2))
+    pool.kill(ints(1, 3))
+    pool.kill(ints(1))
+    pool.commit()
+    assert pool.runs.limit[pool.live()].tolist() == [5, 7, 9]
     pool.kill(ints(0))
-    pool.undo()
-    assert len(pool) == 3
+    assert pool.runs.limit[pool.live()].tolist() == [7, 9]
 
 
 def test_a_run_past_its_limit_is_expired_and_the_least_limit_is_known() -> None:

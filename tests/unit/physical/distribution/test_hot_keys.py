@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from buckets import job_of
-from scepter.physical.distribution.hot_keys import within_key
+from scepter.physical.distribution.hot_keys import live_hot_keys, within_key
 from scepter.runtime.queries import parse
 
 PREFIX = "PREFIX : <http://example/> "
@@ -43,3 +43,31 @@ def told(text: str, language: str) -> int | str | None:
 )
 def test_what_may_be_cut(text: str, language: str, wanted: int | str | None) -> None:
     assert told(text, language) == wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "wanted"),
+    [
+        (CHAIN.format("WITHIN 5 SLIDING", ";"), "spaseq", ""),
+        (CHAIN.format("", ";"), "spaseq", ""),
+        (CHAIN.format("WITHIN 5", ","), "spaseq", None),
+        (
+            CHAIN.format("WITHIN 5 PARTITION BY (?c)", ","),
+            "spaseq",
+            "the query looks at every event of a partition in its order",
+        ),
+        (
+            CHAIN.format("WITHIN 5", ";").replace("SELECT", "SELECT DISTINCT"),
+            "spaseq",
+            "matches that begin with different events may be one answer",
+        ),
+        (CHAIN.format("WITHIN 5", ";").replace("(A", "(A! ; B"), "spaseq", "a negation looks at events before the first one"),
+        (CHAIN.format("WITHIN 5", ";").replace("(A", "((A & B)"), "spaseq", "matches begin with several events"),
+        ("SELECT ?c WHERE { { ?c :a ?x } SEQ { ?c :b ?y } }", "ep-sparql", ""),
+        ("SELECT ?c WHERE { ?c :a ?x . ?c :b ?y }", "ep-sparql", "only the matches of a sequence have a first event"),
+    ],
+)
+def test_what_may_be_split_live(text: str, language: str, wanted: str | None) -> None:
+    job = job_of(parse(PREFIX + text, language), 2, given=("http://example/s",), live=True)
+    assert live_hot_keys(job.plan.units[0]) == wanted
+    assert job.splittable == (frozenset({0}) if wanted == "" else frozenset())
