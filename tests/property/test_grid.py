@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, assume, event, example, given, note, settings
 from hypothesis import strategies as st
 
@@ -18,6 +19,7 @@ from property.test_live_horizon import EP_SPARQL, FAR, STATIC, Given
 from property.test_obep_naive import BACKGROUND, ONTOLOGY
 from property.test_skew import by_places
 from scepter.errors import ScepterError
+from scepter.kernel.sequence import chain, moment
 from scepter.rdf.formats import events_to_batch
 from scepter.runtime.engine import LocalEngine
 from scepter.runtime.options import RunOptions
@@ -143,6 +145,21 @@ def test_joins_with_different_keys(
     stream = [Event("http://example/s", t, t, tuple(triples(f":{s} :{p} :{o} ."))) for t, s, p, o in drawn]
     background: dict[str | None, str] = {None: "@prefix : <http://example/> .\n:a :q :b . :c :p :d ."}
     check(parse(PREFIX + text, language), stream, buckets, size, background if language == "sparkwave" else None)
+
+
+CHAIN = """SELECT ?x ?w WITHIN 6 SLIDING FROM STREAM S :s WHERE { SEQ (A ; B ; C) DEFINE GPM A ON S { ?x :p ?y }
+DEFINE GPM B ON S { ?y :q ?z } DEFINE GPM C ON S { ?z :p ?w } }"""
+
+
+@MANY
+@given(st.lists(st.tuples(st.integers(0, 20), NODES, st.sampled_from("pq"), NODES), min_size=12, max_size=60))
+def test_beginnings_in_the_order_of_their_key(drawn: list[tuple[int, str, str, str]]) -> None:
+    """Steps with different keys are divided by where a match begins, whatever the order in which runs begin."""
+    stream = [Event("http://example/s", t, t, tuple(triples(f":{s} :{p} :{o} ."))) for t, s, p, o in drawn]
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (chain, moment):
+            patch.setattr(module, "MANY", 2)
+        check(parse(PREFIX + CHAIN, "spaseq"), stream, 28, 30)
 
 
 CONSUMING = [

@@ -29,19 +29,25 @@ _SEQ = _HEAD + f"SELECT ?x WITHIN 4 SLIDING FROM STREAM S <{S}> WHERE {{ SEQ (%s
 _SEQ += "DEFINE GPM B ON S { ?x :b ?v } DEFINE GPM C ON S { ?x :a ?w FILTER (?w > 1) } DEFINE GPM D ON S { ?x :b ?v } }"
 _STARS = _HEAD + "SELECT %s WHERE { { ?x :a ?u } SEQ { ?x :b ?v } %s FILTER (getDURATION() < 4) }"
 _CLASSES = """EVENT A AS a some Thing EVENT B AS b some Thing
-EVENT Pair MATCH A AS L %s B AS R WITHIN (4 ms) IF { EVENT L { ?x :a ?u . } EVENT R { ?x :b ?v . } } RETURN Pair AS RDF STREAM"""
+EVENT Pair MATCH A AS L %s B AS R WITHIN (4 ms)
+IF { EVENT L { ?x :a ?u . } EVENT R { ?x :b ?v . } } RETURN Pair AS RDF STREAM"""
 AT_ONCE = (
-    *(_SEQ % steps for steps in ("A; B", "A; B; C", "A: B", "A: B: C", "A; B+; C", "A: B+", "A; (B | C)", "A; (B & C)", "A, B")),
+    *(
+        _SEQ % steps
+        for steps in ("A; B", "A; B; C", "A: B", "A: B: C", "A; B+; C", "A: B+", "A; (B | C)", "A; (B & C)", "A, B")
+    ),
     *(_SEQ % steps for steps in ("A; C! ; B", "A; B?; C", "A; B; C!", "C!; A; B")),
     _SEQ.replace("SELECT ?x", "SELECT DISTINCT ?x") % "A; B",
     *(_STARS % each for each in (("?x", ""), ("?x ?v", ""), ("?x ?y", "SEQ { ?y :a ?w }"), ("?x", "OPTIONAL { ?x :a ?w }"))),
     _HEAD + "SELECT ?x WHERE { { ?x :a ?u } EQUALS { ?x :b ?v } }",
-    *(_HEAD + f"FROM STREAM <{S}> " + _CLASSES % relation for relation in ("SEQ", "AND")),
+    *(_HEAD + f"FROM STREAM <{S}> " + _CLASSES % relation for relation in ("SEQ", "AND", "OVERLAPS", "EQUALS", "MEETS")),
     *QUERIES,
 )
 """What may be asked of events of one time, in every language."""
 _EVENTS = st.lists(st.tuples(st.integers(0, 8), st.sampled_from("ab"), st.sampled_from("xy"), st.integers(1, 2)), max_size=9)
-_CROWD = st.tuples(st.integers(0, 2).map(lambda time: 2 * time), st.sampled_from("ab"), st.sampled_from("xy"), st.integers(1, 2))
+_CROWD = st.tuples(
+    st.integers(0, 2).map(lambda time: 2 * time), st.sampled_from("ab"), st.sampled_from("xy"), st.integers(1, 2)
+)
 
 
 @given(st.sampled_from(QUERIES), _EVENTS, st.lists(st.integers(1, 4), max_size=5), st.sampled_from([None, 2]))
@@ -82,8 +88,8 @@ def test_an_instant_in_parts(text: str, crowd: list[tuple[int, str, str, int]], 
         found += parts.push_all(events[at : at + cut])
         at += cut
     found += parts.close()
-    # what waits for nothing is taken in one batch, each instant whole
-    together = whole.push_all(sorted(events, key=lambda event: event.end)) + whole.close()
+    in_order: list[Event] = sorted(events, key=lambda event: event.end)
+    together = whole.push_all(in_order) + whole.close()  # each instant whole
     rows = [Counter(match.row() for match in matches) for matches in (singly, found, together)]
     assert rows[0] == rows[2]
     assert rows[1] == rows[2]

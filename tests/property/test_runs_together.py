@@ -13,13 +13,20 @@ from naive import spaseq as naive
 from property.spaseq_strategies import QueryText
 from property.test_spaseq_naive import by_definition, by_engine
 from scepter.algebra.query import Selection
-from scepter.kernel.sequence import in_flight
+from scepter.kernel.sequence import chain, in_flight, moment
 from scepter.kernel.sequence.in_flight import Flight, Link
 from scepter.kernel.sequence.step_search import StepSearch
 from scepter.rdf.terms import IRI, XSD, Literal, Triple
 
 E = "http://example/"
 STREAM = E + "s"
+
+
+@pytest.fixture(autouse=True, params=[moment.MANY, 1])
+def begun(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs begin in the order of time, and in that of their keys, which is for many."""
+    for module in (moment, chain):
+        monkeypatch.setattr(module, "MANY", request.param)
 
 
 @pytest.fixture

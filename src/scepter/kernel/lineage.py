@@ -31,12 +31,14 @@ class Lineage:
     ref, -1 without one). Where iterations are aggregated, a step also has the refs of the values it brought; where policies
     consume triples, a leaf has those of its triple."""
 
-    __slots__ = ("_columns", "_size", "_values")
+    __slots__ = ("_columns", "_made", "_size", "_values")
 
     def __init__(self) -> None:
         self._columns: dict[str, Int64] = {name: np.empty(64, np.int64) for name in _COLUMNS}
         self._values: Int64 = np.empty((64, 0), np.int64)
         self._size = 0
+        self._made: tuple[Int64, int, Int64, Int64] | None = None
+        """The leaves made last, of one part, with their events and names: most are asked for at once."""
 
     def __len__(self) -> int:
         return self._size
@@ -48,10 +50,13 @@ class Lineage:
     def leaves(self, part: int | Int64, event: Int64, name: Int64, values: Int64 | None = None) -> Int64:
         """A leaf for each event, all of one part or each of its own."""
         if len(event) == 1 and values is None and isinstance(part, int):
-            return self._append_one(NO_LINEAGE, part, event[0], name[0])
-        places = self._append(NO_LINEAGE, NO_LINEAGE, part, event, name, len(event))
+            places = self._append_one(NO_LINEAGE, part, event[0], name[0])
+        else:
+            places = self._append(NO_LINEAGE, NO_LINEAGE, part, event, name, len(event))
         if values is not None:
             self._values[places] = values
+        if isinstance(part, int):
+            self._made = places, part, event, name
         return places
 
     def leaves_of(self, part: Int64, event: Int64, name: Int64) -> Int64:
@@ -71,6 +76,12 @@ class Lineage:
         for column, name in zip(found, ("part", "event", "name"), strict=True):
             column[some] = columns[name][leaves[some]]
         return found[0], found[1], found[2]
+
+    def taken(self, leaves: Int64) -> tuple[int | None, Int64, Int64]:
+        """The part of leaves, None where it may not be the same for all, the event and the name's ref of each."""
+        if self._made is not None and leaves is self._made[0]:
+            return self._made[1:]
+        return None, *self.told(leaves)[1:]
 
     def joined(self, left: Int64, right: Int64) -> Int64:
         """A node for each pair; where one side has none it is the other side's."""
@@ -233,6 +244,7 @@ class Lineage:
 
     def keep(self, mark: Mask) -> Int64:
         """Drop the unmarked nodes; returns the new place of each old one. Its last entry is NO_LINEAGE, so that -1 stays -1."""
+        self._made = None
         kept, places = self._kept(mark)
         columns = {name: column.take(kept) for name, column in self._columns.items()}
         columns["left"], columns["right"] = places.take(columns["left"]), places.take(columns["right"])
@@ -255,7 +267,7 @@ class Lineage:
 
     def truncate(self, size: int) -> None:
         """Forget the nodes added since there were `size`."""
-        self._size = size
+        self._size, self._made = size, None
 
     def events(self) -> Int64:
         """The numbers of all events in it."""
@@ -269,6 +281,7 @@ class Lineage:
 
     def refs(self) -> Iterator[Int64]:
         """Each array of text refs, to be exchanged in place."""
+        self._made = None
         yield self.names
         yield self._values[: self._size]
 
@@ -280,7 +293,7 @@ class Lineage:
     def load(self, columns: Mapping[str, Int64]) -> None:
         """Take over what `columns` gave."""
         self._columns = {name: columns[f"lineage.{name}"].copy() for name in _COLUMNS}
-        self._size = len(self._columns["left"])
+        self._size, self._made = len(self._columns["left"]), None
         none = np.full((self._size, self._values.shape[1]), NO_REF)  # of a state that was written without any
         self._values = columns.get("lineage.values", none).copy()
 

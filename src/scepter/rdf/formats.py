@@ -47,6 +47,7 @@ NAMELESS: Final = -1
 """The name's offset of an event without one."""
 _NO_IDS: Final = scanner.id_table(())
 _TRIES: Final = 100
+_TRIPLE: Final = "%s %s %s .\n"
 _SMALL: Final = 4096
 """The memory that so many rows are read with is kept for the next ones."""
 _NO_TEXT: Final = scratch_for(-64)
@@ -115,7 +116,7 @@ def graphs_to_batch(
 ) -> EventBatch:
     """A batch of events, given by their triples, N-Triples texts of terms, and four numbers of each: start, end, NAMELESS,
     stream. What is malformed raises."""
-    lines = ["".join([f"{s} {p} {o} .\n" for s, p, o in triples]) for triples in graphs]
+    lines = [_TRIPLE % triples[0] if len(triples) == 1 else "".join([_TRIPLE % each for each in triples]) for triples in graphs]
     text = "".join(lines)
     encoded = text.encode()
     # more than ASCII: what counts are bytes

@@ -93,10 +93,10 @@ def batch_of(columns: scanner.Columns, buffer: NDArray[np.uint8], kind: TimeKind
     """The batch that a scan filled, which takes over its columns and its buffer."""
     number, scale = exact_numbers(columns, buffer)
     start, end, name_at, first, stream = events_of(columns)
-    ids, places, rows = columns.ids, columns.places, len(number)
+    rows = len(number)
     return EventBatch(
         buffer[: int(columns.state[scanner.SPARE])], kind, stream.astype(np.int32), start, end, name_at, first,
-        ids[0, :rows], ids[1, :rows], ids[2, :rows], places[0, :rows], places[1, :rows], places[2, :rows], number, scale,
+        *columns.ids[:, :rows], *columns.places[:, :rows], number, scale,
     )  # fmt: skip
 
 

@@ -20,6 +20,7 @@ from scepter.algebra.windows import version_streams
 from scepter.errors import DataError, Diagnostic, Source
 from scepter.kernel.entailment.closure import entailed_background
 from scepter.kernel.entailment.entailed_batch import EntailedEvents
+from scepter.kernel.rows import each_once
 from scepter.kernel.scan.intake import Intake
 from scepter.kernel.static.background import Background
 from scepter.kernel.texts import Texts
@@ -174,8 +175,12 @@ class LocalEngine:
             # a version from before the start is the one that is there then
             standing = np.array([iri in self._versions for iri in self.streams], np.bool_)[batch.stream]
             wanted = wanted & ((batch.end >= self._start) | standing)
-        for number, intake in enumerate(given):
-            self._give(number, intake, wanted)
+        if self._shedding is None:
+            for task, intake in zip(self._tasks or (), given, strict=True):
+                task.take(intake, wanted)
+        else:
+            for number, intake in enumerate(given):
+                self._give(number, intake, wanted)
 
     def _give(self, number: int, intake: Intake, wanted: NDArray[np.bool_]) -> None:
         if self._shedding is None:
@@ -373,7 +378,7 @@ class LocalEngine:
     def live_events(self) -> NDArray[np.int64]:
         """The numbers of the events that later matches may still show."""
         parts = [task.live_events() for task in self._tasks or ()]
-        return np.unique(np.concatenate([np.empty(0, np.int64), *parts]))
+        return each_once(np.concatenate([np.empty(0, np.int64), *parts]))
 
     def state_size(self) -> Mapping[str, int]:
         """Rows of state over all queries, and bytes of texts."""

@@ -184,8 +184,9 @@ def are_plain(events: list[Event | Mapping[str, Any]], streams: frozenset[str] |
     if {type(event) for event in events} != {Event}:
         return False
     told = cast("list[Event]", events)
-    kinds = {event.kind for event in told}
-    return len(kinds) == 1 and None not in kinds and (streams is None or {event.stream for event in told} <= streams)
+    kinds = [event.kind for event in told]  # no set: an Enum's hash is computed in Python
+    alike = kinds[0] is not None and kinds.count(kinds[0]) == len(kinds)
+    return alike and (streams is None or {event.stream for event in told} <= streams)
 
 
 def in_order(ends: NDArray[np.int64], starts: NDArray[np.int64]) -> bool:

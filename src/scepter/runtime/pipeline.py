@@ -73,6 +73,8 @@ class Pipeline:
         places = {id(node): place for place, node in enumerate(self.nodes)}
         self._leaves = [place for place, node in enumerate(self.nodes) if not node.inputs]
         self._groups = leaf_groups([self.nodes[place] for place in self._leaves], around)
+        self._meeting: list[Any] = [group.leaves for group in self._groups if hasattr(group.leaves, "met_schema")]
+        """Leaves that tell whether events have brought a schema, of which no notice is taken."""
         self._inputs = [[places[id(each)] for each in node.inputs] for node in self.nodes]
         self._operators: list[Operator | None] = [operator_of(node, around) if node.inputs else None for node in self.nodes]
         self._working = [operator for operator in self._operators if operator is not None]
@@ -81,6 +83,8 @@ class Pipeline:
             for place, rows in zip(group.places, group.initial, strict=False):
                 self._waiting[place] = (rows,) if len(rows) else ()
                 self.metrics[self._leaves[place]].rows_out += len(rows)
+        self._least = self._first_waiting()
+        """The first end of what waits."""
         leaves = [self.nodes[place] for place in self._leaves]
         self._received = {leaf.place: place for place, leaf in enumerate(leaves) if isinstance(leaf, Received)}
         self.closed = MIN_INSTANT
@@ -101,18 +105,20 @@ class Pipeline:
 
     def take(self, intake: Intake, wanted: NDArray[np.bool_]) -> None:
         """Scan the wanted events; the rows wait for their time."""
+        clock, waiting, metrics = self._clock, self._waiting, self._leaf_metrics
         for group in self._groups:
-            started = self._clock()
+            started = clock()
             found, events = group.scan(intake, wanted, self._setup.streams())
-            spent = (self._clock() - started) // len(found)
-            if getattr(group.leaves, "met_schema", False):
-                self._setup.notices.tell(SCHEMA_IGNORED)
-            waiting, metrics = self._waiting, self._leaf_metrics
+            spent = (clock() - started) // len(found)
             for place, rows in zip(group.places, found, strict=True):
                 count = len(rows.end)
                 metrics[place].count(events, count, spent)
                 if count:
                     waiting[place] = (*waiting[place], rows)
+                    self._note_waiting(rows)
+        for leaves in self._meeting:
+            if leaves.met_schema:
+                self._setup.notices.tell(SCHEMA_IGNORED)
 
     @property
     def root(self) -> Operator:
@@ -137,6 +143,16 @@ class Pipeline:
             leaf = self._received[place]
             self.metrics[self._leaves[leaf]].rows_out += len(rows)
             self._waiting[leaf] = (*self._waiting[leaf], rows)
+            self._note_waiting(rows)
+
+    def _note_waiting(self, rows: Rows) -> None:
+        first = _first_end(rows)
+        if self._least is None or first < self._least:
+            self._least = first
+
+    def _first_waiting(self) -> int | None:
+        ends = [_first_end(rows) for parts in self._waiting for rows in parts]
+        return min(ends) if ends else None
 
     def stretches(self, rows: int = _STRETCH_ROWS) -> list[int]:
         """The times at which what waits parts into stretches of about so many rows: to process it stretch by stretch costs
@@ -149,14 +165,7 @@ class Pipeline:
 
     def next_waiting(self) -> int | None:
         """The first time at which something that waits is due."""
-        least, last = None, None
-        for parts in self._waiting:
-            for rows in parts:
-                if rows is not last:  # leaves of equal shape share theirs
-                    end, last = rows.end, rows
-                    first = int(end[0] if len(end) == 1 else end.min())
-                    least = first if least is None or first < least else least
-        return least
+        return self._least
 
     def release(self, until: int, closed: int) -> Sequence[Match]:
         """Process the instants up to `closed`, and the one that is open if nothing can take its answers back."""
@@ -240,23 +249,28 @@ class Pipeline:
     def _due(self, until: Until) -> list[Rows]:
         """The rows of each leaf whose time has come, in order of end, those of the last leaf first. What several leaves share
         is cut once."""
-        cuts: dict[tuple[int, ...], tuple[Rows, tuple[Rows, ...], int]] = {}
+        cuts: dict[int | tuple[int, ...], tuple[Rows, tuple[Rows, ...], int]] = {}
         found = []
         for leaf in range(len(self._waiting) - 1, -1, -1):
             parts = self._waiting[leaf]
             if not parts:
                 found.append(self._none[self._leaves[leaf]])
                 continue
-            alike = tuple(map(id, parts))
+            alike = id(parts[0]) if len(parts) == 1 else tuple(map(id, parts))
             done = cuts.get(alike)
             if done is None:
                 waiting = parts[0] if len(parts) == 1 else concat(parts, parts[0].width)
-                due, later = cut(waiting.by_end(), until.time)
-                done = cuts[alike] = due, (later,) if len(later.end) else (), len(waiting.end)
+                ends = waiting.end
+                if len(ends) == 1 and ends[0] <= until.time:
+                    due, later = waiting, self._none[self._leaves[leaf]]
+                else:
+                    due, later = cut(waiting.by_end(), until.time)
+                done = cuts[alike] = due, (later,) if len(later.end) else (), len(ends)
             due, self._waiting[leaf], count = done
             if count > self._leaf_metrics[leaf].kept_most:  # the most since the last pass
                 self._note_kept(self._leaves[leaf], count, partial(_rows_bytes, parts))
             found.append(due)
+        self._least = self._first_waiting()
         return found
 
     # ---------------------------------------------------------------- instants that may be undone
@@ -273,6 +287,7 @@ class Pipeline:
         assert self._saved is not None
         waiting, size = self._saved
         self._waiting = list(waiting)
+        self._least = self._first_waiting()
         self._around.lineage.truncate(size)
         self._answering.undo(at_once=self._at_once)
         for operator in self._working:
@@ -336,6 +351,7 @@ class Pipeline:
         for leaf in range(len(self._waiting)):
             rows = Rows(*(arrays[f"waiting.{leaf}.{name}"] for name in COLUMNS))
             self._waiting[leaf] = (rows,) if len(rows) else ()
+        self._least = self._first_waiting()
         for place, operator in enumerate(self._operators):
             if operator is not None:
                 head = f"operator.{place}."
@@ -398,6 +414,10 @@ def _owned(rows: Rows) -> Rows:
     return Rows(
         rows.ids, rows.refs.copy(), rows.number, rows.scale, rows.start, rows.end, rows.since, rows.until, rows.lineage.copy()
     )
+
+
+def _first_end(rows: Rows) -> int:
+    return int(rows.end[0] if len(rows.end) == 1 else rows.end.min())
 
 
 def _rows_bytes(parts: Sequence[Rows]) -> int:

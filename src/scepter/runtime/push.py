@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from operator import itemgetter
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from scepter.errors import DataError, Diagnostic, option_error
-from scepter.rdf.batch import DeadLetter, EventBatch, joined
+from scepter.rdf.batch import DeadLetter, EventBatch
 from scepter.rdf.formats import NAMELESS, graphs_to_batch
 from scepter.rdf.terms import IRI
 from scepter.runtime import refusals
@@ -24,6 +24,7 @@ from scepter.runtime.lifting import row_events
 from scepter.runtime.maps import ContextGiven, MapGiven, lifts_of, resolved
 from scepter.runtime.matches import Match
 from scepter.runtime.notebook import Matches
+from scepter.runtime.open_instant import Entry, OpenInstant
 from scepter.runtime.options import RunOptions, check_derivations, check_taken
 from scepter.runtime.queries import QueriesGiven, one_query
 from scepter.runtime.versions import named_versions, varying
@@ -33,15 +34,14 @@ from scepter.timeline import MAX_INSTANT, MIN_INSTANT, TimeKind
 
 __all__ = ["Engine", "Event", "Late"]
 
-_Entry: TypeAlias = tuple[int, int, int, Event]
-"""An event by what it is ordered by: its end, its start, its arrival."""
-
 _PRUNE_FROM = 4096
 """So many events are kept before those that no match can show are let go."""
 _REMEMBERED = 10_000
 """So many of the last late events, and of the last dead letters, are kept."""
 _MANY = 16
 """More events than this are looked at as columns."""
+_TOGETHER = 1 << 13
+"""So many events are read at once: what is made of them stands where that of the ones before stood, in warm memory."""
 
 
 class Engine:
@@ -117,16 +117,10 @@ class Engine:
         """By how much one event alone may move time on."""
         self._watermark = MIN_INSTANT
         self._open = False
-        self._returned: list[Match] = []
-        """For the instant that is open."""
-        self._instant: list[_Entry] = []
-        """The events of that instant, as they arrived."""
-        self._read_before: tuple[EventBatch, int, int] | None = None
-        """The same as they were read, where the texts stand, and the salt behind them: each is read once, and its texts are
-        kept once, however many more come at its time."""
+        self._instant = OpenInstant()
         self._numbers: dict[str, int] = {}
         """The streams of the events so far, by their number in batches."""
-        self._ahead: list[_Entry] = []
+        self._ahead: list[Entry] = []
         """The events that wait for their time, in order."""
         self._arrivals = 0
         self._events: dict[int, Event] = {}
@@ -256,12 +250,12 @@ class Engine:
         found = self._release(watermark, reopens, at_once)
         return [*more, *found] if more else found
 
-    def _in_time(self, events: list[Event]) -> tuple[list[Event], list[_Entry], int]:
+    def _in_time(self, events: list[Event]) -> tuple[list[Event], list[Entry], int]:
         """The events that are not late, and the watermark behind them. Apart and in order those that need not wait, where many
         come in order: no entry is made for each, of which the garbage collector would look at all."""
         watermark, delay, kind = self._watermark, self._delay, self._kind or TimeKind.INTEGER
         at_once: list[Event] = []
-        new: list[_Entry] = []
+        new: list[Entry] = []
         if len(events) > _MANY and (ends := np.array([e.end for e in events])).min() > MIN_INSTANT + delay:
             starts = np.array([e.start for e in events])
             reached = np.maximum(np.maximum.accumulate(ends - delay), watermark)
@@ -284,7 +278,7 @@ class Engine:
                 new.append((end, event.start, self._arrivals + len(new), event))
         return at_once, new, watermark
 
-    def _wait(self, new: list[_Entry]) -> None:
+    def _wait(self, new: list[Entry]) -> None:
         """Put events in their places among those that wait."""
         if len(new) == 1:
             insort(self._ahead, new[0])
@@ -292,7 +286,7 @@ class Engine:
             self._ahead += new
             self._ahead.sort()
 
-    def _due(self, time: int) -> list[_Entry]:
+    def _due(self, time: int) -> list[Entry]:
         """The events that wait up to a time, which wait no more."""
         at = bisect_left(self._ahead, (time + 1,))
         due = self._ahead[:at]
@@ -304,20 +298,19 @@ class Engine:
         and has been undone, what was returned before is not returned again.
 
         Instants are closed before the open one is saved: what operators then evict is never asked for again by an undo."""
-        due: list[_Entry] = []
+        due: list[Entry] = []
         if watermark > self._watermark:  # what was open, if it has been undone, is closed with the rest
-            due = sorted(self._instant)
-            self._instant, self._read_before = [], None
+            due = sorted(self._instant.entries)
         self._watermark = watermark
         if self._ahead and self._ahead[0][0] < watermark:
             due += self._due(watermark - 1)
         found: Sequence[Match] = ()
         if due or at_once or not reopens:
-            if due or at_once:
-                self._take([*(entry[3] for entry in due), *at_once])
-            found = self._fresh(self._engine.advance(watermark - 1))
+            self._take([entry[3] for entry in due])
+            self._take(at_once)
+            found = self._instant.fresh(self._engine.advance(watermark - 1))
             self._engine.commit()
-            self._returned.clear()
+            self._instant.forget()
             self._prune()
         check_runs(self._engine.state_size, self._options.work)
         self._engine.save()
@@ -325,61 +318,29 @@ class Engine:
         opened = self._due(watermark)
         if len(opened) > 1:
             opened.sort(key=itemgetter(2))
-        in_parts = self._engine.in_parts
-        if in_parts:
+        if self._engine.in_parts:
             self._take([entry[3] for entry in opened])
+            told = self._engine.advance(watermark, watermark - 1)
         else:
-            self._take_opened(opened)
-        told = self._fresh(self._engine.advance(watermark, watermark - 1))
-        if not in_parts:
-            self._returned += told
+            self._instant.take(opened, self._engine, self._events, self._read)
+            told = self._instant.fresh(self._engine.advance(watermark, watermark - 1))
+            self._instant.returned += told
         return [*found, *told] if found else told
 
     def _take(self, events: list[Event]) -> None:
-        if events:
-            self._events.update(enumerate(events, self._engine.next_number))
-            self._engine.take(self._read(events))
-
-    def _take_opened(self, new: list[_Entry]) -> None:
-        """Take the events of the open instant; all but the new ones were read when it was opened before."""
-        engine, batch, base = self._engine, None, 0
-        if self._read_before is not None:
-            batch, base, engine.reading.salt = self._read_before
-        if new:
-            events = [entry[3] for entry in new]
-            read = self._read(events)
-            at = engine.add_texts(read)
-            self._events.update(enumerate(events, engine.next_number + len(self._instant)))
-            self._instant += new
-            batch, base = (read, at) if batch is None else (joined(batch, read, at - base), base)
-        if batch is not None:
-            self._read_before = batch, base, engine.reading.salt
-            engine.take(batch, base=base)
+        for at in range(0, len(events), _TOGETHER):
+            some = events[at : at + _TOGETHER]
+            self._events.update(enumerate(some, self._engine.next_number))
+            self._engine.take(self._read(some))
 
     def _read(self, events: list[Event]) -> EventBatch:
         assert self._kind is not None
         engine, numbers = self._engine, self._numbers
-        given: list[int] = []
         for event in events:
-            number = numbers.get(event.stream)
-            if number is None:
-                number = numbers[event.stream] = engine.stream_number(IRI(event.stream))
-            given += (event.start, event.end, NAMELESS, number)
+            if event.stream not in numbers:
+                numbers[event.stream] = engine.stream_number(IRI(event.stream))
+        given = [told for event in events for told in (event.start, event.end, NAMELESS, numbers[event.stream])]
         return graphs_to_batch([event.triples for event in events], given, engine.key, self._kind, engine.reading)
-
-    def _fresh(self, matches: Sequence[Match]) -> Sequence[Match]:
-        """Those not returned for this instant before."""
-        if not matches or not self._returned:
-            return matches
-        returned = Counter(match.row() for match in self._returned)  # few instants are opened twice
-        fresh = []
-        for match in matches:
-            row = match.row()
-            if returned[row]:
-                returned[row] -= 1
-            else:
-                fresh.append(match)
-        return fresh
 
     def _commit(self) -> None:
         self._engine.commit()
@@ -388,14 +349,13 @@ class Engine:
 
     def _forget_open(self) -> None:
         self._open = False
-        self._instant, self._read_before = [], None
-        self._returned.clear()
+        self._instant.forget()
 
     def _prune(self) -> None:
         """Let go of the events that no later match can show."""
         if len(self._events) > self._prune_at:
-            known = self._events
-            self._events = {number: known[number] for number in self._engine.live_events().tolist() if number in known}
+            known, live = self._events, self._engine.live_events().tolist()
+            self._events = {number: known[number] for number in live if number in known}
             self._prune_at = max(_PRUNE_FROM, 2 * len(self._events))
 
     def advance(self, time: int | str | datetime) -> list[Match]:

@@ -36,6 +36,7 @@ from scepter.bench.workloads import (
     use_cases,
 )
 from scepter.bench.workloads.spaseq_clauses import points as clauses
+from scepter.bench.workloads.spaseq_clauses import pushed
 from scepter.bench.workloads.spaseq_strict import HEAD_AND_SHOULDERS, V_SHAPE
 from scepter.bench.workloads.spaseq_strict import points as strict
 
@@ -151,7 +152,7 @@ def test_push_in_every_language(room: Room) -> None:
 
 
 def test_matches_pushed_and_queries_together(room: Room) -> None:
-    for points in (together.delays, together.together):
+    for points in (together.delays, together.together, pushed):
         for point in points(room):
             (name,) = point.contenders
             assert point.answers and contender(name)(point).answers == point.answers, (point.at, point.line)

@@ -45,6 +45,32 @@ def test_events_of_one_time_in_any_order_give_each_match_once(seq: str) -> None:
     assert wanted
 
 
+def test_an_event_at_an_open_instant_is_processed_on_top_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    # time  1  2  2  3      skip-till-next takes both at 2, and then nothing at 3
+    #       a  b  b  b
+    monkeypatch.setattr(LocalEngine, "undo", lambda self: pytest.fail("the instant is undone"))
+    running = engine()
+    told = [[shown(match) for match in running.push(event)] for event in events("1a 2b=1 2b=2 3b=3")]
+    assert [len(each) for each in told] == [0, 1, 1, 0]
+
+
+def test_a_solution_is_told_once_at_an_open_instant(monkeypatch: pytest.MonkeyPatch) -> None:
+    # two events say the same at 2: by mapping and interval there is one solution
+    monkeypatch.setattr(LocalEngine, "undo", lambda self: pytest.fail("the instant is undone"))
+    for relation in ("SEQ", "EQUALS"):
+        running = engine(f"SELECT ?x WHERE {{ {{ ?x <http://e/a> 1 }} {relation} {{ ?x <http://e/b> ?v }} }}")
+        at = 1 if relation == "SEQ" else 2
+        told = [len(running.push(Event(S, GRAPH, at)))]
+        told += [len(running.push(Event(S, "<http://e/x> <http://e/b> 1 .", 2))) for _ in range(2)]
+        assert told == [0, 1, 0]
+
+
+def test_where_events_of_one_time_go_together_the_instant_is_done_anew() -> None:
+    running = engine(query("A; (B & C)"))
+    told = [[shown(match) for match in running.push(event)] for event in events("1a 2b 2c")]
+    assert [len(each) for each in told] == [0, 0, 1]
+
+
 def test_many_events_of_one_time_do_not_repeat_what_was_said() -> None:
     running = engine(query("A: B"))
     running.push_all(events("1a"))

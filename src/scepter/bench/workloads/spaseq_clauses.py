@@ -7,7 +7,8 @@ from functools import partial
 from typing import Final
 
 from scepter.bench import goals
-from scepter.bench.model import Goal, Point, Room, Workload
+from scepter.bench.contenders.push import LARGEST, LATE
+from scepter.bench.model import Goal, Point, Room, Shown, Workload
 from scepter.bench.shapes.stocks import STREAM, Ticks, all_swings, swings, zigzags
 from scepter.bench.workloads.spaseq_strict import query
 
@@ -29,6 +30,25 @@ def points(room: Room, strict: bool) -> Iterator[Point]:
             events=len(ticks.company),
             triples=7 * len(ticks.company),
             answers=int(count(*ticks.by_company(), 60_000 * MINUTES, clauses)),
+        )
+
+
+def pushed(room: Room) -> Iterator[Point]:
+    """Three and nine clauses by skip-till-next, the last ticks pushed one at a time."""
+    ahead, single = room.size(10_000, 1_000), room.size(2_000, 200)
+    ticks = Ticks.drawn(ahead + single, companies=20)
+    path = room.file("ticks-pushed.nq", ticks.write)
+    for clauses in (CLAUSES[0], CLAUSES[-1]):
+        yield Point(
+            at=clauses,
+            query=query(60 * MINUTES, _conditions(clauses, strict=False), ";"),
+            language="spaseq",
+            streams={STREAM: path},
+            events=ahead + single,
+            triples=3 * (ahead + single),
+            answers=int(swings(*ticks.by_company(), 60_000 * MINUTES, clauses)),
+            contenders=("push",),
+            options={"ahead": ahead},
         )
 
 
@@ -79,6 +99,10 @@ GOALS: Final = (
     goals.rate(2e6),
     Goal("CPU, nine clauses against three", lambda r: r[9, "local"].cpu / r[3, "local"].cpu, most=1.3),
 )
+DELAY_GOALS: Final = (
+    Goal("99th percentile, ms of CPU", lambda r: max(m.extra[LATE] for m in r.of("push")), most=2.0),
+    Goal("largest, ms of CPU", lambda r: max(m.extra[LARGEST] for m in r.of("push")), most=20.0),
+)
 WORKLOADS: Final = (
     Workload(
         "spaseq-clauses",
@@ -94,4 +118,5 @@ WORKLOADS: Final = (
         partial(points, strict=True),
         GOALS,
     ),
+    Workload("push-clauses", "one pushed tick, skip-till-next", "sequence clauses", pushed, DELAY_GOALS, (Shown.DELAY,)),
 )

@@ -11,6 +11,7 @@ from scepter.kernel.condition.time_conditions import TimeConditions
 from scepter.kernel.condition.time_terms import time_term, time_values
 from scepter.kernel.encoding import encoded
 from scepter.kernel.operator import Stateless, Until
+from scepter.kernel.row.told import ToldBefore
 from scepter.kernel.rows import (
     COLUMNS,
     NO_LINEAGE,
@@ -50,11 +51,16 @@ class Once(Stateless):
 
     def __init__(self, node: time_nodes.Once) -> None:
         self.schema: Schema = node.schema
+        self._told = ToldBefore()
 
     def process(self, inputs: Sequence[Rows], until: Until) -> Rows:
-        """Equal rows have equal ends: they come in one call."""
+        """Equal rows have equal ends: they come in one call, or while their instant is open."""
         (rows,) = inputs
-        return each_once(rows)
+        return self._told.solutions(each_once(rows), until)
+
+    def undo(self) -> None:
+        """The instant is done anew."""
+        self._told.forget()
 
 
 class TimeValues(Stateless):

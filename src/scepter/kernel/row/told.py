@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from scepter.kernel.operator import Until
-from scepter.kernel.rows import Mask, UInt64
+from scepter.kernel.rows import Mask, Rows, UInt64
 
 
 class ToldBefore:
@@ -28,6 +28,13 @@ class ToldBefore:
         found = np.array([key not in self._rows for key in keys], np.bool_)
         self._rows.update(keys)
         return None if found.all() else found
+
+    def solutions(self, rows: Rows, until: Until) -> Rows:
+        """The rows that have not been told at this instant, each mapping and interval once."""
+        if not until.open or not len(rows):
+            return rows
+        fresh = self.fresh(np.column_stack([rows.ids, rows.start.view(np.uint64), rows.end.view(np.uint64)]), until)
+        return rows if fresh is None else rows.take(fresh)
 
     def forget(self) -> None:
         """Nothing has been told: the instant is over, or done anew."""

@@ -52,7 +52,7 @@ _NO_TICKS = Ticks(np.empty(0, np.uint64), np.empty(0, np.int64))
 class Solved:
     """What scans made of some events: a table per scan and the events' ticks, each in order of time."""
 
-    tables: tuple[Solutions, ...]
+    tables: Sequence[Solutions]
     ticks: Ticks
 
     def rows(self, parts: Sequence[int], lineage: Lineage, *, ticked: bool) -> list[Rows]:
@@ -83,7 +83,7 @@ def joined(parts: Sequence[Solved], widths: Sequence[int]) -> Solved:
     groups = np.concatenate([np.empty(0, np.uint64), *(part.ticks.groups for part in parts)])
     times = np.concatenate([np.empty(0, np.int64), *(part.ticks.times for part in parts)])
     order = np.argsort(times, kind="stable")
-    return Solved(tuple(found), Ticks(groups[order], times[order]))
+    return Solved(found, Ticks(groups[order], times[order]))
 
 
 class GraphScans:
@@ -114,6 +114,7 @@ class GraphScans:
         self._partitioned = bool(plan.partition) and plan.ticked
         self._numbers: Int64 = np.empty(0, np.int64)
         """The number in the plan of each stream of the run, -1 for one that it does not read."""
+        self._unread: frozenset[int] = frozenset()
         self._alone: list[dict[int, Mask]] = []
         """What an event of each stream of the run is to the plan's streams, where it comes alone."""
 
@@ -133,13 +134,14 @@ class GraphScans:
             every = self._plan.merged and not self._plan.streams
             self._numbers = np.array([0 if every else known.get(iri, -1) for iri in streams], np.int64)
             numbers = range(max(1, len(self._plan.streams)))
+            self._unread = frozenset(np.flatnonzero(self._numbers < 0).tolist())
             self._alone = [{i: _ONE if i == only else _NONE for i in numbers} for only in self._numbers]
         stream = intake.batch.stream
         if len(stream) == 1:
-            seen = wanted
-            if not wanted[0] or self._numbers[stream[0]] < 0:
+            seen, only = wanted, int(stream[0])
+            if not wanted[0] or only in self._unread:
                 return None
-            by_stream = self._alone[stream[0]]
+            by_stream = self._alone[only]
         else:
             of = self._numbers[stream]
             by_stream = {i: wanted & (of == i) for i in self._alone[0]}
@@ -148,7 +150,7 @@ class GraphScans:
             seen = wanted & (of >= 0) if self._ticked else wanted
         solved = self._scans(intake, self._texts, by_stream, self._graphs)
         ticks = self._ticks(intake, seen, solved) if self._ticked or self._partitioned else _NO_TICKS
-        return Solved(tuple([solved[place][0] for place in self._places]), ticks)
+        return Solved([solved[place][0] for place in self._places], ticks)
 
     def _ticks(self, intake: Intake, seen: NDArray[np.bool_], solved: list[tuple[Solutions, Solutions]]) -> Ticks:
         if not self._partitioned:

@@ -83,9 +83,10 @@ class Scans:
 
         def core_of(core: Core, stream: int) -> Solutions:
             shape = self._shape_of[id(core)]
-            if shape not in matched:
-                matched[shape] = self._match(self._compiled[shape], intake, wanted[stream])
-            return matched[shape]
+            found = matched.get(shape)
+            if found is None:
+                found = matched[shape] = self._match(self._compiled[shape], intake, wanted[stream])
+            return found
 
         results: list[tuple[Solutions, Solutions]] = []
         for number, scan in enumerate(self._plan.scans):

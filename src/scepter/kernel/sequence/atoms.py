@@ -27,9 +27,12 @@ class Atoms:
         self._graphs = graphs
         self._joint = [[_joint(branch, plan, key) for branch in atom.branches] for atom in plan.atoms]
         self._plain = [_plain(atom, plan) for atom in plan.atoms]
+        self._scans = [scan for scan in self._plain if scan is not None]
 
     def __call__(self, scans: Sequence[Solutions]) -> list[Solutions]:
         """Per atom: all solutions in order of time, with the branch each comes from."""
+        if len(self._scans) == len(self._plain):  # which is so of most queries
+            return [scans[plain] for plain in self._scans]
         return [
             scans[plain] if plain is not None else self._table(atom, joint, scans)
             for atom, joint, plain in zip(self._plan.atoms, self._joint, self._plain, strict=True)

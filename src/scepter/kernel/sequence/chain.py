@@ -20,7 +20,7 @@ from scepter.kernel.sequence.closings import closings, run_out_at
 from scepter.kernel.sequence.forward_search import NOTHING, instants_after
 from scepter.kernel.sequence.in_flight import Flight
 from scepter.kernel.sequence.leading_negation import LeadingNegations
-from scepter.kernel.sequence.moment import Moment
+from scepter.kernel.sequence.moment import MANY, Moment
 from scepter.kernel.sequence.preference import Rival
 from scepter.kernel.sequence.run_extension import RunExtension
 from scepter.kernel.sequence.run_windows import Bounds, Counts
@@ -62,6 +62,8 @@ class ChainKernel:
         """(steps taken, runs whose time was over before the next one) of the last batch, where they are asked for."""
         self._just_closing = 0
         self._partition_columns = {i: tuple(a.slots.index(s) for s in plan.partition) for i, a in enumerate(plan.atoms)}
+        slots, later = self._stages[0].atom.slots, self._stages[1:2]
+        self._first_key = tuple(slots.index(slot) for stage in later for slot in stage.search.key if slot in slots)
         self._waits = self._lazy and not chain.leading and waits_at_once(self._stages)
 
     # ---------------------------------------------------------------- one batch
@@ -81,7 +83,7 @@ class ChainKernel:
         if late:  # what begins at the last instant has nothing to look at yet: it waits
             stage, after = self._stages[:2]
             columns = self._partition_columns[stage.plan.atom]
-            self._extend.begin_in(after.waiting, first, columns, after.search.key, stage.atom, moment.until)
+            self._extend.begin_in(after.waiting, first, columns, after.search.key, stage.atom, moment)
         runs = arrivals.written(self._extend)
         return self._leading.clear(self._close(runs, moment) if self._trailing else runs, moment)
 
@@ -100,17 +102,17 @@ class ChainKernel:
         """One run per row of the first atom, those of other buckets left out."""
         stage = self._stages[0]
         table = moment.tables[stage.plan.atom]
-        rows = np.arange(len(table), dtype=np.int64)
+        rows = moment.by_key(table, self._first_key)
         if not self._cell.alone:
-            # equal solutions have one start, equal matches one first event, or several of one instant
-            rows = rows[self._cell.begins(table.start if self._plan.solutions else table.time, table.ids, stage.atom.slots)]
+            begun = table.start if self._plan.solutions else table.time  # what equal matches have in common
+            rows = rows[self._cell.begins(begun, table.ids, stage.atom.slots)[rows]]
         if stage.judged:
             # an optional atom before it, left out in this chain, is what the filter looks at: judge it on an empty run
             rows = rows[self._decide(self._extend.nobody(), np.zeros(len(rows), np.int64), table, rows, stage.plan.atom, False)]
         if not len(rows):
             self._leading.look_back(self._none, moment)
             return self._nobody
-        first = table if len(rows) == len(table) else table.take(rows)
+        first = table if len(rows) == len(table) <= MANY else table.take(rows)
         runs, inside = self._extend.begun(first, self._partition_columns[stage.plan.atom], stage.atom, moment)
         return Flight.written_out(self._leading.look_back(runs, moment), rows[inside], table)
 
@@ -149,8 +151,7 @@ class ChainKernel:
         return Flight.written_out(Runs.joined([self._gone_on(*part, table, stage, moment) for part in parts]))
 
     def _linked(self, stage: Stage, selection: Selection, arrivals: Flight, trail: Trail, table: Keyed, moment: Moment) -> bool:
-        """Runs in flight take what the rows find that they took last; those that can still find something stay. False where
-        each has to look for itself."""
+        """Runs in flight take what the rows find that they took last; others stay. False: each has to look for itself."""
         if stage.link is None:
             return False
         stay = arrivals.limit > moment.until

@@ -102,7 +102,8 @@ class MatchedSequence:
             if self._bounds.events is not None:
                 self._counts, seen = self._counts.observe(groups, times)
             groups, times = self._instants(groups, times)
-        moment = Moment(self._atoms(self._tables(inputs)), groups, times, until.time, until.closed, seen)
+        leaves: dict[int, tuple[int | None, Int64]] = {}
+        moment = Moment(self._atoms(self._tables(inputs, leaves)), groups, times, until.time, until.closed, seen, leaves)
         complete = [chain.step(moment) for chain in self._chains]
         if self._plan.timeouts:
             return self._timed_out([chain.timed_out(moment) for chain in self._chains]), moment
@@ -125,17 +126,19 @@ class MatchedSequence:
             rests = rests and chain.rests(until.time)
         return rests
 
-    def _tables(self, inputs: Sequence[Rows]) -> list[Solutions]:
-        """The rows of each scan with their events; scans that were given the same rows have one table."""
+    def _tables(self, inputs: Sequence[Rows], leaves: dict[int, tuple[int | None, Int64]]) -> list[Solutions]:
+        """The rows of each scan with their events; scans that were given the same rows have one table. `leaves` are told of
+        each by its identity: their part, and they themselves."""
         made: dict[int, Solutions] = {}
         found = []
         for rows in inputs[: len(self._plan.scans)]:
             if (table := made.get(id(rows))) is None:
-                _, event, name = self._lineage.told(rows.lineage)
+                part, event, name = self._lineage.taken(rows.lineage)
                 table = made[id(rows)] = Solutions(
                     rows.end, rows.start, np.zeros(len(event), np.int8), event[:, None], name[:, None],
                     rows.ids, rows.refs, rows.number, rows.scale,
                 )  # fmt: skip
+                leaves[id(table)] = part, rows.lineage
             found.append(table)
         return found
 

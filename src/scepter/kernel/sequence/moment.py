@@ -16,6 +16,9 @@ from scepter.kernel.sequence.runs import Runs
 from scepter.kernel.sequence.step_search import Keyed, Order, StepSearch
 from scepter.timeline import MAX_INSTANT
 
+MANY = 1 << 10
+"""More rows than so many are gone through in the order of a key."""
+
 
 @dataclass(slots=True)
 class Moment:
@@ -31,6 +34,8 @@ class Moment:
     """No event up to here can come any more. (Below `until` while more events of its last instant may come.)"""
     seen: dict[int, tuple[int, Int64]] | None = None
     """For windows that count events: per group the events before, and the times of the last ones."""
+    leaves: dict[int, tuple[int | None, Int64]] = field(default_factory=dict)
+    """Of a scan's table, by its identity: the part that its leaves of lineage are of, if it is one, and the leaves."""
     links: dict[Hashable, Any] = field(default_factory=dict)
     """What rows have found, by table and condition (`in_flight.Links`); what the steps made of tables."""
 
@@ -45,6 +50,11 @@ class Moment:
                 ranks = rank_of(self.seen, key_of(table.ids, partition), table.time, "right")
             found = self.links[alike] = search.keyed(table, self._ordered(table, search.columns), ranks)
         return found
+
+    def by_key(self, table: Solutions, columns: tuple[int, ...]) -> Int64:
+        """All rows of a table; many in the order of a join key: what the runs of one key look at is then near."""
+        many = columns and len(table) > MANY
+        return self._ordered(table, columns).rows if many else np.arange(len(table), dtype=np.int64)
 
     def holds(self, runs: Runs, places: Int64, at: Int64) -> NDArray[np.bool_]:
         """Whether instants are in the windows of runs; one behind it is no next event: the time of the run is over."""

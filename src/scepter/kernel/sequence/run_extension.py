@@ -105,7 +105,7 @@ def begin(table, node, until, places, window, room, at):  # type: ignore[no-unty
     return at - first, least
 
 
-_ALL = slice(None)
+_ALL, _NO_LEAVES = slice(None), np.empty(0, np.int64)
 Ways = tuple[Int64, NDArray[np.bool_], Int64]
 
 
@@ -147,7 +147,8 @@ class RunExtension:
         n = len(table)
         narrow, runs = allotted(n, self._width, self._marks)
         room = narrow, runs.ids, runs.refs, runs.number, runs.scale, np.empty(n, np.bool_)
-        self._write(table, partition, (), atom, NOTHING, room, 0)
+        node = self._record(filled(n, NO_LINEAGE), table, _ALL, atom)
+        self._write(table, node, partition, (), atom, NOTHING, room, 0)
         if self._marks:
             runs.marks.fill(NOTHING)
             self._marked(runs.marks, table, np.arange(n), atom)
@@ -157,19 +158,29 @@ class RunExtension:
         return runs.where(inside), inside
 
     def begin_in(
-        self, waiting: Waiting, table: Solutions, partition: tuple[int, ...], key: tuple[int, ...], atom: AtomPlan, until: int
+        self,
+        waiting: Waiting,
+        table: Solutions,
+        partition: tuple[int, ...],
+        key: tuple[int, ...],
+        atom: AtomPlan,
+        moment: Moment,
     ) -> None:
         """The same written at once where runs wait for the next step, by its join key: for rows of the last instant, behind
-        which there is nothing to look at yet, and windows that count no events."""
+        which there is nothing to look at yet, and windows that count no events. The leaf of a row that is alone is the first
+        step of its run as it is; several of one event have one step."""
+        part, node = moment.leaves.get(id(table), (None, _NO_LEAVES))
+        scans = atom.branches[0].scans
+        if len(node) != 1 or len(atom.branches) > 1 or part != self._part_of[scans[0]]:
+            node = self._record(filled(len(table.time), NO_LINEAGE), table, _ALL, atom)
         at, runs = waiting.room_for(len(table.time)), waiting.columns
         room = waiting.narrow, runs.ids, runs.refs, runs.number, runs.scale, waiting.alive
-        waiting.added(*self._write(table, partition, key, atom, until, room, at))
+        waiting.added(*self._write(table, node, partition, key, atom, moment.until, room, at))
 
     def _write(
-        self, table: Solutions, partition: tuple[int, ...], key: tuple[int, ...], atom: AtomPlan, until: int,
+        self, table: Solutions, node: Int64, partition: tuple[int, ...], key: tuple[int, ...], atom: AtomPlan, until: int,
         room: tuple[Any, ...], at: int,
     ) -> tuple[int, int]:  # fmt: skip
-        node = self._record(filled(len(table.time), NO_LINEAGE), table, _ALL, atom)
         columns = table.time, table.start, table.ids, table.refs, table.number, table.scale
         written: tuple[int, int] = begin(
             columns, node, until, _places(atom.slots, partition, key), self._bounds.window, room, at

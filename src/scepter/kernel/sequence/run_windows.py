@@ -16,7 +16,7 @@ from scepter.kernel.sequence.forward_search import NOTHING
 from scepter.rdf.words import fresh
 from scepter.timeline import MAX_INSTANT, Duration, TimeKind
 
-_ENDLESS, TUMBLING, _SLIDING = 0, 1, 2
+_ENDLESS, _TUMBLING, SLIDING = 0, 1, 2
 
 
 @inner
@@ -25,7 +25,7 @@ def limit_of(first, start, window):  # type: ignore[no-untyped-def]
     length = window[1]
     if window[0] == _ENDLESS:
         return np.int64(MAX_INSTANT)
-    if window[0] == TUMBLING:
+    if window[0] == _TUMBLING:
         return (first - window[2]) // length * length + window[2] + (length - 1)
     return min(start, MAX_INSTANT - max(length, 0)) + length
 
@@ -52,7 +52,7 @@ class Bounds:
     """Its kind, length and origin, for kernels."""
 
     def __post_init__(self) -> None:
-        kind = _ENDLESS if self.length is None else TUMBLING if self.tumbling else _SLIDING
+        kind = _ENDLESS if self.length is None else _TUMBLING if self.tumbling else SLIDING
         object.__setattr__(self, "window", np.array([kind, self.length or 0, self.origin], np.int64))
 
     def limit(self, first: Int64, start: Int64) -> Int64:

@@ -16,7 +16,7 @@ from scepter.kernel.rows import NO_LINEAGE, Mask
 from scepter.kernel.scan.solutions import Int64, Solutions
 from scepter.kernel.sequence.forward_search import NOTHING, key_at
 from scepter.kernel.sequence.run_extension import Room, RunExtension, placed
-from scepter.kernel.sequence.run_windows import TUMBLING, limit_of
+from scepter.kernel.sequence.run_windows import SLIDING
 from scepter.kernel.sequence.runs import (
     FIRST,
     GROUP,
@@ -34,6 +34,7 @@ from scepter.kernel.sequence.runs import (
 )
 from scepter.physical.sequence_plan import AtomPlan
 from scepter.rdf.words import fresh, heed, zeroed
+from scepter.timeline import MAX_INSTANT
 
 _ROW, _OF, _START, _LIMIT, _NODE = range(5)
 
@@ -141,52 +142,61 @@ def _in_order(places: Int64, rows: Int64) -> bool:
 
 
 @inlined
-def _enter(columns, at, row, of, start, limit, table, window):  # type: ignore[no-untyped-def]
-    """Windows bound matches, not what an event may follow: an interval that is too long is accepted, and leads nowhere."""
-    times, starts = table
-    start = min(start, starts[row])
-    if window[0] != TUMBLING:
-        limit = min(limit, limit_of(start, start, window))
-    if times[row] > limit:
-        return at
-    columns[_ROW, at] = row
-    columns[_OF, at] = of
-    columns[_START, at] = start
-    columns[_LIMIT, at] = limit
-    columns[_NODE, at] = NO_LINEAGE
-    return at + 1
+def _limit(start, limit, window, length):  # type: ignore[no-untyped-def]
+    """The limit of a run whose events start so early. (Of numbers alone: arrays are counted at every call.)"""
+    return min(limit, min(start, MAX_INSTANT - max(length, 0)) + length) if window == SLIDING else limit
 
 
 @njit(cache=True)
 def _take(columns, at, places, rows, runs, who, table, window):  # type: ignore[no-untyped-def]
-    """An entry for each pair; returns where the next one goes."""
-    start, limit = runs
+    """An entry for each pair whose event is in the window; returns where the next one goes. Windows bound matches, not what an
+    event may follow: an interval that is too long is accepted, and leads nowhere."""
+    starts_before, limits = runs
     waited, low = who
+    times, starts = table
+    kind, length = window[0], window[1]
     for i in range(len(places)):
-        place = places[i]
-        of = ~place if waited else low + place
-        at = _enter(columns, at, rows[i], of, start[place], limit[place], table, window)
+        place, row = places[i], rows[i]
+        start = min(starts_before[place], starts[row])
+        limit = _limit(start, limits[place], kind, length)
+        if times[row] <= limit:
+            columns[_ROW, at] = row
+            columns[_OF, at] = ~place if waited else low + place
+            columns[_START, at] = start
+            columns[_LIMIT, at] = limit
+            columns[_NODE, at] = NO_LINEAGE
+            at += 1
     return at
 
 
 @njit(cache=True)
 def _follow(columns, at, run, runs, places, links, table, window, done, cells):  # type: ignore[no-untyped-def]
-    """An entry for each run, from `run` on, and what was found for its row up to its limit. Returns the first run that there
+    """The same for each run, from `run` on, and what was found for its row up to its limit. Returns the first run that there
     is no room for, where the next entry goes, and how many it may need."""
-    rows, start, limit = runs
+    rows, starts_before, limits = runs
     first, count, found = links
     low, begun = places
-    times = table[0]
+    times, starts = table
+    kind, length = window[0], window[1]
     while run < len(rows):
         if run % 16 == 0 and heed(cells, at - begun):
             break
-        row = rows[run]
-        if at + count[row] > columns.shape[1]:
-            return run, at, count[row]
-        for i in range(first[row], first[row] + count[row]):
-            if times[found[i]] <= limit[run]:
+        begin, size, before, farthest = first[rows[run]], count[rows[run]], starts_before[run], limits[run]
+        if at + size > columns.shape[1]:
+            return run, at, size
+        for i in range(begin, begin + size):
+            row = found[i]
+            if times[row] <= farthest:
                 done[run] = True
-                at = _enter(columns, at, found[i], low + run, start[run], limit[run], table, window)
+                start = min(before, starts[row])
+                limit = _limit(start, farthest, kind, length)
+                if times[row] <= limit:
+                    columns[_ROW, at] = row
+                    columns[_OF, at] = low + run
+                    columns[_START, at] = start
+                    columns[_LIMIT, at] = limit
+                    columns[_NODE, at] = NO_LINEAGE
+                    at += 1
         run += 1
     return run, at, 0
 

@@ -16,6 +16,7 @@ from scepter.kernel.condition.time_conditions import TimeConditions
 from scepter.kernel.exists.exists_answers import AskedConditions
 from scepter.kernel.lineage import Lineage
 from scepter.kernel.operator import ByRows, Until
+from scepter.kernel.row.told import ToldBefore
 from scepter.kernel.rows import Int64, Mask, Rows, concat, empty, merged
 from scepter.kernel.star.expiry import Held
 from scepter.kernel.state.heavy_keys import Shed, heavy, told
@@ -77,6 +78,7 @@ class TimeJoined(ByRows, InParts):
             Table(len(right.variables), right.columns(node.keys), right.columns(node.loose)),
         )
         self._parts = dict(zip(("left", "right"), self._tables, strict=True))
+        self._told = ToldBefore()
         self._trace = _trace(node)
         self._held = held
         self._each_once = once or each_once
@@ -95,6 +97,8 @@ class TimeJoined(ByRows, InParts):
         sides = self._tables[0].add(left), self._tables[1].add(right)
         pairs = sweep(_order(left.end, right.end, first, left_first=not self._rules.keeps[1]), *sides, self._rules)
         found = self._found(left, first[0], self._meeting(pairs))
+        if self._node.in_parts:
+            found = self._told.solutions(found, until)
         for side, (table, rows) in enumerate(zip(self._tables, (left, right), strict=True)):
             if len(rows) and not self._rules.keeps[side] and not _timeless(rows).any():
                 table.truncate(first[side])
@@ -236,6 +240,11 @@ class TimeJoined(ByRows, InParts):
         return np.where(_timeless(left), right.since, np.where(_timeless(right), left.since, both))
 
     # ---- instants that may be undone, and what is let go
+
+    def undo(self) -> None:
+        """Back to `save`."""
+        super().undo()
+        self._told.forget()
 
     def evict(self, time: int) -> None:
         """Let go of what no row that ends after `time` can find."""

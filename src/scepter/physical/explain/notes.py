@@ -67,11 +67,15 @@ def notes_of(unit: UnitPlan, plan: PhysicalPlan, notation: Notation) -> Iterator
             yield f"stages: live one for all of these queries, whose state is a log of events: {FEEDING}"
         elif round > 1:
             yield "stages: live behind those of the queries that construct what it reads"
+    if unit.at_once:
+        yield f"open instant: {_IN_PARTS if unit.in_parts else _ANEW}"
     yield f"predicates: {_predicates(unit, notation)}"
     if isinstance(unit.unit, Query) and isinstance(unit.root, SequenceNode):
         yield from (f"release: {sentence}" for sentence in _release(unit.root.plan))
 
 
+_IN_PARTS = "an event that is pushed at the time of the last one is processed alone"
+_ANEW = "an event that is pushed at the time of the last one is processed with all others of that time"
 _ROUNDS = "what one query constructs crosses to those that read it, as events that any task may read"
 _RESUMES = {
     Resume.NEXT: "later matches begin behind its first event",

@@ -57,6 +57,7 @@ def named(label: IRI) -> str:
 class Recognise(Node):
     """Leaf: the occurrences of a logical event in items, by rules or by the complete reasoner, with what they rest on."""
 
+    by_itself = True
     says = "Recognise {event.event}{individuals: with individuals}"
 
     event: LogicalEvent
@@ -85,6 +86,7 @@ class ItemGraphs(Node):
 class Contradictions(Node):
     """Leaf: items that contradict the ontology, with the triples that do."""
 
+    by_itself = True
     says = "Contradictions, for the dead letters"
 
     streams: tuple[IRI, ...] | None = None
@@ -153,6 +155,11 @@ class EventJoin(TimeJoin):
     lags: tuple[int | None, int | None] = (0, 0)
     lengths: tuple[int | None, int | None] = (None, None)
     """How long the occurrences of each side last at most."""
+
+    @property
+    def in_parts(self) -> bool:
+        """Where none comes after its end."""
+        return super().in_parts and not self.late
 
     @property
     def late(self) -> bool:
@@ -311,6 +318,7 @@ class Composite(Unary):
 class Returned(Node):
     """The occurrences of the events that a query returns (rule 6)."""
 
+    by_itself = True
     says = "Returned {query.returned} AS {query.form}"
 
     query: EventQuery

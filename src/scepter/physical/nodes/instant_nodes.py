@@ -108,6 +108,7 @@ class TimeGroup(Unary):
 class Tracked(Rowwise):
     """Scanned rows that tell the occurrence they are, for operators that consume occurrences."""
 
+    by_itself = False
     says = "Tracked, by occurrence"
 
     pattern: TriplePattern

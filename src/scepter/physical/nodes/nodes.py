@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from enum import Enum
-from functools import cached_property
+from functools import cached_property, reduce
 from string import Formatter
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -88,11 +88,13 @@ class Node:
         """Why it works on terms, one by one; empty for one in columns."""
         return ""
 
+    by_itself: ClassVar[bool] = False
+    """Whether it looks at each event, or each row, by itself."""
+
     @property
     def in_parts(self) -> bool:
-        """Whether the rows of an instant may be given in parts, each on top of those before: no two rows of one time influence
-        each other, but for equal ones that are one."""
-        return False
+        """Whether the rows of an instant may come in parts: no two of one time influence each other, but equal ones are one."""
+        return self.by_itself
 
     @cached_property
     def inputs(self) -> tuple[Node, ...]:
@@ -250,6 +252,8 @@ class Unary(Node):
 class Rowwise(Unary):
     """A node that looks at each row by itself: its input may be divided by anything."""
 
+    by_itself = True
+
     def partition_keys(self, found: KeyAnalysis) -> Keys | None:
         return found.keys(self.input)
 
@@ -306,9 +310,9 @@ def variables_of(*triples: TriplePattern) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class TripleScan(Node):
-    """Leaf: the triples of events that match one triple pattern, each with its event's interval, and with what they entail
-    where the run has an ontology. A triple stands there once for each event."""
+    """Leaf: the triples of events that match one triple pattern, with what they entail, each once for each event."""
 
+    by_itself = True
     says = "TripleScan {pattern}{streams: on ~}"
 
     pattern: TriplePattern
@@ -353,6 +357,7 @@ class Extend(Rowwise):
 class Project(Unary):
     """The variables that stay visible, in an order; one that the input does not have is unbound."""
 
+    by_itself = True
     says = "Project {variables}"
 
     variables: tuple[str, ...]
@@ -369,6 +374,7 @@ class Project(Unary):
 class Union(Binary):
     """All rows of both sides."""
 
+    by_itself = True
     says = "Union"
 
     def _schema(self) -> Schema:
@@ -416,10 +422,7 @@ def union_of(sides: Sequence[Node]) -> Node:
     if len(sides) > _DEEPEST_UNION:
         middle = len(sides) // 2
         return Union(union_of(sides[:middle]), union_of(sides[middle:]))
-    found = sides[0]
-    for side in sides[1:]:
-        found = Union(found, side)
-    return found
+    return reduce(Union, sides)
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from scepter.rdf.terms import IRI
 class GraphScan(Node):
     """Leaf: the solutions of a graph pattern on each event alone."""
 
+    by_itself = True
     says = "GraphScan {scan.label} on {on}"
 
     plan: QueryPlan
@@ -43,11 +44,6 @@ class GraphScan(Node):
     def stream(self) -> IRI:
         """The stream it reads."""
         return self.plan.streams[self.scan.stream].iri
-
-    @property
-    def in_parts(self) -> bool:
-        """It looks at each event alone."""
-        return True
 
     def _schema(self) -> Schema:
         names = self.plan.variables

@@ -64,6 +64,12 @@ class TimeJoin(Binary):
     expiring: bool = False
     """Whether rows are partners only while both are there (`until`), and each choice of them counts."""
 
+    @property
+    def in_parts(self) -> bool:
+        """Where pairs are made whichever side comes first: both sides are kept, or their ends differ."""
+        told_later = self.remembered is not None or self.expiring or self.fleeting or self.tracked
+        return self.kind is Kind.INNER and self.relation not in (Allen.MEETS, Allen.METBY) and not told_later
+
     @cached_property
     def fleeting(self) -> bool:
         """Whether rows may be there at their own instant alone: they meet only what ends with them."""
@@ -151,6 +157,7 @@ class TimeFilter(Rowwise):
 class Once(Unary):
     """Each mapping and interval once: solutions are a set."""
 
+    by_itself = True
     says = "Once, by mapping and interval"
 
     def partition_keys(self, found: KeyAnalysis) -> Keys | None:
@@ -187,6 +194,7 @@ def hidden(function: str) -> str:
 class Rename(Unary):
     """The same rows under other names: what a projection hides is still told apart."""
 
+    by_itself = True
     says = "Rename, visible: {visible}"
 
     names: tuple[str, ...]
@@ -257,6 +265,11 @@ class Answers(Unary):
     """The rows that have a time, with the variables that are shown; static triples alone are no answer."""
 
     says = "Answers {variables}"
+
+    @property
+    def in_parts(self) -> bool:
+        """Unless it gives each once itself."""
+        return self.once is None
 
     variables: tuple[str, ...]
     once: tuple[str, ...] | None = None

@@ -90,6 +90,7 @@ class CountedWindow(Rowwise):
     """Gives rows the validity of their item in a window of the last n items or triples. What it counts is told to every
     bucket."""
 
+    by_itself = False
     says = "Window of the last {count} {counts}s, step {step}"
 
     items: Node
