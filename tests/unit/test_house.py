@@ -57,8 +57,8 @@ def test_no_file_is_long() -> None:
 def test_public_methods_are_told() -> None:
     """By a docstring of their own, or by the contract that they fulfil: a Protocol of the rooms, or a class they inherit from.
     What a contract says is not said again (decision 0650)."""
-    told = defaultdict(set)
-    bases = defaultdict(set)
+    told: defaultdict[str, set[str]] = defaultdict(set)
+    bases: defaultdict[str, set[str]] = defaultdict(set)
     methods: list[tuple[str, str, str]] = []
     for path in modules(*ROOMS):
         for each in ast.parse(path.read_text()).body:
