@@ -3,6 +3,7 @@ from __future__ import annotations
 import itertools
 import random
 from collections import Counter
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -174,7 +175,9 @@ def test_after_a_step_that_was_broken_off_an_engine_takes_nothing(monkeypatch: p
         patch.setattr(LocalEngine, step, interrupted)
         with pytest.raises(KeyboardInterrupt):
             running.push_all(events("2b=2 3b=3"))
-    for again in (lambda: running.push(events("3b=3")[0]), lambda: running.advance(9), running.close):
+    next_one = events("3b=3")[0]
+    goes_on: list[Callable[[], object]] = [lambda: running.push(next_one), lambda: running.advance(9), running.close]
+    for again in goes_on:
         with pytest.raises(DataError, match="a step of this engine was broken off") as caught:
             again()
         assert caught.value.code == "broken-off"
