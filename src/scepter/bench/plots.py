@@ -15,6 +15,10 @@ _WIDE: Final = 20
 _MANY: Final = 6
 """The names of more lines than this stand beside the picture, not on them."""
 
+_COLOURS: Final = 10
+_MARKERS: Final = "o^s"
+"""So many lines differ in colour; those behind them have other markers."""
+
 
 def plot(workload: Workload, measurements: Sequence[Measurement], folder: Path) -> list[Path]:
     """The pictures of a workload; none where there is nothing to draw a line through."""
@@ -30,10 +34,10 @@ def _picture(workload: Workload, shown: Shown, measurements: Sequence[Measuremen
     pyplot = _pyplot()
     beside = len(lines) > _MANY
     figure, axes = pyplot.subplots(figsize=(10 if beside else 7, 4.2), layout="constrained")
-    for contender, line in lines.items():
-        axes.plot(
-            *zip(*line, strict=True), marker="o", label=contender, linestyle="-" if contender.startswith("local") else "--"
-        )
+    for number, (contender, line) in enumerate(lines.items()):
+        style = "-" if contender.startswith("local") else "--"
+        marker = _MARKERS[number // _COLOURS % len(_MARKERS)]
+        axes.plot(*zip(*line, strict=True), marker=marker, label=contender, linestyle=style)
     _scale(axes, lines)
     on_the_wall = on_wall and shown is Shown.THROUGHPUT
     axis = "% of the stream" if shown is Shown.MEMORY_OVER_TIME else workload.axis
