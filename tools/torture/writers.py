@@ -31,7 +31,8 @@ from scepter.runtime.local import run_local
 from scepter.runtime.matches import Match
 from scepter.runtime.options import RunOptions
 from scepter.runtime.queries import parse
-from scepter.runtime.spark.advance import Record
+from scepter.runtime.spark.advance import ADVANCE, written
+from scepter.runtime.spark.telling import Record
 from torture.programs import LANGUAGES, STREAM, program, stream
 
 FORMATS: Final = ("jsonl", "csv", "tsv", "trig")
@@ -80,9 +81,9 @@ def write(folder: Path, work: Given) -> None:
     commit = checkpoint / _COMMIT
     done = int(commit.read_text()) if commit.exists() else -1
     out = FollowedOutput(folder / FILES[0], checkpoint, work.open_on, folder / FILES[1])
-    times = Record(checkpoint)
+    times = Record(ADVANCE, checkpoint)
     for batch in range(done + 1, len(work.matches)):
-        times.take(batch, {0: Known(batch)})
+        times.take(batch, written({0: Known(batch)}))
         out.take(batch, work.matches[batch], work.letters[batch])
         write_whole(commit, str(batch).encode())
     out.close()

@@ -96,7 +96,7 @@ def batch_of(columns: scanner.Columns, buffer: NDArray[np.uint8], kind: TimeKind
     rows = len(number)
     return EventBatch(
         buffer[: int(columns.state[scanner.SPARE])], kind, stream.astype(np.int32), start, end, name_at, first,
-        *columns.ids[:, :rows], *columns.places[:, :rows], number, scale,
+        *_three(columns.ids[:, :rows]), *_three(columns.places[:, :rows]), number, scale,
     )  # fmt: skip
 
 
