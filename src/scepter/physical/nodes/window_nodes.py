@@ -15,6 +15,7 @@ from scepter.algebra.scope import certain, in_scope
 from scepter.physical.nodes.keys import EQUAL, NO_GROUPS, NOT_GROUPED, KeyAnalysis, Keys, apart
 from scepter.physical.nodes.nodes import Binary, Node, Received, Rowwise, Schema, StaticLeaf, Unary, nodes
 from scepter.rdf.terms import IRI, Term
+from scepter.timeline import Duration, TimeKind, format_instant
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,8 @@ class Step:
 
     ticks: int
     origin: int = 0
+    kind: TimeKind = TimeKind.INTEGER
+    """What a tick is, for who reads the plan."""
 
 
 class Counts(Enum):
@@ -82,7 +85,12 @@ class Window(Rowwise):
     @property
     def extent(self) -> str:
         """The window in words."""
-        return f"from {self.landmark} on" if self.width is None else f"{self.width} ticks, step {self.step.ticks}"
+        step, kind = self.step.ticks, self.step.kind
+        if self.width is None:
+            return f"from {format_instant(self.landmark, kind)} on"
+        if kind is TimeKind.INTEGER:
+            return f"{self.width} time units, step {step}"
+        return f"{Duration(self.width)}, step {Duration(step)}"
 
 
 @dataclass(frozen=True)

@@ -200,7 +200,7 @@ def _window(window: StreamWindow, facts: Facts) -> Content:
             message = "the landmark is a dateTime, but the streams' timestamps are integers"
             raise QueryError(Diagnostic("time-kind", message, extent.span, notes=(_WINDOWS,)))
         units = 1 if extent.kind is facts.kind else MICROSECONDS[facts.time_unit]
-        return WindowOn((window.stream,), None, Step(1), extent.instant * units)
+        return WindowOn((window.stream,), None, Step(1, kind=facts.kind), extent.instant * units)
     if isinstance(extent, CountWindow):
         if extent.triples and facts.ontology:
             message = "a window of the last n triples counts what is said, and with --ontology triples stand for more than that"
@@ -209,7 +209,8 @@ def _window(window: StreamWindow, facts: Facts) -> Content:
             )
         return WindowOn((window.stream,), None, Step(1), counted=extent)
     step = _ticks(extent.step or Duration(1, bare=True), facts, extent.span, _WINDOWS, "a longer")
-    return WindowOn((window.stream,), _ticks(extent.width, facts, extent.span, _WINDOWS, "a longer"), Step(step))
+    width = _ticks(extent.width, facts, extent.span, _WINDOWS, "a longer")
+    return WindowOn((window.stream,), width, Step(step, kind=facts.kind))
 
 
 def _ticks(duration: Duration, facts: Facts, span: Span | None, rule: str, which: str = "another") -> int:
@@ -275,8 +276,9 @@ def _unflattened(query: ContinuousQuery | PeriodicQuery, facts: Facts) -> str:
 
 
 def _periodic(query: PeriodicQuery, facts: Facts) -> _Made:
+    assert facts.kind is not None
     try:
-        grid = Step(_step(query, facts), facts.start)
+        grid = Step(_step(query, facts), facts.start, facts.kind)
         streams: dict[int, list[IRI]] = {}
         for source in query.sources:
             streams.setdefault(_ticks(source.range, facts, source.span, _PERIODICALLY), []).append(source.stream.iri)
