@@ -11,6 +11,7 @@ from numba import njit, types
 from numba.core.runtime import _nrt_python, rtsys  # type: ignore[attr-defined]
 
 from scepter.inner import inner
+from scepter.kernel.interrupts import interruptible
 from scepter.rdf import words
 
 
@@ -62,23 +63,23 @@ def test_a_column_beyond_all_memory_is_an_error() -> None:
 
 
 @njit
-def _endless(size):  # type: ignore[no-untyped-def]
+def _endless(size, cells):  # type: ignore[no-untyped-def]
     one, other = words.fresh(size, np.int64), words.zeroed((size, 2), np.int64)
-    while other[0, 0] == 0:
-        words.heed(one, other)
+    while not words.heed(cells, 0):
+        other[0, 0] += 1
     return one, other
 
 
 @inner
-def _for_ever(column):  # type: ignore[no-untyped-def]
-    while len(column):
-        words.heed(column, column)
+def _until_told(column, cells):  # type: ignore[no-untyped-def]
+    while not words.heed(cells, 0):
+        column[0] += 1
 
 
 @njit
-def _endless_within(size):  # type: ignore[no-untyped-def]
-    column = words.fresh(size, np.int64)
-    _for_ever(column)
+def _endless_within(size, cells):  # type: ignore[no-untyped-def]
+    column = words.zeroed(size, np.int64)
+    _until_told(column, cells)
     return column
 
 
@@ -88,7 +89,7 @@ class _RungError(Exception):
 
 @pytest.mark.parametrize("endless", [_endless, _endless_within])
 def test_a_kernel_hears_signals_and_lets_go_of_its_columns(endless: Any) -> None:
-    endless.compile((types.int64,))  # an error in the middle of compiling leaves LLVM's modules half made
+    endless.compile((types.int64, types.int64[::1]))  # an error in the middle of compiling leaves LLVM's modules half made
 
     def ring(number: int, frame: object) -> None:
         raise _RungError
@@ -100,7 +101,7 @@ def test_a_kernel_hears_signals_and_lets_go_of_its_columns(endless: Any) -> None
             kept = rtsys.get_allocation_stats()  # type: ignore[no-untyped-call]
             with pytest.raises(_RungError):
                 signal.setitimer(signal.ITIMER_REAL, 0.1)
-                endless(1_000)
+                interruptible(endless, None, 1_000)
             now = rtsys.get_allocation_stats()  # type: ignore[no-untyped-call]
             assert now.alloc - now.free == kept.alloc - kept.free
     finally:
