@@ -59,7 +59,8 @@ class Live:
 
     def times(self, *times: int) -> None:
         """What reading tasks tell of all events, also of those that no pattern looks at."""
-        self._send(-1, pack({"stream": pa.array([0] * len(times)).to_numpy(), "time": pa.array(times).to_numpy()}))
+        told = {"stream": pa.array([0] * len(times)).to_numpy(), "time": pa.array(times).to_numpy()}
+        self._send(-1, pack(told, {"counted": {}}))
 
     def pass_to(self, milliseconds: int) -> None:
         if milliseconds > self.reached:
