@@ -99,7 +99,7 @@ def events(
     ... mappings: {seen: {s: "ex:$(who)", po: [[a, ex:Person]]}}
     ... ''', stream="http://example/s")
     >>> [str(event) for event in made]
-    ["Event('http://example/s', 1, 1 triples)"]
+    ["Event('http://example/s', 1, 1 triple)"]
     """
     times = TimeProperties.of(time_property)
     if not (stream is None or isinstance(stream, str)):

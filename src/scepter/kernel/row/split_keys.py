@@ -32,7 +32,7 @@ def begin_at(keys: UInt64, starts: Int64, buckets: int, split: Sequence[SplitKey
 
     >>> keys, starts = np.array([7, 7, 7, 7, 8], np.uint64), np.array([1, 2, 3, 4, 4])
     >>> begin_at(keys, starts, 4, [SplitKey(7, 1, 3)]).tolist()
-    [3, 3, 1, 3, 0]
+    [3, 0, 0, 3, 0]
     """
     found = keys % np.uint64(buckets)
     for each in split:
