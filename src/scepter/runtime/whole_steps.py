@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 from scepter.errors import DataError, Diagnostic, ScepterError
 from scepter.kernel.interrupts import bounded_rows
+
+_UNBOUNDED = nullcontext()
 
 
 class WholeSteps:
@@ -31,7 +33,7 @@ class WholeSteps:
             )
         self._whole = False
         try:
-            with bounded_rows(self._rows):
+            with _UNBOUNDED if self._rows is None else bounded_rows(self._rows):
                 yield
         except ScepterError:
             self._whole = refusing
