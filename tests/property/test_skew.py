@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+import pytest
 from hypothesis import HealthCheck, assume, event, given, note, settings
 from hypothesis import strategies as st
 
@@ -18,6 +19,7 @@ from property import epsparql_strategies, sparkwave_strategies, spaseq_strategie
 from property.test_live_horizon import FAR, Given
 from scepter.errors import ScepterError
 from scepter.kernel.row.split_keys import SplitKey
+from scepter.kernel.sequence import chain, moment
 from scepter.rdf.batch import EventBatch
 from scepter.rdf.formats import events_to_batch
 from scepter.rdf.terms import IRI, Literal, Triple
@@ -159,7 +161,7 @@ def check_live(
     events.append(graph_event(job, job.streams[0].value, FAR, FAR, triples(":far :away true .")))
     every = events_to_batch(list(events), job.key, job.kind)
     keys = {n: sorted(set(work(job, job.shares[n]).keys([every])[0].tolist())) for n in job.splittable}
-    live, size, split = Micro(query, job), draw.draw(st.sampled_from([1, 3, 7])), dict[int, tuple[SplitKey, ...]]()
+    live, size, split = Micro(query, job), draw.draw(st.sampled_from([1, 3, 7, 12])), dict[int, tuple[SplitKey, ...]]()
     for first in range(0, len(events), size):
         with SKEWED.told(written(split)):
             live.batch(events[first : first + size])
@@ -201,9 +203,10 @@ def test_ep_sparql_live(text: str, stream: list[Given], data: st.DataObject) -> 
 @settings(deadline=None, max_examples=30)
 @given(st.data(), st.sampled_from(["A ; B", "A : B", "A ; A", "A+ ; B", "A ; B ; N!", "A ; N! ; B", "A? ; B"]))
 def test_a_chain_live(data: st.DataObject, pattern: str) -> None:
-    verbs = data.draw(st.lists(st.sampled_from("abn"), min_size=4, max_size=12))
+    verbs = data.draw(st.lists(st.sampled_from("abn"), min_size=4, max_size=24))
+    keys = data.draw(st.sampled_from([2, 6]))  # six have to share buckets
     stream = [
-        Event("http://e/s", t, t, frozenset({Triple(IRI(f"http://e/x{t % 2}"), IRI(f"http://e/{v}"), Literal(str(t)))}))
+        Event("http://e/s", t, t, frozenset({Triple(IRI(f"http://e/x{t % keys}"), IRI(f"http://e/{v}"), Literal(str(t)))}))
         for t, v in enumerate(verbs)
     ]
     labels = sorted({each for each in pattern if each.isalpha()})
@@ -213,4 +216,8 @@ def test_a_chain_live(data: st.DataObject, pattern: str) -> None:
         f"WHERE {{ SEQ ({pattern}) {gpms} }}"
     )
     note(text)
-    check_live(parse(text, "spaseq"), stream, data)
+    many = data.draw(st.sampled_from([1, moment.MANY]))  # from how many on runs begin in the order of their keys
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (chain, moment):
+            patch.setattr(module, "MANY", many)
+        check_live(parse(text, "spaseq"), stream, data)
