@@ -10,6 +10,7 @@ import subprocess
 import tempfile
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 
 from scepter.errors import DataError, Diagnostic, option_error
@@ -17,7 +18,8 @@ from scepter.errors import DataError, Diagnostic, option_error
 _LINE = re.compile(r"^(SubClassOf|EquivalentClasses|Type)\( (.*) \)\s*$", re.MULTILINE)
 _NAME = re.compile(r"<([^>]*)>|(owl:\w+)")
 _THING = "http://www.w3.org/2002/07/owl#Thing"
-_MEMORY = "-Xmx2000M"
+_JVM = ("-Xmx2000M", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+"""A call is short: a second compiler and collector threads would take longer to start than they save."""
 _ENDLESS = Diagnostic(
     "complete-reasoner",
     "HermiT gave up: it goes round in circles over the properties of this ontology",
@@ -65,6 +67,7 @@ def realise(axioms: Sequence[str]) -> Mapping[str, frozenset[str]]:
     return _types(_run("Ontology(<urn:scepter:ontology>\n" + "\n".join(axioms) + "\n)\n"))
 
 
+@lru_cache(maxsize=64)  # a start takes a second, and tasks of one process ask the same of the same items
 def _run(text: str) -> str:
     java, spec = _java(), importlib.util.find_spec("owlready2")
     assert java is not None and spec is not None and spec.origin is not None  # by `require`
@@ -73,7 +76,7 @@ def _run(text: str) -> str:
     with tempfile.TemporaryDirectory(prefix="scepter-") as place:
         file = Path(place) / "item.ofn"
         file.write_text(text, encoding="utf-8")
-        command = [java, _MEMORY, "-cp", path, "org.semanticweb.HermiT.cli.CommandLine", "-c", "-I", file.as_uri()]
+        command = [java, *_JVM, "-cp", path, "org.semanticweb.HermiT.cli.CommandLine", "-c", "-I", file.as_uri()]
         done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
     told = done.stdout + done.stderr
     if "InconsistentOntologyException" in told or "Inconsistent ontology" in told:
