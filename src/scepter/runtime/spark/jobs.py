@@ -132,15 +132,23 @@ class Job:
 
     def state_of(self, number: int) -> str:
         """What the state of a share's bucket is of: with another mark, the state means something else."""
+        return self._marks[number]
+
+    @cached_property
+    def _marks(self) -> tuple[str, ...]:
+        """The mark of each share, made once: every bucket of every micro-batch asks."""
+        return tuple(map(self._mark, self.shares))
+
+    def _mark(self, share: Share) -> str:
         told = (
-            tuple(canonical(self.plan.units[unit].unit) for unit in self.shares[number].units),
+            tuple(canonical(self.plan.units[unit].unit) for unit in share.units),
             self.kind.value,
             self.options.time_unit,
             self.start,
             self.key,
             self.buckets,
-            *self.shares[number].sides,
-            *((self.shares[number].sources, self.shares[number].to) if self.shares[number].sources else ()),
+            *share.sides,
+            *((share.sources, share.to) if share.sources else ()),
         )
         return blake2b(repr(told).encode(), digest_size=16).hexdigest()
 
