@@ -130,7 +130,7 @@ def parse_duration(text: str) -> Duration:
         return Duration(_within_bounds(int(number), shown), bare=True)
     name = _UNIT_NAMES.get(unit.lower())
     if name is None:
-        raise ValueError(f"{unit!r} is no unit of time; the units are ms, s, min, h, d and their long names")
+        raise ValueError(f"{unit!r} is no unit of time; the units are us, ms, s, min, h, d and their long names")
     whole, _, fraction = number.partition(".")
     return Duration(_within_bounds(_scaled(whole, fraction, MICROSECONDS[name], shown), shown))
 

@@ -33,6 +33,7 @@ from scepter.kernel.sparql.context import Context
 from scepter.kernel.sparql.dataset import Dataset, Graph
 from scepter.kernel.sparql.patterns import solutions
 from scepter.rdf.terms import IRI, XSD, BlankNode, Literal, Term, Triple
+from scepter.timeline import MAX_INSTANT
 
 Mu: TypeAlias = frozenset[tuple[str, Term]]
 Mapped: TypeAlias = tuple[Mu, int, int]
@@ -201,8 +202,7 @@ class _Run:
         dataset = self.dataset(t)
         answer: Counter[tuple[Mu, tuple[int, int] | None]] = Counter()
         for row in solutions(self.query.pattern, dataset.default, dataset, Context(mappings=rows)):
-            starts = [int(str(v.lexical)) for n, v in row.items() if _hidden(n, ".start") and isinstance(v, Literal)]
-            ends = [int(str(v.lexical)) for n, v in row.items() if _hidden(n, ".end") and isinstance(v, Literal)]
+            starts, ends = ([t for t in _times(row, which) if abs(t) < MAX_INSTANT] for which in (".start", ".end"))
             visible = frozenset((n, v) for n, v in row.items() if not n.startswith("_:"))
             answer[visible, (min(starts), max(ends)) if starts else None] += 1
         self.consumed |= {used for found in matched for each in found.values() for used in each}  # rule 9
@@ -288,5 +288,6 @@ def _integer(number: int) -> Literal:
     return Literal(str(number), f"{XSD}integer")
 
 
-def _hidden(name: str, ending: str) -> bool:
-    return name.startswith("_:match") and name.endswith(ending)
+def _times(row: Mapping[str, Term], ending: str) -> list[int]:
+    named = (term for name, term in row.items() if name.startswith("_:match") and name.endswith(ending))
+    return [int(term.lexical) for term in named if isinstance(term, Literal)]

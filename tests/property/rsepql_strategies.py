@@ -115,10 +115,12 @@ def queries(draw: st.DrawFn) -> QueryText:
     ]
     any_pattern = _event_pattern(labels, draw(st.sampled_from([0, 1, 2, 2, 3])))
     match = f"MATCH {{ {draw(st.one_of(_usual_pattern(labels), _usual_pattern(labels), any_pattern))} }}"
+    another = f"MATCH {{ {draw(st.one_of(st.just('E0'), _usual_pattern(labels), any_pattern))} }}"
     window = f":w{len(windows) - 1}"
     where = draw(
         st.sampled_from(
             [match] * 6
+            + [f"{match} {another}"] * 2
             + [
                 f"{match} WINDOW {window} {{ ?a :p ?b }}",
                 f"{match} OPTIONAL {{ WINDOW {window} {{ ?y :q ?b }} }}",
@@ -127,7 +129,9 @@ def queries(draw: st.DrawFn) -> QueryText:
                 f"{match} MINUS {{ ?m :name ?n }}",
                 f"WINDOW {window} {{ ?x :p ?y OPTIONAL {{ ?y :q ?z }} }}",
                 f"OPTIONAL {{ {match} }} WINDOW {window} {{ ?a :p ?b }}",
-                f"{match} MATCH {{ E0 }}",
+                f"{match} {another} MATCH {{ E1 }}",
+                f"{{ {match} }} UNION {{ {another} }}",
+                f"{match} OPTIONAL {{ {another} }}",
                 f"{{ {match} }} UNION {{ WINDOW {window} {{ ?x :p ?y }} }}",
             ]
         )

@@ -7,7 +7,7 @@ joined with the mappings of event patterns over their items.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TypeAlias, assert_never
@@ -158,6 +158,40 @@ def scans(pattern: EventPattern) -> Iterator[ItemScan]:
             yield from scans(right)
         case _:
             assert_never(pattern)
+
+
+def consumed_windows(pattern: EventPattern, policy: Policy, *, under: bool = False) -> frozenset[IRI]:
+    """The windows in which a pattern consumes what it selects (spec/30-rsep-ql rule 9); `policy` is that of SEQ without its
+    own, `under` says whether it stands under one that consumes.
+
+    >>> from scepter.algebra.patterns import BGP
+    >>> a, b = (ItemScan(label, IRI(f"http://e/{label}"), BGP(())) for label in "ab")
+    >>> sorted(window.value for window in consumed_windows(Followed(a, b, Policy.RECENT), Policy.UNRESTRICTED))
+    ['http://e/a', 'http://e/b']
+    >>> consumed_windows(Followed(a, b), Policy.UNRESTRICTED)
+    frozenset()
+    """
+    match pattern:
+        case ItemScan(window=window):
+            return frozenset({window}) if under else frozenset()
+        case Earliest(operand) | Latest(operand):
+            return consumed_windows(operand, policy, under=under)
+        case Followed(left, right, stated):
+            own = under or (stated or policy).consumes
+            return consumed_windows(left, policy, under=own) | consumed_windows(right, policy, under=own)
+        case _:
+            assert_never(pattern)
+
+
+def consumers(pattern: EventPattern, patterns: Sequence[EventPattern], policy: Policy) -> tuple[EventPattern, ...]:
+    """Those of some patterns, without this one, whose consumption decides what it sees: they consume in a window that it reads,
+    or that one of them reads."""
+    concerned = {scan.window for scan in scans(pattern)}
+    found: list[EventPattern] = []
+    while more := [each for each in patterns if each not in (pattern, *found) and consumed_windows(each, policy) & concerned]:
+        found += dict.fromkeys(more)
+        concerned |= {scan.window for each in more for scan in scans(each)}
+    return tuple(found)
 
 
 class Report(Enum):

@@ -11,7 +11,7 @@ import typer
 
 from scepter.cli import session
 from scepter.cli.arguments import Define, Language, QueryFiles
-from scepter.cli.engine import AUTO, choose_engine
+from scepter.cli.engine import AUTO, choose_engine, input_bytes
 from scepter.cli.inputs import assign_background, assign_streams, check_outputs, existing_all, split_streams, streams_of_folder
 from scepter.cli.insight_options import Insight, check_again, check_insight, key_terms
 from scepter.cli.maps import assign_maps
@@ -398,12 +398,15 @@ def run(
         *(file for files in static.values() for file in files),
     ]
     check_outputs({"--output": target.path, "--dead-letter": dead_letter, "--report": report}, inputs)
+    told = ""
     if engine == AUTO:
         here = diagnose or report is not None or follow or options.assign_time is not None or bool(changing)
         here = here or options.work.memory is not None or options.work.runs is not None
         choice = choose_engine(asked.spark, sources.values(), stay=here)
-        engine = choice.engine
-        typer.echo(choice.line(), err=True)
+        engine, told = choice.engine, choice.line()
+        if engine == "spark" or input_bytes(sources.values()) is None:  # whose sources are opened late, or wait to be written
+            typer.echo(told, err=True)
+            told = ""
     check_again(engine, sources, diagnose=diagnose)
     with session.running(master, None if follow else sources.values()) if engine == "spark" else nullcontext() as spark:
         # the engine's imports take as long as the start of a JVM, which goes on meanwhile
@@ -425,6 +428,8 @@ def run(
             max_events=max_events,
             reload=reload_background,
         )
+        if told:
+            typer.echo(told, err=True)
         if follow and engine == "local":
             from scepter.cli.follow_local import run_following_here
 

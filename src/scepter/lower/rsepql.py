@@ -62,7 +62,7 @@ def _check_registered(written: tuple[syntax.RsepqlQuery, ...], queries: tuple[Wi
         if register.name.iri in seen:
             raise query_error(
                 "duplicate-stream",
-                f"two queries register {register.name.iri}",
+                f"two queries register {register.name}",
                 register.name.span,
                 help="give one of them another name",
             )
@@ -72,7 +72,7 @@ def _check_registered(written: tuple[syntax.RsepqlQuery, ...], queries: tuple[Wi
         if reader is not None and query.into is None:
             raise query_error(
                 "into-stream",
-                f"{register.name.iri} is read as a stream, but the query that registers it constructs no graphs",
+                f"{register.name} is read as a stream, but the query that registers it constructs no graphs",
                 reader.stream.span,
                 help="write CONSTRUCT { … } in the query that registers it",
             )
@@ -171,14 +171,13 @@ class _QueryLowering:
         return [c for c in self.query.clauses if isinstance(c, syntax.FromGraph) and c.named == named]
 
     def _check_graphs(self) -> None:
-        windows = {window.name for window in self.windows.declared}
         for graph in self.graphs:
-            if graph.iri in windows:
+            if (name := self.windows.written.get(graph.iri)) is not None:
                 raise query_error(
                     "window-as-graph",
-                    f"{graph.iri} is a window, and GRAPH reads background graphs",
+                    f"{name} is a window, and GRAPH reads background graphs",
                     graph.span,
-                    help=f"write WINDOW {graph.iri} {{ … }}",
+                    help=f"write WINDOW {name} {{ … }}",
                 )
         declared = [*self._from_graphs(named=False), *self._from_graphs(named=True)]
         self.graphs += [NamedGraph(c.graph.iri, c.graph.span) for c in declared]
@@ -197,7 +196,7 @@ class _QueryLowering:
                     "unused-event", f"EVENT {label} is declared and no MATCH uses it", span, close and f"MATCH uses {close}"
                 )
             elif isinstance(declaration, syntax.WindowDeclaration) and declaration.name.iri not in self.windows.used:
-                self._warn("unused-window", f"window {declaration.name.iri} is declared and never used", declaration.name.span)
+                self._warn("unused-window", f"window {declaration.name} is declared and never used", declaration.name.span)
 
     def _warn_unbounded(self, events: Events) -> None:
         """A landmark window only grows (spec/00 §5)."""
@@ -205,7 +204,7 @@ class _QueryLowering:
             if isinstance(window.extent, Landmark) and window.name in self.windows.used:
                 self._warn(
                     "unbounded-state",
-                    f"window {window.name} starts at a landmark: its items are kept for ever",
+                    f"window {self.windows.written[window.name]} starts at a landmark: its items are kept for ever",
                     window.extent.span,
                     "write [RANGE …] instead, for example [RANGE 1h STEP 1s]",
                 )

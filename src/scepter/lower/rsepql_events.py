@@ -149,7 +149,7 @@ def _refuse_counted(clause: syntax.EventDeclaration, windows: Windows) -> None:
     if isinstance(extent, CountWindow):
         raise query_error(
             "counted-window",
-            f"EVENT ON {clause.window.iri}: event patterns look at windows of time, and this one counts",
+            f"EVENT ON {clause.window}: event patterns look at windows of time, and this one counts",
             clause.window.span,
             help="write [RANGE d STEP d] or [LND t] for the window; SPAseq's WITHIN n EVENTS counts events in a pattern",
         )

@@ -23,6 +23,8 @@ class Windows:
 
     declared: tuple[StreamWindow, ...] = ()
     streams: tuple[Stream, ...] = ()
+    written: dict[IRI, str] = field(default_factory=dict)
+    """How the query writes their names."""
     used: set[IRI] = field(default_factory=set)
 
     @classmethod
@@ -30,16 +32,18 @@ class Windows:
         """The windows of the FROM NAMED clauses, each name once."""
         found: dict[IRI, StreamWindow] = {}
         streams: list[Stream] = []
+        written: dict[IRI, str] = {}
         for clause in query.clauses:
             if not isinstance(clause, syntax.WindowDeclaration):
                 continue
             if clause.name.iri in found:
                 raise query_error(
                     "duplicate-window",
-                    f"window {clause.name.iri} is declared twice",
+                    f"window {clause.name} is declared twice",
                     clause.name.span,
                     help="give one of them another name",
                 )
+            written[clause.name.iri] = str(clause.name)
             found[clause.name.iri] = StreamWindow(clause.name.iri, clause.stream.iri, _extent(clause.extent))
             streams.append(Stream(clause.stream.iri, None, clause.stream.span))
         if not found:
@@ -50,7 +54,7 @@ class Windows:
                 start,
                 help="add FROM NAMED <stream> WIN [RANGE …] AS <window>",
             )
-        return cls(tuple(found.values()), tuple(streams))
+        return cls(tuple(found.values()), tuple(streams), written)
 
     def use(self, name: syntax.Name, word: str) -> IRI:
         """The window that a clause names; QueryError `unknown-window` with the nearest one if there is none."""
@@ -64,12 +68,12 @@ class Windows:
         stream = next((w for w in self.declared if w.stream == name.iri), None)
         close = _nearest(name.iri.value, known)
         if stream is not None:
-            advice = f"{name.iri} is a stream; its window is {stream.name}"
+            advice = f"{name} is a stream; its window is {self.written[stream.name]}"
         elif close:
-            advice = f"did you mean {known[close]}?"
+            advice = f"did you mean {self.written[known[close]]}?"
         else:
-            advice = f"add FROM NAMED <stream> WIN [RANGE …] AS {name.iri}"
-        return query_error("unknown-window", f"{word} {name.iri}: no window of this name is declared", name.span, help=advice)
+            advice = f"add FROM NAMED <stream> WIN [RANGE …] AS {name}"
+        return query_error("unknown-window", f"{word} {name}: no window of this name is declared", name.span, help=advice)
 
 
 def _nearest(name: str, known: Iterable[str]) -> str | None:

@@ -5,10 +5,12 @@ Each Match binds three hidden variables (`algebra.windows.hidden_names`). Past l
 
 from __future__ import annotations
 
-from scepter.algebra.expressions import Aggregate, Expression, Variable
+from scepter.algebra.expressions import Aggregate, Call, Constant, Expression, Variable
 from scepter.algebra.patterns import Distinct, Group, Pattern, Project
 from scepter.algebra.scope import in_scope
 from scepter.algebra.walk import Algebra, rewrite
+from scepter.rdf.terms import XSD, Literal
+from scepter.timeline import MAX_INSTANT, MIN_INSTANT
 
 
 def carry_times(pattern: Pattern) -> Pattern:
@@ -33,10 +35,17 @@ def _hidden(pattern: Pattern) -> list[str]:
 
 
 def _together(name: str) -> Aggregate:
-    """How a hidden variable of several rows becomes that of one."""
+    """How a hidden variable of several rows becomes that of one. A row that some Match has no part in (UNION, OPTIONAL) leaves
+    the hull of the others as it is: it starts after all of them and ends before."""
     if name.endswith(".start"):
-        return Aggregate("MIN", Variable(name))
-    return Aggregate("MAX", Variable(name)) if name.endswith(".end") else Aggregate("GROUP_CONCAT", Variable(name))
+        return Aggregate("MIN", _or_else(name, Literal(str(MAX_INSTANT), f"{XSD}integer")))
+    if name.endswith(".end"):
+        return Aggregate("MAX", _or_else(name, Literal(str(MIN_INSTANT), f"{XSD}integer")))
+    return Aggregate("GROUP_CONCAT", _or_else(name, Literal("")))
+
+
+def _or_else(name: str, other: Literal) -> Expression:
+    return Call("COALESCE", (Variable(name), Constant(other)))
 
 
 def _distinct(inner: Pattern) -> Pattern:

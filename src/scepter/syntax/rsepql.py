@@ -58,7 +58,7 @@ class RsepqlBuilder(SparqlBuilder):
         operator = str(children[0]).upper() if isinstance(children[0], Token) else None
         regime = children[-1] if isinstance(children[-1], nodes.EntailmentRegime) else None
         name = children[-1] if regime is None else children[-2]
-        return nodes.RegisterClause(operator, _name(name), span_of(meta), regime)
+        return nodes.RegisterClause(operator, _name(name, self.text), span_of(meta), regime)
 
     def regime(self, meta: Meta, children: list[Token]) -> nodes.EntailmentRegime:
         """UNDER ENTAILMENT REGIME."""
@@ -84,12 +84,12 @@ class RsepqlBuilder(SparqlBuilder):
     def windowed_stream(self, meta: Meta, children: list[Any]) -> nodes.WindowDeclaration:
         """`FROM NAMED :S WIN [ … ] AS :w`."""
         stream, extent, name = children
-        return nodes.WindowDeclaration(_name(name), _name(stream), extent, span_of(meta))
+        return nodes.WindowDeclaration(_name(name, self.text), _name(stream, self.text), extent, span_of(meta))
 
     def named_window(self, meta: Meta, children: list[Any]) -> nodes.WindowDeclaration:
         """`FROM NAMED WINDOW :w ON :S [ … ]`."""
         name, stream, extent = children
-        return nodes.WindowDeclaration(_name(name), _name(stream), extent, span_of(meta))
+        return nodes.WindowDeclaration(_name(name, self.text), _name(stream, self.text), extent, span_of(meta))
 
     def landmark(self, meta: Meta, children: list[Any]) -> nodes.LandmarkExtent:
         """`LND t`."""
@@ -115,14 +115,15 @@ class RsepqlBuilder(SparqlBuilder):
     def stream_window(self, meta: Meta, children: list[Any]) -> nodes.WindowClause:
         """CQELS-QL's `STREAM <s> [ … ] { … }`: a window that has no other name, and its pattern."""
         stream, extent, group = children
-        first, last = _name(stream).span.end, group.span.start
+        first, last = _name(stream, self.text).span.end, group.span.start
         written = " ".join(self.text[first:last].split())
         if isinstance(extent, Token):
             place = token_span(extent)
             now = extent.type == "NOW"
             extent = nodes.RangeExtent("1", place, None, None) if now else nodes.LandmarkExtent("0", place)
-        name = nodes.Name(IRI(f"{_name(stream).iri.value}#window{len(self._inline) + 1}"), _name(stream).span)
-        self._inline.append(nodes.WindowDeclaration(name, _name(stream), extent, span_of(meta), written))
+        iri = IRI(f"{_name(stream, self.text).iri.value}#window{len(self._inline) + 1}")
+        name = nodes.Name(iri, _name(stream, self.text).span, str(iri))
+        self._inline.append(nodes.WindowDeclaration(name, _name(stream, self.text), extent, span_of(meta), written))
         return nodes.WindowClause(name, group, span_of(meta))
 
     def duration(self, meta: Meta, children: list[Token]) -> tuple[str, Span]:
@@ -132,11 +133,11 @@ class RsepqlBuilder(SparqlBuilder):
 
     def from_graph(self, meta: Meta, children: list[tree.Constant]) -> nodes.FromGraph:
         """FROM."""
-        return nodes.FromGraph(_name(children[0]), False, span_of(meta))
+        return nodes.FromGraph(_name(children[0], self.text), False, span_of(meta))
 
     def from_named(self, meta: Meta, children: list[tree.Constant]) -> nodes.FromGraph:
         """FROM NAMED."""
-        return nodes.FromGraph(_name(children[0]), True, span_of(meta))
+        return nodes.FromGraph(_name(children[0], self.text), True, span_of(meta))
 
     def graph_name(self, meta: Meta, children: list[Token]) -> tree.Constant:
         """A background graph: the name under which it is given, which may be a file's (`FROM <static.ttl>`)."""
@@ -151,7 +152,7 @@ class RsepqlBuilder(SparqlBuilder):
     def event(self, meta: Meta, children: list[Any]) -> nodes.EventDeclaration:
         """EVENT ON."""
         window, group, label = children
-        return nodes.EventDeclaration(_name(window), group, str(label), token_span(label), span_of(meta))
+        return nodes.EventDeclaration(_name(window, self.text), group, str(label), token_span(label), span_of(meta))
 
     def policy(self, meta: Meta, children: list[Token]) -> nodes.PolicyClause:
         """POLICY."""
@@ -169,7 +170,7 @@ class RsepqlBuilder(SparqlBuilder):
 
     def window(self, meta: Meta, children: list[Any]) -> nodes.WindowClause:
         """WINDOW."""
-        name = children[0] if isinstance(children[0], tree.Var) else _name(children[0])
+        name = children[0] if isinstance(children[0], tree.Var) else _name(children[0], self.text)
         return nodes.WindowClause(name, children[1], span_of(meta))
 
     def event_sequence(self, meta: Meta, children: list[Any]) -> nodes.EventExpression:
@@ -208,6 +209,6 @@ def _operator(token: Token) -> nodes.StreamOperator:
     return nodes.StreamOperator(str(token).upper(), token_span(token))
 
 
-def _name(constant: tree.Constant) -> nodes.Name:
+def _name(constant: tree.Constant, text: str) -> nodes.Name:
     assert isinstance(constant.term, IRI)  # the grammar has an IRI there
-    return nodes.Name(constant.term, constant.span)
+    return nodes.Name(constant.term, constant.span, text[constant.span.start : constant.span.end])

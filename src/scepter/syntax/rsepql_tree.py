@@ -12,10 +12,14 @@ from scepter.syntax.tree import Group, LanguageElement, Modifiers, SelectClause,
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """An IRI that names a stream, a window or a graph."""
+    """An IRI that names a stream, a window or a graph; as text, it is what was written."""
 
     iri: IRI
     span: Span
+    written: str
+
+    def __str__(self) -> str:
+        return self.written
 
 
 @dataclass(frozen=True, slots=True)

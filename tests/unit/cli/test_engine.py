@@ -85,6 +85,16 @@ def test_one_line_tells_and_a_named_engine_needs_none(tmp_path: Path) -> None:
     assert CliRunner().invoke(app, [*given, "--engine", "local"]).stderr == "1 match\n"
 
 
+def test_nothing_is_told_of_an_engine_whose_sources_are_missing(tmp_path: Path) -> None:
+    (tmp_path / "q.spaseq").write_text(QUERY)
+    told = CliRunner().invoke(app, ["run", str(tmp_path / "q.spaseq"), "--stream", f"S={tmp_path / 'none.nq'}"])
+    assert told.exit_code == 2
+    assert told.stderr.startswith("error[missing-source]")
+    told = CliRunner().invoke(app, ["run", str(tmp_path / "q.spaseq")])
+    assert told.exit_code == 2
+    assert told.stderr.startswith("error[missing-stream]")
+
+
 def test_a_diagnosis_on_spark_reads_its_input_again(tmp_path: Path) -> None:
     (tmp_path / "q.spaseq").write_text(QUERY)
     given = ["run", str(tmp_path / "q.spaseq"), "--stream", "S=-", "--diagnose", "--master", "local[2]"]

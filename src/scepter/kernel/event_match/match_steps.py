@@ -270,8 +270,9 @@ def follow(tree_, table_, root, changes, coming_, stop, room_, cells):  # type: 
 
 
 @njit(cache=True)
-def exhaust(tree_, table_, root, changes, coming_, due_, consuming, room_, cells):  # type: ignore[no-untyped-def]
-    """Evaluate a pattern that consumes as a whole, at each evaluation before which something changed or was consumed."""
+def exhaust(tree_, table_, roots, changes, coming_, due_, consuming, room_, cells):  # type: ignore[no-untyped-def]
+    """Evaluate a pattern that consumes as a whole, at each evaluation before which something changed or was consumed; `roots`
+    are its own and those of patterns that consume beside it. These see the same, and only consume."""
     tree, table, coming, room = pointed_tree(tree_), pointed(table_), Coming(*coming_), Room(*room_)
     due = Due(*due_)
     at, nothing = room.at, zeroed(table.width, np.uint64)
@@ -286,11 +287,19 @@ def exhaust(tree_, table_, root, changes, coming_, due_, consuming, room_, cells
         _link(tree, table, coming, time, at)
         if time == MAX_INSTANT:
             return DONE
-        before = at[COUNT]
-        top = evaluate(tree, table, root, np.int64(EVER), nothing, np.int64(ANY), time, time, room.found, np.int64(0), cells)
-        full = FOUND_FULL if top < 0 else DONE
-        if full == DONE and not _give(table, room, 0, top, time, time + 1, False):
-            full = OUT_FULL
+        before = own = at[COUNT]
+        full = DONE
+        for place in range(len(roots)):
+            root, ever = roots[place], np.int64(EVER)
+            top = evaluate(tree, table, root, ever, nothing, np.int64(ANY), time, time, room.found, np.int64(0), cells)
+            if top < 0:
+                full = FOUND_FULL
+                break
+            if not _give(table, room, 0, top, time, time + 1, False):
+                full = OUT_FULL
+                break
+            if place == 0:
+                own = at[COUNT]
         if full == DONE and not has_room(table, (at[COUNT] - before) * len(consuming)):
             full = LOG_FULL
         at[INSTANT] = time
@@ -301,3 +310,4 @@ def exhaust(tree_, table_, root, changes, coming_, due_, consuming, room_, cells
             at[AT] += 1
         _consume(tree, table, room, before, consuming)
         at[AGAIN] = 2 if at[COUNT] > before else 0
+        at[COUNT] = own

@@ -33,7 +33,7 @@ _POLICIES = {
 
 
 class Tree(NamedTuple):
-    """Nodes by number, operands before what is made of them; the last is the root."""
+    """Nodes by number, operands before what is made of them; the last of each pattern is its root."""
 
     kind: Int64
     left: Int64
@@ -59,19 +59,23 @@ def pointed_tree(tree):  # type: ignore[no-untyped-def]
 
 @dataclass(slots=True)
 class Shape:
-    """An event pattern over scans with known variables."""
+    """An event pattern over scans with known variables, and the patterns that consume beside it."""
 
     tree: Tree
+    roots: Int64
+    """The pattern's root, then those of the patterns beside it."""
+    own: int
+    """How many of the scans are the pattern's, not of those beside it."""
     scans: tuple[ItemScan, ...]
     """From left to right; a label that stands there twice is scanned once and stands in the tree twice."""
     variables: tuple[str, ...]
-    certain: frozenset[str]
+    """Those of the pattern, then what the patterns beside it have more."""
     consuming: tuple[bool, ...]
     """Of each scan, whether a policy consumes the items it selects (rule 9)."""
     selects: bool
     """Whether it is more than all pairs in order."""
     steady: bool
-    """As above, provided that its windows move together."""
+    """As above, provided that its windows move together. None is that has others beside it."""
 
 
 @dataclass(slots=True)
@@ -134,26 +138,28 @@ def _labels(pattern: EventPattern) -> int:
             assert_never(pattern)
 
 
-def shape_of(pattern: EventPattern, policy: Policy, schemas: Sequence[Schema]) -> Shape:
-    """The shape of a pattern whose scans, from left to right, have some schemas; `policy` is that of SEQ without its own.
+def shape_of(patterns: Sequence[EventPattern], policy: Policy, schemas: Sequence[Schema]) -> Shape:
+    """The shape of a pattern, and of those that consume beside it, whose scans, from left to right, have some schemas; `policy`
+    is that of SEQ without its own.
 
     >>> from scepter.rdf.terms import IRI
     >>> from scepter.algebra.patterns import BGP
     >>> a, b = (ItemScan(label, IRI("http://e/w"), BGP(())) for label in "ab")
     >>> two = [Schema(("x", "y"), frozenset("xy")), Schema(("y", "z"), frozenset("yz"))]
-    >>> made = shape_of(Followed(a, b), Policy.RECENT, two)
+    >>> made = shape_of([Followed(a, b)], Policy.RECENT, two)
     >>> made.variables, made.tree.columns.tolist(), made.steady, made.consuming
     (('x', 'y', 'z'), [1, 1], True, (True, True))
     """
     variables = tuple(dict.fromkeys(name for schema in schemas for name in schema.variables))
     made = _Flattening(schemas, variables, policy)
-    _, _, certain = made.add(pattern, frozenset(), False)
+    roots = np.array([made.add(pattern, frozenset(), False)[0] for pattern in patterns], np.int64)
     kind, left, right, choice = (np.array(column, np.int64) for column in zip(*made.nodes, strict=True))
     starts = np.cumsum([0, *map(len, made.columns)]).astype(np.int64)
     columns = np.array([column for some in made.columns for column in some], np.int64)
     tree = Tree(kind, left, right, choice, starts, columns)
     selects = bool(np.any((kind == EXTREME) | ((kind == SEQ) & (choice != UNRESTRICTED))))
-    return Shape(tree, tuple(made.scans), variables, certain, tuple(made.consuming), selects, _is_steady(pattern, policy))
+    steady, own = len(patterns) == 1 and _is_steady(patterns[0], policy), _labels(patterns[0])
+    return Shape(tree, roots, own, tuple(made.scans), variables, tuple(made.consuming), selects, steady)
 
 
 def _is_steady(pattern: EventPattern, policy: Policy) -> bool:

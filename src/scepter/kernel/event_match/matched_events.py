@@ -3,7 +3,7 @@
 Four ways lead to them. A steady pattern (`tree`) is decided when its last item comes: if it consumes nothing, for all time
 (`settle`); else at the evaluations at which a right side comes or waits for its turn (`compete`), where what is selected is
 there for this one evaluation, since its items are consumed. Any other pattern is evaluated as a whole where its items change
-(`follow`), or at every evaluation after a change or a consumption (`exhaust`).
+(`follow`), or at every evaluation after a change or a consumption (`exhaust`). So is one that others consume beside, with them.
 """
 
 from __future__ import annotations
@@ -64,9 +64,9 @@ class EventMatch(InParts):
         lineage: Lineage,
     ) -> None:
         """`window` says of each scan which window it reads; `together`, whether all of them move at the same instants."""
-        self.schema = Schema(shape.variables, shape.certain)
+        self.schema = reduce(Schema.joined, schemas[: shape.own])
         self._shape, self._schemas, self._lineage = shape, tuple(schemas), lineage
-        self._root = np.int64(len(shape.tree.kind) - 1)
+        self._root = shape.roots[0]
         self._consuming = np.array(shape.consuming, np.bool_)
         self._steady = shape.steady and together
         self._nodes = np.zeros(len(schemas), np.int64)
@@ -124,18 +124,19 @@ class EventMatch(InParts):
         coming = Coming(new[scan != self._right], self._nodes)
         rights = np.concatenate([self._rights, new[scan == self._right]])
         if not self._consuming.any():
-            self._loop(steps.settle, lambda: (self._store.table.end[rights],), rights, coming, self._shape.selects)
+            selects = self._shape.selects
+            self._loop(steps.settle, lambda: (self._store.table.end[rights],), self._root, rights, coming, selects)
             return
         waiting = _waiting(int(self._at[WAITING]) + len(rights))
         for to, of in zip(waiting, self._waiting, strict=True):
             to[: self._at[WAITING]] = of[: self._at[WAITING]]
         self._waiting = waiting
-        self._loop(steps.compete, BY_INSTANT, rights, coming, waiting, due, self._consuming)
+        self._loop(steps.compete, BY_INSTANT, self._root, rights, coming, waiting, due, self._consuming)
         self._rights = rights[self._at[AT] :]
 
     def _exhaust(self, new: Int64, due: Due) -> None:
         self._changes = np.unique(np.concatenate([self._changes, self._instants(new)]))
-        self._loop(steps.exhaust, BY_INSTANT, self._changes, Coming(new, self._nodes), due, self._consuming)
+        self._loop(steps.exhaust, BY_INSTANT, self._shape.roots, self._changes, Coming(new, self._nodes), due, self._consuming)
         self._changes = self._changes[self._at[AT] :]
 
     def _follow(self, new: Int64, start: int, stop: int) -> None:
@@ -145,7 +146,7 @@ class EventMatch(InParts):
         begin = np.array([start] if start < stop and self._store.size else [], np.int64)
         changes = np.unique(np.concatenate([begin, known[:at]])) if start < stop else known[:0]
         changes = changes[changes >= start]
-        self._loop(steps.follow, lambda: (changes,), changes, Coming(new, self._nodes), np.int64(stop))
+        self._loop(steps.follow, lambda: (changes,), self._root, changes, Coming(new, self._nodes), np.int64(stop))
         self._changes = known[at:]
 
     def _instants(self, new: Int64) -> Int64:
@@ -158,7 +159,7 @@ class EventMatch(InParts):
         plainly = [tuple(each) if isinstance(each, tuple) else each for each in given]
         while True:
             room = self._found, self._out, self._at
-            full = interruptible(step, ends, tuple(self._shape.tree), tuple(self._store.table), self._root, *plainly, room)
+            full = interruptible(step, ends, tuple(self._shape.tree), tuple(self._store.table), *plainly, room)
             if full == steps.DONE:
                 return
             if full == steps.FOUND_FULL:
@@ -171,17 +172,17 @@ class EventMatch(InParts):
     # ---- mappings out
 
     def _given(self) -> Rows:
-        out = self._out[: self._at[COUNT]]
-        width = len(self._shape.variables)
+        out = self._out[: self._at[COUNT], : OUT_ROWS + self._shape.own]
+        width = len(self.schema.variables)
         if not len(out):
             return empty(width)
         held = self._store.rows
         ids, refs, number, scale = mappings(len(out), width)
         lineage = np.full(len(out), NO_LINEAGE, np.int64)
-        for scan in range(len(self._schemas)):
+        for scan in range(self._shape.own):
             row = out[:, OUT_ROWS + scan]
             lineage = self._lineage.joined(lineage, held.lineage[row])
-            columns = [i for i, name in enumerate(self._shape.variables) if name in self._schemas[scan].variables]
+            columns = [i for i, name in enumerate(self.schema.variables) if name in self._schemas[scan].variables]
             for column in columns:
                 unbound = ids[:, column] == 0
                 for to, of in ((ids, held.ids), (refs, held.refs), (number, held.number), (scale, held.scale)):

@@ -132,7 +132,7 @@ def _report(node: nodes.Report, around: Surroundings) -> Operator:
 def _event_match(node: EventMatch, around: Surroundings) -> Operator:
     schemas, windows = [scan.schema for scan in node.scans], list(dict.fromkeys(node.windows))
     return match.EventMatch(
-        shape_of(node.pattern, node.policy, schemas),
+        shape_of((node.pattern, *node.beside), node.policy, schemas),
         schemas,
         [windows.index(window) for window in node.windows],
         together=node.together,

@@ -25,7 +25,7 @@ class EventMatch(Node):
     policy: Policy
     """Of each SEQ without its own."""
     scans: tuple[Node, ...]
-    """Its labels in their windows, from left to right."""
+    """Its labels in their windows, from left to right; then those of the patterns beside it."""
     windows: tuple[IRI, ...]
     """Which window each scan reads: an item is consumed for all that read the same."""
     items: Node
@@ -35,21 +35,26 @@ class EventMatch(Node):
     grid: window_nodes.Step | None
     together: bool
     """Whether the windows move at the same instants: then what is before an item has entered when the item enters."""
+    beside: tuple[EventPattern, ...] = ()
+    """The patterns of other MATCH that consume what this one would see. They are evaluated here too, in step with it: what any
+    of them selects at an evaluation, none sees at a later one (rule 9)."""
 
     def _schema(self) -> Schema:
-        return reduce(Schema.joined, (scan.schema for scan in self.scans))
+        return reduce(Schema.joined, (scan.schema for scan in self.scans[: _count(self.pattern)]))
 
     @property
     def written(self) -> str:
-        """The pattern, with its policies."""
-        return _text(self.pattern, self.policy)
+        """The pattern, with its policies; and who consumes what it would see."""
+        others = " and ".join(_text(each, self.policy) for each in self.beside)
+        return _text(self.pattern, self.policy) + (f", without what {others} consumed before" if others else "")
 
     def partition_keys(self, found: KeyAnalysis) -> Keys:
         """A variable that all labels bind. Where a pattern takes the last (or first) of all items, whatever their key, those of
         the labels it chooses from go to every bucket: there they are chosen as in one process, and have partners in the bucket
         of their key alone (rules 5 to 9). A policy that consumes has no key: an item is consumed as a whole, for every key that
         it holds."""
-        if (consuming := _consuming(self.pattern, self.policy)) is not None:
+        consuming = next((own for each in (self.pattern, *self.beside) if (own := _consuming(each, self.policy))), None)
+        if consuming is not None:
             return found.none(f"SEQ {consuming.value.upper()} consumes whole items, whatever key they are of")
         every = [found.keys(scan) or {} for scan in self.scans]
         names = dict.fromkeys(name for keys in every for name in keys)

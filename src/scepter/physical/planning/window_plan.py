@@ -12,7 +12,7 @@ from scepter.algebra.query import Ask, Query, Scan, Stream
 from scepter.algebra.query import Sequence as Steps
 from scepter.algebra.query import Step as SequenceStep
 from scepter.algebra.scope import mentioned_variables
-from scepter.algebra.windows import EventPattern, ItemScan, Policy, WindowedQuery, scans, window_graph
+from scepter.algebra.windows import EventPattern, ItemScan, Policy, WindowedQuery, consumers, scans, window_graph
 from scepter.optimizer.conditions import filters_above
 from scepter.physical.facts import Count, Seen
 from scepter.physical.nodes import nodes, window_nodes
@@ -137,13 +137,15 @@ def plan_windowed(query: WindowedQuery, contents: Mapping[IRI, Content], known: 
     items = window_nodes.ItemScan(streams)
 
     def matched(pattern: EventPattern) -> Node:
-        labels = {scan: windows[scan.window] for scan in scans(pattern)}
+        beside = consumers(pattern, query.events, known.policy)
+        every = [scan for each in (pattern, *beside) for scan in scans(each)]
+        labels = {scan: windows[scan.window] for scan in every}
         found = {scan: window.over(_graph_scan(scan, window.streams[0]), grid) for scan, window in labels.items()}
-        which = tuple(scan.window for scan in scans(pattern))
+        which = tuple(scan.window for scan in every)
         when, step, instants = reporting.when, reporting.step, reporting.instants
-        ordered = tuple(found[scan] for scan in scans(pattern))
+        ordered = tuple(found[scan] for scan in every)
         together = _move_together(ordered)
-        return EventMatch(pattern, known.policy, ordered, which, items, when, step, instants, grid, together)
+        return EventMatch(pattern, known.policy, ordered, which, items, when, step, instants, grid, together, beside)
 
     def report(rows: Node) -> window_nodes.Report:
         step, instants = reporting.step, reporting.instants

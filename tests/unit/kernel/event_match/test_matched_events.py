@@ -13,11 +13,15 @@ from scepter.runtime.pipeline import Pipeline
 TRIPLES = [":a :p :b", ":b :q :c", ":c :r :d", ":e :p :b", ":b :q :f", ":f :r :g", ":c :r :h", ":b :q :c"]
 
 
-def answers(match: str, again: int | None) -> list[tuple[object, ...]]:
+OTHERS = ["", "MATCH { E1 }", "OPTIONAL { MATCH { E2 SEQ CHRONOLOGICAL E3 } }"]
+"""What stands beside a MATCH: none, one that sees what it consumes, one that consumes too."""
+
+
+def answers(match: str, again: int | None, beside: str = "") -> list[tuple[object, ...]]:
     """The rows; after so many events the state is written down and read again."""
     query = f"""PREFIX : <http://example/> SELECT * FROM NAMED :S WIN [RANGE 6 STEP 1] AS :w
       EVENT ON :w {{ ?x :p ?y }} AS E1 EVENT ON :w {{ ?y :q ?z }} AS E2 EVENT ON :w {{ ?z :r ?u }} AS E3
-      WHERE {{ MATCH {{ {match} }} }}"""
+      WHERE {{ MATCH {{ {match} }} {beside} }}"""
     engine = scepter.Engine(scepter.parse(query, "rsep-ql"))
     found: list[scepter.Match] = []
     for time, triple in enumerate(TRIPLES * 3):
@@ -27,9 +31,9 @@ def answers(match: str, again: int | None) -> list[tuple[object, ...]]:
             assert tasks is not None
             (task,) = tasks
             assert isinstance(task, Pipeline)
-            (operator,) = (each for each in task._operators if isinstance(each, EventMatch))
-            operator.load({name: array.copy() for name, array in operator.dump().items()})
-            operator.save()
+            for operator in (each for each in task._operators if isinstance(each, EventMatch)):
+                operator.load({name: array.copy() for name, array in operator.dump().items()})
+                operator.save()
     return [(m.start, m.end, sorted(map(str, m.bindings.items()))) for m in [*found, *engine.close()]]
 
 
@@ -43,11 +47,12 @@ def answers(match: str, again: int | None) -> list[tuple[object, ...]]:
         "E1 SEQ (E2 SEQ RECENT E3)",
     ],
 )
-def test_state_goes_on_where_it_was(match: str) -> None:
-    wanted = answers(match, None)
+@pytest.mark.parametrize("beside", OTHERS)
+def test_state_goes_on_where_it_was(match: str, beside: str) -> None:
+    wanted = answers(match, None, beside)
     assert wanted
     for again in (3, 5, 9, 14):
-        assert answers(match, again) == wanted
+        assert answers(match, again, beside) == wanted
 
 
 def test_what_is_consumed_stays_so_when_the_table_grows() -> None:
